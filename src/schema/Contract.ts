@@ -1,0 +1,78 @@
+/**
+ * A shape as the catalog publishes it: one JSON Schema (draft 2020-12) that inspect shows and that run enforces.
+ *
+ * Types come from an Effect schema, the published document is generated from it, and the very same document is what Ajv
+ * compiles. So "run accepts exactly what inspect stated" holds by construction.
+ */
+import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js"
+import addFormats from "ajv-formats"
+import { type JsonSchema, Schema } from "effect"
+
+export interface Issue {
+  /** Dotted path inside the input: `company_domain`, `titles.0`; empty for the input itself. */
+  readonly path: string
+  readonly message: string
+}
+
+export interface Contract<T> {
+  readonly jsonSchema: JsonSchema.JsonSchema
+  /** Top-level field names, in order. */
+  readonly fields: ReadonlyArray<string>
+  readonly accepts: (value: unknown) => value is T
+  /** Empty when the value is accepted. */
+  readonly issues: (value: unknown) => ReadonlyArray<Issue>
+}
+
+const ajv = new Ajv2020({ allErrors: true, strict: false, ownProperties: true, unicodeRegExp: true })
+addFormats(ajv, ["email", "uri", "hostname", "date", "date-time"])
+
+const issueOf = (error: ErrorObject): Issue => {
+  const base = error.instancePath.split("/").slice(1).join(".")
+  const child =
+    error.keyword === "required" ? error.params["missingProperty"]
+    : error.keyword === "additionalProperties" ? error.params["additionalProperty"]
+    : undefined
+  const path = typeof child === "string" ? (base === "" ? child : `${base}.${child}`) : base
+  const message =
+    error.keyword === "required" ? "is required"
+    : error.keyword === "additionalProperties" ? "is not a known field"
+    : error.keyword === "enum" ? `must be one of ${JSON.stringify(error.params["allowedValues"])}`
+    : (error.message ?? "is not valid")
+  return { path, message }
+}
+
+/**
+ * Compiles a contract. `anyOf` lists groups of fields of which at least one group must be present in full
+ * (`[["email"], ["full_name", "company_domain"]]`).
+ */
+export const contract = <T>(
+  schema: Schema.Codec<T, unknown>,
+  options: { readonly anyOf?: ReadonlyArray<ReadonlyArray<string>>; readonly title?: string } = {}
+): Contract<T> => {
+  const document = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "error" })
+  const anyOf = options.anyOf === undefined ? {} : { anyOf: options.anyOf.map((required) => ({ required: [...required] })) }
+  const definitions = Object.keys(document.definitions).length === 0 ? {} : { $defs: document.definitions }
+  const jsonSchema: JsonSchema.JsonSchema = {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    ...(options.title === undefined ? {} : { title: options.title }),
+    ...document.schema,
+    ...anyOf,
+    ...definitions
+  }
+  const validate = ajv.compile<T>(jsonSchema)
+  const properties = document.schema["properties"]
+  const groups = options.anyOf?.map((group) => group.join(" + ")).join(", or ")
+  return {
+    jsonSchema,
+    fields: typeof properties === "object" && properties !== null ? Object.keys(properties) : [],
+    accepts: (value): value is T => validate(value),
+    issues: (value) => {
+      if (validate(value)) return []
+      const errors = validate.errors ?? []
+      // A failed anyOf reports every branch; one sentence that names the alternatives says more.
+      const lacksGroup = errors.some((error) => error.keyword === "anyOf" && error.instancePath === "")
+      const own = errors.filter((error) => !(lacksGroup && error.schemaPath.startsWith("#/anyOf"))).map(issueOf)
+      return lacksGroup && groups !== undefined ? [{ path: "", message: `needs ${groups}` }, ...own] : own
+    }
+  }
+}

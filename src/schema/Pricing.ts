@@ -1,0 +1,78 @@
+/**
+ * What a run may cost and what it does cost: pure functions of an offer's price, the input and the outcome.
+ *
+ * Every charge is bounded by `priceMax` of the same input, so a hold taken before the call always covers it.
+ */
+import * as Money from "./Money.ts"
+
+/** How an offer is priced. Units: microdollars per call, per result, per call on one platform. */
+export type Price =
+  | { readonly kind: "flat"; readonly amount: Money.MicroUsd }
+  | { readonly kind: "metered"; readonly base: Money.MicroUsd; readonly per_result: Money.MicroUsd; readonly default_limit: number }
+  | { readonly kind: "by_platform"; readonly amounts: Readonly<Record<string, Money.MicroUsd>> }
+
+/** `per_call`: every answer is charged. `on_match`: only a match. `metered`: base plus per result. */
+export type BillingModel = "per_call" | "on_match" | "metered"
+export interface Billing {
+  readonly model: BillingModel
+  readonly bills_no_match: boolean
+  readonly description: string
+}
+
+export const flat = (amount: string): Price => ({ kind: "flat", amount: Money.dollars(amount) })
+export const metered = (base: string, per_result: string, default_limit: number): Price => ({
+  kind: "metered",
+  base: Money.dollars(base),
+  per_result: Money.dollars(per_result),
+  default_limit
+})
+export const byPlatform = (amounts: Readonly<Record<string, string>>): Price => ({
+  kind: "by_platform",
+  amounts: Object.fromEntries(Object.entries(amounts).map(([platform, amount]) => [platform, Money.dollars(amount)]))
+})
+
+/** The cheapest this price can be, for `starting_price`: a metered price is quoted with one result. */
+export const priceMin = (price: Price): Money.MicroUsd => {
+  switch (price.kind) {
+    case "flat":
+      return price.amount
+    case "metered":
+      return Money.plus(price.base, price.per_result)
+    case "by_platform":
+      return Object.values(price.amounts).reduce((a, b) => Money.min(a, b))
+  }
+}
+
+const limitOf = (input: unknown, fallback: number): number => {
+  if (typeof input !== "object" || input === null || !("limit" in input)) return fallback
+  return typeof input.limit === "number" && Number.isInteger(input.limit) ? input.limit : fallback
+}
+
+const platformOf = (input: unknown): string => {
+  if (typeof input !== "object" || input === null || !("platform" in input)) return ""
+  return typeof input.platform === "string" ? input.platform : ""
+}
+
+/** The most that this input can cost: the quote of the offer, and what its hold must cover. */
+export const priceMax = (price: Price, input: unknown): Money.MicroUsd => {
+  switch (price.kind) {
+    case "flat":
+      return price.amount
+    case "metered":
+      return Money.plus(price.base, Money.times(price.per_result, limitOf(input, price.default_limit)))
+    case "by_platform":
+      // A platform the offer does not name is not served by it; the dearest one keeps the bound true all the same.
+      return price.amounts[platformOf(input)] ?? Object.values(price.amounts).reduce((a, b) => Money.max(a, b))
+  }
+}
+
+/**
+ * What a delivered answer costs. `results` counts the items of a metered answer; it is clipped to the requested limit, so
+ * a provider that returns more than was asked for can't raise the charge.
+ */
+export const charge = (price: Price, billing: Billing, input: unknown, outcome: { matched: boolean; results: number }): Money.MicroUsd => {
+  if (!outcome.matched && !billing.bills_no_match) return Money.zero
+  if (price.kind !== "metered") return priceMax(price, input)
+  const results = Math.max(0, Math.min(outcome.results, limitOf(input, price.default_limit)))
+  return Money.plus(price.base, Money.times(price.per_result, results))
+}

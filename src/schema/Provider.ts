@@ -1,0 +1,159 @@
+/**
+ * A provider and its offers, as plain values: adapters are pure, one executor performs the HTTP.
+ *
+ * An offer is a pair of functions, `request(input) -> call` and `response(reply) -> outcome`, typed against the capability,
+ * so an adapter whose output drifts does not compile. `offer()` erases the types for the catalog and checks at run time
+ * that what an adapter delivers has the capability's published output shape.
+ */
+import type { Capability } from "./Capability.ts"
+import type { Issue } from "./Contract.ts"
+import type { Price } from "./Pricing.ts"
+
+/** One HTTP request to the provider. The path is relative to the provider's base URL and starts with "/". */
+export interface Call {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE"
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | number | boolean | ReadonlyArray<string> | undefined>>
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as JSON. */
+  readonly body?: unknown
+}
+
+/** One HTTP answer. `body` is the parsed JSON, or undefined when the answer was not JSON. Header names are lower case. */
+export interface Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: unknown
+  readonly text: string
+}
+
+/** How a provider's cost report reads: US dollars, or the provider's own credits. Both are decimal strings. */
+export type Cost = { readonly unit: "USD"; readonly amount: string } | { readonly unit: "credit"; readonly amount: string }
+
+/**
+ * What an answer means. `account` is trouble with the operator's account (401, 402, 403): never the caller's fault.
+ * `unknown` is an answer that does not say whether a side effect happened.
+ */
+export type Failure = {
+  readonly _tag: "Failure"
+  readonly reason: "provider_error" | "provider_rate_limited" | "provider_account" | "provider_timeout" | "invalid_response"
+  readonly detail: string
+  readonly retryAfterSeconds?: number
+}
+export type Outcome<O> =
+  | { readonly _tag: "Match"; readonly output: O; readonly cost?: Cost }
+  | { readonly _tag: "NoMatch"; readonly detail: string; readonly cost?: Cost }
+  | Failure
+  /** Not ready: send `call` after the pause, within the same attempt's deadline. */
+  | { readonly _tag: "Again"; readonly call: Call; readonly afterMillis: number }
+
+export const failure = (reason: Failure["reason"], detail: string, retryAfterSeconds?: number): Failure => ({
+  _tag: "Failure",
+  reason,
+  detail,
+  ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds })
+})
+
+/** Known to an adapter beside the input. `run_id` serves as the provider's idempotency key. */
+export interface CallContext {
+  readonly run_id: string
+}
+
+export interface Wraps {
+  readonly method: Call["method"]
+  /** The provider's own path, verbatim, as its raw endpoint is named. */
+  readonly path: string
+}
+
+export interface Offer {
+  readonly capability: string
+  readonly price: Price
+  /** The price is a measured margin over provider cost, not a published-rate estimate. */
+  readonly verified: boolean
+  readonly platforms: ReadonlyArray<string>
+  readonly note: string | null
+  readonly wraps: ReadonlyArray<Wraps>
+  /** Whether this offer can serve this input at all (some need a field that others do not). */
+  readonly serves: (input: unknown) => boolean
+  readonly request: (input: unknown, context: CallContext) => Call
+  readonly response: (reply: Reply, input: unknown) => Outcome<unknown>
+}
+
+/** How the account's secret travels. `key` and `login:password` come from RUNGATE_PROVIDER_<SLUG>_API_KEY. */
+export type Auth =
+  | { readonly kind: "header"; readonly name: string; readonly prefix?: string }
+  | { readonly kind: "query"; readonly name: string }
+  | { readonly kind: "bearer" }
+  | { readonly kind: "basic" }
+  | { readonly kind: "none" }
+
+export interface Provider {
+  readonly slug: string
+  readonly title: string
+  readonly homepage: string
+  readonly base_url: string
+  readonly auth: Auth
+  /** Sent with every call, such as an API version. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Calls at once to this provider from one process. */
+  readonly concurrency: number
+  readonly timeoutMillis: number
+  readonly offers: ReadonlyArray<Offer>
+}
+
+export interface OfferDefinition<I, O> {
+  readonly price: Price
+  readonly verified?: boolean
+  readonly platforms?: ReadonlyArray<string>
+  readonly note?: string
+  readonly wraps: ReadonlyArray<Wraps>
+  readonly serves?: (input: I) => boolean
+  readonly request: (input: I, context: CallContext) => Call
+  /** Reads an answer that the provider's own `trouble` did not recognize as a failure. */
+  readonly response: (reply: Reply, input: I) => Outcome<O>
+}
+
+const refused = (slug: string, issues: ReadonlyArray<Issue>) =>
+  new Error(`${slug}: input reached an adapter unchecked: ${issues.map((issue) => `${issue.path} ${issue.message}`).join("; ")}`)
+
+export const offer = <I, O>(capability: Capability<I, O>, definition: OfferDefinition<I, NoInfer<O>>): Offer => ({
+  capability: capability.slug,
+  price: definition.price,
+  verified: definition.verified ?? false,
+  platforms: definition.platforms ?? [],
+  note: definition.note ?? null,
+  wraps: definition.wraps,
+  serves: (input) => capability.input.accepts(input) && (definition.serves?.(input) ?? true),
+  request: (input, context) => {
+    if (!capability.input.accepts(input)) throw refused(capability.slug, capability.input.issues(input))
+    return definition.request(input, context)
+  },
+  response: (reply, input) => {
+    if (!capability.input.accepts(input)) throw refused(capability.slug, capability.input.issues(input))
+    const outcome = definition.response(reply, input)
+    if (outcome._tag !== "Match") return outcome
+    const problem = capability.output.issues(outcome.output)[0]
+    if (problem !== undefined) {
+      return failure("invalid_response", `the answer does not fit the capability: ${problem.path} ${problem.message}`)
+    }
+    return outcome
+  }
+})
+
+/**
+ * A provider. `trouble` recognizes the provider's own error shapes before any offer reads the reply; what it leaves
+ * (undefined) goes to `response`. An HTTP status of 400 and above that nobody recognized is a provider error.
+ */
+export const provider = (
+  definition: Omit<Provider, "headers"> & {
+    readonly headers?: Provider["headers"]
+    readonly trouble?: (reply: Reply) => Failure | undefined
+  }
+): Provider => ({
+  ...definition,
+  headers: definition.headers ?? {},
+  offers: definition.offers.map((one) => ({
+    ...one,
+    response: (reply, input) => definition.trouble?.(reply) ?? one.response(reply, input)
+  }))
+})
