@@ -1,0 +1,120 @@
+/**
+ * Who may execute which run: leases in Postgres, on the database's clock.
+ *
+ * A worker is alive while it renews its row in time; one that was late is dead for good and must start over under a new id,
+ * so a process that was frozen can't come back and act on what others took over. Every write of an executing worker
+ * carries its lease token.
+ */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+
+export interface LeasedRun {
+  readonly org_id: string
+  readonly run_id: string
+  readonly lease_token: string
+  readonly capability: string | null
+  readonly plan: unknown
+  /** JSON text. */
+  readonly input: string
+  /** Attempts so far; the last may be the one that is about to be made. */
+  readonly attempts: unknown
+}
+
+export interface LostRun extends LeasedRun {
+  readonly side_effect: boolean
+}
+
+export class Leases extends Context.Service<
+  Leases,
+  {
+    readonly register: (worker_id: string, leaseSeconds: number) => Effect.Effect<void>
+    /** False when the worker was late: others may have taken its runs. */
+    readonly renew: (worker_id: string, leaseSeconds: number) => Effect.Effect<boolean>
+    /** Ends a worker's lease at once, so that others take over what it still holds. */
+    readonly retire: (worker_id: string) => Effect.Effect<void>
+    /** Moves up to `limit` queued runs to `running`, oldest first. `token` makes the lease token of a run. */
+    readonly claim: (worker_id: string, limit: number) => Effect.Effect<ReadonlyArray<LeasedRun>>
+    /** Records the attempts, the last of which is about to be made. False when the lease is lost. */
+    readonly attempt: (run_id: string, lease_token: string, attempts: string) => Effect.Effect<boolean>
+    /** Takes over runs whose worker is dead. */
+    readonly takeOver: (worker_id: string, limit: number) => Effect.Effect<ReadonlyArray<LostRun>>
+    /** Puts a run that may be tried again back into the queue. */
+    readonly requeue: (run: { org_id: string; run_id: string; lease_token: string }, attempts: string) => Effect.Effect<void>
+    readonly oldestQueuedSeconds: Effect.Effect<number | null>
+  }
+>()("rungate/layers/Leases") {
+  static readonly layer = Layer.effect(
+    Leases,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const register = (worker_id: string, seconds: number) => sql`
+        INSERT INTO workers (worker_id, expires_at) VALUES (${worker_id}, now() + make_interval(secs => ${seconds}))`
+
+      const renew = Effect.fnUntraced(function* (worker_id: string, seconds: number) {
+        const rows = yield* sql`
+          UPDATE workers SET expires_at = now() + make_interval(secs => ${seconds})
+          WHERE worker_id = ${worker_id} AND expires_at > now() RETURNING 1 AS renewed`
+        return rows.length === 1
+      })
+
+      const retire = (worker_id: string) => sql`UPDATE workers SET expires_at = now() WHERE worker_id = ${worker_id}`
+
+      const claim = (worker_id: string, limit: number) => sql<LeasedRun>`
+        WITH mine AS (
+          SELECT run_id FROM open_runs WHERE state = 'queued' ORDER BY queued_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
+        ), leased AS (
+          UPDATE open_runs o SET state = 'running', worker_id = ${worker_id}, lease_token = gen_random_uuid()::text
+          FROM mine WHERE o.run_id = mine.run_id RETURNING o.run_id, o.org_id, o.lease_token, o.attempts
+        )
+        UPDATE runs r SET status = 'running', started_at = coalesce(r.started_at, clock_timestamp())
+        FROM leased l WHERE r.org_id = l.org_id AND r.run_id = l.run_id AND r.status = 'queued'
+        RETURNING r.org_id, r.run_id, l.lease_token, r.capability, r.plan, r.input::text AS input, l.attempts`
+
+      const attempt = Effect.fnUntraced(function* (run_id: string, lease_token: string, attempts: string) {
+        const rows = yield* sql`
+          UPDATE open_runs SET attempts = ${attempts}::text::json WHERE run_id = ${run_id} AND lease_token = ${lease_token}
+          RETURNING 1 AS kept`
+        return rows.length === 1
+      })
+
+      const takeOver = (worker_id: string, limit: number) => sql<LostRun>`
+        WITH lost AS (
+          SELECT o.run_id FROM open_runs o
+          WHERE o.state = 'running'
+            AND NOT EXISTS (SELECT FROM workers w WHERE w.worker_id = o.worker_id AND w.expires_at > now())
+          LIMIT ${limit} FOR UPDATE SKIP LOCKED
+        ), taken AS (
+          UPDATE open_runs o SET worker_id = ${worker_id}, lease_token = gen_random_uuid()::text
+          FROM lost WHERE o.run_id = lost.run_id RETURNING o.*
+        )
+        SELECT r.org_id, r.run_id, t.lease_token, t.side_effect, t.attempts, r.capability, r.plan, r.input::text AS input
+        FROM taken t JOIN runs r ON r.org_id = t.org_id AND r.run_id = t.run_id`
+
+      const requeue = (run: { org_id: string; run_id: string; lease_token: string }, attempts: string) => sql`
+        WITH back AS (
+          UPDATE open_runs SET state = 'queued', worker_id = NULL, lease_token = NULL, attempts = ${attempts}::text::json, queued_at = now()
+          WHERE run_id = ${run.run_id} AND lease_token = ${run.lease_token} RETURNING run_id
+        )
+        UPDATE runs SET status = 'queued' FROM back
+        WHERE runs.org_id = ${run.org_id} AND runs.run_id = back.run_id AND runs.status = 'running'`
+
+      const oldest = sql<{ age: number | null }>`
+        SELECT extract(epoch FROM now() - min(queued_at))::float8 AS age FROM open_runs WHERE state = 'queued'`
+
+      return Leases.of({
+        register: (worker_id, seconds) => Effect.asVoid(Effect.orDie(register(worker_id, seconds))),
+        renew: (worker_id, seconds) => Effect.orDie(renew(worker_id, seconds)),
+        retire: (worker_id) => Effect.asVoid(Effect.orDie(retire(worker_id))),
+        claim: (worker_id, limit) => Effect.orDie(claim(worker_id, limit)),
+        attempt: (run_id, token, attempts) => Effect.orDie(attempt(run_id, token, attempts)),
+        takeOver: (worker_id, limit) => Effect.orDie(takeOver(worker_id, limit)),
+        requeue: (run, attempts) => Effect.asVoid(Effect.orDie(requeue(run, attempts))),
+        oldestQueuedSeconds: oldest.pipe(
+          Effect.map((rows) => rows[0]?.age ?? null),
+          Effect.orDie
+        )
+      })
+    })
+  )
+}

@@ -1,0 +1,204 @@
+/**
+ * Runs as the doors see them: admission in group commits, look-ups, lists.
+ *
+ * Admission writes the run and the command that reserves its money in one statement, and only for a credential that is still
+ * good in that very statement, so a revoked key admits nothing whatever a process remembers.
+ */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { batch } from "./Batch.ts"
+
+export interface NewRun {
+  readonly run_id: string
+  readonly org_id: string
+  /** The API key that asks; null for a session, which was checked when the request arrived. */
+  readonly key_id: string | null
+  readonly request_id: string
+  readonly idempotency_key: string | null
+  /** Digest of the request without its waiting options: a replay with another one is a different request. */
+  readonly fingerprint: string
+  readonly kind: "capability" | "endpoint"
+  readonly capability: string | null
+  readonly endpoint: string | null
+  readonly provider: string | null
+  readonly hold: bigint
+  readonly quoted: bigint
+  /** JSON texts. */
+  readonly input: string
+  readonly plan: string
+  readonly routing_reason: string
+}
+
+export type Admission =
+  | { readonly _tag: "Admitted"; readonly lane: number }
+  | { readonly _tag: "Existing"; readonly run_id: string; readonly fingerprint: string; readonly lane: number }
+  | { readonly _tag: "Revoked" }
+
+export interface RunRow {
+  readonly org_id: string
+  readonly run_id: string
+  readonly request_id: string
+  readonly kind: "capability" | "endpoint"
+  readonly capability: string | null
+  readonly endpoint: string | null
+  readonly provider: string | null
+  readonly status: string
+  readonly quoted: bigint
+  readonly charged: bigint | null
+  readonly routing_reason: string
+  /** JSON texts, passed on untouched. */
+  readonly attempts: string | null
+  readonly hints: string | null
+  readonly result: string | null
+  readonly error_code: string | null
+  readonly error_message: string | null
+  readonly created_at: Date
+  readonly started_at: Date | null
+  readonly finished_at: Date | null
+}
+
+export interface ListFilter {
+  readonly org_id: string
+  readonly status: string | null
+  readonly capability: string | null
+  readonly provider: string | null
+  readonly endpoint: string | null
+  /** Only runs older than this id. */
+  readonly before: string | null
+  readonly limit: number
+}
+
+interface AdmitRow {
+  readonly run_id: string
+  readonly good: boolean
+  readonly inserted: boolean
+  readonly lane: number | null
+  readonly existing_run_id: string | null
+  readonly existing_fingerprint: string | null
+}
+
+/** Large enough that 128 clients share one, small enough that one statement stays in the milliseconds. */
+const admissionsMax = 200
+const readsMax = 500
+
+export class RunStore extends Context.Service<
+  RunStore,
+  {
+    readonly admit: (run: NewRun) => Effect.Effect<Admission>
+    /** Null for an unknown run, and for one of another organization. */
+    readonly find: (org_id: string, run_id: string) => Effect.Effect<RunRow | null>
+    readonly list: (filter: ListFilter) => Effect.Effect<ReadonlyArray<RunRow>>
+  }
+>()("rungate/layers/RunStore") {
+  static readonly layer = Layer.effect(
+    RunStore,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const admitAll = Effect.fnUntraced(function* (runs: ReadonlyArray<NewRun>) {
+        const rows = yield* sql<AdmitRow>`
+          WITH asked AS (
+            SELECT * FROM unnest(
+              ${runs.map((r) => r.run_id)}::text[], ${runs.map((r) => r.org_id)}::text[], ${runs.map((r) => r.key_id)}::text[],
+              ${runs.map((r) => r.request_id)}::text[], ${runs.map((r) => r.idempotency_key)}::text[],
+              ${runs.map((r) => r.fingerprint)}::text[], ${runs.map((r) => r.kind)}::text[], ${runs.map((r) => r.capability)}::text[],
+              ${runs.map((r) => r.endpoint)}::text[], ${runs.map((r) => r.provider)}::text[], ${runs.map((r) => r.hold)}::bigint[],
+              ${runs.map((r) => r.quoted)}::bigint[], ${runs.map((r) => r.input)}::text[], ${runs.map((r) => r.plan)}::text[],
+              ${runs.map((r) => r.routing_reason)}::text[]
+            ) AS t(run_id, org_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider, hold,
+                   quoted, input, plan, routing_reason)
+          ), good AS (
+            SELECT a.*, w.lane FROM asked a JOIN wallets w USING (org_id)
+            WHERE a.key_id IS NULL
+               OR EXISTS (SELECT FROM api_keys k WHERE k.key_id = a.key_id AND k.org_id = a.org_id AND k.revoked_at IS NULL)
+          ), inserted AS (
+            INSERT INTO runs (org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
+                              hold, quoted, input, plan, routing_reason)
+            SELECT org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
+                   hold, quoted, input::json, plan::json, routing_reason
+            FROM good
+            ON CONFLICT DO NOTHING
+            RETURNING run_id
+          ), mailed AS (
+            INSERT INTO mailbox (lane, org_id, run_id, tag)
+            SELECT g.lane, g.org_id, g.run_id, 'Reserve' FROM good g JOIN inserted USING (run_id)
+          )
+          SELECT a.run_id, g.run_id IS NOT NULL AS good, i.run_id IS NOT NULL AS inserted, g.lane,
+                 e.run_id AS existing_run_id, e.fingerprint AS existing_fingerprint
+          FROM asked a
+          LEFT JOIN good g USING (run_id)
+          LEFT JOIN inserted i USING (run_id)
+          LEFT JOIN runs e ON e.org_id = a.org_id AND e.idempotency_key = a.idempotency_key`
+        const byId = new Map(rows.map((row) => [row.run_id, row]))
+        return runs.map((run) => byId.get(run.run_id))
+      })
+
+      /**
+       * Neither new nor visible to that statement: another process committed the same key a moment ago, or our own first try
+       * was committed and its answer lost. Asked again, with fresh eyes.
+       */
+      const holder = Effect.fnUntraced(function* (run: NewRun, lane: number) {
+        const [found] = yield* sql<{ run_id: string; fingerprint: string }>`
+          SELECT run_id, fingerprint FROM runs
+          WHERE org_id = ${run.org_id} AND (run_id = ${run.run_id} OR idempotency_key = ${run.idempotency_key})`
+        if (found === undefined) return yield* Effect.die(new Error(`run ${run.run_id} was neither admitted nor found`))
+        const admission: Admission = found.run_id === run.run_id ? { _tag: "Admitted", lane } : { _tag: "Existing", ...found, lane }
+        return admission
+      })
+
+      const admitOne = yield* batch({
+        name: "admit",
+        max: admissionsMax,
+        parallel: 2,
+        flush: (runs: ReadonlyArray<NewRun>) => admitAll(runs)
+      })
+
+      const admit = Effect.fnUntraced(function* (run: NewRun) {
+        const row = yield* admitOne(run)
+        if (row === undefined || !row.good || row.lane === null) return { _tag: "Revoked" } satisfies Admission
+        if (row.inserted) return { _tag: "Admitted", lane: row.lane } satisfies Admission
+        if (row.existing_run_id !== null && row.existing_fingerprint !== null) {
+          const { existing_run_id: run_id, existing_fingerprint: fingerprint, lane } = row
+          return { _tag: "Existing", run_id, fingerprint, lane } satisfies Admission
+        }
+        return yield* holder(run, row.lane)
+      })
+
+      const columns = sql.literal(`org_id, run_id, request_id, kind, capability, endpoint, provider, status, quoted, charged,
+        routing_reason, attempts::text AS attempts, hints::text AS hints, error_code, error_message, created_at, started_at, finished_at`)
+
+      const findOne = yield* batch({
+        name: "find",
+        max: readsMax,
+        parallel: 2,
+        flush: Effect.fnUntraced(function* (asked: ReadonlyArray<{ org_id: string; run_id: string }>) {
+          const rows = yield* sql<RunRow>`
+            SELECT ${columns}, result::text AS result FROM runs
+            WHERE (org_id, run_id) IN (
+              SELECT * FROM unnest(${asked.map((one) => one.org_id)}::text[], ${asked.map((one) => one.run_id)}::text[]))`
+          const byId = new Map(rows.map((row) => [`${row.org_id} ${row.run_id}`, row]))
+          return asked.map((one) => byId.get(`${one.org_id} ${one.run_id}`) ?? null)
+        })
+      })
+
+      const list = (filter: ListFilter) => {
+        const { org_id, status, capability, provider, endpoint, before, limit } = filter
+        return sql<RunRow>`
+          SELECT ${columns}, NULL AS result FROM runs
+          WHERE org_id = ${org_id}
+            AND (${status}::text IS NULL OR status = ${status})
+            AND (${capability}::text IS NULL OR capability = ${capability})
+            AND (${provider}::text IS NULL OR provider = ${provider})
+            AND (${endpoint}::text IS NULL OR endpoint = ${endpoint})
+            AND (${before}::text IS NULL OR run_id < ${before})
+          ORDER BY run_id DESC LIMIT ${limit}`
+      }
+
+      return RunStore.of({
+        admit: (run) => Effect.orDie(admit(run)),
+        find: (org_id, run_id) => Effect.orDie(findOne({ org_id, run_id })),
+        list: (filter) => Effect.orDie(list(filter))
+      })
+    })
+  )
+}

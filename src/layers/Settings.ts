@@ -1,0 +1,118 @@
+/**
+ * What the operator configured: the environment, decoded once, all mistakes reported together.
+ *
+ * Secrets stay `Redacted` until the place that sends them, and no message repeats a value, which may be one. Nothing else
+ * in the project reads the environment.
+ */
+import { availableParallelism } from "node:os"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+
+export type Role = "all" | "http" | "worker"
+export type Mode = "sandbox" | "production"
+
+/** A provider's account: what RUNGATE_PROVIDER_<SLUG>_API_KEY and …_BASE_URL say. */
+export interface Account {
+  readonly apiKey: Redacted.Redacted | null
+  readonly baseUrl: string | null
+}
+
+export interface SettingsShape {
+  readonly port: number
+  readonly host: string
+  readonly mode: Mode
+  /** The address clients use, without a trailing slash; null means the one we listen on. */
+  readonly publicUrl: string | null
+  readonly databaseUrl: Redacted.Redacted | null
+  readonly redisUrl: Redacted.Redacted | null
+  readonly dataDir: string
+  /** Requests per second and key; 0 lifts every limit. */
+  readonly rateLimit: number
+  /** Runs executed at once by one worker process. */
+  readonly concurrency: number
+  /** Seconds after which a worker that stopped renewing its lease counts as dead. */
+  readonly leaseSeconds: number
+  /** Seconds that a stopping process gives its running provider calls. */
+  readonly drainSeconds: number
+  /** Postgres connections of one process. */
+  readonly connections: number
+  /** By provider slug. */
+  readonly accounts: ReadonlyMap<string, Account>
+}
+
+export class SettingsInvalid extends Schema.TaggedError<SettingsInvalid>()("SettingsInvalid", { message: Schema.String }) {}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Reads one variable; an empty one counts as unset. Mistakes gather in `problems`. */
+const reader = (environment: Environment) => {
+  const problems: Array<string> = []
+  const text = (name: string) => (environment[name]?.trim() === "" ? undefined : environment[name]?.trim())
+  return {
+    problems,
+    text,
+    int: (name: string, fallback: number, min: number, max: number) => {
+      const value = text(name)
+      if (value === undefined) return fallback
+      const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN
+      if (number >= min && number <= max) return number
+      problems.push(`${name} must be a whole number from ${min} to ${max}`)
+      return fallback
+    },
+    oneOf: <A extends string>(name: string, fallback: A, values: ReadonlyArray<A>) => {
+      const value = text(name)
+      const found = value === undefined ? fallback : values.find((one) => one === value)
+      if (found === undefined) problems.push(`${name} must be ${values.join(" or ")}`)
+      return found ?? fallback
+    },
+    url: (name: string, protocols: ReadonlyArray<string>) => {
+      const value = text(name)
+      if (value === undefined) return null
+      if (protocols.some((protocol) => value.startsWith(`${protocol}://`)) && URL.canParse(value)) return value
+      problems.push(`${name} must be an address that starts with ${protocols.map((one) => `${one}://`).join(" or ")}`)
+      return null
+    }
+  }
+}
+
+const secret = (text: string | null | undefined) => (text === null || text === undefined ? null : Redacted.make(text))
+
+/** `RUNGATE_PROVIDER_<SLUG>_API_KEY`: the slug in capitals. */
+const accountsOf = (environment: Environment, read: ReturnType<typeof reader>) => {
+  const accounts = new Map<string, Account>()
+  for (const name of Object.keys(environment)) {
+    const slug = /^RUNGATE_PROVIDER_([A-Z0-9_]+?)_(API_KEY|BASE_URL)$/.exec(name)?.[1]
+    if (slug === undefined) continue
+    accounts.set(slug.toLowerCase(), {
+      apiKey: secret(read.text(`RUNGATE_PROVIDER_${slug}_API_KEY`)),
+      baseUrl: read.url(`RUNGATE_PROVIDER_${slug}_BASE_URL`, ["http", "https"])?.replace(/\/+$/, "") ?? null
+    })
+  }
+  return accounts
+}
+
+export const settingsOf = (environment: Environment): Effect.Effect<SettingsShape, SettingsInvalid> =>
+  Effect.suspend(() => {
+    const read = reader(environment)
+    const settings: SettingsShape = {
+      port: read.int("PORT", 8787, 0, 65535),
+      host: read.text("HOST") ?? "127.0.0.1",
+      mode: read.oneOf("RUNGATE_MODE", "sandbox", ["sandbox", "production"]),
+      publicUrl: read.url("RUNGATE_PUBLIC_URL", ["http", "https"])?.replace(/\/+$/, "") ?? null,
+      databaseUrl: secret(read.url("DATABASE_URL", ["postgres", "postgresql"])),
+      redisUrl: secret(read.url("REDIS_URL", ["redis", "rediss"])),
+      dataDir: read.text("RUNGATE_DATA_DIR") ?? ".rungate",
+      rateLimit: read.int("RUNGATE_RATE_LIMIT", 50, 0, 1_000_000),
+      concurrency: read.int("RUNGATE_CONCURRENCY", 500, 1, 100_000),
+      leaseSeconds: read.int("RUNGATE_LEASE_SECONDS", 15, 1, 3600),
+      drainSeconds: read.int("RUNGATE_DRAIN_SECONDS", 20, 0, 600),
+      connections: read.int("RUNGATE_DATABASE_CONNECTIONS", Math.max(8, availableParallelism() * 2), 2, 500),
+      accounts: accountsOf(environment, read)
+    }
+    if (read.problems.length === 0) return Effect.succeed(settings)
+    return Effect.fail(new SettingsInvalid({ message: `Bad settings: ${read.problems.join("; ")}.` }))
+  })
+
+export class Settings extends Context.Service<Settings, SettingsShape>()("rungate/layers/Settings") {
+  static readonly layerFrom = (environment: Environment) => Layer.effect(Settings, settingsOf(environment))
+  static readonly layer = Layer.effect(Settings, Effect.suspend(() => settingsOf(process.env)))
+}

@@ -1,0 +1,264 @@
+/**
+ * One turn of a lane, as storage sees it: take the mail, lock the wallets, apply what was decided, in one transaction.
+ *
+ * The mail's rows are locked when they are taken and deleted by the statement that writes their effects, so a command is
+ * applied at most once, and a turn that was handed out twice finds an empty mailbox.
+ */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { MicroUsd } from "../schema/Money.ts"
+import { isRunStatus, type RunStatus } from "../schema/Run.ts"
+import type { Entry, HeldRun, Wallet } from "../schema/Wallet.ts"
+
+export interface Mail {
+  readonly id: bigint
+  readonly command_id: string | null
+  readonly org_id: string
+  readonly run_id: string | null
+  readonly tag: string
+  readonly payload: unknown
+  readonly attempts: number
+}
+
+export interface TurnRun extends HeldRun {
+  readonly org_id: string
+  /** Plan and input are read only for runs that start in this turn. */
+  readonly plan: unknown
+  readonly input: string
+  readonly capability: string | null
+}
+
+/** Everything a turn may look at. */
+export interface TurnView {
+  readonly mail: ReadonlyArray<Mail>
+  readonly wallets: ReadonlyMap<string, Wallet>
+  readonly runs: ReadonlyMap<string, TurnRun>
+  /** References of credits among the mail that the ledger already holds. */
+  readonly credited: ReadonlyMap<string, string>
+  /** The database's UTC day. */
+  readonly day: string
+}
+
+export interface RunChange {
+  readonly org_id: string
+  readonly run_id: string
+  readonly from: RunStatus
+  readonly status: RunStatus
+  readonly charged: bigint | null
+  readonly provider: string | null
+  readonly attempts: string | null
+  readonly hints: string | null
+  readonly error_code: string | null
+  readonly error_message: string | null
+  /** The mail whose `result` becomes the run's: it never leaves the database. */
+  readonly result_of: bigint | null
+  readonly started: boolean
+  readonly finished: boolean
+}
+
+export interface Opening {
+  readonly run_id: string
+  readonly org_id: string
+  readonly hold: bigint
+  readonly state: "queued" | "running"
+  readonly side_effect: boolean
+  readonly worker_id: string | null
+  readonly lease_token: string | null
+  readonly attempts: string
+}
+
+export interface TurnEffects {
+  readonly wallets: ReadonlyArray<Wallet>
+  readonly entries: ReadonlyArray<Entry & { readonly org_id: string; readonly txn_id: string }>
+  readonly runs: ReadonlyArray<RunChange>
+  readonly opened: ReadonlyArray<Opening>
+  /** Runs whose hold and lease end. */
+  readonly closed: ReadonlyArray<string>
+  readonly replies: ReadonlyArray<{ readonly command_id: string; readonly reply: string }>
+}
+
+interface WalletRow {
+  readonly org_id: string
+  readonly balance: bigint
+  readonly reserved: bigint
+  readonly entry_seq: bigint
+  readonly per_run_limit: bigint | null
+  readonly daily_limit: bigint | null
+  readonly spent_day: string
+  readonly spent: bigint
+  readonly day: string
+}
+interface RunRow {
+  readonly org_id: string
+  readonly run_id: string
+  readonly status: string
+  readonly hold: bigint
+  readonly lease_token: string | null
+  readonly plan: unknown
+  readonly input: string | null
+  readonly capability: string | null
+}
+
+const walletOf = (row: WalletRow): Wallet => ({
+  org_id: row.org_id,
+  balance: MicroUsd(row.balance),
+  reserved: MicroUsd(row.reserved),
+  entry_seq: row.entry_seq,
+  per_run_limit: row.per_run_limit === null ? null : MicroUsd(row.per_run_limit),
+  daily_limit: row.daily_limit === null ? null : MicroUsd(row.daily_limit),
+  spent_day: row.spent_day,
+  spent: MicroUsd(row.spent)
+})
+
+const unique = (values: ReadonlyArray<string>) => [...new Set(values)].sort()
+
+export class TurnStore extends Context.Service<
+  TurnStore,
+  {
+    /**
+     * Takes up to `max` commands of a lane, oldest first, and applies what `decide` makes of them. Answers what decide
+     * answered, or null when the mailbox was empty. Dies when the database refuses; nothing is applied then.
+     */
+    readonly turn: <A>(
+      lane: number,
+      max: number,
+      decide: (view: TurnView) => { readonly effects: TurnEffects; readonly answer: A }
+    ) => Effect.Effect<A | null>
+    /** Sets the oldest command aside after it failed alone `parkAfter` times, so that it can't hold up its lane. */
+    readonly strike: (lane: number, parkAfter: number, why: string) => Effect.Effect<"kept" | "parked">
+  }
+>()("rungate/layers/TurnStore") {
+  static readonly layer = Layer.effect(
+    TurnStore,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const take = (lane: number, max: number) => sql<Mail>`
+        SELECT id, command_id, org_id, run_id, tag, payload, attempts FROM mailbox
+        WHERE lane = ${lane} AND parked IS NULL ORDER BY id LIMIT ${max} FOR UPDATE`
+
+      // A share lock of a foreign key elsewhere must not wait for a turn: NO KEY.
+      const lockWallets = (orgs: ReadonlyArray<string>) => sql<WalletRow>`
+        SELECT org_id, balance, reserved, entry_seq, per_run_limit, daily_limit, spent_day::text AS spent_day, spent,
+               (now() AT TIME ZONE 'UTC')::date::text AS day
+        FROM wallets WHERE org_id = ANY(${orgs}::text[]) ORDER BY org_id FOR NO KEY UPDATE`
+
+      const readRuns = (orgs: ReadonlyArray<string>, runs: ReadonlyArray<string>, starting: ReadonlyArray<string>) => sql<RunRow>`
+        SELECT r.org_id, r.run_id, r.status, r.hold, o.lease_token, r.capability,
+               CASE WHEN r.run_id = ANY(${starting}::text[]) THEN r.plan END AS plan,
+               CASE WHEN r.run_id = ANY(${starting}::text[]) THEN r.input::text END AS input
+        FROM unnest(${orgs}::text[], ${runs}::text[]) AS asked(org_id, run_id)
+        JOIN runs r USING (org_id, run_id) LEFT JOIN open_runs o ON o.run_id = r.run_id`
+
+      const readCredits = (mail: ReadonlyArray<Mail>) => {
+        const references = mail.flatMap((one) => (one.tag === "Credit" && one.command_id !== null ? [one.command_id] : []))
+        if (references.length === 0) return Effect.succeed([])
+        return sql<{ reference: string; txn_id: string }>`
+          SELECT reference, txn_id FROM ledger
+          WHERE run_id IS NULL AND org_id = ANY(${unique(mail.map((one) => one.org_id))}::text[]) AND reference = ANY(${references}::text[])`
+      }
+
+      const apply = Effect.fnUntraced(function* (lane: number, mail: ReadonlyArray<Mail>, effects: TurnEffects) {
+        const { wallets, entries, runs, opened, closed, replies } = effects
+        const [count] = yield* sql<{ mail: bigint; runs: bigint }>`
+          WITH gone AS (
+            DELETE FROM mailbox WHERE lane = ${lane} AND id = ANY(${mail.map((m) => m.id)}::bigint[]) RETURNING id, result
+          ), paid AS (
+            UPDATE wallets w SET balance = n.balance, reserved = n.reserved, entry_seq = n.entry_seq, per_run_limit = n.per_run_limit,
+                   daily_limit = n.daily_limit, spent_day = n.spent_day, spent = n.spent
+            FROM unnest(${wallets.map((w) => w.org_id)}::text[], ${wallets.map((w) => w.balance)}::bigint[],
+                        ${wallets.map((w) => w.reserved)}::bigint[], ${wallets.map((w) => w.entry_seq)}::bigint[],
+                        ${wallets.map((w) => w.per_run_limit)}::bigint[], ${wallets.map((w) => w.daily_limit)}::bigint[],
+                        ${wallets.map((w) => w.spent_day)}::text[]::date[], ${wallets.map((w) => w.spent)}::bigint[])
+                 AS n(org_id, balance, reserved, entry_seq, per_run_limit, daily_limit, spent_day, spent)
+            WHERE w.org_id = n.org_id
+          ), written AS (
+            INSERT INTO ledger (org_id, seq, txn_id, type, amount, balance_after, reserved_after, run_id, reference, note)
+            SELECT * FROM unnest(${entries.map((e) => e.org_id)}::text[], ${entries.map((e) => e.seq)}::bigint[],
+                        ${entries.map((e) => e.txn_id)}::text[], ${entries.map((e) => e.type)}::text[],
+                        ${entries.map((e) => e.amount)}::bigint[], ${entries.map((e) => e.balance_after)}::bigint[],
+                        ${entries.map((e) => e.reserved_after)}::bigint[], ${entries.map((e) => e.run_id)}::text[],
+                        ${entries.map((e) => e.reference)}::text[], ${entries.map((e) => e.note)}::text[])
+          ), opened AS (
+            INSERT INTO open_runs (run_id, org_id, hold, state, side_effect, worker_id, lease_token, attempts)
+            SELECT run_id, org_id, hold, state, side_effect, worker_id, lease_token, attempts::json
+            FROM unnest(${opened.map((o) => o.run_id)}::text[], ${opened.map((o) => o.org_id)}::text[],
+                        ${opened.map((o) => o.hold)}::bigint[], ${opened.map((o) => o.state)}::text[],
+                        ${opened.map((o) => o.side_effect)}::boolean[], ${opened.map((o) => o.worker_id)}::text[],
+                        ${opened.map((o) => o.lease_token)}::text[], ${opened.map((o) => o.attempts)}::text[])
+                 AS n(run_id, org_id, hold, state, side_effect, worker_id, lease_token, attempts)
+          ), closed AS (
+            DELETE FROM open_runs WHERE run_id = ANY(${closed}::text[])
+          ), replied AS (
+            INSERT INTO replies (command_id, reply)
+            SELECT command_id, reply::json FROM unnest(${replies.map((r) => r.command_id)}::text[], ${replies.map((r) => r.reply)}::text[])
+                 AS n(command_id, reply)
+            ON CONFLICT (command_id) DO NOTHING
+          ), changed AS (
+            UPDATE runs r SET status = n.status, charged = n.charged, provider = coalesce(n.provider, r.provider),
+                   attempts = n.attempts::json, hints = n.hints::json, error_code = n.error_code, error_message = n.error_message,
+                   result = g.result,
+                   started_at = CASE WHEN n.started THEN clock_timestamp() ELSE r.started_at END,
+                   finished_at = CASE WHEN n.finished THEN clock_timestamp() END
+            FROM unnest(${runs.map((r) => r.org_id)}::text[], ${runs.map((r) => r.run_id)}::text[], ${runs.map((r) => r.from)}::text[],
+                        ${runs.map((r) => r.status)}::text[], ${runs.map((r) => r.charged)}::bigint[],
+                        ${runs.map((r) => r.provider)}::text[], ${runs.map((r) => r.attempts)}::text[],
+                        ${runs.map((r) => r.hints)}::text[], ${runs.map((r) => r.error_code)}::text[],
+                        ${runs.map((r) => r.error_message)}::text[], ${runs.map((r) => r.result_of)}::bigint[],
+                        ${runs.map((r) => r.started)}::boolean[], ${runs.map((r) => r.finished)}::boolean[])
+                 AS n(org_id, run_id, from_status, status, charged, provider, attempts, hints, error_code, error_message, result_of,
+                      started, finished)
+            LEFT JOIN gone g ON g.id = n.result_of
+            WHERE r.org_id = n.org_id AND r.run_id = n.run_id AND r.status = n.from_status
+            RETURNING r.run_id
+          )
+          SELECT (SELECT count(*) FROM gone) AS mail, (SELECT count(*) FROM changed) AS runs`
+        // Somebody else changed what we decided upon: undo everything, and let the next turn see it fresh.
+        if (count?.mail !== BigInt(mail.length) || count.runs !== BigInt(runs.length)) {
+          return yield* Effect.die(new Error(`lane ${lane}: the turn met another one`))
+        }
+      })
+
+      const turn = <A>(
+        lane: number,
+        max: number,
+        decide: (view: TurnView) => { readonly effects: TurnEffects; readonly answer: A }
+      ): Effect.Effect<A | null> =>
+        Effect.gen(function* () {
+          const mail = yield* take(lane, max)
+          if (mail.length === 0) return null
+          const rows = yield* lockWallets(unique(mail.map((one) => one.org_id)))
+          // Read after the locks: what another turn committed meanwhile is seen.
+          const named = mail.filter((one) => one.run_id !== null)
+          const runs = yield* readRuns(
+            named.map((one) => one.org_id),
+            named.map((one) => one.run_id ?? ""),
+            named.flatMap((one) => (one.tag === "Reserve" ? [one.run_id ?? ""] : []))
+          )
+          const credits = yield* readCredits(mail)
+          const held = runs.flatMap((row): ReadonlyArray<TurnRun> =>
+            isRunStatus(row.status) ? [{ ...row, status: row.status, hold: MicroUsd(row.hold), input: row.input ?? "null" }] : []
+          )
+          const { effects, answer } = decide({
+            mail,
+            wallets: new Map(rows.map((row) => [row.org_id, walletOf(row)])),
+            runs: new Map(held.map((run) => [run.run_id, run])),
+            credited: new Map(credits.map((credit) => [credit.reference, credit.txn_id])),
+            day: rows[0]?.day ?? "1970-01-01"
+          })
+          yield* apply(lane, mail, effects)
+          return answer
+        }).pipe(sql.withTransaction, Effect.orDie)
+
+      const strike = Effect.fnUntraced(function* (lane: number, parkAfter: number, why: string) {
+        const [row] = yield* sql<{ parked: boolean }>`
+          UPDATE mailbox SET attempts = attempts + 1, parked = CASE WHEN attempts + 1 >= ${parkAfter} THEN ${why} END
+          WHERE lane = ${lane} AND id = (SELECT min(id) FROM mailbox WHERE lane = ${lane} AND parked IS NULL)
+          RETURNING parked IS NOT NULL AS parked`
+        return row?.parked === true ? ("parked" as const) : ("kept" as const)
+      }, Effect.orDie)
+
+      return TurnStore.of({ turn, strike })
+    })
+  )
+}

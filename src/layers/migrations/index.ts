@@ -1,0 +1,10 @@
+/** The migrations in order. An old one is never edited; a new one is a file and a line. */
+import { accounts } from "./0001_accounts.ts"
+import { money } from "./0002_money.ts"
+import { runs } from "./0003_runs.ts"
+
+export const migrations = {
+  "0001_accounts": accounts,
+  "0002_money": money,
+  "0003_runs": runs
+}

@@ -1,0 +1,83 @@
+/**
+ * Every public error code and its one HTTP status; the wire form of an error that made no run.
+ *
+ * A problem is plain data, so that whatever decides may fail with it and no handler maps anything. The boundary adds the
+ * request id.
+ */
+import { Schema } from "effect"
+
+export const statusOf = {
+  invalid_request: 400,
+  unauthorized: 401,
+  insufficient_balance: 402,
+  cost_limit_exceeded: 402,
+  budget_exceeded: 402,
+  forbidden: 403,
+  capability_not_found: 404,
+  endpoint_not_found: 404,
+  provider_not_found: 404,
+  no_match: 404,
+  not_found: 404,
+  method_not_allowed: 405,
+  provider_not_available: 409,
+  cancelled: 409,
+  payload_too_large: 413,
+  idempotency_key_reused: 422,
+  rate_limited: 429,
+  internal_error: 500,
+  provider_error: 502,
+  service_unavailable: 503,
+  provider_timeout: 504
+} as const
+
+export type ErrorCode = keyof typeof statusOf
+
+/** What is wrong with one field. `path` is dotted ("input.email", "routing.max_cost"); empty for the whole. */
+export const Detail = Schema.Struct({ path: Schema.String, message: Schema.String }).annotate({ identifier: "ErrorDetail" })
+export type Detail = typeof Detail.Type
+
+const wire = <C extends ErrorCode>(code: C) =>
+  Schema.Struct({
+    error: Schema.Struct({
+      code: Schema.Literal(code),
+      message: Schema.String,
+      details: Schema.optionalKey(Schema.Array(Detail))
+    }),
+    request_id: Schema.optionalKey(Schema.String)
+  }).annotate({ identifier: `${code}_error`, httpApiStatus: statusOf[code] })
+
+/** One schema per code, built once: a schema built twice would be two components of the API's description. */
+export const Wire = {
+  invalid_request: wire("invalid_request"),
+  unauthorized: wire("unauthorized"),
+  insufficient_balance: wire("insufficient_balance"),
+  cost_limit_exceeded: wire("cost_limit_exceeded"),
+  budget_exceeded: wire("budget_exceeded"),
+  forbidden: wire("forbidden"),
+  capability_not_found: wire("capability_not_found"),
+  endpoint_not_found: wire("endpoint_not_found"),
+  provider_not_found: wire("provider_not_found"),
+  no_match: wire("no_match"),
+  not_found: wire("not_found"),
+  method_not_allowed: wire("method_not_allowed"),
+  provider_not_available: wire("provider_not_available"),
+  cancelled: wire("cancelled"),
+  payload_too_large: wire("payload_too_large"),
+  idempotency_key_reused: wire("idempotency_key_reused"),
+  rate_limited: wire("rate_limited"),
+  internal_error: wire("internal_error"),
+  provider_error: wire("provider_error"),
+  service_unavailable: wire("service_unavailable"),
+  provider_timeout: wire("provider_timeout")
+}
+
+export interface Problem<C extends ErrorCode = ErrorCode> {
+  readonly error: { readonly code: C; readonly message: string; readonly details?: ReadonlyArray<Detail> }
+  readonly request_id?: string
+}
+
+export const problem = <C extends ErrorCode>(code: C, message: string, details?: ReadonlyArray<Detail>): Problem<C> => ({
+  error: { code, message, ...(details === undefined || details.length === 0 ? {} : { details }) }
+})
+
+export const isErrorCode = (text: string): text is ErrorCode => text in statusOf

@@ -1,0 +1,28 @@
+/**
+ * The route of one run, fixed when it is admitted: who is asked in which order, how often, and who was left out and why.
+ *
+ * It is stored with the run, so that whichever worker executes it, now or after a crash, follows the same route.
+ */
+import { Schema } from "effect"
+
+export const Exclusion = Schema.Struct({
+  provider: Schema.String,
+  reason: Schema.Literals(["max_cost", "cannot_serve", "no_account"]),
+  /** What this offer would have cost at most, as a decimal string. */
+  quote: Schema.String
+})
+export type Exclusion = typeof Exclusion.Type
+
+export const Plan = Schema.Struct({
+  /** Provider slugs, best first. */
+  providers: Schema.Array(Schema.String),
+  /** Calls of providers at most, over the whole life of the run. */
+  attempts_max: Schema.Int,
+  routing: Schema.Literals(["auto", "pinned", "no_fallback"]),
+  include_raw: Schema.Boolean,
+  side_effect: Schema.Boolean,
+  excluded: Schema.Array(Exclusion)
+})
+export type Plan = typeof Plan.Type
+
+export const decodePlan = Schema.decodeUnknownSync(Plan)

@@ -1,0 +1,92 @@
+/**
+ * The run: its statuses, which may follow which, and the shape it has on the wire (specification 2.1, 3).
+ *
+ * `cancelled` is a tenth status, entered by a successful cancel. `final` statuses never change again.
+ */
+import { Schema } from "effect"
+import { type ErrorCode, statusOf } from "./Errors.ts"
+
+export const statuses = [
+  "created",
+  "reserved",
+  "queued",
+  "running",
+  "succeeded",
+  "no_match",
+  "failed",
+  "timed_out",
+  "blocked",
+  "cancelled"
+] as const
+export const RunStatus = Schema.Literals(statuses)
+export type RunStatus = (typeof statuses)[number]
+
+/** What may follow. Used by the wallet's turn, and by a trigger of the database that holds the same table. */
+export const transitions: Readonly<Record<RunStatus, ReadonlyArray<RunStatus>>> = {
+  created: ["reserved", "queued", "running", "failed", "blocked", "cancelled"],
+  reserved: ["queued", "running", "failed", "cancelled"],
+  queued: ["running", "failed", "cancelled"],
+  running: ["queued", "succeeded", "no_match", "failed", "timed_out"],
+  succeeded: [],
+  no_match: [],
+  failed: [],
+  timed_out: [],
+  blocked: [],
+  cancelled: []
+}
+
+export const isFinal = (status: RunStatus): boolean => transitions[status].length === 0
+export const isStoppable = (status: RunStatus): boolean => transitions[status].includes("cancelled")
+export const isRunStatus = (text: string): text is RunStatus => statuses.some((status) => status === text)
+
+/** One call of one provider. `outcome` is `succeeded`, `no_match` or the reason it did not deliver. */
+export const Attempt = Schema.Struct({
+  provider: Schema.String,
+  outcome: Schema.String,
+  duration_ms: Schema.Int,
+  detail: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "Attempt" })
+export type Attempt = typeof Attempt.Type
+
+export const Control = Schema.Struct({
+  control: Schema.Literals(["daily_spend_guard", "per_run_limit"]),
+  manage: Schema.Literal("/v1/spend-guard")
+}).annotate({ identifier: "Control" })
+export type Control = typeof Control.Type
+
+export const RunError = Schema.Struct({ code: Schema.String, message: Schema.String }).annotate({ identifier: "RunError" })
+export type RunError = typeof RunError.Type
+
+const listed = {
+  run_id: Schema.String,
+  status: RunStatus,
+  kind: Schema.Literals(["capability", "endpoint"]),
+  capability: Schema.NullOr(Schema.String),
+  endpoint: Schema.NullOr(Schema.String),
+  provider: Schema.NullOr(Schema.String),
+  routing_reason: Schema.String,
+  billing: Schema.Struct({
+    currency: Schema.Literal("USD"),
+    quoted: Schema.String,
+    charged: Schema.NullOr(Schema.String),
+    platform_funded: Schema.Boolean
+  }),
+  timing: Schema.Struct({ duration_ms: Schema.Int }),
+  attempts: Schema.Array(Attempt),
+  error: Schema.optionalKey(RunError),
+  hints: Schema.Array(Schema.String),
+  controls: Schema.optionalKey(Schema.Array(Control)),
+  done: Schema.Boolean,
+  poll_url: Schema.String,
+  stoppable: Schema.Boolean,
+  request_id: Schema.String,
+  created_at: Schema.String
+}
+
+/** A run as a list shows it: without its result. */
+export const ListedRun = Schema.Struct(listed).annotate({ identifier: "ListedRun" })
+/** A run as `POST /v1/run` and `GET /v1/runs/{run_id}` answer it. */
+export const Run = Schema.Struct({ ...listed, result: Schema.optionalKey(Schema.Json) }).annotate({ identifier: "Run" })
+
+/** The HTTP status of `POST /v1/run` for a finished run: 200, or that of its error code. */
+export const httpStatusOf = (code: ErrorCode | null): number => (code === null ? 200 : statusOf[code])
