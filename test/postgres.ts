@@ -1,0 +1,54 @@
+/**
+ * A throwaway PostgreSQL for tests: one cluster per `bun test` process, one empty database per call.
+ *
+ * It is the embedded database itself without durability. TEST_DATABASE_URL names another server to use instead (its
+ * user must be allowed to create databases).
+ */
+import { mkdtempSync, chmodSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Redacted, Scope } from "effect"
+import { Client } from "pg"
+import { embeddedPostgres } from "../src/layers/EmbeddedPostgres.ts"
+import { afterwards, once } from "./undertaker.ts"
+
+const settings = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", autovacuum_naptime: "1h" }
+const bury = `
+  kill -QUIT "$(head -n 1 "$2/postmaster.pid")"
+  for try in 1 2 3 4 5 6 7 8 9 10; do [ -e "$2/postmaster.pid" ] && sleep 0.1; done
+  rm -rf "$1"`
+
+const start = async () => {
+  const given = process.env.TEST_DATABASE_URL
+  if (given !== undefined && given !== "") return given
+  const dataDir = mkdtempSync(join(tmpdir(), "rungate-postgres-"))
+  chmodSync(dataDir, 0o755) // the server's account, which is not root's, walks through it
+  // The scope is never closed: the process has no last test, and `afterwards` also works when it is killed.
+  const running = await Effect.runPromise(
+    embeddedPostgres({ dataDir, onProgress: () => Effect.void, settings }).pipe(Scope.provide(Scope.makeUnsafe()))
+  )
+  afterwards(bury, dataDir, running.cluster)
+  return Redacted.value(running.url)
+}
+
+/** The URL of the server's own database. Every call of one process gets the same server. */
+export const startPostgres = (): Promise<string> => once("postgres", start)
+
+const counter = once("postgres/counter", () => ({ databases: 0 }))
+
+/** The URL of a new, empty database. */
+export const freshDatabase = async (): Promise<string> => {
+  const server = await startPostgres()
+  counter.databases += 1
+  const name = `rungate_test_${process.pid}_${counter.databases}`
+  const client = new Client({ connectionString: server })
+  await client.connect()
+  try {
+    await client.query(`CREATE DATABASE ${name} TEMPLATE template0`)
+  } finally {
+    await client.end()
+  }
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return url.toString()
+}
