@@ -66,6 +66,12 @@ const reachable = (path: string, account: Account): boolean => {
   }
 }
 
+/** A folder that everybody may walk through, whatever the umask says. */
+const openFolder = (path: string) => {
+  fs.mkdirSync(path, { recursive: true })
+  fs.chmodSync(path, 0o755)
+}
+
 /** npm packages can't hold links, so the platform package lists them for an install script that npm may not have run. */
 const hydrate = (root: string) => {
   const list = join(root, "native", "pg-symlinks.json")
@@ -84,23 +90,25 @@ const shippedNative = (account: Account | undefined): string => {
   hydrate(root)
   const native = join(root, "native")
   if (account === undefined || reachable(join(native, "bin", "postgres"), account)) return native
-  const target = join(sharedRoot, `native-${createHash("sha256").update(root).digest("hex").slice(0, 12)}`)
-  const stamp = fs.readFileSync(join(root, "package.json"), "utf8")
-  const stampFile = join(target, "package.json")
-  if (fs.existsSync(stampFile) && fs.readFileSync(stampFile, "utf8") === stamp) return target
-  fs.mkdirSync(sharedRoot, { recursive: true, mode: 0o755 })
+  const version = createHash("sha256").update(fs.readFileSync(join(root, "package.json")))
+  const target = join(sharedRoot, `native-${version.digest("hex").slice(0, 12)}`)
+  if (fs.existsSync(target)) return target
+  openFolder(sharedRoot)
   const copy = `${target}.${process.pid}`
   fs.cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
-  fs.writeFileSync(join(copy, "package.json"), stamp)
   spawnSync("chmod", ["-R", "a+rX", copy])
-  fs.rmSync(target, { recursive: true, force: true })
-  fs.renameSync(copy, target)
+  try {
+    fs.renameSync(copy, target)
+  } catch {
+    // Another process was faster; its copy is the same.
+    fs.rmSync(copy, { recursive: true, force: true })
+  }
   return target
 }
 
 /** Makes the data directory and finds everything in it. Throws when this user may not write there. */
 export const locate = (dataDir: string): Place => {
-  if (fs.mkdirSync(dataDir, { recursive: true }) !== undefined) fs.chmodSync(dataDir, 0o755)
+  if (!fs.existsSync(dataDir)) openFolder(dataDir)
   const own = fs.realpathSync(dataDir)
   fs.accessSync(own, fs.constants.W_OK)
   const files = {
@@ -116,7 +124,7 @@ export const locate = (dataDir: string): Place => {
   const owner = ownerOf(beside) ?? ownerOf(apart)
   const account = owner === undefined || owner.uid === 0 ? unprivileged() : { uid: owner.uid, gid: owner.gid }
   const cluster = reachable(own, account) ? beside : apart
-  fs.mkdirSync(dirname(cluster), { recursive: true, mode: 0o755 })
+  if (cluster === apart) for (const folder of [sharedRoot, dirname(apart)]) openFolder(folder)
   if (ownerOf(cluster)?.uid === 0) spawnSync("chown", ["-R", `${account.uid}:${account.gid}`, cluster])
   return { ...files, cluster, native: shippedNative(account), account }
 }
