@@ -29,16 +29,44 @@ addFormats(ajv, ["email", "uri", "hostname", "date", "date-time"])
 const issueOf = (error: ErrorObject): Issue => {
   const base = error.instancePath.split("/").slice(1).join(".")
   const child =
-    error.keyword === "required" ? error.params["missingProperty"]
-    : error.keyword === "additionalProperties" ? error.params["additionalProperty"]
-    : undefined
+    error.keyword === "required"
+      ? error.params["missingProperty"]
+      : error.keyword === "additionalProperties"
+        ? error.params["additionalProperty"]
+        : undefined
   const path = typeof child === "string" ? (base === "" ? child : `${base}.${child}`) : base
   const message =
-    error.keyword === "required" ? "is required"
-    : error.keyword === "additionalProperties" ? "is not a known field"
-    : error.keyword === "enum" ? `must be one of ${JSON.stringify(error.params["allowedValues"])}`
-    : (error.message ?? "is not valid")
+    error.keyword === "required"
+      ? "is required"
+      : error.keyword === "additionalProperties"
+        ? "is not a known field"
+        : error.keyword === "enum"
+          ? `must be one of ${JSON.stringify(error.params["allowedValues"])}`
+          : (error.message ?? "is not valid")
   return { path, message }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Keywords that mean the same beside their neighbours as inside an `allOf` of their own. */
+const independent = new Set([
+  ...["description", "title", "format", "pattern", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems"],
+  ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minProperties", "maxProperties"]
+])
+
+/** Several checks on one value arrive as a chain of `allOf`; an agent reads them better as one flat object. */
+const flatten = (node: unknown): unknown => {
+  if (Array.isArray(node)) return node.map(flatten)
+  if (!isObject(node)) return node
+  const { allOf, ...rest } = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, flatten(value)]))
+  if (!Array.isArray(allOf)) return allOf === undefined ? rest : { ...rest, allOf }
+  const kept = allOf.filter((member) => {
+    if (!isObject(member) || Object.keys(member).some((key) => key in rest || !independent.has(key))) return true
+    Object.assign(rest, member)
+    return false
+  })
+  return kept.length === 0 ? rest : { ...rest, allOf: kept }
 }
 
 /**
@@ -50,14 +78,15 @@ export const contract = <T>(
   options: { readonly anyOf?: ReadonlyArray<ReadonlyArray<string>>; readonly title?: string } = {}
 ): Contract<T> => {
   const document = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "error" })
-  const anyOf = options.anyOf === undefined ? {} : { anyOf: options.anyOf.map((required) => ({ required: [...required] })) }
+  const anyOf =
+    options.anyOf === undefined ? {} : { anyOf: options.anyOf.map((required) => ({ required: [...required] })) }
   const definitions = Object.keys(document.definitions).length === 0 ? {} : { $defs: document.definitions }
+  const flat = flatten({ ...document.schema, ...definitions })
   const jsonSchema: JsonSchema.JsonSchema = {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     ...(options.title === undefined ? {} : { title: options.title }),
-    ...document.schema,
-    ...anyOf,
-    ...definitions
+    ...(isObject(flat) ? flat : {}),
+    ...anyOf
   }
   const validate = ajv.compile<T>(jsonSchema)
   const properties = document.schema["properties"]

@@ -1,0 +1,78 @@
+/**
+ * email.send: one message to one or a few recipients, through the operator's sending account.
+ *
+ * It contacts people, so it runs at most once and is recorded as a touch. Charged when the provider accepts the message.
+ */
+import { Schema } from "effect"
+import { capability } from "../Capability.ts"
+import * as Field from "./fields.ts"
+import { orNull } from "./shapes.ts"
+
+/** Providers bill per recipient while we bill per message, so a message stays a message and is not a campaign. */
+const recipientsMax = 10
+/** Of text or html. The request body as a whole is limited to 1 MiB. */
+const contentLengthMax = 500_000
+
+/** `to` as a list, whichever way it was given. */
+export const recipients = (to: string | ReadonlyArray<string>): ReadonlyArray<string> =>
+  typeof to === "string" ? [to] : to
+
+export const emailSend = capability({
+  slug: "email.send",
+  title: "Send an e-mail",
+  category: "email",
+  description: "Sends one e-mail from a verified sender or an inbox of the workspace.",
+  tags: ["email", "outreach", "send", "message"],
+  status: "live",
+  billing: {
+    model: "per_call",
+    bills_no_match: false,
+    description:
+      "Charged once per message that the provider accepts for delivery. A refused or failed send costs nothing."
+  },
+  platforms: [],
+  input: Schema.Struct({
+    from: Field.text("Verified sender, plain or as Name <address>, or an inbox id", 320),
+    to: Schema.Union([Field.email("One recipient"), Field.emails("Recipients", recipientsMax)]).annotate({
+      description: `One recipient or up to ${recipientsMax}, plain addresses`
+    }),
+    subject: Field.text("Subject line", 998),
+    text: Schema.optionalKey(Field.text("Plain text body", contentLengthMax)),
+    html: Schema.optionalKey(Field.text("HTML body", contentLengthMax)),
+    cc: Schema.optionalKey(Field.emails("Copies", recipientsMax)),
+    bcc: Schema.optionalKey(Field.emails("Blind copies", recipientsMax)),
+    reply_to: Schema.optionalKey(Field.email("Where replies go")),
+    tags: Schema.optionalKey(
+      Schema.Record(Schema.String, Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(256)))
+        .annotate({ description: "Labels for the provider's reports: ASCII letters, digits, _ and -" })
+        .check(Schema.isMaxProperties(20))
+    ),
+    headers: Schema.optionalKey(
+      Schema.Record(Schema.String, Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(998)))
+        .annotate({ description: "Additional message headers such as List-Unsubscribe" })
+        .check(Schema.isMaxProperties(20))
+    )
+  }),
+  anyOf: [["text"], ["html"]],
+  output: Schema.Struct({
+    message_id: orNull(Schema.String, "The provider's id of the message"),
+    thread_id: orNull(Schema.String, "The conversation, for inboxes"),
+    accepted: Schema.Array(Schema.String).annotate({ description: "Recipients in `to` whom the provider accepted" }),
+    provider_status: orNull(Schema.String, "The provider's own word for the state of the message")
+  }),
+  example: {
+    from: "Acme <hello@example.com>",
+    to: ["jane.doe@example.com"],
+    subject: "Hello",
+    text: "Hello Jane, this is a test."
+  },
+  matched: (output) => output.accepted.length > 0,
+  side_effect: true,
+  channel: "email",
+  simulate: ({ input, provider, seed }) => ({
+    message_id: `sim_${provider}_${seed}`,
+    thread_id: null,
+    accepted: [...recipients(input.to)],
+    provider_status: "simulated"
+  })
+})

@@ -1,0 +1,60 @@
+/**
+ * email.verify: whether an address can receive mail.
+ *
+ * "unknown" is an answer like any other: every delivered verdict is charged.
+ */
+import { Schema } from "effect"
+import { capability } from "../Capability.ts"
+import * as Field from "./fields.ts"
+import { domainPart, localPart, pick } from "./names.ts"
+import { EmailStatus, orNull } from "./shapes.ts"
+
+const freeHosts = new Set(["gmail.com", "outlook.com", "yahoo.com", "icloud.com", "proton.me"])
+const roleNames = new Set(["info", "sales", "support", "admin", "contact", "hello", "office", "billing"])
+
+export const emailVerify = capability({
+  slug: "email.verify",
+  title: "Verify an e-mail address",
+  category: "people",
+  description: "Checks whether an e-mail address exists and can receive mail, without sending anything to it.",
+  tags: ["email", "verification", "deliverability", "hygiene"],
+  status: "live",
+  billing: {
+    model: "per_call",
+    bills_no_match: true,
+    description: "Charged for every verdict that is delivered, unknown included. A failed call costs nothing."
+  },
+  platforms: [],
+  input: Schema.Struct({ email: Field.email("The address to check") }),
+  output: Schema.Struct({
+    email: Schema.NullOr(Schema.String),
+    email_status: Schema.NullOr(EmailStatus),
+    score: orNull(Schema.Finite, "0 to 100, higher is safer to send to"),
+    is_disposable: Schema.NullOr(Schema.Boolean),
+    is_role: orNull(Schema.Boolean, "Belongs to a function such as info@ or sales@, not to a person"),
+    is_free: orNull(Schema.Boolean, "Hosted by a free mail service"),
+    mx_found: orNull(Schema.Boolean, "The domain has a mail server"),
+    did_you_mean: orNull(Schema.String, "The address that was probably meant"),
+    provider_status: orNull(Schema.String, "The verdict in the provider's own words")
+  }),
+  example: { email: "jane.doe@example.com" },
+  matched: () => true,
+  side_effect: false,
+  simulate: ({ input, seed }) => {
+    const local = localPart(input.email).toLowerCase()
+    const domain = domainPart(input.email)
+    const status = pick(seed, ["valid", "valid", "valid", "catch_all", "risky", "invalid"])
+    return {
+      email: input.email,
+      email_status: status,
+      score: { valid: 95, catch_all: 60, risky: 40, invalid: 5 }[status],
+      is_disposable: false,
+      is_role: roleNames.has(local),
+      is_free: freeHosts.has(domain),
+      mx_found: status !== "invalid",
+      did_you_mean: null,
+      provider_status: `simulated_${status}`
+    }
+  },
+  missHints: () => ["Try another provider: verdicts on the same address differ."]
+})

@@ -1,0 +1,133 @@
+/**
+ * people.enrich: what is known of one person, from a profile, an address or a name with an employer.
+ *
+ * Charged only when the person was found, with the contact data that `require` asks for.
+ */
+import { Schema } from "effect"
+import { capability } from "../Capability.ts"
+import * as Field from "./fields.ts"
+import {
+  domainPart,
+  fullName,
+  localPart,
+  nameParts,
+  pick,
+  profileSlug,
+  sandboxDomain,
+  slug,
+  titleCase
+} from "./names.ts"
+import { location, orNull, type Person, person, personFields } from "./shapes.ts"
+
+export const Experience = Schema.Struct({
+  title: Schema.NullOr(Schema.String),
+  company_name: Schema.NullOr(Schema.String),
+  company_domain: Schema.NullOr(Schema.String),
+  start_date: orNull(Schema.String, "YYYY, YYYY-MM or YYYY-MM-DD, as precise as it is known"),
+  end_date: orNull(Schema.String, "Null for a current position, or when it is not known"),
+  is_current: Schema.NullOr(Schema.Boolean)
+})
+export const Education = Schema.Struct({
+  school: Schema.NullOr(Schema.String),
+  degree: Schema.NullOr(Schema.String),
+  field: Schema.NullOr(Schema.String),
+  start_date: Schema.NullOr(Schema.String),
+  end_date: Schema.NullOr(Schema.String)
+})
+
+/** The person lacks contact data without which the caller has no use for the answer. */
+export const lacks = (found: Person, required: ReadonlyArray<"email" | "phone"> = []): boolean =>
+  required.some((field) => found[field] === null)
+
+export const peopleEnrich = capability({
+  slug: "people.enrich",
+  title: "Enrich a person",
+  category: "people",
+  description:
+    "Returns a person's profile, job, employer and history from a professional network profile, an e-mail address, or a name with an employer.",
+  tags: ["people", "enrichment", "profile", "contact"],
+  status: "live",
+  billing: {
+    model: "on_match",
+    bills_no_match: false,
+    description:
+      "Charged only when the person is found, and with `require` only when the contact data asked for is there. A miss costs nothing."
+  },
+  platforms: [],
+  input: Schema.Struct({
+    network_url: Schema.optionalKey(Field.networkUrl),
+    email: Schema.optionalKey(Field.email("An e-mail address of the person")),
+    full_name: Schema.optionalKey(Field.fullName),
+    company_domain: Schema.optionalKey(Field.companyDomain),
+    company_name: Schema.optionalKey(Field.companyName),
+    require: Schema.optionalKey(
+      Schema.Array(Schema.Literals(["email", "phone"]))
+        .annotate({ description: "Contact data without which the answer counts as a miss" })
+        .check(Schema.isMinLength(1), Schema.isMaxLength(2))
+    )
+  }),
+  anyOf: [["network_url"], ["email"], ["full_name", "company_domain"], ["full_name", "company_name"]],
+  output: Schema.Struct({
+    ...personFields,
+    experience: orNull(Schema.Array(Experience), "Positions, latest first; null when the provider does not tell"),
+    education: Schema.NullOr(Schema.Array(Education)),
+    skills: Schema.NullOr(Schema.Array(Schema.String)),
+    match_confidence: orNull(Schema.Finite, "0 to 1: how sure the provider is that this is the person asked for")
+  }),
+  example: { email: "jane.doe@example.com" },
+  matched: (output) => output.full_name !== null || output.network_url !== null,
+  side_effect: false,
+  simulate: ({ input, provider, seed }) => {
+    const given =
+      input.full_name ??
+      titleCase(input.email === undefined ? profileSlug(input.network_url ?? "") : localPart(input.email))
+    const name = given === "" ? "Sam Sample" : given
+    const employer = input.company_domain ?? (input.email === undefined ? undefined : domainPart(input.email))
+    const domain = sandboxDomain({ ...input, ...(employer === undefined ? {} : { company_domain: employer }) })
+    const company = input.company_name ?? titleCase(domain.split(".")[0] ?? "")
+    const title = pick(seed, ["Head of Sales", "Product Manager", "Software Engineer", "Marketing Director"])
+    const parts = nameParts({ full_name: name })
+    return {
+      ...person({
+        full_name: name,
+        first_name: parts?.first_name ?? name,
+        last_name: parts?.last_name ?? null,
+        headline: `${title} at ${company}`,
+        title,
+        seniority: pick(seed, ["head", "manager", "senior", "director"]),
+        company_name: company,
+        company_domain: domain,
+        network_url: input.network_url ?? `https://network.example/in/${slug(name, "-") || "sample"}`,
+        location: location(
+          pick(seed, ["Berlin", "Austin", "Lyon"]),
+          null,
+          pick(seed, ["Germany", "United States", "France"])
+        ),
+        email: input.email ?? `${slug(fullName({ full_name: name }), ".") || "sample"}@${domain}`,
+        email_status: "valid",
+        phone: input.require?.includes("phone") === true ? `+1555${String(seed % 10_000_000).padStart(7, "0")}` : null,
+        provider_ids: { [provider]: `sim_${seed}` }
+      }),
+      experience: [
+        {
+          title,
+          company_name: company,
+          company_domain: domain,
+          start_date: "2021-03",
+          end_date: null,
+          is_current: true
+        }
+      ],
+      education: [
+        { school: "Example University", degree: null, field: "economics", start_date: "2010", end_date: "2014" }
+      ],
+      skills: ["negotiation", "planning"],
+      match_confidence: 0.9
+    }
+  },
+  missHints: (input) => [
+    ...(input.require === undefined ? [] : ["Leave out require: the person may be known without that contact data."]),
+    ...(input.network_url === undefined ? ["Give network_url, which identifies a person best."] : []),
+    ...(input.email === undefined ? ["Give a work e-mail address; email.find can look one up."] : [])
+  ]
+})
