@@ -1,0 +1,114 @@
+/**
+ * `npm test [-- files or flags of bun test]`: runs every test but chaos and bench, and ends with `N passed, N failed`.
+ *
+ * A test file that takes the whole process with it (a crash, a stray `process.exit`) counts as one failure and does not
+ * hide the files behind it: they run in another process. The exit code is 0 only when nothing failed and something ran.
+ */
+import { spawn } from "node:child_process"
+import { existsSync, statSync } from "node:fs"
+import { join, relative, resolve } from "node:path"
+
+const root = join(import.meta.dir, "..")
+/** Long enough for a busy machine, short enough to notice a test that hangs. A test may set its own. */
+const testMillisMax = 30_000
+/** Their commands take minutes: `npm run test:chaos`, `npm run bench`. */
+const separate = /^test\/(chaos|bench)\//
+/** Flags of `bun test` that take the next argument. */
+const valued = new Set(["-t", "--test-name-pattern", "--timeout", "--seed", "--rerun-each", "--max-concurrency"])
+
+const flags: Array<string> = []
+const wanted: Array<string> = []
+const given = process.argv.slice(2)
+for (let at = 0; at < given.length; at += 1) {
+  const word = given[at] ?? ""
+  if (!word.startsWith("-")) wanted.push(word)
+  else flags.push(...(valued.has(word) ? given.slice(at, (at += 1) + 1) : [word]))
+}
+
+const all = Array.from(new Bun.Glob("test/**/*.test.{ts,tsx}").scanSync(root)).sort()
+const matches = (file: string, word: string) => {
+  const path = resolve(word)
+  if (!existsSync(path)) return file.includes(word)
+  const inside = relative(root, path)
+  return statSync(path).isDirectory() ? file.startsWith(`${inside}/`) || inside === "" : file === inside
+}
+const chosen = all.filter((file) =>
+  wanted.length === 0 ? !separate.test(file) : wanted.some((word) => matches(file, word))
+)
+
+interface Round {
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: number
+  /** Files that need not run again. */
+  readonly done: ReadonlySet<string>
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colors are control characters
+const colors = /\u001b\[[0-9;]*m/g
+
+/** One `bun test` over some files. Its report is shown as it comes and read on the way. */
+const run = async (files: ReadonlyArray<string>): Promise<Round> => {
+  const paths = files.map((file) => `./${file}`)
+  const child = spawn(process.execPath, ["test", `--timeout=${testMillisMax}`, ...flags, ...paths], {
+    cwd: root,
+    stdio: ["ignore", "inherit", "pipe"],
+    env: { ...process.env, ...(process.stderr.isTTY ? { FORCE_COLOR: "1" } : {}) }
+  })
+  const stop = (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    process.exit(130)
+  }
+  process.once("SIGINT", stop).once("SIGTERM", stop)
+  let report = ""
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    report += text
+    process.stderr.write(text)
+  })
+  const [code, signal] = await new Promise<[number | null, string | null]>((done) =>
+    child.once("close", (...end) => done(end))
+  )
+  process.off("SIGINT", stop).off("SIGTERM", stop)
+
+  const lines = report.replace(colors, "").split("\n")
+  const marked = (mark: string) => lines.filter((line) => line.startsWith(`(${mark}) `)).length
+  const started = new Set(
+    lines.map((line) => line.replace(/^::group::/, "").replace(/:$/, "")).filter((line) => files.includes(line))
+  )
+  const ran = lines.findLastIndex((line) => /^Ran \d+ tests? across/.test(line))
+  if (ran < 0) {
+    const how = signal === null ? `exit code ${code}` : signal
+    console.error(`\nbun test ended before its summary (${how}) in ${Array.from(started).at(-1) ?? "no file"}`)
+    const unloaded = lines.filter((line) => line === "# Unhandled error between tests").length
+    return { passed: marked("pass"), failed: marked("fail") + unloaded + 1, skipped: marked("skip"), done: started }
+  }
+  const counted = (name: string) => {
+    const line = lines.slice(0, ran).findLast((line) => new RegExp(`^ *\\d+ ${name}s?$`).test(line))
+    return line === undefined ? 0 : Number.parseInt(line, 10)
+  }
+  // An error outside every test is no failed test for bun, but it is one for us.
+  const failed = Math.max(counted("fail"), code === 0 ? 0 : 1)
+  return { passed: counted("pass"), failed, skipped: counted("skip"), done: new Set(files) }
+}
+
+let passed = 0
+let failed = 0
+let skipped = 0
+for (let left = chosen; left.length > 0; ) {
+  const round = await run(left)
+  passed += round.passed
+  failed += round.failed
+  skipped += round.skipped
+  const next = left.filter((file) => !round.done.has(file))
+  if (next.length === left.length) break
+  left = next
+}
+
+console.log()
+if (chosen.length === 0) console.log(`no test file matches ${wanted.join(" ")}`)
+if (skipped > 0) console.log(`${skipped} skipped`)
+if (Bun.which("redis-server") === null && !process.env.TEST_REDIS_URL) {
+  console.log("redis-server is not installed: the tests ran without their Redis halves (Postgres-only mode is tested)")
+}
+console.log(`${passed} passed, ${failed} failed`)
+process.exit(failed === 0 && passed > 0 ? 0 : 1)
