@@ -70,6 +70,9 @@ export interface Capability<I = unknown, O = unknown> {
   readonly missHints: (input: unknown) => ReadonlyArray<string>
 }
 
+/** What a capability takes, for adapters that build a call outside of `offer()`. */
+export type InputOf<C> = C extends Capability<infer I, unknown> ? I : never
+
 export const capability = <I, O>(definition: Definition<I, O>): Capability<I, O> => {
   const input = contract(definition.input, {
     title: `Input of ${definition.slug}`,
@@ -97,6 +100,7 @@ export const capability = <I, O>(definition: Definition<I, O>): Capability<I, O>
       if (!input.accepts(simulation.input)) throw new Error(`${definition.slug}: simulated with a refused input`)
       return definition.simulate({ ...simulation, input: simulation.input })
     },
-    missHints: (value) => (definition.missHints !== undefined && input.accepts(value) ? definition.missHints(value) : [])
+    missHints: (value) =>
+      definition.missHints !== undefined && input.accepts(value) ? definition.missHints(value) : []
   }
 }

@@ -1,0 +1,211 @@
+/**
+ * Hunter: e-mail finding and verification, person and company enrichment.
+ *
+ * Its statuses differ from everybody else's: 403 means slow down, 429 means out of credits, 451 means the person opted out,
+ * 202 means ask again. It reports no cost, so its prices are the rate card of the Starter plan ($0.0245 per credit).
+ */
+import type { InputOf } from "../../schema/Capability.ts"
+import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
+import { emailFind } from "../../schema/capabilities/email.find.ts"
+import { emailVerify } from "../../schema/capabilities/email.verify.ts"
+import { profileSlug } from "../../schema/capabilities/names.ts"
+import { lacks, peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
+import { company, type EmailStatus, person } from "../../schema/capabilities/shapes.ts"
+import { flat } from "../../schema/Pricing.ts"
+import { type Call, type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
+import { match, noMatch } from "./outcome.ts"
+import { at, flag, host, list, number, place, providerIds, text, texts, whole } from "./read.ts"
+import { refusal, trouble, unreadable } from "./trouble.ts"
+
+/** One credit at $0.0245, times 1.2. */
+const oneCredit = flat("0.0294")
+const note = "One credit of the Starter plan; the provider does not report what a call has cost."
+
+/** The finder and the verifier work for up to 20 seconds and answer 202 meanwhile. */
+const againMillis = 2_000
+
+const statuses: Readonly<Record<string, EmailStatus>> = {
+  valid: "valid",
+  invalid: "invalid",
+  accept_all: "catch_all",
+  webmail: "valid",
+  disposable: "risky",
+  unknown: "unknown"
+}
+
+/** Statuses that are neither a failure nor an answer; undefined when the reply holds an answer. */
+const unanswered = (reply: Reply, call: Call): Outcome<never> | undefined => {
+  if (reply.status === 202) return { _tag: "Again", call, afterMillis: againMillis }
+  if (reply.status === 451) return noMatch("the person asked the provider not to process their data")
+  if (reply.status !== 404) return undefined
+  return text(reply.body, "errors", 0, "id") === "not_found" ? noMatch("nothing on record") : refusal(reply)
+}
+
+const findCall = (input: InputOf<typeof emailFind>): Call => {
+  const inParts = input.first_name !== undefined && input.last_name !== undefined
+  return {
+    method: "GET",
+    path: "/email-finder",
+    query: {
+      domain: input.company_domain,
+      company: input.company_domain === undefined ? input.company_name : undefined,
+      first_name: inParts ? input.first_name : undefined,
+      last_name: inParts ? input.last_name : undefined,
+      full_name: inParts ? undefined : input.full_name
+    }
+  }
+}
+
+const find = offer(emailFind, {
+  price: oneCredit,
+  note,
+  wraps: [{ method: "GET", path: "/email-finder" }],
+  request: findCall,
+  response: (reply, input) => {
+    const left = unanswered(reply, findCall(input))
+    if (left !== undefined) return left
+    const data = at(reply.body, "data")
+    const email = text(data, "email")
+    if (email === null) return noMatch("no address found")
+    const unverified = flag(data, "accept_all") === true ? "catch_all" : "unknown"
+    return match({
+      email,
+      email_status: statuses[text(data, "verification", "status") ?? ""] ?? unverified,
+      confidence: number(data, "score"),
+      first_name: text(data, "first_name"),
+      last_name: text(data, "last_name"),
+      company_domain: text(data, "domain"),
+      source_count: list(data, "sources")?.length ?? null
+    })
+  }
+})
+
+const verifyCall = (input: InputOf<typeof emailVerify>): Call => ({
+  method: "GET",
+  path: "/email-verifier",
+  query: { email: input.email }
+})
+
+const verify = offer(emailVerify, {
+  price: oneCredit,
+  note,
+  wraps: [{ method: "GET", path: "/email-verifier" }],
+  request: verifyCall,
+  response: (reply, input) => {
+    // Every address has a verdict, so here a 404 is not a miss that could be charged.
+    if (reply.status === 404) return refusal(reply)
+    const left = unanswered(reply, verifyCall(input))
+    if (left !== undefined) return left
+    const data = at(reply.body, "data")
+    const verdict = text(data, "status")
+    if (verdict === null) return unreadable("status")
+    return match({
+      email: text(data, "email") ?? input.email,
+      email_status: statuses[verdict] ?? "unknown",
+      score: number(data, "score"),
+      is_disposable: flag(data, "disposable"),
+      is_role: null,
+      is_free: flag(data, "webmail"),
+      mx_found: flag(data, "mx_records"),
+      did_you_mean: null,
+      provider_status: verdict
+    })
+  }
+})
+
+/** "patrickcollison" of a profile address: the provider knows persons by e-mail address or by this handle only. */
+const handleOf = (url: string | undefined): string | undefined =>
+  url !== undefined && /linkedin\.com\/in\/[^/?#]/i.test(url) ? profileSlug(url) : undefined
+
+const networkUrl = (kind: "in" | "company", handle: string | null): string | null =>
+  handle === null ? null : `https://www.linkedin.com/${kind}/${handle.replace(/^(in|company)\//, "")}`
+
+const personCall = (input: InputOf<typeof peopleEnrich>): Call => ({
+  method: "GET",
+  path: "/people/find",
+  query: { email: input.email, linkedin_handle: input.email === undefined ? handleOf(input.network_url) : undefined }
+})
+
+const enrichPerson = offer(peopleEnrich, {
+  price: oneCredit,
+  note,
+  wraps: [{ method: "GET", path: "/people/find" }],
+  serves: (input) => input.email !== undefined || handleOf(input.network_url) !== undefined,
+  request: personCall,
+  response: (reply, input) => {
+    const left = unanswered(reply, personCall(input))
+    if (left !== undefined) return left
+    const data = at(reply.body, "data")
+    const found = person({
+      full_name: text(data, "name", "fullName"),
+      first_name: text(data, "name", "givenName"),
+      last_name: text(data, "name", "familyName"),
+      title: text(data, "employment", "title"),
+      seniority: text(data, "employment", "seniority"),
+      company_name: text(data, "employment", "name"),
+      company_domain: host(text(data, "employment", "domain")),
+      network_url: networkUrl("in", text(data, "linkedin", "handle")),
+      location: place(at(data, "geo"), "city", "state", "country"),
+      email: text(data, "email"),
+      phone: text(data, "phone"),
+      provider_ids: providerIds("hunter", data, "id")
+    })
+    if (lacks(found, input.require)) return noMatch("found, but without the contact data asked for")
+    return match({ ...found, experience: null, education: null, skills: null, match_confidence: null })
+  }
+})
+
+const companyCall = (input: InputOf<typeof companyEnrich>): Call => ({
+  method: "GET",
+  path: "/companies/find",
+  query: { domain: input.domain }
+})
+
+const enrichCompany = offer(companyEnrich, {
+  price: oneCredit,
+  note,
+  wraps: [{ method: "GET", path: "/companies/find" }],
+  serves: (input) => input.domain !== undefined,
+  request: companyCall,
+  response: (reply, input) => {
+    const left = unanswered(reply, companyCall(input))
+    if (left !== undefined) return left
+    const data = at(reply.body, "data")
+    const domain = text(data, "domain")
+    return match(
+      company({
+        name: text(data, "name"),
+        domain,
+        website: domain === null ? null : `https://${domain}`,
+        network_url: networkUrl("company", text(data, "linkedin", "handle")),
+        industry: text(data, "category", "industry"),
+        employee_count: whole(data, "metrics", "employees"),
+        employee_range: text(data, "metrics", "employeesRange"),
+        founded_year: whole(data, "foundedYear"),
+        location: place(at(data, "geo"), "city", "state", "country"),
+        description: text(data, "description"),
+        revenue: whole(data, "metrics", "annualRevenue")?.toString() ?? null,
+        funding: whole(data, "metrics", "raised")?.toString() ?? null,
+        technologies: texts(data, "tech"),
+        phone: text(data, "phone") ?? text(data, "site", "phoneNumbers", 0),
+        provider_ids: providerIds("hunter", data, "id")
+      })
+    )
+  }
+})
+
+export const hunter = provider({
+  slug: "hunter",
+  title: "Hunter",
+  homepage: "https://hunter.io",
+  base_url: "https://api.hunter.io/v2",
+  auth: { kind: "header", name: "X-API-KEY" },
+  // The finder is limited to 15 requests a second, the verifier to 10.
+  concurrency: 10,
+  timeoutMillis: 30_000,
+  trouble: trouble({
+    answers: [202, 404, 451],
+    reasons: { 403: "provider_rate_limited", 429: "provider_account" }
+  }),
+  offers: [find, verify, enrichPerson, enrichCompany]
+})

@@ -1,0 +1,243 @@
+/**
+ * People Data Labs: person and company enrichment, people search.
+ *
+ * A 404 is a miss and free; a match costs one credit per record, told in the header x-call-credits-spent. Prices follow the
+ * Pro plan: $0.28 per person record, $0.10 per company.
+ */
+import type { InputOf } from "../../schema/Capability.ts"
+import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
+import { lacks, peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
+import { peopleSearch, peopleSearchDefaultLimit } from "../../schema/capabilities/people.search.ts"
+import { company, type Person, person } from "../../schema/capabilities/shapes.ts"
+import { flat, metered } from "../../schema/Pricing.ts"
+import { type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
+import { accepts, issue, redeem } from "./cursor.ts"
+import { cost, match, noMatch } from "./outcome.ts"
+import { at, flag, host, list, number, place, providerIds, text, texts, webAddress, whole } from "./read.ts"
+import { refusal, trouble, unreadable } from "./trouble.ts"
+
+const note = "Published rate of the Pro plan; larger plans pay less."
+/** Of 10. Below it the record is more often a namesake than the person asked for. */
+const likelihoodMin = 6
+
+const spent = (reply: Reply) => cost("credit", reply.headers["x-call-credits-spent"])
+
+/** A miss, when the reply is one. `error.type` is a text or a list of texts. */
+const missed = (reply: Reply): Outcome<never> | undefined => {
+  if (reply.status !== 404) return undefined
+  const kinds = [text(reply.body, "error", "type"), ...(texts(reply.body, "error", "type") ?? [])]
+  return kinds.includes("not_found")
+    ? noMatch("no record found", spent(reply) ?? { unit: "credit", amount: "0" })
+    : refusal(reply)
+}
+
+/** Plans without contact data answer `true` where others answer the value, which reads as null here. */
+const personOf = (data: unknown): Person =>
+  person({
+    full_name: text(data, "full_name"),
+    first_name: text(data, "first_name"),
+    last_name: text(data, "last_name"),
+    headline: text(data, "headline"),
+    title: text(data, "job_title"),
+    seniority: text(data, "job_title_levels", 0),
+    company_name: text(data, "job_company_name"),
+    company_domain: host(text(data, "job_company_website")),
+    network_url: webAddress(text(data, "linkedin_url")),
+    location: place(data, "location_locality", "location_region", "location_country"),
+    email: text(data, "work_email") ?? text(data, "recommended_personal_email") ?? text(data, "personal_emails", 0),
+    phone: text(data, "mobile_phone") ?? text(data, "phone_numbers", 0),
+    provider_ids: providerIds("peopledatalabs", data, "id")
+  })
+
+const experienceOf = (position: unknown) => {
+  const ended = text(position, "end_date")
+  return {
+    title: text(position, "title", "name"),
+    company_name: text(position, "company", "name"),
+    company_domain: host(text(position, "company", "website")),
+    start_date: text(position, "start_date"),
+    end_date: ended,
+    // A secondary position without an end may be current or only forgotten.
+    is_current: ended !== null ? false : flag(position, "is_primary") === true ? true : null
+  }
+}
+
+const educationOf = (study: unknown) => ({
+  school: text(study, "school", "name"),
+  degree: text(study, "degrees", 0),
+  field: text(study, "majors", 0),
+  start_date: text(study, "start_date"),
+  end_date: text(study, "end_date")
+})
+
+const required = { email: "emails", phone: "phone_numbers" } as const
+
+const enrichPerson = offer(peopleEnrich, {
+  // 1 credit × $0.28 × 1.2
+  price: flat("0.336"),
+  note,
+  wraps: [{ method: "GET", path: "/v5/person/enrich" }],
+  request: (input) => ({
+    method: "GET",
+    path: "/v5/person/enrich",
+    query: {
+      profile: input.network_url,
+      email: input.email,
+      name: input.full_name,
+      company: input.company_domain ?? input.company_name,
+      min_likelihood: likelihoodMin,
+      required: input.require?.map((field) => required[field]).join(" AND "),
+      titlecase: true
+    }
+  }),
+  response: (reply, input) => {
+    const miss = missed(reply)
+    if (miss !== undefined) return miss
+    const data = at(reply.body, "data")
+    if (data === undefined || data === null) return unreadable("data")
+    const found = personOf(data)
+    if (lacks(found, input.require)) return noMatch("found, but without the contact data asked for", spent(reply))
+    const likelihood = number(reply.body, "likelihood")
+    return match(
+      {
+        ...found,
+        experience: list(data, "experience")?.map(experienceOf) ?? null,
+        education: list(data, "education")?.map(educationOf) ?? null,
+        skills: texts(data, "skills"),
+        match_confidence: likelihood === null ? null : likelihood / 10
+      },
+      spent(reply)
+    )
+  }
+})
+
+/** The provider's own words for seniority, from what people usually write. */
+const levels: Readonly<Record<string, string>> = {
+  c_level: "cxo",
+  "c-level": "cxo",
+  "c-suite": "cxo",
+  executive: "cxo",
+  founder: "owner",
+  "vice president": "vp",
+  head: "director",
+  junior: "entry",
+  intern: "training"
+}
+
+const anyOf = (clauses: ReadonlyArray<object>) => ({ bool: { should: clauses } })
+const matchAny = (field: string, values: ReadonlyArray<string> | undefined) =>
+  values === undefined ? [] : [anyOf(values.map((value) => ({ match: { [field]: value } })))]
+const termAny = (field: string, values: ReadonlyArray<string> | undefined) =>
+  values === undefined ? [] : [{ terms: { [field]: values.map((value) => value.toLowerCase()) } }]
+
+/** The filters as the provider's subset of an Elasticsearch query. Its values are lower case. */
+const queryOf = (input: InputOf<typeof peopleSearch>) => ({
+  bool: {
+    must: [
+      ...matchAny("job_title", input.titles),
+      ...termAny(
+        "job_title_levels",
+        input.seniorities?.map((level) => levels[level.toLowerCase()] ?? level)
+      ),
+      ...matchAny("full_name", input.name === undefined ? undefined : [input.name]),
+      ...termAny("job_company_website", input.company_domains),
+      ...matchAny("job_company_name", input.company_names),
+      ...matchAny("location_name", input.locations),
+      ...matchAny("job_company_industry", input.industries),
+      ...termAny("job_company_size", input.employee_range === undefined ? undefined : [input.employee_range]),
+      ...(input.keywords === undefined
+        ? []
+        : [anyOf(["job_title", "skills", "summary"].map((field) => ({ match: { [field]: input.keywords } })))])
+    ]
+  }
+})
+
+const search = offer(peopleSearch, {
+  // 1 credit per record × $0.28 × 1.2
+  price: metered("0", "0.336", peopleSearchDefaultLimit),
+  note,
+  wraps: [{ method: "POST", path: "/v5/person/search" }],
+  serves: (input) => accepts("peopledatalabs", input.cursor),
+  request: (input) => {
+    const token = redeem("peopledatalabs", input.cursor)
+    return {
+      method: "POST",
+      path: "/v5/person/search",
+      body: {
+        query: queryOf(input),
+        size: input.limit ?? peopleSearchDefaultLimit,
+        titlecase: true,
+        ...(token === undefined ? {} : { scroll_token: token })
+      }
+    }
+  },
+  response: (reply, input) => {
+    const miss = missed(reply)
+    if (miss !== undefined) return miss
+    const records = list(reply.body, "data")
+    if (records === null) return unreadable("data")
+    if (records.length === 0) return noMatch("no record found", spent(reply))
+    const size = input.limit ?? peopleSearchDefaultLimit
+    const token = records.length < size ? null : text(reply.body, "scroll_token")
+    return match(
+      {
+        items: records.slice(0, size).map(personOf),
+        total: whole(reply.body, "total"),
+        next_cursor: issue("peopledatalabs", token)
+      },
+      spent(reply)
+    )
+  }
+})
+
+const enrichCompany = offer(companyEnrich, {
+  // 1 credit × $0.10 × 1.2
+  price: flat("0.12"),
+  note,
+  wraps: [{ method: "GET", path: "/v5/company/enrich" }],
+  request: (input) => ({
+    method: "GET",
+    path: "/v5/company/enrich",
+    query: { website: input.domain, name: input.name, profile: input.network_url, titlecase: true }
+  }),
+  response: (reply) => {
+    const miss = missed(reply)
+    if (miss !== undefined) return miss
+    // Flat, unlike the person: the company's fields lie beside the status.
+    const body = reply.body
+    const name = text(body, "display_name") ?? text(body, "name")
+    if (name === null) return unreadable("name")
+    const website = text(body, "website")
+    return match(
+      company({
+        name,
+        domain: host(website),
+        website: webAddress(website),
+        network_url: webAddress(text(body, "linkedin_url")),
+        industry: text(body, "industry"),
+        employee_count: whole(body, "employee_count"),
+        employee_range: text(body, "size"),
+        founded_year: whole(body, "founded"),
+        location: place(at(body, "location"), "locality", "region", "country"),
+        description: text(body, "summary"),
+        revenue: text(body, "inferred_revenue"),
+        funding: whole(body, "total_funding_raised")?.toString() ?? null,
+        provider_ids: providerIds("peopledatalabs", body, "id")
+      }),
+      spent(reply)
+    )
+  }
+})
+
+export const peopledatalabs = provider({
+  slug: "peopledatalabs",
+  title: "People Data Labs",
+  homepage: "https://www.peopledatalabs.com",
+  base_url: "https://api.peopledatalabs.com",
+  auth: { kind: "header", name: "X-Api-Key" },
+  // 1,000 requests a minute on paid plans.
+  concurrency: 16,
+  timeoutMillis: 20_000,
+  trouble: trouble({ answers: [404] }),
+  offers: [enrichPerson, search, enrichCompany]
+})

@@ -1,0 +1,61 @@
+/**
+ * Resend: sends e-mail from the operator's verified domains.
+ *
+ * The run id is the idempotency key, so that a request that reaches the provider twice sends one message. It reports no
+ * cost; the price follows the published overage rate, $0.90 per 1,000 messages.
+ */
+import { emailSend, recipients } from "../../schema/capabilities/email.send.ts"
+import { flat } from "../../schema/Pricing.ts"
+import { offer, provider } from "../../schema/Provider.ts"
+import { match } from "./outcome.ts"
+import { text } from "./read.ts"
+import { trouble, unreadable } from "./trouble.ts"
+
+const send = offer(emailSend, {
+  // $0.0009 × 1.2
+  price: flat("0.00108"),
+  note: "Plans are paid by the month; about $0.0004 to $0.0009 per message.",
+  wraps: [{ method: "POST", path: "/emails" }],
+  // An inbox id is an address of another provider; a verified sender is an e-mail address.
+  serves: (input) => input.from.includes("@"),
+  request: (input, context) => ({
+    method: "POST",
+    path: "/emails",
+    headers: { "Idempotency-Key": context.run_id },
+    body: {
+      from: input.from,
+      to: recipients(input.to),
+      subject: input.subject,
+      ...(input.text === undefined ? {} : { text: input.text }),
+      ...(input.html === undefined ? {} : { html: input.html }),
+      ...(input.cc === undefined ? {} : { cc: input.cc }),
+      ...(input.bcc === undefined ? {} : { bcc: input.bcc }),
+      ...(input.reply_to === undefined ? {} : { reply_to: input.reply_to }),
+      ...(input.headers === undefined ? {} : { headers: input.headers }),
+      ...(input.tags === undefined
+        ? {}
+        : { tags: Object.entries(input.tags).map(([name, value]) => ({ name, value })) })
+    }
+  }),
+  response: (reply, input) => {
+    const id = text(reply.body, "id")
+    if (id === null) return unreadable("id")
+    return match({ message_id: id, thread_id: null, accepted: [...recipients(input.to)], provider_status: null })
+  }
+})
+
+export const resend = provider({
+  slug: "resend",
+  title: "Resend",
+  homepage: "https://resend.com",
+  base_url: "https://api.resend.com",
+  auth: { kind: "bearer" },
+  // Two requests a second unless the account was raised.
+  concurrency: 2,
+  timeoutMillis: 20_000,
+  trouble: trouble({
+    // An exhausted plan is a 429 too, but waiting does not help.
+    reason: (reply) => (text(reply.body, "name")?.endsWith("quota_exceeded") === true ? "provider_account" : undefined)
+  }),
+  offers: [send]
+})

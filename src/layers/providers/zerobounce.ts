@@ -1,0 +1,66 @@
+/**
+ * ZeroBounce: e-mail verification.
+ *
+ * Its errors arrive as HTTP 200 with an `error` key. It reports no cost; prices follow $0.008 per credit.
+ */
+import { emailVerify } from "../../schema/capabilities/email.verify.ts"
+import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
+import { flat } from "../../schema/Pricing.ts"
+import { offer, provider } from "../../schema/Provider.ts"
+import { match } from "./outcome.ts"
+import { flag, text } from "./read.ts"
+import { trouble, unreadable } from "./trouble.ts"
+
+const statuses: Readonly<Record<string, EmailStatus>> = {
+  valid: "valid",
+  invalid: "invalid",
+  "catch-all": "catch_all",
+  unknown: "unknown",
+  spamtrap: "risky",
+  abuse: "risky",
+  do_not_mail: "risky"
+}
+
+const verify = offer(emailVerify, {
+  // 1 credit × $0.008 × 1.2
+  price: flat("0.0096"),
+  note: "About $0.008 per credit in small packs; the provider does not report what a call has cost.",
+  wraps: [{ method: "GET", path: "/v2/validate" }],
+  request: (input) => ({ method: "GET", path: "/v2/validate", query: { email: input.email, ip_address: "" } }),
+  response: (reply, input) => {
+    const verdict = text(reply.body, "status")
+    if (verdict === null) return unreadable("status")
+    const detail = text(reply.body, "sub_status") ?? ""
+    // A check that ran into a timeout has not looked at the mailbox, so it can't deny anything about it.
+    const looked = verdict !== "unknown"
+    return match({
+      email: text(reply.body, "address") ?? input.email,
+      email_status: statuses[verdict] ?? "unknown",
+      score: null,
+      is_disposable: looked ? detail === "disposable" : null,
+      is_role: looked ? detail.startsWith("role_based") : null,
+      is_free: flag(reply.body, "free_email"),
+      mx_found: flag(reply.body, "mx_found"),
+      did_you_mean: text(reply.body, "did_you_mean"),
+      provider_status: detail === "" ? verdict : `${verdict}/${detail}`
+    })
+  }
+})
+
+export const zerobounce = provider({
+  slug: "zerobounce",
+  title: "ZeroBounce",
+  homepage: "https://www.zerobounce.net",
+  base_url: "https://api.zerobounce.net",
+  auth: { kind: "query", name: "api_key" },
+  concurrency: 10,
+  timeoutMillis: 30_000,
+  trouble: trouble({
+    reason: (reply) => {
+      const error = text(reply.body, "error")
+      if (error === null) return undefined
+      return /api key|credit/i.test(error) ? "provider_account" : "provider_error"
+    }
+  }),
+  offers: [verify]
+})
