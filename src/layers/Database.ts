@@ -31,7 +31,7 @@ export class DatabaseUrl extends Context.Service<DatabaseUrl, { readonly url: Re
 }
 
 /** A number of our own, so that no other application's advisory lock is in the way. */
-const migrationLock = 7_305_801_943
+const migrationLock = 7_305_801_943n
 
 /** Every statement is bounded: a turn or a read that hangs must not hold a lane for ever. */
 const statementTimeoutMillis = 15_000

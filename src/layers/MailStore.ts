@@ -5,6 +5,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { texts } from "./Columns.ts"
 import { batch } from "./Batch.ts"
 
 export interface NewMail {
@@ -51,9 +52,9 @@ export class MailStore extends Context.Service<
         flush: Effect.fnUntraced(function* (mail: ReadonlyArray<NewMail>) {
           const rows = yield* sql<{ org_id: string; lane: number }>`
             WITH asked AS (
-              SELECT * FROM unnest(${mail.map((m) => m.command_id)}::text[], ${mail.map((m) => m.org_id)}::text[],
-                ${mail.map((m) => m.run_id)}::text[], ${mail.map((m) => m.tag)}::text[], ${mail.map((m) => m.payload)}::text[],
-                ${mail.map((m) => m.result)}::text[]) AS t(command_id, org_id, run_id, tag, payload, result)
+              SELECT * FROM unnest(${texts(mail.map((m) => m.command_id))}, ${texts(mail.map((m) => m.org_id))},
+                ${texts(mail.map((m) => m.run_id))}, ${texts(mail.map((m) => m.tag))}, ${texts(mail.map((m) => m.payload))},
+                ${texts(mail.map((m) => m.result))}) AS t(command_id, org_id, run_id, tag, payload, result)
             ), sent AS (
               INSERT INTO mailbox (lane, command_id, org_id, run_id, tag, payload, result)
               SELECT w.lane, a.command_id, a.org_id, a.run_id, a.tag, a.payload::json, a.result::json FROM asked a JOIN wallets w USING (org_id)

@@ -6,6 +6,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { bigints, texts } from "./Columns.ts"
 import { batch } from "./Batch.ts"
 
 export interface NewRun {
@@ -99,12 +100,12 @@ export class RunStore extends Context.Service<
         const rows = yield* sql<AdmitRow>`
           WITH asked AS (
             SELECT * FROM unnest(
-              ${runs.map((r) => r.run_id)}::text[], ${runs.map((r) => r.org_id)}::text[], ${runs.map((r) => r.key_id)}::text[],
-              ${runs.map((r) => r.request_id)}::text[], ${runs.map((r) => r.idempotency_key)}::text[],
-              ${runs.map((r) => r.fingerprint)}::text[], ${runs.map((r) => r.kind)}::text[], ${runs.map((r) => r.capability)}::text[],
-              ${runs.map((r) => r.endpoint)}::text[], ${runs.map((r) => r.provider)}::text[], ${runs.map((r) => r.hold)}::bigint[],
-              ${runs.map((r) => r.quoted)}::bigint[], ${runs.map((r) => r.input)}::text[], ${runs.map((r) => r.plan)}::text[],
-              ${runs.map((r) => r.routing_reason)}::text[]
+              ${texts(runs.map((r) => r.run_id))}, ${texts(runs.map((r) => r.org_id))}, ${texts(runs.map((r) => r.key_id))},
+              ${texts(runs.map((r) => r.request_id))}, ${texts(runs.map((r) => r.idempotency_key))},
+              ${texts(runs.map((r) => r.fingerprint))}, ${texts(runs.map((r) => r.kind))}, ${texts(runs.map((r) => r.capability))},
+              ${texts(runs.map((r) => r.endpoint))}, ${texts(runs.map((r) => r.provider))}, ${bigints(runs.map((r) => r.hold))},
+              ${bigints(runs.map((r) => r.quoted))}, ${texts(runs.map((r) => r.input))}, ${texts(runs.map((r) => r.plan))},
+              ${texts(runs.map((r) => r.routing_reason))}
             ) AS t(run_id, org_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider, hold,
                    quoted, input, plan, routing_reason)
           ), good AS (
@@ -175,7 +176,7 @@ export class RunStore extends Context.Service<
           const rows = yield* sql<RunRow>`
             SELECT ${columns}, result::text AS result FROM runs
             WHERE (org_id, run_id) IN (
-              SELECT * FROM unnest(${asked.map((one) => one.org_id)}::text[], ${asked.map((one) => one.run_id)}::text[]))`
+              SELECT * FROM unnest(${texts(asked.map((one) => one.org_id))}, ${texts(asked.map((one) => one.run_id))}))`
           const byId = new Map(rows.map((row) => [`${row.org_id} ${row.run_id}`, row]))
           return asked.map((one) => byId.get(`${one.org_id} ${one.run_id}`) ?? null)
         })

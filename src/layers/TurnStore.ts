@@ -6,6 +6,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { bigints, booleans, texts } from "./Columns.ts"
 import { MicroUsd } from "../schema/Money.ts"
 import { isRunStatus, type RunStatus } from "../schema/Run.ts"
 import type { Entry, HeldRun, Wallet } from "../schema/Wallet.ts"
@@ -141,13 +142,13 @@ export class TurnStore extends Context.Service<
       const lockWallets = (orgs: ReadonlyArray<string>) => sql<WalletRow>`
         SELECT org_id, balance, reserved, entry_seq, per_run_limit, daily_limit, spent_day::text AS spent_day, spent,
                (now() AT TIME ZONE 'UTC')::date::text AS day
-        FROM wallets WHERE org_id = ANY(${orgs}::text[]) ORDER BY org_id FOR NO KEY UPDATE`
+        FROM wallets WHERE org_id = ANY(${texts(orgs)}) ORDER BY org_id FOR NO KEY UPDATE`
 
       const readRuns = (orgs: ReadonlyArray<string>, runs: ReadonlyArray<string>, starting: ReadonlyArray<string>) => sql<RunRow>`
         SELECT r.org_id, r.run_id, r.status, r.hold, o.lease_token, r.capability,
-               CASE WHEN r.run_id = ANY(${starting}::text[]) THEN r.plan END AS plan,
-               CASE WHEN r.run_id = ANY(${starting}::text[]) THEN r.input::text END AS input
-        FROM unnest(${orgs}::text[], ${runs}::text[]) AS asked(org_id, run_id)
+               CASE WHEN r.run_id = ANY(${texts(starting)}) THEN r.plan END AS plan,
+               CASE WHEN r.run_id = ANY(${texts(starting)}) THEN r.input::text END AS input
+        FROM unnest(${texts(orgs)}, ${texts(runs)}) AS asked(org_id, run_id)
         JOIN runs r USING (org_id, run_id) LEFT JOIN open_runs o ON o.run_id = r.run_id`
 
       const readCredits = (mail: ReadonlyArray<Mail>) => {
@@ -155,43 +156,43 @@ export class TurnStore extends Context.Service<
         if (references.length === 0) return Effect.succeed([])
         return sql<{ reference: string; txn_id: string }>`
           SELECT reference, txn_id FROM ledger
-          WHERE run_id IS NULL AND org_id = ANY(${unique(mail.map((one) => one.org_id))}::text[]) AND reference = ANY(${references}::text[])`
+          WHERE run_id IS NULL AND org_id = ANY(${texts(unique(mail.map((one) => one.org_id)))}) AND reference = ANY(${texts(references)})`
       }
 
       const apply = Effect.fnUntraced(function* (lane: number, mail: ReadonlyArray<Mail>, effects: TurnEffects) {
         const { wallets, entries, runs, opened, closed, replies } = effects
         const [count] = yield* sql<{ mail: bigint; runs: bigint }>`
           WITH gone AS (
-            DELETE FROM mailbox WHERE lane = ${lane} AND id = ANY(${mail.map((m) => m.id)}::bigint[]) RETURNING id, result
+            DELETE FROM mailbox WHERE lane = ${lane} AND id = ANY(${bigints(mail.map((m) => m.id))}) RETURNING id, result
           ), paid AS (
             UPDATE wallets w SET balance = n.balance, reserved = n.reserved, entry_seq = n.entry_seq, per_run_limit = n.per_run_limit,
                    daily_limit = n.daily_limit, spent_day = n.spent_day, spent = n.spent
-            FROM unnest(${wallets.map((w) => w.org_id)}::text[], ${wallets.map((w) => w.balance)}::bigint[],
-                        ${wallets.map((w) => w.reserved)}::bigint[], ${wallets.map((w) => w.entry_seq)}::bigint[],
-                        ${wallets.map((w) => w.per_run_limit)}::bigint[], ${wallets.map((w) => w.daily_limit)}::bigint[],
-                        ${wallets.map((w) => w.spent_day)}::text[]::date[], ${wallets.map((w) => w.spent)}::bigint[])
+            FROM unnest(${texts(wallets.map((w) => w.org_id))}, ${bigints(wallets.map((w) => w.balance))},
+                        ${bigints(wallets.map((w) => w.reserved))}, ${bigints(wallets.map((w) => w.entry_seq))},
+                        ${bigints(wallets.map((w) => w.per_run_limit))}, ${bigints(wallets.map((w) => w.daily_limit))},
+                        ${texts(wallets.map((w) => w.spent_day))}::date[], ${bigints(wallets.map((w) => w.spent))})
                  AS n(org_id, balance, reserved, entry_seq, per_run_limit, daily_limit, spent_day, spent)
             WHERE w.org_id = n.org_id
           ), written AS (
             INSERT INTO ledger (org_id, seq, txn_id, type, amount, balance_after, reserved_after, run_id, reference, note)
-            SELECT * FROM unnest(${entries.map((e) => e.org_id)}::text[], ${entries.map((e) => e.seq)}::bigint[],
-                        ${entries.map((e) => e.txn_id)}::text[], ${entries.map((e) => e.type)}::text[],
-                        ${entries.map((e) => e.amount)}::bigint[], ${entries.map((e) => e.balance_after)}::bigint[],
-                        ${entries.map((e) => e.reserved_after)}::bigint[], ${entries.map((e) => e.run_id)}::text[],
-                        ${entries.map((e) => e.reference)}::text[], ${entries.map((e) => e.note)}::text[])
+            SELECT * FROM unnest(${texts(entries.map((e) => e.org_id))}, ${bigints(entries.map((e) => e.seq))},
+                        ${texts(entries.map((e) => e.txn_id))}, ${texts(entries.map((e) => e.type))},
+                        ${bigints(entries.map((e) => e.amount))}, ${bigints(entries.map((e) => e.balance_after))},
+                        ${bigints(entries.map((e) => e.reserved_after))}, ${texts(entries.map((e) => e.run_id))},
+                        ${texts(entries.map((e) => e.reference))}, ${texts(entries.map((e) => e.note))})
           ), opened AS (
             INSERT INTO open_runs (run_id, org_id, hold, state, side_effect, worker_id, lease_token, attempts)
             SELECT run_id, org_id, hold, state, side_effect, worker_id, lease_token, attempts::json
-            FROM unnest(${opened.map((o) => o.run_id)}::text[], ${opened.map((o) => o.org_id)}::text[],
-                        ${opened.map((o) => o.hold)}::bigint[], ${opened.map((o) => o.state)}::text[],
-                        ${opened.map((o) => o.side_effect)}::boolean[], ${opened.map((o) => o.worker_id)}::text[],
-                        ${opened.map((o) => o.lease_token)}::text[], ${opened.map((o) => o.attempts)}::text[])
+            FROM unnest(${texts(opened.map((o) => o.run_id))}, ${texts(opened.map((o) => o.org_id))},
+                        ${bigints(opened.map((o) => o.hold))}, ${texts(opened.map((o) => o.state))},
+                        ${booleans(opened.map((o) => o.side_effect))}, ${texts(opened.map((o) => o.worker_id))},
+                        ${texts(opened.map((o) => o.lease_token))}, ${texts(opened.map((o) => o.attempts))})
                  AS n(run_id, org_id, hold, state, side_effect, worker_id, lease_token, attempts)
           ), closed AS (
-            DELETE FROM open_runs WHERE run_id = ANY(${closed}::text[])
+            DELETE FROM open_runs WHERE run_id = ANY(${texts(closed)})
           ), replied AS (
             INSERT INTO replies (command_id, reply)
-            SELECT command_id, reply::json FROM unnest(${replies.map((r) => r.command_id)}::text[], ${replies.map((r) => r.reply)}::text[])
+            SELECT command_id, reply::json FROM unnest(${texts(replies.map((r) => r.command_id))}, ${texts(replies.map((r) => r.reply))})
                  AS n(command_id, reply)
             ON CONFLICT (command_id) DO NOTHING
           ), changed AS (
@@ -200,12 +201,12 @@ export class TurnStore extends Context.Service<
                    result = g.result,
                    started_at = CASE WHEN n.started THEN clock_timestamp() ELSE r.started_at END,
                    finished_at = CASE WHEN n.finished THEN clock_timestamp() END
-            FROM unnest(${runs.map((r) => r.org_id)}::text[], ${runs.map((r) => r.run_id)}::text[], ${runs.map((r) => r.from)}::text[],
-                        ${runs.map((r) => r.status)}::text[], ${runs.map((r) => r.charged)}::bigint[],
-                        ${runs.map((r) => r.provider)}::text[], ${runs.map((r) => r.attempts)}::text[],
-                        ${runs.map((r) => r.hints)}::text[], ${runs.map((r) => r.error_code)}::text[],
-                        ${runs.map((r) => r.error_message)}::text[], ${runs.map((r) => r.result_of)}::bigint[],
-                        ${runs.map((r) => r.started)}::boolean[], ${runs.map((r) => r.finished)}::boolean[])
+            FROM unnest(${texts(runs.map((r) => r.org_id))}, ${texts(runs.map((r) => r.run_id))}, ${texts(runs.map((r) => r.from))},
+                        ${texts(runs.map((r) => r.status))}, ${bigints(runs.map((r) => r.charged))},
+                        ${texts(runs.map((r) => r.provider))}, ${texts(runs.map((r) => r.attempts))},
+                        ${texts(runs.map((r) => r.hints))}, ${texts(runs.map((r) => r.error_code))},
+                        ${texts(runs.map((r) => r.error_message))}, ${bigints(runs.map((r) => r.result_of))},
+                        ${booleans(runs.map((r) => r.started))}, ${booleans(runs.map((r) => r.finished))})
                  AS n(org_id, run_id, from_status, status, charged, provider, attempts, hints, error_code, error_message, result_of,
                       started, finished)
             LEFT JOIN gone g ON g.id = n.result_of

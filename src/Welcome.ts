@@ -1,0 +1,57 @@
+/**
+ * What a freshly started service says: where it listens, and what to try next.
+ *
+ * The first start in the sandbox makes a demo organization with simulated credit and prints its key, once.
+ */
+import { Console, Effect, Redacted } from "effect"
+import { Asking } from "./actors/Asking.ts"
+import { encodeCredit } from "./actors/Commands.ts"
+import { Server } from "./http/Server.ts"
+import { Accounts } from "./layers/Accounts.ts"
+import { DatabaseUrl } from "./layers/Database.ts"
+import { newId } from "./layers/Ids.ts"
+import { Queues } from "./layers/Queues.ts"
+import { Settings } from "./layers/Settings.ts"
+import { dollars } from "./schema/Money.ts"
+
+const demoCredit = dollars("25.00")
+
+/** The demo organization's key, when this start created it. */
+const demoKey = Effect.gen(function* () {
+  const { mode } = yield* Settings
+  const accounts = yield* Accounts
+  const asking = yield* Asking
+  if (mode !== "sandbox" || (yield* accounts.organizations) > 0) return null
+  const org_id = yield* accounts.createOrganization("Demo", null)
+  const { token } = yield* accounts.createKey(org_id, "demo key", "test")
+  const reference = newId("cs")
+  const payload = encodeCredit({ type: "bonus", amount: demoCredit, reference, note: "simulated credit (sandbox: no money moved)" })
+  // A role without a worker stores the credit; whichever worker comes next applies it.
+  yield* asking.ask({ org_id, run_id: null, tag: "Credit", payload, command_id: reference }).pipe(Effect.ignore)
+  return Redacted.value(token)
+})
+
+export const welcome = Effect.gen(function* () {
+  const { url } = yield* Server
+  const settings = yield* Settings
+  const queues = yield* Queues
+  const { embedded } = yield* DatabaseUrl
+  const key = yield* demoKey
+  const address = settings.publicUrl ?? url
+  const lines = [
+    "",
+    `Rungate (${settings.mode}) listens on ${url}`,
+    `  database ${embedded ? `embedded, in ${settings.dataDir}` : "from DATABASE_URL"}; queues on ${queues.backend === "redis" ? "Redis" : "Postgres"}`,
+    `  API reference ${address}/docs`,
+    ...(key === null ? [] : ["", "A demo organization with $25.00 of simulated credit is ready. Its test key is shown this once:", "", `  ${key}`]),
+    "",
+    "Try:",
+    "",
+    ...(key === null ? ["  export RUNGATE_API_KEY=rg_test_…"] : [`  export RUNGATE_API_KEY=${key}`]),
+    `  curl -s ${address}/v1/run -H "Authorization: Bearer $RUNGATE_API_KEY" -H "Content-Type: application/json" \\`,
+    `    -d '{"capability":"email.find","input":{"full_name":"Ada Lovelace","company_domain":"example.com"}}'`,
+    `  curl -s ${address}/v1/wallet/transactions -H "Authorization: Bearer $RUNGATE_API_KEY"`,
+    ""
+  ]
+  yield* Console.log(lines.join("\n"))
+})

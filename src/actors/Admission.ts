@@ -1,0 +1,178 @@
+/**
+ * The door to the run actor: routes and quotes a request, admits it durably, and waits for its end.
+ *
+ * Everything a client can get wrong is refused before a run exists. What is admitted runs to its end whoever hangs up.
+ */
+import { Context, Effect, Layer } from "effect"
+import { Catalog } from "../layers/Catalog.ts"
+import { newId } from "../layers/Ids.ts"
+import { type Admission as Admitted, type NewRun, type RunRow, RunStore } from "../layers/RunStore.ts"
+import { type Detail, problem, type ProblemOf } from "../schema/Errors.ts"
+import type { MicroUsd } from "../schema/Money.ts"
+import type { Plan } from "../schema/Plan.ts"
+import { isFinal, isRunStatus } from "../schema/Run.ts"
+import { type Route, type RoutingRequest, route } from "../schema/Routing.ts"
+import { Lanes } from "./Lanes.ts"
+import { Waiters } from "./Waiters.ts"
+
+export interface CapabilityRequest {
+  readonly org_id: string
+  readonly key_id: string | null
+  readonly request_id: string
+  readonly idempotency_key: string | null
+  readonly fingerprint: string
+  readonly capability: string
+  readonly input: unknown
+  readonly routing: RoutingRequest
+  readonly include_raw: boolean
+  readonly wait_millis: number
+}
+
+export interface Submitted {
+  readonly run: RunRow
+  readonly replayed: boolean
+}
+
+export type Refused = ProblemOf<
+  "invalid_request" | "capability_not_found" | "provider_not_available" | "idempotency_key_reused" | "unauthorized"
+>
+
+export const isFinalRow = (run: RunRow): boolean => isRunStatus(run.status) && isFinal(run.status)
+
+/** `null` in an optional field is the same as leaving it out. */
+const withoutNulls = (input: unknown): unknown => {
+  if (typeof input !== "object" || input === null || Array.isArray(input)) return input
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))
+}
+
+const unavailable = (capability: string, routing: RoutingRequest, chosen: Route, names: ReadonlyArray<string>) => {
+  const details = chosen.excluded.map((one): Detail => ({
+    path: one.reason === "max_cost" ? "routing.max_cost" : "input",
+    message:
+      one.reason === "max_cost"
+        ? `${one.provider} costs up to $${one.quote}, above the cap`
+        : `${one.provider} can't serve this input`
+  }))
+  const reason =
+    chosen.excluded.length > 0 ? "every offer was left out; see details"
+    : routing.provider === "auto" ? "no provider of it has an account here yet"
+    : `${routing.provider} has no account here yet; use "auto" or one of: ${names.join(", ")}`
+  return problem("provider_not_available", `${capability} can't run now: ${reason}.`, details)
+}
+
+export class Admission extends Context.Service<
+  Admission,
+  {
+    readonly submit: (request: CapabilityRequest) => Effect.Effect<Submitted, Refused>
+    /** Waits at most `millis` for the run's end. Null for an unknown run and another organization's. */
+    readonly watch: (org_id: string, run_id: string, millis: number) => Effect.Effect<RunRow | null>
+  }
+>()("rungate/actors/Admission") {
+  static readonly layer = Layer.effect(
+    Admission,
+    Effect.gen(function* () {
+      const catalog = yield* Catalog
+      const store = yield* RunStore
+      const lanes = yield* Lanes
+      const waiters = yield* Waiters
+
+      const watch = Effect.fnUntraced(function* (org_id: string, run_id: string, millis: number) {
+        const { answer, told } = yield* waiters.waitFor(
+          run_id,
+          millis,
+          store.find(org_id, run_id),
+          (run) => run === null || isFinalRow(run)
+        )
+        return told ? yield* store.find(org_id, run_id) : answer
+      })
+
+      /** Everything that can be refused without asking the database. */
+      const prepare = (request: CapabilityRequest): Effect.Effect<{ input: unknown; chosen: Route; hold: MicroUsd }, Refused> => {
+        const entry = catalog.find(request.capability)
+        if (entry === undefined) {
+          return Effect.fail(
+            problem("capability_not_found", `There is no capability "${request.capability}"; search the catalog with POST /v1/discover.`)
+          )
+        }
+        const input = withoutNulls(request.input)
+        const issues = entry.capability.issues(input)
+        if (issues.length > 0) {
+          const details = issues.map((issue) => ({ ...issue, path: issue.path === "" ? "input" : `input.${issue.path}` }))
+          const first = details[0]
+          return Effect.fail(problem("invalid_request", `${first?.path} ${first?.message}`, details))
+        }
+        const { provider } = request.routing
+        const names = entry.offers.map((one) => one.provider.slug)
+        if (provider !== "auto" && !names.includes(provider)) {
+          const message = `routing.provider "${provider}" does not serve ${request.capability}; use "auto" or one of: ${names.join(", ")}`
+          return Effect.fail(problem("invalid_request", message, [{ path: "routing.provider", message: `must be auto or one of ${names.join(", ")}` }]))
+        }
+        const candidates = entry.offers.flatMap((one) =>
+          one.executable ? [{ provider: one.provider.slug, offer: one.offer, metrics: null }] : []
+        )
+        const chosen = route(candidates, request.routing, input, entry.capability.side_effect)
+        if (chosen.candidates.length === 0) return Effect.fail(unavailable(request.capability, request.routing, chosen, names))
+        return Effect.succeed({ input, chosen, hold: chosen.hold })
+      }
+
+      const newRun = (request: CapabilityRequest, input: unknown, chosen: Route): NewRun => {
+        const plan: Plan = {
+          providers: chosen.candidates.map((one) => one.provider),
+          attempts_max: chosen.attempts_max,
+          routing: chosen.routing,
+          include_raw: request.include_raw,
+          side_effect: catalog.find(request.capability)?.capability.side_effect ?? false,
+          excluded: chosen.excluded
+        }
+        return {
+          run_id: newId("run"),
+          org_id: request.org_id,
+          key_id: request.key_id,
+          request_id: request.request_id,
+          idempotency_key: request.idempotency_key,
+          fingerprint: request.fingerprint,
+          kind: "capability",
+          capability: request.capability,
+          endpoint: null,
+          provider: plan.providers[0] ?? null,
+          hold: chosen.hold,
+          quoted: chosen.hold,
+          input: JSON.stringify(input),
+          plan: JSON.stringify(plan),
+          routing_reason: chosen.reason
+        }
+      }
+
+      const found = (run: RunRow | null, replayed: boolean) =>
+        run === null ? Effect.die(new Error("an admitted run was not found")) : Effect.succeed({ run, replayed })
+
+      const submit = Effect.fn("Admission.submit")(function* (request: CapabilityRequest) {
+        const { input, chosen } = yield* prepare(request)
+        const run = newRun(request, input, chosen)
+        const admit = Effect.uninterruptible(
+          Effect.tap(
+            store.admit(run),
+            (admitted): Effect.Effect<void> => (admitted._tag === "Admitted" ? lanes.nudge(admitted.lane) : Effect.void)
+          )
+        )
+        const isOver = (admitted: Admitted) => admitted._tag !== "Admitted"
+        const { answer: admitted } = yield* waiters.waitFor(run.run_id, request.wait_millis, admit, isOver)
+        if (admitted._tag === "Admitted") return yield* Effect.flatMap(store.find(request.org_id, run.run_id), (row) => found(row, false))
+        if (admitted._tag === "Revoked") {
+          return yield* Effect.fail(problem("unauthorized", "This API key has been revoked; create a new one."))
+        }
+        if (admitted.fingerprint !== request.fingerprint) {
+          return yield* Effect.fail(
+            problem(
+              "idempotency_key_reused",
+              `This Idempotency-Key belongs to ${admitted.run_id}, which was asked with another body; use a new key for a new request.`
+            )
+          )
+        }
+        return yield* Effect.flatMap(watch(request.org_id, admitted.run_id, request.wait_millis), (row) => found(row, true))
+      })
+
+      return Admission.of({ submit, watch })
+    })
+  )
+}

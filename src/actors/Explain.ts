@@ -1,0 +1,53 @@
+/**
+ * What to say about a run that did not deliver: its error, and hints that tell an agent what to try. Pure.
+ *
+ * Hints never change routing or spending; they name what the caller chose that stood in the way.
+ */
+import type { Capability } from "../schema/Capability.ts"
+import type { Plan } from "../schema/Plan.ts"
+import type { Attempt, RunError, RunStatus } from "../schema/Run.ts"
+
+const overBudget = (plan: Plan) => plan.excluded.filter((one) => one.reason === "max_cost")
+
+const budgetSentence = (plan: Plan): string => {
+  const left = overBudget(plan).map((one) => `${one.provider} ($${one.quote})`)
+  return left.length === 0 ? "" : ` routing.max_cost excluded ${left.join(", ")}.`
+}
+
+const story = (attempts: ReadonlyArray<Attempt>) => attempts.map((one) => `${one.provider}: ${one.outcome}`).join("; ")
+
+/** The error of a finished run, with the alternatives that its budget excluded. */
+export const explainFailure = (status: RunStatus, attempts: ReadonlyArray<Attempt>, plan: Plan): RunError => {
+  const tried = story(attempts)
+  const budget = budgetSentence(plan)
+  if (status === "no_match") return { code: "no_match", message: `No provider found a match (${tried}).${budget}` }
+  if (status === "timed_out") return { code: "provider_timeout", message: `Every attempt timed out (${tried}); nothing was charged.${budget}` }
+  const unknown = plan.side_effect && attempts.some((one) => one.outcome === "worker_lost" || one.outcome === "provider_timeout")
+  const caution = unknown ? " The outcome is unknown: check with the provider before you send it again." : ""
+  return { code: "provider_error", message: `No attempt delivered (${tried}); nothing was charged.${caution}${budget}` }
+}
+
+export interface Miss {
+  readonly status: RunStatus
+  readonly plan: Plan
+  readonly attempts: ReadonlyArray<Attempt>
+  readonly capability: Capability | undefined
+  readonly input: unknown
+}
+
+export const hintsOf = ({ status, plan, attempts, capability, input }: Miss): ReadonlyArray<string> => {
+  const hints: Array<string> = []
+  if (plan.routing === "pinned") {
+    hints.push(`routing.provider pinned ${plan.providers[0]}; a pinned provider never falls back. Use "auto" to let other providers try.`)
+  } else if (plan.routing === "no_fallback" && !plan.side_effect) {
+    hints.push("routing.allow_fallback is false, so one provider was asked; leave it out to let up to 3 try.")
+  }
+  const left = overBudget(plan)
+  if (left.length > 0) {
+    const quotes = left.map((one) => `${one.provider} at $${one.quote}`).join(", ")
+    hints.push(`routing.max_cost left out ${quotes}; raise it to include them.`)
+  }
+  if (status === "no_match" && capability !== undefined) hints.push(...capability.missHints(input))
+  if (attempts.some((one) => one.outcome === "provider_rate_limited")) hints.push("A provider was rate limited; the same run may deliver in a minute.")
+  return hints
+}

@@ -1,0 +1,164 @@
+/**
+ * A worker process: takes turns of lanes, claims queued runs, renews its lease, and sweeps up after the dead.
+ *
+ * Everything here may be doubled, delayed or killed at any point: what is to be done stands in Postgres and is fenced there.
+ */
+import { Clock, Effect, Layer, Schedule, Schema } from "effect"
+import { oneLine } from "../layers/Batch.ts"
+import { type LeasedRun, Leases, type LostRun } from "../layers/Leases.ts"
+import { MailStore } from "../layers/MailStore.ts"
+import { laneCount, laneQueue, Queues, runsQueue } from "../layers/Queues.ts"
+import { Settings } from "../layers/Settings.ts"
+import { Signals } from "../layers/Signals.ts"
+import { decodePlan } from "../schema/Plan.ts"
+import { Attempt } from "../schema/Run.ts"
+import { Executions } from "./Executions.ts"
+import { Lanes } from "./Lanes.ts"
+import { closeLost, RunActor } from "./RunActor.ts"
+import { WalletActor } from "./WalletActor.ts"
+
+/** A process holds a lane at most this long before others may have it: under load no process is left without turns. */
+const holdMillis = 250
+const claimMax = 100
+const sweepEvery = "1 second"
+const takeOverMax = 100
+/** After so many seconds a wake-up is taken for lost, and after twice as many for impossible: then the turn is taken without one. */
+const stuckSeconds = 4
+const forgetEverySweeps = 300
+
+const decodeAttempts = Schema.decodeUnknownSync(Schema.Array(Attempt))
+
+export const Workers = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const settings = yield* Settings
+    const queues = yield* Queues
+    const signals = yield* Signals
+    const leases = yield* Leases
+    const mail = yield* MailStore
+    const executions = yield* Executions
+    const wallet = yield* WalletActor
+    const runActor = yield* RunActor
+    const lanes = yield* Lanes
+    const fork = Effect.runForkWith(yield* Effect.context<never>())
+
+    const start = (run: LeasedRun) => executions.start(run.run_id, runActor.execute(run))
+
+    /** Turns of one lane until its mail is gone or its time is up. */
+    const turnLane = (lane: number) =>
+      Effect.gen(function* () {
+        const state = lanes.state(lane)
+        if (state.turning) {
+          state.dirty = true
+          return
+        }
+        state.turning = true
+        const until = (yield* Clock.currentTimeMillis) + holdMillis
+        let again = true
+        yield* Effect.gen(function* () {
+          while (again && (yield* Clock.currentTimeMillis) < until) {
+            state.dirty = false
+            const answer = yield* wallet.turn(lane)
+            yield* Effect.forEach(answer.started, start, { discard: true })
+            if (answer.queued) yield* claimSoon
+            if (answer.signals.length > 0) yield* signals.publish(answer.signals)
+            again = answer.more || state.dirty
+          }
+        }).pipe(
+          Effect.ensuring(
+            Effect.sync(() => {
+              state.turning = false
+            })
+          )
+        )
+        if (again) yield* lanes.nudge(lane)
+      })
+
+    let claiming = false
+    let maybeQueued = false
+    /** Fills this process's room with queued runs. One claim at a time: the second would ask for the same room. */
+    const claim = Effect.gen(function* () {
+      if (claiming) return
+      claiming = true
+      yield* Effect.gen(function* () {
+        while (maybeQueued && executions.room() > 0) {
+          let asked = 0
+          while (asked < claimMax && executions.tryTake()) asked += 1
+          const runs = yield* leases
+            .claim(executions.workerId(), asked)
+            .pipe(Effect.onError(() => Effect.sync(() => executions.giveBack(asked))))
+          maybeQueued = runs.length === asked
+          yield* Effect.forEach(runs, start, { discard: true })
+          executions.giveBack(asked - runs.length)
+        }
+      }).pipe(
+        Effect.ensuring(
+          Effect.sync(() => {
+            claiming = false
+          })
+        )
+      )
+    })
+    const claimNow = Effect.suspend(() => {
+      maybeQueued = true
+      return claim
+    })
+    const claimSoon = Effect.suspend(() => {
+      maybeQueued = true
+      return queues.wake(runsQueue)
+    })
+    executions.onRoom(() => {
+      if (maybeQueued && !claiming) fork(claim)
+    })
+
+    /** A dead worker's run: what may be tried again goes back into the queue, the rest ends here. */
+    const recover = (run: LostRun) =>
+      Effect.gen(function* () {
+        const attempts = closeLost(decodeAttempts(run.attempts))
+        const exhausted = attempts.length >= decodePlan(run.plan).attempts_max
+        yield* Effect.logWarning(`${run.run_id}: its worker died; ${run.side_effect || exhausted ? "it ends here" : "it is tried again"}`)
+        if (run.side_effect || exhausted) yield* runActor.giveUp(run, attempts)
+        else yield* leases.requeue(run, JSON.stringify(attempts))
+      })
+
+    let sweeps = 0
+    const sweep = Effect.gen(function* () {
+      sweeps += 1
+      for (const { lane, age_seconds } of yield* mail.backlog) {
+        if (lane >= laneCount) continue
+        if (age_seconds > 2 * stuckSeconds) yield* turnLane(lane)
+        else if (age_seconds > stuckSeconds) yield* queues.unstick(laneQueue(lane))
+        else yield* lanes.nudge(lane)
+      }
+      const lost = yield* leases.takeOver(executions.workerId(), takeOverMax)
+      yield* Effect.forEach(lost, recover, { discard: true })
+      const queuedFor = yield* leases.oldestQueuedSeconds
+      if (queuedFor !== null && queuedFor > 1) yield* claimNow
+      if (sweeps % forgetEverySweeps === 0) yield* mail.forget
+    })
+
+    const renew = Effect.gen(function* () {
+      if (yield* leases.renew(executions.workerId(), settings.leaseSeconds)) return
+      yield* Effect.logWarning("this process was away longer than its lease; others have taken over its runs")
+      yield* executions.restart
+    })
+
+    const everyWhile = (effect: Effect.Effect<void>, every: Schedule.Schedule<unknown>, name: string) =>
+      effect.pipe(
+        Effect.catchCause((cause) => Effect.logWarning(`${name}: ${oneLine(cause)}`)),
+        Effect.repeat(every),
+        Effect.forkScoped
+      )
+
+    yield* everyWhile(renew, Schedule.spaced(`${Math.ceil((settings.leaseSeconds * 1000) / 3)} millis`), "lease")
+    for (let lane = 0; lane < laneCount; lane++) yield* queues.work(laneQueue(lane), turnLane(lane))
+    yield* queues.work(runsQueue, claimNow)
+    yield* everyWhile(sweep, Schedule.spaced(sweepEvery), "sweeper")
+    // Registered last, so it runs first: executions end while the lanes still take their settlements.
+    yield* Effect.addFinalizer(() =>
+      executions.drain.pipe(
+        Effect.flatMap((left) => (left === 0 ? Effect.void : Effect.logWarning(`${left} runs were handed to other workers`))),
+        Effect.catchCause((cause) => Effect.logWarning(`draining: ${oneLine(cause)}`))
+      )
+    )
+  })
+)

@@ -1,0 +1,13 @@
+/** What the boundary knows of a request from its first moment: its id, when it arrived, and where it came from. */
+import { Context } from "effect"
+
+export interface RequestFacts {
+  readonly request_id: string
+  /** Milliseconds since 1970. */
+  readonly arrived: number
+  readonly address: string
+}
+
+export const RequestContext = Context.Reference<RequestFacts>("rungate/http/RequestContext", {
+  defaultValue: () => ({ request_id: "req_unknown", arrived: 0, address: "" })
+})

@@ -1,0 +1,67 @@
+/**
+ * The process's socket: `Bun.serve` as a Layer, over the routes of the whole API.
+ *
+ * Closing it answers every waiter with its run as it stands, refuses new requests and waits for open ones, within a bound.
+ */
+import { ByteSize, Context, Effect, Layer, Schema, type Scope } from "effect"
+import { HttpEffect, HttpIncomingMessage, HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"
+import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
+import { Waiters } from "../actors/Waiters.ts"
+import { Settings } from "../layers/Settings.ts"
+import { Api } from "./api/Api.ts"
+import { AuthLayer } from "./Auth.ts"
+import { BoundaryLayer, NotFound } from "./Boundary.ts"
+import { CatalogHandlers } from "./handlers/Catalog.ts"
+import { KeysHandlers } from "./handlers/Keys.ts"
+import { RunsHandlers } from "./handlers/Runs.ts"
+import { SessionsHandlers } from "./handlers/Sessions.ts"
+import { WalletHandlers } from "./handlers/Wallet.ts"
+import { Limits } from "./Limits.ts"
+import { SystemRoutes, type SystemServices } from "./System.ts"
+
+export class PortTaken extends Schema.TaggedError<PortTaken>()("PortTaken", { message: Schema.String }) {}
+
+/** Waits last up to 120 s without a byte; Bun cuts silent requests after 10 s unless told otherwise, and takes 255 at most. */
+const idleSeconds = 255
+export const bodyBytesMax = 1024 * 1024
+const stopSecondsMax = 10
+
+export const Routes = Layer.mergeAll(
+  HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
+    Layer.provide([RunsHandlers, CatalogHandlers, WalletHandlers, KeysHandlers, SessionsHandlers]),
+    Layer.provide(AuthLayer)
+  ),
+  HttpApiScalar.layer(Api, { path: "/docs" }),
+  SystemRoutes,
+  NotFound
+).pipe(Layer.provide(BoundaryLayer), Layer.provide(Limits.layer), Layer.provide(HttpServer.layerServices))
+
+export class Server extends Context.Service<Server, { readonly url: string }>()("rungate/http/Server") {
+  static readonly layer = Layer.effect(
+    Server,
+    Effect.gen(function* () {
+      const { port, host } = yield* Settings
+      const waiters = yield* Waiters
+      const httpEffect = yield* HttpRouter.toHttpEffect(Routes)
+      const context = yield* Effect.context<SystemServices>()
+      const handler = HttpEffect.toWebHandlerWith<SystemServices, SystemServices | Scope.Scope | HttpServerRequest.HttpServerRequest>(context)(
+        httpEffect.pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBytesMax)))
+      )
+      const server = yield* Effect.acquireRelease(
+        Effect.try({
+          try: () =>
+            Bun.serve({ port, hostname: host, idleTimeout: idleSeconds, maxRequestBodySize: 8 * bodyBytesMax, fetch: (request) => handler(request) }),
+          catch: () => new PortTaken({ message: `Can't listen on ${host}:${port}; is another process there? Set PORT or HOST.` })
+        }),
+        (running) =>
+          Effect.gen(function* () {
+            const stopped = running.stop()
+            yield* waiters.close
+            yield* Effect.promise(() => stopped).pipe(Effect.timeoutOption(`${stopSecondsMax} seconds`))
+            yield* Effect.promise(() => running.stop(true)).pipe(Effect.timeoutOption("1 second"))
+          })
+      )
+      return { url: `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${server.port}` }
+    })
+  )
+}

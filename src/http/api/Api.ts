@@ -1,0 +1,27 @@
+/** The whole contract under `/v1`. OpenAPI, the handlers and the typed client all follow from it. */
+import { HttpApi, OpenApi } from "effect/http-api"
+import { CatalogApi } from "./Catalog.ts"
+import { Malformed } from "./Common.ts"
+import { KeysApi } from "./Keys.ts"
+import { RunsApi } from "./Runs.ts"
+import { SessionsApi } from "./Sessions.ts"
+import { WalletApi } from "./Wallet.ts"
+
+export class Api extends HttpApi.make("rungate")
+  .add(RunsApi)
+  .add(CatalogApi)
+  .add(WalletApi)
+  .add(KeysApi)
+  .add(SessionsApi)
+  .prefix("/v1")
+  .middleware(Malformed)
+  // A typo in max_cost must not cost money: a field that nobody knows is refused.
+  .annotate(HttpApi.ParseOptions, { onExcessProperty: "error", errors: "all" })
+  .annotate(HttpApi.HeadersParseOptions, {})
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Rungate",
+      version: "1",
+      description: "A paid execution front door for data and outreach jobs: discover, inspect, run, and pay from one prepaid wallet."
+    })
+  ) {}

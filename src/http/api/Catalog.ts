@@ -1,0 +1,70 @@
+/** The contract of the catalog: inspect (specification 2.4, 2.6, 4.9). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { Wire } from "../../schema/Errors.ts"
+import { Auth, optional } from "./Common.ts"
+
+const Price = Schema.Struct({ amount: Schema.String, currency: Schema.Literal("USD"), note: Schema.NullOr(Schema.String) })
+
+export const Health = Schema.Struct({
+  status: Schema.Literals(["healthy", "stable", "degraded", "outage", "unknown"]),
+  success_rate: Schema.NullOr(Schema.Number),
+  latency_ms_p50: Schema.NullOr(Schema.Int),
+  latency_ms_p95: Schema.NullOr(Schema.Int),
+  sample_size: Schema.Int,
+  source: Schema.Literals(["measured", "provider_reported"])
+}).annotate({ identifier: "Health" })
+
+export const InspectedOffer = Schema.Struct({
+  provider: Schema.String,
+  executable: Schema.Boolean,
+  wired: Schema.Boolean,
+  verified: Schema.Boolean,
+  platforms: Schema.Array(Schema.String),
+  price: Price,
+  pricing: Schema.optionalKey(Schema.JsonObject),
+  metrics: Schema.Struct({
+    success_rate: Schema.NullOr(Schema.Number),
+    latency_ms_p50: Schema.NullOr(Schema.Int),
+    latency_ms_p95: Schema.NullOr(Schema.Int),
+    sample_size: Schema.Int
+  }),
+  health: Health
+}).annotate({ identifier: "Offer" })
+
+export const InspectedCapability = Schema.Struct({
+  capability: Schema.String,
+  title: Schema.String,
+  category: Schema.String,
+  description: Schema.String,
+  status: Schema.Literals(["live", "coming_soon"]),
+  sandbox: Schema.Boolean,
+  input_schema: Schema.JsonObject,
+  output_fields: Schema.Array(Schema.String),
+  example: Schema.Json,
+  billing: Schema.Struct({
+    model: Schema.Literals(["per_call", "on_match", "metered"]),
+    bills_no_match: Schema.Boolean,
+    description: Schema.String
+  }),
+  providers: Schema.Array(Schema.String),
+  live_providers: Schema.Array(Schema.String),
+  platforms: Schema.Array(Schema.String),
+  offers: Schema.Array(InspectedOffer),
+  starting_price: Schema.NullOr(Schema.Struct({ amount: Schema.String, currency: Schema.Literal("USD") })),
+  hints: Schema.Array(Schema.String)
+}).annotate({ identifier: "Capability" })
+
+export class CatalogApi extends HttpApiGroup.make("catalog")
+  .add(
+    HttpApiEndpoint.post("inspect", "/inspect", {
+      payload: Schema.Struct({
+        capability: optional(Schema.NonEmptyString),
+        provider: optional(Schema.NonEmptyString),
+        endpoint: optional(Schema.NonEmptyString)
+      }).annotate({ identifier: "InspectRequest" }),
+      success: InspectedCapability,
+      error: [Wire.invalid_request, Wire.capability_not_found, Wire.endpoint_not_found]
+    })
+  )
+  .middleware(Auth) {}

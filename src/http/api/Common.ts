@@ -1,0 +1,44 @@
+/**
+ * What every part of the contract shares: who is calling, how a list is asked for, and how an optional field is spelled.
+ *
+ * `null` in an optional field of a body is the same as leaving it out; a field that nobody knows is refused.
+ */
+import { Context, Schema } from "effect"
+import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import { Wire } from "../../schema/Errors.ts"
+
+export interface Caller {
+  readonly org_id: string
+  readonly key_id: string | null
+  readonly user_id: string | null
+  readonly environment: "test" | "live" | null
+}
+
+/** The organization that the credential belongs to. */
+export class CurrentCaller extends Context.Service<CurrentCaller, Caller>()("rungate/http/CurrentCaller") {}
+
+/** Calls carry `Authorization: Bearer <token>`: an API key (`rg_test_…`, `rg_live_…`) or a session (`rg_sess_…`). */
+export class Auth extends HttpApiMiddleware.Service<Auth, { provides: CurrentCaller }>()("rungate/http/Auth", {
+  security: { bearer: HttpApiSecurity.bearer },
+  error: [Wire.unauthorized, Wire.rate_limited]
+}) {}
+
+/** Bad input, whatever part of the request it stands in. */
+export class Malformed extends HttpApiMiddleware.Service<Malformed>()("rungate/http/Malformed", {
+  error: [Wire.invalid_request]
+}) {}
+
+export const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+/** Seconds a request may wait for a run. */
+export const waitSecondsMax = 120
+export const WaitSeconds = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: waitSecondsMax }))
+export const WaitQuery = Schema.NumberFromString.pipe(Schema.decodeTo(WaitSeconds))
+
+export const listLimitDefault = 50
+export const listQuery = {
+  limit: Schema.optionalKey(
+    Schema.NumberFromString.pipe(Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 200 }))))
+  ),
+  cursor: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
+}

@@ -1,0 +1,78 @@
+/** The contract of runs: execute, list, read, cancel (specification 4.1, 4.3-4.5). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { Wire } from "../../schema/Errors.ts"
+import { Usd } from "../../schema/Money.ts"
+import { strategies } from "../../schema/Routing.ts"
+import { ListedRun, Run, RunStatus } from "../../schema/Run.ts"
+import { Auth, listQuery, optional, WaitQuery, WaitSeconds } from "./Common.ts"
+
+const Slug = Schema.NonEmptyString.check(Schema.isMaxLength(200))
+
+export const RunRequest = Schema.Struct({
+  capability: optional(Slug.annotate({ description: "slug of a capability; either this, or provider and endpoint" })),
+  provider: optional(Slug.annotate({ description: "slug of a provider whose raw endpoint is called" })),
+  endpoint: optional(Schema.NonEmptyString.check(Schema.isMaxLength(1000)).annotate({ description: "the provider's own path" })),
+  method: optional(Schema.Literals(["GET", "POST", "PUT", "PATCH", "DELETE"])),
+  input: Schema.Json.annotate({ description: "matches the input_schema of inspect; for a raw endpoint the provider's own body" }),
+  path: optional(Schema.JsonObject.annotate({ description: "raw only: fills {placeholders} of the endpoint" })),
+  query: optional(Schema.JsonObject.annotate({ description: "raw only: query parameters" })),
+  routing: optional(
+    Schema.Struct({
+      provider: optional(Slug.annotate({ description: "auto, or a provider to pin; a pinned provider never falls back" })),
+      strategy: optional(Schema.Literals(strategies)),
+      max_cost: optional(Usd),
+      allow_fallback: optional(Schema.Boolean)
+    })
+  ),
+  response: optional(Schema.Struct({ include_raw: optional(Schema.Boolean) })),
+  wait_seconds: optional(WaitSeconds.annotate({ description: "how long the request waits for the result; 30 when left out" })),
+  async: optional(Schema.Boolean.annotate({ description: "true answers 202 at once" }))
+}).annotate({ identifier: "RunRequest" })
+export type RunRequest = typeof RunRequest.Type
+
+const PendingRun = Run.annotate({ identifier: "PendingRun", description: "still executing: done is false, poll poll_url" })
+
+export class RunsApi extends HttpApiGroup.make("runs")
+  .add(
+    HttpApiEndpoint.post("run", "/run", {
+      headers: { "idempotency-key": Schema.optionalKey(Schema.String) },
+      payload: RunRequest,
+      success: [Run, PendingRun.pipe(HttpApiSchema.status(202))],
+      error: [
+        Wire.invalid_request,
+        Wire.unauthorized,
+        Wire.insufficient_balance,
+        Wire.no_match,
+        Wire.capability_not_found,
+        Wire.endpoint_not_found,
+        Wire.provider_not_available,
+        Wire.idempotency_key_reused,
+        Wire.provider_error,
+        Wire.provider_timeout
+      ]
+    }),
+    HttpApiEndpoint.get("list", "/runs", {
+      query: {
+        ...listQuery,
+        status: Schema.optionalKey(RunStatus),
+        capability: Schema.optionalKey(Slug),
+        provider: Schema.optionalKey(Slug),
+        endpoint: Schema.optionalKey(Schema.NonEmptyString)
+      },
+      success: Schema.Struct({ items: Schema.Array(ListedRun), next_cursor: Schema.NullOr(Schema.String) }),
+      error: [Wire.invalid_request]
+    }),
+    HttpApiEndpoint.get("get", "/runs/:run_id", {
+      params: { run_id: Schema.String },
+      query: { wait: Schema.optionalKey(WaitQuery) },
+      success: Run,
+      error: [Wire.invalid_request]
+    }),
+    HttpApiEndpoint.post("cancel", "/runs/:run_id/cancel", {
+      params: { run_id: Schema.String },
+      success: Run,
+      error: [Wire.invalid_request]
+    })
+  )
+  .middleware(Auth) {}

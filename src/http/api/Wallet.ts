@@ -1,0 +1,61 @@
+/** The contract of the wallet: balance, ledger, top-up, spend guard (specification 2.8, 2.9, 4.12). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { Wire } from "../../schema/Errors.ts"
+import { Usd } from "../../schema/Money.ts"
+import { entryTypes } from "../../schema/Wallet.ts"
+import { Auth, listQuery, optional } from "./Common.ts"
+
+export const Wallet = Schema.Struct({
+  currency: Schema.Literal("USD"),
+  balance: Schema.String,
+  reserved: Schema.String,
+  available: Schema.String
+}).annotate({ identifier: "Wallet" })
+
+export const Transaction = Schema.Struct({
+  id: Schema.String,
+  type: Schema.Literals(entryTypes),
+  amount: Schema.String,
+  balance_after: Schema.String,
+  reference: Schema.String,
+  note: Schema.NullOr(Schema.String),
+  created_at: Schema.String
+}).annotate({ identifier: "Transaction" })
+
+export const SpendGuard = Schema.Struct({
+  per_run_limit: Schema.NullOr(Schema.String),
+  daily_limit: Schema.NullOr(Schema.String),
+  spent_today: Schema.String,
+  resets_at: Schema.String
+}).annotate({ identifier: "SpendGuard" })
+
+export class WalletApi extends HttpApiGroup.make("wallet")
+  .add(
+    HttpApiEndpoint.get("get", "/wallet", { success: Wallet }),
+    HttpApiEndpoint.get("transactions", "/wallet/transactions", {
+      query: listQuery,
+      success: Schema.Struct({ items: Schema.Array(Transaction), next_cursor: Schema.NullOr(Schema.String) }),
+      error: [Wire.invalid_request]
+    }),
+    HttpApiEndpoint.post("checkout", "/wallet/topups/checkout", {
+      payload: Schema.Struct({ amount: Usd }).annotate({ identifier: "CheckoutRequest" }),
+      success: Schema.Struct({
+        status: Schema.Literal("simulated"),
+        session_id: Schema.String,
+        transaction_id: Schema.String
+      }).annotate({ identifier: "SimulatedCheckout" }),
+      error: [Wire.invalid_request, Wire.service_unavailable]
+    }),
+    HttpApiEndpoint.get("guard", "/spend-guard", { success: SpendGuard }),
+    HttpApiEndpoint.post("setGuard", "/spend-guard", {
+      payload: Schema.Struct({
+        // Here null means "off", which is not the same as leaving the field out.
+        per_run_limit: optional(Usd),
+        daily_limit: optional(Usd)
+      }).annotate({ identifier: "SpendGuardRequest" }),
+      success: SpendGuard,
+      error: [Wire.invalid_request, Wire.service_unavailable]
+    })
+  )
+  .middleware(Auth) {}

@@ -1,0 +1,65 @@
+/** API keys. The raw key is in the answer of its creation and nowhere else. */
+import { Effect, Option, Redacted } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Accounts, type KeyRow } from "../../layers/Accounts.ts"
+import { Settings } from "../../layers/Settings.ts"
+import { problem } from "../../schema/Errors.ts"
+import { looksLike } from "../../schema/Ids.ts"
+import { Api } from "../api/Api.ts"
+import { CurrentCaller, listLimitDefault } from "../api/Common.ts"
+
+const view = (row: KeyRow) => ({
+  id: row.key_id,
+  name: row.name,
+  environment: row.environment,
+  display: row.display,
+  last_used_at: row.last_used_at?.toISOString() ?? null,
+  revoked: row.revoked_at !== null,
+  created_at: row.created_at.toISOString()
+})
+
+export const KeysHandlers = HttpApiBuilder.group(
+  Api,
+  "keys",
+  Effect.fnUntraced(function* (handlers) {
+    const accounts = yield* Accounts
+    const { mode } = yield* Settings
+    const environment = mode === "sandbox" ? "test" : "live"
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ query }) {
+        const { org_id } = yield* CurrentCaller
+        const limit = query.limit ?? listLimitDefault
+        const rows = yield* accounts.keys(org_id, query.cursor ?? null, limit + 1)
+        const page = rows.slice(0, limit)
+        return { items: page.map(view), next_cursor: rows.length > limit ? (page.at(-1)?.key_id ?? null) : null }
+      }),
+
+      create: Effect.fnUntraced(function* ({ payload }) {
+        const caller = yield* CurrentCaller
+        if (caller.user_id === null) {
+          return yield* Effect.fail(
+            problem("forbidden", "An API key can't create keys; sign in with POST /v1/auth/sign-in and use the session token.")
+          )
+        }
+        if (payload.environment !== environment) {
+          const message = `must be "${environment}": this is ${mode === "sandbox" ? "the sandbox" : "production"}`
+          return yield* Effect.fail(problem("invalid_request", `environment ${message}`, [{ path: "environment", message }]))
+        }
+        const { id, token } = yield* accounts.createKey(caller.org_id, payload.name, payload.environment)
+        return { id, api_key: Redacted.value(token), note: "Store this key now; it is not shown again." }
+      }),
+
+      revoke: Effect.fnUntraced(function* ({ params }) {
+        const { org_id } = yield* CurrentCaller
+        const row = looksLike("key", params.key_id) ? yield* accounts.revokeKey(org_id, params.key_id) : Option.none<KeyRow>()
+        if (Option.isSome(row)) return view(row.value)
+        return yield* Effect.fail(
+          problem("invalid_request", `There is no API key "${params.key_id}".`, [
+            { path: "path.key_id", message: "is not a key of this organization" }
+          ])
+        )
+      })
+    })
+  })
+)

@@ -1,0 +1,151 @@
+/** Runs: a handler decodes, tells an actor, and shows the run. It never holds, pays or settles. */
+import { Clock, Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Admission } from "../../actors/Admission.ts"
+import { Asking } from "../../actors/Asking.ts"
+import type { RunRow } from "../../layers/RunStore.ts"
+import { RunStore } from "../../layers/RunStore.ts"
+import { problem } from "../../schema/Errors.ts"
+import { looksLike } from "../../schema/Ids.ts"
+import { Api } from "../api/Api.ts"
+import { CurrentCaller, listLimitDefault } from "../api/Common.ts"
+import type { RunRequest } from "../api/Runs.ts"
+import { fingerprintOf } from "../Fingerprint.ts"
+import { RequestContext } from "../RequestContext.ts"
+import { httpStatusOf, isDone, pollUrl, runJson } from "../RunView.ts"
+
+const waitSecondsDefault = 30
+const idempotencyKeyMax = 255
+
+const unknownRun = (run_id: string) =>
+  problem("invalid_request", `There is no run "${run_id}".`, [{ path: "path.run_id", message: "is not a run of this organization" }])
+
+/** Accepts the bare key and the quoted form of the IETF draft. */
+const idempotencyKeyOf = (header: string | undefined) => {
+  if (header === undefined) return Effect.succeed(null)
+  const quoted = /^"(.*)"$/.exec(header.trim())?.[1]
+  const key = quoted ?? header.trim()
+  if (key.length >= 1 && key.length <= idempotencyKeyMax && /^[\x21-\x7e]+$/.test(key)) return Effect.succeed(key)
+  const message = `must be 1 to ${idempotencyKeyMax} visible ASCII characters`
+  return Effect.fail(problem("invalid_request", `Idempotency-Key ${message}`, [{ path: "headers.idempotency-key", message }]))
+}
+
+/** A capability alone, or a provider with an endpoint. */
+const targetOf = (payload: RunRequest) => {
+  const { capability, provider, endpoint } = payload
+  const missing = (path: string, message: string) => Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
+  if (capability !== undefined && capability !== null) {
+    if ((provider ?? null) !== null) return missing("provider", "does not go with capability; to pin a provider use routing.provider")
+    if ((endpoint ?? null) !== null) return missing("endpoint", "does not go with capability")
+    if ((payload.path ?? null) !== null) return missing("path", "is for raw endpoints only")
+    if ((payload.query ?? null) !== null) return missing("query", "is for raw endpoints only")
+    if ((payload.method ?? null) !== null) return missing("method", "is for raw endpoints only")
+    return Effect.succeed(capability)
+  }
+  if ((provider ?? null) === null && (endpoint ?? null) === null) {
+    return missing("capability", "is required: name a capability, or a provider and its endpoint")
+  }
+  if ((provider ?? null) === null) return missing("provider", "is required with endpoint")
+  if ((endpoint ?? null) === null) return missing("endpoint", "is required with provider")
+  return Effect.fail(
+    problem("endpoint_not_found", `There is no raw endpoint ${endpoint} of ${provider} in the catalog.`)
+  )
+}
+
+const show = (run: RunRow, now: number, status: number, headers: Record<string, string> = {}) =>
+  HttpServerResponse.text(runJson(run, now, true), {
+    status,
+    contentType: "application/json",
+    headers: {
+      "run-id": run.run_id,
+      ...(status === 202 ? { location: pollUrl(run.run_id), "retry-after": "1" } : {}),
+      ...headers
+    }
+  })
+
+export const RunsHandlers = HttpApiBuilder.group(
+  Api,
+  "runs",
+  Effect.fnUntraced(function* (handlers) {
+    const admission = yield* Admission
+    const asking = yield* Asking
+    const store = yield* RunStore
+
+    const found = Effect.fnUntraced(function* (org_id: string, run_id: string, millis: number) {
+      const run = looksLike("run", run_id) ? yield* admission.watch(org_id, run_id, millis) : null
+      return run ?? (yield* Effect.fail(unknownRun(run_id)))
+    })
+
+    return handlers.handleAll({
+      run: Effect.fnUntraced(function* ({ headers, payload }) {
+        const caller = yield* CurrentCaller
+        const { request_id, arrived } = yield* RequestContext
+        const capability = yield* targetOf(payload)
+        const idempotency_key = yield* idempotencyKeyOf(headers["idempotency-key"])
+        const seconds = payload.async === true ? 0 : (payload.wait_seconds ?? waitSecondsDefault)
+        const elapsed = (yield* Clock.currentTimeMillis) - arrived
+        const { run, replayed } = yield* admission.submit({
+          org_id: caller.org_id,
+          key_id: caller.key_id,
+          request_id,
+          idempotency_key,
+          fingerprint: idempotency_key === null ? "" : fingerprintOf(payload),
+          capability,
+          input: payload.input,
+          routing: {
+            provider: payload.routing?.provider ?? "auto",
+            strategy: payload.routing?.strategy ?? "best_value",
+            max_cost: payload.routing?.max_cost ?? null,
+            allow_fallback: payload.routing?.allow_fallback ?? true
+          },
+          include_raw: payload.response?.include_raw ?? false,
+          wait_millis: Math.max(0, seconds * 1000 - elapsed)
+        })
+        const now = yield* Clock.currentTimeMillis
+        return show(run, now, httpStatusOf(run), replayed ? { "idempotent-replay": "true" } : {})
+      }),
+
+      list: Effect.fnUntraced(function* ({ query }) {
+        const { org_id } = yield* CurrentCaller
+        const limit = query.limit ?? listLimitDefault
+        const before = query.cursor ?? null
+        if (before !== null && !looksLike("run", before)) {
+          return yield* Effect.fail(
+            problem("invalid_request", "query.cursor is not a cursor of this list", [{ path: "query.cursor", message: "is not a cursor of this list" }])
+          )
+        }
+        const { status = null, capability = null, provider = null, endpoint = null } = query
+        const rows = yield* store.list({ org_id, status, capability, provider, endpoint, before, limit: limit + 1 })
+        const now = yield* Clock.currentTimeMillis
+        const page = rows.slice(0, limit)
+        const next = rows.length > limit ? (page.at(-1)?.run_id ?? null) : null
+        const items = page.map((run) => runJson(run, now, false)).join(",")
+        return HttpServerResponse.text(`{"items":[${items}],"next_cursor":${JSON.stringify(next)}}`, { contentType: "application/json" })
+      }),
+
+      get: Effect.fnUntraced(function* ({ params, query }) {
+        const { org_id } = yield* CurrentCaller
+        const run = yield* found(org_id, params.run_id, (query.wait ?? 0) * 1000)
+        return show(run, yield* Clock.currentTimeMillis, 200, isDone(run) ? {} : { "retry-after": "1" })
+      }),
+
+      cancel: Effect.fnUntraced(function* ({ params }) {
+        const { org_id } = yield* CurrentCaller
+        const { run_id } = params
+        const before = yield* found(org_id, run_id, 0)
+        const reply = yield* asking.ask({ org_id, run_id, tag: "Cancel", payload: "{}" }).pipe(Effect.option)
+        const run = yield* found(org_id, run_id, 0)
+        if (reply._tag === "Some" && reply.value.verdict === "Cancelled") {
+          return show(run, yield* Clock.currentTimeMillis, 200)
+        }
+        const status = reply._tag === "Some" ? (reply.value.status ?? run.status) : before.status
+        return yield* Effect.fail(
+          problem("invalid_request", `This run is ${status}; only a run that has not started can be cancelled.`, [
+            { path: "path.run_id", message: `the run is ${status}` }
+          ])
+        )
+      })
+    })
+  })
+)

@@ -1,0 +1,88 @@
+/** Sign-up and sign-in. Attempts are limited before a password is looked at, because looking at one costs a third of a second. */
+import { Effect, Option, Redacted } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Accounts, type Opened, type SessionRow } from "../../layers/Accounts.ts"
+import { Settings } from "../../layers/Settings.ts"
+import { problem } from "../../schema/Errors.ts"
+import { dollars } from "../../schema/Money.ts"
+import { Api } from "../api/Api.ts"
+import { Limits } from "../Limits.ts"
+import { RequestContext } from "../RequestContext.ts"
+
+const view = (session: SessionRow) => ({
+  expires_at: session.expires_at.toISOString(),
+  organization: { id: session.org_id, name: session.organization },
+  user: { id: session.user_id, email: session.email }
+})
+const opened = ({ token, session }: Opened) => ({ session_token: Redacted.value(token), ...view(session) })
+
+/** New organizations in production start with a daily limit, so that a leaked key can't empty a wallet in a night. */
+const dailyLimitInProduction = dollars("100.00")
+
+const needsSession = problem("forbidden", "This needs a session token (rg_sess_…); sign in with POST /v1/auth/sign-in.")
+
+/** Auth has checked the token; here it is read once more to see which session it is. */
+const bearer = Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
+  Redacted.make((request.headers["authorization"] ?? "").replace(/^bearer\s+/i, ""))
+)
+
+export const SessionsHandlers = HttpApiBuilder.group(
+  Api,
+  "auth",
+  Effect.fnUntraced(function* (handlers) {
+    const accounts = yield* Accounts
+    const limits = yield* Limits
+    const { mode } = yield* Settings
+
+    const allow = Effect.fnUntraced(function* (email: string) {
+      const { address } = yield* RequestContext
+      const allowance = yield* limits.attempt(email, address)
+      if (allowance === null || allowance.allowed) return
+      return yield* Effect.fail(problem("rate_limited", `Too many attempts; try again in ${allowance.reset} s.`))
+    })
+
+    return handlers.handleAll({
+      signUp: Effect.fnUntraced(function* ({ payload }) {
+        yield* allow(payload.email)
+        if ((payload.referral_code ?? null) !== null) {
+          const message = "is not a known referral code; leave it out"
+          return yield* Effect.fail(problem("invalid_request", `referral_code ${message}`, [{ path: "referral_code", message }]))
+        }
+        return yield* accounts
+          .signUp({
+            email: payload.email,
+            password: Redacted.make(payload.password),
+            organization: payload.organization,
+            daily_limit: mode === "production" ? dailyLimitInProduction : null
+          })
+          .pipe(
+            Effect.map(opened),
+            Effect.catch(() => {
+              const message = "already has an account; sign in instead"
+              return Effect.fail(problem("invalid_request", `email ${message}`, [{ path: "email", message }]))
+            })
+          )
+      }),
+
+      signIn: Effect.fnUntraced(function* ({ payload }) {
+        yield* allow(payload.email)
+        const session = yield* accounts.signIn(payload.email, Redacted.make(payload.password))
+        if (Option.isSome(session)) return opened(session.value)
+        return yield* Effect.fail(problem("unauthorized", "The e-mail or the password is wrong."))
+      }),
+
+      signOut: Effect.fnUntraced(function* () {
+        const token = yield* bearer
+        if (Option.isNone(yield* accounts.session(token))) return yield* Effect.fail(needsSession)
+        yield* accounts.signOut(token)
+        return { signed_out: true }
+      }),
+
+      session: Effect.fnUntraced(function* () {
+        const found = yield* accounts.session(yield* bearer)
+        return Option.isSome(found) ? view(found.value) : yield* Effect.fail(needsSession)
+      })
+    })
+  })
+)

@@ -1,0 +1,110 @@
+/** The wallet: reads from the books; every change is a command to the wallet actor. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Asking } from "../../actors/Asking.ts"
+import { encodeCredit, encodeGuard } from "../../actors/Commands.ts"
+import { Books } from "../../layers/Books.ts"
+import { newId } from "../../layers/Ids.ts"
+import { Settings } from "../../layers/Settings.ts"
+import { problem } from "../../schema/Errors.ts"
+import { dollars, usd } from "../../schema/Money.ts"
+import { type EntryType, entryTypes } from "../../schema/Wallet.ts"
+import { Api } from "../api/Api.ts"
+import { CurrentCaller, listLimitDefault } from "../api/Common.ts"
+
+const topUpMin = dollars("10.00")
+/** One simulated top-up; keeps a typo from filling a sandbox wallet with a number nobody can read. */
+const topUpMax = dollars("1000000.00")
+export const simulatedNote = "simulated top-up (sandbox: no money moved)"
+
+const tryAgain = problem("service_unavailable", "The command is stored and will be applied; read the wallet again in a few seconds.")
+
+const entryType = (text: string): EntryType => entryTypes.find((type) => type === text) ?? "refund"
+
+/** A cursor is the number of the last entry shown. */
+const cursorOf = (text: string | undefined) => {
+  if (text === undefined) return Effect.succeed(null)
+  if (/^[1-9]\d{0,17}$/.test(text)) return Effect.succeed(BigInt(text))
+  const message = "is not a cursor of this list"
+  return Effect.fail(problem("invalid_request", `query.cursor ${message}`, [{ path: "query.cursor", message }]))
+}
+
+export const WalletHandlers = HttpApiBuilder.group(
+  Api,
+  "wallet",
+  Effect.fnUntraced(function* (handlers) {
+    const books = yield* Books
+    const asking = yield* Asking
+    const settings = yield* Settings
+
+    const guard = Effect.fnUntraced(function* (org_id: string) {
+      const wallet = yield* books.wallet(org_id)
+      return {
+        per_run_limit: wallet.per_run_limit === null ? null : usd(wallet.per_run_limit),
+        daily_limit: wallet.daily_limit === null ? null : usd(wallet.daily_limit),
+        spent_today: usd(wallet.spent_today),
+        resets_at: wallet.resets_at.toISOString()
+      }
+    })
+
+    return handlers.handleAll({
+      get: Effect.fnUntraced(function* () {
+        const { org_id } = yield* CurrentCaller
+        const { balance, reserved } = yield* books.wallet(org_id)
+        return { currency: "USD" as const, balance: usd(balance), reserved: usd(reserved), available: usd(balance - reserved) }
+      }),
+
+      transactions: Effect.fnUntraced(function* ({ query }) {
+        const { org_id } = yield* CurrentCaller
+        const limit = query.limit ?? listLimitDefault
+        const rows = yield* books.entries(org_id, yield* cursorOf(query.cursor), limit + 1)
+        const page = rows.slice(0, limit)
+        return {
+          items: page.map((row) => ({
+            id: row.txn_id,
+            type: entryType(row.type),
+            amount: usd(row.amount),
+            balance_after: usd(row.balance_after),
+            reference: row.reference,
+            note: row.note,
+            created_at: row.created_at.toISOString()
+          })),
+          next_cursor: rows.length > limit ? String(page.at(-1)?.seq ?? "") : null
+        }
+      }),
+
+      checkout: Effect.fnUntraced(function* ({ payload }) {
+        const { org_id } = yield* CurrentCaller
+        const { amount } = payload
+        const wrong =
+          amount < topUpMin ? `must be at least ${usd(topUpMin)}`
+          : amount > topUpMax ? `must be at most ${usd(topUpMax)}`
+          : amount % 10_000n !== 0n ? "must be whole cents"
+          : null
+        if (wrong !== null) return yield* Effect.fail(problem("invalid_request", `amount ${wrong}`, [{ path: "amount", message: wrong }]))
+        if (settings.mode === "production") {
+          return yield* Effect.fail(problem("service_unavailable", "Card payments are not configured here; ask the operator for a credit."))
+        }
+        const session_id = newId("cs")
+        const payload_ = encodeCredit({ type: "topup", amount, reference: session_id, note: simulatedNote })
+        const reply = yield* asking
+          .ask({ org_id, run_id: null, tag: "Credit", payload: payload_, command_id: session_id })
+          .pipe(Effect.catch(() => Effect.fail(tryAgain)))
+        return { status: "simulated" as const, session_id, transaction_id: reply.transaction_id ?? "" }
+      }),
+
+      guard: Effect.fnUntraced(function* () {
+        const { org_id } = yield* CurrentCaller
+        return yield* guard(org_id)
+      }),
+
+      setGuard: Effect.fnUntraced(function* ({ payload }) {
+        const { org_id } = yield* CurrentCaller
+        yield* asking
+          .ask({ org_id, run_id: null, tag: "SetGuard", payload: encodeGuard(payload) })
+          .pipe(Effect.catch(() => Effect.fail(tryAgain)))
+        return yield* guard(org_id)
+      })
+    })
+  })
+)

@@ -1,0 +1,214 @@
+/**
+ * Organizations, their people and sessions, and API keys. Secrets are shown once and stored as SHA-256 digests.
+ *
+ * A revoked key and an ended session are refused by the next statement of any process: nothing here is remembered.
+ */
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { texts } from "./Columns.ts"
+import type { MicroUsd } from "../schema/Money.ts"
+import { newId } from "./Ids.ts"
+import { laneCount } from "./Queues.ts"
+
+export type Environment = "test" | "live"
+
+/** Who is calling. `key_id` is null for a session. */
+export interface Principal {
+  readonly org_id: string
+  readonly key_id: string | null
+  readonly user_id: string | null
+  readonly environment: Environment | null
+}
+
+export interface KeyRow {
+  readonly key_id: string
+  readonly name: string
+  readonly environment: Environment
+  readonly display: string
+  readonly last_used_at: Date | null
+  readonly revoked_at: Date | null
+  readonly created_at: Date
+}
+
+export interface SessionRow {
+  readonly org_id: string
+  readonly organization: string
+  readonly user_id: string
+  readonly email: string
+  readonly expires_at: Date
+}
+
+export interface Opened {
+  readonly token: Redacted.Redacted
+  readonly session: SessionRow
+}
+
+export class EmailTaken extends Schema.TaggedError<EmailTaken>()("EmailTaken", {}) {}
+
+const sessionDays = 30
+
+const randomText = (length: number): string => {
+  const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"
+  let text = ""
+  while (text.length < length) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(length * 2))) {
+      // 216 = 4 * 54: larger bytes would favour the alphabet's first letters.
+      if (byte < 216 && text.length < length) text += alphabet.charAt(byte % alphabet.length)
+    }
+  }
+  return text
+}
+
+/** A 43-letter secret has 247 bits; a plain digest is enough for those, unlike for passwords. */
+export const digest = (token: string): Uint8Array => new Bun.CryptoHasher("sha256").update(token).digest()
+
+/** An organization's lane: any spread will do, it is stored with the wallet. */
+const laneOf = (org_id: string) => (digest(org_id)[0] ?? 0) % laneCount
+
+const lastUsedEvery = "10 seconds"
+
+export class Accounts extends Context.Service<
+  Accounts,
+  {
+    readonly signUp: (account: {
+      readonly email: string
+      readonly password: Redacted.Redacted
+      readonly organization: string
+      readonly daily_limit: MicroUsd | null
+    }) => Effect.Effect<Opened, EmailTaken>
+    readonly signIn: (email: string, password: Redacted.Redacted) => Effect.Effect<Option.Option<Opened>>
+    readonly signOut: (token: Redacted.Redacted) => Effect.Effect<void>
+    readonly session: (token: Redacted.Redacted) => Effect.Effect<Option.Option<SessionRow>>
+    /** An organization without people, for the demo and for operators. */
+    readonly createOrganization: (name: string, daily_limit: MicroUsd | null) => Effect.Effect<string>
+    readonly organizations: Effect.Effect<number>
+    readonly principal: (token: Redacted.Redacted) => Effect.Effect<Option.Option<Principal>>
+    readonly createKey: (org_id: string, name: string, environment: Environment) => Effect.Effect<{ id: string; token: Redacted.Redacted }>
+    readonly keys: (org_id: string, before: string | null, limit: number) => Effect.Effect<ReadonlyArray<KeyRow>>
+    /** None for an unknown key and for another organization's. */
+    readonly revokeKey: (org_id: string, key_id: string) => Effect.Effect<Option.Option<KeyRow>>
+    /** Notes that a key was used; written down every few seconds for all keys together. */
+    readonly used: (key_id: string) => void
+  }
+>()("rungate/layers/Accounts") {
+  static readonly layer = Layer.effect(
+    Accounts,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      // Verified against when the e-mail is unknown, so that both answers take the same time.
+      const decoy = yield* Effect.cached(Effect.promise(() => Bun.password.hash(randomText(20))))
+
+      const insertOrganization = Effect.fnUntraced(function* (name: string, daily_limit: MicroUsd | null) {
+        const org_id = newId("org")
+        yield* sql`INSERT INTO orgs ${sql.insert({ org_id, name })}`
+        yield* sql`INSERT INTO wallets ${sql.insert({ org_id, lane: laneOf(org_id), daily_limit })}`
+        return org_id
+      })
+
+      const open = Effect.fnUntraced(function* (user_id: string, org_id: string) {
+        const token = `rg_sess_${randomText(43)}`
+        yield* sql`
+          INSERT INTO sessions (token_hash, user_id, org_id, expires_at)
+          VALUES (${digest(token)}, ${user_id}, ${org_id}, now() + make_interval(days => ${sessionDays}))`
+        const [session] = yield* findSession(token)
+        if (session === undefined) return yield* Effect.die(new Error("a new session was not found"))
+        return { token: Redacted.make(token), session }
+      })
+
+      const findSession = (token: string) => sql<SessionRow>`
+        SELECT s.org_id, o.name AS organization, s.user_id, u.email, s.expires_at
+        FROM sessions s JOIN users u USING (user_id) JOIN orgs o ON o.org_id = s.org_id
+        WHERE s.token_hash = ${digest(token)} AND s.ended_at IS NULL AND s.expires_at > now()`
+
+      const signUp = Effect.fn("Accounts.signUp")(function* (account: {
+        readonly email: string
+        readonly password: Redacted.Redacted
+        readonly organization: string
+        readonly daily_limit: MicroUsd | null
+      }) {
+        const password_hash = yield* Effect.promise(() => Bun.password.hash(Redacted.value(account.password)))
+        return yield* sql
+          .withTransaction(
+            Effect.gen(function* () {
+              const org_id = yield* insertOrganization(account.organization, account.daily_limit)
+              const user_id = newId("usr")
+              yield* sql`INSERT INTO users ${sql.insert({ user_id, org_id, email: account.email, password_hash })}`
+              return yield* open(user_id, org_id)
+            })
+          )
+          .pipe(
+            Effect.catchReason("SqlError", "UniqueViolation", () => Effect.fail(new EmailTaken())),
+            Effect.catchTag("SqlError", Effect.die)
+          )
+      })
+
+      const signIn = Effect.fn("Accounts.signIn")(function* (email: string, password: Redacted.Redacted) {
+        const [user] = yield* sql<{ user_id: string; org_id: string; password_hash: string }>`
+          SELECT user_id, org_id, password_hash FROM users WHERE lower(email) = lower(${email})`
+        const hash = user?.password_hash ?? (yield* decoy)
+        const good = yield* Effect.promise(() => Bun.password.verify(Redacted.value(password), hash))
+        if (user === undefined || !good) return Option.none<Opened>()
+        return Option.some(yield* open(user.user_id, user.org_id))
+      }, Effect.orDie)
+
+      const signOut = (token: Redacted.Redacted) => sql`
+        UPDATE sessions SET ended_at = now() WHERE token_hash = ${digest(Redacted.value(token))} AND ended_at IS NULL`
+
+      const session = (token: Redacted.Redacted) => findSession(Redacted.value(token))
+
+      const principal = Effect.fnUntraced(function* (token: Redacted.Redacted) {
+        const text = Redacted.value(token)
+        if (text.startsWith("rg_sess_")) {
+          const [row] = yield* findSession(text)
+          return Option.map(Option.fromNullishOr(row), (found) => ({ ...found, key_id: null, environment: null }))
+        }
+        const [key] = yield* sql<{ org_id: string; key_id: string; environment: Environment }>`
+          SELECT org_id, key_id, environment FROM api_keys WHERE key_hash = ${digest(text)} AND revoked_at IS NULL`
+        return Option.map(Option.fromNullishOr(key), (found) => ({ ...found, user_id: null }))
+      }, Effect.orDie)
+
+      const createKey = Effect.fn("Accounts.createKey")(function* (org_id: string, name: string, environment: Environment) {
+        const token = `rg_${environment}_${randomText(43)}`
+        const id = newId("key")
+        const display = `${token.slice(0, 12)}…${token.slice(-4)}`
+        yield* sql`INSERT INTO api_keys ${sql.insert({ key_id: id, org_id, name, environment, key_hash: digest(token), display })}`
+        return { id, token: Redacted.make(token) }
+      }, Effect.orDie)
+
+      const columns = sql.literal("key_id, name, environment, display, last_used_at, revoked_at, created_at")
+      const keys = (org_id: string, before: string | null, limit: number) => sql<KeyRow>`
+        SELECT ${columns} FROM api_keys WHERE org_id = ${org_id} AND (${before}::text IS NULL OR key_id < ${before})
+        ORDER BY key_id DESC LIMIT ${limit}`
+
+      const revokeKey = (org_id: string, key_id: string) => sql<KeyRow>`
+        UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE org_id = ${org_id} AND key_id = ${key_id} RETURNING ${columns}`
+
+      const lately = new Set<string>()
+      const writeUsed = Effect.suspend(() => {
+        if (lately.size === 0) return Effect.void
+        const ids = [...lately]
+        lately.clear()
+        return Effect.asVoid(sql`UPDATE api_keys SET last_used_at = now() WHERE key_id = ANY(${texts(ids)})`)
+      }).pipe(Effect.ignore)
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lastUsedEvery), writeUsed)))
+
+      const count = sql<{ count: bigint }>`SELECT count(*) AS count FROM orgs`
+
+      return Accounts.of({
+        signUp,
+        signIn,
+        signOut: (token) => Effect.asVoid(Effect.orDie(signOut(token))),
+        session: (token) => Effect.orDie(Effect.map(session(token), (rows) => Option.fromNullishOr(rows[0]))),
+        createOrganization: (name, daily_limit) => Effect.orDie(sql.withTransaction(insertOrganization(name, daily_limit))),
+        organizations: Effect.orDie(Effect.map(count, (rows) => Number(rows[0]?.count ?? 0n))),
+        principal,
+        createKey,
+        keys: (org_id, before, limit) => Effect.orDie(keys(org_id, before, limit)),
+        revokeKey: (org_id, key_id) => Effect.orDie(Effect.map(revokeKey(org_id, key_id), (rows) => Option.fromNullishOr(rows[0]))),
+        used: (key_id) => {
+          lately.add(key_id)
+        }
+      })
+    })
+  )
+}

@@ -1,0 +1,102 @@
+/**
+ * The sandbox's providers: deterministic, plainly marked output, and scenarios that rehearse every way a run can end.
+ *
+ * A scenario word stands where the input has a place for it: an e-mail `<word>@sandbox.test`, a host `<word>.sandbox.test`
+ * (`_` written `-`), or `sandbox:<word>` inside any other string. With `_once` only the first attempt behaves so.
+ */
+import { Clock, Duration, Effect, Layer } from "effect"
+import { failure } from "../schema/Provider.ts"
+import { Catalog } from "./Catalog.ts"
+import { type Answer, type ProviderAnswer, type ProviderCall, Providers } from "./Providers.ts"
+
+export interface Scenario {
+  readonly word: "no_match" | "timeout" | "error" | "rate_limited" | "malformed" | "slow" | "partial"
+  readonly seconds: number
+  readonly once: boolean
+}
+
+/** The words a client may use, for the README and for inspect's hints. */
+export const scenarioWords = ["no_match", "timeout", "error", "rate_limited", "malformed", "slow_<n>", "partial"]
+
+/** The simulated provider's deadline, so that a rehearsed timeout takes a second and not a minute. */
+const deadlineMillis = 1_000
+/** A rehearsal never holds a worker longer than the longest wait a client may ask for. */
+const slowSecondsMax = 120
+
+const pattern = /(?:sandbox:([a-z0-9_]+)|\b([a-z0-9_-]+)(?:@|\.)sandbox\.test)/i
+const words = ["no_match", "timeout", "error", "rate_limited", "malformed", "partial"] as const
+
+const scenarioOf = (text: string): Scenario | null => {
+  const found = pattern.exec(text)
+  const said = (found?.[1] ?? found?.[2])?.toLowerCase().replaceAll("-", "_")
+  if (said === undefined) return null
+  const once = said.endsWith("_once")
+  const word = once ? said.slice(0, -5) : said
+  const slow = /^slow_(\d{1,3})$/.exec(word)?.[1]
+  if (slow !== undefined) return { word: "slow", seconds: Math.min(Number(slow), slowSecondsMax), once }
+  const known = words.find((one) => one === word)
+  return known === undefined ? null : { word: known, seconds: 0, once }
+}
+
+/** The first scenario named anywhere in the input, depth first. */
+export const findScenario = (value: unknown): Scenario | null => {
+  if (typeof value === "string") return scenarioOf(value)
+  if (typeof value !== "object" || value === null) return null
+  for (const child of Object.values(value)) {
+    const scenario = findScenario(child)
+    if (scenario !== null) return scenario
+  }
+  return null
+}
+
+/** FNV-1a over the provider and the input, so that the same question gets the same answer. */
+const seedOf = (text: string): number => {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0
+  return hash
+}
+
+/** How long the provider takes, and what it says then. */
+const play = (call: ProviderCall, simulate: (partial: boolean) => unknown): { readonly millis: number; readonly answer: () => Answer } => {
+  const scenario = findScenario(call.input)
+  const active = scenario !== null && !(scenario.once && call.attempt > 1) ? scenario : null
+  const match = (partial: boolean): Answer => ({ _tag: "Match", output: simulate(partial) })
+  switch (active?.word) {
+    case undefined:
+      return { millis: 0, answer: () => match(false) }
+    case "no_match":
+      return { millis: 0, answer: () => ({ _tag: "NoMatch", detail: "simulated: nothing on record" }) }
+    case "timeout":
+      return { millis: deadlineMillis, answer: () => failure("provider_timeout", `simulated: no answer within ${deadlineMillis} ms`) }
+    case "error":
+      return { millis: 0, answer: () => failure("provider_error", "simulated: HTTP 500") }
+    case "rate_limited":
+      return { millis: 0, answer: () => failure("provider_rate_limited", "simulated: HTTP 429", 1) }
+    case "malformed":
+      return { millis: 0, answer: () => failure("invalid_response", "simulated: the answer is not JSON") }
+    case "slow":
+      return { millis: active.seconds * 1000, answer: () => match(false) }
+    case "partial":
+      return { millis: 0, answer: () => match(true) }
+  }
+}
+
+export const SandboxProviders = Layer.effect(
+  Providers,
+  Effect.gen(function* () {
+    const catalog = yield* Catalog
+    const call = Effect.fnUntraced(function* (asked: ProviderCall) {
+      const capability = catalog.find(asked.capability)?.capability
+      const provider = asked.offer.provider.slug
+      const seed = seedOf(`${provider} ${JSON.stringify(asked.input)}`)
+      const simulate = (partial: boolean) => capability?.simulate({ input: asked.input, provider, seed, partial })
+      const { millis, answer } = play(asked, simulate)
+      const began = yield* Clock.currentTimeMillis
+      if (millis > 0) yield* Effect.sleep(Duration.millis(millis))
+      const said = answer()
+      const raw = asked.include_raw && said._tag === "Match" ? JSON.stringify({ sandbox: true, provider, payload: said.output }) : null
+      return { answer: said, duration_ms: (yield* Clock.currentTimeMillis) - began, raw } satisfies ProviderAnswer
+    })
+    return Providers.of({ call })
+  })
+)

@@ -1,0 +1,83 @@
+/**
+ * The process's entry: `rungate serve [--role all|http|worker]` and `rungate audit`.
+ *
+ * Anything that stops the start is one clear sentence and exit code 1.
+ */
+import * as NodeChildProcessSpawner from "@effect/platform-node-shared/NodeChildProcessSpawner"
+import * as NodeFileSystem from "@effect/platform-node-shared/NodeFileSystem"
+import * as NodePath from "@effect/platform-node-shared/NodePath"
+import * as NodeRuntime from "@effect/platform-node-shared/NodeRuntime"
+import * as NodeStdio from "@effect/platform-node-shared/NodeStdio"
+import * as NodeTerminal from "@effect/platform-node-shared/NodeTerminal"
+import { Cause, Console, Effect, Exit, Layer, Logger } from "effect"
+import { Command, Flag } from "effect/cli"
+import { service, Storage, worker } from "./App.ts"
+import { Audit } from "./layers/Audit.ts"
+import { Settings } from "./layers/Settings.ts"
+import { welcome } from "./Welcome.ts"
+import packageJson from "../package.json" with { type: "json" }
+
+const role = Flag.Literals("role", ["all", "http", "worker"]).pipe(
+  Flag.withDescription("what this process does; any number of processes of each role share one database"),
+  Flag.withDefault("all")
+)
+
+const serve = Command.make("serve", { role }, ({ role }) =>
+  role === "worker"
+    ? Effect.scoped(
+        Effect.gen(function* () {
+          yield* Layer.build(worker)
+          yield* Effect.logInfo("Rungate worker is taking turns and executing runs")
+          yield* Effect.never
+        })
+      )
+    : Effect.scoped(
+        Effect.gen(function* () {
+          const context = yield* Layer.build(service(role))
+          yield* Effect.provideContext(welcome, context)
+          yield* Effect.never
+        })
+      )
+).pipe(Command.withDescription("Run the service (or one role of it)"))
+
+const audit = Command.make("audit", {}, () =>
+  Effect.gen(function* () {
+    const report = yield* Effect.flatMap(Audit, (books) => books.run)
+    for (const violation of report.violations) yield* Console.log(`VIOLATION ${violation.equation}: ${violation.subject}: ${violation.detail}`)
+    yield* Console.log(
+      `${report.violations.length === 0 ? "The books add up" : `${report.violations.length} violations`}: ${report.wallets} wallets, ${report.entries} ledger entries, ${report.runs} runs checked.`
+    )
+    return report.violations.length === 0
+  }).pipe(
+    Effect.provide(Storage),
+    Effect.flatMap((good) => (good ? Effect.void : Effect.sync(() => process.exit(1))))
+  )
+).pipe(Command.withDescription("Recompute the books from the ledger; exit code 1 when something does not add up"))
+
+const rungate = Command.make("rungate").pipe(Command.withSubcommands([serve, audit]))
+
+const Platform = NodeChildProcessSpawner.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeStdio.layer, NodeTerminal.layer))
+)
+
+/** The first failure with a message of its own says what to do; anything else is a bug and is shown whole. */
+const explain = (cause: Cause.Cause<unknown>): string => {
+  const found = Cause.squash(cause)
+  const known = typeof found === "object" && found !== null && "_tag" in found && "message" in found && typeof found.message === "string"
+  return known && found._tag !== "SqlError" ? `rungate: ${found.message}` : Cause.pretty(cause)
+}
+
+rungate.pipe(
+  Command.run({ version: packageJson.version }),
+  Effect.provide(Settings.layer),
+  Effect.provide(Platform),
+  Effect.provide(Logger.layer([Logger.consolePretty({ colors: "auto" })])),
+  NodeRuntime.runMain({
+    disableErrorReporting: true,
+    teardown: (exit, onExit) => {
+      if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return onExit(0)
+      process.stderr.write(`${explain(exit.cause)}\n`)
+      onExit(1)
+    }
+  })
+)
