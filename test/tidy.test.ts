@@ -1,0 +1,342 @@
+import { afterAll, describe, expect, test } from "bun:test"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join, normalize, relative } from "node:path"
+
+/** The arrows of the system: what a folder may import of ours. The most specific line counts. */
+const arrows: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "http/api": ["http/api", "http/client", "http/cli", "schema"],
+  "http/client": ["http/api", "http/client", "http/cli", "schema"],
+  "http/cli": ["http/api", "http/client", "http/cli", "schema"],
+  http: ["http", "actors", "layers", "schema"],
+  actors: ["actors", "layers", "schema"],
+  layers: ["layers", "schema"],
+  schema: ["schema"]
+}
+/** Nouns and pure rules need no driver. */
+const schemaPackages = ["effect", "ajv", "ajv-formats"]
+/** Nobody need import them. */
+const entries = ["main.ts", "cli.ts"]
+/** The top puts the layers together, so it may import everything, and no layer may import it. */
+const top = [...entries, "App.ts", "Welcome.ts"]
+const linesMax = 400
+
+/** Where the outside world is read directly; everybody else asks a service. */
+const ambient: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "layers/Settings.ts": ["process.env"],
+  "layers/Ids.ts": ["Date.now"],
+  "cli.ts": ["process.env", "console"],
+  "main.ts": ["process.env", "console"]
+}
+/** `// justified: <why>` on the line lifts these, because now and then a library's types leave no other way. */
+const justifiable = ["a cast", "the type any", "a non-null assertion"]
+
+const rules: Readonly<Record<string, (message: string) => string>> = {
+  "typescript(consistent-type-assertions)": () => "a cast",
+  "typescript(no-explicit-any)": () => "the type any",
+  "typescript(no-non-null-assertion)": () => "a non-null assertion",
+  "eslint(no-console)": () => "console",
+  "node(no-process-env)": () => "process.env",
+  "eslint(no-restricted-properties)": (message) => /'([\w.]+)'/.exec(message)?.[1] ?? message
+}
+const properties = [
+  { object: "Date", property: "now" },
+  { object: "Bun", property: "env" }
+]
+const lint = {
+  plugins: ["typescript", "node"],
+  categories: { correctness: "off" },
+  rules: {
+    "typescript/consistent-type-assertions": ["error", { assertionStyle: "never" }],
+    "typescript/no-explicit-any": "error",
+    "typescript/no-non-null-assertion": "error",
+    "no-console": "error",
+    "node/no-process-env": "error",
+    "no-restricted-properties": ["error", ...properties]
+  }
+}
+
+const folders: Array<string> = []
+const newFolder = () => {
+  const path = mkdtempSync(join(tmpdir(), "rungate-tidy-"))
+  folders.push(path)
+  return path
+}
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+const scanner = (loader: "ts" | "tsx") =>
+  new Bun.Transpiler({
+    loader,
+    tsconfig: JSON.stringify({ compilerOptions: { verbatimModuleSyntax: true } }),
+    trimUnusedImports: false
+  })
+const scanners = { ts: scanner("ts"), tsx: scanner("tsx") }
+
+/** Types count: an arrow that only a type takes is still an arrow. The scanner drops them, so they become values first. */
+const importsOf = (file: string, text: string) =>
+  scanners[file.endsWith("x") ? "tsx" : "ts"].scanImports(
+    text
+      .replace(/^import type\b/gm, "import")
+      .replace(/^export type(?= *[{*])/gm, "export")
+      .replace(/([{,]\s*)type (?=[\w$]+(?: as [\w$]+)?\s*[,}])/g, "$1")
+  )
+
+const layerOf = (file: string) =>
+  Object.keys(arrows)
+    .filter((folder) => file.startsWith(`${folder}/`))
+    .sort((a, b) => b.length - a.length)[0]
+
+const packageOf = (path: string) => /^(@[^/]+\/[^/]+|[^/]+)/.exec(path)?.[0] ?? path
+
+interface Finding {
+  readonly message: string
+  readonly code: string
+  readonly filename: string
+  readonly labels: ReadonlyArray<{
+    readonly span: { readonly line: number; readonly offset: number; readonly length: number }
+  }>
+}
+
+/** The linter reads the syntax tree, so words in strings and comments are no findings. */
+const findings = (root: string): ReadonlyArray<Finding> => {
+  const config = join(newFolder(), "lint.json")
+  writeFileSync(config, JSON.stringify(lint))
+  const oxlint = join(import.meta.dir, "..", "node_modules", ".bin", "oxlint")
+  const { stdout, stderr } = Bun.spawnSync([oxlint, "-c", config, "--no-ignore", "--format=json", "."], { cwd: root })
+  try {
+    return JSON.parse(stdout.toString()).diagnostics
+  } catch {
+    throw new Error(`oxlint did not answer: ${stdout}${stderr}`)
+  }
+}
+
+/** Every way in which a source tree breaks the rules; `also` are folders whose imports keep its files alive. */
+const tidy = async (root: string, also: ReadonlyArray<string> = []) => {
+  const problems = new Set<string>()
+  const files = Array.from(new Bun.Glob("**/*.{ts,tsx}").scanSync(root)).sort()
+  const imported = new Set<string>()
+  for (const folder of also) {
+    for (const file of new Bun.Glob("**/*.ts").scanSync(folder)) {
+      for (const { path } of importsOf(file, readFileSync(join(folder, file), "utf8"))) {
+        imported.add(relative(root, join(folder, dirname(file), path)))
+      }
+    }
+  }
+  const texts = new Map(files.map((file) => [file, readFileSync(join(root, file), "utf8")]))
+  for (const [file, text] of texts) {
+    const layer = layerOf(file)
+    const atTop = top.includes(file)
+    if (!/^(#!.*\n)?\/\*\*/.test(text)) problems.add(`${file}: no module header`)
+    if (text.trimEnd().split("\n").length > linesMax) problems.add(`${file}: longer than ${linesMax} lines`)
+    if (/(ox|es)lint-disable/.test(text)) problems.add(`${file}: turns the linter off`)
+    if (layer === undefined && !atTop) problems.add(`${file}: belongs into one of ${Object.keys(arrows).join(", ")}`)
+    for (const { path } of importsOf(file, text)) {
+      if (path.startsWith(".")) {
+        const target = normalize(join(dirname(file), path))
+        imported.add(target)
+        const allowed = layer === undefined || arrows[layer]?.some((folder) => target.startsWith(`${folder}/`))
+        if (!allowed) problems.add(`${file}: ${layer} must not import ${target}`)
+      } else if (layer === "schema" && !schemaPackages.includes(packageOf(path))) {
+        problems.add(`${file}: schema must not import ${path}`)
+      }
+    }
+  }
+  for (const file of files) {
+    if (!entries.includes(file) && !imported.has(file)) problems.add(`${file}: nothing imports it`)
+  }
+  for (const { code, message, filename, labels } of findings(root)) {
+    const file = normalize(filename)
+    const what = rules[code]?.(message) ?? message
+    const span = labels[0]?.span ?? { line: 1, offset: 0, length: 0 }
+    if (ambient[file]?.includes(what)) continue
+    // The finding's own lines: the comment stands at the end of one of them. Offsets count bytes.
+    const bytes = Buffer.from(texts.get(file) ?? "")
+    const end = bytes.indexOf("\n", span.offset + span.length)
+    const begin = bytes.lastIndexOf("\n", span.offset) + 1
+    const lines = bytes.subarray(begin, end < 0 ? undefined : end).toString()
+    if (justifiable.includes(what) && /\/\/ justified: \S/.test(lines)) continue
+    problems.add(`${file}:${span.line}: ${what}`)
+  }
+  return Array.from(problems)
+}
+
+const put = (root: string, path: string, text: string) => {
+  mkdirSync(dirname(join(root, path)), { recursive: true })
+  writeFileSync(join(root, path), text)
+}
+
+/** A tidy tree of four layers, plus the files of a test. */
+const tree = (files: Readonly<Record<string, string>>) => {
+  const root = newFolder()
+  const sound = {
+    "main.ts": '/** Entry. */\nimport { run } from "./http/Runs.ts"\nrun()\n',
+    "http/Runs.ts": '/** Doors. */\nimport { tell } from "../actors/Run.ts"\nexport const run = () => tell\n',
+    "actors/Run.ts": '/** Decides. */\nimport { Ledger } from "../layers/Ledger.ts"\nexport const tell = Ledger\n',
+    "layers/Ledger.ts": '/** Keeps. */\nimport type { Usd } from "../schema/Usd.ts"\nexport const Ledger: Usd = 1n\n',
+    "schema/Usd.ts":
+      '/** Noun. */\nimport { Brand } from "effect"\nexport type Usd = bigint\nexport const usd = Brand\n'
+  }
+  for (const [path, text] of Object.entries({ ...sound, ...files })) put(root, path, text)
+  return root
+}
+
+describe("tidy", () => {
+  const source = join(import.meta.dir, "..", "src")
+
+  test("the sources keep the rules", async () => {
+    expect(await tidy(source, [join(import.meta.dir, "..", "scripts")])).toEqual([])
+  })
+
+  test("package-lock.json knows every platform's packages, or npm ci refuses it", () => {
+    const { packages } = JSON.parse(readFileSync(join(source, "..", "package-lock.json"), "utf8"))
+    const missing = Object.values<{ optionalDependencies?: Record<string, string> }>(packages)
+      .flatMap(({ optionalDependencies = {} }) => Object.keys(optionalDependencies))
+      .filter((name) => packages[`node_modules/${name}`] === undefined)
+    expect(missing).toEqual([])
+  })
+})
+
+describe("tidy finds", () => {
+  const used = (name: string) => ({ "main.ts": `/** Entry. */\nimport "./${name}"\nimport "./http/Runs.ts"\n` })
+  const cases: ReadonlyArray<readonly [string, Record<string, string>, ReadonlyArray<string>]> = [
+    ["nothing in a sound tree", {}, []],
+    [
+      "a backwards import",
+      {
+        "actors/Run.ts":
+          '/** A. */\nimport "../layers/Ledger.ts"\nimport { run } from "../http/Runs.ts"\nexport const tell = run\n'
+      },
+      ["actors/Run.ts: actors must not import http/Runs.ts"]
+    ],
+    [
+      "a backwards import of a type",
+      {
+        "schema/Usd.ts": '/** Noun. */\nimport type { Ledger } from "../layers/Ledger.ts"\nexport type Usd = Ledger\n'
+      },
+      ["schema/Usd.ts: schema must not import layers/Ledger.ts"]
+    ],
+    [
+      "a backwards import of an inline type",
+      {
+        "layers/Ledger.ts":
+          '/** L. */\nimport { type A, type B as C } from "../actors/Run.ts"\nexport type { Usd } from "../schema/Usd.ts"\n'
+      },
+      ["layers/Ledger.ts: layers must not import actors/Run.ts"]
+    ],
+    [
+      "a backwards re-export and a backwards dynamic import",
+      {
+        "schema/Usd.ts": '/** N. */\nexport * from "../layers/Ledger.ts"\n',
+        "layers/Ledger.ts":
+          '/** L. */\nimport "../schema/Usd.ts"\nexport const later = () => import("../http/Runs.ts")\n'
+      },
+      [
+        "layers/Ledger.ts: layers must not import http/Runs.ts",
+        "schema/Usd.ts: schema must not import layers/Ledger.ts"
+      ]
+    ],
+    [
+      "a contract that drags the server in, and a client that drags in a layer",
+      {
+        ...used("http/api/Api.ts"),
+        "http/api/Api.ts":
+          '/** Contract. */\nimport "../client/Client.ts"\nimport "../Runs.ts"\nimport "../../schema/Usd.ts"\n',
+        "http/client/Client.ts": '/** Client. */\nimport "../../layers/Ledger.ts"\nimport "../api/Api.ts"\n'
+      },
+      [
+        "http/api/Api.ts: http/api must not import http/Runs.ts",
+        "http/client/Client.ts: http/client must not import layers/Ledger.ts"
+      ]
+    ],
+    [
+      "a driver in a noun",
+      {
+        "schema/Usd.ts":
+          '/** N. */\nimport { Client } from "pg"\nimport "node:fs"\nimport "effect/Schema"\nimport "ajv/dist/2020.js"\nexport type Usd = Client\n'
+      },
+      ["schema/Usd.ts: schema must not import pg", "schema/Usd.ts: schema must not import node:fs"]
+    ],
+    ["a missing header", { "schema/Usd.ts": "export type Usd = bigint\n" }, ["schema/Usd.ts: no module header"]],
+    [
+      "a file that is too long",
+      { "schema/Usd.ts": `/** N. */\nexport type Usd = bigint\n${"// line\n".repeat(linesMax - 1)}` },
+      ["schema/Usd.ts: longer than 400 lines"]
+    ],
+    ["a dead file", { "schema/Dead.ts": "/** D. */\nexport const dead = 1\n" }, ["schema/Dead.ts: nothing imports it"]],
+    [
+      "a file outside the layers",
+      { ...used("utils.ts"), "utils.ts": "/** U. */\nexport const x = 1\n" },
+      ["utils.ts: belongs into one of http/api, http/client, http/cli, http, actors, layers, schema"]
+    ],
+    [
+      "casts, but not const, renames, strings or comments",
+      {
+        "layers/Ledger.ts": [
+          '/** L: as any! */\nimport { usd as money } from "../schema/Usd.ts"',
+          'export const kinds = ["a as string", `b!`] as const // as any',
+          "export const Ledger = money satisfies object",
+          "export { money as other }",
+          "export const wrong = Ledger as unknown"
+        ].join("\n")
+      },
+      ["layers/Ledger.ts:6: a cast"]
+    ],
+    [
+      "any and non-null assertions",
+      {
+        "layers/Ledger.ts":
+          '/** L. */\nimport "../schema/Usd.ts"\nexport const f = (x: any) => x\nexport const Ledger = (y?: string) => y!.length !== 1\n'
+      },
+      ["layers/Ledger.ts:3: the type any", "layers/Ledger.ts:4: a non-null assertion"]
+    ],
+    [
+      "casts without a reason, while a justified one passes",
+      {
+        "layers/Ledger.ts": [
+          '/** Größe. */\nimport "../schema/Usd.ts"',
+          "export const a = 1 as number // justified: the driver's types say string",
+          "export const b = {\n  c: 1\n} as object // justified: likewise, over several lines",
+          "export const Ledger = 1 as number // justified:"
+        ].join("\n")
+      },
+      ["layers/Ledger.ts:7: a cast"]
+    ],
+    [
+      "reads of the environment, the clock and the console",
+      {
+        "layers/Ledger.ts":
+          '/** L. */\nimport "../schema/Usd.ts"\nexport const Ledger = [process.env.A, Bun.env.B, Date.now()] // justified: no\nconsole.log("process.env")\n',
+        "layers/Settings.ts": "/** S. */\nexport const settings = process.env\n",
+        "layers/Ids.ts":
+          '/** I. */\nimport "./Settings.ts"\nimport "./Ids.ts"\nexport const settings = process.env\nDate.now()\n'
+      },
+      [
+        "layers/Ids.ts:4: process.env",
+        "layers/Ledger.ts:3: process.env",
+        "layers/Ledger.ts:3: Bun.env",
+        "layers/Ledger.ts:3: Date.now",
+        "layers/Ledger.ts:4: console"
+      ]
+    ],
+    [
+      "a linter that is told to look away",
+      { "schema/Usd.ts": "/** N. */\n// oxlint-disable-next-line\nexport type Usd = bigint\n" },
+      ["schema/Usd.ts: turns the linter off"]
+    ]
+  ]
+  for (const [name, files, problems] of cases) {
+    test(name, async () => expect((await tidy(tree(files))).sort()).toEqual([...problems].sort()))
+  }
+
+  test("files that only a script imports are alive", async () => {
+    const root = tree({ "layers/imports/openapi.ts": "/** O. */\nexport const openapi = 1\n" })
+    const scripts = newFolder()
+    const path = relative(scripts, join(root, "layers/imports/openapi.ts"))
+    put(scripts, "import.ts", `import { openapi } from "${path}"\nopenapi()\n`)
+    expect(existsSync(join(scripts, path))).toBe(true)
+    expect(await tidy(root)).toEqual(["layers/imports/openapi.ts: nothing imports it"])
+    expect(await tidy(root, [scripts])).toEqual([])
+  })
+})
