@@ -1,0 +1,270 @@
+/**
+ * Prospeo: e-mail finding, person and company enrichment, people search.
+ *
+ * Errors carry a code in the body whatever the status; a free answer says so. Prices follow the Starter plan, $0.039 per credit.
+ */
+import type { InputOf } from "../../schema/Capability.ts"
+import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
+import { emailFind } from "../../schema/capabilities/email.find.ts"
+import { titleCase } from "../../schema/capabilities/names.ts"
+import { lacks, peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
+import { peopleSearch, peopleSearchDefaultLimit } from "../../schema/capabilities/people.search.ts"
+import { company, type EmailStatus, type Person, person } from "../../schema/capabilities/shapes.ts"
+import { flat, metered } from "../../schema/Pricing.ts"
+import { type Failure, type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
+import { accepts, issue, redeem } from "./cursor.ts"
+import { match, noMatch } from "./outcome.ts"
+import { at, flag, host, list, place, providerIds, text, texts, webAddress, whole } from "./read.ts"
+import { refusal, trouble, unreadable } from "./trouble.ts"
+
+const note = "Published plans are about $0.039 per credit and less."
+/** 1 credit × $0.039 × 1.2 */
+const oneCredit = flat("0.0468")
+
+const reasons: Readonly<Record<string, Failure["reason"]>> = {
+  INSUFFICIENT_CREDITS: "provider_account",
+  INVALID_API_KEY: "provider_account",
+  ACCOUNT_RESTRICTED: "provider_account",
+  RATE_LIMIT_EXCEEDED: "provider_rate_limited",
+  INVALID_DATAPOINTS: "provider_error",
+  INVALID_REQUEST: "provider_error",
+  INVALID_FILTERS: "provider_error",
+  INTERNAL_ERROR: "provider_error"
+}
+
+/** A miss costs nothing; it is an error with a code of its own. */
+const missed = (reply: Reply): Outcome<never> | undefined => {
+  const code = text(reply.body, "error_code")
+  if (code === "NO_MATCH" || code === "NO_RESULTS") return noMatch("nothing on record", { unit: "credit", amount: "0" })
+  return flag(reply.body, "error") === true || reply.status >= 400 ? refusal(reply) : undefined
+}
+
+const charged = (reply: Reply) =>
+  ({ unit: "credit", amount: flag(reply.body, "free_enrichment") === true ? "0" : "1" }) as const
+
+const emailStatuses: Readonly<Record<string, EmailStatus>> = { VERIFIED: "valid", UNVERIFIED: "risky" }
+/** Values that were not paid for arrive masked ("e**@example.com") and are no values. */
+const revealedEmail = (found: unknown) =>
+  flag(found, "email", "revealed") === false ? null : text(found, "email", "email")
+const emailStatus = (found: unknown): EmailStatus | null =>
+  revealedEmail(found) === null ? null : (emailStatuses[text(found, "email", "status") ?? ""] ?? "unknown")
+
+const find = offer(emailFind, {
+  price: oneCredit,
+  note,
+  wraps: [{ method: "POST", path: "/enrich-person" }],
+  request: (input) => ({
+    method: "POST",
+    path: "/enrich-person",
+    body: {
+      data: {
+        ...(input.first_name !== undefined && input.last_name !== undefined
+          ? { first_name: input.first_name, last_name: input.last_name }
+          : { full_name: input.full_name }),
+        ...(input.company_domain === undefined ? {} : { company_website: input.company_domain }),
+        ...(input.company_name === undefined ? {} : { company_name: input.company_name }),
+        ...(input.network_url === undefined ? {} : { linkedin_url: input.network_url })
+      },
+      only_verified_email: true,
+      enrich_mobile: false
+    }
+  }),
+  response: (reply) => {
+    const miss = missed(reply)
+    if (miss !== undefined) return miss
+    const found = at(reply.body, "person")
+    const email = revealedEmail(found)
+    if (email === null) return noMatch("no address found", charged(reply))
+    return match(
+      {
+        email,
+        email_status: emailStatus(found),
+        confidence: null,
+        first_name: text(found, "first_name"),
+        last_name: text(found, "last_name"),
+        company_domain: text(reply.body, "company", "domain"),
+        source_count: null
+      },
+      charged(reply)
+    )
+  }
+})
+
+/** `found` is a pair of `person` and `company`, at the root of an enrichment and in each result of a search. */
+const personOf = (found: unknown): Person => {
+  const self = at(found, "person")
+  return person({
+    full_name: text(self, "full_name"),
+    first_name: text(self, "first_name"),
+    last_name: text(self, "last_name"),
+    headline: text(self, "headline"),
+    title: text(self, "current_job_title"),
+    seniority: text(self, "job_history", 0, "seniority"),
+    company_name: text(found, "company", "name"),
+    company_domain: text(found, "company", "domain"),
+    network_url: webAddress(text(self, "linkedin_url")),
+    location: place(at(self, "location"), "city", "state", "country"),
+    email: revealedEmail(self),
+    email_status: emailStatus(self),
+    phone: flag(self, "mobile", "revealed") === true ? text(self, "mobile", "mobile") : null,
+    provider_ids: providerIds("prospeo", self, "person_id")
+  })
+}
+
+/** "2022-05" of 2022 and 5. */
+const month = (year: number | null, monthNumber: number | null): string | null =>
+  year === null ? null : monthNumber === null ? `${year}` : `${year}-${String(monthNumber).padStart(2, "0")}`
+
+const experienceOf = (position: unknown) => ({
+  title: text(position, "title"),
+  company_name: text(position, "company_name"),
+  company_domain: null,
+  start_date: month(whole(position, "start_year"), whole(position, "start_month")),
+  end_date: month(whole(position, "end_year"), whole(position, "end_month")),
+  is_current: flag(position, "current")
+})
+
+const enrichPerson = offer(peopleEnrich, {
+  price: oneCredit,
+  note,
+  wraps: [{ method: "POST", path: "/enrich-person" }],
+  // A mobile number costs ten times the price of this offer.
+  serves: (input) => input.require?.includes("phone") !== true,
+  request: (input) => ({
+    method: "POST",
+    path: "/enrich-person",
+    body: {
+      data: {
+        ...(input.network_url === undefined ? {} : { linkedin_url: input.network_url }),
+        ...(input.email === undefined ? {} : { email: input.email }),
+        ...(input.full_name === undefined ? {} : { full_name: input.full_name }),
+        ...(input.company_domain === undefined ? {} : { company_website: input.company_domain }),
+        ...(input.company_name === undefined ? {} : { company_name: input.company_name })
+      },
+      only_verified_email: false,
+      enrich_mobile: false
+    }
+  }),
+  response: (reply, input) => {
+    const miss = missed(reply)
+    if (miss !== undefined) return miss
+    const self = at(reply.body, "person")
+    if (self === undefined || self === null) return noMatch("nobody found", charged(reply))
+    const found = personOf(reply.body)
+    if (lacks(found, input.require)) return noMatch("found, but without the contact data asked for", charged(reply))
+    return match(
+      {
+        ...found,
+        experience: list(self, "job_history")?.map(experienceOf) ?? null,
+        education: null,
+        skills: texts(self, "skills"),
+        match_confidence: null
+      },
+      charged(reply)
+    )
+  }
+})
+
+/** The provider answers 25 a page and charges a credit per page. */
+const pageSize = 25
+/** The filters whose names are known from the provider's own client. */
+const searchable = new Set(["company_domains", "seniorities", "limit", "cursor"])
+/** The cursor counts persons, so that no limit skips any between two pages. */
+const offsetOf = (input: InputOf<typeof peopleSearch>): number => Number(redeem("prospeo", input.cursor) ?? "0")
+
+const search = offer(peopleSearch, {
+  // 1 credit per page × $0.039 × 1.2
+  price: metered("0.0468", "0", peopleSearchDefaultLimit),
+  note: "One page of at most 25 persons, by employer's domain and seniority only.",
+  wraps: [{ method: "POST", path: "/search-person" }],
+  serves: (input) =>
+    (input.limit ?? peopleSearchDefaultLimit) <= pageSize &&
+    accepts("prospeo", input.cursor) &&
+    /^\d{1,6}$/.test(redeem("prospeo", input.cursor) ?? "0") &&
+    Object.keys(input).every((field) => searchable.has(field)),
+  request: (input) => ({
+    method: "POST",
+    path: "/search-person",
+    body: {
+      filters: {
+        ...(input.company_domains === undefined ? {} : { company: { websites: { include: input.company_domains } } }),
+        ...(input.seniorities === undefined
+          ? {}
+          : { person_seniority: { include: input.seniorities.map((level) => titleCase(level.toLowerCase())) } })
+      },
+      page: Math.floor(offsetOf(input) / pageSize) + 1
+    }
+  }),
+  response: (reply, input) => {
+    const miss = missed(reply)
+    if (miss !== undefined) return miss
+    const results = list(reply.body, "results")
+    if (results === null) return unreadable("results")
+    const offset = offsetOf(input)
+    const skipped = offset % pageSize
+    const items = results.slice(skipped, skipped + (input.limit ?? peopleSearchDefaultLimit)).map(personOf)
+    if (items.length === 0) return noMatch("nobody found", charged(reply))
+    const next = offset + items.length
+    const total = whole(reply.body, "pagination", "total_count")
+    const more = total === null ? results.length === pageSize : next < total
+    return match({ items, total, next_cursor: issue("prospeo", more ? String(next) : null) }, charged(reply))
+  }
+})
+
+const enrichCompany = offer(companyEnrich, {
+  price: oneCredit,
+  note,
+  wraps: [{ method: "POST", path: "/enrich-company" }],
+  request: (input) => ({
+    method: "POST",
+    path: "/enrich-company",
+    body: {
+      data: {
+        ...(input.domain === undefined ? {} : { company_website: input.domain }),
+        ...(input.name === undefined ? {} : { company_name: input.name }),
+        ...(input.network_url === undefined ? {} : { company_linkedin_url: input.network_url })
+      }
+    }
+  }),
+  response: (reply) => {
+    const miss = missed(reply)
+    if (miss !== undefined) return miss
+    const found = at(reply.body, "company")
+    if (text(found, "name") === null) return noMatch("no company found", charged(reply))
+    const revenue = [whole(found, "revenue_range", "min"), whole(found, "revenue_range", "max")]
+    return match(
+      company({
+        name: text(found, "name"),
+        domain: text(found, "domain") ?? host(text(found, "website")),
+        website: webAddress(text(found, "website")),
+        network_url: webAddress(text(found, "linkedin_url")),
+        industry: text(found, "industry"),
+        employee_count: whole(found, "employee_count"),
+        employee_range: text(found, "employee_range"),
+        founded_year: whole(found, "founded"),
+        location: place(at(found, "location"), "city", "state", "country"),
+        description: text(found, "description"),
+        revenue: revenue.filter((bound) => bound !== null).join("-") || null,
+        funding: whole(found, "funding", "total_raised")?.toString() ?? null,
+        provider_ids: providerIds("prospeo", found, "company_id")
+      }),
+      charged(reply)
+    )
+  }
+})
+
+export const prospeo = provider({
+  slug: "prospeo",
+  title: "Prospeo",
+  homepage: "https://prospeo.io",
+  base_url: "https://api.prospeo.io",
+  auth: { kind: "header", name: "X-KEY" },
+  concurrency: 5,
+  timeoutMillis: 30_000,
+  trouble: trouble({
+    // Misses are errors too, with a status of 400; the offers tell them from the rest.
+    answers: [400, 404],
+    reason: (reply) => reasons[text(reply.body, "error_code") ?? ""]
+  }),
+  offers: [find, enrichPerson, search, enrichCompany]
+})

@@ -1,0 +1,86 @@
+/**
+ * Tavily: web search with a short written answer.
+ *
+ * It reports credits when asked to. Its plan limits have statuses of their own, 432 and 433. Prices follow $0.008 per credit.
+ */
+import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
+import { flat } from "../../schema/Pricing.ts"
+import { offer, provider, type Reply } from "../../schema/Provider.ts"
+import { cost, match, noMatch } from "./outcome.ts"
+import { list, number, text } from "./read.ts"
+import { trouble, unreadable } from "./trouble.ts"
+
+/** The provider's own maximum. */
+const resultsMax = 20
+
+const credits = (reply: Reply) => cost("credit", reply.body, "usage", "credits")
+
+const regionNames = new Intl.DisplayNames(["en"], { type: "region", fallback: "none" })
+/** Where the provider's list of countries says it differently. */
+const ownNames: Readonly<Record<string, string>> = { CZ: "czech republic", TR: "turkey", CG: "congo", CD: "congo" }
+
+/** The provider wants "united states", not "us"; undefined for letters that are no country. */
+const countryName = (code: string): string | undefined => {
+  const letters = code.toUpperCase()
+  return ownNames[letters] ?? regionNames.of(letters)?.toLowerCase().replace("&", "and")
+}
+
+const search = offer(webSearch, {
+  // 1 credit × $0.008 × 1.2
+  price: flat("0.0096"),
+  note: "Pay-as-you-go rate, about $0.008 per credit.",
+  wraps: [{ method: "POST", path: "/search" }],
+  serves: (input) =>
+    (input.limit ?? webSearchDefaultLimit) <= resultsMax &&
+    input.language === undefined &&
+    (input.country === undefined || countryName(input.country) !== undefined),
+  request: (input) => ({
+    method: "POST",
+    path: "/search",
+    body: {
+      query: input.query,
+      search_depth: "basic",
+      topic: "general",
+      max_results: input.limit ?? webSearchDefaultLimit,
+      ...(input.recency === undefined ? {} : { time_range: input.recency }),
+      ...(input.country === undefined ? {} : { country: countryName(input.country) }),
+      ...(input.include_domains === undefined ? {} : { include_domains: input.include_domains }),
+      ...(input.exclude_domains === undefined ? {} : { exclude_domains: input.exclude_domains }),
+      include_answer: true,
+      include_usage: true
+    }
+  }),
+  response: (reply, input) => {
+    const results = list(reply.body, "results")
+    if (results === null) return unreadable("results")
+    if (results.length === 0) return noMatch("no pages found", credits(reply))
+    return match(
+      {
+        items: results.slice(0, input.limit ?? webSearchDefaultLimit).map((page, index) => ({
+          title: text(page, "title"),
+          url: text(page, "url"),
+          snippet: text(page, "content"),
+          published_at: text(page, "published_date"),
+          score: number(page, "score"),
+          position: index + 1
+        })),
+        answer: text(reply.body, "answer"),
+        total: null,
+        next_cursor: null
+      },
+      credits(reply)
+    )
+  }
+})
+
+export const tavily = provider({
+  slug: "tavily",
+  title: "Tavily",
+  homepage: "https://tavily.com",
+  base_url: "https://api.tavily.com",
+  auth: { kind: "bearer" },
+  concurrency: 10,
+  timeoutMillis: 20_000,
+  trouble: trouble({ reasons: { 432: "provider_account", 433: "provider_account" } }),
+  offers: [search]
+})
