@@ -5,25 +5,26 @@ import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 
 const root = join(import.meta.dir, "..")
-const bin = (name: string) => join(root, "node_modules", ".bin", name)
+/** npm's tools are scripts for some recent Node; Bun runs them whatever Node this machine has. */
+const tool = (name: string, ...args: Array<string>) => [join(root, "node_modules", ".bin", name), ...args]
 
 interface Step {
   readonly name: string
-  readonly command: readonly [string, ...Array<string>]
+  readonly args: ReadonlyArray<string>
   readonly advice: string
 }
 
 const steps: ReadonlyArray<Step> = [
-  { name: "types", command: [bin("tsc")], advice: "fix the type errors above" },
+  { name: "types", args: tool("tsc"), advice: "fix the type errors above" },
   {
     name: "lint",
-    command: [bin("oxlint"), "--deny-warnings"],
+    args: tool("oxlint", "--deny-warnings"),
     advice: "fix the findings above, or say why not in .oxlintrc.json"
   },
-  { name: "format", command: [bin("biome"), "format", "."], advice: "run: npm run format" },
+  { name: "format", args: tool("biome", "format", "."), advice: "run: npm run format" },
   {
     name: "tests",
-    command: [process.execPath, "scripts/test.ts"],
+    args: ["scripts/test.ts"],
     advice: "run the failed file alone: npm test -- <file>"
   }
 ]
@@ -31,11 +32,10 @@ const steps: ReadonlyArray<Step> = [
 const seconds = (millis: number) => `${(millis / 1_000).toFixed(1)} s`
 const began = performance.now()
 
-for (const { name, command, advice } of steps) {
+for (const { name, args, advice } of steps) {
   if (name === "tests" && process.argv.includes("--no-test")) continue
-  const [program, ...args] = command
   const start = performance.now()
-  const { status, error } = spawnSync(program, args, { cwd: root, stdio: "inherit" })
+  const { status, error } = spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" })
   const took = seconds(performance.now() - start)
   if (status !== 0) {
     console.error(`\ncheck: ${name} FAILED after ${took}${error === undefined ? "" : ` (${error.message})`}: ${advice}`)

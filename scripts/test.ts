@@ -25,6 +25,8 @@ for (let at = 0; at < given.length; at += 1) {
   else flags.push(...(valued.has(word) ? given.slice(at, (at += 1) + 1) : [word]))
 }
 
+if (!flags.some((flag) => flag.startsWith("--timeout"))) flags.push(`--timeout=${testMillisMax}`)
+
 const all = Array.from(new Bun.Glob("test/**/*.test.{ts,tsx}").scanSync(root)).sort()
 const matches = (file: string, word: string) => {
   const path = resolve(word)
@@ -44,13 +46,13 @@ interface Round {
   readonly done: ReadonlySet<string>
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: colors are control characters
+// oxlint-disable-next-line no-control-regex -- colors are control characters
 const colors = /\u001b\[[0-9;]*m/g
 
 /** One `bun test` over some files. Its report is shown as it comes and read on the way. */
 const run = async (files: ReadonlyArray<string>): Promise<Round> => {
   const paths = files.map((file) => `./${file}`)
-  const child = spawn(process.execPath, ["test", `--timeout=${testMillisMax}`, ...flags, ...paths], {
+  const child = spawn(process.execPath, ["test", ...flags, ...paths], {
     cwd: root,
     stdio: ["ignore", "inherit", "pipe"],
     env: { ...process.env, ...(process.stderr.isTTY ? { FORCE_COLOR: "1" } : {}) }

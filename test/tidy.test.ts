@@ -104,7 +104,10 @@ const findings = (root: string): ReadonlyArray<Finding> => {
   const config = join(newFolder(), "lint.json")
   writeFileSync(config, JSON.stringify(lint))
   const oxlint = join(import.meta.dir, "..", "node_modules", ".bin", "oxlint")
-  const { stdout, stderr } = Bun.spawnSync([oxlint, "-c", config, "--no-ignore", "--format=json", "."], { cwd: root })
+  const { stdout, stderr } = Bun.spawnSync(
+    [process.execPath, oxlint, "-c", config, "--no-ignore", "--format=json", "."],
+    { cwd: root }
+  )
   try {
     return JSON.parse(stdout.toString()).diagnostics
   } catch {
