@@ -17,6 +17,7 @@ import { Accounts } from "./layers/Accounts.ts"
 import { Audit } from "./layers/Audit.ts"
 import { Books } from "./layers/Books.ts"
 import { Catalog } from "./layers/Catalog.ts"
+import { CrashPoints } from "./layers/CrashPoint.ts"
 import { DatabaseLayer } from "./layers/Database.ts"
 import { Leases } from "./layers/Leases.ts"
 import { MailStore } from "./layers/MailStore.ts"
@@ -55,7 +56,8 @@ const Infrastructure = ProvidersLayer.pipe(
   Layer.provideMerge(Catalog.layer),
   Layer.provideMerge(Layer.mergeAll(Signals.layer, Queues.layer)),
   Layer.provideMerge(Redis.layer),
-  Layer.provideMerge(Storage)
+  Layer.provideMerge(Storage),
+  Layer.provideMerge(CrashPoints)
 )
 
 /** Asking and waiting: what both roles share. */

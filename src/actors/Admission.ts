@@ -5,6 +5,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { Catalog } from "../layers/Catalog.ts"
+import { crashPoint } from "../layers/CrashPoint.ts"
 import { newId } from "../layers/Ids.ts"
 import { type Admission as Admitted, type NewRun, type RunRow, RunStore } from "../layers/RunStore.ts"
 import { type Detail, problem, type ProblemOf } from "../schema/Errors.ts"
@@ -150,10 +151,14 @@ export class Admission extends Context.Service<
         const { input, chosen } = yield* prepare(request)
         const run = newRun(request, input, chosen)
         const admit = Effect.uninterruptible(
-          Effect.tap(
-            store.admit(run),
-            (admitted): Effect.Effect<void> => (admitted._tag === "Admitted" ? lanes.nudge(admitted.lane) : Effect.void)
-          )
+          Effect.gen(function* () {
+            yield* crashPoint("admit.before")
+            const admitted = yield* store.admit(run)
+            yield* crashPoint("admit.after")
+            if (admitted._tag === "Admitted") yield* lanes.nudge(admitted.lane)
+            yield* crashPoint("wake.after")
+            return admitted
+          })
         )
         const isOver = (admitted: Admitted) => admitted._tag !== "Admitted"
         const { answer: admitted } = yield* waiters.waitFor(run.run_id, request.wait_millis, admit, isOver)

@@ -7,6 +7,7 @@
 import { Cause, Clock, Context, Effect, Layer, Schema } from "effect"
 import { oneLine } from "../layers/Batch.ts"
 import { Catalog, type CatalogOffer } from "../layers/Catalog.ts"
+import { crashPoint } from "../layers/CrashPoint.ts"
 import { type LeasedRun, Leases } from "../layers/Leases.ts"
 import { MailStore } from "../layers/MailStore.ts"
 import { type ProviderAnswer, Providers } from "../layers/Providers.ts"
@@ -91,7 +92,9 @@ export class RunActor extends Context.Service<
 
       const post = Effect.fnUntraced(function* (run: LeasedRun, report: SettleReport, result: string | null) {
         const { org_id, run_id } = run
+        yield* crashPoint("mail.before")
         const lane = yield* mail.post({ command_id: null, org_id, run_id, tag: "Settle", payload: encodeSettle(report), result })
+        yield* crashPoint("mail.after")
         yield* lanes.nudge(lane)
       })
 
@@ -169,11 +172,15 @@ export class RunActor extends Context.Service<
             continue
           }
           if (!recorded) {
+            yield* crashPoint("attempt.before")
             const kept = yield* leases.attempt(run.run_id, run.lease_token, JSON.stringify([...made, started(provider)]))
             if (!kept) return yield* Effect.logInfo(`${run.run_id}: the lease is lost; another worker goes on`)
           }
+          if (!recorded) yield* crashPoint("attempt.after")
           recorded = false
+          yield* crashPoint("provider.before")
           const said = yield* ask(run, plan, capability, offer, input, made.length + 1)
+          yield* crashPoint("provider.after")
           made.push(attemptOf(provider, said))
           const delivered = deliveryOf(capability, offer, input, said)
           if (delivered !== null) return yield* settleDelivery(run, plan, input, made, delivered)

@@ -5,6 +5,7 @@
  */
 import { Clock, Effect, Layer, Schedule, Schema } from "effect"
 import { oneLine } from "../layers/Batch.ts"
+import { crashPoint } from "../layers/CrashPoint.ts"
 import { type LeasedRun, Leases, type LostRun } from "../layers/Leases.ts"
 import { MailStore } from "../layers/MailStore.ts"
 import { laneCount, laneQueue, Queues, runsQueue } from "../layers/Queues.ts"
@@ -60,7 +61,10 @@ export const Workers = Layer.effectDiscard(
             const answer = yield* wallet.turn(lane)
             yield* Effect.forEach(answer.started, start, { discard: true })
             if (answer.queued) yield* claimSoon
-            if (answer.signals.length > 0) yield* signals.publish(answer.signals)
+            if (answer.signals.length > 0) {
+              yield* crashPoint("settle.after")
+              yield* signals.publish(answer.signals)
+            }
             again = answer.more || state.dirty
           }
         }).pipe(

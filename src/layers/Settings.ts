@@ -16,6 +16,13 @@ export interface Account {
   readonly baseUrl: string | null
 }
 
+/** RUNGATE_CRASH_AT=`point:N` kills the process at the N-th pass of a crash point, `point:N:stop` freezes it. */
+export interface CrashAt {
+  readonly point: string
+  readonly hit: number
+  readonly signal: "SIGKILL" | "SIGSTOP"
+}
+
 export interface SettingsShape {
   readonly port: number
   readonly host: string
@@ -37,6 +44,8 @@ export interface SettingsShape {
   readonly connections: number
   /** By provider slug. */
   readonly accounts: ReadonlyMap<string, Account>
+  /** For tests only: where this process is to die; see CrashPoint. */
+  readonly crashAt: CrashAt | null
 }
 
 export class SettingsInvalid extends Schema.TaggedError<SettingsInvalid>()("SettingsInvalid", { message: Schema.String }) {}
@@ -90,6 +99,15 @@ const accountsOf = (environment: Environment, read: ReturnType<typeof reader>) =
   return accounts
 }
 
+const crashAtOf = (read: ReturnType<typeof reader>): CrashAt | null => {
+  const value = read.text("RUNGATE_CRASH_AT")
+  if (value === undefined) return null
+  const [, point, hit, stop] = /^([a-z_.]+):([1-9]\d{0,5})(:stop)?$/.exec(value) ?? []
+  if (point !== undefined) return { point, hit: Number(hit), signal: stop === undefined ? "SIGKILL" : "SIGSTOP" }
+  read.problems.push("RUNGATE_CRASH_AT must be a crash point and the pass at which to die, such as mail.before:2")
+  return null
+}
+
 export const settingsOf = (environment: Environment): Effect.Effect<SettingsShape, SettingsInvalid> =>
   Effect.suspend(() => {
     const read = reader(environment)
@@ -106,7 +124,8 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
       leaseSeconds: read.int("RUNGATE_LEASE_SECONDS", 15, 1, 3600),
       drainSeconds: read.int("RUNGATE_DRAIN_SECONDS", 20, 0, 600),
       connections: read.int("RUNGATE_DATABASE_CONNECTIONS", Math.max(8, availableParallelism() * 2), 2, 500),
-      accounts: accountsOf(environment, read)
+      accounts: accountsOf(environment, read),
+      crashAt: crashAtOf(read)
     }
     if (read.problems.length === 0) return Effect.succeed(settings)
     return Effect.fail(new SettingsInvalid({ message: `Bad settings: ${read.problems.join("; ")}.` }))

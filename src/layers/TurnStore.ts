@@ -6,6 +6,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { crashPoint } from "./CrashPoint.ts"
 import { bigints, booleans, texts } from "./Columns.ts"
 import { MicroUsd } from "../schema/Money.ts"
 import { isRunStatus, type RunStatus } from "../schema/Run.ts"
@@ -248,8 +249,13 @@ export class TurnStore extends Context.Service<
             day: rows[0]?.day ?? "1970-01-01"
           })
           yield* apply(lane, mail, effects)
+          yield* crashPoint("turn.before_commit")
           return answer
-        }).pipe(sql.withTransaction, Effect.orDie)
+        }).pipe(
+          sql.withTransaction,
+          Effect.tap(() => crashPoint("turn.after_commit")),
+          Effect.orDie
+        )
 
       const strike = Effect.fnUntraced(function* (lane: number, parkAfter: number, why: string) {
         const [row] = yield* sql<{ parked: boolean }>`

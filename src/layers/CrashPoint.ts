@@ -1,0 +1,30 @@
+/**
+ * Places at which a test may kill or freeze this process, between two steps that must survive being torn apart.
+ *
+ * Without RUNGATE_CRASH_AT a point costs one comparison. Kept in the module and not in a service, because a point stands
+ * in code that must not depend on tests, and a process dies as a whole.
+ */
+import { Effect, Layer } from "effect"
+import { type CrashAt, Settings } from "./Settings.ts"
+
+let armed: CrashAt | null = null
+let hits = 0
+
+const strike = (at: CrashAt): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    hits += 1
+    if (hits !== at.hit) return Effect.void
+    process.kill(process.pid, at.signal)
+    // The signal is not always there at once, and nothing may happen after it. A frozen process goes on when it is woken.
+    return at.signal === "SIGKILL" ? Effect.never : Effect.void
+  })
+
+export const crashPoint = (name: string): Effect.Effect<void> =>
+  Effect.suspend(() => (armed === null || armed.point !== name ? Effect.void : strike(armed)))
+
+/** Arms the point that the settings name. */
+export const CrashPoints = Layer.effectDiscard(
+  Effect.map(Settings, ({ crashAt }) => {
+    armed = crashAt
+  })
+)
