@@ -12,9 +12,12 @@ export const MicroUsd = Brand.nominal<MicroUsd>()
 
 export const zero = MicroUsd(0n)
 
-/** The largest amount a request may name: 9,999,999,999.999999 USD still fits a Postgres bigint a thousand times over. */
-const unsignedPattern = /^(0|[1-9]\d{0,9})(\.\d{1,6})?$/
-const signedPattern = /^-?(0|[1-9]\d{0,9})(\.\d{1,6})?$/
+/**
+ * The largest amount a request may name: 9,999,999,999.999999 USD still fits a Postgres bigint a thousand times over.
+ * Only a pattern with the flag `u` reaches a published JSON Schema.
+ */
+const unsignedPattern = /^(0|[1-9]\d{0,9})(\.\d{1,6})?$/u
+const signedPattern = /^-?(0|[1-9]\d{0,9})(\.\d{1,6})?$/u
 
 export const plus = (a: MicroUsd, b: MicroUsd): MicroUsd => MicroUsd(a + b)
 export const minus = (a: MicroUsd, b: MicroUsd): MicroUsd => MicroUsd(a - b)

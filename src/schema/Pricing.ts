@@ -8,7 +8,12 @@ import * as Money from "./Money.ts"
 /** How an offer is priced. Units: microdollars per call, per result, per call on one platform. */
 export type Price =
   | { readonly kind: "flat"; readonly amount: Money.MicroUsd }
-  | { readonly kind: "metered"; readonly base: Money.MicroUsd; readonly per_result: Money.MicroUsd; readonly default_limit: number }
+  | {
+      readonly kind: "metered"
+      readonly base: Money.MicroUsd
+      readonly per_result: Money.MicroUsd
+      readonly default_limit: number
+    }
   | { readonly kind: "by_platform"; readonly amounts: Readonly<Record<string, Money.MicroUsd>> }
 
 /** `per_call`: every answer is charged. `on_match`: only a match. `metered`: base plus per result. */
@@ -53,6 +58,12 @@ const platformOf = (input: unknown): string => {
   return typeof input.platform === "string" ? input.platform : ""
 }
 
+/** Own names only: a platform called "toString" is a string of the caller's, not a price. */
+const namedAmount = (
+  amounts: Readonly<Record<string, Money.MicroUsd>>,
+  platform: string
+): Money.MicroUsd | undefined => (Object.hasOwn(amounts, platform) ? amounts[platform] : undefined)
+
 /** The most that this input can cost: the quote of the offer, and what its hold must cover. */
 export const priceMax = (price: Price, input: unknown): Money.MicroUsd => {
   switch (price.kind) {
@@ -62,7 +73,9 @@ export const priceMax = (price: Price, input: unknown): Money.MicroUsd => {
       return Money.plus(price.base, Money.times(price.per_result, limitOf(input, price.default_limit)))
     case "by_platform":
       // A platform the offer does not name is not served by it; the dearest one keeps the bound true all the same.
-      return price.amounts[platformOf(input)] ?? Object.values(price.amounts).reduce((a, b) => Money.max(a, b))
+      return (
+        namedAmount(price.amounts, platformOf(input)) ?? Object.values(price.amounts).reduce((a, b) => Money.max(a, b))
+      )
   }
 }
 
@@ -70,7 +83,12 @@ export const priceMax = (price: Price, input: unknown): Money.MicroUsd => {
  * What a delivered answer costs. `results` counts the items of a metered answer; it is clipped to the requested limit, so
  * a provider that returns more than was asked for can't raise the charge.
  */
-export const charge = (price: Price, billing: Billing, input: unknown, outcome: { matched: boolean; results: number }): Money.MicroUsd => {
+export const charge = (
+  price: Price,
+  billing: Billing,
+  input: unknown,
+  outcome: { matched: boolean; results: number }
+): Money.MicroUsd => {
   if (!outcome.matched && !billing.bills_no_match) return Money.zero
   if (price.kind !== "metered") return priceMax(price, input)
   const results = Math.max(0, Math.min(outcome.results, limitOf(input, price.default_limit)))

@@ -8,13 +8,12 @@ import type { InputOf } from "../../schema/Capability.ts"
 import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
 import { emailFind } from "../../schema/capabilities/email.find.ts"
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
-import { profileSlug } from "../../schema/capabilities/names.ts"
 import { lacks, peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
 import { company, type EmailStatus, person } from "../../schema/capabilities/shapes.ts"
 import { flat } from "../../schema/Pricing.ts"
 import { type Call, type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
 import { match, noMatch } from "./outcome.ts"
-import { at, flag, host, list, number, place, providerIds, text, texts, whole } from "./read.ts"
+import { at, flag, host, isRecord, list, number, place, providerIds, text, texts, whole } from "./read.ts"
 import { refusal, trouble, unreadable } from "./trouble.ts"
 
 /** One credit at $0.0245, times 1.2. */
@@ -65,6 +64,7 @@ const find = offer(emailFind, {
     const left = unanswered(reply, findCall(input))
     if (left !== undefined) return left
     const data = at(reply.body, "data")
+    if (!isRecord(data)) return unreadable("data")
     const email = text(data, "email")
     if (email === null) return noMatch("no address found")
     const unverified = flag(data, "accept_all") === true ? "catch_all" : "unknown"
@@ -114,8 +114,7 @@ const verify = offer(emailVerify, {
 })
 
 /** "patrickcollison" of a profile address: the provider knows persons by e-mail address or by this handle only. */
-const handleOf = (url: string | undefined): string | undefined =>
-  url !== undefined && /linkedin\.com\/in\/[^/?#]/i.test(url) ? profileSlug(url) : undefined
+const handleOf = (url: string | undefined): string | undefined => /linkedin\.com\/in\/([^/?#]+)/i.exec(url ?? "")?.[1]
 
 const networkUrl = (kind: "in" | "company", handle: string | null): string | null =>
   handle === null ? null : `https://www.linkedin.com/${kind}/${handle.replace(/^(in|company)\//, "")}`
@@ -136,6 +135,7 @@ const enrichPerson = offer(peopleEnrich, {
     const left = unanswered(reply, personCall(input))
     if (left !== undefined) return left
     const data = at(reply.body, "data")
+    if (!isRecord(data)) return unreadable("data")
     const found = person({
       full_name: text(data, "name", "fullName"),
       first_name: text(data, "name", "givenName"),
@@ -150,6 +150,7 @@ const enrichPerson = offer(peopleEnrich, {
       phone: text(data, "phone"),
       provider_ids: providerIds("hunter", data, "id")
     })
+    if (found.full_name === null && found.network_url === null) return noMatch("nothing on record")
     if (lacks(found, input.require)) return noMatch("found, but without the contact data asked for")
     return match({ ...found, experience: null, education: null, skills: null, match_confidence: null })
   }
@@ -171,10 +172,13 @@ const enrichCompany = offer(companyEnrich, {
     const left = unanswered(reply, companyCall(input))
     if (left !== undefined) return left
     const data = at(reply.body, "data")
+    if (!isRecord(data)) return unreadable("data")
+    const name = text(data, "name")
+    if (name === null) return noMatch("nothing on record")
     const domain = text(data, "domain")
     return match(
       company({
-        name: text(data, "name"),
+        name,
         domain,
         website: domain === null ? null : `https://${domain}`,
         network_url: networkUrl("company", text(data, "linkedin", "handle")),

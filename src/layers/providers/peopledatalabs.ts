@@ -13,7 +13,7 @@ import { flat, metered } from "../../schema/Pricing.ts"
 import { type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
 import { accepts, issue, redeem } from "./cursor.ts"
 import { cost, match, noMatch } from "./outcome.ts"
-import { at, flag, host, list, number, place, providerIds, text, texts, webAddress, whole } from "./read.ts"
+import { at, flag, host, isRecord, list, number, place, providerIds, text, texts, webAddress, whole } from "./read.ts"
 import { refusal, trouble, unreadable } from "./trouble.ts"
 
 const note = "Published rate of the Pro plan; larger plans pay less."
@@ -94,8 +94,9 @@ const enrichPerson = offer(peopleEnrich, {
     const miss = missed(reply)
     if (miss !== undefined) return miss
     const data = at(reply.body, "data")
-    if (data === undefined || data === null) return unreadable("data")
+    if (!isRecord(data)) return unreadable("data")
     const found = personOf(data)
+    if (found.full_name === null && found.network_url === null) return noMatch("an empty record", spent(reply))
     if (lacks(found, input.require)) return noMatch("found, but without the contact data asked for", spent(reply))
     const likelihood = number(reply.body, "likelihood")
     return match(

@@ -30,12 +30,12 @@ export const webSearch = capability({
     limit: Schema.optionalKey(Field.limit("Results to return at most, 10 when left out", 50)),
     country: Schema.optionalKey(
       Schema.String.annotate({ description: "Country to search from, two letters such as us" }).check(
-        Schema.isPattern(/^[A-Za-z]{2}$/)
+        Schema.isPattern(/^[A-Za-z]{2}$/u)
       )
     ),
     language: Schema.optionalKey(
       Schema.String.annotate({ description: "Language of the results, such as en or pt-br" }).check(
-        Schema.isPattern(/^[A-Za-z]{2}(-[A-Za-z]{2})?$/)
+        Schema.isPattern(/^[A-Za-z]{2}(-[A-Za-z]{2})?$/u)
       )
     ),
     include_domains: Schema.optionalKey(Field.domains("Only results of these domains", 20)),

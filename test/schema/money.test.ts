@@ -1,0 +1,149 @@
+import { describe, expect, test } from "bun:test"
+import { Exit, Schema } from "effect"
+import * as Money from "../../src/schema/Money.ts"
+
+const decode = Schema.decodeUnknownExit(Money.Usd)
+const decodeSigned = Schema.decodeUnknownExit(Money.SignedUsd)
+const read = Schema.decodeUnknownSync(Money.Usd)
+const write = Schema.encodeSync(Money.Usd)
+
+/** Xorshift: the same values on every machine and every run. */
+const random = (() => {
+  let state = 0x9e3779b9
+  return (below: number): number => {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    return Math.floor(((state >>> 0) / 2 ** 32) * below)
+  }
+})()
+
+describe("money.codec", () => {
+  test("2,000,000 amounts survive the way in and the way out", () => {
+    const count = 2_000_000
+    let wrong = 0
+    let wrongInFloat = 0
+    for (let index = 0; index < count; index++) {
+      // As many small amounts as large ones: the length of each half is random too.
+      const whole = random(10 ** random(11))
+      const fraction = random(10 ** random(7))
+      const micros = BigInt(whole) * 1_000_000n + BigInt(fraction)
+      // Written without the code under test: six digits, of which the last four go when they are zeros.
+      const digits = String(fraction).padStart(6, "0")
+      let length = 6
+      while (length > 2 && digits[length - 1] === "0") length--
+      const text = `${whole}.${digits.slice(0, length)}`
+      if (Money.usd(micros) !== text || Money.dollars(text) !== micros) wrong++
+      if (BigInt(Math.trunc(Number(text) * 1e6)) !== micros) wrongInFloat++
+    }
+    console.log(`money.codec: ${count} amounts, ${wrong} wrong (${wrongInFloat} wrong by way of Number)`)
+    expect(wrong).toBe(0)
+    // The loop must be able to find something: floating point is where money gets lost.
+    expect(wrongInFloat).toBeGreaterThan(0)
+  })
+
+  test("the schema agrees with the functions", () => {
+    for (let index = 0; index < 20_000; index++) {
+      const micros = BigInt(random(2 ** 31)) * BigInt(random(2 ** 20))
+      const text = Money.usd(micros)
+      expect(read(text)).toBe(Money.dollars(text))
+      expect(write(Money.dollars(text))).toBe(text)
+    }
+  })
+
+  test("amounts are printed with at least 2 and at most 6 decimals", () => {
+    const printed = { 0: "0.00", 1: "0.000001", 42: "0.000042", 4200: "0.0042", 100000: "0.10", 1000000: "1.00" }
+    for (const [micros, text] of Object.entries(printed)) expect(Money.usd(BigInt(micros))).toBe(text)
+    expect(Money.usd(-42n)).toBe("-0.000042")
+    expect(Money.usd(-1_500_000n)).toBe("-1.50")
+  })
+
+  test("short and long spellings of one amount are one amount", () => {
+    for (const text of ["1", "1.0", "1.00", "1.000000"]) expect(Money.dollars(text)).toBe(Money.MicroUsd(1_000_000n))
+  })
+
+  test("amounts beyond 2^53 microdollars are exact", () => {
+    expect(Money.dollars("9007199254.740993")).toBe(Money.MicroUsd(9_007_199_254_740_993n))
+    expect(Money.dollars("9999999999.999999")).toBe(Money.MicroUsd(9_999_999_999_999_999n))
+  })
+
+  const hostile = [
+    ...[
+      "",
+      " ",
+      " 1",
+      "1 ",
+      "1\n",
+      "\t1",
+      "1\u0000",
+      "0x10",
+      "0b1",
+      "0o7",
+      "1e3",
+      "1E3",
+      "1e-3",
+      "1_000",
+      "1,000",
+      "1,5"
+    ],
+    ...[".5", "5.", ".", "-", "+1", "--1", "-1", "-0", "01", "00", "00.1", "1.0000001", "1.1.1", "$1", "1 USD", "1n"],
+    ...[
+      "Infinity",
+      "-Infinity",
+      "NaN",
+      "null",
+      "undefined",
+      "true",
+      "١٢",
+      "1٫5",
+      "１",
+      "Ⅷ",
+      "½",
+      "1．5",
+      "−1",
+      "1\u200b"
+    ],
+    ...["10000000000", "99999999999.99", "9".repeat(400), `1.${"0".repeat(400)}`, "1/2", "__proto__", "[1]", "{}"]
+  ]
+  test(`${hostile.length} hostile spellings are refused, never rounded`, () => {
+    for (const text of hostile) {
+      expect([text, Exit.isFailure(decode(text))]).toEqual([text, true])
+      expect(() => Money.dollars(text)).toThrow()
+    }
+  })
+
+  test("only text is an amount", () => {
+    for (const value of [1, 0.1, 1n, null, undefined, true, ["1"], { amount: "1" }, new String("1")]) {
+      expect(Exit.isFailure(decode(value))).toBe(true)
+    }
+  })
+
+  test("the refusal says what is expected", () => {
+    expect(String(decode("1e3"))).toContain('a decimal string in USD such as "10.00", at most 6 decimals')
+  })
+
+  test("a sign belongs to ledger amounts only", () => {
+    expect(Exit.isFailure(decode("-1.00"))).toBe(true)
+    expect(decodeSigned("-0.0042")).toEqual(Exit.succeed(Money.MicroUsd(-4200n)))
+    for (const text of ["+1", "--1", "- 1", "-", "-.5", "-01"]) expect(Exit.isFailure(decodeSigned(text))).toBe(true)
+  })
+})
+
+describe("arithmetic", () => {
+  const some = Money.dollars
+  test("is exact where floating point is not", () => {
+    expect(Money.plus(some("0.1"), some("0.2"))).toBe(some("0.3"))
+    expect(Money.sum(Array.from({ length: 1_000_000 }, () => some("0.000001")))).toBe(some("1"))
+    expect(Money.times(some("0.0042"), 1000)).toBe(some("4.2"))
+    expect(Money.minus(some("1"), some("0.000001"))).toBe(some("0.999999"))
+    expect(Money.negate(some("1"))).toBe(Money.MicroUsd(-1_000_000n))
+    expect(Money.sum([])).toBe(Money.zero)
+  })
+  test("a part of a unit is no unit", () => {
+    expect(() => Money.times(some("1"), 0.5)).toThrow()
+  })
+  test("the smaller and the larger", () => {
+    expect(Money.min(some("1"), some("2"))).toBe(some("1"))
+    expect(Money.max(some("1"), some("2"))).toBe(some("2"))
+  })
+})
