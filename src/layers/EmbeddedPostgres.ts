@@ -56,6 +56,7 @@ const stopSignals = [
 ] as const
 /** A killed server's last processes may hold its memory for a moment, and a free port may be taken before it is bound. */
 const launchesMax = 5
+const passing = /in use|TCP\/IP sockets|lock file/
 const pollMillis = 10
 const superviseMillis = 500
 
@@ -104,13 +105,15 @@ const hold = (place: files.Place, options: EmbeddedPostgresOptions, say: (messag
 
   const start = async (known: files.State): Promise<files.State> => {
     let state = known
-    for (let launches = 0; launches < launchesMax; launches += 1) {
+    for (let launches = 1; ; launches += 1) {
       const port = held?.port ?? (await files.freePort(state.port))
       if (port !== state.port) state = files.writeState(place, { ...state, port })
       if (await launch(state)) return state
+      const complaint = files.lastComplaint(place)
+      if (launches === launchesMax || !passing.test(complaint))
+        throw new Error(`PostgreSQL did not start: ${complaint}`)
       await Bun.sleep(100 * launches)
     }
-    throw new Error(`PostgreSQL did not start: ${files.lastComplaint(place)}`)
   }
 
   /** We hold the lock: whatever state the last owner left, a server runs when this returns. */

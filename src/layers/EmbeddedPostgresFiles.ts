@@ -190,16 +190,21 @@ const isAlive = (pid: number) => {
   }
 }
 
-/** A descriptor that PostgreSQL inherits, so that the log is ours to read whoever the server runs as. */
-export const openLog = (place: Place): number => {
+/** Begins what one run of a program wrote. */
+const runMark = "rungate: running "
+
+/** A descriptor that the program inherits, so that the log is ours to read whoever it runs as. */
+export const openLog = (place: Place, program: string): number => {
   const size = fs.statSync(place.log, { throwIfNoEntry: false })?.size ?? 0
   if (size > logBytesMax) fs.renameSync(place.log, `${place.log}.1`)
-  return fs.openSync(place.log, "a", 0o600)
+  const log = fs.openSync(place.log, "a", 0o600)
+  fs.writeSync(log, `${runMark}${program}\n`)
+  return log
 }
 
-/** The last thing PostgreSQL complained about. */
+/** The last thing that the last program complained about. */
 export const lastComplaint = (place: Place): string => {
-  const lines = fs.existsSync(place.log) ? fs.readFileSync(place.log, "utf8").trimEnd().split("\n") : []
+  const lines = fs.readFileSync(place.log, "utf8").split(runMark).at(-1)?.trimEnd().split("\n").slice(1) ?? []
   const complaint = lines.findLast((line) => /FATAL|PANIC|error/i.test(line)) ?? lines.at(-1) ?? "it said nothing"
   return complaint.replace(/^.*?(FATAL|PANIC):\s*/, "")
 }

@@ -13,7 +13,7 @@ const database = "rungate"
 const environment = { PATH: "/usr/bin:/bin", LC_ALL: "C" }
 
 export const run = (place: Place, program: string, args: ReadonlyArray<string>): ChildProcess => {
-  const log = openLog(place)
+  const log = openLog(place, program)
   // Detached, because Ctrl-C reaches the whole terminal group and the server must outlive our own goodbyes.
   const stdio: Array<"ignore" | number> = ["ignore", log, log]
   const given = { stdio, detached: true, cwd: "/", env: environment, ...place.account }

@@ -13,7 +13,8 @@ const stdinClosed = Effect.promise(() => new Response(Bun.stdin.stream()).text()
 const exit = await Effect.runPromiseExit(
   Effect.scoped(
     Effect.gen(function* () {
-      const { url, cluster, began } = yield* embeddedPostgres({ dataDir, onProgress: () => Effect.void })
+      const settings = { fsync: "off" }
+      const { url, cluster, began } = yield* embeddedPostgres({ dataDir, onProgress: () => Effect.void, settings })
       console.log(JSON.stringify({ url: Redacted.value(url), cluster, began }))
       yield* stdinClosed
     })

@@ -53,14 +53,17 @@ const running = (pid: number) => {
 }
 const gone = (pid: number) => until(`process ${pid} ends`, () => (running(pid) ? undefined : true))
 
+/** What these tests kill is a process and never the machine, so most of them can do without `fsync`. */
+const quick = { fsync: "off" }
+
 /** The embedded database inside this process. */
-const start = async (dataDir: string) => {
+const start = async (dataDir: string, settings: Readonly<Record<string, string>> = quick) => {
   const scope = Scope.makeUnsafe()
   const progress: Array<string> = []
   const onProgress = (message: string) => Effect.sync(() => void progress.push(message))
   const stop = () => Effect.runPromise(Scope.close(scope, Exit.void))
   cleanups.push(stop)
-  const found = await Effect.runPromise(embeddedPostgres({ dataDir, onProgress }).pipe(Scope.provide(scope)))
+  const found = await Effect.runPromise(embeddedPostgres({ dataDir, onProgress, settings }).pipe(Scope.provide(scope)))
   return { ...found, url: Redacted.value(found.url), progress, stop }
 }
 
@@ -105,7 +108,7 @@ const account = (name: string) => {
 describe("embedded PostgreSQL", () => {
   test("the first start creates it, the second finds what the first wrote", async () => {
     const dataDir = newDataDir()
-    const first = await start(dataDir)
+    const first = await start(dataDir, {})
     expect(first.began).toBe("created")
     expect(first.progress).toEqual([expect.stringContaining("(first start)")])
     await query(first.url, "CREATE TABLE kept AS SELECT 42 AS answer")
@@ -113,7 +116,7 @@ describe("embedded PostgreSQL", () => {
     await first.stop()
     expect(running(pid)).toBe(false)
 
-    const second = await start(dataDir)
+    const second = await start(dataDir, {})
     expect(second.began).toBe("started")
     expect(second.url).toBe(first.url)
     expect(await query(second.url, "SELECT answer FROM kept")).toEqual([{ answer: 42 }])
@@ -121,7 +124,7 @@ describe("embedded PostgreSQL", () => {
 
   test("is durable, UTF-8, in UTC, on loopback only, with a password that only its owner can read", async () => {
     const dataDir = newDataDir()
-    const { url } = await start(dataDir)
+    const { url } = await start(dataDir, {})
     expect(new URL(url).pathname).toBe("/rungate")
     expect(
       await query(
