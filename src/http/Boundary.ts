@@ -5,7 +5,7 @@
  * that accept `application/problem+json` get the same error as RFC 9457.
  */
 import { Clock, Effect, Layer, Schema, SchemaIssue } from "effect"
-import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { newId } from "../layers/Ids.ts"
 import { type Detail, isErrorCode, problem, type Problem, statusOf } from "../schema/Errors.ts"
@@ -28,14 +28,18 @@ export const MalformedLayer = HttpApiMiddleware.layerSchemaErrorTransform(Malfor
   if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.die(error)
   const details = detailsOf(error.kind, error.cause)
   const first = details[0]
-  const message = first === undefined ? "The request is not valid." : `${first.path === "" ? "body" : first.path}: ${first.message}`
+  const message =
+    first === undefined ? "The request is not valid." : `${first.path === "" ? "body" : first.path}: ${first.message}`
   return Effect.fail(problem("invalid_request", message, details))
 })
 
 const answer = (body: Problem, headers: Record<string, string> = {}) =>
   HttpServerResponse.jsonUnsafe(body, { status: statusOf[body.error.code], headers })
 
-const internal = problem("internal_error", "Something went wrong on our side; nothing was charged for it. Quote the request_id when you report it.")
+const internal = problem(
+  "internal_error",
+  "Something went wrong on our side; nothing was charged for it. Quote the request_id when you report it."
+)
 
 const ErrorBody = Schema.Struct({
   error: Schema.Struct({ code: Schema.String, message: Schema.String, details: Schema.optionalKey(Schema.Json) })
@@ -44,6 +48,14 @@ const decodeError = Schema.decodeUnknownOption(Schema.fromJsonString(ErrorBody))
 
 const textOf = (response: HttpServerResponse.HttpServerResponse): string | null =>
   response.body._tag === "Uint8Array" ? new TextDecoder().decode(response.body.body) : null
+
+/** A body that could not be read is the client's mistake, though the library dies of it; null for a defect of ours. */
+const unreadable = (defect: unknown): Problem | null => {
+  if (!HttpServerError.isHttpServerError(defect) || defect.reason._tag !== "RequestParseError") return null
+  if (defect.reason.reason === "BodyTooLarge")
+    return problem("payload_too_large", "The request body is larger than 1 MiB.")
+  return problem("invalid_request", "The request body could not be read.")
+}
 
 /** Adds the request id to an error, or wraps an answer that some library left without a body. */
 const finishError = (response: HttpServerResponse.HttpServerResponse, request_id: string, wantsProblem: boolean) => {
@@ -57,7 +69,11 @@ const finishError = (response: HttpServerResponse.HttpServerResponse, request_id
   if (!wantsProblem) return HttpServerResponse.jsonUnsafe({ error, request_id }, { status, headers })
   const body = { type: "about:blank", title: error.code, status, detail: error.message, code: error.code, request_id }
   const details = "details" in error && error.details !== undefined ? { errors: error.details } : {}
-  return HttpServerResponse.text(JSON.stringify({ ...body, ...details }), { status, headers, contentType: "application/problem+json" })
+  return HttpServerResponse.text(JSON.stringify({ ...body, ...details }), {
+    status,
+    headers,
+    contentType: "application/problem+json"
+  })
 }
 
 const byStatus = (status: number): Problem | undefined => {
@@ -81,9 +97,11 @@ export const Boundary = HttpRouter.middleware(
       const address = request.remoteAddress._tag === "Some" ? request.remoteAddress.value : ""
       const response = yield* httpEffect.pipe(
         Effect.provideService(RequestContext, { request_id, arrived, address }),
-        Effect.catchDefect((defect) =>
-          Effect.as(Effect.logError(`${request_id} ${request.method} ${request.url}`, defect), answer(internal))
-        )
+        Effect.catchDefect((defect) => {
+          const refused = unreadable(defect)
+          if (refused !== null) return Effect.succeed(answer(refused))
+          return Effect.as(Effect.logError(`${request_id} ${request.method} ${request.url}`, defect), answer(internal))
+        })
       )
       const finished =
         response.status < 400 || isRun(response)
@@ -95,6 +113,10 @@ export const Boundary = HttpRouter.middleware(
   { global: true }
 )
 
-export const NotFound = HttpRouter.add("*", "/*", answer(problem("not_found", "There is no such path; see /docs for what there is.")))
+export const NotFound = HttpRouter.add(
+  "*",
+  "/*",
+  answer(problem("not_found", "There is no such path; see /docs for what there is."))
+)
 
 export const BoundaryLayer = Layer.mergeAll(MalformedLayer, Boundary)

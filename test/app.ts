@@ -1,0 +1,320 @@
+/**
+ * The whole service in this process: every layer of it, over a database of its own and real HTTP on a free port.
+ *
+ * Nothing of ours is faked but the providers, which the sandbox simulates itself. Several apps may share one database, as
+ * several processes would.
+ */
+import { expect } from "bun:test"
+import { Context, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
+import { Client } from "pg"
+import { Asking } from "../src/actors/Asking.ts"
+import { encodeCredit } from "../src/actors/Commands.ts"
+import { service, worker } from "../src/App.ts"
+import { Server } from "../src/http/Server.ts"
+import { Accounts, digest } from "../src/layers/Accounts.ts"
+import { Audit, type AuditReport } from "../src/layers/Audit.ts"
+import { newId } from "../src/layers/Ids.ts"
+import { MailStore } from "../src/layers/MailStore.ts"
+import { type Role, Settings } from "../src/layers/Settings.ts"
+import { dollars } from "../src/schema/Money.ts"
+import { freshDatabase } from "./postgres.ts"
+import { startRedis } from "./redis.ts"
+import { once } from "./undertaker.ts"
+
+export type Backend = "postgres" | "redis"
+
+const redis = await startRedis()
+if (redis === undefined) {
+  once("redis/skipped", () => console.log("redis-server is not installed: the tests run on the Postgres queues only"))
+}
+
+/** The queue backends that this machine can test. */
+export const backends: ReadonlyArray<Backend> = redis === undefined ? ["postgres"] : ["postgres", "redis"]
+
+const redisDatabases = once("app/redis", () => ({ next: 0 }))
+
+/** A key space of its own: Redis has 16, and no file has that many apps alive. */
+const freshRedis = () => {
+  redisDatabases.next = (redisDatabases.next + 1) % 16
+  return `${redis}/${redisDatabases.next}`
+}
+
+export interface Options {
+  readonly backend?: Backend
+  readonly role?: Role
+  /** Join this app's database and queues, as another process of the same service would. */
+  readonly beside?: App
+  /** Environment variables. Rate limits are off unless a test sets them. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+export interface Reply {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The body as JSON; undefined when it is none. */
+  readonly body: ReturnType<typeof JSON.parse>
+}
+
+export interface Ask {
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as it is, instead of `body`. */
+  readonly raw?: string
+  readonly signal?: AbortSignal
+}
+
+type Everything = Context.Context<Accounts | Audit | Asking | MailStore>
+
+export interface App {
+  readonly url: string
+  readonly backend: Backend
+  readonly settings: Readonly<Record<string, string>>
+  readonly databaseUrl: string
+  /** Everything this app logged. */
+  readonly logs: ReadonlyArray<string>
+  readonly context: Everything
+  readonly call: (token: string | null, method: string, path: string, ask?: Ask) => Promise<Reply>
+  readonly sql: (text: string, values?: ReadonlyArray<unknown>) => Promise<ReadonlyArray<Record<string, unknown>>>
+  readonly tenant: (balance?: string) => Promise<Tenant>
+  /** Asserts every equation of the books, and that no command was set aside. */
+  readonly books: () => Promise<AuditReport>
+  readonly stop: () => Promise<void>
+}
+
+export interface Tenant {
+  readonly org_id: string
+  readonly key: string
+  readonly key_id: string
+  readonly get: (path: string, ask?: Ask) => Promise<Reply>
+  readonly post: (path: string, body?: unknown, ask?: Ask) => Promise<Reply>
+  readonly run: (body: Record<string, unknown>, headers?: Readonly<Record<string, string>>) => Promise<Reply>
+  readonly list: (query?: string) => Promise<Reply>
+  readonly wallet: () => Promise<{ balance: string; reserved: string; available: string; currency: string }>
+  /** Newest first. */
+  readonly ledger: () => Promise<ReadonlyArray<Entry>>
+  readonly credit: (amount: string) => Promise<void>
+  /** A session token, without the third of a second that a password costs. */
+  readonly session: () => Promise<string>
+  /** The same organization and key, asked over another app. */
+  readonly over: (app: App) => Tenant
+}
+
+export interface Entry {
+  readonly id: string
+  readonly type: string
+  readonly amount: string
+  readonly balance_after: string
+  readonly reference: string
+  readonly note: string | null
+  readonly created_at: string
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export const callUrl = async (
+  url: string,
+  token: string | null,
+  method: string,
+  path: string,
+  ask: Ask = {}
+): Promise<Reply> => {
+  const body = ask.raw ?? (ask.body === undefined ? undefined : JSON.stringify(ask.body))
+  const response = await fetch(`${url}${path}`, {
+    method,
+    redirect: "manual",
+    headers: {
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...ask.headers
+    },
+    ...(body === undefined ? {} : { body }),
+    ...(ask.signal === undefined ? {} : { signal: ask.signal })
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, body: parsed(text) }
+}
+
+const collector = (lines: Array<string>) =>
+  Logger.make(({ message, cause, logLevel }) => {
+    lines.push(`${logLevel} ${Bun.inspect(message)} ${cause.reasons.length === 0 ? "" : Bun.inspect(cause)}`)
+  })
+
+export const startApp = async (options: Options = {}): Promise<App> => {
+  const { beside, role = "all" } = options
+  const backend = beside?.backend ?? options.backend ?? "postgres"
+  const databaseUrl = beside?.databaseUrl ?? (await freshDatabase())
+  const redisUrl = beside?.settings["REDIS_URL"] ?? (backend === "redis" ? freshRedis() : "")
+  const settings = {
+    PORT: "0",
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    RUNGATE_RATE_LIMIT: "0",
+    RUNGATE_DATABASE_CONNECTIONS: "6",
+    RUNGATE_DRAIN_SECONDS: "1",
+    ...options.settings
+  }
+  const logs: Array<string> = []
+  const scope = Scope.makeUnsafe()
+  const surroundings = Layer.mergeAll(Settings.layerFrom(settings), Logger.layer([collector(logs)]))
+  const build = <A, E>(layer: Layer.Layer<A, E, Settings>) =>
+    Effect.runPromise(
+      Layer.build(layer.pipe(Layer.provideMerge(surroundings))).pipe(Effect.provide(surroundings), Scope.provide(scope))
+    )
+  const started = role === "worker" ? { context: await build(worker), url: "" } : await served(build(service(role)))
+  const { context, url } = started
+
+  const run = <A, E>(effect: Effect.Effect<A, E, Accounts | Audit | Asking | MailStore>) =>
+    Effect.runPromise(Effect.provideContext(effect, context))
+
+  const clients: Array<Client> = []
+  const client = async () => {
+    const open = clients[0]
+    if (open !== undefined) return open
+    const made = new Client({ connectionString: databaseUrl })
+    clients.push(made)
+    await made.connect()
+    return made
+  }
+
+  const app: App = {
+    url,
+    backend,
+    settings,
+    databaseUrl,
+    logs,
+    context,
+    call: (token, method, path, ask) => callUrl(url, token, method, path, ask),
+    sql: async (text, values) => (await (await client()).query(text, values === undefined ? [] : [...values])).rows,
+    tenant: async (balance) => {
+      const made = await run(
+        Effect.gen(function* () {
+          const accounts = yield* Accounts
+          const org_id = yield* accounts.createOrganization("Test", null)
+          const { id, token } = yield* accounts.createKey(org_id, "test key", "test")
+          return { org_id, key_id: id, key: Redacted.value(token) }
+        })
+      )
+      const tenant = tenantOf(app, run, made)
+      if (balance !== undefined) await tenant.credit(balance)
+      return tenant
+    },
+    books: async () => {
+      const { report, parked } = await run(
+        Effect.gen(function* () {
+          return { report: yield* (yield* Audit).run, parked: yield* (yield* MailStore).parked }
+        })
+      )
+      expect(report.violations).toEqual([])
+      expect(parked).toBe(0)
+      return report
+    },
+    stop: async () => {
+      await Promise.all(clients.map((one) => one.end()))
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+    }
+  }
+  return app
+}
+
+const served = async <R>(building: Promise<Context.Context<R | Server>>) => {
+  const context = await building
+  return { context, url: Context.get(context, Server).url }
+}
+
+const tenantOf = (
+  app: App,
+  run: <A, E>(effect: Effect.Effect<A, E, Accounts | Audit | Asking | MailStore>) => Promise<A>,
+  made: { readonly org_id: string; readonly key_id: string; readonly key: string }
+): Tenant => {
+  const { org_id, key } = made
+  const get = (path: string, ask?: Ask) => app.call(key, "GET", path, ask)
+  const post = (path: string, body?: unknown, ask?: Ask) => app.call(key, "POST", path, { body, ...ask })
+  return {
+    ...made,
+    get,
+    post,
+    run: (body, headers = {}) => post("/v1/run", body, { headers }),
+    list: (query = "") => get(`/v1/runs${query}`),
+    wallet: async () => (await get("/v1/wallet")).body,
+    ledger: async () => {
+      const entries: Array<Entry> = []
+      let cursor: string | null = null
+      do {
+        const page: Reply = await get(`/v1/wallet/transactions?limit=200${cursor === null ? "" : `&cursor=${cursor}`}`)
+        entries.push(...page.body.items)
+        cursor = page.body.next_cursor
+      } while (cursor !== null)
+      return entries
+    },
+    credit: async (amount) => {
+      const reference = newId("cs")
+      const payload = encodeCredit({ type: "bonus", amount: dollars(amount), reference, note: "test credit" })
+      await run(
+        Effect.flatMap(Asking, (asking) =>
+          asking.ask({ org_id, run_id: null, tag: "Credit", payload, command_id: reference })
+        )
+      )
+    },
+    session: async () => {
+      const token = `rg_sess_${crypto.randomUUID().replaceAll("-", "")}`
+      const user_id = newId("usr")
+      await app.sql("INSERT INTO users (user_id, org_id, email, password_hash) VALUES ($1, $2, $3, 'none')", [
+        user_id,
+        org_id,
+        `${user_id}@example.com`
+      ])
+      await app.sql(
+        "INSERT INTO sessions (token_hash, user_id, org_id, expires_at) VALUES ($1, $2, $3, now() + interval '1 hour')",
+        [Buffer.from(digest(token)), user_id, org_id]
+      )
+      return token
+    },
+    over: (other) => tenantOf(other, run, made)
+  }
+}
+
+/** Waits for a condition, asking again every few milliseconds; the deadline is a failure, never a way on. */
+export const until = async <A>(
+  what: string,
+  look: () => Promise<A> | A,
+  holds: (value: A) => boolean,
+  seconds = 15
+): Promise<A> => {
+  const end = performance.now() + seconds * 1_000
+  for (;;) {
+    const value = await look()
+    if (holds(value)) return value
+    if (performance.now() > end) throw new Error(`not within ${seconds} s: ${what}; last seen ${Bun.inspect(value)}`)
+    await Bun.sleep(20)
+  }
+}
+
+/** One line of figures for the reliability report. */
+export const figures = (test: string, found: Readonly<Record<string, string | number | boolean>>) =>
+  console.log(JSON.stringify({ test, ...found }))
+
+export const percentile = (values: ReadonlyArray<number>, share: number): number => {
+  const sorted = [...values].sort((a, b) => a - b)
+  return Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) * 10) / 10
+}
+
+/** Milliseconds that something took, beside what it gave. */
+export const timed = async <A>(work: () => Promise<A>): Promise<{ readonly value: A; readonly millis: number }> => {
+  const began = performance.now()
+  const value = await work()
+  return { value, millis: performance.now() - began }
+}
+
+/** Inputs of the cheapest everyday run, and of runs that rehearse a scenario. */
+export const verify = (local = "jane.doe", domain = "example.com") => ({
+  capability: "email.verify",
+  input: { email: `${local}@${domain}` }
+})
+export const rehearse = (word: string) => verify(word, "sandbox.test")
