@@ -1,0 +1,105 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { type App, backends, rehearse, startApp, type Tenant, until, verify } from "../app.ts"
+
+describe.each(backends)("POST /v1/runs/{run_id}/cancel, queues on %s", (backend) => {
+  let app: App
+  let org: Tenant
+  beforeAll(async () => {
+    app = await startApp({ backend, settings: { RUNGATE_CONCURRENCY: "1" } })
+    org = await app.tenant("10.00")
+  })
+  afterAll(() => app.stop())
+  afterEach(async () => {
+    await app.books()
+  })
+
+  const start = async (asked: Record<string, unknown>, status: string) => {
+    const { body } = await org.run({ ...asked, async: true })
+    return until(
+      `the run is ${status}`,
+      async () => (await org.get(`/v1/runs/${body.run_id}`)).body,
+      (run) => run.status === status
+    )
+  }
+
+  test("stops a queued run: no provider is called and the hold is released", async () => {
+    const running = await start(rehearse("slow_2"), "running")
+    const queued = await start(verify("queued"), "queued")
+    expect(queued).toMatchObject({ stoppable: true, done: false, attempts: [] })
+    expect((await org.wallet()).reserved).toBe("0.0588")
+    expect((await org.list("?status=queued")).body.items).toHaveLength(1)
+
+    const { status, body } = await org.post(`/v1/runs/${queued.run_id}/cancel`)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      run_id: queued.run_id,
+      status: "cancelled",
+      error: { code: "cancelled" },
+      done: true,
+      stoppable: false,
+      attempts: [],
+      billing: { charged: null }
+    })
+    expect((await org.get(`/v1/runs/${queued.run_id}`)).body).toEqual(body)
+    expect((await org.wallet()).reserved).toBe("0.0294")
+    const entries = (await org.ledger()).filter((one) => one.reference === queued.run_id)
+    expect(entries.map((one) => [one.type, one.amount, one.note])).toEqual([
+      ["release", "0.0294", "cancelled"],
+      ["reserve", "-0.0294", null]
+    ])
+
+    // What runs can't be stopped, and neither can what is over.
+    for (const [run_id, state] of [
+      [running.run_id, "running"],
+      [queued.run_id, "cancelled"]
+    ]) {
+      const refused = await org.post(`/v1/runs/${run_id}/cancel`)
+      expect([refused.status, refused.body.error.code]).toEqual([400, "invalid_request"])
+      expect(refused.body.error.message).toContain(state)
+    }
+    const ended = await org.get(`/v1/runs/${running.run_id}?wait=20`)
+    expect(ended.body).toMatchObject({ status: "succeeded", billing: { charged: "0.003" } })
+    const over = await org.post(`/v1/runs/${running.run_id}/cancel`)
+    expect(over.body.error.message).toContain("succeeded")
+    expect((await org.wallet()).reserved).toBe("0.00")
+  })
+
+  test("answers whoever waits for the cancelled run, and a replay, with 409", async () => {
+    const running = await start(rehearse("slow_1"), "running")
+    const key = { "idempotency-key": `cancelled-${backend}` }
+    const waiting = org.run(verify("waited"), key)
+    const queued = await until(
+      "the second run is queued",
+      async () => (await org.list("?status=queued")).body.items,
+      (items) => items.length === 1
+    )
+    const polling = org.get(`/v1/runs/${queued[0].run_id}?wait=20`)
+    expect((await org.post(`/v1/runs/${queued[0].run_id}/cancel`)).status).toBe(200)
+    for (const answer of [await waiting, await org.run(verify("waited"), key)]) {
+      expect(answer.status).toBe(409)
+      expect(answer.body).toMatchObject({ run_id: queued[0].run_id, status: "cancelled", error: { code: "cancelled" } })
+    }
+    const polled = await polling
+    expect([polled.status, polled.body.status]).toEqual([200, "cancelled"])
+    await org.get(`/v1/runs/${running.run_id}?wait=20`)
+  })
+
+  test("of several cancels at once one succeeds", async () => {
+    const running = await start(rehearse("slow_1"), "running")
+    const queued = await start(verify("raced"), "queued")
+    const answers = await Promise.all(Array.from({ length: 10 }, () => org.post(`/v1/runs/${queued.run_id}/cancel`)))
+    expect(answers.filter((one) => one.status === 200)).toHaveLength(1)
+    expect(answers.filter((one) => one.status === 400)).toHaveLength(9)
+    await org.get(`/v1/runs/${running.run_id}?wait=20`)
+  })
+
+  test("does not know other organizations' runs", async () => {
+    const other = await app.tenant()
+    const { body } = await org.run(verify())
+    const theirs = await other.post(`/v1/runs/${body.run_id}/cancel`)
+    const none = await other.post(`/v1/runs/run_${"0".repeat(26)}/cancel`)
+    expect([theirs.status, none.status]).toEqual([400, 400])
+    expect(theirs.body.error.message).toBe(`There is no run "${body.run_id}".`)
+    expect(theirs.body.error.details).toEqual(none.body.error.details)
+  })
+})

@@ -1,0 +1,81 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { type App, backends, rehearse, startApp, type Tenant, timed, verify } from "../app.ts"
+
+describe.each(backends)("GET /v1/runs/{run_id}, queues on %s", (backend) => {
+  let app: App
+  let org: Tenant
+  beforeAll(async () => {
+    app = await startApp({ backend })
+    org = await app.tenant("100.00")
+  })
+  afterAll(() => app.stop())
+  afterEach(async () => {
+    await app.books()
+  })
+  const start = async (word: string) => (await org.run({ ...rehearse(word), async: true })).body.run_id as string
+
+  test("answers what POST /v1/run answered", async () => {
+    for (const asked of [verify(), rehearse("error"), { ...verify(), response: { include_raw: true } }]) {
+      const { body } = await org.run(asked)
+      const { status, body: read } = await org.get(`/v1/runs/${body.run_id}`)
+      expect(status).toBe(200)
+      expect(read).toEqual(body)
+    }
+  })
+
+  test("shows a run that is not finished, and when to ask again", async () => {
+    const run_id = await start("slow_1")
+    const { status, body, headers } = await org.get(`/v1/runs/${run_id}`)
+    expect(status).toBe(200)
+    expect(headers.get("retry-after")).toBe("1")
+    expect(body).toMatchObject({ run_id, done: false, poll_url: `/v1/runs/${run_id}`, billing: { charged: null } })
+    const ended = await org.get(`/v1/runs/${run_id}?wait=20`)
+    expect(ended.headers.get("retry-after")).toBeNull()
+    expect(ended.body.done).toBe(true)
+  })
+
+  test("waits for the end, at most as long as it was asked to", async () => {
+    const run_id = await start("slow_2")
+    const early = await timed(() => org.get(`/v1/runs/${run_id}?wait=1`))
+    expect(early.value.body).toMatchObject({ status: "running", done: false, stoppable: false })
+    expect(early.millis).toBeGreaterThanOrEqual(950)
+    const waits = await Promise.all([0, 1, 2].map(() => timed(() => org.get(`/v1/runs/${run_id}?wait=60`))))
+    for (const { value, millis } of waits) {
+      expect(value.body.status).toBe("succeeded")
+      expect(millis).toBeLessThan(2_000)
+    }
+    const late = await timed(() => org.get(`/v1/runs/${run_id}?wait=120`))
+    expect(late.millis).toBeLessThan(500)
+  })
+
+  test("is the same for an unknown run, another organization's and no run id at all", async () => {
+    const other = await app.tenant()
+    const { body } = await org.run(verify())
+    const unknown = `run_${"0".repeat(26)}`
+    for (const [who, id] of [
+      [other, body.run_id],
+      [org, unknown],
+      [org, "x"],
+      [org, "..%2Fwallet"]
+    ] as const) {
+      const answer = await who.get(`/v1/runs/${id}`)
+      expect(answer.status).toBe(400)
+      expect(answer.body.error).toEqual({
+        code: "invalid_request",
+        message: `There is no run "${decodeURIComponent(id)}".`,
+        details: [{ path: "path.run_id", message: "is not a run of this organization" }]
+      })
+    }
+    // A wait does not tell them apart either: nobody waits for what does not exist.
+    const { value, millis } = await timed(() => other.get(`/v1/runs/${body.run_id}?wait=5`))
+    expect([value.status, millis < 1_000]).toEqual([400, true])
+  })
+
+  test("is visible to every key of the organization", async () => {
+    const { body } = await org.run(verify())
+    const session = await org.session()
+    const made = await app.call(session, "POST", "/v1/api-keys", { body: { name: "second", environment: "test" } })
+    const read = await app.call(made.body.api_key, "GET", `/v1/runs/${body.run_id}`)
+    expect(read.body).toEqual(body)
+  })
+})

@@ -1,0 +1,125 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { type App, backends, rehearse, startApp, type Tenant, verify } from "../app.ts"
+
+const control = (name: string) => [{ control: name, manage: "/v1/spend-guard" }]
+
+describe.each(backends)("the spend guard, queues on %s", (backend) => {
+  let app: App
+  let org: Tenant
+  beforeAll(async () => {
+    app = await startApp({ backend })
+  })
+  afterAll(() => app.stop())
+  afterEach(async () => {
+    await app.books()
+  })
+  const fresh = async (guard: Record<string, unknown> = {}) => {
+    org = await app.tenant("10.00")
+    const { status, body } = await org.post("/v1/spend-guard", guard)
+    expect(status).toBe(200)
+    return body
+  }
+
+  test("is off at first, changes field by field, and null turns a field off", async () => {
+    const off = { per_run_limit: null, daily_limit: null, spent_today: "0.00", resets_at: expect.any(String) }
+    expect(await fresh()).toEqual(off)
+    const both = { ...off, per_run_limit: "1.50", daily_limit: "20.00" }
+    expect((await org.post("/v1/spend-guard", { per_run_limit: "1.5", daily_limit: "20" })).body).toEqual(both)
+    expect((await org.post("/v1/spend-guard", {})).body).toEqual(both)
+    expect((await org.post("/v1/spend-guard", { per_run_limit: null })).body).toEqual({ ...both, per_run_limit: null })
+    expect((await org.get("/v1/spend-guard")).body).toEqual({ ...both, per_run_limit: null })
+    expect((await org.post("/v1/spend-guard", { daily_limit: null })).body).toEqual(off)
+    expect((await org.post("/v1/spend-guard", { daily_limit: "0.00" })).body.daily_limit).toBe("0.00")
+  })
+
+  test("resets at the next midnight, UTC", async () => {
+    const { resets_at } = await fresh()
+    const midnight = new Date()
+    midnight.setUTCHours(24, 0, 0, 0)
+    expect(resets_at).toBe(midnight.toISOString())
+  })
+
+  test("counts what was charged today", async () => {
+    await fresh()
+    await org.run(verify())
+    await org.run(rehearse("error"))
+    expect((await org.get("/v1/spend-guard")).body.spent_today).toBe("0.003")
+  })
+
+  test("blocks a run that holds more than per_run_limit: controls, no attempt, no money", async () => {
+    await fresh({ per_run_limit: "0.0293" })
+    const { status, body } = await org.run(verify())
+    expect(status).toBe(402)
+    expect(body).toMatchObject({
+      status: "blocked",
+      error: { code: "cost_limit_exceeded" },
+      controls: control("per_run_limit"),
+      attempts: [],
+      done: true,
+      stoppable: false,
+      billing: { charged: null }
+    })
+    expect((await org.ledger()).map((one) => one.type)).toEqual(["bonus"])
+    expect((await org.get(`/v1/runs/${body.run_id}`)).body).toEqual(body)
+    expect((await org.list("?status=blocked")).body.items[0].controls).toEqual(control("per_run_limit"))
+    // Terminal: no cancel, and the limit counts what is held, so a cap brings the run under it.
+    expect((await org.post(`/v1/runs/${body.run_id}/cancel`)).body.error.message).toContain("blocked")
+    expect((await org.run({ ...verify(), routing: { max_cost: "0.0293" } })).status).toBe(200)
+    await org.post("/v1/spend-guard", { per_run_limit: "0.0294" })
+    expect((await org.run(verify())).status).toBe(200)
+  })
+
+  test("blocks a run that would pass daily_limit, counting charges and the hold", async () => {
+    await fresh({ daily_limit: "0.0324" })
+    expect((await org.run(verify())).status).toBe(200)
+    expect((await org.run(verify())).body.billing.charged).toBe("0.003")
+    // 0.006 spent and 0.0294 to hold are above 0.0324.
+    const { status, body } = await org.run(verify())
+    expect(status).toBe(402)
+    expect(body).toMatchObject({
+      status: "blocked",
+      error: { code: "budget_exceeded" },
+      controls: control("daily_spend_guard")
+    })
+    expect((await org.ledger()).filter((one) => one.reference === body.run_id)).toEqual([])
+    await org.post("/v1/spend-guard", { daily_limit: "0.0354" })
+    expect((await org.run(verify())).status).toBe(200)
+  })
+
+  test("replays a blocked run as it was blocked, after the control changed too", async () => {
+    await fresh({ per_run_limit: "0.00" })
+    const key = { "idempotency-key": "blocked" }
+    const first = await org.run(verify(), key)
+    await org.post("/v1/spend-guard", { per_run_limit: null })
+    const again = await org.run(verify(), key)
+    expect([again.status, again.headers.get("idempotent-replay")]).toEqual([402, "true"])
+    expect(again.body).toEqual(first.body)
+  })
+
+  test("concurrent runs can't slip past daily_limit together", async () => {
+    await fresh({ daily_limit: "0.15" })
+    const answers = await Promise.all(Array.from({ length: 20 }, () => org.run(rehearse("slow_1"))))
+    const granted = answers.filter((one) => one.status === 200)
+    const blocked = answers.filter((one) => one.status === 402)
+    // Five holds of 0.0294 fit at once; a hold that is settled before the last request comes makes room for more.
+    expect(granted.length).toBeGreaterThanOrEqual(5)
+    expect(granted.length + blocked.length).toBe(20)
+    expect(blocked.every((one) => one.body.error.code === "budget_exceeded")).toBe(true)
+    expect(Number((await org.get("/v1/spend-guard")).body.spent_today)).toBeLessThanOrEqual(0.15)
+  })
+
+  if (backend === "postgres") {
+    test.each([
+      [{ per_run_limit: "-1.00" }, "per_run_limit"],
+      [{ per_run_limit: 1 }, "per_run_limit"],
+      [{ daily_limit: "1.0000001" }, "daily_limit"],
+      [{ daily_limit: "" }, "daily_limit"],
+      [{ dailylimit: "1.00" }, "dailylimit"],
+      [{ spent_today: "0.00" }, "spent_today"]
+    ])("refuses %j", async (asked, path) => {
+      await fresh()
+      const { status, body } = await org.post("/v1/spend-guard", asked)
+      expect([status, body.error.code, body.error.details[0].path]).toEqual([400, "invalid_request", path])
+    })
+  }
+})
