@@ -84,7 +84,9 @@ export class Admission extends Context.Service<
           store.find(org_id, run_id),
           (run) => run === null || isFinalRow(run)
         )
-        return told ? yield* store.find(org_id, run_id) : answer
+        // Read again after a wait that ran out too: the run may have started meanwhile.
+        const waited = told || (millis > 0 && answer !== null && !isFinalRow(answer))
+        return waited ? yield* store.find(org_id, run_id) : answer
       })
 
       /** Everything that can be refused without asking the database. */
