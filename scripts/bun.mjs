@@ -18,6 +18,7 @@ const wanted = join(root, "package-lock.json")
 /** Without its install script the `bun` package holds a placeholder of a few hundred bytes in place of the program. */
 const programBytesMin = 1_000_000
 const progressMillis = 5_000
+const parentMillis = 100
 
 const say = (message) => process.stderr.write(`rungate: ${message}\n`)
 const fail = (message) => {
@@ -139,6 +140,15 @@ linkPostgres()
 const child = spawn(findBun(), process.argv.slice(2), { stdio: "inherit" })
 const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"]
 for (const signal of signals) process.on(signal, () => child.kill(signal))
+// npm passes a signal to the shell between us and may not wait for more. A shell that is gone was told to stop.
+if (process.env.npm_lifecycle_event !== undefined) {
+  const parent = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(watch)
+    child.kill("SIGTERM")
+  }, parentMillis)
+}
 child.once("error", (error) => fail(`Bun does not start: ${error.message}`))
 child.once("exit", (code, signal) => {
   if (signal === null) process.exit(code ?? 1)

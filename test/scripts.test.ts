@@ -92,6 +92,18 @@ describe.skipIf(Bun.which("node") === null)("scripts/bun.mjs", () => {
     })
   }
 
+  test("stops its program when the shell that npm put between was told to stop", async () => {
+    const root = unscripted({
+      "wait.ts": `process.on("SIGTERM", () => { console.log("bye"); process.exit(0) }); setInterval(() => {}, 9e6); console.log("up")`
+    })
+    // Not exec'd: the shell stays in between and dies of the signal without passing it on.
+    const shell = ["env", "npm_lifecycle_event=start", "sh", "-c", "node scripts/bun.mjs wait.ts; true"] as const
+    const { stdout, signal } = await run(shell, root, (text, pid) => {
+      if (text === "up\n") process.kill(pid, "SIGTERM")
+    })
+    expect({ stdout, signal }).toEqual({ stdout: "up\nbye\n", signal: "SIGTERM" })
+  })
+
   test("dies of the signal that its program died of", async () => {
     const root = unscripted({ "die.ts": 'process.kill(process.pid, "SIGKILL")' })
     expect(await run(launch(root, "die.ts"), root)).toMatchObject({ code: null, signal: "SIGKILL" })
