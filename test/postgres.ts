@@ -4,7 +4,8 @@
  * It is the embedded database itself without durability. TEST_DATABASE_URL names another server to use instead (its
  * user must be allowed to create databases).
  */
-import { mkdtempSync, chmodSync } from "node:fs"
+import { randomBytes } from "node:crypto"
+import { chmodSync, mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Redacted, Scope } from "effect"
@@ -34,13 +35,11 @@ const start = async () => {
 /** The URL of the server's own database. Every call of one process gets the same server. */
 export const startPostgres = (): Promise<string> => once("postgres", start)
 
-const counter = once("postgres/counter", () => ({ databases: 0 }))
-
 /** The URL of a new, empty database. */
 export const freshDatabase = async (): Promise<string> => {
   const server = await startPostgres()
-  counter.databases += 1
-  const name = `rungate_test_${process.pid}_${counter.databases}`
+  // Random, because several test processes may share the server of TEST_DATABASE_URL.
+  const name = `rungate_test_${randomBytes(6).toString("hex")}`
   const client = new Client({ connectionString: server })
   await client.connect()
   try {
