@@ -8,6 +8,9 @@ const root = join(import.meta.dir, "..")
 /** npm's tools are scripts for some recent Node; Bun runs them whatever Node this machine has. */
 const tool = (name: string, ...args: Array<string>) => [join(root, "node_modules", ".bin", name), ...args]
 
+/** Data and scratch files are nobody's to format. */
+const gitIgnores = ["--vcs-enabled=true", "--vcs-client-kind=git", "--vcs-use-ignore-file=true"]
+
 interface Step {
   readonly name: string
   readonly args: ReadonlyArray<string>
@@ -21,7 +24,7 @@ const steps: ReadonlyArray<Step> = [
     args: tool("oxlint", "--deny-warnings"),
     advice: "fix the findings above, or say why not in .oxlintrc.json"
   },
-  { name: "format", args: tool("biome", "format", "."), advice: "run: npm run format" },
+  { name: "format", args: tool("biome", "format", ...gitIgnores, "."), advice: "run: npm run format" },
   {
     name: "tests",
     args: ["scripts/test.ts"],
