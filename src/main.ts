@@ -69,6 +69,8 @@ const explain = (cause: Cause.Cause<unknown>): string => {
 
 rungate.pipe(
   Command.run({ version: packageJson.version }),
+  // Nobody collects spans yet, and making one for every statement and request is a third of the process's time.
+  Effect.withTracerEnabled(false),
   Effect.provide(Settings.layer),
   Effect.provide(Platform),
   Effect.provide(Logger.layer([Logger.consolePretty({ colors: "auto" })])),

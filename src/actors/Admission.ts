@@ -149,7 +149,7 @@ export class Admission extends Context.Service<
       const found = (run: RunRow | null, replayed: boolean) =>
         run === null ? Effect.die(new Error("an admitted run was not found")) : Effect.succeed({ run, replayed })
 
-      const submit = Effect.fn("Admission.submit")(function* (request: CapabilityRequest) {
+      const submit = Effect.fnUntraced(function* (request: CapabilityRequest) {
         const { input, chosen } = yield* prepare(request)
         const run = newRun(request, input, chosen)
         const admit = Effect.uninterruptible(

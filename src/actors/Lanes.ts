@@ -10,6 +10,8 @@ import { laneCount, laneQueue, Queues } from "../layers/Queues.ts"
 export interface LaneState {
   turning: boolean
   dirty: boolean
+  /** Set while the turn lingers for mail that is about to come. */
+  hurry: (() => void) | null
 }
 
 export class Lanes extends Context.Service<
@@ -17,13 +19,15 @@ export class Lanes extends Context.Service<
   {
     readonly nudge: (lane: number) => Effect.Effect<void>
     readonly state: (lane: number) => LaneState
+    /** Waits at most `millis` for the next nudge of a lane whose turn this process holds. */
+    readonly linger: (lane: number, millis: number) => Effect.Effect<void>
   }
 >()("rungate/actors/Lanes") {
   static readonly layer = Layer.effect(
     Lanes,
     Effect.gen(function* () {
       const queues = yield* Queues
-      const states = Array.from({ length: laneCount }, (): LaneState => ({ turning: false, dirty: false }))
+      const states = Array.from({ length: laneCount }, (): LaneState => ({ turning: false, dirty: false, hurry: null }))
       const state = (lane: number): LaneState => {
         const found = states[lane]
         if (found === undefined) throw new Error(`there is no lane ${lane}`)
@@ -34,9 +38,24 @@ export class Lanes extends Context.Service<
           const current = state(lane)
           if (!current.turning) return queues.wake(laneQueue(lane))
           current.dirty = true
+          current.hurry?.()
           return Effect.void
         })
-      return Lanes.of({ nudge, state })
+      const linger = (lane: number, millis: number) =>
+        Effect.callback<void>((resume) => {
+          const current = state(lane)
+          if (current.dirty) return resume(Effect.void)
+          current.hurry = () => resume(Effect.void)
+        }).pipe(
+          Effect.timeoutOption(`${millis} millis`),
+          Effect.ensuring(
+            Effect.sync(() => {
+              state(lane).hurry = null
+            })
+          ),
+          Effect.asVoid
+        )
+      return Lanes.of({ nudge, state, linger })
     })
   )
 }

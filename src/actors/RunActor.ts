@@ -4,7 +4,7 @@
  * It asks the planned providers in order, at most as often as the plan allows, and records each attempt durably before it
  * makes it. Only the provider that delivers is charged. Money moves in the wallet's turn, never here.
  */
-import { Cause, Clock, Context, Effect, Layer, Schema } from "effect"
+import { Cause, Clock, Context, Effect, Layer } from "effect"
 import { oneLine } from "../layers/Batch.ts"
 import { Catalog, type CatalogOffer } from "../layers/Catalog.ts"
 import { crashPoint } from "../layers/CrashPoint.ts"
@@ -13,15 +13,14 @@ import { MailStore } from "../layers/MailStore.ts"
 import { type ProviderAnswer, Providers } from "../layers/Providers.ts"
 import type { Capability } from "../schema/Capability.ts"
 import * as Money from "../schema/Money.ts"
-import { decodePlan, type Plan } from "../schema/Plan.ts"
+import type { Plan } from "../schema/Plan.ts"
 import { charge } from "../schema/Pricing.ts"
 import { failure } from "../schema/Provider.ts"
-import { Attempt, type RunStatus } from "../schema/Run.ts"
+import type { Attempt, RunStatus } from "../schema/Run.ts"
 import { encodeSettle, type SettleReport } from "./Commands.ts"
 import { explainFailure, hintsOf } from "./Explain.ts"
 import { Lanes } from "./Lanes.ts"
 
-const decodeAttempts = Schema.decodeUnknownSync(Schema.Array(Attempt))
 const started = (provider: string): Attempt => ({ provider, outcome: "started", duration_ms: 0, detail: null })
 export const isOpenAttempt = (attempt: Attempt) => attempt.outcome === "started"
 /** The outcome of an attempt whose worker died: nobody knows what the provider did. */
@@ -132,15 +131,6 @@ export class RunActor extends Context.Service<
           const { run_id } = run
           const call = { run_id, offer, capability: capability.slug, input, attempt, include_raw: plan.include_raw }
           return yield* providers.call(call).pipe(
-            Effect.timeoutOrElse({
-              duration: `${offer.provider.timeoutMillis} millis`,
-              orElse: () =>
-                Effect.succeed({
-                  answer: failure("provider_timeout", `no answer within ${offer.provider.timeoutMillis} ms`),
-                  duration_ms: offer.provider.timeoutMillis,
-                  raw: null
-                })
-            }),
             // A bug in an adapter costs its provider this attempt, and the run nothing.
             Effect.catchCause((cause) =>
               Cause.hasInterruptsOnly(cause)
@@ -154,13 +144,13 @@ export class RunActor extends Context.Service<
           )
         })
 
-      const execute = Effect.fn("RunActor.execute")(function* (run: LeasedRun) {
-        const plan = decodePlan(run.plan)
+      const execute = Effect.fnUntraced(function* (run: LeasedRun) {
+        const { plan } = run
         const input: unknown = JSON.parse(run.input)
         const capability = catalog.find(run.capability ?? "")?.capability
-        const made = [...closeLost(decodeAttempts(run.attempts).filter((one) => !isOpenAttempt(one)))]
+        const made = run.attempts.filter((one) => !isOpenAttempt(one))
         // The turn that leased the run recorded its first attempt already; a claim from the queue did not.
-        let recorded = decodeAttempts(run.attempts).some(isOpenAttempt)
+        let recorded = run.attempts.length > made.length
         let next = made.filter((one) => one.outcome !== lost).length
         while (made.length < plan.attempts_max) {
           const provider = plan.providers[next]
@@ -194,7 +184,7 @@ export class RunActor extends Context.Service<
             // Left `running`: when this worker's lease ends, recovery decides what may be tried again.
             Effect.catchCause((cause) => Effect.logError(`${run.run_id}: execution stopped: ${oneLine(cause)}`))
           ),
-        giveUp: (run, attempts) => settleFailure(run, decodePlan(run.plan), JSON.parse(run.input), attempts)
+        giveUp: (run, attempts) => settleFailure(run, run.plan, JSON.parse(run.input), attempts)
       })
     })
   )

@@ -3,7 +3,7 @@
  *
  * Everything here may be doubled, delayed or killed at any point: what is to be done stands in Postgres and is fenced there.
  */
-import { Clock, Effect, Layer, Schedule, Schema } from "effect"
+import { Clock, Effect, Layer, Schedule } from "effect"
 import { oneLine } from "../layers/Batch.ts"
 import { crashPoint } from "../layers/CrashPoint.ts"
 import { type LeasedRun, Leases, type LostRun } from "../layers/Leases.ts"
@@ -11,8 +11,6 @@ import { MailStore } from "../layers/MailStore.ts"
 import { laneCount, laneQueue, Queues, runsQueue } from "../layers/Queues.ts"
 import { Settings } from "../layers/Settings.ts"
 import { Signals } from "../layers/Signals.ts"
-import { decodePlan } from "../schema/Plan.ts"
-import { Attempt } from "../schema/Run.ts"
 import { Executions } from "./Executions.ts"
 import { Lanes } from "./Lanes.ts"
 import { closeLost, RunActor } from "./RunActor.ts"
@@ -20,14 +18,14 @@ import { WalletActor } from "./WalletActor.ts"
 
 /** A process holds a lane at most this long before others may have it: under load no process is left without turns. */
 const holdMillis = 250
+/** How long a turn waits for the runs it started. Others' mail may wait as long, so it is short. */
+const lingerMillis = 4
 const claimMax = 100
 const sweepEvery = "1 second"
 const takeOverMax = 100
 /** After so many seconds a wake-up is taken for lost, and after twice as many for impossible: then the turn is taken without one. */
 const stuckSeconds = 4
 const forgetEverySweeps = 300
-
-const decodeAttempts = Schema.decodeUnknownSync(Schema.Array(Attempt))
 
 export const Workers = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -65,6 +63,8 @@ export const Workers = Layer.effectDiscard(
               yield* crashPoint("settle.after")
               yield* signals.publish(answer.signals)
             }
+            // Runs of a fast provider settle at once: staying saves the lane's way back through the queue.
+            if (answer.started.length > 0 && !answer.more && !state.dirty) yield* lanes.linger(lane, lingerMillis)
             again = answer.more || state.dirty
           }
         }).pipe(
@@ -117,8 +117,8 @@ export const Workers = Layer.effectDiscard(
     /** A dead worker's run: what may be tried again goes back into the queue, the rest ends here. */
     const recover = (run: LostRun) =>
       Effect.gen(function* () {
-        const attempts = closeLost(decodeAttempts(run.attempts))
-        const exhausted = attempts.length >= decodePlan(run.plan).attempts_max
+        const attempts = closeLost(run.attempts)
+        const exhausted = attempts.length >= run.plan.attempts_max
         yield* Effect.logWarning(`${run.run_id}: its worker died; ${run.side_effect || exhausted ? "it ends here" : "it is tried again"}`)
         if (run.side_effect || exhausted) yield* runActor.giveUp(run, attempts)
         else yield* leases.requeue(run, JSON.stringify(attempts))

@@ -3,8 +3,8 @@
  *
  * Closing it answers every waiter with its run as it stands, refuses new requests and waits for open ones, within a bound.
  */
-import { ByteSize, Context, Effect, Layer, Schema, type Scope } from "effect"
-import { HttpEffect, HttpIncomingMessage, HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"
+import { Context, Effect, Layer, Schema, type Scope } from "effect"
+import { HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"
 import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
 import { Waiters } from "../actors/Waiters.ts"
 import { Settings } from "../layers/Settings.ts"
@@ -45,7 +45,7 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
       const httpEffect = yield* HttpRouter.toHttpEffect(Routes)
       const context = yield* Effect.context<SystemServices>()
       const handler = HttpEffect.toWebHandlerWith<SystemServices, SystemServices | Scope.Scope | HttpServerRequest.HttpServerRequest>(context)(
-        httpEffect.pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBytesMax)))
+        httpEffect
       )
       const server = yield* Effect.acquireRelease(
         Effect.try({

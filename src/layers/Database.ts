@@ -46,7 +46,14 @@ const client = Effect.gen(function* () {
     connectTimeout: "5 seconds",
     applicationName: "rungate",
     maxMessageSize: 256 * 1024 * 1024,
-    startupParameters: { statement_timeout: String(statementTimeoutMillis), synchronous_commit: "on", timezone: "UTC" }
+    startupParameters: {
+      statement_timeout: String(statementTimeoutMillis),
+      synchronous_commit: "on",
+      timezone: "UTC",
+      // Our statements are few, large and always alike: planning one anew for its parameters costs more than running it.
+      plan_cache_mode: "force_generic_plan",
+      jit: "off"
+    }
   })
 })
 

@@ -5,20 +5,31 @@
  * so a process that was frozen can't come back and act on what others took over. Every write of an executing worker
  * carries its lease token.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { decodePlan, type Plan } from "../schema/Plan.ts"
+import { Attempt } from "../schema/Run.ts"
 
 export interface LeasedRun {
   readonly org_id: string
   readonly run_id: string
   readonly lease_token: string
   readonly capability: string | null
-  readonly plan: unknown
+  readonly plan: Plan
   /** JSON text. */
   readonly input: string
   /** Attempts so far; the last may be the one that is about to be made. */
+  readonly attempts: ReadonlyArray<Attempt>
+}
+
+/** As stored; decoded once when it is leased. */
+interface StoredRun extends Omit<LeasedRun, "plan" | "attempts"> {
+  readonly plan: unknown
   readonly attempts: unknown
 }
+
+const decodeAttempts = Schema.decodeUnknownSync(Schema.Array(Attempt))
+const leased = <R extends StoredRun>(row: R) => ({ ...row, plan: decodePlan(row.plan), attempts: decodeAttempts(row.attempts) })
 
 export interface LostRun extends LeasedRun {
   readonly side_effect: boolean
@@ -60,7 +71,7 @@ export class Leases extends Context.Service<
 
       const retire = (worker_id: string) => sql`UPDATE workers SET expires_at = now() WHERE worker_id = ${worker_id}`
 
-      const claim = (worker_id: string, limit: number) => sql<LeasedRun>`
+      const claim = (worker_id: string, limit: number) => sql<StoredRun>`
         WITH mine AS (
           SELECT run_id FROM open_runs WHERE state = 'queued' ORDER BY queued_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
         ), leased AS (
@@ -78,7 +89,7 @@ export class Leases extends Context.Service<
         return rows.length === 1
       })
 
-      const takeOver = (worker_id: string, limit: number) => sql<LostRun>`
+      const takeOver = (worker_id: string, limit: number) => sql<StoredRun & { side_effect: boolean }>`
         WITH lost AS (
           SELECT o.run_id FROM open_runs o
           WHERE o.state = 'running'
@@ -106,9 +117,9 @@ export class Leases extends Context.Service<
         register: (worker_id, seconds) => Effect.asVoid(Effect.orDie(register(worker_id, seconds))),
         renew: (worker_id, seconds) => Effect.orDie(renew(worker_id, seconds)),
         retire: (worker_id) => Effect.asVoid(Effect.orDie(retire(worker_id))),
-        claim: (worker_id, limit) => Effect.orDie(claim(worker_id, limit)),
+        claim: (worker_id, limit) => Effect.orDie(Effect.map(claim(worker_id, limit), (rows) => rows.map(leased))),
         attempt: (run_id, token, attempts) => Effect.orDie(attempt(run_id, token, attempts)),
-        takeOver: (worker_id, limit) => Effect.orDie(takeOver(worker_id, limit)),
+        takeOver: (worker_id, limit) => Effect.orDie(Effect.map(takeOver(worker_id, limit), (rows) => rows.map(leased))),
         requeue: (run, attempts) => Effect.asVoid(Effect.orDie(requeue(run, attempts))),
         oldestQueuedSeconds: oldest.pipe(
           Effect.map((rows) => rows[0]?.age ?? null),

@@ -14,7 +14,7 @@ import { Redis } from "./Redis.ts"
  * Wallets hash onto this many lanes. A wallet keeps the lane it was created with, so the number may grow and never shrink.
  * Few, because a lane's turn is a group commit: the more share one, the cheaper each is.
  */
-export const laneCount = 4
+export const laneCount = 1
 export const laneQueue = (lane: number) => `lane-${lane}`
 export const runsQueue = "runs"
 const queueNames = [...Array.from({ length: laneCount }, (_, lane) => laneQueue(lane)), runsQueue]
@@ -55,7 +55,7 @@ export class Queues extends Context.Service<
       }
 
       const postgres = (max: number) => ({
-        connection: { connectionString: Redacted.value(url), schema, max, options: "-c synchronous_commit=off" }
+        connection: { connectionString: Redacted.value(url), schema, max, migrate: true, options: "-c synchronous_commit=off" }
       })
       const openQueue = (name: string) => {
         const options: Partial<QueueOptions> = {

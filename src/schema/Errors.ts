@@ -76,6 +76,9 @@ export interface Problem<C extends ErrorCode = ErrorCode> {
   readonly request_id?: string
 }
 
+/** One problem per code, so that a contract can say which of them an endpoint answers. */
+export type ProblemOf<C extends ErrorCode> = C extends ErrorCode ? Problem<C> : never
+
 export const problem = <C extends ErrorCode>(code: C, message: string, details?: ReadonlyArray<Detail>): Problem<C> => ({
   error: { code, message, ...(details === undefined || details.length === 0 ? {} : { details }) }
 })

@@ -1,0 +1,43 @@
+/** The load: so many clients, each with one request under way, for so many seconds. Runs in its own process. */
+export interface LoadResult {
+  readonly runs: number
+  readonly failed: number
+  readonly seconds: number
+  readonly p50: number
+  readonly p99: number
+}
+
+const input = { full_name: "Ada Lovelace", company_domain: "example.com" }
+
+export const load = async (url: string, keys: ReadonlyArray<string>, clients: number, seconds: number): Promise<LoadResult> => {
+  const body = JSON.stringify({ capability: "email.find", input })
+  const latencies: Array<number> = []
+  let failed = 0
+  const began = performance.now()
+  const until = began + seconds * 1000
+  const client = async (n: number) => {
+    let turn = n
+    while (performance.now() < until) {
+      const key = keys[turn++ % keys.length] ?? ""
+      const sent = performance.now()
+      const response = await fetch(`${url}/v1/run`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body
+      })
+      const text = await response.text()
+      if (response.status !== 200 || !text.includes('"succeeded"')) failed += 1
+      latencies.push(performance.now() - sent)
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, (_, n) => client(n)))
+  const took = (performance.now() - began) / 1000
+  latencies.sort((a, b) => a - b)
+  const at = (q: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * q))] ?? 0
+  return { runs: latencies.length, failed, seconds: took, p50: at(0.5), p99: at(0.99) }
+}
+
+if (import.meta.main) {
+  const [url = "", keys = "", clients = "1", seconds = "1"] = process.argv.slice(2)
+  process.stdout.write(JSON.stringify(await load(url, keys.split(","), Number(clients), Number(seconds))))
+}

@@ -1,0 +1,52 @@
+/** What a process tree cost: CPU seconds and memory, read from /proc. */
+import { readdirSync, readFileSync } from "node:fs"
+
+const ticks = 100
+
+interface Stat {
+  readonly ppid: number
+  readonly cpu: number
+  /** CPU of children that have ended. */
+  readonly ended: number
+}
+
+const statOf = (pid: number): Stat | null => {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8")
+    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ")
+    const at = (index: number) => Number(fields[index])
+    return { ppid: at(1), cpu: (at(11) + at(12)) / ticks, ended: (at(13) + at(14)) / ticks }
+  } catch {
+    return null
+  }
+}
+
+/** CPU seconds of a process, its living descendants and its dead children. */
+export const cpuSeconds = (roots: ReadonlyArray<number>): number => {
+  const stats = new Map<number, Stat>()
+  for (const name of readdirSync("/proc")) {
+    const stat = /^\d+$/.test(name) ? statOf(Number(name)) : null
+    if (stat !== null) stats.set(Number(name), stat)
+  }
+  let total = 0
+  for (const [pid, stat] of stats) {
+    let ancestor: number | undefined = pid
+    while (ancestor !== undefined && ancestor > 1 && !roots.includes(ancestor)) ancestor = stats.get(ancestor)?.ppid
+    if (ancestor !== undefined && roots.includes(ancestor)) total += stat.cpu + stat.ended
+  }
+  return total
+}
+
+export const rssMb = (pid: number): number => {
+  try {
+    const line = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]
+    return Math.round(Number(line ?? 0) / 1024)
+  } catch {
+    return 0
+  }
+}
+
+export const peakRssMb = (pid: number): number => {
+  const line = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]
+  return Math.round(Number(line ?? 0) / 1024)
+}

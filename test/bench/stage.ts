@@ -1,0 +1,114 @@
+/** Everything the bench needs, started and funded: Postgres and Redis of its own, a service process, organizations with keys. */
+import { type ChildProcess, spawn } from "node:child_process"
+import { chmodSync, mkdtempSync, readFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Redacted, Scope } from "effect"
+import { Client } from "pg"
+import { embeddedPostgres } from "../../src/layers/EmbeddedPostgres.ts"
+import { startRedis } from "../redis.ts"
+import { afterwards } from "../undertaker.ts"
+
+export interface Stage {
+  readonly server: string
+  readonly postgresPid: number
+  readonly redis: string | undefined
+  readonly redisPid: number | null
+}
+
+/** Durable: `fsync` and `synchronous_commit` are on, as in production. */
+export const openStage = async (): Promise<Stage> => {
+  const dataDir = mkdtempSync(join(tmpdir(), "rungate-bench-"))
+  chmodSync(dataDir, 0o755)
+  const running = await Effect.runPromise(
+    embeddedPostgres({ dataDir, onProgress: () => Effect.void }).pipe(Scope.provide(Scope.makeUnsafe()))
+  )
+  afterwards('kill -QUIT "$(head -n 1 "$2/postmaster.pid")"; sleep 1; rm -rf "$1"', dataDir, running.cluster)
+  const postgresPid = Number(readFileSync(join(running.cluster, "postmaster.pid"), "utf8").split("\n")[0])
+  const redis = await startRedis()
+  return { server: Redacted.value(running.url), postgresPid, redis, redisPid: redis === undefined ? null : await redisPidOf(redis) }
+}
+
+const redisPidOf = async (url: string): Promise<number> => {
+  const { Redis } = await import("ioredis")
+  const client = new Redis(url)
+  const info = await client.info("server")
+  client.disconnect()
+  return Number(/process_id:(\d+)/.exec(info)?.[1] ?? 0)
+}
+
+let databases = 0
+export const newDatabase = async (stage: Stage): Promise<string> => {
+  const client = new Client({ connectionString: stage.server })
+  await client.connect()
+  databases += 1
+  const name = `bench_${process.pid}_${databases}`
+  await client.query(`CREATE DATABASE ${name} TEMPLATE template0`)
+  await client.end()
+  const url = new URL(stage.server)
+  url.pathname = `/${name}`
+  return url.toString()
+}
+
+export interface Running {
+  readonly url: string
+  readonly pid: number
+  readonly stop: () => Promise<void>
+}
+
+const startMillisMax = 30_000
+
+export const start = async (args: ReadonlyArray<string>, env: Record<string, string>): Promise<Running> => {
+  const child: ChildProcess = spawn(process.execPath, args, {
+    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", ...env },
+    stdio: ["ignore", "pipe", "inherit"]
+  })
+  afterwards('kill -KILL "$1"', String(child.pid))
+  let out = ""
+  child.stdout?.on("data", (chunk) => (out += String(chunk)))
+  for (const end = performance.now() + startMillisMax; performance.now() < end; await Bun.sleep(20)) {
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(out)?.[0]
+    if (url !== undefined && out.includes("Try:")) {
+      const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()))
+      return {
+        url,
+        pid: child.pid ?? 0,
+        stop: async () => {
+          child.kill("SIGTERM")
+          await ended
+        }
+      }
+    }
+    if (child.exitCode !== null) break
+  }
+  throw new Error(`did not start: ${out}`)
+}
+
+const digest = (token: string) => new Bun.CryptoHasher("sha256").update(token).digest()
+
+/** Organizations with a key and a million dollars each, credited on the ledger as a top-up is. */
+export const fund = async (database: string, count: number): Promise<ReadonlyArray<string>> => {
+  const client = new Client({ connectionString: database })
+  await client.connect()
+  const keys: Array<string> = []
+  for (let n = 0; n < count; n++) {
+    const org_id = `org_bench${String(n).padStart(21, "0")}`
+    const key = `rg_test_bench${String(n).padStart(38, "0")}`
+    await client.query("INSERT INTO orgs (org_id, name) VALUES ($1, 'bench')", [org_id])
+    await client.query("INSERT INTO wallets (org_id, lane) VALUES ($1, $2)", [org_id, n % 1])
+    await client.query(
+      `WITH paid AS (UPDATE wallets SET balance = 1000000000000, entry_seq = 1 WHERE org_id = $1)
+       INSERT INTO ledger (org_id, seq, txn_id, type, amount, balance_after, reserved_after, reference)
+       VALUES ($1, 1, $2, 'topup', 1000000000000, 1000000000000, 0, $2)`,
+      [org_id, `txn_bench${n}`]
+    )
+    await client.query("INSERT INTO api_keys (key_id, org_id, name, environment, key_hash, display) VALUES ($1, $2, 'bench', 'test', $3, 'bench')", [
+      `key_bench${String(n).padStart(21, "0")}`,
+      org_id,
+      digest(key)
+    ])
+    keys.push(key)
+  }
+  await client.end()
+  return keys
+}
