@@ -113,10 +113,4 @@ export const Boundary = HttpRouter.middleware(
   { global: true }
 )
 
-export const NotFound = HttpRouter.add(
-  "*",
-  "/*",
-  answer(problem("not_found", "There is no such path; see /docs for what there is."))
-)
-
 export const BoundaryLayer = Layer.mergeAll(MalformedLayer, Boundary)

@@ -1,6 +1,6 @@
 /** Sign-up and sign-in. Attempts are limited before a password is looked at, because looking at one costs a third of a second. */
 import { Effect, Option, Redacted } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Accounts, type Opened, type SessionRow } from "../../layers/Accounts.ts"
 import { Settings } from "../../layers/Settings.ts"
@@ -39,7 +39,11 @@ export const SessionsHandlers = HttpApiBuilder.group(
       const { address } = yield* RequestContext
       const allowance = yield* limits.attempt(email, address)
       if (allowance === null || allowance.allowed) return
-      return yield* Effect.fail(problem("rate_limited", `Too many attempts; try again in ${allowance.reset} s.`))
+      const wait = String(allowance.reset)
+      yield* HttpEffect.appendPreResponseHandler((_request, response) =>
+        Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", wait))
+      )
+      return yield* Effect.fail(problem("rate_limited", `Too many attempts; try again in ${wait} s.`))
     })
 
     return handlers.handleAll({
