@@ -75,7 +75,9 @@ describe("POST /v1/inspect", () => {
     [{ endpoint: "/x" }],
     [{ capability: "" }],
     [{ capability: 1 }],
-    [{ slug: "x" }]
+    [{ slug: "x" }],
+    [{ capability: "email.find", provider: "hunter" }],
+    [{ capability: "email.find", endpoint: "/x" }]
   ])("refuses %j", async (asked) => {
     const { status, body } = await org.post("/v1/inspect", asked)
     expect([status, body.error.code]).toEqual([400, "invalid_request"])

@@ -33,12 +33,16 @@ export const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(
 /** Seconds a request may wait for a run. */
 export const waitSecondsMax = 120
 export const WaitSeconds = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: waitSecondsMax }))
-export const WaitQuery = Schema.NumberFromString.pipe(Schema.decodeTo(WaitSeconds))
+/** A whole number in a query, in plain digits: `Number` would also take "", " 1", "0x10" and "1e2". */
+const Digits = Schema.String.check(Schema.isPattern(/^(0|[1-9]\d{0,8})$/, { message: "expected a whole number" })).pipe(
+  Schema.decodeTo(Schema.NumberFromString)
+)
+export const WaitQuery = Digits.pipe(Schema.decodeTo(WaitSeconds))
 
 export const listLimitDefault = 50
 export const listQuery = {
   limit: Schema.optionalKey(
-    Schema.NumberFromString.pipe(Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 200 }))))
+    Digits.pipe(Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 200 }))))
   ),
   cursor: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
 }

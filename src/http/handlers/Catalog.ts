@@ -16,9 +16,17 @@ const pricingOf = (price: Price) => {
     case "flat":
       return {}
     case "metered":
-      return { pricing: { base: Money.usd(price.base), per_result: Money.usd(price.per_result), default_limit: price.default_limit } }
+      return {
+        pricing: {
+          base: Money.usd(price.base),
+          per_result: Money.usd(price.per_result),
+          default_limit: price.default_limit
+        }
+      }
     case "by_platform": {
-      const by_platform = Object.fromEntries(Object.entries(price.amounts).map(([name, amount]) => [name, Money.usd(amount)]))
+      const by_platform = Object.fromEntries(
+        Object.entries(price.amounts).map(([name, amount]) => [name, Money.usd(amount)])
+      )
       return { pricing: { by_platform } }
     }
   }
@@ -42,7 +50,9 @@ const decodeJson = Schema.decodeUnknownSync(Schema.Json)
 
 const entryView = (entry: CatalogEntry, sandbox: boolean) => {
   const { capability, offers } = entry
-  const cheapest = offers.map((one) => priceMin(one.offer.price)).reduce((a: Money.MicroUsd | null, b) => (a === null ? b : Money.min(a, b)), null)
+  const cheapest = offers
+    .map((one) => priceMin(one.offer.price))
+    .reduce((a: Money.MicroUsd | null, b) => (a === null ? b : Money.min(a, b)), null)
   const scenarios = `Sandbox: rehearse an outcome with ${scenarioWords.join(", ")} (add _once for the first attempt only) as <word>@sandbox.test, <word>.sandbox.test or sandbox:<word> in the input.`
   return {
     capability: capability.slug,
@@ -77,15 +87,26 @@ export const CatalogHandlers = HttpApiBuilder.group(
         const { capability, provider, endpoint } = payload
         if ((capability ?? null) === null) {
           if ((provider ?? null) !== null && (endpoint ?? null) !== null) {
-            return yield* Effect.fail(problem("endpoint_not_found", `There is no raw endpoint ${endpoint} of ${provider} in the catalog.`))
+            return yield* Effect.fail(
+              problem("endpoint_not_found", `There is no raw endpoint ${endpoint} of ${provider} in the catalog.`)
+            )
           }
           const message = "is required: name a capability, or a provider and its endpoint"
-          return yield* Effect.fail(problem("invalid_request", `capability ${message}`, [{ path: "capability", message }]))
+          return yield* Effect.fail(
+            problem("invalid_request", `capability ${message}`, [{ path: "capability", message }])
+          )
+        }
+        if ((provider ?? endpoint ?? null) !== null) {
+          const path = (provider ?? null) === null ? "endpoint" : "provider"
+          const message = "does not go with capability"
+          return yield* Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
         }
         const entry = catalog.find(capability ?? "")
         if (entry === undefined) {
           const known = catalog.entries.map((one) => one.capability.slug).join(", ")
-          return yield* Effect.fail(problem("capability_not_found", `There is no capability "${capability}"; there are: ${known}.`))
+          return yield* Effect.fail(
+            problem("capability_not_found", `There is no capability "${capability}"; there are: ${known}.`)
+          )
         }
         return entryView(entry, catalog.sandbox)
       })

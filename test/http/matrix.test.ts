@@ -1,0 +1,261 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { Redacted } from "effect"
+import { Accounts } from "../../src/layers/Accounts.ts"
+import { type App, figures, type Reply, startApp, type Tenant, verify } from "../app.ts"
+import { Context, Effect } from "effect"
+
+/** Who may call what. A new route is a line here. `session` is the status of a session, `key` that of an API key. */
+interface Line {
+  readonly method: string
+  /** `{run}` and `{key}` stand for ids of the caller's own organization. */
+  readonly path: string
+  readonly body?: unknown
+  readonly open?: true
+  readonly key: number
+  readonly session: number
+}
+const lines: ReadonlyArray<Line> = [
+  { method: "POST", path: "/v1/run", body: verify(), key: 200, session: 200 },
+  { method: "GET", path: "/v1/runs", key: 200, session: 200 },
+  { method: "GET", path: "/v1/runs/{run}", key: 200, session: 200 },
+  { method: "POST", path: "/v1/runs/{run}/cancel", key: 400, session: 400 },
+  { method: "POST", path: "/v1/inspect", body: { capability: "email.find" }, key: 200, session: 200 },
+  { method: "GET", path: "/v1/wallet", key: 200, session: 200 },
+  { method: "GET", path: "/v1/wallet/transactions", key: 200, session: 200 },
+  { method: "POST", path: "/v1/wallet/topups/checkout", body: { amount: "10.00" }, key: 200, session: 200 },
+  { method: "GET", path: "/v1/spend-guard", key: 200, session: 200 },
+  { method: "POST", path: "/v1/spend-guard", body: {}, key: 200, session: 200 },
+  { method: "GET", path: "/v1/api-keys", key: 200, session: 200 },
+  { method: "POST", path: "/v1/api-keys", body: { name: "x", environment: "test" }, key: 403, session: 200 },
+  { method: "DELETE", path: "/v1/api-keys/{key}", key: 200, session: 200 },
+  { method: "GET", path: "/v1/auth/session", key: 403, session: 200 },
+  // Last, because it ends the session.
+  { method: "POST", path: "/v1/auth/sign-out", key: 403, session: 200 },
+  { method: "POST", path: "/v1/auth/sign-up", body: {}, open: true, key: 400, session: 400 },
+  { method: "POST", path: "/v1/auth/sign-in", body: {}, open: true, key: 400, session: 400 }
+]
+
+describe("who may call what", () => {
+  let app: App
+  let org: Tenant
+  beforeAll(async () => {
+    app = await startApp()
+    org = await app.tenant("100.00")
+  })
+  afterAll(() => app.stop())
+
+  const spare = async (tenant: Tenant) => {
+    const { body } = await tenant.run(verify())
+    const accounts = Context.get(app.context, Accounts)
+    const { id, token } = await Effect.runPromise(accounts.createKey(tenant.org_id, "spare", "test"))
+    return { run: body.run_id as string, key: id, token: Redacted.value(token) }
+  }
+  const ask = (line: Line, token: string | null, ids: { run: string; key: string }) =>
+    app.call(token, line.method, line.path.replace("{run}", ids.run).replace("{key}", ids.key), { body: line.body })
+
+  test("T50 key.kind_matrix", async () => {
+    const ids = await spare(org)
+    const revoked = await spare(org)
+    await app.call(org.key, "DELETE", `/v1/api-keys/${revoked.key}`)
+    const ended = await org.session()
+    await app.call(ended, "POST", "/v1/auth/sign-out")
+    const live = `rg_live_${"a".repeat(43)}`
+    const row =
+      "INSERT INTO api_keys (key_id, org_id, name, environment, key_hash, display) VALUES ($1, $2, 'live', 'live', $3, 'x')"
+    await app.sql(row, ["key_live", org.org_id, new Bun.CryptoHasher("sha256").update(live).digest()])
+    const session = await org.session()
+
+    const none: ReadonlyArray<readonly [string, string | null]> = [
+      ["none", null],
+      ["empty", ""],
+      ["malformed", "rg_test_"],
+      ["another scheme's", "dXNlcjpwYXNz"],
+      ["too long", `rg_test_${"a".repeat(200)}`],
+      ["unknown key", `rg_test_${"b".repeat(43)}`],
+      ["unknown session", `rg_sess_${"b".repeat(43)}`],
+      ["revoked key", revoked.token],
+      ["ended session", ended],
+      ["live key in the sandbox", live],
+      ["a key's id", org.key_id],
+      ["a key with a space behind", `${org.key}x`]
+    ]
+    let cells = 0
+    const wrong: Array<string> = []
+    const bodies = new Set<string>()
+    const check = (name: string, line: Line, answer: Reply, expected: number) => {
+      cells += 1
+      if (answer.status !== expected)
+        wrong.push(`${line.method} ${line.path} with ${name}: ${answer.status}, not ${expected}`)
+      if (expected === 401) {
+        bodies.add(JSON.stringify(answer.body.error))
+        if (answer.headers.get("www-authenticate") === null)
+          wrong.push(`${line.path} with ${name}: no WWW-Authenticate`)
+      }
+    }
+    for (const line of lines) {
+      for (const [name, token] of none) check(name, line, await ask(line, token, ids), line.open === true ? 400 : 401)
+      check("a key", line, await ask(line, org.key, ids), line.key)
+      check("a session", line, await ask(line, session, ids), line.session)
+    }
+    expect(wrong).toEqual([])
+    // Nothing in the answer says which of them it was.
+    expect(bodies.size).toBe(1)
+    await app.books()
+    figures("T50 key.kind_matrix", { cells, passed: cells - wrong.length, violations: wrong.length })
+  })
+
+  test("T51 tenant.bola_sweep: another organization's ids are like ids of nothing", async () => {
+    const [other, theirs] = await Promise.all([app.tenant("1.00"), spare(org)])
+    const before = await Promise.all([org.ledger(), org.get("/v1/api-keys"), org.get(`/v1/runs/${theirs.run}`)])
+    const nothing = { run: `run_${"7".repeat(26)}`, key: `key_${"7".repeat(26)}` }
+    const session = await other.session()
+    let ids = 0
+    const violations: Array<string> = []
+    for (const token of [other.key, session]) {
+      for (const line of lines.filter((one) => one.path.includes("{"))) {
+        const stranger = await ask(line, token, theirs)
+        const absent = await ask(line, token, nothing)
+        ids += 1
+        const same = (reply: Reply, known: { run: string; key: string }) =>
+          JSON.stringify([reply.status, reply.body.error, [...reply.headers.keys()].sort()])
+            .replaceAll(known.run, "id")
+            .replaceAll(known.key, "id")
+        if (same(stranger, theirs) !== same(absent, nothing) || stranger.status !== 400)
+          violations.push(`${line.method} ${line.path}: ${stranger.text}`)
+      }
+      // Ids in queries and bodies.
+      const lists = await Promise.all([
+        app.call(token, "GET", "/v1/runs?limit=200"),
+        app.call(token, "GET", "/v1/wallet/transactions"),
+        app.call(token, "GET", "/v1/api-keys")
+      ])
+      for (const list of lists)
+        if (list.text.includes(theirs.run) || list.text.includes(theirs.key)) violations.push(list.text)
+      const paged = await app.call(token, "GET", `/v1/runs?cursor=${theirs.run}`)
+      if (paged.body.items.length !== 0) violations.push("a cursor of another organization shows runs")
+    }
+    expect(violations).toEqual([])
+    const after = await Promise.all([org.ledger(), org.get("/v1/api-keys"), org.get(`/v1/runs/${theirs.run}`)])
+    expect(after[0]).toEqual(before[0])
+    expect(after[2]?.body).toEqual(before[2]?.body)
+    figures("T51 tenant.bola_sweep", { routes: ids, violations: violations.length })
+  })
+
+  test("T53 auth.timing: an unknown, a similar and a revoked key take the same time and read alike", async () => {
+    const revoked = await spare(org)
+    await app.call(org.key, "DELETE", `/v1/api-keys/${revoked.key}`)
+    const tokens = {
+      unknown: `rg_test_${"c".repeat(43)}`,
+      similar: `${org.key.slice(0, -1)}${org.key.endsWith("a") ? "b" : "a"}`,
+      revoked: revoked.token
+    }
+    const samples: Record<string, Array<number>> = { unknown: [], similar: [], revoked: [] }
+    const bodies = new Set<string>()
+    const names = Object.keys(tokens) as ReadonlyArray<keyof typeof tokens>
+    for (let round = 0; round < 300; round++) {
+      for (const name of names) {
+        const began = performance.now()
+        const { body, status } = await app.call(tokens[name], "GET", "/v1/wallet")
+        samples[name]?.push(performance.now() - began)
+        bodies.add(JSON.stringify([status, body.error]))
+      }
+    }
+    expect(bodies.size).toBe(1)
+    figures("T53 auth.timing", {
+      samples: 300,
+      t_similar: welch(samples["unknown"] ?? [], samples["similar"] ?? []),
+      t_revoked: welch(samples["unknown"] ?? [], samples["revoked"] ?? []),
+      violations: bodies.size - 1
+    })
+  })
+
+  test("T54 mass_assignment: no field of an answer may be set by a request", async () => {
+    const run = (await org.run({ ...verify(), response: { include_raw: true } })).body
+    const failed = (await org.run({ capability: "email.verify", input: { email: "error@sandbox.test" } })).body
+    const outputs = [
+      ...new Set([
+        ...Object.keys(run),
+        ...Object.keys(failed),
+        ...Object.keys(run.billing),
+        ...Object.keys(await org.wallet()),
+        ...Object.keys((await org.ledger())[0] ?? {}),
+        ...Object.keys((await org.get("/v1/api-keys")).body.items[0]),
+        ...Object.keys((await org.get("/v1/spend-guard")).body),
+        ...[
+          "org_id",
+          "key_id",
+          "user_id",
+          "hold",
+          "plan",
+          "fingerprint",
+          "__proto__",
+          "constructor",
+          "controls",
+          "lane"
+        ]
+      ])
+    ]
+    const before = await Promise.all([org.wallet(), org.get("/v1/spend-guard"), org.list("?limit=200")])
+    let tried = 0
+    const violations: Array<string> = []
+    const session = await org.session()
+    const bodies: ReadonlyArray<readonly [string, string, Record<string, unknown>]> = [
+      ["/v1/run", "", { ...verify() }],
+      ["/v1/run", "routing.", { ...verify(), routing: {} }],
+      ["/v1/run", "response.", { ...verify(), response: {} }],
+      ["/v1/run", "input.", { ...verify() }],
+      ["/v1/inspect", "", { capability: "email.find" }],
+      ["/v1/wallet/topups/checkout", "", { amount: "10.00" }],
+      ["/v1/spend-guard", "", {}],
+      ["/v1/api-keys", "", { name: "x", environment: "test" }]
+    ]
+    for (const [path, prefix, body] of bodies) {
+      const inside = prefix.slice(0, -1)
+      const place = (inside === "" ? body : (body[inside] ?? {})) as Record<string, unknown>
+      const known = new Set([...Object.keys(place), ...allowed(path, prefix)])
+      for (const field of outputs) {
+        if (known.has(field)) continue
+        tried += 1
+        const changed = `${JSON.stringify(place).slice(0, -1)}${Object.keys(place).length === 0 ? "" : ","}${JSON.stringify(field)}:"1.00"}`
+        const { [inside]: _inside, ...rest } = body
+        const raw =
+          inside === ""
+            ? changed
+            : `${JSON.stringify(rest).slice(0, -1)}${Object.keys(rest).length === 0 ? "" : ","}"${inside}":${changed}}`
+        const answer = await app.call(session, "POST", path, { raw, headers: { "content-type": "application/json" } })
+        const paths: ReadonlyArray<string> = answer.body?.error?.details?.map((one: { path: string }) => one.path) ?? []
+        if (answer.status !== 400 || !paths.includes(`${prefix}${field}`))
+          violations.push(`${path} ${prefix}${field}: ${answer.status} ${answer.text.slice(0, 200)}`)
+      }
+    }
+    const after = await Promise.all([org.wallet(), org.get("/v1/spend-guard"), org.list("?limit=200")])
+    expect(violations).toEqual([])
+    expect(after.map((one) => ("body" in one ? one.body : one))).toEqual(
+      before.map((one) => ("body" in one ? one.body : one))
+    )
+    figures("T54 mass_assignment", { fields: tried, violations: violations.length })
+  })
+})
+
+/** Fields that a request has in common with an answer. */
+const allowed = (path: string, prefix: string): ReadonlyArray<string> => {
+  if (path === "/v1/run" && prefix === "") return ["capability", "endpoint", "provider"]
+  if (path === "/v1/run" && prefix === "routing.") return ["provider"]
+  if (path === "/v1/spend-guard") return ["per_run_limit", "daily_limit"]
+  return []
+}
+
+/** Welch's t of two samples, without the slowest tenth of each: those measure the machine. */
+const welch = (a: ReadonlyArray<number>, b: ReadonlyArray<number>): number => {
+  const trimmed = (values: ReadonlyArray<number>) =>
+    [...values].sort((x, y) => x - y).slice(0, Math.ceil(values.length * 0.9))
+  const moments = (values: ReadonlyArray<number>) => {
+    const mean = values.reduce((sum, one) => sum + one, 0) / values.length
+    return {
+      mean,
+      spread: values.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (values.length - 1) / values.length
+    }
+  }
+  const [x, y] = [moments(trimmed(a)), moments(trimmed(b))]
+  return Math.round(((x.mean - y.mean) / Math.sqrt(x.spread + y.spread)) * 100) / 100
+}
