@@ -16,7 +16,7 @@ export class Executions extends Context.Service<
     readonly tryTake: () => boolean
     readonly giveBack: (count: number) => void
     readonly room: () => number
-    readonly running: () => number
+    readonly running: () => ReadonlyArray<string>
     /** Runs `work` in a fiber of its own; its room is given back when it ends. */
     readonly start: (run_id: string, work: Effect.Effect<void>) => Effect.Effect<void>
     /** Called whenever room becomes free. */
@@ -70,7 +70,7 @@ export class Executions extends Context.Service<
         },
         giveBack,
         room: () => (stopping ? 0 : concurrency - taken),
-        running: () => taken,
+        running: () => Array.from(fibers, ([run_id]) => run_id),
         start,
         onRoom: (listener) => {
           notify = listener

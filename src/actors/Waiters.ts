@@ -1,16 +1,18 @@
 /**
  * Waiting for an id: a run that becomes final, or a command that is answered.
  *
- * A waiter is a fiber parked on a Deferred: it costs no connection and no thread, and is released by the word, the deadline
+ * A waiter is a parked fiber: it costs no connection and no thread, and is released by the word, the deadline
  * or the client that hangs up. A slow poll stands behind the signals, so a lost one delays an answer and never loses it.
  */
-import { Clock, Context, Deferred, Effect, Layer, Option, Schedule } from "effect"
+import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { oneLine } from "../layers/Batch.ts"
 import { Signals } from "../layers/Signals.ts"
 import { WaitStore } from "../layers/WaitStore.ts"
 
 interface Watched {
-  readonly done: Deferred.Deferred<void>
+  done: boolean
+  /** The waiters, each told once whether the word came. */
+  readonly parked: Set<(told: boolean) => void>
   readonly since: number
   count: number
 }
@@ -43,12 +45,16 @@ export class Waiters extends Context.Service<
       const signals = yield* Signals
       const store = yield* WaitStore
       const watched = new Map<string, Watched>()
-      const closing = yield* Deferred.make<void>()
+      let closed = false
 
+      const finish = (entry: Watched) => {
+        entry.done = true
+        for (const wake of [...entry.parked]) wake(true)
+      }
       const tell = (ids: Iterable<string>) => {
         for (const id of ids) {
           const entry = watched.get(id)
-          if (entry !== undefined) Deferred.doneUnsafe(entry.done, Effect.void)
+          if (entry !== undefined) finish(entry)
         }
       }
       yield* Effect.acquireRelease(
@@ -68,10 +74,26 @@ export class Waiters extends Context.Service<
 
       const register = (id: string) =>
         Effect.map(Clock.currentTimeMillis, (since) => {
-          const entry = watched.get(id) ?? { done: Deferred.makeUnsafe<void>(), since, count: 0 }
+          const entry = watched.get(id) ?? { done: false, parked: new Set(), since, count: 0 }
           entry.count += 1
           watched.set(id, entry)
           return entry
+        })
+      /** One parked fiber and one timer: a race of effects would cost four fibers for each of thousands of waiters. */
+      const word = (entry: Watched, millis: number) =>
+        Effect.callback<boolean>((resume) => {
+          if (entry.done || closed) return resume(Effect.succeed(entry.done))
+          const wake = (told: boolean) => {
+            clearTimeout(timer)
+            entry.parked.delete(wake)
+            resume(Effect.succeed(told))
+          }
+          const timer = setTimeout(() => wake(false), millis)
+          entry.parked.add(wake)
+          return Effect.sync(() => {
+            clearTimeout(timer)
+            entry.parked.delete(wake)
+          })
         })
       const release = (id: string) => (entry: Watched) =>
         Effect.sync(() => {
@@ -87,14 +109,15 @@ export class Waiters extends Context.Service<
               Effect.gen(function* () {
                 const answer = yield* before
                 if (settled(answer) || millis <= 0) return { answer, told: false }
-                const word = Effect.raceFirst(Effect.as(Deferred.await(entry.done), true), Effect.as(Deferred.await(closing), false))
-                const told = yield* Effect.timeoutOption(word, `${millis} millis`)
-                return { answer, told: Option.getOrElse(told, () => false) }
+                return { answer, told: yield* word(entry, millis) }
               }),
             release(id)
           ),
         watching: () => watched.size,
-        close: Effect.asVoid(Deferred.succeed(closing, undefined))
+        close: Effect.sync(() => {
+          closed = true
+          for (const entry of watched.values()) for (const wake of [...entry.parked]) wake(false)
+        })
       })
     })
   )

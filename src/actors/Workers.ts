@@ -133,7 +133,7 @@ export const Workers = Layer.effectDiscard(
         else if (age_seconds > stuckSeconds) yield* queues.unstick(laneQueue(lane))
         else yield* lanes.nudge(lane)
       }
-      const lost = yield* leases.takeOver(executions.workerId(), takeOverMax)
+      const lost = yield* leases.takeOver(executions.workerId(), executions.running(), takeOverMax)
       yield* Effect.forEach(lost, recover, { discard: true })
       const queuedFor = yield* leases.oldestQueuedSeconds
       if (queuedFor !== null && queuedFor > 1) yield* claimNow

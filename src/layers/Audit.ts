@@ -65,9 +65,10 @@ export class Audit extends Context.Service<Audit, { readonly run: Effect.Effect<
                          count(*) FILTER (WHERE type = 'reserve') AS reserves, count(*) FILTER (WHERE type = 'settle') AS settles
                   FROM ledger WHERE run_id IS NOT NULL GROUP BY org_id, run_id) l
             FULL JOIN runs r USING (org_id, run_id)
+            LEFT JOIN open_runs o ON o.run_id = r.run_id
             WHERE r.run_id IS NULL OR coalesce(l.reserves, 0) > 1 OR coalesce(l.settles, 0) > 1
                OR (r.finished_at IS NOT NULL AND coalesce(l.reserved, 0) <> coalesce(l.resolved, 0))
-               OR (r.finished_at IS NULL AND r.status IN ('queued', 'running') AND (coalesce(l.reserved, 0) <> r.hold OR coalesce(l.resolved, 0) <> 0))
+               OR (r.finished_at IS NULL AND o.run_id IS NOT NULL AND (coalesce(l.reserved, 0) <> r.hold OR coalesce(l.resolved, 0) <> 0))
             LIMIT ${violationsPerEquation}`
         ],
         [

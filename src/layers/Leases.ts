@@ -7,6 +7,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { texts } from "./Columns.ts"
 import { decodePlan, type Plan } from "../schema/Plan.ts"
 import { Attempt } from "../schema/Run.ts"
 
@@ -47,10 +48,13 @@ export class Leases extends Context.Service<
     readonly claim: (worker_id: string, limit: number) => Effect.Effect<ReadonlyArray<LeasedRun>>
     /** Records the attempts, the last of which is about to be made. False when the lease is lost. */
     readonly attempt: (run_id: string, lease_token: string, attempts: string) => Effect.Effect<boolean>
-    /** Takes over runs whose worker is dead. */
-    readonly takeOver: (worker_id: string, limit: number) => Effect.Effect<ReadonlyArray<LostRun>>
+    /**
+     * Takes over runs whose worker is dead, and this worker's own that it does not execute: their lease was committed and the
+     * answer lost, or their execution broke off.
+     */
+    readonly takeOver: (worker_id: string, executing: ReadonlyArray<string>, limit: number) => Effect.Effect<ReadonlyArray<LostRun>>
     /** Puts a run that may be tried again back into the queue. */
-    readonly requeue: (run: { org_id: string; run_id: string; lease_token: string }, attempts: string) => Effect.Effect<void>
+    readonly requeue: (run: { run_id: string; lease_token: string }, attempts: string) => Effect.Effect<void>
     readonly oldestQueuedSeconds: Effect.Effect<number | null>
   }
 >()("rungate/layers/Leases") {
@@ -73,14 +77,13 @@ export class Leases extends Context.Service<
 
       const claim = (worker_id: string, limit: number) => sql<StoredRun>`
         WITH mine AS (
-          SELECT run_id FROM open_runs WHERE state = 'queued' ORDER BY queued_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
+          SELECT run_id FROM open_runs WHERE state = 'queued' ORDER BY since LIMIT ${limit} FOR UPDATE SKIP LOCKED
         ), leased AS (
-          UPDATE open_runs o SET state = 'running', worker_id = ${worker_id}, lease_token = gen_random_uuid()::text
+          UPDATE open_runs o SET state = 'running', worker_id = ${worker_id}, lease_token = gen_random_uuid()::text, since = now()
           FROM mine WHERE o.run_id = mine.run_id RETURNING o.run_id, o.org_id, o.lease_token, o.attempts
         )
-        UPDATE runs r SET status = 'running', started_at = coalesce(r.started_at, clock_timestamp())
-        FROM leased l WHERE r.org_id = l.org_id AND r.run_id = l.run_id AND r.status = 'queued'
-        RETURNING r.org_id, r.run_id, l.lease_token, r.capability, r.plan, r.input::text AS input, l.attempts`
+        SELECT r.org_id, r.run_id, l.lease_token, r.capability, r.plan, r.input::text AS input, l.attempts
+        FROM leased l JOIN runs r ON r.org_id = l.org_id AND r.run_id = l.run_id`
 
       const attempt = Effect.fnUntraced(function* (run_id: string, lease_token: string, attempts: string) {
         const rows = yield* sql`
@@ -89,29 +92,28 @@ export class Leases extends Context.Service<
         return rows.length === 1
       })
 
-      const takeOver = (worker_id: string, limit: number) => sql<StoredRun & { side_effect: boolean }>`
+      const takeOver = (worker_id: string, executing: ReadonlyArray<string>, limit: number) => sql<StoredRun & { side_effect: boolean }>`
         WITH lost AS (
           SELECT o.run_id FROM open_runs o
           WHERE o.state = 'running'
-            AND NOT EXISTS (SELECT FROM workers w WHERE w.worker_id = o.worker_id AND w.expires_at > now())
+            AND CASE WHEN o.worker_id = ${worker_id}
+                THEN o.since < now() - interval '5 seconds' AND o.run_id <> ALL(${texts(executing)})
+                     AND NOT EXISTS (SELECT FROM mailbox m WHERE m.run_id = o.run_id)
+                ELSE NOT EXISTS (SELECT FROM workers w WHERE w.worker_id = o.worker_id AND w.expires_at > now()) END
           LIMIT ${limit} FOR UPDATE SKIP LOCKED
         ), taken AS (
-          UPDATE open_runs o SET worker_id = ${worker_id}, lease_token = gen_random_uuid()::text
+          UPDATE open_runs o SET worker_id = ${worker_id}, lease_token = gen_random_uuid()::text, since = now()
           FROM lost WHERE o.run_id = lost.run_id RETURNING o.*
         )
         SELECT r.org_id, r.run_id, t.lease_token, t.side_effect, t.attempts, r.capability, r.plan, r.input::text AS input
         FROM taken t JOIN runs r ON r.org_id = t.org_id AND r.run_id = t.run_id`
 
-      const requeue = (run: { org_id: string; run_id: string; lease_token: string }, attempts: string) => sql`
-        WITH back AS (
-          UPDATE open_runs SET state = 'queued', worker_id = NULL, lease_token = NULL, attempts = ${attempts}::text::json, queued_at = now()
-          WHERE run_id = ${run.run_id} AND lease_token = ${run.lease_token} RETURNING run_id
-        )
-        UPDATE runs SET status = 'queued' FROM back
-        WHERE runs.org_id = ${run.org_id} AND runs.run_id = back.run_id AND runs.status = 'running'`
+      const requeue = (run: { run_id: string; lease_token: string }, attempts: string) => sql`
+        UPDATE open_runs SET state = 'queued', worker_id = NULL, lease_token = NULL, attempts = ${attempts}::text::json, since = now()
+        WHERE run_id = ${run.run_id} AND lease_token = ${run.lease_token}`
 
       const oldest = sql<{ age: number | null }>`
-        SELECT extract(epoch FROM now() - min(queued_at))::float8 AS age FROM open_runs WHERE state = 'queued'`
+        SELECT extract(epoch FROM now() - min(since))::float8 AS age FROM open_runs WHERE state = 'queued'`
 
       return Leases.of({
         register: (worker_id, seconds) => Effect.asVoid(Effect.orDie(register(worker_id, seconds))),
@@ -119,7 +121,7 @@ export class Leases extends Context.Service<
         retire: (worker_id) => Effect.asVoid(Effect.orDie(retire(worker_id))),
         claim: (worker_id, limit) => Effect.orDie(Effect.map(claim(worker_id, limit), (rows) => rows.map(leased))),
         attempt: (run_id, token, attempts) => Effect.orDie(attempt(run_id, token, attempts)),
-        takeOver: (worker_id, limit) => Effect.orDie(Effect.map(takeOver(worker_id, limit), (rows) => rows.map(leased))),
+        takeOver: (worker_id, executing, limit) => Effect.orDie(Effect.map(takeOver(worker_id, executing, limit), (rows) => rows.map(leased))),
         requeue: (run, attempts) => Effect.asVoid(Effect.orDie(requeue(run, attempts))),
         oldestQueuedSeconds: oldest.pipe(
           Effect.map((rows) => rows[0]?.age ?? null),

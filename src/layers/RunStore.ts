@@ -54,7 +54,6 @@ export interface RunRow {
   readonly error_code: string | null
   readonly error_message: string | null
   readonly created_at: Date
-  readonly started_at: Date | null
   readonly finished_at: Date | null
 }
 
@@ -165,8 +164,10 @@ export class RunStore extends Context.Service<
         return yield* holder(run, row.lane)
       })
 
-      const columns = sql.literal(`org_id, run_id, request_id, kind, capability, endpoint, provider, status, quoted, charged,
-        routing_reason, attempts::text AS attempts, hints::text AS hints, error_code, error_message, created_at, started_at, finished_at`)
+      // A run that is not final is in the state that its row in open_runs says; one without such a row waits for its turn.
+      const columns = sql.literal(`r.org_id, r.run_id, r.request_id, r.kind, r.capability, r.endpoint, r.provider,
+        coalesce(o.state, r.status) AS status, r.quoted, r.charged, r.routing_reason, coalesce(r.attempts, o.attempts)::text AS attempts,
+        r.hints::text AS hints, r.error_code, r.error_message, r.created_at, r.finished_at`)
 
       const findOne = yield* batch({
         name: "find",
@@ -174,9 +175,9 @@ export class RunStore extends Context.Service<
         parallel: 2,
         flush: Effect.fnUntraced(function* (asked: ReadonlyArray<{ org_id: string; run_id: string }>) {
           const rows = yield* sql<RunRow>`
-            SELECT ${columns}, result::text AS result FROM runs
-            WHERE (org_id, run_id) IN (
-              SELECT * FROM unnest(${texts(asked.map((one) => one.org_id))}, ${texts(asked.map((one) => one.run_id))}))`
+            SELECT ${columns}, r.result::text AS result
+            FROM unnest(${texts(asked.map((one) => one.org_id))}, ${texts(asked.map((one) => one.run_id))}) AS asked(org_id, run_id)
+            JOIN runs r USING (org_id, run_id) LEFT JOIN open_runs o ON o.run_id = r.run_id`
           const byId = new Map(rows.map((row) => [`${row.org_id} ${row.run_id}`, row]))
           return asked.map((one) => byId.get(`${one.org_id} ${one.run_id}`) ?? null)
         })
@@ -185,14 +186,14 @@ export class RunStore extends Context.Service<
       const list = (filter: ListFilter) => {
         const { org_id, status, capability, provider, endpoint, before, limit } = filter
         return sql<RunRow>`
-          SELECT ${columns}, NULL AS result FROM runs
-          WHERE org_id = ${org_id}
-            AND (${status}::text IS NULL OR status = ${status})
-            AND (${capability}::text IS NULL OR capability = ${capability})
-            AND (${provider}::text IS NULL OR provider = ${provider})
-            AND (${endpoint}::text IS NULL OR endpoint = ${endpoint})
-            AND (${before}::text IS NULL OR run_id < ${before})
-          ORDER BY run_id DESC LIMIT ${limit}`
+          SELECT ${columns}, NULL AS result FROM runs r LEFT JOIN open_runs o ON o.run_id = r.run_id
+          WHERE r.org_id = ${org_id}
+            AND (${status}::text IS NULL OR coalesce(o.state, r.status) = ${status})
+            AND (${capability}::text IS NULL OR r.capability = ${capability})
+            AND (${provider}::text IS NULL OR r.provider = ${provider})
+            AND (${endpoint}::text IS NULL OR r.endpoint = ${endpoint})
+            AND (${before}::text IS NULL OR r.run_id < ${before})
+          ORDER BY r.run_id DESC LIMIT ${limit}`
       }
 
       return RunStore.of({

@@ -1,10 +1,10 @@
 /**
  * One turn of a lane, as storage sees it: take the mail, lock the wallets, apply what was decided, in one transaction.
  *
- * The mail's rows are locked when they are taken and deleted by the statement that writes their effects, so a command is
- * applied at most once, and a turn that was handed out twice finds an empty mailbox.
+ * The mail is deleted by the statement that writes its effects, so a command is applied at most once. Of two turns that were
+ * handed the same mail the second waits for the first one's wallets, finds the mail gone, and undoes itself.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { crashPoint } from "./CrashPoint.ts"
 import { bigints, booleans, texts } from "./Columns.ts"
@@ -41,10 +41,10 @@ export interface TurnView {
   readonly day: string
 }
 
-export interface RunChange {
+/** The end of a run. */
+export interface Ending {
   readonly org_id: string
   readonly run_id: string
-  readonly from: RunStatus
   readonly status: RunStatus
   readonly charged: bigint | null
   readonly provider: string | null
@@ -54,8 +54,6 @@ export interface RunChange {
   readonly error_message: string | null
   /** The mail whose `result` becomes the run's: it never leaves the database. */
   readonly result_of: bigint | null
-  readonly started: boolean
-  readonly finished: boolean
 }
 
 export interface Opening {
@@ -72,10 +70,10 @@ export interface Opening {
 export interface TurnEffects {
   readonly wallets: ReadonlyArray<Wallet>
   readonly entries: ReadonlyArray<Entry & { readonly org_id: string; readonly txn_id: string }>
-  readonly runs: ReadonlyArray<RunChange>
+  readonly ended: ReadonlyArray<Ending>
   readonly opened: ReadonlyArray<Opening>
-  /** Runs whose hold and lease end. */
-  readonly closed: ReadonlyArray<string>
+  /** Runs whose hold and lease end, with the lease they were seen under: one that changed hands meanwhile is not closed. */
+  readonly closed: ReadonlyArray<{ readonly run_id: string; readonly lease_token: string | null }>
   readonly replies: ReadonlyArray<{ readonly command_id: string; readonly reply: string }>
 }
 
@@ -114,18 +112,22 @@ const walletOf = (row: WalletRow): Wallet => ({
 
 const unique = (values: ReadonlyArray<string>) => [...new Set(values)].sort()
 
+/** Another turn applied some of this mail first; the next one sees it fresh. */
+export class TurnsMet extends Schema.TaggedError<TurnsMet>()("TurnsMet", {}) {}
+
 export class TurnStore extends Context.Service<
   TurnStore,
   {
     /**
      * Takes up to `max` commands of a lane, oldest first, and applies what `decide` makes of them. Answers what decide
-     * answered, or null when the mailbox was empty. Dies when the database refuses; nothing is applied then.
+     * answered, or null when the mailbox was empty. Dies when the database refuses; nothing is applied then, nor when two
+     * turns met.
      */
     readonly turn: <A>(
       lane: number,
       max: number,
       decide: (view: TurnView) => { readonly effects: TurnEffects; readonly answer: A }
-    ) => Effect.Effect<A | null>
+    ) => Effect.Effect<A | null, TurnsMet>
     /** Sets the oldest command aside after it failed alone `parkAfter` times, so that it can't hold up its lane. */
     readonly strike: (lane: number, parkAfter: number, why: string) => Effect.Effect<"kept" | "parked">
   }
@@ -137,7 +139,7 @@ export class TurnStore extends Context.Service<
 
       const take = (lane: number, max: number) => sql<Mail>`
         SELECT id, command_id, org_id, run_id, tag, payload, attempts FROM mailbox
-        WHERE lane = ${lane} AND parked IS NULL ORDER BY id LIMIT ${max} FOR UPDATE`
+        WHERE lane = ${lane} AND parked IS NULL ORDER BY id LIMIT ${max}`
 
       // A share lock of a foreign key elsewhere must not wait for a turn: NO KEY.
       const lockWallets = (orgs: ReadonlyArray<string>) => sql<WalletRow>`
@@ -146,7 +148,7 @@ export class TurnStore extends Context.Service<
         FROM wallets WHERE org_id = ANY(${texts(orgs)}) ORDER BY org_id FOR NO KEY UPDATE`
 
       const readRuns = (orgs: ReadonlyArray<string>, runs: ReadonlyArray<string>, starting: ReadonlyArray<string>) => sql<RunRow>`
-        SELECT r.org_id, r.run_id, r.status, r.hold, o.lease_token, r.capability,
+        SELECT r.org_id, r.run_id, coalesce(o.state, r.status) AS status, r.hold, o.lease_token, r.capability,
                CASE WHEN r.run_id = ANY(${texts(starting)}) THEN r.plan END AS plan,
                CASE WHEN r.run_id = ANY(${texts(starting)}) THEN r.input::text END AS input
         FROM unnest(${texts(orgs)}, ${texts(runs)}) AS asked(org_id, run_id)
@@ -161,8 +163,8 @@ export class TurnStore extends Context.Service<
       }
 
       const apply = Effect.fnUntraced(function* (lane: number, mail: ReadonlyArray<Mail>, effects: TurnEffects) {
-        const { wallets, entries, runs, opened, closed, replies } = effects
-        const [count] = yield* sql<{ mail: bigint; runs: bigint }>`
+        const { wallets, entries, ended, opened, closed, replies } = effects
+        const [count] = yield* sql<{ mail: bigint; ended: bigint; closed: bigint }>`
           WITH gone AS (
             DELETE FROM mailbox WHERE lane = ${lane} AND id = ANY(${bigints(mail.map((m) => m.id))}) RETURNING id, result
           ), paid AS (
@@ -190,42 +192,39 @@ export class TurnStore extends Context.Service<
                         ${texts(opened.map((o) => o.lease_token))}, ${texts(opened.map((o) => o.attempts))})
                  AS n(run_id, org_id, hold, state, side_effect, worker_id, lease_token, attempts)
           ), closed AS (
-            DELETE FROM open_runs WHERE run_id = ANY(${texts(closed)})
+            DELETE FROM open_runs o
+            USING unnest(${texts(closed.map((c) => c.run_id))}, ${texts(closed.map((c) => c.lease_token))}) AS n(run_id, lease_token)
+            WHERE o.run_id = n.run_id AND o.lease_token IS NOT DISTINCT FROM n.lease_token RETURNING 1
           ), replied AS (
             INSERT INTO replies (command_id, reply)
             SELECT command_id, reply::json FROM unnest(${texts(replies.map((r) => r.command_id))}, ${texts(replies.map((r) => r.reply))})
                  AS n(command_id, reply)
             ON CONFLICT (command_id) DO NOTHING
-          ), changed AS (
+          ), finished AS (
             UPDATE runs r SET status = n.status, charged = n.charged, provider = coalesce(n.provider, r.provider),
                    attempts = n.attempts::json, hints = n.hints::json, error_code = n.error_code, error_message = n.error_message,
-                   result = g.result,
-                   started_at = CASE WHEN n.started THEN clock_timestamp() ELSE r.started_at END,
-                   finished_at = CASE WHEN n.finished THEN clock_timestamp() END
-            FROM unnest(${texts(runs.map((r) => r.org_id))}, ${texts(runs.map((r) => r.run_id))}, ${texts(runs.map((r) => r.from))},
-                        ${texts(runs.map((r) => r.status))}, ${bigints(runs.map((r) => r.charged))},
-                        ${texts(runs.map((r) => r.provider))}, ${texts(runs.map((r) => r.attempts))},
-                        ${texts(runs.map((r) => r.hints))}, ${texts(runs.map((r) => r.error_code))},
-                        ${texts(runs.map((r) => r.error_message))}, ${bigints(runs.map((r) => r.result_of))},
-                        ${booleans(runs.map((r) => r.started))}, ${booleans(runs.map((r) => r.finished))})
-                 AS n(org_id, run_id, from_status, status, charged, provider, attempts, hints, error_code, error_message, result_of,
-                      started, finished)
+                   result = g.result, finished_at = clock_timestamp()
+            FROM unnest(${texts(ended.map((r) => r.org_id))}, ${texts(ended.map((r) => r.run_id))}, ${texts(ended.map((r) => r.status))},
+                        ${bigints(ended.map((r) => r.charged))}, ${texts(ended.map((r) => r.provider))},
+                        ${texts(ended.map((r) => r.attempts))}, ${texts(ended.map((r) => r.hints))},
+                        ${texts(ended.map((r) => r.error_code))}, ${texts(ended.map((r) => r.error_message))},
+                        ${bigints(ended.map((r) => r.result_of))})
+                 AS n(org_id, run_id, status, charged, provider, attempts, hints, error_code, error_message, result_of)
             LEFT JOIN gone g ON g.id = n.result_of
-            WHERE r.org_id = n.org_id AND r.run_id = n.run_id AND r.status = n.from_status
-            RETURNING r.run_id
+            WHERE r.org_id = n.org_id AND r.run_id = n.run_id AND r.finished_at IS NULL
+            RETURNING 1
           )
-          SELECT (SELECT count(*) FROM gone) AS mail, (SELECT count(*) FROM changed) AS runs`
+          SELECT (SELECT count(*) FROM gone) AS mail, (SELECT count(*) FROM finished) AS ended, (SELECT count(*) FROM closed) AS closed`
         // Somebody else changed what we decided upon: undo everything, and let the next turn see it fresh.
-        if (count?.mail !== BigInt(mail.length) || count.runs !== BigInt(runs.length)) {
-          return yield* Effect.die(new Error(`lane ${lane}: the turn met another one`))
-        }
+        const whole = count?.mail === BigInt(mail.length) && count.ended === BigInt(ended.length) && count.closed === BigInt(closed.length)
+        if (!whole) return yield* new TurnsMet()
       })
 
       const turn = <A>(
         lane: number,
         max: number,
         decide: (view: TurnView) => { readonly effects: TurnEffects; readonly answer: A }
-      ): Effect.Effect<A | null> =>
+      ): Effect.Effect<A | null, TurnsMet> =>
         Effect.gen(function* () {
           const mail = yield* take(lane, max)
           if (mail.length === 0) return null
@@ -254,7 +253,7 @@ export class TurnStore extends Context.Service<
         }).pipe(
           sql.withTransaction,
           Effect.tap(() => crashPoint("turn.after_commit")),
-          Effect.orDie
+          Effect.catchTag("SqlError", Effect.die)
         )
 
       const strike = Effect.fnUntraced(function* (lane: number, parkAfter: number, why: string) {

@@ -8,31 +8,43 @@ const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
 export type Prefix = "run" | "org" | "usr" | "key" | "txn" | "req" | "cmd" | "wrk" | "cs"
 
-/** One buffer of random bytes serves many ids: asking the system for ten bytes at a time is what costs. */
-const pool = new Uint8Array(4096)
+/** Two letters for each ten bits, so that 16 letters cost eight look-ups. */
+const pairs = Array.from({ length: 1024 }, (_, bits) => alphabet.charAt(bits >> 5) + alphabet.charAt(bits & 31))
+
+/** One buffer of random numbers serves many ids: asking the system for a few bytes at a time is what costs. */
+const pool = new Uint16Array(4096)
 let used = pool.length
 
-const random5 = (): number => {
+const randomPair = (): string => {
   if (used === pool.length) {
     crypto.getRandomValues(pool)
     used = 0
   }
-  const byte = pool[used] ?? 0
+  const bits = (pool[used] ?? 0) & 1023
   used += 1
-  return byte & 31
+  return pairs[bits] ?? ""
+}
+
+let timeOf = { millis: -1, text: "" }
+
+/** The ten letters of a millisecond; ids come in bursts, so the last one is remembered. */
+const timeText = (millis: number): string => {
+  if (timeOf.millis === millis) return timeOf.text
+  let text = ""
+  let rest = millis
+  for (let i = 0; i < 10; i++) {
+    text = alphabet.charAt(rest % 32) + text
+    rest = Math.floor(rest / 32)
+  }
+  timeOf = { millis, text }
+  return text
 }
 
 /** `millis` is the time of creation in milliseconds since 1970. */
 export const makeId = (prefix: Prefix, millis: number): string => {
-  let time = ""
-  let rest = millis
-  for (let i = 0; i < 10; i++) {
-    time = alphabet.charAt(rest % 32) + time
-    rest = Math.floor(rest / 32)
-  }
   let random = ""
-  for (let i = 0; i < 16; i++) random += alphabet.charAt(random5())
-  return `${prefix}_${time}${random}`
+  for (let i = 0; i < 8; i++) random += randomPair()
+  return `${prefix}_${timeText(millis)}${random}`
 }
 
 /** Whether a text could be an id of that kind: a look-up of anything else is not worth a query. */

@@ -55,12 +55,16 @@ export const money = Effect.gen(function* () {
     CREATE FUNCTION ledger_chains() RETURNS trigger LANGUAGE plpgsql AS $$
     DECLARE broken text;
     BEGIN
+      -- Within the statement each entry follows its neighbour; only a wallet's first one is looked up in the table.
       SELECT n.org_id || ' entry ' || n.seq INTO broken
-      FROM added n LEFT JOIN ledger p ON p.org_id = n.org_id AND p.seq = n.seq - 1
-      WHERE (n.seq > 1 AND p.seq IS NULL)
-         OR n.balance_after <> coalesce(p.balance_after, 0)
+      FROM (SELECT org_id, seq, type, amount, balance_after, reserved_after, lag(seq) OVER chain AS before,
+                   lag(balance_after) OVER chain AS balance_before, lag(reserved_after) OVER chain AS reserved_before
+            FROM added WINDOW chain AS (PARTITION BY org_id ORDER BY seq)) n
+      LEFT JOIN ledger p ON n.before IS NULL AND p.org_id = n.org_id AND p.seq = n.seq - 1
+      WHERE coalesce(n.before, p.seq, 0) <> n.seq - 1
+         OR n.balance_after <> coalesce(n.balance_before, p.balance_after, 0)
               + CASE WHEN n.type IN ('reserve', 'release') THEN 0 ELSE n.amount END
-         OR n.reserved_after <> coalesce(p.reserved_after, 0)
+         OR n.reserved_after <> coalesce(n.reserved_before, p.reserved_after, 0)
               + CASE WHEN n.type IN ('reserve', 'release') THEN -n.amount WHEN n.type = 'settle' THEN n.amount ELSE 0 END
       LIMIT 1;
       IF broken IS NOT NULL THEN

@@ -1,8 +1,8 @@
 /**
  * Runs, the actors' mailbox and the leases of execution.
  *
- * `runs` is the record; `open_runs` holds only runs with money or a worker attached to them, so that everything that must
- * be found quickly is found in a small table; `mailbox` holds commands until the turn that applies them.
+ * `runs` is the record, written when a run is admitted and when it ends. In between its state is its row in `open_runs`, a
+ * small table in which everything that must be found quickly is found. `mailbox` holds commands until a turn applies them.
  * No foreign keys on these tables: each insert would lock the same organization's row, which is what a hot wallet can't afford.
  */
 import { Effect } from "effect"
@@ -23,8 +23,9 @@ export const runs = Effect.gen(function* () {
       capability text,
       endpoint text,
       provider text,
-      status text NOT NULL DEFAULT 'created' CHECK (status IN ('created', 'reserved', 'queued', 'running', 'succeeded',
-        'no_match', 'failed', 'timed_out', 'blocked', 'cancelled')),
+      -- 'created' until it is final: what it does meanwhile is said by open_runs.state.
+      status text NOT NULL DEFAULT 'created' CHECK (status IN ('created', 'succeeded', 'no_match', 'failed', 'timed_out',
+        'blocked', 'cancelled')),
       hold bigint NOT NULL CHECK (hold >= 0),
       quoted bigint NOT NULL CHECK (quoted >= 0),
       charged bigint,
@@ -37,14 +38,13 @@ export const runs = Effect.gen(function* () {
       error_message text,
       hints json,
       created_at timestamptz NOT NULL DEFAULT now(),
-      started_at timestamptz,
       finished_at timestamptz,
       PRIMARY KEY (org_id, run_id),
       CONSTRAINT run_kind CHECK ((kind = 'capability') = (capability IS NOT NULL) AND (kind = 'endpoint') = (endpoint IS NOT NULL)),
       CONSTRAINT run_charge CHECK (charged IS NULL OR (charged BETWEEN 0 AND hold)),
       CONSTRAINT run_charged_only_when_delivered CHECK (charged IS NULL OR status IN ('succeeded', 'no_match')),
       CONSTRAINT run_finished CHECK (
-        (finished_at IS NOT NULL) = (status IN ('succeeded', 'no_match', 'failed', 'timed_out', 'blocked', 'cancelled')))
+        (finished_at IS NOT NULL) = (status <> 'created'))
     ) WITH (fillfactor = 70)`
   yield* sql`CREATE UNIQUE INDEX runs_idempotency ON runs (org_id, idempotency_key) WHERE idempotency_key IS NOT NULL`
   yield* sql`
@@ -64,10 +64,11 @@ export const runs = Effect.gen(function* () {
       worker_id text,
       lease_token text,
       attempts json NOT NULL DEFAULT '[]',
-      queued_at timestamptz NOT NULL DEFAULT now(),
+      -- Queued or leased since.
+      since timestamptz NOT NULL DEFAULT now(),
       CONSTRAINT open_run_lease CHECK ((state = 'running') = (lease_token IS NOT NULL) AND (state = 'running') = (worker_id IS NOT NULL))
     ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000)`
-  yield* sql`CREATE INDEX open_runs_queued ON open_runs (queued_at) WHERE state = 'queued'`
+  yield* sql`CREATE INDEX open_runs_queued ON open_runs (since) WHERE state = 'queued'`
   yield* sql`
     CREATE TABLE mailbox (
       lane smallint NOT NULL,

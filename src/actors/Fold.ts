@@ -1,0 +1,135 @@
+/**
+ * Folds a turn's mail over wallets and runs: every command in order, each seeing what the ones before it did.
+ *
+ * Pure but for ids and for taking room, so the whole of what a turn decides can be tested without a database.
+ */
+import type { LeasedRun } from "../layers/Leases.ts"
+import type { Ending, Mail, Opening, TurnEffects, TurnRun, TurnView } from "../layers/TurnStore.ts"
+import { decodePlan } from "../schema/Plan.ts"
+import type { RunStatus } from "../schema/Run.ts"
+import { decide, type Entry, type Verdict, type Wallet } from "../schema/Wallet.ts"
+import { decodeCommand, type SettleReport } from "./Commands.ts"
+
+export interface TurnAnswer {
+  /** Commands applied. */
+  readonly taken: number
+  /** The lane may hold more. */
+  readonly more: boolean
+  /** Runs leased to this process by the turn: it must start them. */
+  readonly started: ReadonlyArray<LeasedRun>
+  /** Whether some runs were left in the queue for whoever has room. */
+  readonly queued: boolean
+  /** Runs that became final and commands that were answered. */
+  readonly signals: ReadonlyArray<string>
+}
+
+export interface Room {
+  readonly workerId: string
+  readonly tryTake: () => boolean
+}
+
+const plain = { charged: null, provider: null, attempts: null, hints: null, error_code: null, error_message: null, result_of: null }
+
+const replyOf = (verdict: Verdict, txn_id: string | null) =>
+  verdict._tag === "Stale" ? { verdict: "Stale", status: verdict.status } : { verdict: verdict._tag, transaction_id: txn_id }
+
+export const fold = (view: TurnView, room: Room, newId: () => string, newToken: () => string) => {
+  const wallets = new Map<string, Wallet>()
+  const runs = new Map<string, TurnRun>()
+  const endings = new Map<string, Ending>()
+  const openings = new Map<string, Opening>()
+  const closed: Array<TurnEffects["closed"][number]> = []
+  const entries: Array<TurnEffects["entries"][number]> = []
+  const replies: Array<TurnEffects["replies"][number]> = []
+  const started = new Map<string, LeasedRun>()
+  const signals: Array<string> = []
+  let queued = false
+
+  const open = (run: TurnRun) => {
+    const plan = decodePlan(run.plan)
+    const mine = room.tryTake()
+    const lease_token = mine ? newToken() : null
+    const attempts = mine ? [{ provider: plan.providers[0] ?? "", outcome: "started", duration_ms: 0, detail: null }] : []
+    openings.set(run.run_id, {
+      run_id: run.run_id,
+      org_id: run.org_id,
+      hold: run.hold,
+      state: mine ? "running" : "queued",
+      side_effect: plan.side_effect,
+      worker_id: mine ? room.workerId : null,
+      lease_token,
+      attempts: JSON.stringify(attempts)
+    })
+    runs.set(run.run_id, { ...run, status: mine ? "running" : "queued", lease_token })
+    if (lease_token === null) queued = true
+    else {
+      const { org_id, run_id, capability, input } = run
+      started.set(run_id, { org_id, run_id, capability, input, plan, lease_token, attempts })
+    }
+  }
+
+  const end = (run: TurnRun, ending: Omit<Ending, "org_id" | "run_id">) => {
+    endings.set(run.run_id, { ...ending, org_id: run.org_id, run_id: run.run_id })
+    runs.set(run.run_id, { ...run, status: ending.status })
+    signals.push(run.run_id)
+    // One that was opened in this very turn was never written; one that is still `created` has nothing to close.
+    if (!openings.delete(run.run_id) && run.status !== "created") closed.push({ run_id: run.run_id, lease_token: run.lease_token })
+    started.delete(run.run_id)
+  }
+
+  const fail = (run: TurnRun, status: RunStatus, error_code: string, error_message: string) =>
+    end(run, { ...plain, status, error_code, error_message })
+
+  const settle = (mail: Mail, run: TurnRun, report: SettleReport, charge: bigint) => {
+    const delivered = report.status === "succeeded" || (report.status === "no_match" && report.billed)
+    end(run, {
+      status: report.status,
+      charged: delivered ? charge : null,
+      provider: report.provider,
+      attempts: JSON.stringify(report.attempts),
+      hints: JSON.stringify(report.hints),
+      error_code: report.error?.code ?? null,
+      error_message: report.error?.message ?? null,
+      result_of: mail.id
+    })
+  }
+
+  const carryOut = (mail: Mail, run: TurnRun, report: SettleReport | null, verdict: Verdict) => {
+    if (verdict._tag === "Admitted") open(run)
+    else if (verdict._tag === "Refused") {
+      fail(run, verdict.code === "insufficient_balance" ? "failed" : "blocked", verdict.code, verdict.message)
+    } else if (verdict._tag === "Settled" && report !== null) settle(mail, run, report, verdict.charge)
+    else if (verdict._tag === "Cancelled") fail(run, "cancelled", "cancelled", "the run was cancelled before it started")
+  }
+
+  for (const mail of view.mail) {
+    const wallet = wallets.get(mail.org_id) ?? view.wallets.get(mail.org_id)
+    const { command, report } = decodeCommand(mail)
+    if (wallet === undefined || command === null) continue
+    const run = mail.run_id === null ? null : (runs.get(mail.run_id) ?? view.runs.get(mail.run_id) ?? null)
+    const replayed = mail.command_id === null || command._tag !== "Credit" ? undefined : view.credited.get(mail.command_id)
+    const decision =
+      replayed === undefined
+        ? decide(wallet, run, command, view.day)
+        : { wallet, entries: [], verdict: { _tag: "Credited" as const, seq: wallet.entry_seq } }
+    if (decision.wallet !== wallet || wallets.has(mail.org_id)) wallets.set(mail.org_id, decision.wallet)
+    const posted = decision.entries.map((entry: Entry) => ({ ...entry, org_id: mail.org_id, txn_id: newId() }))
+    entries.push(...posted)
+    if (run !== null) carryOut(mail, run, report, decision.verdict)
+    if (mail.command_id === null) continue
+    const txn_id = replayed ?? posted[0]?.txn_id ?? null
+    replies.push({ command_id: mail.command_id, reply: JSON.stringify(replyOf(decision.verdict, txn_id)) })
+    signals.push(mail.command_id)
+  }
+
+  const effects: TurnEffects = {
+    wallets: [...wallets.values()],
+    entries,
+    ended: [...endings.values()],
+    opened: [...openings.values()],
+    closed,
+    replies
+  }
+  const answer: Omit<TurnAnswer, "more"> = { taken: view.mail.length, started: [...started.values()], queued, signals }
+  return { effects, answer }
+}
