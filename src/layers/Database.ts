@@ -52,7 +52,12 @@ const client = Effect.gen(function* () {
       timezone: "UTC",
       // Our statements are few, large and always alike: planning one anew for its parameters costs more than running it.
       plan_cache_mode: "force_generic_plan",
-      jit: "off"
+      jit: "off",
+      // Such a plan is made once, maybe while the tables are empty, and must be right when they are not: look-ups by index,
+      // row by row, whatever the statistics say. The auditor, who reads everything, turns them on again.
+      enable_seqscan: "off",
+      enable_hashjoin: "off",
+      enable_mergejoin: "off"
     }
   })
 })

@@ -14,7 +14,7 @@ import { Redis } from "./Redis.ts"
  * Wallets hash onto this many lanes. A wallet keeps the lane it was created with, so the number may grow and never shrink.
  * Few, because a lane's turn is a group commit: the more share one, the cheaper each is.
  */
-export const laneCount = 1
+export const laneCount = 2
 export const laneQueue = (lane: number) => `lane-${lane}`
 export const runsQueue = "runs"
 const queueNames = [...Array.from({ length: laneCount }, (_, lane) => laneQueue(lane)), runsQueue]

@@ -70,9 +70,8 @@ export interface ListFilter {
 
 interface AdmitRow {
   readonly run_id: string
-  readonly good: boolean
   readonly inserted: boolean
-  readonly lane: number | null
+  readonly lane: number
   readonly existing_run_id: string | null
   readonly existing_fingerprint: string | null
 }
@@ -118,19 +117,20 @@ export class RunStore extends Context.Service<
                    hold, quoted, input::json, plan::json, routing_reason
             FROM good
             ON CONFLICT DO NOTHING
-            RETURNING run_id
+            RETURNING run_id, org_id
           ), mailed AS (
             INSERT INTO mailbox (lane, org_id, run_id, tag)
-            SELECT g.lane, g.org_id, g.run_id, 'Reserve' FROM good g JOIN inserted USING (run_id)
+            SELECT w.lane, i.org_id, i.run_id, 'Reserve' FROM inserted i JOIN wallets w USING (org_id)
+            RETURNING run_id, lane
           )
-          SELECT a.run_id, g.run_id IS NOT NULL AS good, i.run_id IS NOT NULL AS inserted, g.lane,
-                 e.run_id AS existing_run_id, e.fingerprint AS existing_fingerprint
-          FROM asked a
-          LEFT JOIN good g USING (run_id)
-          LEFT JOIN inserted i USING (run_id)
-          LEFT JOIN runs e ON e.org_id = a.org_id AND e.idempotency_key = a.idempotency_key`
+          SELECT run_id, true AS inserted, lane, NULL AS existing_run_id, NULL AS existing_fingerprint FROM mailed
+          UNION ALL
+          SELECT g.run_id, false, g.lane, e.run_id, e.fingerprint
+          FROM good g LEFT JOIN runs e ON e.org_id = g.org_id AND e.idempotency_key = g.idempotency_key
+          WHERE g.run_id NOT IN (SELECT run_id FROM inserted)`
         const byId = new Map(rows.map((row) => [row.run_id, row]))
-        return runs.map((run) => byId.get(run.run_id))
+        // What the statement did not answer came with a credential that is no longer good.
+        return runs.map((run) => byId.get(run.run_id) ?? null)
       })
 
       /**
@@ -155,7 +155,7 @@ export class RunStore extends Context.Service<
 
       const admit = Effect.fnUntraced(function* (run: NewRun) {
         const row = yield* admitOne(run)
-        if (row === undefined || !row.good || row.lane === null) return { _tag: "Revoked" } satisfies Admission
+        if (row === null) return { _tag: "Revoked" } satisfies Admission
         if (row.inserted) return { _tag: "Admitted", lane: row.lane } satisfies Admission
         if (row.existing_run_id !== null && row.existing_fingerprint !== null) {
           const { existing_run_id: run_id, existing_fingerprint: fingerprint, lane } = row

@@ -166,7 +166,7 @@ export class TurnStore extends Context.Service<
         const { wallets, entries, ended, opened, closed, replies } = effects
         const [count] = yield* sql<{ mail: bigint; ended: bigint; closed: bigint }>`
           WITH gone AS (
-            DELETE FROM mailbox WHERE lane = ${lane} AND id = ANY(${bigints(mail.map((m) => m.id))}) RETURNING id, result
+            DELETE FROM mailbox WHERE lane = ${lane} AND id = ANY(${bigints(mail.map((m) => m.id))}) RETURNING 1
           ), paid AS (
             UPDATE wallets w SET balance = n.balance, reserved = n.reserved, entry_seq = n.entry_seq, per_run_limit = n.per_run_limit,
                    daily_limit = n.daily_limit, spent_day = n.spent_day, spent = n.spent
@@ -203,14 +203,13 @@ export class TurnStore extends Context.Service<
           ), finished AS (
             UPDATE runs r SET status = n.status, charged = n.charged, provider = coalesce(n.provider, r.provider),
                    attempts = n.attempts::json, hints = n.hints::json, error_code = n.error_code, error_message = n.error_message,
-                   result = g.result, finished_at = clock_timestamp()
+                   result = (SELECT m.result FROM mailbox m WHERE m.lane = ${lane} AND m.id = n.result_of), finished_at = clock_timestamp()
             FROM unnest(${texts(ended.map((r) => r.org_id))}, ${texts(ended.map((r) => r.run_id))}, ${texts(ended.map((r) => r.status))},
                         ${bigints(ended.map((r) => r.charged))}, ${texts(ended.map((r) => r.provider))},
                         ${texts(ended.map((r) => r.attempts))}, ${texts(ended.map((r) => r.hints))},
                         ${texts(ended.map((r) => r.error_code))}, ${texts(ended.map((r) => r.error_message))},
                         ${bigints(ended.map((r) => r.result_of))})
                  AS n(org_id, run_id, status, charged, provider, attempts, hints, error_code, error_message, result_of)
-            LEFT JOIN gone g ON g.id = n.result_of
             WHERE r.org_id = n.org_id AND r.run_id = n.run_id AND r.finished_at IS NULL
             RETURNING 1
           )

@@ -95,7 +95,7 @@ export const fund = async (database: string, count: number): Promise<ReadonlyArr
     const org_id = `org_bench${String(n).padStart(21, "0")}`
     const key = `rg_test_bench${String(n).padStart(38, "0")}`
     await client.query("INSERT INTO orgs (org_id, name) VALUES ($1, 'bench')", [org_id])
-    await client.query("INSERT INTO wallets (org_id, lane) VALUES ($1, $2)", [org_id, n % 1])
+    await client.query("INSERT INTO wallets (org_id, lane) VALUES ($1, $2)", [org_id, n % 2])
     await client.query(
       `WITH paid AS (UPDATE wallets SET balance = 1000000000000, entry_seq = 1 WHERE org_id = $1)
        INSERT INTO ledger (org_id, seq, txn_id, type, amount, balance_after, reserved_after, reference)
