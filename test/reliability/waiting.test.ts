@@ -1,0 +1,157 @@
+/** Waiting costs no connection and no money: long polls, swarms of them, and holds that always come back. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { type App, backends, figures, percentile, rehearse, startApp, timed, until, verify } from "../app.ts"
+
+/** One request on a socket of its own: fetch opens 256 at most. Hangs up after `hangUpMillis`, when given. */
+const rawGet = (url: string, path: string, key: string, hangUpMillis?: number) =>
+  new Promise<{ readonly text: string; readonly at: number }>((resolve, reject) => {
+    const { hostname, port } = new URL(url)
+    let text = ""
+    Bun.connect({
+      hostname,
+      port: Number(port),
+      socket: {
+        open: (socket) => {
+          socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`)
+          if (hangUpMillis !== undefined) setTimeout(() => socket.terminate(), hangUpMillis)
+        },
+        data: (socket, bytes) => {
+          text += bytes.toString()
+          const [head, body] = text.split("\r\n\r\n")
+          const length = Number(/content-length: (\d+)/i.exec(head ?? "")?.[1] ?? Number.NaN)
+          if (Buffer.byteLength(body ?? "") >= length) socket.end()
+        },
+        close: () => resolve({ text, at: performance.now() }),
+        error: (_socket, error) => reject(error)
+      }
+    }).catch(reject)
+  })
+
+describe.each(backends)("waiting, queues on %s", (backend) => {
+  let app: App
+  beforeAll(async () => {
+    app = await startApp({ backend, settings: { RUNGATE_DATABASE_CONNECTIONS: "3" } })
+  })
+  afterAll(() => app.stop())
+  afterEach(async () => {
+    await app.books()
+  })
+  const waiting = async () =>
+    Number(/^rungate_waiters (\d+)$/m.exec((await app.call(null, "GET", "/metrics")).text)?.[1])
+
+  test("T29 pg.pool_exhaustion: 200 long polls over 3 connections, and runs still settle", async () => {
+    const org = await app.tenant("50.00")
+    const started = await Promise.all(
+      Array.from({ length: 200 }, () => org.run({ ...rehearse("slow_3"), async: true }))
+    )
+    const polls = started.map(({ body }) => org.get(`/v1/runs/${body.run_id}?wait=60`))
+    await until("200 requests wait", waiting, (count) => count >= 200)
+    const latencies: Array<number> = []
+    for (let round = 0; round < 5; round++) {
+      const runs = await Promise.all(
+        Array.from({ length: 10 }, (_, index) => timed(() => org.run(verify(`p${round}.${index}`))))
+      )
+      for (const { value, millis } of runs) {
+        expect(value.status).toBe(200)
+        latencies.push(millis)
+      }
+    }
+    const open = await waiting()
+    // All runs above began and settled while the polls were open.
+    expect(open).toBeGreaterThanOrEqual(200)
+    const answers = await Promise.all(polls)
+    expect(answers.filter((one) => one.body.status !== "succeeded")).toEqual([])
+    expect(await waiting()).toBe(0)
+    figures("T29 pg.pool_exhaustion", {
+      backend,
+      waiters: open,
+      connections: 3,
+      settled: latencies.length,
+      p99_settle_ms: percentile(latencies, 0.99),
+      violations: 0
+    })
+  })
+
+  test("T57 longpoll.swarm: 500 waiters of one run are answered when it ends; 100 that hung up leave nothing", async () => {
+    const org = await app.tenant("50.00")
+    const { body } = await org.run({ ...rehearse("slow_2"), async: true })
+    const path = `/v1/runs/${body.run_id}?wait=120`
+    const polls = Array.from({ length: 500 }, () => rawGet(app.url, path, org.key))
+    const gone = Array.from({ length: 100 }, () => rawGet(app.url, path, org.key, 1_000))
+    await until("the swarm waits", waiting, (count) => count >= 1)
+    const answers = await Promise.all(polls)
+    expect(answers.filter((one) => !/^HTTP\/1.1 200 [^]*"status":"succeeded"/.test(one.text))).toEqual([])
+    const ended = answers.map((one) => one.at)
+    const spread = Math.max(...ended) - Math.min(...ended)
+    expect(spread).toBeLessThan(3_000)
+    expect((await Promise.all(gone)).filter((one) => one.text !== "")).toEqual([])
+    expect(await until("nobody waits any more", waiting, (count) => count === 0)).toBe(0)
+    figures("T57 longpoll.swarm", {
+      backend,
+      waiters: 500,
+      hung_up: 100,
+      spread_ms: Math.round(spread),
+      rss_mb: Math.round(process.memoryUsage.rss() / 1_048_576),
+      violations: 0
+    })
+  })
+})
+
+describe.each(backends)("holds, queues on %s", (backend) => {
+  let app: App
+  beforeAll(async () => {
+    app = await startApp({ backend, settings: { RUNGATE_CONCURRENCY: "20" } })
+  })
+  afterAll(() => app.stop())
+
+  test("T09 hold.lockout: whatever ends a run, its hold comes back", async () => {
+    const org = await app.tenant("10.00")
+    const words = ["slow_1", "timeout", "error", "no_match"]
+    const started = await Promise.all(
+      Array.from({ length: 100 }, (_, index) =>
+        org.run({ ...rehearse(words[index % 4] ?? ""), async: true, routing: { allow_fallback: false } })
+      )
+    )
+    await until(
+      "everything is held or over",
+      () => org.wallet(),
+      (wallet) => Number(wallet.reserved) > 0
+    )
+    const seen = await org.wallet()
+    expect(Number(seen.available)).toBeCloseTo(Number(seen.balance) - Number(seen.reserved), 6)
+    // Twenty run at once, the others wait in the queue and may be cancelled.
+    const queued = (await org.list("?status=queued&limit=200")).body.items as ReadonlyArray<{ run_id: string }>
+    const cancels = await Promise.all(queued.slice(0, 30).map((one) => org.post(`/v1/runs/${one.run_id}/cancel`)))
+    const cancelled = cancels.filter((one) => one.status === 200).length
+    await app.books()
+    const { millis } = await timed(() =>
+      until(
+        "all holds are back",
+        () => org.wallet(),
+        (wallet) => wallet.reserved === "0.00",
+        25
+      )
+    )
+    const all = (await org.list("?limit=200")).body.items as ReadonlyArray<{
+      status: string
+      attempts: ReadonlyArray<unknown>
+    }>
+    expect(all).toHaveLength(started.length)
+    const stopped = all.filter((one) => one.status === "cancelled")
+    // E13: cancelled and executed exclude each other.
+    expect(stopped).toHaveLength(cancelled)
+    expect(stopped.filter((one) => one.attempts.length > 0)).toEqual([])
+    const settled = (await org.ledger()).filter((one) => one.type === "settle").length
+    expect(settled).toBe(all.filter((one) => one.status === "succeeded" || one.status === "no_match").length)
+    await app.books()
+    figures("T09 hold.lockout", {
+      backend,
+      runs: all.length,
+      cancelled,
+      executed: all.length - cancelled,
+      both: 0,
+      seconds_to_release: Math.round(millis / 100) / 10,
+      violations: 0
+    })
+  })
+})
