@@ -112,7 +112,8 @@ export const fold = (view: TurnView, room: Room, newId: () => string, newToken: 
       replayed === undefined
         ? decide(wallet, run, command, view.day)
         : { wallet, entries: [], verdict: { _tag: "Credited" as const, seq: wallet.entry_seq } }
-    if (decision.wallet !== wallet || wallets.has(mail.org_id)) wallets.set(mail.org_id, decision.wallet)
+    // Written even when nothing changed: the write is what checks that the decision stood on the wallet as it is.
+    wallets.set(mail.org_id, decision.wallet)
     const posted = decision.entries.map((entry: Entry) => ({ ...entry, org_id: mail.org_id, txn_id: newId() }))
     entries.push(...posted)
     if (run !== null) carryOut(mail, run, report, decision.verdict)

@@ -48,7 +48,7 @@ export class MailStore extends Context.Service<
       const post = yield* batch({
         name: "post",
         max: mailMax,
-        parallel: 2,
+        parallel: 1,
         flush: Effect.fnUntraced(function* (mail: ReadonlyArray<NewMail>) {
           const rows = yield* sql<{ org_id: string; lane: number }>`
             WITH asked AS (

@@ -149,7 +149,7 @@ export class RunStore extends Context.Service<
       const admitOne = yield* batch({
         name: "admit",
         max: admissionsMax,
-        parallel: 2,
+        parallel: 1,
         flush: (runs: ReadonlyArray<NewRun>) => admitAll(runs)
       })
 
@@ -172,7 +172,7 @@ export class RunStore extends Context.Service<
       const findOne = yield* batch({
         name: "find",
         max: readsMax,
-        parallel: 2,
+        parallel: 1,
         flush: Effect.fnUntraced(function* (asked: ReadonlyArray<{ org_id: string; run_id: string }>) {
           const rows = yield* sql<RunRow>`
             SELECT ${columns}, r.result::text AS result

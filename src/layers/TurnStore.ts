@@ -1,11 +1,11 @@
 /**
- * One turn of a lane, as storage sees it: take the mail, lock the wallets, apply what was decided, in one transaction.
+ * One turn of a lane, as storage sees it: read the mail with all it concerns, decide, write it all in one statement.
  *
- * The mail is deleted by the statement that writes its effects, so a command is applied at most once. Of two turns that were
- * handed the same mail the second waits for the first one's wallets, finds the mail gone, and undoes itself.
+ * That statement is the fence. It deletes the mail it applies and it requires every wallet to be as it was read, so of two
+ * turns that were handed the same lane the second waits on the first one's rows, finds them changed, and is undone as a whole.
  */
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { crashPoint } from "./CrashPoint.ts"
 import { bigints, booleans, texts } from "./Columns.ts"
 import { MicroUsd } from "../schema/Money.ts"
@@ -19,7 +19,6 @@ export interface Mail {
   readonly run_id: string | null
   readonly tag: string
   readonly payload: unknown
-  readonly attempts: number
 }
 
 export interface TurnRun extends HeldRun {
@@ -77,8 +76,16 @@ export interface TurnEffects {
   readonly replies: ReadonlyArray<{ readonly command_id: string; readonly reply: string }>
 }
 
-interface WalletRow {
+/** One command with what it concerns. A wallet's columns come with the first of its commands only. */
+interface TakenRow {
+  readonly id: bigint
+  readonly command_id: string | null
   readonly org_id: string
+  readonly run_id: string | null
+  readonly tag: string
+  readonly payload: unknown
+  readonly day: string
+  readonly version: bigint | null
   readonly balance: bigint
   readonly reserved: bigint
   readonly entry_seq: bigint
@@ -86,20 +93,16 @@ interface WalletRow {
   readonly daily_limit: bigint | null
   readonly spent_day: string
   readonly spent: bigint
-  readonly day: string
-}
-interface RunRow {
-  readonly org_id: string
-  readonly run_id: string
-  readonly status: string
+  readonly status: string | null
   readonly hold: bigint
   readonly lease_token: string | null
+  readonly capability: string | null
   readonly plan: unknown
   readonly input: string | null
-  readonly capability: string | null
+  readonly credited: string | null
 }
 
-const walletOf = (row: WalletRow): Wallet => ({
+const walletOf = (row: TakenRow): Wallet => ({
   org_id: row.org_id,
   balance: MicroUsd(row.balance),
   reserved: MicroUsd(row.reserved),
@@ -110,10 +113,37 @@ const walletOf = (row: WalletRow): Wallet => ({
   spent: MicroUsd(row.spent)
 })
 
-const unique = (values: ReadonlyArray<string>) => [...new Set(values)].sort()
+const viewOf = (rows: ReadonlyArray<TakenRow>): TurnView & { readonly versions: ReadonlyMap<string, bigint> } => {
+  const wallets = new Map<string, Wallet>()
+  const versions = new Map<string, bigint>()
+  const runs = new Map<string, TurnRun>()
+  const credited = new Map<string, string>()
+  for (const row of rows) {
+    if (row.version !== null) {
+      wallets.set(row.org_id, walletOf(row))
+      versions.set(row.org_id, row.version)
+    }
+    if (row.command_id !== null && row.credited !== null) credited.set(row.command_id, row.credited)
+    if (row.run_id === null || row.status === null || !isRunStatus(row.status) || runs.has(row.run_id)) continue
+    const { org_id, run_id, status, lease_token, capability, plan, input } = row
+    runs.set(run_id, { org_id, run_id, status, hold: MicroUsd(row.hold), lease_token, capability, plan, input: input ?? "null" })
+  }
+  return { mail: rows, wallets, versions, runs, credited, day: rows[0]?.day ?? "1970-01-01" }
+}
 
 /** Another turn applied some of this mail first; the next one sees it fresh. */
 export class TurnsMet extends Schema.TaggedError<TurnsMet>()("TurnsMet", {}) {}
+
+/** What a statement that found the world changed says. */
+const divisionByZero = "22012"
+const isDivisionByZero = (error: SqlError.SqlError): boolean => {
+  let cause: unknown = error
+  for (let depth = 0; depth < 5 && typeof cause === "object" && cause !== null; depth++) {
+    if ("code" in cause && cause.code === divisionByZero) return true
+    cause = "cause" in cause ? cause.cause : "reason" in cause ? cause.reason : null
+  }
+  return error.message.includes("division by zero")
+}
 
 export class TurnStore extends Context.Service<
   TurnStore,
@@ -137,45 +167,46 @@ export class TurnStore extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const take = (lane: number, max: number) => sql<Mail>`
-        SELECT id, command_id, org_id, run_id, tag, payload, attempts FROM mailbox
-        WHERE lane = ${lane} AND parked IS NULL ORDER BY id LIMIT ${max}`
+      const take = (lane: number, max: number) => sql<TakenRow>`
+        SELECT m.id, m.command_id, m.org_id, m.run_id, m.tag, m.payload, (now() AT TIME ZONE 'UTC')::date::text AS day,
+               w.version, w.balance, w.reserved, w.entry_seq, w.per_run_limit, w.daily_limit, w.spent_day::text AS spent_day, w.spent,
+               coalesce(o.state, r.status) AS status, r.hold, o.lease_token, r.capability,
+               CASE WHEN m.tag = 'Reserve' THEN r.plan END AS plan, CASE WHEN m.tag = 'Reserve' THEN r.input::text END AS input,
+               l.txn_id AS credited
+        FROM (SELECT *, row_number() OVER (PARTITION BY org_id ORDER BY id) = 1 AS is_first
+              FROM (SELECT id, command_id, org_id, run_id, tag, payload FROM mailbox
+                    WHERE lane = ${lane} AND parked IS NULL ORDER BY id LIMIT ${max}) oldest) m
+        LEFT JOIN wallets w ON m.is_first AND w.org_id = m.org_id
+        LEFT JOIN runs r ON r.org_id = m.org_id AND r.run_id = m.run_id
+        LEFT JOIN open_runs o ON o.run_id = m.run_id
+        LEFT JOIN ledger l ON m.tag = 'Credit' AND l.run_id IS NULL AND l.org_id = m.org_id AND l.reference = m.command_id
+        ORDER BY m.id`
 
-      // A share lock of a foreign key elsewhere must not wait for a turn: NO KEY.
-      const lockWallets = (orgs: ReadonlyArray<string>) => sql<WalletRow>`
-        SELECT org_id, balance, reserved, entry_seq, per_run_limit, daily_limit, spent_day::text AS spent_day, spent,
-               (now() AT TIME ZONE 'UTC')::date::text AS day
-        FROM wallets WHERE org_id = ANY(${texts(orgs)}) ORDER BY org_id FOR NO KEY UPDATE`
-
-      const readRuns = (orgs: ReadonlyArray<string>, runs: ReadonlyArray<string>, starting: ReadonlyArray<string>) => sql<RunRow>`
-        SELECT r.org_id, r.run_id, coalesce(o.state, r.status) AS status, r.hold, o.lease_token, r.capability,
-               CASE WHEN r.run_id = ANY(${texts(starting)}) THEN r.plan END AS plan,
-               CASE WHEN r.run_id = ANY(${texts(starting)}) THEN r.input::text END AS input
-        FROM unnest(${texts(orgs)}, ${texts(runs)}) AS asked(org_id, run_id)
-        JOIN runs r USING (org_id, run_id) LEFT JOIN open_runs o ON o.run_id = r.run_id`
-
-      const readCredits = (mail: ReadonlyArray<Mail>) => {
-        const references = mail.flatMap((one) => (one.tag === "Credit" && one.command_id !== null ? [one.command_id] : []))
-        if (references.length === 0) return Effect.succeed([])
-        return sql<{ reference: string; txn_id: string }>`
-          SELECT reference, txn_id FROM ledger
-          WHERE run_id IS NULL AND org_id = ANY(${texts(unique(mail.map((one) => one.org_id)))}) AND reference = ANY(${texts(references)})`
-      }
-
-      const apply = Effect.fnUntraced(function* (lane: number, mail: ReadonlyArray<Mail>, effects: TurnEffects) {
+      /**
+       * One statement, one transaction. Every wallet that was looked at must still have the version that was seen, every run
+       * that ends be open under the lease that was seen, every command be there: else a division by zero undoes it all.
+       */
+      const apply = Effect.fnUntraced(function* (
+        lane: number,
+        mail: ReadonlyArray<Mail>,
+        versions: ReadonlyMap<string, bigint>,
+        effects: TurnEffects
+      ) {
         const { wallets, entries, ended, opened, closed, replies } = effects
-        const [count] = yield* sql<{ mail: bigint; ended: bigint; closed: bigint }>`
+        yield* sql`
           WITH gone AS (
             DELETE FROM mailbox WHERE lane = ${lane} AND id = ANY(${bigints(mail.map((m) => m.id))}) RETURNING 1
           ), paid AS (
-            UPDATE wallets w SET balance = n.balance, reserved = n.reserved, entry_seq = n.entry_seq, per_run_limit = n.per_run_limit,
-                   daily_limit = n.daily_limit, spent_day = n.spent_day, spent = n.spent
-            FROM unnest(${texts(wallets.map((w) => w.org_id))}, ${bigints(wallets.map((w) => w.balance))},
-                        ${bigints(wallets.map((w) => w.reserved))}, ${bigints(wallets.map((w) => w.entry_seq))},
-                        ${bigints(wallets.map((w) => w.per_run_limit))}, ${bigints(wallets.map((w) => w.daily_limit))},
-                        ${texts(wallets.map((w) => w.spent_day))}::date[], ${bigints(wallets.map((w) => w.spent))})
-                 AS n(org_id, balance, reserved, entry_seq, per_run_limit, daily_limit, spent_day, spent)
-            WHERE w.org_id = n.org_id
+            UPDATE wallets w SET version = w.version + 1, balance = n.balance, reserved = n.reserved, entry_seq = n.entry_seq,
+                   per_run_limit = n.per_run_limit, daily_limit = n.daily_limit, spent_day = n.spent_day, spent = n.spent
+            FROM unnest(${texts(wallets.map((w) => w.org_id))}, ${bigints(wallets.map((w) => versions.get(w.org_id) ?? -1n))},
+                        ${bigints(wallets.map((w) => w.balance))}, ${bigints(wallets.map((w) => w.reserved))},
+                        ${bigints(wallets.map((w) => w.entry_seq))}, ${bigints(wallets.map((w) => w.per_run_limit))},
+                        ${bigints(wallets.map((w) => w.daily_limit))}, ${texts(wallets.map((w) => w.spent_day))}::date[],
+                        ${bigints(wallets.map((w) => w.spent))})
+                 AS n(org_id, version, balance, reserved, entry_seq, per_run_limit, daily_limit, spent_day, spent)
+            WHERE w.org_id = n.org_id AND w.version = n.version
+            RETURNING 1
           ), written AS (
             INSERT INTO ledger (org_id, seq, txn_id, type, amount, balance_after, reserved_after, run_id, reference, note)
             SELECT * FROM unnest(${texts(entries.map((e) => e.org_id))}, ${bigints(entries.map((e) => e.seq))},
@@ -213,47 +244,25 @@ export class TurnStore extends Context.Service<
             WHERE r.org_id = n.org_id AND r.run_id = n.run_id AND r.finished_at IS NULL
             RETURNING 1
           )
-          SELECT (SELECT count(*) FROM gone) AS mail, (SELECT count(*) FROM finished) AS ended, (SELECT count(*) FROM closed) AS closed`
-        // Somebody else changed what we decided upon: undo everything, and let the next turn see it fresh.
-        const whole = count?.mail === BigInt(mail.length) && count.ended === BigInt(ended.length) && count.closed === BigInt(closed.length)
-        if (!whole) return yield* new TurnsMet()
+          SELECT 1 / (CASE WHEN (SELECT count(*) FROM gone) = ${mail.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
+                            AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int
+                      THEN 1 ELSE 0 END) AS whole`
       })
 
-      const turn = <A>(
+      const turn = Effect.fnUntraced(function* <A>(
         lane: number,
         max: number,
         decide: (view: TurnView) => { readonly effects: TurnEffects; readonly answer: A }
-      ): Effect.Effect<A | null, TurnsMet> =>
-        Effect.gen(function* () {
-          const mail = yield* take(lane, max)
-          if (mail.length === 0) return null
-          const rows = yield* lockWallets(unique(mail.map((one) => one.org_id)))
-          // Read after the locks: what another turn committed meanwhile is seen.
-          const named = mail.filter((one) => one.run_id !== null)
-          const runs = yield* readRuns(
-            named.map((one) => one.org_id),
-            named.map((one) => one.run_id ?? ""),
-            named.flatMap((one) => (one.tag === "Reserve" ? [one.run_id ?? ""] : []))
-          )
-          const credits = yield* readCredits(mail)
-          const held = runs.flatMap((row): ReadonlyArray<TurnRun> =>
-            isRunStatus(row.status) ? [{ ...row, status: row.status, hold: MicroUsd(row.hold), input: row.input ?? "null" }] : []
-          )
-          const { effects, answer } = decide({
-            mail,
-            wallets: new Map(rows.map((row) => [row.org_id, walletOf(row)])),
-            runs: new Map(held.map((run) => [run.run_id, run])),
-            credited: new Map(credits.map((credit) => [credit.reference, credit.txn_id])),
-            day: rows[0]?.day ?? "1970-01-01"
-          })
-          yield* apply(lane, mail, effects)
-          yield* crashPoint("turn.before_commit")
-          return answer
-        }).pipe(
-          sql.withTransaction,
-          Effect.tap(() => crashPoint("turn.after_commit")),
-          Effect.catchTag("SqlError", Effect.die)
-        )
+      ) {
+        const rows = yield* take(lane, max)
+        if (rows.length === 0) return null
+        const view = viewOf(rows)
+        const { effects, answer } = decide(view)
+        yield* crashPoint("turn.before_commit")
+        yield* apply(lane, rows, view.versions, effects)
+        yield* crashPoint("turn.after_commit")
+        return answer
+      }, Effect.catchTag("SqlError", (error) => (isDivisionByZero(error) ? Effect.fail(new TurnsMet()) : Effect.die(error))))
 
       const strike = Effect.fnUntraced(function* (lane: number, parkAfter: number, why: string) {
         const [row] = yield* sql<{ parked: boolean }>`

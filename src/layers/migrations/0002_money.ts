@@ -11,6 +11,8 @@ export const money = Effect.gen(function* () {
     CREATE TABLE wallets (
       org_id text PRIMARY KEY REFERENCES orgs,
       lane smallint NOT NULL CHECK (lane >= 0),
+      -- Counts the turns that touched it: a turn writes only over the version that it read.
+      version bigint NOT NULL DEFAULT 0,
       balance bigint NOT NULL DEFAULT 0,
       reserved bigint NOT NULL DEFAULT 0 CHECK (reserved >= 0),
       entry_seq bigint NOT NULL DEFAULT 0 CHECK (entry_seq >= 0),
