@@ -21,7 +21,7 @@ import { CrashPoints } from "./layers/CrashPoint.ts"
 import { DatabaseLayer } from "./layers/Database.ts"
 import { Leases } from "./layers/Leases.ts"
 import { MailStore } from "./layers/MailStore.ts"
-import { Providers } from "./layers/Providers.ts"
+import type { Providers } from "./layers/Providers.ts"
 import { Queues } from "./layers/Queues.ts"
 import { Redis } from "./layers/Redis.ts"
 import { RunStore } from "./layers/RunStore.ts"
@@ -34,7 +34,11 @@ import { WaitStore } from "./layers/WaitStore.ts"
 import { HttpProviders } from "./layers/HttpProviders.ts"
 
 const ProvidersLayer = Layer.unwrap(
-  Effect.map(Settings, ({ mode }): Layer.Layer<Providers, never, Catalog | Settings> => (mode === "sandbox" ? SandboxProviders : HttpProviders))
+  Effect.map(
+    Settings,
+    ({ mode }): Layer.Layer<Providers, never, Catalog | Settings> =>
+      mode === "sandbox" ? SandboxProviders : HttpProviders
+  )
 )
 
 const Stores = Layer.mergeAll(
@@ -66,7 +70,10 @@ const Doors = Layer.mergeAll(Admission.layer, Asking.layer).pipe(
   Layer.provideMerge(Infrastructure)
 )
 
-const Working = Workers.pipe(Layer.provide(Layer.mergeAll(WalletActor.layer, RunActor.layer)), Layer.provide(Executions.layer))
+const Working = Workers.pipe(
+  Layer.provide(Layer.mergeAll(WalletActor.layer, RunActor.layer)),
+  Layer.provide(Executions.layer)
+)
 
 /** The service in one role, on `Settings`. Its server's address is in `Server` when the role has one. */
 export const service = (role: Exclude<Role, "worker">) =>

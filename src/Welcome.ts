@@ -25,7 +25,12 @@ const demoKey = Effect.gen(function* () {
   const org_id = yield* accounts.createOrganization("Demo", null)
   const { token } = yield* accounts.createKey(org_id, "demo key", "test")
   const reference = newId("cs")
-  const payload = encodeCredit({ type: "bonus", amount: demoCredit, reference, note: "simulated credit (sandbox: no money moved)" })
+  const payload = encodeCredit({
+    type: "bonus",
+    amount: demoCredit,
+    reference,
+    note: "simulated credit (sandbox: no money moved)"
+  })
   // A role without a worker stores the credit; whichever worker comes next applies it.
   yield* asking.ask({ org_id, run_id: null, tag: "Credit", payload, command_id: reference }).pipe(Effect.ignore)
   return Redacted.value(token)
@@ -43,7 +48,14 @@ export const welcome = Effect.gen(function* () {
     `Rungate (${settings.mode}) listens on ${url}`,
     `  database ${embedded ? `embedded, in ${settings.dataDir}` : "from DATABASE_URL"}; queues on ${queues.backend === "redis" ? "Redis" : "Postgres"}`,
     `  API reference ${address}/docs`,
-    ...(key === null ? [] : ["", "A demo organization with $25.00 of simulated credit is ready. Its test key is shown this once:", "", `  ${key}`]),
+    ...(key === null
+      ? []
+      : [
+          "",
+          "A demo organization with $25.00 of simulated credit is ready. Its test key is shown this once:",
+          "",
+          `  ${key}`
+        ]),
     "",
     "Try:",
     "",

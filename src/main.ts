@@ -43,7 +43,8 @@ const serve = Command.make("serve", { role }, ({ role }) =>
 const audit = Command.make("audit", {}, () =>
   Effect.gen(function* () {
     const report = yield* Effect.flatMap(Audit, (books) => books.run)
-    for (const violation of report.violations) yield* Console.log(`VIOLATION ${violation.equation}: ${violation.subject}: ${violation.detail}`)
+    for (const violation of report.violations)
+      yield* Console.log(`VIOLATION ${violation.equation}: ${violation.subject}: ${violation.detail}`)
     yield* Console.log(
       `${report.violations.length === 0 ? "The books add up" : `${report.violations.length} violations`}: ${report.wallets} wallets, ${report.entries} ledger entries, ${report.runs} runs checked.`
     )
@@ -63,9 +64,17 @@ const Platform = NodeChildProcessSpawner.layer.pipe(
 /** The first failure with a message of its own says what to do; anything else is a bug and is shown whole. */
 const explain = (cause: Cause.Cause<unknown>): string => {
   const found = Cause.squash(cause)
-  const known = typeof found === "object" && found !== null && "_tag" in found && "message" in found && typeof found.message === "string"
+  const known =
+    typeof found === "object" &&
+    found !== null &&
+    "_tag" in found &&
+    "message" in found &&
+    typeof found.message === "string"
   return known && found._tag !== "SqlError" ? `rungate: ${found.message}` : Cause.pretty(cause)
 }
+
+// A closed terminal stops the service as SIGTERM does, or its embedded database would be left running.
+process.on("SIGHUP", () => process.kill(process.pid, "SIGTERM"))
 
 rungate.pipe(
   Command.run({ version: packageJson.version }),

@@ -6,7 +6,7 @@
  */
 import { expect } from "bun:test"
 import { Context, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
-import { Client } from "pg"
+import { Pool } from "pg"
 import { Asking } from "../src/actors/Asking.ts"
 import { encodeCredit } from "../src/actors/Commands.ts"
 import { service, worker } from "../src/App.ts"
@@ -173,15 +173,8 @@ export const startApp = async (options: Options = {}): Promise<App> => {
   const run = <A, E>(effect: Effect.Effect<A, E, Accounts | Audit | Asking | MailStore>) =>
     Effect.runPromise(Effect.provideContext(effect, context))
 
-  const clients: Array<Client> = []
-  const client = async () => {
-    const open = clients[0]
-    if (open !== undefined) return open
-    const made = new Client({ connectionString: databaseUrl })
-    clients.push(made)
-    await made.connect()
-    return made
-  }
+  const pool = new Pool({ connectionString: databaseUrl, max: 4 })
+  pool.on("error", () => {})
 
   const app: App = {
     url,
@@ -191,7 +184,7 @@ export const startApp = async (options: Options = {}): Promise<App> => {
     logs,
     context,
     call: (token, method, path, ask) => callUrl(url, token, method, path, ask),
-    sql: async (text, values) => (await (await client()).query(text, values === undefined ? [] : [...values])).rows,
+    sql: async (text, values = []) => (await pool.query(text, [...values])).rows,
     tenant: async (balance) => {
       const made = await run(
         Effect.gen(function* () {
@@ -216,7 +209,7 @@ export const startApp = async (options: Options = {}): Promise<App> => {
       return report
     },
     stop: async () => {
-      await Promise.all(clients.map((one) => one.end()))
+      await pool.end()
       await Effect.runPromise(Scope.close(scope, Exit.void))
     }
   }

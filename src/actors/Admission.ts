@@ -47,17 +47,21 @@ const withoutNulls = (input: unknown): unknown => {
 }
 
 const unavailable = (capability: string, routing: RoutingRequest, chosen: Route, names: ReadonlyArray<string>) => {
-  const details = chosen.excluded.map((one): Detail => ({
-    path: one.reason === "max_cost" ? "routing.max_cost" : "input",
-    message:
-      one.reason === "max_cost"
-        ? `${one.provider} costs up to $${one.quote}, above the cap`
-        : `${one.provider} can't serve this input`
-  }))
+  const details = chosen.excluded.map(
+    (one): Detail => ({
+      path: one.reason === "max_cost" ? "routing.max_cost" : "input",
+      message:
+        one.reason === "max_cost"
+          ? `${one.provider} costs up to $${one.quote}, above the cap`
+          : `${one.provider} can't serve this input`
+    })
+  )
   const reason =
-    chosen.excluded.length > 0 ? "every offer was left out; see details"
-    : routing.provider === "auto" ? "no provider of it has an account here yet"
-    : `${routing.provider} has no account here yet; use "auto" or one of: ${names.join(", ")}`
+    chosen.excluded.length > 0
+      ? "every offer was left out; see details"
+      : routing.provider === "auto"
+        ? "no provider of it has an account here yet"
+        : `${routing.provider} has no account here yet; use "auto" or one of: ${names.join(", ")}`
   return problem("provider_not_available", `${capability} can't run now: ${reason}.`, details)
 }
 
@@ -90,17 +94,25 @@ export class Admission extends Context.Service<
       })
 
       /** Everything that can be refused without asking the database. */
-      const prepare = (request: CapabilityRequest): Effect.Effect<{ input: unknown; chosen: Route; hold: MicroUsd }, Refused> => {
+      const prepare = (
+        request: CapabilityRequest
+      ): Effect.Effect<{ input: unknown; chosen: Route; hold: MicroUsd }, Refused> => {
         const entry = catalog.find(request.capability)
         if (entry === undefined) {
           return Effect.fail(
-            problem("capability_not_found", `There is no capability "${request.capability}"; search the catalog with POST /v1/discover.`)
+            problem(
+              "capability_not_found",
+              `There is no capability "${request.capability}"; search the catalog with POST /v1/discover.`
+            )
           )
         }
         const input = withoutNulls(request.input)
         const issues = entry.capability.issues(input)
         if (issues.length > 0) {
-          const details = issues.map((issue) => ({ ...issue, path: issue.path === "" ? "input" : `input.${issue.path}` }))
+          const details = issues.map((issue) => ({
+            ...issue,
+            path: issue.path === "" ? "input" : `input.${issue.path}`
+          }))
           const first = details[0]
           return Effect.fail(problem("invalid_request", `${first?.path} ${first?.message}`, details))
         }
@@ -108,13 +120,18 @@ export class Admission extends Context.Service<
         const names = entry.offers.map((one) => one.provider.slug)
         if (provider !== "auto" && !names.includes(provider)) {
           const message = `routing.provider "${provider}" does not serve ${request.capability}; use "auto" or one of: ${names.join(", ")}`
-          return Effect.fail(problem("invalid_request", message, [{ path: "routing.provider", message: `must be auto or one of ${names.join(", ")}` }]))
+          return Effect.fail(
+            problem("invalid_request", message, [
+              { path: "routing.provider", message: `must be auto or one of ${names.join(", ")}` }
+            ])
+          )
         }
         const candidates = entry.offers.flatMap((one) =>
           one.executable ? [{ provider: one.provider.slug, offer: one.offer, metrics: null }] : []
         )
         const chosen = route(candidates, request.routing, input, entry.capability.side_effect)
-        if (chosen.candidates.length === 0) return Effect.fail(unavailable(request.capability, request.routing, chosen, names))
+        if (chosen.candidates.length === 0)
+          return Effect.fail(unavailable(request.capability, request.routing, chosen, names))
         return Effect.succeed({ input, chosen, hold: chosen.hold })
       }
 
@@ -164,7 +181,8 @@ export class Admission extends Context.Service<
         )
         const isOver = (admitted: Admitted) => admitted._tag !== "Admitted"
         const { answer: admitted } = yield* waiters.waitFor(run.run_id, request.wait_millis, admit, isOver)
-        if (admitted._tag === "Admitted") return yield* Effect.flatMap(store.find(request.org_id, run.run_id), (row) => found(row, false))
+        if (admitted._tag === "Admitted")
+          return yield* Effect.flatMap(store.find(request.org_id, run.run_id), (row) => found(row, false))
         if (admitted._tag === "Revoked") {
           return yield* Effect.fail(problem("unauthorized", "This API key has been revoked; create a new one."))
         }
@@ -176,7 +194,9 @@ export class Admission extends Context.Service<
             )
           )
         }
-        return yield* Effect.flatMap(watch(request.org_id, admitted.run_id, request.wait_millis), (row) => found(row, true))
+        return yield* Effect.flatMap(watch(request.org_id, admitted.run_id, request.wait_millis), (row) =>
+          found(row, true)
+        )
       })
 
       return Admission.of({ submit, watch })

@@ -34,7 +34,9 @@ export class Asking extends Context.Service<
       ) {
         const command_id = command.command_id ?? newId("cmd")
         // A client that hangs up here must not leave a command that nobody was told of.
-        const store = Effect.uninterruptible(Effect.flatMap(mail.post({ ...command, command_id, result: null }), lanes.nudge))
+        const store = Effect.uninterruptible(
+          Effect.flatMap(mail.post({ ...command, command_id, result: null }), lanes.nudge)
+        )
         yield* waiters.waitFor(command_id, replyMillisMax, store, () => false)
         const reply = yield* mail.reply(command_id)
         if (reply === null) return yield* new NoReplyYet({ command_id })

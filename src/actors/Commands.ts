@@ -43,7 +43,9 @@ export const encodeSettle = Schema.encodeSync(Schema.fromJsonString(SettleReport
 export const encodeCredit = Schema.encodeSync(Schema.fromJsonString(Credit))
 export const encodeGuard = Schema.encodeSync(Schema.fromJsonString(SetGuard))
 
-export const decodeCommand = (mail: Mail): { readonly command: Command | null; readonly report: SettleReport | null } => {
+export const decodeCommand = (
+  mail: Mail
+): { readonly command: Command | null; readonly report: SettleReport | null } => {
   switch (mail.tag) {
     case "Reserve":
     case "Cancel":

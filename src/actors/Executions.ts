@@ -44,9 +44,9 @@ export class Executions extends Context.Service<
         if (count > 0) notify()
       }
       const start = (run_id: string, work: Effect.Effect<void>) =>
-        FiberMap.run(fibers, run_id, work.pipe(Effect.ensuring(Effect.sync(() => giveBack(1)))), { startImmediately: true }).pipe(
-          Effect.asVoid
-        )
+        FiberMap.run(fibers, run_id, work.pipe(Effect.ensuring(Effect.sync(() => giveBack(1)))), {
+          startImmediately: true
+        }).pipe(Effect.asVoid)
       const drain = Effect.gen(function* () {
         stopping = true
         yield* FiberMap.awaitEmpty(fibers).pipe(Effect.timeoutOption(`${drainSeconds} seconds`))

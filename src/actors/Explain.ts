@@ -21,8 +21,10 @@ export const explainFailure = (status: RunStatus, attempts: ReadonlyArray<Attemp
   const tried = story(attempts)
   const budget = budgetSentence(plan)
   if (status === "no_match") return { code: "no_match", message: `No provider found a match (${tried}).${budget}` }
-  if (status === "timed_out") return { code: "provider_timeout", message: `Every attempt timed out (${tried}); nothing was charged.${budget}` }
-  const unknown = plan.side_effect && attempts.some((one) => one.outcome === "worker_lost" || one.outcome === "provider_timeout")
+  if (status === "timed_out")
+    return { code: "provider_timeout", message: `Every attempt timed out (${tried}); nothing was charged.${budget}` }
+  const unknown =
+    plan.side_effect && attempts.some((one) => one.outcome === "worker_lost" || one.outcome === "provider_timeout")
   const caution = unknown ? " The outcome is unknown: check with the provider before you send it again." : ""
   return { code: "provider_error", message: `No attempt delivered (${tried}); nothing was charged.${caution}${budget}` }
 }
@@ -38,7 +40,9 @@ export interface Miss {
 export const hintsOf = ({ status, plan, attempts, capability, input }: Miss): ReadonlyArray<string> => {
   const hints: Array<string> = []
   if (plan.routing === "pinned") {
-    hints.push(`routing.provider pinned ${plan.providers[0]}; a pinned provider never falls back. Use "auto" to let other providers try.`)
+    hints.push(
+      `routing.provider pinned ${plan.providers[0]}; a pinned provider never falls back. Use "auto" to let other providers try.`
+    )
   } else if (plan.routing === "no_fallback" && !plan.side_effect) {
     hints.push("routing.allow_fallback is false, so one provider was asked; leave it out to let up to 3 try.")
   }
@@ -48,6 +52,7 @@ export const hintsOf = ({ status, plan, attempts, capability, input }: Miss): Re
     hints.push(`routing.max_cost left out ${quotes}; raise it to include them.`)
   }
   if (status === "no_match" && capability !== undefined) hints.push(...capability.missHints(input))
-  if (attempts.some((one) => one.outcome === "provider_rate_limited")) hints.push("A provider was rate limited; the same run may deliver in a minute.")
+  if (attempts.some((one) => one.outcome === "provider_rate_limited"))
+    hints.push("A provider was rate limited; the same run may deliver in a minute.")
   return hints
 }

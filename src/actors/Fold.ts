@@ -28,10 +28,20 @@ export interface Room {
   readonly tryTake: () => boolean
 }
 
-const plain = { charged: null, provider: null, attempts: null, hints: null, error_code: null, error_message: null, result_of: null }
+const plain = {
+  charged: null,
+  provider: null,
+  attempts: null,
+  hints: null,
+  error_code: null,
+  error_message: null,
+  result_of: null
+}
 
 const replyOf = (verdict: Verdict, txn_id: string | null) =>
-  verdict._tag === "Stale" ? { verdict: "Stale", status: verdict.status } : { verdict: verdict._tag, transaction_id: txn_id }
+  verdict._tag === "Stale"
+    ? { verdict: "Stale", status: verdict.status }
+    : { verdict: verdict._tag, transaction_id: txn_id }
 
 export const fold = (view: TurnView, room: Room, newId: () => string, newToken: () => string) => {
   const wallets = new Map<string, Wallet>()
@@ -49,7 +59,9 @@ export const fold = (view: TurnView, room: Room, newId: () => string, newToken: 
     const plan = decodePlan(run.plan)
     const mine = room.tryTake()
     const lease_token = mine ? newToken() : null
-    const attempts = mine ? [{ provider: plan.providers[0] ?? "", outcome: "started", duration_ms: 0, detail: null }] : []
+    const attempts = mine
+      ? [{ provider: plan.providers[0] ?? "", outcome: "started", duration_ms: 0, detail: null }]
+      : []
     openings.set(run.run_id, {
       run_id: run.run_id,
       org_id: run.org_id,
@@ -73,7 +85,8 @@ export const fold = (view: TurnView, room: Room, newId: () => string, newToken: 
     runs.set(run.run_id, { ...run, status: ending.status })
     signals.push(run.run_id)
     // One that was opened in this very turn was never written; one that is still `created` has nothing to close.
-    if (!openings.delete(run.run_id) && run.status !== "created") closed.push({ run_id: run.run_id, lease_token: run.lease_token })
+    if (!openings.delete(run.run_id) && run.status !== "created")
+      closed.push({ run_id: run.run_id, lease_token: run.lease_token })
     started.delete(run.run_id)
   }
 
@@ -99,7 +112,8 @@ export const fold = (view: TurnView, room: Room, newId: () => string, newToken: 
     else if (verdict._tag === "Refused") {
       fail(run, verdict.code === "insufficient_balance" ? "failed" : "blocked", verdict.code, verdict.message)
     } else if (verdict._tag === "Settled" && report !== null) settle(mail, run, report, verdict.charge)
-    else if (verdict._tag === "Cancelled") fail(run, "cancelled", "cancelled", "the run was cancelled before it started")
+    else if (verdict._tag === "Cancelled")
+      fail(run, "cancelled", "cancelled", "the run was cancelled before it started")
   }
 
   for (const mail of view.mail) {
@@ -107,7 +121,8 @@ export const fold = (view: TurnView, room: Room, newId: () => string, newToken: 
     const { command, report } = decodeCommand(mail)
     if (wallet === undefined || command === null) continue
     const run = mail.run_id === null ? null : (runs.get(mail.run_id) ?? view.runs.get(mail.run_id) ?? null)
-    const replayed = mail.command_id === null || command._tag !== "Credit" ? undefined : view.credited.get(mail.command_id)
+    const replayed =
+      mail.command_id === null || command._tag !== "Credit" ? undefined : view.credited.get(mail.command_id)
     const decision =
       replayed === undefined
         ? decide(wallet, run, command, view.day)

@@ -27,7 +27,9 @@ export const isOpenAttempt = (attempt: Attempt) => attempt.outcome === "started"
 export const lost = "worker_lost"
 export const closeLost = (attempts: ReadonlyArray<Attempt>): ReadonlyArray<Attempt> =>
   attempts.map((one) =>
-    isOpenAttempt(one) ? { ...one, outcome: lost, detail: "the process that made this call died; its outcome is unknown" } : one
+    isOpenAttempt(one)
+      ? { ...one, outcome: lost, detail: "the process that made this call died; its outcome is unknown" }
+      : one
   )
 
 interface Delivered {
@@ -47,7 +49,12 @@ const attemptOf = (provider: string, said: ProviderAnswer): Attempt => {
 }
 
 /** What the answer is worth, or null when the next provider should be asked. */
-const deliveryOf = (capability: Capability, offer: CatalogOffer, input: unknown, said: ProviderAnswer): Delivered | null => {
+const deliveryOf = (
+  capability: Capability,
+  offer: CatalogOffer,
+  input: unknown,
+  said: ProviderAnswer
+): Delivered | null => {
   const { answer, raw } = said
   if (answer._tag !== "Match" && answer._tag !== "NoMatch") return null
   const judged = answer._tag === "Match" ? capability.judge(answer.output) : { matched: false, results: 0 }
@@ -92,7 +99,14 @@ export class RunActor extends Context.Service<
       const post = Effect.fnUntraced(function* (run: LeasedRun, report: SettleReport, result: string | null) {
         const { org_id, run_id } = run
         yield* crashPoint("mail.before")
-        const lane = yield* mail.post({ command_id: null, org_id, run_id, tag: "Settle", payload: encodeSettle(report), result })
+        const lane = yield* mail.post({
+          command_id: null,
+          org_id,
+          run_id,
+          tag: "Settle",
+          payload: encodeSettle(report),
+          result
+        })
         yield* crashPoint("mail.after")
         yield* lanes.nudge(lane)
       })
@@ -116,7 +130,13 @@ export class RunActor extends Context.Service<
         )
       }
 
-      const settleDelivery = (run: LeasedRun, plan: Plan, input: unknown, attempts: ReadonlyArray<Attempt>, delivered: Delivered) => {
+      const settleDelivery = (
+        run: LeasedRun,
+        plan: Plan,
+        input: unknown,
+        attempts: ReadonlyArray<Attempt>,
+        delivered: Delivered
+      ) => {
         const { status, charge, billed, provider } = delivered
         const capability = catalog.find(run.capability ?? "")?.capability
         const error = status === "succeeded" ? null : explainFailure(status, attempts, plan)
@@ -125,7 +145,14 @@ export class RunActor extends Context.Service<
         return post(run, report, status === "succeeded" ? resultOf(delivered, catalog.sandbox) : null)
       }
 
-      const ask = (run: LeasedRun, plan: Plan, capability: Capability, offer: CatalogOffer, input: unknown, attempt: number) =>
+      const ask = (
+        run: LeasedRun,
+        plan: Plan,
+        capability: Capability,
+        offer: CatalogOffer,
+        input: unknown,
+        attempt: number
+      ) =>
         Effect.gen(function* () {
           const began = yield* Clock.currentTimeMillis
           const { run_id } = run
@@ -138,7 +165,11 @@ export class RunActor extends Context.Service<
                 : Effect.gen(function* () {
                     yield* Effect.logError(`${offer.provider.slug}: adapter failed: ${Cause.pretty(cause)}`)
                     const duration_ms = (yield* Clock.currentTimeMillis) - began
-                    return { answer: failure("provider_error", "the adapter could not read the answer"), duration_ms, raw: null }
+                    return {
+                      answer: failure("provider_error", "the adapter could not read the answer"),
+                      duration_ms,
+                      raw: null
+                    }
                   })
             )
           )
@@ -158,12 +189,21 @@ export class RunActor extends Context.Service<
           if (provider === undefined) break
           next += 1
           if (offer === undefined || capability === undefined) {
-            made.push({ provider, outcome: "provider_error", duration_ms: 0, detail: "this offer is no longer in the catalog" })
+            made.push({
+              provider,
+              outcome: "provider_error",
+              duration_ms: 0,
+              detail: "this offer is no longer in the catalog"
+            })
             continue
           }
           if (!recorded) {
             yield* crashPoint("attempt.before")
-            const kept = yield* leases.attempt(run.run_id, run.lease_token, JSON.stringify([...made, started(provider)]))
+            const kept = yield* leases.attempt(
+              run.run_id,
+              run.lease_token,
+              JSON.stringify([...made, started(provider)])
+            )
             if (!kept) return yield* Effect.logInfo(`${run.run_id}: the lease is lost; another worker goes on`)
           }
           if (!recorded) yield* crashPoint("attempt.after")

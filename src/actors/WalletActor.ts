@@ -60,9 +60,13 @@ export class WalletActor extends Context.Service<
             .pipe(
               // Room taken for runs whose turn was rolled back.
               Effect.onExit((exit) =>
-                Effect.sync(() => executions.giveBack(Exit.isSuccess(exit) ? taken - (exit.value?.started.length ?? 0) : taken))
+                Effect.sync(() =>
+                  executions.giveBack(Exit.isSuccess(exit) ? taken - (exit.value?.started.length ?? 0) : taken)
+                )
               ),
-              Effect.map((answer): TurnAnswer => (answer === null ? nothing : { ...answer, more: answer.taken >= max })),
+              Effect.map(
+                (answer): TurnAnswer => (answer === null ? nothing : { ...answer, more: answer.taken >= max })
+              ),
               // Another turn was quicker; what it left is seen by the next one.
               Effect.catch(() => Effect.succeed<TurnAnswer>({ ...nothing, more: true }))
             )
@@ -83,7 +87,8 @@ export class WalletActor extends Context.Service<
       const turn = Effect.fnUntraced(function* (lane: number) {
         const exit = yield* Effect.exit(attempt(lane, turnMax))
         if (Exit.isSuccess(exit)) return exit.value
-        if (Cause.hasInterruptsOnly(exit.cause) || passesByItself(exit.cause)) return yield* Effect.failCause(exit.cause)
+        if (Cause.hasInterruptsOnly(exit.cause) || passesByItself(exit.cause))
+          return yield* Effect.failCause(exit.cause)
         return yield* cautiously(lane, exit.cause)
       })
 

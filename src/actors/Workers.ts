@@ -119,7 +119,9 @@ export const Workers = Layer.effectDiscard(
       Effect.gen(function* () {
         const attempts = closeLost(run.attempts)
         const exhausted = attempts.length >= run.plan.attempts_max
-        yield* Effect.logWarning(`${run.run_id}: its worker died; ${run.side_effect || exhausted ? "it ends here" : "it is tried again"}`)
+        yield* Effect.logWarning(
+          `${run.run_id}: its worker died; ${run.side_effect || exhausted ? "it ends here" : "it is tried again"}`
+        )
         if (run.side_effect || exhausted) yield* runActor.giveUp(run, attempts)
         else yield* leases.requeue(run, JSON.stringify(attempts))
       })
@@ -160,7 +162,9 @@ export const Workers = Layer.effectDiscard(
     // Registered last, so it runs first: executions end while the lanes still take their settlements.
     yield* Effect.addFinalizer(() =>
       executions.drain.pipe(
-        Effect.flatMap((left) => (left === 0 ? Effect.void : Effect.logWarning(`${left} runs were handed to other workers`))),
+        Effect.flatMap((left) =>
+          left === 0 ? Effect.void : Effect.logWarning(`${left} runs were handed to other workers`)
+        ),
         Effect.catchCause((cause) => Effect.logWarning(`draining: ${oneLine(cause)}`))
       )
     )

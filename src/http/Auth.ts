@@ -62,9 +62,13 @@ export const AuthLayer = Layer.effect(
         const allowance = yield* limits.request(principal.key_id ?? principal.user_id ?? principal.org_id)
         if (allowance !== null) {
           const headers = limitHeaders(allowance, limits.burstSeconds)
-          yield* HttpEffect.appendPreResponseHandler((_request, response) => Effect.succeed(HttpServerResponse.setHeaders(response, headers)))
+          yield* HttpEffect.appendPreResponseHandler((_request, response) =>
+            Effect.succeed(HttpServerResponse.setHeaders(response, headers))
+          )
           if (!allowance.allowed) {
-            return yield* Effect.fail(problem("rate_limited", `Too many requests with this key; try again in ${allowance.reset} s.`))
+            return yield* Effect.fail(
+              problem("rate_limited", `Too many requests with this key; try again in ${allowance.reset} s.`)
+            )
           }
         }
         if (principal.key_id !== null) accounts.used(principal.key_id)

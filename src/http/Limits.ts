@@ -38,20 +38,29 @@ export class Limits extends Context.Service<
       const { rateLimit } = yield* Settings
       const limiter = yield* RateLimiter.RateLimiter
       const consume = (key: string, limit: number, seconds: number): Effect.Effect<Allowance> =>
-        limiter.consume({ key, limit, window: `${seconds} seconds`, algorithm: "token-bucket", onExceeded: "fail" }).pipe(
-          Effect.map(({ remaining, resetAfter }) => ({ allowed: true, limit, remaining, reset: Math.ceil(Duration.toSeconds(resetAfter)) })),
-          Effect.catch(({ reason }) => {
-            const wait = reason._tag === "RateLimitExceeded" ? Math.max(1, Math.ceil(Duration.toSeconds(reason.retryAfter))) : 1
-            return Effect.succeed({ allowed: false, limit, remaining: 0, reset: wait })
-          })
-        )
+        limiter
+          .consume({ key, limit, window: `${seconds} seconds`, algorithm: "token-bucket", onExceeded: "fail" })
+          .pipe(
+            Effect.map(({ remaining, resetAfter }) => ({
+              allowed: true,
+              limit,
+              remaining,
+              reset: Math.ceil(Duration.toSeconds(resetAfter))
+            })),
+            Effect.catch(({ reason }) => {
+              const wait =
+                reason._tag === "RateLimitExceeded" ? Math.max(1, Math.ceil(Duration.toSeconds(reason.retryAfter))) : 1
+              return Effect.succeed({ allowed: false, limit, remaining: 0, reset: wait })
+            })
+          )
       const attempt = Effect.fnUntraced(function* (email: string, address: string) {
         const byAddress = yield* consume(`address ${address}`, attemptsPerAddress, attemptSeconds)
         if (!byAddress.allowed) return byAddress
         return yield* consume(`account ${email.toLowerCase()}`, attemptsPerAccount, attemptSeconds)
       })
       return Limits.of({
-        request: (caller) => (rateLimit === 0 ? Effect.succeed(null) : consume(caller, rateLimit * burstSeconds, burstSeconds)),
+        request: (caller) =>
+          rateLimit === 0 ? Effect.succeed(null) : consume(caller, rateLimit * burstSeconds, burstSeconds),
         attempt: (email, address) => (rateLimit === 0 ? Effect.succeed(null) : attempt(email, address)),
         burstSeconds
       })

@@ -49,7 +49,8 @@ export const runJson = (run: RunRow, now: number, withResult: boolean): string =
   })
   const parts = [head.slice(0, -1), `"attempts":${run.attempts ?? "[]"}`, `"hints":${run.hints ?? "[]"}`]
   if (withResult && run.result !== null) parts.push(`"result":${run.result}`)
-  if (run.error_code !== null) parts.push(`"error":${JSON.stringify({ code: run.error_code, message: run.error_message ?? "" })}`)
+  if (run.error_code !== null)
+    parts.push(`"error":${JSON.stringify({ code: run.error_code, message: run.error_message ?? "" })}`)
   const control = run.error_code === null ? undefined : controls[run.error_code]
   if (control !== undefined) parts.push(`"controls":${control}`)
   return `${parts.join(",")}}`

@@ -45,14 +45,22 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
       const waiters = yield* Waiters
       const httpEffect = yield* HttpRouter.toHttpEffect(Routes)
       const context = yield* Effect.context<SystemServices>()
-      const handler = HttpEffect.toWebHandlerWith<SystemServices, SystemServices | Scope.Scope | HttpServerRequest.HttpServerRequest>(context)(
-        httpEffect
-      )
+      const handler = HttpEffect.toWebHandlerWith<
+        SystemServices,
+        SystemServices | Scope.Scope | HttpServerRequest.HttpServerRequest
+      >(context)(httpEffect)
       const server = yield* Effect.acquireRelease(
         Effect.try({
           try: () =>
-            Bun.serve({ port, hostname: host, idleTimeout: idleSeconds, maxRequestBodySize: 8 * bodyBytesMax, fetch: (request) => handler(request) }),
-          catch: () => new PortTaken({ message: `Can't listen on ${host}:${port}; is another process there? Set PORT or HOST.` })
+            Bun.serve({
+              port,
+              hostname: host,
+              idleTimeout: idleSeconds,
+              maxRequestBodySize: 8 * bodyBytesMax,
+              fetch: (request) => handler(request)
+            }),
+          catch: () =>
+            new PortTaken({ message: `Can't listen on ${host}:${port}; is another process there? Set PORT or HOST.` })
         }),
         (running) =>
           Effect.gen(function* () {

@@ -18,7 +18,12 @@ const ready = Effect.gen(function* () {
   const oldest = database._tag === "Success" ? Math.max(0, ...database.value.map((lane) => lane.age_seconds)) : null
   const checks = {
     database: database._tag === "Success" ? "ok" : "unreachable",
-    lanes: oldest === null ? "unknown" : oldest > backlogSecondsMax ? `oldest command waits ${Math.round(oldest)} s; is a worker running?` : "ok",
+    lanes:
+      oldest === null
+        ? "unknown"
+        : oldest > backlogSecondsMax
+          ? `oldest command waits ${Math.round(oldest)} s; is a worker running?`
+          : "ok",
     queues: queues.backend
   }
   const good = checks.database === "ok" && checks.lanes === "ok"
@@ -31,22 +36,41 @@ const metrics = Effect.gen(function* () {
   const queues = yield* Queues
   const mail = yield* MailStore
   const rows = yield* stats.read
-  const number = (name: string, help: string, type: string, lines: ReadonlyArray<string>) => [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines]
+  const number = (name: string, help: string, type: string, lines: ReadonlyArray<string>) => [
+    `# HELP ${name} ${help}`,
+    `# TYPE ${name} ${type}`,
+    ...lines
+  ]
   const text = [
-    ...number("rungate_open_runs", "Open runs by capability and state.", "gauge", rows.runs.map((row) => `rungate_open_runs{capability="${row.capability}",state="${row.status}"} ${row.count}`)),
-    ...number("rungate_wallet_reserved_microdollars", "Held by runs in flight.", "gauge", [`rungate_wallet_reserved_microdollars ${rows.reserved}`]),
+    ...number(
+      "rungate_open_runs",
+      "Open runs by capability and state.",
+      "gauge",
+      rows.runs.map((row) => `rungate_open_runs{capability="${row.capability}",state="${row.status}"} ${row.count}`)
+    ),
+    ...number("rungate_wallet_reserved_microdollars", "Held by runs in flight.", "gauge", [
+      `rungate_wallet_reserved_microdollars ${rows.reserved}`
+    ]),
     ...number("rungate_mailbox_depth", "Commands not applied yet.", "gauge", [`rungate_mailbox_depth ${rows.mailbox}`]),
-    ...number("rungate_commands_parked", "Commands set aside because they can't be applied.", "gauge", [`rungate_commands_parked ${yield* mail.parked}`]),
+    ...number("rungate_commands_parked", "Commands set aside because they can't be applied.", "gauge", [
+      `rungate_commands_parked ${yield* mail.parked}`
+    ]),
     ...number("rungate_queue_depth", "Wake-ups waiting.", "gauge", [`rungate_queue_depth ${yield* queues.depth}`]),
-    ...number("rungate_waiters", "Requests of this process that wait for a run.", "gauge", [`rungate_waiters ${waiters.watching()}`]),
-    ...number("process_resident_memory_bytes", "Memory of this process.", "gauge", [`process_resident_memory_bytes ${stats.memory()}`])
+    ...number("rungate_waiters", "Requests of this process that wait for a run.", "gauge", [
+      `rungate_waiters ${waiters.watching()}`
+    ]),
+    ...number("process_resident_memory_bytes", "Memory of this process.", "gauge", [
+      `process_resident_memory_bytes ${stats.memory()}`
+    ])
   ]
   return HttpServerResponse.text(`${text.join("\n")}\n`, { contentType: "text/plain; version=0.0.4" })
 })
 
 /** Reads of an operator must not fail with a customer's 500 body. */
 const orUnready = <R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>) =>
-  Effect.catchCause(effect, () => Effect.succeed(HttpServerResponse.jsonUnsafe({ status: "not ready" }, { status: 503 })))
+  Effect.catchCause(effect, () =>
+    Effect.succeed(HttpServerResponse.jsonUnsafe({ status: "not ready" }, { status: 503 }))
+  )
 
 export const SystemRoutes = Layer.mergeAll(
   HttpRouter.add("GET", "/livez", alive),

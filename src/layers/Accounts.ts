@@ -83,7 +83,11 @@ export class Accounts extends Context.Service<
     readonly createOrganization: (name: string, daily_limit: MicroUsd | null) => Effect.Effect<string>
     readonly organizations: Effect.Effect<number>
     readonly principal: (token: Redacted.Redacted) => Effect.Effect<Option.Option<Principal>>
-    readonly createKey: (org_id: string, name: string, environment: Environment) => Effect.Effect<{ id: string; token: Redacted.Redacted }>
+    readonly createKey: (
+      org_id: string,
+      name: string,
+      environment: Environment
+    ) => Effect.Effect<{ id: string; token: Redacted.Redacted }>
     readonly keys: (org_id: string, before: string | null, limit: number) => Effect.Effect<ReadonlyArray<KeyRow>>
     /** None for an unknown key and for another organization's. */
     readonly revokeKey: (org_id: string, key_id: string) => Effect.Effect<Option.Option<KeyRow>>
@@ -167,7 +171,11 @@ export class Accounts extends Context.Service<
         return Option.map(Option.fromNullishOr(key), (found) => ({ ...found, user_id: null }))
       }, Effect.orDie)
 
-      const createKey = Effect.fn("Accounts.createKey")(function* (org_id: string, name: string, environment: Environment) {
+      const createKey = Effect.fn("Accounts.createKey")(function* (
+        org_id: string,
+        name: string,
+        environment: Environment
+      ) {
         const token = `rg_${environment}_${randomText(43)}`
         const id = newId("key")
         const display = `${token.slice(0, 12)}…${token.slice(-4)}`
@@ -199,12 +207,14 @@ export class Accounts extends Context.Service<
         signIn,
         signOut: (token) => Effect.asVoid(Effect.orDie(signOut(token))),
         session: (token) => Effect.orDie(Effect.map(session(token), (rows) => Option.fromNullishOr(rows[0]))),
-        createOrganization: (name, daily_limit) => Effect.orDie(sql.withTransaction(insertOrganization(name, daily_limit))),
+        createOrganization: (name, daily_limit) =>
+          Effect.orDie(sql.withTransaction(insertOrganization(name, daily_limit))),
         organizations: Effect.orDie(Effect.map(count, (rows) => Number(rows[0]?.count ?? 0n))),
         principal,
         createKey,
         keys: (org_id, before, limit) => Effect.orDie(keys(org_id, before, limit)),
-        revokeKey: (org_id, key_id) => Effect.orDie(Effect.map(revokeKey(org_id, key_id), (rows) => Option.fromNullishOr(rows[0]))),
+        revokeKey: (org_id, key_id) =>
+          Effect.orDie(Effect.map(revokeKey(org_id, key_id), (rows) => Option.fromNullishOr(rows[0]))),
         used: (key_id) => {
           lately.add(key_id)
         }

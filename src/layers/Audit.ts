@@ -22,7 +22,9 @@ export interface AuditReport {
 /** Enough to see what is wrong; a broken book can have millions. */
 const violationsPerEquation = 50
 
-export class Audit extends Context.Service<Audit, { readonly run: Effect.Effect<AuditReport> }>()("rungate/layers/Audit") {
+export class Audit extends Context.Service<Audit, { readonly run: Effect.Effect<AuditReport> }>()(
+  "rungate/layers/Audit"
+) {
   static readonly layer = Layer.effect(
     Audit,
     Effect.gen(function* () {

@@ -30,7 +30,11 @@ export const batch = <I, O, E>(options: BatchOptions<I, O, E>) =>
     const deliver = (waiting: ReadonlyArray<Waiting<I, O, E>>, outputs: ReadonlyArray<O>) => {
       for (const [index, one] of waiting.entries()) {
         const output = outputs[index]
-        one.resume(output === undefined ? Effect.die(new Error(`${options.name}: no output for an item`)) : Effect.succeed(output))
+        one.resume(
+          output === undefined
+            ? Effect.die(new Error(`${options.name}: no output for an item`))
+            : Effect.succeed(output)
+        )
       }
     }
     const flush = (waiting: ReadonlyArray<Waiting<I, O, E>>): Effect.Effect<void> =>

@@ -59,7 +59,8 @@ export class Catalog extends Context.Service<
           entries,
           find: (slug) => byCapability.get(slug),
           provider: (slug) => bySlug.get(slug),
-          offer: (capability, provider) => byCapability.get(capability)?.offers.find((one) => one.provider.slug === provider)
+          offer: (capability, provider) =>
+            byCapability.get(capability)?.offers.find((one) => one.provider.slug === provider)
         })
       })
     )

@@ -16,15 +16,19 @@ export class DatabaseUnavailable extends Schema.TaggedError<DatabaseUnavailable>
 }) {}
 
 /** Where the database is, embedded or not: BullMQ's own driver needs to know it too. */
-export class DatabaseUrl extends Context.Service<DatabaseUrl, { readonly url: Redacted.Redacted; readonly embedded: boolean }>()(
-  "rungate/layers/Database/DatabaseUrl"
-) {
+export class DatabaseUrl extends Context.Service<
+  DatabaseUrl,
+  { readonly url: Redacted.Redacted; readonly embedded: boolean }
+>()("rungate/layers/Database/DatabaseUrl") {
   static readonly layer = Layer.effect(
     DatabaseUrl,
     Effect.gen(function* () {
       const settings = yield* Settings
       if (settings.databaseUrl !== null) return { url: settings.databaseUrl, embedded: false }
-      const started = yield* embeddedPostgres({ dataDir: settings.dataDir, onProgress: (message) => Effect.logInfo(message) })
+      const started = yield* embeddedPostgres({
+        dataDir: settings.dataDir,
+        onProgress: (message) => Effect.logInfo(message)
+      })
       return { url: started.url, embedded: true }
     })
   )
@@ -63,13 +67,14 @@ const client = Effect.gen(function* () {
 })
 
 /** What an operator can act on: the server and the reason, never the password. */
-const unavailable = (url: Redacted.Redacted, embedded: boolean) => (error: { readonly message: string; readonly cause?: unknown }) => {
-  const { hostname, port, pathname } = new URL(Redacted.value(url))
-  const cause = error.cause instanceof Error ? error.cause.message : error.message
-  const place = `${hostname}:${port === "" ? "5432" : port}${pathname}`
-  const advice = embedded ? "see postgres.log in RUNGATE_DATA_DIR" : "is DATABASE_URL right and the server up?"
-  return new DatabaseUnavailable({ message: `Can't use the database at ${place} (${cause}); ${advice}` })
-}
+const unavailable =
+  (url: Redacted.Redacted, embedded: boolean) => (error: { readonly message: string; readonly cause?: unknown }) => {
+    const { hostname, port, pathname } = new URL(Redacted.value(url))
+    const cause = error.cause instanceof Error ? error.cause.message : error.message
+    const place = `${hostname}:${port === "" ? "5432" : port}${pathname}`
+    const advice = embedded ? "see postgres.log in RUNGATE_DATA_DIR" : "is DATABASE_URL right and the server up?"
+    return new DatabaseUnavailable({ message: `Can't use the database at ${place} (${cause}); ${advice}` })
+  }
 
 const minimumVersion = 150_000
 
@@ -79,21 +84,21 @@ const prepare = Effect.gen(function* () {
   const [server] = yield* sql<{ version: number; fsync: string }>`
     SELECT current_setting('server_version_num')::int AS version, current_setting('fsync') AS fsync`
   if ((server?.version ?? 0) < minimumVersion) {
-    return yield* new DatabaseUnavailable({ message: "Rungate needs PostgreSQL 15 or newer; point DATABASE_URL at one." })
+    return yield* new DatabaseUnavailable({
+      message: "Rungate needs PostgreSQL 15 or newer; point DATABASE_URL at one."
+    })
   }
   // The session-level lock lives on the connection of this transaction, and goes with it whatever happens.
-  yield* sql.withTransaction(
-    Effect.gen(function* () {
-      yield* sql`SET LOCAL statement_timeout = 0`
-      yield* sql`SELECT pg_advisory_xact_lock(${migrationLock})`
-      yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations) })
-    })
-  ).pipe(Effect.mapError(unavailable(url, embedded)))
+  yield* sql
+    .withTransaction(
+      Effect.gen(function* () {
+        yield* sql`SET LOCAL statement_timeout = 0`
+        yield* sql`SELECT pg_advisory_xact_lock(${migrationLock})`
+        yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations) })
+      })
+    )
+    .pipe(Effect.mapError(unavailable(url, embedded)))
 }).pipe(Effect.withSpan("Database.prepare"))
 
-export const DatabaseLayer: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient | DatabaseUrl, unknown, Settings> = Layer.effectDiscard(
-  prepare
-).pipe(
-  Layer.provideMerge(Layer.unwrap(client)),
-  Layer.provideMerge(DatabaseUrl.layer)
-)
+export const DatabaseLayer: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient | DatabaseUrl, unknown, Settings> =
+  Layer.effectDiscard(prepare).pipe(Layer.provideMerge(Layer.unwrap(client)), Layer.provideMerge(DatabaseUrl.layer))

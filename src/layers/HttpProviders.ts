@@ -76,13 +76,22 @@ const parse = (text: string): unknown => {
   }
 }
 
+const clean = (reply: Reply, redact: (text: string) => string): Reply => {
+  const text = redact(reply.text)
+  return text === reply.text ? reply : { ...reply, text, body: parse(text) }
+}
+
 const send = (url: URL, call: Call, headers: Record<string, string>) =>
   Effect.tryPromise({
     try: async (signal): Promise<Reply> => {
       const body = call.body === undefined ? undefined : JSON.stringify(call.body)
       const response = await fetch(url, {
         method: call.method,
-        headers: { accept: "application/json", ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+        headers: {
+          accept: "application/json",
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...headers
+        },
         ...(body === undefined ? {} : { body }),
         // A redirect would carry the account's key to another host.
         redirect: "manual",
@@ -111,10 +120,20 @@ export const HttpProviders = Layer.effect(
       const secret = account?.apiKey === undefined || account.apiKey === null ? "" : Redacted.value(account.apiKey)
       const auth = authorize(provider.auth, secret)
       const url = urlOf(provider, account, call, auth.query)
-      const redact = (text: string) => (secret === "" ? text : text.replaceAll(secret, "<redacted>").replaceAll(encodeURIComponent(secret), "<redacted>"))
+      // Some providers repeat the key in their errors: it must not reach an attempt's detail or a stored payload.
+      const redact = (text: string) => {
+        if (secret === "") return text
+        const parts = provider.auth.kind === "basic" ? [secret, ...secret.split(":").slice(1)] : [secret]
+        return parts.reduce(
+          (rest, part) => rest.replaceAll(part, "<redacted>").replaceAll(encodeURIComponent(part), "<redacted>"),
+          text
+        )
+      }
       return send(url, call, { ...provider.headers, ...call.headers, ...auth.headers }).pipe(
         Effect.map((reply): Reply | Answer =>
-          reply.status >= 300 && reply.status < 400 ? failure("provider_error", `HTTP ${reply.status}: redirects are not followed`) : reply
+          reply.status >= 300 && reply.status < 400
+            ? failure("provider_error", `HTTP ${reply.status}: redirects are not followed`)
+            : clean(reply, redact)
         ),
         Effect.catch((error) => Effect.succeed<Answer>(failure("provider_error", redact(error.message))))
       )
@@ -126,7 +145,8 @@ export const HttpProviders = Layer.effect(
         const reply = yield* exchange(asked.offer, call)
         if ("_tag" in reply) return { answer: reply, raw: null }
         const outcome: Outcome<unknown> = asked.offer.offer.response(reply, asked.input)
-        if (outcome._tag !== "Again") return { answer: outcome, raw: asked.include_raw && reply.body !== undefined ? reply.text : null }
+        if (outcome._tag !== "Again")
+          return { answer: outcome, raw: asked.include_raw && reply.body !== undefined ? reply.text : null }
         yield* Effect.sleep(`${outcome.afterMillis} millis`)
         call = outcome.call
       }
@@ -136,20 +156,26 @@ export const HttpProviders = Layer.effect(
     const call = Effect.fnUntraced(function* (asked: ProviderCall) {
       const { provider } = asked.offer
       const began = yield* Clock.currentTimeMillis
-      const said = yield* permitsOf(provider).withPermits(1)(converse(asked)).pipe(
-        Effect.timeoutOrElse({
-          duration: `${provider.timeoutMillis} millis`,
-          orElse: () => Effect.succeed({ answer: failure("provider_timeout", `no answer within ${provider.timeoutMillis} ms`), raw: null })
-        }),
-        Effect.catchCause((cause) =>
-          Cause.hasInterruptsOnly(cause)
-            ? Effect.failCause(cause)
-            : Effect.as(Effect.logError(`${provider.slug}: adapter failed`, cause), {
-                answer: failure("invalid_response", "the adapter could not read the answer"),
+      const said = yield* permitsOf(provider)
+        .withPermits(1)(converse(asked))
+        .pipe(
+          Effect.timeoutOrElse({
+            duration: `${provider.timeoutMillis} millis`,
+            orElse: () =>
+              Effect.succeed({
+                answer: failure("provider_timeout", `no answer within ${provider.timeoutMillis} ms`),
                 raw: null
               })
+          }),
+          Effect.catchCause((cause) =>
+            Cause.hasInterruptsOnly(cause)
+              ? Effect.failCause(cause)
+              : Effect.as(Effect.logError(`${provider.slug}: adapter failed`, cause), {
+                  answer: failure("invalid_response", "the adapter could not read the answer"),
+                  raw: null
+                })
+          )
         )
-      )
       return { ...said, duration_ms: (yield* Clock.currentTimeMillis) - began } satisfies ProviderAnswer
     })
     return Providers.of({ call })

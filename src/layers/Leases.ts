@@ -30,7 +30,11 @@ interface StoredRun extends Omit<LeasedRun, "plan" | "attempts"> {
 }
 
 const decodeAttempts = Schema.decodeUnknownSync(Schema.Array(Attempt))
-const leased = <R extends StoredRun>(row: R) => ({ ...row, plan: decodePlan(row.plan), attempts: decodeAttempts(row.attempts) })
+const leased = <R extends StoredRun>(row: R) => ({
+  ...row,
+  plan: decodePlan(row.plan),
+  attempts: decodeAttempts(row.attempts)
+})
 
 export interface LostRun extends LeasedRun {
   readonly side_effect: boolean
@@ -52,7 +56,11 @@ export class Leases extends Context.Service<
      * Takes over runs whose worker is dead, and this worker's own that it does not execute: their lease was committed and the
      * answer lost, or their execution broke off.
      */
-    readonly takeOver: (worker_id: string, executing: ReadonlyArray<string>, limit: number) => Effect.Effect<ReadonlyArray<LostRun>>
+    readonly takeOver: (
+      worker_id: string,
+      executing: ReadonlyArray<string>,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<LostRun>>
     /** Puts a run that may be tried again back into the queue. */
     readonly requeue: (run: { run_id: string; lease_token: string }, attempts: string) => Effect.Effect<void>
     readonly oldestQueuedSeconds: Effect.Effect<number | null>
@@ -92,7 +100,9 @@ export class Leases extends Context.Service<
         return rows.length === 1
       })
 
-      const takeOver = (worker_id: string, executing: ReadonlyArray<string>, limit: number) => sql<StoredRun & { side_effect: boolean }>`
+      const takeOver = (worker_id: string, executing: ReadonlyArray<string>, limit: number) => sql<
+        StoredRun & { side_effect: boolean }
+      >`
         WITH lost AS (
           SELECT o.run_id FROM open_runs o
           WHERE o.state = 'running'
@@ -121,7 +131,8 @@ export class Leases extends Context.Service<
         retire: (worker_id) => Effect.asVoid(Effect.orDie(retire(worker_id))),
         claim: (worker_id, limit) => Effect.orDie(Effect.map(claim(worker_id, limit), (rows) => rows.map(leased))),
         attempt: (run_id, token, attempts) => Effect.orDie(attempt(run_id, token, attempts)),
-        takeOver: (worker_id, executing, limit) => Effect.orDie(Effect.map(takeOver(worker_id, executing, limit), (rows) => rows.map(leased))),
+        takeOver: (worker_id, executing, limit) =>
+          Effect.orDie(Effect.map(takeOver(worker_id, executing, limit), (rows) => rows.map(leased))),
         requeue: (run, attempts) => Effect.asVoid(Effect.orDie(requeue(run, attempts))),
         oldestQueuedSeconds: oldest.pipe(
           Effect.map((rows) => rows[0]?.age ?? null),

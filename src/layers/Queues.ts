@@ -55,7 +55,13 @@ export class Queues extends Context.Service<
       }
 
       const postgres = (max: number) => ({
-        connection: { connectionString: Redacted.value(url), schema, max, migrate: true, options: "-c synchronous_commit=off" }
+        connection: {
+          connectionString: Redacted.value(url),
+          schema,
+          max,
+          migrate: true,
+          options: "-c synchronous_commit=off"
+        }
       })
       const openQueue = (name: string) => {
         const options: Partial<QueueOptions> = {

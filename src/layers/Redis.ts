@@ -7,7 +7,9 @@ import { Redis as IORedis, type RedisOptions } from "ioredis"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { Settings } from "./Settings.ts"
 
-export class RedisUnavailable extends Schema.TaggedError<RedisUnavailable>()("RedisUnavailable", { message: Schema.String }) {}
+export class RedisUnavailable extends Schema.TaggedError<RedisUnavailable>()("RedisUnavailable", {
+  message: Schema.String
+}) {}
 
 export interface RedisShape {
   readonly client: IORedis
@@ -17,8 +19,16 @@ export interface RedisShape {
 
 const connectMillisMax = 5_000
 
-const patient: RedisOptions = { maxRetriesPerRequest: null, enableOfflineQueue: true, retryStrategy: (times) => Math.min(times * 100, 2_000) }
-const hasty: RedisOptions = { maxRetriesPerRequest: 1, enableOfflineQueue: false, retryStrategy: (times) => Math.min(times * 100, 2_000) }
+const patient: RedisOptions = {
+  maxRetriesPerRequest: null,
+  enableOfflineQueue: true,
+  retryStrategy: (times) => Math.min(times * 100, 2_000)
+}
+const hasty: RedisOptions = {
+  maxRetriesPerRequest: 1,
+  enableOfflineQueue: false,
+  retryStrategy: (times) => Math.min(times * 100, 2_000)
+}
 
 const ready = (client: IORedis) =>
   Effect.callback<void, Error>((resume) => {

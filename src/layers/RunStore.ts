@@ -142,7 +142,8 @@ export class RunStore extends Context.Service<
           SELECT run_id, fingerprint FROM runs
           WHERE org_id = ${run.org_id} AND (run_id = ${run.run_id} OR idempotency_key = ${run.idempotency_key})`
         if (found === undefined) return yield* Effect.die(new Error(`run ${run.run_id} was neither admitted nor found`))
-        const admission: Admission = found.run_id === run.run_id ? { _tag: "Admitted", lane } : { _tag: "Existing", ...found, lane }
+        const admission: Admission =
+          found.run_id === run.run_id ? { _tag: "Admitted", lane } : { _tag: "Existing", ...found, lane }
         return admission
       })
 

@@ -57,7 +57,10 @@ const seedOf = (text: string): number => {
 }
 
 /** How long the provider takes, and what it says then. */
-const play = (call: ProviderCall, simulate: (partial: boolean) => unknown): { readonly millis: number; readonly answer: () => Answer } => {
+const play = (
+  call: ProviderCall,
+  simulate: (partial: boolean) => unknown
+): { readonly millis: number; readonly answer: () => Answer } => {
   const scenario = findScenario(call.input)
   const active = scenario !== null && !(scenario.once && call.attempt > 1) ? scenario : null
   const match = (partial: boolean): Answer => ({ _tag: "Match", output: simulate(partial) })
@@ -67,7 +70,10 @@ const play = (call: ProviderCall, simulate: (partial: boolean) => unknown): { re
     case "no_match":
       return { millis: 0, answer: () => ({ _tag: "NoMatch", detail: "simulated: nothing on record" }) }
     case "timeout":
-      return { millis: deadlineMillis, answer: () => failure("provider_timeout", `simulated: no answer within ${deadlineMillis} ms`) }
+      return {
+        millis: deadlineMillis,
+        answer: () => failure("provider_timeout", `simulated: no answer within ${deadlineMillis} ms`)
+      }
     case "error":
       return { millis: 0, answer: () => failure("provider_error", "simulated: HTTP 500") }
     case "rate_limited":
@@ -94,7 +100,10 @@ export const SandboxProviders = Layer.effect(
       const began = yield* Clock.currentTimeMillis
       if (millis > 0) yield* Effect.sleep(Duration.millis(millis))
       const said = answer()
-      const raw = asked.include_raw && said._tag === "Match" ? JSON.stringify({ sandbox: true, provider, payload: said.output }) : null
+      const raw =
+        asked.include_raw && said._tag === "Match"
+          ? JSON.stringify({ sandbox: true, provider, payload: said.output })
+          : null
       return { answer: said, duration_ms: (yield* Clock.currentTimeMillis) - began, raw } satisfies ProviderAnswer
     })
     return Providers.of({ call })

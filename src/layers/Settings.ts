@@ -48,7 +48,9 @@ export interface SettingsShape {
   readonly crashAt: CrashAt | null
 }
 
-export class SettingsInvalid extends Schema.TaggedError<SettingsInvalid>()("SettingsInvalid", { message: Schema.String }) {}
+export class SettingsInvalid extends Schema.TaggedError<SettingsInvalid>()("SettingsInvalid", {
+  message: Schema.String
+}) {}
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -133,5 +135,8 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
 
 export class Settings extends Context.Service<Settings, SettingsShape>()("rungate/layers/Settings") {
   static readonly layerFrom = (environment: Environment) => Layer.effect(Settings, settingsOf(environment))
-  static readonly layer = Layer.effect(Settings, Effect.suspend(() => settingsOf(process.env)))
+  static readonly layer = Layer.effect(
+    Settings,
+    Effect.suspend(() => settingsOf(process.env))
+  )
 }

@@ -9,9 +9,10 @@ export interface Figures {
 }
 
 /** Open runs only: counting all of a large table at every scrape would cost more than it tells. */
-export class Stats extends Context.Service<Stats, { readonly read: Effect.Effect<Figures>; readonly memory: () => number }>()(
-  "rungate/layers/Stats"
-) {
+export class Stats extends Context.Service<
+  Stats,
+  { readonly read: Effect.Effect<Figures>; readonly memory: () => number }
+>()("rungate/layers/Stats") {
   static readonly layer = Layer.effect(
     Stats,
     Effect.gen(function* () {

@@ -126,7 +126,16 @@ const viewOf = (rows: ReadonlyArray<TakenRow>): TurnView & { readonly versions: 
     if (row.command_id !== null && row.credited !== null) credited.set(row.command_id, row.credited)
     if (row.run_id === null || row.status === null || !isRunStatus(row.status) || runs.has(row.run_id)) continue
     const { org_id, run_id, status, lease_token, capability, plan, input } = row
-    runs.set(run_id, { org_id, run_id, status, hold: MicroUsd(row.hold), lease_token, capability, plan, input: input ?? "null" })
+    runs.set(run_id, {
+      org_id,
+      run_id,
+      status,
+      hold: MicroUsd(row.hold),
+      lease_token,
+      capability,
+      plan,
+      input: input ?? "null"
+    })
   }
   return { mail: rows, wallets, versions, runs, credited, day: rows[0]?.day ?? "1970-01-01" }
 }
@@ -249,20 +258,25 @@ export class TurnStore extends Context.Service<
                       THEN 1 ELSE 0 END) AS whole`
       })
 
-      const turn = Effect.fnUntraced(function* <A>(
-        lane: number,
-        max: number,
-        decide: (view: TurnView) => { readonly effects: TurnEffects; readonly answer: A }
-      ) {
-        const rows = yield* take(lane, max)
-        if (rows.length === 0) return null
-        const view = viewOf(rows)
-        const { effects, answer } = decide(view)
-        yield* crashPoint("turn.before_commit")
-        yield* apply(lane, rows, view.versions, effects)
-        yield* crashPoint("turn.after_commit")
-        return answer
-      }, Effect.catchTag("SqlError", (error) => (isDivisionByZero(error) ? Effect.fail(new TurnsMet()) : Effect.die(error))))
+      const turn = Effect.fnUntraced(
+        function* <A>(
+          lane: number,
+          max: number,
+          decide: (view: TurnView) => { readonly effects: TurnEffects; readonly answer: A }
+        ) {
+          const rows = yield* take(lane, max)
+          if (rows.length === 0) return null
+          const view = viewOf(rows)
+          const { effects, answer } = decide(view)
+          yield* crashPoint("turn.before_commit")
+          yield* apply(lane, rows, view.versions, effects)
+          yield* crashPoint("turn.after_commit")
+          return answer
+        },
+        Effect.catchTag("SqlError", (error) =>
+          isDivisionByZero(error) ? Effect.fail(new TurnsMet()) : Effect.die(error)
+        )
+      )
 
       const strike = Effect.fnUntraced(function* (lane: number, parkAfter: number, why: string) {
         const [row] = yield* sql<{ parked: boolean }>`

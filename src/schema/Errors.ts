@@ -33,7 +33,9 @@ export const statusOf = {
 export type ErrorCode = keyof typeof statusOf
 
 /** What is wrong with one field. `path` is dotted ("input.email", "routing.max_cost"); empty for the whole. */
-export const Detail = Schema.Struct({ path: Schema.String, message: Schema.String }).annotate({ identifier: "ErrorDetail" })
+export const Detail = Schema.Struct({ path: Schema.String, message: Schema.String }).annotate({
+  identifier: "ErrorDetail"
+})
 export type Detail = typeof Detail.Type
 
 const wire = <C extends ErrorCode>(code: C) =>
@@ -79,7 +81,11 @@ export interface Problem<C extends ErrorCode = ErrorCode> {
 /** One problem per code, so that a contract can say which of them an endpoint answers. */
 export type ProblemOf<C extends ErrorCode> = C extends ErrorCode ? Problem<C> : never
 
-export const problem = <C extends ErrorCode>(code: C, message: string, details?: ReadonlyArray<Detail>): Problem<C> => ({
+export const problem = <C extends ErrorCode>(
+  code: C,
+  message: string,
+  details?: ReadonlyArray<Detail>
+): Problem<C> => ({
   error: { code, message, ...(details === undefined || details.length === 0 ? {} : { details }) }
 })
 

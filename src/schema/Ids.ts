@@ -49,4 +49,6 @@ export const makeId = (prefix: Prefix, millis: number): string => {
 
 /** Whether a text could be an id of that kind: a look-up of anything else is not worth a query. */
 export const looksLike = (prefix: Prefix, text: string): boolean =>
-  text.startsWith(`${prefix}_`) && text.length === prefix.length + 27 && /^[0-9a-z]+$/.test(text.slice(prefix.length + 1))
+  text.startsWith(`${prefix}_`) &&
+  text.length === prefix.length + 27 &&
+  /^[0-9a-z]+$/.test(text.slice(prefix.length + 1))

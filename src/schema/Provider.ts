@@ -28,7 +28,9 @@ export interface Reply {
 }
 
 /** How a provider's cost report reads: US dollars, or the provider's own credits. Both are decimal strings. */
-export type Cost = { readonly unit: "USD"; readonly amount: string } | { readonly unit: "credit"; readonly amount: string }
+export type Cost =
+  | { readonly unit: "USD"; readonly amount: string }
+  | { readonly unit: "credit"; readonly amount: string }
 
 /**
  * What an answer means. `account` is trouble with the operator's account (401, 402, 403): never the caller's fault.
@@ -36,7 +38,12 @@ export type Cost = { readonly unit: "USD"; readonly amount: string } | { readonl
  */
 export type Failure = {
   readonly _tag: "Failure"
-  readonly reason: "provider_error" | "provider_rate_limited" | "provider_account" | "provider_timeout" | "invalid_response"
+  readonly reason:
+    | "provider_error"
+    | "provider_rate_limited"
+    | "provider_account"
+    | "provider_timeout"
+    | "invalid_response"
   readonly detail: string
   readonly retryAfterSeconds?: number
 }
@@ -114,7 +121,9 @@ export interface OfferDefinition<I, O> {
 }
 
 const refused = (slug: string, issues: ReadonlyArray<Issue>) =>
-  new Error(`${slug}: input reached an adapter unchecked: ${issues.map((issue) => `${issue.path} ${issue.message}`).join("; ")}`)
+  new Error(
+    `${slug}: input reached an adapter unchecked: ${issues.map((issue) => `${issue.path} ${issue.message}`).join("; ")}`
+  )
 
 export const offer = <I, O>(capability: Capability<I, O>, definition: OfferDefinition<I, NoInfer<O>>): Offer => ({
   capability: capability.slug,

@@ -54,7 +54,8 @@ const successOf = (metrics: Metrics | null) => {
   const samples = metrics?.sample_size ?? 0
   return ((metrics?.success_rate ?? 0) * samples + priorSuccess * priorWeight) / (samples + priorWeight)
 }
-const latencyOf = (metrics: Metrics | null) => (metrics === null || metrics.sample_size === 0 ? priorLatency : metrics.latency_ms_p50)
+const latencyOf = (metrics: Metrics | null) =>
+  metrics === null || metrics.sample_size === 0 ? priorLatency : metrics.latency_ms_p50
 
 interface Scored extends Candidate {
   readonly quote: Money.MicroUsd
@@ -94,24 +95,35 @@ const reasonOf = (request: RoutingRequest, ranked: ReadonlyArray<Scored>, attemp
   if (request.provider !== "auto") return `pinned to ${first.provider}, ${quote}; a pinned provider never falls back`
   const rest = ranked.slice(1, attempts).map((one) => one.provider)
   const after =
-    rest.length > 0 ? `; then ${rest.join(", ")} if it does not deliver`
-    : request.allow_fallback ? "; no other provider is left to fall back to"
-    : "; fallback is off"
-  const measured = first.metrics === null || first.metrics.sample_size === 0 ? ", not measured yet" : `, ${first.metrics.sample_size} calls measured`
+    rest.length > 0
+      ? `; then ${rest.join(", ")} if it does not deliver`
+      : request.allow_fallback
+        ? "; no other provider is left to fall back to"
+        : "; fallback is off"
+  const measured =
+    first.metrics === null || first.metrics.sample_size === 0
+      ? ", not measured yet"
+      : `, ${first.metrics.sample_size} calls measured`
   return `${request.strategy}: ${first.provider} has ${why[request.strategy]} of ${ranked.length} (${quote}${measured})${after}`
 }
 
 /** Ranks the offers that can serve this input within the cap. An empty `candidates` means that none can. */
-export const route = (candidates: ReadonlyArray<Candidate>, request: RoutingRequest, input: unknown, side_effect: boolean): Route => {
+export const route = (
+  candidates: ReadonlyArray<Candidate>,
+  request: RoutingRequest,
+  input: unknown,
+  side_effect: boolean
+): Route => {
   const eligible: Array<Scored> = []
   const excluded: Array<Exclusion> = []
   for (const candidate of candidates) {
     if (request.provider !== "auto" && request.provider !== candidate.provider) continue
     const quote = priceMax(candidate.offer.price, input)
-    const reason =
-      !candidate.offer.serves(input) ? "cannot_serve"
-      : request.max_cost !== null && quote > request.max_cost ? "max_cost"
-      : null
+    const reason = !candidate.offer.serves(input)
+      ? "cannot_serve"
+      : request.max_cost !== null && quote > request.max_cost
+        ? "max_cost"
+        : null
     if (reason === null) eligible.push({ ...candidate, quote })
     else excluded.push({ provider: candidate.provider, reason, quote: Money.usd(quote) })
   }

@@ -54,7 +54,9 @@ export const Control = Schema.Struct({
 }).annotate({ identifier: "Control" })
 export type Control = typeof Control.Type
 
-export const RunError = Schema.Struct({ code: Schema.String, message: Schema.String }).annotate({ identifier: "RunError" })
+export const RunError = Schema.Struct({ code: Schema.String, message: Schema.String }).annotate({
+  identifier: "RunError"
+})
 export type RunError = typeof RunError.Type
 
 const listed = {

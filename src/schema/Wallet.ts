@@ -106,7 +106,10 @@ export const effectOf = (type: EntryType, amount: MicroUsd): { balance: MicroUsd
   }
 }
 
-const post = (wallet: Wallet, movements: ReadonlyArray<Movement>): { wallet: Wallet; entries: ReadonlyArray<Entry> } => {
+const post = (
+  wallet: Wallet,
+  movements: ReadonlyArray<Movement>
+): { wallet: Wallet; entries: ReadonlyArray<Entry> } => {
   let { balance, reserved, entry_seq } = wallet
   const entries = movements.map((movement): Entry => {
     const effect = effectOf(movement.type, movement.amount)
@@ -165,7 +168,9 @@ const settle = (wallet: Wallet, run: HeldRun, command: Extract<Command, { _tag: 
   if (run.status !== "running" || run.lease_token !== command.lease_token || !isFinal(command.status)) {
     return unchanged(wallet, { _tag: "Stale", status: run.status })
   }
-  const charge = Money.max(zero, Money.min(command.charge, run.hold))
+  // Whatever a worker reports: only what was delivered is charged, and never more than was held.
+  const delivered = command.status === "succeeded" || command.status === "no_match"
+  const charge = delivered ? Money.max(zero, Money.min(command.charge, run.hold)) : zero
   return { ...resolve(wallet, run, charge, day, null), verdict: { _tag: "Settled", charge } }
 }
 

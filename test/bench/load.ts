@@ -9,7 +9,12 @@ export interface LoadResult {
 
 const input = { full_name: "Ada Lovelace", company_domain: "example.com" }
 
-export const load = async (url: string, keys: ReadonlyArray<string>, clients: number, seconds: number): Promise<LoadResult> => {
+export const load = async (
+  url: string,
+  keys: ReadonlyArray<string>,
+  clients: number,
+  seconds: number
+): Promise<LoadResult> => {
   const body = JSON.stringify({ capability: "email.find", input })
   const latencies: Array<number> = []
   let failed = 0

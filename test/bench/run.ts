@@ -32,9 +32,13 @@ const rows: Array<Row> = []
 /** In a process of its own, so that the load's CPU is not the service's. */
 const loadIn = (url: string, keys: ReadonlyArray<string>, clients: number, secs: number) =>
   new Promise<LoadResult>((resolve, reject) => {
-    const child = spawn(process.execPath, [`${root}test/bench/load.ts`, url, keys.join(","), String(clients), String(secs)], {
-      stdio: ["ignore", "pipe", "inherit"]
-    })
+    const child = spawn(
+      process.execPath,
+      [`${root}test/bench/load.ts`, url, keys.join(","), String(clients), String(secs)],
+      {
+        stdio: ["ignore", "pipe", "inherit"]
+      }
+    )
     let out = ""
     child.stdout.on("data", (chunk) => (out += String(chunk)))
     child.once("exit", () => {
@@ -46,7 +50,13 @@ const loadIn = (url: string, keys: ReadonlyArray<string>, clients: number, secs:
     })
   })
 
-const measure = async (service: string, running: Running, others: ReadonlyArray<number>, keys: ReadonlyArray<string>, clients: number) => {
+const measure = async (
+  service: string,
+  running: Running,
+  others: ReadonlyArray<number>,
+  keys: ReadonlyArray<string>,
+  clients: number
+) => {
   await loadIn(running.url, keys, clients, quick ? 1 : 2)
   const roots = [running.pid, ...others]
   const spent = () => roots.map((root) => cpuSeconds([root]))
@@ -73,19 +83,36 @@ const measure = async (service: string, running: Running, others: ReadonlyArray<
 }
 
 const cases: ReadonlyArray<readonly [wallets: number, clients: number]> = process.argv.includes("--busy")
-  ? [[1, 128], [100, 128]]
+  ? [
+      [1, 128],
+      [100, 128]
+    ]
   : quick
-    ? [[1, 1], [1, 128], [100, 128]]
-    : [[1, 1], [100, 1], [1, 32], [100, 32], [1, 128], [100, 128]]
+    ? [
+        [1, 1],
+        [1, 128],
+        [100, 128]
+      ]
+    : [
+        [1, 1],
+        [100, 1],
+        [1, 32],
+        [100, 32],
+        [1, 128],
+        [100, 128]
+      ]
 
 const stage = await openStage()
-console.log(`PostgreSQL durable (fsync and synchronous_commit on), ${stage.redis === undefined ? "no Redis" : "Redis"}; ${seconds} s per case`)
+console.log(
+  `PostgreSQL durable (fsync and synchronous_commit on), ${stage.redis === undefined ? "no Redis" : "Redis"}; ${seconds} s per case`
+)
 
 if (wanted("simple") || only === "redis" || only === "") {
   const database = await newDatabase(stage)
   const running = await start([`${root}test/bench/simple.ts`], { DATABASE_URL: database })
   const keys = Array.from({ length: 100 }, (_, n) => `key_${n}`)
-  for (const [wallets, clients] of cases) await measure("simple", running, [stage.postgresPid], keys.slice(0, wallets), clients)
+  for (const [wallets, clients] of cases)
+    await measure("simple", running, [stage.postgresPid], keys.slice(0, wallets), clients)
   await running.stop()
 }
 
@@ -97,20 +124,26 @@ for (const backend of ["redis", "postgres"] as const) {
   const running = await start([`${root}src/main.ts`, "serve"], { ...env, ...redis })
   const keys = await fund(database, 100)
   const others = [stage.postgresPid, ...(backend === "redis" && stage.redisPid !== null ? [stage.redisPid] : [])]
-  for (const [wallets, clients] of cases) await measure(`rungate ${backend}`, running, others, keys.slice(0, wallets), clients)
+  for (const [wallets, clients] of cases)
+    await measure(`rungate ${backend}`, running, others, keys.slice(0, wallets), clients)
   await running.stop()
-  const audit = Bun.spawnSync([process.execPath, `${root}src/main.ts`, "audit"], { env: { ...process.env, DATABASE_URL: database } })
+  const audit = Bun.spawnSync([process.execPath, `${root}src/main.ts`, "audit"], {
+    env: { ...process.env, DATABASE_URL: database }
+  })
   console.log(audit.stdout.toString().trim())
 }
 
 const waited = wanted("waiters") ? await waiters(stage, quick ? 500 : 2_000) : null
 
-const find = (service: string, wallets: number) => rows.find((row) => row.service === service && row.wallets === wallets && row.clients === 128)
+const find = (service: string, wallets: number) =>
+  rows.find((row) => row.service === service && row.wallets === wallets && row.clients === 128)
 for (const wallets of [1, 100]) {
   const ours = find("rungate redis", wallets)
   const simple = find("simple", wallets)
   if (ours !== undefined && simple !== undefined) {
-    console.log(`${wallets === 1 ? "hot wallet" : "100 wallets"}, 128 clients: ${(ours.runs_per_s / simple.runs_per_s).toFixed(2)}x the simple service`)
+    console.log(
+      `${wallets === 1 ? "hot wallet" : "100 wallets"}, 128 clients: ${(ours.runs_per_s / simple.runs_per_s).toFixed(2)}x the simple service`
+    )
   }
 }
 console.log(JSON.stringify({ rows, waiters: waited }))

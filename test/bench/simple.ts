@@ -37,7 +37,12 @@ const program = Effect.gen(function* () {
              r AS (UPDATE simple_runs SET status = 'succeeded', charged = 12000, result = ${result}::text::json WHERE run_id = ${run_id}),
              l AS (INSERT INTO simple_ledger (org_id, run_id, type, amount) VALUES (${reserved.org_id}, ${run_id}, 'settle', -12000), (${reserved.org_id}, ${run_id}, 'release', 17400))
         SELECT 1`
-      return Response.json({ run_id, status: "succeeded", billing: { quoted: "0.0294", charged: "0.012" }, result: JSON.parse(result) })
+      return Response.json({
+        run_id,
+        status: "succeeded",
+        billing: { quoted: "0.0294", charged: "0.012" },
+        result: JSON.parse(result)
+      })
     })
 
   const runPromise = Effect.runPromiseWith(yield* Effect.context<never>())

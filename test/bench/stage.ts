@@ -26,7 +26,12 @@ export const openStage = async (): Promise<Stage> => {
   afterwards('kill -QUIT "$(head -n 1 "$2/postmaster.pid")"; sleep 1; rm -rf "$1"', dataDir, running.cluster)
   const postgresPid = Number(readFileSync(join(running.cluster, "postmaster.pid"), "utf8").split("\n")[0])
   const redis = await startRedis()
-  return { server: Redacted.value(running.url), postgresPid, redis, redisPid: redis === undefined ? null : await redisPidOf(redis) }
+  return {
+    server: Redacted.value(running.url),
+    postgresPid,
+    redis,
+    redisPid: redis === undefined ? null : await redisPidOf(redis)
+  }
 }
 
 const redisPidOf = async (url: string): Promise<number> => {
@@ -102,11 +107,10 @@ export const fund = async (database: string, count: number): Promise<ReadonlyArr
        VALUES ($1, 1, $2, 'topup', 1000000000000, 1000000000000, 0, $2)`,
       [org_id, `txn_bench${n}`]
     )
-    await client.query("INSERT INTO api_keys (key_id, org_id, name, environment, key_hash, display) VALUES ($1, $2, 'bench', 'test', $3, 'bench')", [
-      `key_bench${String(n).padStart(21, "0")}`,
-      org_id,
-      digest(key)
-    ])
+    await client.query(
+      "INSERT INTO api_keys (key_id, org_id, name, environment, key_hash, display) VALUES ($1, $2, 'bench', 'test', $3, 'bench')",
+      [`key_bench${String(n).padStart(21, "0")}`, org_id, digest(key)]
+    )
     keys.push(key)
   }
   await client.end()

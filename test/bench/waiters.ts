@@ -26,7 +26,11 @@ export const waiters = async (stage: Stage, count: number): Promise<WaitersResul
     fetch(`${running.url}/v1/run`, {
       method: "POST",
       headers,
-      body: JSON.stringify({ capability: "email.find", input: { full_name: `sandbox:slow_${seconds}`, company_domain: "example.com" }, wait_seconds: wait })
+      body: JSON.stringify({
+        capability: "email.find",
+        input: { full_name: `sandbox:slow_${seconds}`, company_domain: "example.com" },
+        wait_seconds: wait
+      })
     })
   // Warm up, so that what is measured is the waiting and not the first use of everything.
   await Promise.all(Array.from({ length: 200 }, () => post(0, 30).then((response) => response.text())))
@@ -41,7 +45,9 @@ export const waiters = async (stage: Stage, count: number): Promise<WaitersResul
     Array.from({ length: count }, async () => {
       const response = await post(10, 60)
       const now = Date.now()
-      const run: { status?: string; created_at?: string; timing?: { duration_ms?: number } } = JSON.parse(await response.text())
+      const run: { status?: string; created_at?: string; timing?: { duration_ms?: number } } = JSON.parse(
+        await response.text()
+      )
       if (run.status !== "succeeded") return
       answered += 1
       late.push(now - (Date.parse(run.created_at ?? "") + (run.timing?.duration_ms ?? 0)))
@@ -57,6 +63,8 @@ export const waiters = async (stage: Stage, count: number): Promise<WaitersResul
     max_ms: late.at(-1) ?? -1,
     memory_mb: peak - before
   }
-  console.log(`${result.answered} of ${count} waiters answered; p50 ${result.p50_ms} ms and at most ${result.max_ms} ms after their run's end; +${result.memory_mb} MB`)
+  console.log(
+    `${result.answered} of ${count} waiters answered; p50 ${result.p50_ms} ms and at most ${result.max_ms} ms after their run's end; +${result.memory_mb} MB`
+  )
   return result
 }

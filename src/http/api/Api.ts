@@ -22,6 +22,7 @@ export class Api extends HttpApi.make("rungate")
     OpenApi.annotations({
       title: "Rungate",
       version: "1",
-      description: "A paid execution front door for data and outreach jobs: discover, inspect, run, and pay from one prepaid wallet."
+      description:
+        "A paid execution front door for data and outreach jobs: discover, inspect, run, and pay from one prepaid wallet."
     })
   ) {}

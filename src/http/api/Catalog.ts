@@ -4,7 +4,11 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
 import { Auth, optional } from "./Common.ts"
 
-const Price = Schema.Struct({ amount: Schema.String, currency: Schema.Literal("USD"), note: Schema.NullOr(Schema.String) })
+const Price = Schema.Struct({
+  amount: Schema.String,
+  currency: Schema.Literal("USD"),
+  note: Schema.NullOr(Schema.String)
+})
 
 export const Health = Schema.Struct({
   status: Schema.Literals(["healthy", "stable", "degraded", "outage", "unknown"]),

@@ -26,7 +26,9 @@ export class KeysApi extends HttpApiGroup.make("keys")
         name: Schema.NonEmptyString.check(Schema.isMaxLength(200)),
         environment: Schema.Literals(["test", "live"])
       }).annotate({ identifier: "ApiKeyRequest" }),
-      success: Schema.Struct({ id: Schema.String, api_key: Schema.String, note: Schema.String }).annotate({ identifier: "NewApiKey" }),
+      success: Schema.Struct({ id: Schema.String, api_key: Schema.String, note: Schema.String }).annotate({
+        identifier: "NewApiKey"
+      }),
       error: [Wire.invalid_request, Wire.forbidden]
     }),
     HttpApiEndpoint.delete("revoke", "/api-keys/:key_id", {

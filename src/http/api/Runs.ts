@@ -12,26 +12,37 @@ const Slug = Schema.NonEmptyString.check(Schema.isMaxLength(200))
 export const RunRequest = Schema.Struct({
   capability: optional(Slug.annotate({ description: "slug of a capability; either this, or provider and endpoint" })),
   provider: optional(Slug.annotate({ description: "slug of a provider whose raw endpoint is called" })),
-  endpoint: optional(Schema.NonEmptyString.check(Schema.isMaxLength(1000)).annotate({ description: "the provider's own path" })),
+  endpoint: optional(
+    Schema.NonEmptyString.check(Schema.isMaxLength(1000)).annotate({ description: "the provider's own path" })
+  ),
   method: optional(Schema.Literals(["GET", "POST", "PUT", "PATCH", "DELETE"])),
-  input: Schema.Json.annotate({ description: "matches the input_schema of inspect; for a raw endpoint the provider's own body" }),
+  input: Schema.Json.annotate({
+    description: "matches the input_schema of inspect; for a raw endpoint the provider's own body"
+  }),
   path: optional(Schema.JsonObject.annotate({ description: "raw only: fills {placeholders} of the endpoint" })),
   query: optional(Schema.JsonObject.annotate({ description: "raw only: query parameters" })),
   routing: optional(
     Schema.Struct({
-      provider: optional(Slug.annotate({ description: "auto, or a provider to pin; a pinned provider never falls back" })),
+      provider: optional(
+        Slug.annotate({ description: "auto, or a provider to pin; a pinned provider never falls back" })
+      ),
       strategy: optional(Schema.Literals(strategies)),
       max_cost: optional(Usd),
       allow_fallback: optional(Schema.Boolean)
     })
   ),
   response: optional(Schema.Struct({ include_raw: optional(Schema.Boolean) })),
-  wait_seconds: optional(WaitSeconds.annotate({ description: "how long the request waits for the result; 30 when left out" })),
+  wait_seconds: optional(
+    WaitSeconds.annotate({ description: "how long the request waits for the result; 30 when left out" })
+  ),
   async: optional(Schema.Boolean.annotate({ description: "true answers 202 at once" }))
 }).annotate({ identifier: "RunRequest" })
 export type RunRequest = typeof RunRequest.Type
 
-const PendingRun = Run.annotate({ identifier: "PendingRun", description: "still executing: done is false, poll poll_url" })
+const PendingRun = Run.annotate({
+  identifier: "PendingRun",
+  description: "still executing: done is false, poll poll_url"
+})
 
 export class RunsApi extends HttpApiGroup.make("runs")
   .add(

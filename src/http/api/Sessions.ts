@@ -16,7 +16,9 @@ export const Session = Schema.Struct({
   user: Schema.Struct({ id: Schema.String, email: Schema.String })
 }).annotate({ identifier: "Session" })
 
-export const NewSession = Schema.Struct({ session_token: Schema.String, ...Session.fields }).annotate({ identifier: "NewSession" })
+export const NewSession = Schema.Struct({ session_token: Schema.String, ...Session.fields }).annotate({
+  identifier: "NewSession"
+})
 
 export class SessionsApi extends HttpApiGroup.make("auth").add(
   HttpApiEndpoint.post("signUp", "/auth/sign-up", {

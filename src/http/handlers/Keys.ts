@@ -39,12 +39,17 @@ export const KeysHandlers = HttpApiBuilder.group(
         const caller = yield* CurrentCaller
         if (caller.user_id === null) {
           return yield* Effect.fail(
-            problem("forbidden", "An API key can't create keys; sign in with POST /v1/auth/sign-in and use the session token.")
+            problem(
+              "forbidden",
+              "An API key can't create keys; sign in with POST /v1/auth/sign-in and use the session token."
+            )
           )
         }
         if (payload.environment !== environment) {
           const message = `must be "${environment}": this is ${mode === "sandbox" ? "the sandbox" : "production"}`
-          return yield* Effect.fail(problem("invalid_request", `environment ${message}`, [{ path: "environment", message }]))
+          return yield* Effect.fail(
+            problem("invalid_request", `environment ${message}`, [{ path: "environment", message }])
+          )
         }
         const { id, token } = yield* accounts.createKey(caller.org_id, payload.name, payload.environment)
         return { id, api_key: Redacted.value(token), note: "Store this key now; it is not shown again." }
@@ -52,7 +57,9 @@ export const KeysHandlers = HttpApiBuilder.group(
 
       revoke: Effect.fnUntraced(function* ({ params }) {
         const { org_id } = yield* CurrentCaller
-        const row = looksLike("key", params.key_id) ? yield* accounts.revokeKey(org_id, params.key_id) : Option.none<KeyRow>()
+        const row = looksLike("key", params.key_id)
+          ? yield* accounts.revokeKey(org_id, params.key_id)
+          : Option.none<KeyRow>()
         if (Option.isSome(row)) return view(row.value)
         return yield* Effect.fail(
           problem("invalid_request", `There is no API key "${params.key_id}".`, [

@@ -19,7 +19,9 @@ const waitSecondsDefault = 30
 const idempotencyKeyMax = 255
 
 const unknownRun = (run_id: string) =>
-  problem("invalid_request", `There is no run "${run_id}".`, [{ path: "path.run_id", message: "is not a run of this organization" }])
+  problem("invalid_request", `There is no run "${run_id}".`, [
+    { path: "path.run_id", message: "is not a run of this organization" }
+  ])
 
 /** Accepts the bare key and the quoted form of the IETF draft. */
 const idempotencyKeyOf = (header: string | undefined) => {
@@ -28,15 +30,19 @@ const idempotencyKeyOf = (header: string | undefined) => {
   const key = quoted ?? header.trim()
   if (key.length >= 1 && key.length <= idempotencyKeyMax && /^[\x21-\x7e]+$/.test(key)) return Effect.succeed(key)
   const message = `must be 1 to ${idempotencyKeyMax} visible ASCII characters`
-  return Effect.fail(problem("invalid_request", `Idempotency-Key ${message}`, [{ path: "headers.idempotency-key", message }]))
+  return Effect.fail(
+    problem("invalid_request", `Idempotency-Key ${message}`, [{ path: "headers.idempotency-key", message }])
+  )
 }
 
 /** A capability alone, or a provider with an endpoint. */
 const targetOf = (payload: RunRequest) => {
   const { capability, provider, endpoint } = payload
-  const missing = (path: string, message: string) => Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
+  const missing = (path: string, message: string) =>
+    Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
   if (capability !== undefined && capability !== null) {
-    if ((provider ?? null) !== null) return missing("provider", "does not go with capability; to pin a provider use routing.provider")
+    if ((provider ?? null) !== null)
+      return missing("provider", "does not go with capability; to pin a provider use routing.provider")
     if ((endpoint ?? null) !== null) return missing("endpoint", "does not go with capability")
     if ((payload.path ?? null) !== null) return missing("path", "is for raw endpoints only")
     if ((payload.query ?? null) !== null) return missing("query", "is for raw endpoints only")
@@ -112,7 +118,9 @@ export const RunsHandlers = HttpApiBuilder.group(
         const before = query.cursor ?? null
         if (before !== null && !looksLike("run", before)) {
           return yield* Effect.fail(
-            problem("invalid_request", "query.cursor is not a cursor of this list", [{ path: "query.cursor", message: "is not a cursor of this list" }])
+            problem("invalid_request", "query.cursor is not a cursor of this list", [
+              { path: "query.cursor", message: "is not a cursor of this list" }
+            ])
           )
         }
         const { status = null, capability = null, provider = null, endpoint = null } = query
@@ -121,7 +129,9 @@ export const RunsHandlers = HttpApiBuilder.group(
         const page = rows.slice(0, limit)
         const next = rows.length > limit ? (page.at(-1)?.run_id ?? null) : null
         const items = page.map((run) => runJson(run, now, false)).join(",")
-        return HttpServerResponse.text(`{"items":[${items}],"next_cursor":${JSON.stringify(next)}}`, { contentType: "application/json" })
+        return HttpServerResponse.text(`{"items":[${items}],"next_cursor":${JSON.stringify(next)}}`, {
+          contentType: "application/json"
+        })
       }),
 
       get: Effect.fnUntraced(function* ({ params, query }) {

@@ -51,7 +51,9 @@ export const SessionsHandlers = HttpApiBuilder.group(
         yield* allow(payload.email)
         if ((payload.referral_code ?? null) !== null) {
           const message = "is not a known referral code; leave it out"
-          return yield* Effect.fail(problem("invalid_request", `referral_code ${message}`, [{ path: "referral_code", message }]))
+          return yield* Effect.fail(
+            problem("invalid_request", `referral_code ${message}`, [{ path: "referral_code", message }])
+          )
         }
         return yield* accounts
           .signUp({

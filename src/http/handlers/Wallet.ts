@@ -17,7 +17,10 @@ const topUpMin = dollars("10.00")
 const topUpMax = dollars("1000000.00")
 export const simulatedNote = "simulated top-up (sandbox: no money moved)"
 
-const tryAgain = problem("service_unavailable", "The command is stored and will be applied; read the wallet again in a few seconds.")
+const tryAgain = problem(
+  "service_unavailable",
+  "The command is stored and will be applied; read the wallet again in a few seconds."
+)
 
 const entryType = (text: string): EntryType => entryTypes.find((type) => type === text) ?? "refund"
 
@@ -51,7 +54,12 @@ export const WalletHandlers = HttpApiBuilder.group(
       get: Effect.fnUntraced(function* () {
         const { org_id } = yield* CurrentCaller
         const { balance, reserved } = yield* books.wallet(org_id)
-        return { currency: "USD" as const, balance: usd(balance), reserved: usd(reserved), available: usd(balance - reserved) }
+        return {
+          currency: "USD" as const,
+          balance: usd(balance),
+          reserved: usd(reserved),
+          available: usd(balance - reserved)
+        }
       }),
 
       transactions: Effect.fnUntraced(function* ({ query }) {
@@ -77,13 +85,19 @@ export const WalletHandlers = HttpApiBuilder.group(
         const { org_id } = yield* CurrentCaller
         const { amount } = payload
         const wrong =
-          amount < topUpMin ? `must be at least ${usd(topUpMin)}`
-          : amount > topUpMax ? `must be at most ${usd(topUpMax)}`
-          : amount % 10_000n !== 0n ? "must be whole cents"
-          : null
-        if (wrong !== null) return yield* Effect.fail(problem("invalid_request", `amount ${wrong}`, [{ path: "amount", message: wrong }]))
+          amount < topUpMin
+            ? `must be at least ${usd(topUpMin)}`
+            : amount > topUpMax
+              ? `must be at most ${usd(topUpMax)}`
+              : amount % 10_000n !== 0n
+                ? "must be whole cents"
+                : null
+        if (wrong !== null)
+          return yield* Effect.fail(problem("invalid_request", `amount ${wrong}`, [{ path: "amount", message: wrong }]))
         if (settings.mode === "production") {
-          return yield* Effect.fail(problem("service_unavailable", "Card payments are not configured here; ask the operator for a credit."))
+          return yield* Effect.fail(
+            problem("service_unavailable", "Card payments are not configured here; ask the operator for a credit.")
+          )
         }
         const session_id = newId("cs")
         const payload_ = encodeCredit({ type: "topup", amount, reference: session_id, note: simulatedNote })
