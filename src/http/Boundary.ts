@@ -4,8 +4,8 @@
  * Defects become `internal_error` and unknown routes `not_found`; no stack, no SQL and no secret leaves the process. Clients
  * that accept `application/problem+json` get the same error as RFC 9457.
  */
-import { Clock, Effect, Layer, Schema, SchemaIssue } from "effect"
-import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ByteSize, Clock, Effect, Layer, Schema, SchemaIssue } from "effect"
+import { HttpIncomingMessage, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { newId } from "../layers/Ids.ts"
 import { type Detail, isErrorCode, problem, type Problem, statusOf } from "../schema/Errors.ts"
@@ -49,11 +49,23 @@ const decodeError = Schema.decodeUnknownOption(Schema.fromJsonString(ErrorBody))
 const textOf = (response: HttpServerResponse.HttpServerResponse): string | null =>
   response.body._tag === "Uint8Array" ? new TextDecoder().decode(response.body.body) : null
 
+export const bodyBytesMax = 1024 * 1024
+const tooLarge = problem("payload_too_large", "The request body is larger than 1 MiB.")
+
+/** A body whose length is declared is judged by that and read in one piece; only a chunked one is counted while it is read. */
+const limited = <E, R>(
+  request: HttpServerRequest.HttpServerRequest,
+  httpEffect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> => {
+  if (Number(request.headers["content-length"] ?? 0) > bodyBytesMax) return Effect.succeed(answer(tooLarge))
+  if (request.headers["transfer-encoding"] === undefined) return httpEffect
+  return Effect.provideService(httpEffect, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBytesMax))
+}
+
 /** A body that could not be read is the client's mistake, though the library dies of it; null for a defect of ours. */
 const unreadable = (defect: unknown): Problem | null => {
   if (!HttpServerError.isHttpServerError(defect) || defect.reason._tag !== "RequestParseError") return null
-  if (defect.reason.reason === "BodyTooLarge")
-    return problem("payload_too_large", "The request body is larger than 1 MiB.")
+  if (defect.reason.reason === "BodyTooLarge") return tooLarge
   return problem("invalid_request", "The request body could not be read.")
 }
 
@@ -79,10 +91,28 @@ const finishError = (response: HttpServerResponse.HttpServerResponse, request_id
 const byStatus = (status: number): Problem | undefined => {
   if (status === 404) return problem("not_found", "There is no such path; see /docs for what there is.")
   if (status === 405) return problem("method_not_allowed", "This path does not take that method; see /docs.")
-  if (status === 413) return problem("payload_too_large", "The request body is larger than 1 MiB.")
+  if (status === 413) return tooLarge
   if (status === 415) return problem("invalid_request", "Send the body as application/json.")
   if (status === 400) return problem("invalid_request", "The request is not valid.")
   return status >= 500 ? internal : undefined
+}
+
+export const bodyBytesMax = 1024 * 1024
+
+/**
+ * A body that says its length is judged by it. Only one that does not say (chunked) is read as a counted stream, which costs more
+ * than everything else the boundary does.
+ */
+const limited = <E, R>(
+  httpEffect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+  request: HttpServerRequest.HttpServerRequest
+) => {
+  const length = request.headers["content-length"]
+  if (length === undefined) {
+    return Effect.provideService(httpEffect, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBytesMax))
+  }
+  if (Number(length) <= bodyBytesMax) return httpEffect
+  return Effect.succeed(answer(problem("payload_too_large", "The request body is larger than 1 MiB.")))
 }
 
 /** A run's own answer carries an error inside the run and is left as it is. */
@@ -95,7 +125,7 @@ export const Boundary = HttpRouter.middleware(
       const request_id = newId("req")
       const arrived = yield* Clock.currentTimeMillis
       const address = request.remoteAddress._tag === "Some" ? request.remoteAddress.value : ""
-      const response = yield* httpEffect.pipe(
+      const response = yield* limited(httpEffect, request).pipe(
         Effect.provideService(RequestContext, { request_id, arrived, address }),
         Effect.catchDefect((defect) => {
           const refused = unreadable(defect)

@@ -10,7 +10,7 @@ import { Waiters } from "../actors/Waiters.ts"
 import { Settings } from "../layers/Settings.ts"
 import { Api } from "./api/Api.ts"
 import { AuthLayer } from "./Auth.ts"
-import { BoundaryLayer } from "./Boundary.ts"
+import { bodyBytesMax, BoundaryLayer } from "./Boundary.ts"
 import { CatalogHandlers } from "./handlers/Catalog.ts"
 import { KeysHandlers } from "./handlers/Keys.ts"
 import { RunsHandlers } from "./handlers/Runs.ts"
@@ -24,7 +24,6 @@ export class PortTaken extends Schema.TaggedError<PortTaken>()("PortTaken", { me
 
 /** Waits last up to 120 s without a byte; Bun cuts silent requests after 10 s unless told otherwise, and takes 255 at most. */
 const idleSeconds = 255
-export const bodyBytesMax = 1024 * 1024
 const stopSecondsMax = 10
 
 export const Routes = Layer.mergeAll(
@@ -56,6 +55,7 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
               port,
               hostname: host,
               idleTimeout: idleSeconds,
+              // Above the boundary's limit, which answers with a body; this one only cuts off what is absurd.
               maxRequestBodySize: 8 * bodyBytesMax,
               fetch: (request) => handler(request)
             }),
