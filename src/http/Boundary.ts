@@ -49,23 +49,11 @@ const decodeError = Schema.decodeUnknownOption(Schema.fromJsonString(ErrorBody))
 const textOf = (response: HttpServerResponse.HttpServerResponse): string | null =>
   response.body._tag === "Uint8Array" ? new TextDecoder().decode(response.body.body) : null
 
-export const bodyBytesMax = 1024 * 1024
-const tooLarge = problem("payload_too_large", "The request body is larger than 1 MiB.")
-
-/** A body whose length is declared is judged by that and read in one piece; only a chunked one is counted while it is read. */
-const limited = <E, R>(
-  request: HttpServerRequest.HttpServerRequest,
-  httpEffect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
-): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> => {
-  if (Number(request.headers["content-length"] ?? 0) > bodyBytesMax) return Effect.succeed(answer(tooLarge))
-  if (request.headers["transfer-encoding"] === undefined) return httpEffect
-  return Effect.provideService(httpEffect, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBytesMax))
-}
-
 /** A body that could not be read is the client's mistake, though the library dies of it; null for a defect of ours. */
 const unreadable = (defect: unknown): Problem | null => {
   if (!HttpServerError.isHttpServerError(defect) || defect.reason._tag !== "RequestParseError") return null
-  if (defect.reason.reason === "BodyTooLarge") return tooLarge
+  if (defect.reason.reason === "BodyTooLarge")
+    return problem("payload_too_large", "The request body is larger than 1 MiB.")
   return problem("invalid_request", "The request body could not be read.")
 }
 
@@ -91,7 +79,7 @@ const finishError = (response: HttpServerResponse.HttpServerResponse, request_id
 const byStatus = (status: number): Problem | undefined => {
   if (status === 404) return problem("not_found", "There is no such path; see /docs for what there is.")
   if (status === 405) return problem("method_not_allowed", "This path does not take that method; see /docs.")
-  if (status === 413) return tooLarge
+  if (status === 413) return problem("payload_too_large", "The request body is larger than 1 MiB.")
   if (status === 415) return problem("invalid_request", "Send the body as application/json.")
   if (status === 400) return problem("invalid_request", "The request is not valid.")
   return status >= 500 ? internal : undefined

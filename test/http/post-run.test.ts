@@ -478,6 +478,12 @@ describe.each(backends)("POST /v1/run, queues on %s", (backend) => {
       const big = (bytes: number) => JSON.stringify({ ...verify(), padding: "x".repeat(bytes) })
       const above = await org.post("/v1/run", undefined, { raw: big(1024 * 1024) })
       expect([above.status, above.body.error.code]).toEqual([413, "payload_too_large"])
+      const chunked = await fetch(`${app.url}/v1/run`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${org.key}`, "content-type": "application/json" },
+        body: new Blob([big(1024 * 1024)]).stream()
+      })
+      expect([chunked.status, (await chunked.json()).error.code]).toEqual([413, "payload_too_large"])
       const below = await org.post("/v1/run", undefined, { raw: big(1024 * 1024 - 200) })
       expect([below.status, below.body.error.details[0].path]).toEqual([400, "padding"])
     })
