@@ -4,7 +4,7 @@
  * It asks the planned providers in order, at most as often as the plan allows, and records each attempt durably before it
  * makes it. Only the provider that delivers is charged. Money moves in the wallet's turn, never here.
  */
-import { Cause, Clock, Context, Effect, Layer } from "effect"
+import { Cause, Clock, Context, Effect, Layer, Schedule } from "effect"
 import { oneLine } from "../layers/Batch.ts"
 import { Catalog, type CatalogOffer } from "../layers/Catalog.ts"
 import { crashPoint } from "../layers/CrashPoint.ts"
@@ -20,6 +20,10 @@ import type { Attempt, RunStatus } from "../schema/Run.ts"
 import { encodeSettle, type SettleReport } from "./Commands.ts"
 import { explainFailure, hintsOf } from "./Explain.ts"
 import { Lanes } from "./Lanes.ts"
+
+/** Half a minute: longer than a database takes to restart. */
+const retryEvery = "250 millis"
+const retriesMax = 120
 
 const started = (provider: string): Attempt => ({ provider, outcome: "started", duration_ms: 0, detail: null })
 export const isOpenAttempt = (attempt: Attempt) => attempt.outcome === "started"
@@ -96,17 +100,23 @@ export class RunActor extends Context.Service<
       const mail = yield* MailStore
       const lanes = yield* Lanes
 
+      /** What an execution knows is worth waiting for a database that restarts. Only for writes that may be done twice. */
+      const patiently = <A>(write: Effect.Effect<A>): Effect.Effect<A> =>
+        write.pipe(
+          Effect.sandbox,
+          Effect.retry({
+            schedule: Schedule.spaced(retryEvery),
+            times: retriesMax,
+            while: (cause) => !Cause.hasInterruptsOnly(cause)
+          }),
+          Effect.catch(Effect.failCause)
+        )
+
       const post = Effect.fnUntraced(function* (run: LeasedRun, report: SettleReport, result: string | null) {
         const { org_id, run_id } = run
         yield* crashPoint("mail.before")
-        const lane = yield* mail.post({
-          command_id: null,
-          org_id,
-          run_id,
-          tag: "Settle",
-          payload: encodeSettle(report),
-          result
-        })
+        const payload = encodeSettle(report)
+        const lane = yield* patiently(mail.post({ command_id: null, org_id, run_id, tag: "Settle", payload, result }))
         yield* crashPoint("mail.after")
         yield* lanes.nudge(lane)
       })
@@ -199,11 +209,8 @@ export class RunActor extends Context.Service<
           }
           if (!recorded) {
             yield* crashPoint("attempt.before")
-            const kept = yield* leases.attempt(
-              run.run_id,
-              run.lease_token,
-              JSON.stringify([...made, started(provider)])
-            )
+            const attempts = JSON.stringify([...made, started(provider)])
+            const kept = yield* patiently(leases.attempt(run.run_id, run.lease_token, attempts))
             if (!kept) return yield* Effect.logInfo(`${run.run_id}: the lease is lost; another worker goes on`)
           }
           if (!recorded) yield* crashPoint("attempt.after")

@@ -122,8 +122,9 @@ export const Workers = Layer.effectDiscard(
         yield* Effect.logWarning(
           `${run.run_id}: its worker died; ${run.side_effect || exhausted ? "it ends here" : "it is tried again"}`
         )
-        if (run.side_effect || exhausted) yield* runActor.giveUp(run, attempts)
-        else yield* leases.requeue(run, JSON.stringify(attempts))
+        if (run.side_effect || exhausted) return yield* runActor.giveUp(run, attempts)
+        yield* leases.requeue(run, JSON.stringify(attempts))
+        yield* claimSoon
       })
 
     let sweeps = 0

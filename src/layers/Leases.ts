@@ -54,7 +54,7 @@ export class Leases extends Context.Service<
     readonly attempt: (run_id: string, lease_token: string, attempts: string) => Effect.Effect<boolean>
     /**
      * Takes over runs whose worker is dead, and this worker's own that it does not execute: their lease was committed and the
-     * answer lost, or their execution broke off.
+     * answer lost, or their execution broke off. Never a run whose end is in the mail: what was delivered counts.
      */
     readonly takeOver: (
       worker_id: string,
@@ -108,8 +108,8 @@ export class Leases extends Context.Service<
           WHERE o.state = 'running'
             AND CASE WHEN o.worker_id = ${worker_id}
                 THEN o.since < now() - interval '5 seconds' AND o.run_id <> ALL(${texts(executing)})
-                     AND NOT EXISTS (SELECT FROM mailbox m WHERE m.run_id = o.run_id)
                 ELSE NOT EXISTS (SELECT FROM workers w WHERE w.worker_id = o.worker_id AND w.expires_at > now()) END
+            AND NOT EXISTS (SELECT FROM mailbox m WHERE m.run_id = o.run_id AND m.tag = 'Settle' AND m.parked IS NULL)
           LIMIT ${limit} FOR UPDATE SKIP LOCKED
         ), taken AS (
           UPDATE open_runs o SET worker_id = ${worker_id}, lease_token = gen_random_uuid()::text, since = now()
