@@ -20,8 +20,8 @@ export const runsQueue = "runs"
 const queueNames = [...Array.from({ length: laneCount }, (_, lane) => laneQueue(lane)), runsQueue]
 
 /** A turn-holder that died is replaced after this long; a living one renews its lock by itself. */
-const lockMillis = 5_000
-const stalledMillis = 2_500
+const lockMillis = 3_000
+const stalledMillis = 1_000
 /** BullMQ gives up on a job after so many deaths of its workers; ours must always run again. */
 const stalledCountMax = 1_000_000
 
