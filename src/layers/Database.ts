@@ -40,6 +40,9 @@ const migrationLock = 7_305_801_943n
 /** Every statement is bounded: a turn or a read that hangs must not hold a lane for ever. */
 const statementTimeoutMillis = 15_000
 
+/** A process that is frozen amid a transaction holds its locks: the server hangs up on it and undoes what it did. */
+const idleMillisMax = 3_000
+
 const client = Effect.gen(function* () {
   const settings = yield* Settings
   const { url } = yield* DatabaseUrl
@@ -52,6 +55,7 @@ const client = Effect.gen(function* () {
     maxMessageSize: 256 * 1024 * 1024,
     startupParameters: {
       statement_timeout: String(statementTimeoutMillis),
+      idle_in_transaction_session_timeout: String(idleMillisMax),
       synchronous_commit: "on",
       timezone: "UTC",
       // Our statements are few, large and always alike: planning one anew for its parameters costs more than running it.
@@ -66,14 +70,17 @@ const client = Effect.gen(function* () {
   })
 })
 
+/** The innermost reason: what is around it says only that a connection or a statement failed. */
+const reasonOf = (error: { readonly message: string; readonly cause?: unknown }): string =>
+  error.cause instanceof Error ? reasonOf(error.cause) : error.message
+
 /** What an operator can act on: the server and the reason, never the password. */
 const unavailable =
   (url: Redacted.Redacted, embedded: boolean) => (error: { readonly message: string; readonly cause?: unknown }) => {
     const { hostname, port, pathname } = new URL(Redacted.value(url))
-    const cause = error.cause instanceof Error ? error.cause.message : error.message
     const place = `${hostname}:${port === "" ? "5432" : port}${pathname}`
     const advice = embedded ? "see postgres.log in RUNGATE_DATA_DIR" : "is DATABASE_URL right and the server up?"
-    return new DatabaseUnavailable({ message: `Can't use the database at ${place} (${cause}); ${advice}` })
+    return new DatabaseUnavailable({ message: `Can't use the database at ${place} (${reasonOf(error)}); ${advice}` })
   }
 
 const minimumVersion = 150_000
@@ -82,7 +89,9 @@ const prepare = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { url, embedded } = yield* DatabaseUrl
   const [server] = yield* sql<{ version: number; fsync: string }>`
-    SELECT current_setting('server_version_num')::int AS version, current_setting('fsync') AS fsync`
+    SELECT current_setting('server_version_num')::int AS version, current_setting('fsync') AS fsync`.pipe(
+    Effect.mapError(unavailable(url, embedded))
+  )
   if ((server?.version ?? 0) < minimumVersion) {
     return yield* new DatabaseUnavailable({
       message: "Rungate needs PostgreSQL 15 or newer; point DATABASE_URL at one."

@@ -1,0 +1,108 @@
+/**
+ * The process's first words: whatever stops the start is exit code 1 and one sentence that says what to do, with no secret
+ * and no stack in it.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { createServer, type Server } from "node:net"
+import { runMain } from "./chaos/processes.ts"
+import { freshDatabase } from "./postgres.ts"
+import { startRedis } from "./redis.ts"
+
+const startMillisMax = 20_000
+const redisUrl = await startRedis()
+
+const outcome = async (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) => {
+  const { child, errors, output, ended } = runMain(args, env)
+  const timer = setTimeout(() => child.kill("SIGKILL"), startMillisMax)
+  const { code, signal } = await ended
+  clearTimeout(timer)
+  return { code, signal, errors: errors(), output: output() }
+}
+
+const portOf = (server: Server) => {
+  const address = server.address()
+  return typeof address === "object" && address !== null ? address.port : 0
+}
+
+describe("main", () => {
+  let database: string
+  let taken: Server
+  /** A port on which nobody listens. */
+  let silent: number
+  beforeAll(async () => {
+    database = await freshDatabase()
+    const open = () => new Promise<Server>((resolve) => resolve(createServer().listen(0, "127.0.0.1")))
+    taken = await open()
+    const closing = await open()
+    await Promise.all(
+      [taken, closing].map((server) => server.listening || new Promise((resolve) => server.once("listening", resolve)))
+    )
+    silent = portOf(closing)
+    closing.close()
+  }, 60_000)
+  afterAll(() => taken?.close())
+
+  const cases: ReadonlyArray<readonly [string, () => Readonly<Record<string, string>>, RegExp]> = [
+    [
+      "a database server that is not there",
+      () => ({ DATABASE_URL: `postgres://someone:hidden@127.0.0.1:${silent}/rungate` }),
+      /^rungate: Can't use the database at 127\.0\.0\.1:\d+\/rungate \(.+\); is DATABASE_URL right and the server up\?$/
+    ],
+    [
+      "a database that does not exist",
+      () => ({ DATABASE_URL: database.replace(/\/[^/]*$/, "/nowhere") }),
+      /^rungate: Can't use the database at 127\.0\.0\.1:\d+\/nowhere \(.*"nowhere" does not exist.*\); is DATABASE_URL right and the server up\?$/
+    ],
+    [
+      "a wrong password",
+      () => ({ DATABASE_URL: database.replace(/:[^:@/]+@/, ":hidden@") }),
+      /^rungate: Can't use the database at .+ \(.*password authentication failed.*\); is DATABASE_URL right and the server up\?$/
+    ],
+    [
+      "a Redis that is not there",
+      () => ({ DATABASE_URL: database, REDIS_URL: `redis://:hidden@127.0.0.1:${silent}` }),
+      /^rungate: Can't reach Redis at 127\.0\.0\.1:\d+ \(.+\); is REDIS_URL right and the server up\? Unset it to run the queues on Postgres\.$/
+    ],
+    [
+      "a port that is taken",
+      () => ({ DATABASE_URL: database, PORT: String(portOf(taken)) }),
+      /^rungate: Can't listen on 127\.0\.0\.1:\d+; is another process there\? Set PORT or HOST\.$/
+    ],
+    [
+      "settings that are wrong, all at once",
+      () => ({
+        DATABASE_URL: "mysql://hidden@host",
+        PORT: "eighty",
+        RUNGATE_MODE: "hidden",
+        RUNGATE_CRASH_AT: "hidden"
+      }),
+      /^rungate: Bad settings: PORT must be .+; RUNGATE_MODE must be .+; DATABASE_URL must be .+; RUNGATE_CRASH_AT must be .+\.$/
+    ]
+  ]
+  test.each(cases)(
+    "%s: exit code 1 and one sentence",
+    async (_name, env, sentence) => {
+      const { code, errors } = await outcome(["serve"], { PORT: "0", ...env() })
+      expect(errors.trim()).toMatch(sentence)
+      expect(errors).not.toContain("hidden")
+      expect(code).toBe(1)
+    },
+    startMillisMax + 5_000
+  )
+
+  test.if(redisUrl !== undefined)(
+    "a server that is no Redis: exit code 1 and one sentence",
+    async () => {
+      const { port } = new URL(database)
+      const { code, errors } = await outcome(["serve"], {
+        PORT: "0",
+        DATABASE_URL: database,
+        REDIS_URL: `redis://127.0.0.1:${port}`
+      })
+      expect(errors.trim()).toMatch(/^rungate: Can't reach Redis at 127\.0\.0\.1:\d+ \(.+\); is REDIS_URL right/)
+      expect(errors.trim().split("\n")).toHaveLength(1)
+      expect(code).toBe(1)
+    },
+    startMillisMax + 5_000
+  )
+})
