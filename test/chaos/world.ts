@@ -1,0 +1,314 @@
+/**
+ * One installation under fire: a database, maybe a Redis, the fake providers, four customers (one on every lane), and
+ * whichever processes a test starts. It remembers what clients were told and compares that with the books and the meter.
+ */
+import { expect } from "bun:test"
+import { Pool, types } from "pg"
+import { encodeCredit } from "../../src/actors/Commands.ts"
+import { digest } from "../../src/layers/Accounts.ts"
+import { laneCount } from "../../src/layers/Queues.ts"
+import { dollars } from "../../src/schema/Money.ts"
+import { freshDatabase } from "../postgres.ts"
+import { startRedis } from "../redis.ts"
+import { type Manner, type Meter, startMeter } from "./meter.ts"
+import { type Role, runMain, type Service, startService, until } from "./processes.ts"
+
+export type Backend = "postgres" | "redis"
+export const backends: ReadonlyArray<Backend> =
+  (await startRedis()) === undefined ? ["postgres"] : ["postgres", "redis"]
+
+export const leaseSeconds = 2
+const creditEach = "1000.00"
+const finals = ["succeeded", "no_match", "failed", "timed_out", "blocked", "cancelled"]
+const auditMillisMax = 30_000
+
+types.setTypeParser(20, Number)
+
+export interface Customer {
+  readonly org_id: string
+  readonly token: string
+  readonly lane: number
+}
+
+export interface Asked {
+  readonly key: string
+  readonly customer: Customer
+  readonly body: { readonly capability: "email.find" | "email.send"; readonly input: Readonly<Record<string, string>> }
+}
+
+/** What a client was told; null when the connection broke or the service had to refuse. */
+export interface Told {
+  readonly status: number
+  readonly run_id: string
+  readonly run_status: string
+  readonly replayed: boolean
+}
+
+export interface RunState {
+  readonly org_id: string
+  readonly run_id: string
+  readonly key: string
+  readonly status: string
+  readonly capability: string
+  readonly attempts: ReadonlyArray<{ readonly provider: string; readonly outcome: string }>
+}
+
+export interface Given {
+  readonly backend: Backend
+  readonly databaseUrl?: string
+  readonly redisUrl?: string
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+let worlds = 0
+
+export const percentile = (values: ReadonlyArray<number>, share: number): number => {
+  const sorted = values.toSorted((a, b) => a - b)
+  return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0)
+}
+
+/** One line of the reliability report. */
+export const report = (line: Readonly<Record<string, unknown>>) => console.log(JSON.stringify(line))
+
+export class World {
+  readonly services: Array<Service> = []
+  readonly asked = new Map<string, Asked>()
+  /** By idempotency key: the run that some answer named. */
+  readonly acknowledged = new Map<string, string>()
+  readonly customers: Array<Customer> = []
+  /** Why clients got no run, newest last. */
+  readonly refusals: Array<string> = []
+  readonly meter: Meter = startMeter()
+  readonly backend: Backend
+  readonly env: Readonly<Record<string, string>>
+  readonly pool: Pool
+  private next = 0
+
+  private constructor(backend: Backend, env: Readonly<Record<string, string>>) {
+    this.backend = backend
+    this.env = env
+    this.pool = new Pool({ connectionString: env["DATABASE_URL"], max: 3, connectionTimeoutMillis: 2_000 })
+    this.pool.on("error", () => {})
+  }
+
+  static async open({ backend, databaseUrl, redisUrl, settings }: Given): Promise<World> {
+    worlds += 1
+    const redis = backend === "redis" ? (redisUrl ?? `${await startRedis()}/${worlds % 16}`) : undefined
+    const meterless = new World(backend, {
+      DATABASE_URL: databaseUrl ?? (await freshDatabase()),
+      ...(redis === undefined ? {} : { REDIS_URL: redis })
+    })
+    const accounts = ["LEADMAGIC", "HUNTER", "RESEND"].flatMap((slug) => [
+      [`RUNGATE_PROVIDER_${slug}_API_KEY`, `key-of-${slug}`],
+      [`RUNGATE_PROVIDER_${slug}_BASE_URL`, meterless.meter.url]
+    ])
+    Object.assign(meterless.env, {
+      RUNGATE_MODE: "production",
+      RUNGATE_LEASE_SECONDS: `${leaseSeconds}`,
+      RUNGATE_RATE_LIMIT: "0",
+      RUNGATE_DATABASE_CONNECTIONS: "4",
+      ...Object.fromEntries(accounts),
+      ...settings
+    })
+    return meterless
+  }
+
+  async start(role: Role, extra: Readonly<Record<string, string>> = {}): Promise<Service> {
+    const service = await startService(role, { ...this.env, ...extra })
+    this.services.push(service)
+    return service
+  }
+
+  async query<Row extends Record<string, unknown>>(
+    text: string,
+    values: ReadonlyArray<unknown> = []
+  ): Promise<ReadonlyArray<Row>> {
+    return (await this.pool.query<Row>(text, [...values])).rows
+  }
+
+  /** Needs a database that a process has migrated, and a worker that applies the credit. */
+  async openAccounts(): Promise<void> {
+    for (let lane = 0; lane < laneCount; lane++) {
+      const org_id = `org_chaos${lane}`
+      const token = `rg_live_${crypto.randomUUID().replaceAll("-", "")}`
+      await this.query("INSERT INTO orgs (org_id, name) VALUES ($1, 'Chaos')", [org_id])
+      await this.query("INSERT INTO wallets (org_id, lane) VALUES ($1, $2)", [org_id, lane])
+      await this.query(
+        "INSERT INTO api_keys (key_id, org_id, name, environment, key_hash, display) VALUES ($1, $2, 'chaos', 'live', $3, 'x')",
+        [`key_chaos${lane}`, org_id, digest(token)]
+      )
+      const reference = `cs_chaos${lane}`
+      const payload = encodeCredit({ type: "bonus", amount: dollars(creditEach), reference, note: "chaos" })
+      await this.query(
+        "INSERT INTO mailbox (lane, command_id, org_id, tag, payload) VALUES ($1, $2, $3, 'Credit', $4)",
+        [lane, reference, org_id, payload]
+      )
+      this.customers.push({ org_id, token, lane })
+    }
+    await until("credit for every customer", 20_000, async () => {
+      const [row] = await this.query<{ poor: number }>("SELECT count(*) AS poor FROM wallets WHERE balance = 0")
+      return row?.poor === 0
+    })
+  }
+
+  private ask(body: Asked["body"], key: string): Asked {
+    const customer = this.customers[this.next % this.customers.length]
+    if (customer === undefined) throw new Error("open the accounts first")
+    const asked = { key, customer, body }
+    this.asked.set(key, asked)
+    return asked
+  }
+
+  private newKey(): string {
+    this.next += 1
+    return `k${this.next}`
+  }
+
+  find(manner: Manner): Asked {
+    const key = this.newKey()
+    return this.ask(
+      { capability: "email.find", input: { first_name: manner, last_name: key, company_domain: "example.com" } },
+      key
+    )
+  }
+
+  send(manner: Manner): Asked {
+    const key = this.newKey()
+    const input = { from: "hello@example.com", to: "jane@example.com", subject: key, text: manner }
+    return this.ask({ capability: "email.send", input }, key)
+  }
+
+  /** Sends, or sends again, a run with its key. */
+  async submit(
+    service: Service,
+    { key, customer, body }: Asked,
+    waitSeconds = 0,
+    millisMax = 30_000
+  ): Promise<Told | null> {
+    try {
+      const response = await fetch(`${service.url}/v1/run`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${customer.token}`,
+          "content-type": "application/json",
+          "idempotency-key": key
+        },
+        body: JSON.stringify({ ...body, wait_seconds: waitSeconds }),
+        signal: AbortSignal.timeout(millisMax)
+      })
+      const run_id = response.headers.get("run-id")
+      const text = await response.text()
+      if (run_id === null) {
+        // 5xx is a refusal that may be tried again; anything else is a mistake of the test.
+        if (response.status < 500) throw new TypeError(`${response.status} ${text}`)
+        this.refusals.push(`${response.status} ${text}`)
+        return null
+      }
+      const before = this.acknowledged.get(key)
+      if (before !== undefined && before !== run_id) throw new TypeError(`key ${key} is now ${run_id}, was ${before}`)
+      this.acknowledged.set(key, run_id)
+      const { status: run_status }: { status: string } = JSON.parse(text)
+      return {
+        status: response.status,
+        run_id,
+        run_status,
+        replayed: response.headers.get("idempotent-replay") === "true"
+      }
+    } catch (error) {
+      if (error instanceof TypeError && /^(\d{3}|key) /.test(error.message)) throw error
+      this.refusals.push(String(error))
+      return null
+    }
+  }
+
+  /** True when the service answered that the run is cancelled. */
+  async cancel(service: Service, { customer }: Asked, run_id: string): Promise<boolean> {
+    const headers = { authorization: `Bearer ${customer.token}` }
+    const signal = AbortSignal.timeout(20_000)
+    const response = await fetch(`${service.url}/v1/runs/${run_id}/cancel`, { method: "POST", headers, signal }).catch(
+      () => undefined
+    )
+    return response?.status === 200
+  }
+
+  async runs(): Promise<ReadonlyArray<RunState>> {
+    return this.query<RunState & Record<string, unknown>>(
+      "SELECT org_id, run_id, idempotency_key AS key, status, capability, coalesce(attempts, '[]') AS attempts FROM runs"
+    )
+  }
+
+  async unfinished(): Promise<number> {
+    const [row] = await this.query<{ count: number }>("SELECT count(*) AS count FROM runs WHERE NOT status = ANY($1)", [
+      finals
+    ])
+    return row?.count ?? 0
+  }
+
+  /** Waits until no run is unfinished and answers how many seconds that took; tells what is stuck when it does not happen. */
+  async settled(secondsMax: number): Promise<number> {
+    const began = performance.now()
+    try {
+      await until("every run final", secondsMax * 1000, async () => (await this.unfinished().catch(() => 1)) === 0)
+    } catch (error) {
+      const stuck = await this.query(
+        `SELECT r.run_id, r.status, o.state, o.worker_id, o.attempts::text, w.expires_at > now() AS worker_alive,
+                (SELECT count(*) FROM mailbox m WHERE m.run_id = r.run_id) AS mail
+         FROM runs r LEFT JOIN open_runs o USING (run_id) LEFT JOIN workers w ON w.worker_id = o.worker_id
+         WHERE NOT r.status = ANY($1) LIMIT 5`,
+        [finals]
+      )
+      throw new Error(`${await this.unfinished()} runs are stuck, such as ${JSON.stringify(stuck)}`, { cause: error })
+    }
+    return (performance.now() - began) / 1000
+  }
+
+  /** Everything that must hold of a quiet installation, as sentences about what does not. */
+  async violations(): Promise<ReadonlyArray<string>> {
+    const found: Array<string> = []
+    const runs = await this.runs()
+    const byKey = new Map(runs.map((run) => [run.key, run]))
+    for (const run of runs) {
+      const calls = this.meter.of(run.key)
+      if (!finals.includes(run.status)) found.push(`${run.run_id} is ${run.status}`)
+      if (calls.length > run.attempts.length)
+        found.push(`${run.run_id}: ${calls.length} calls, ${run.attempts.length} attempts (E8)`)
+      if (run.attempts.length > 3) found.push(`${run.run_id}: ${run.attempts.length} attempts (E8)`)
+      if (run.status === "cancelled" && calls.length > 0) found.push(`${run.run_id} was cancelled and called (E13)`)
+      if (run.capability === "email.send" && calls.length > 1)
+        found.push(`${run.run_id} was sent ${calls.length} times`)
+      if (run.attempts.some((one) => one.outcome === "started")) found.push(`${run.run_id} ends with an open attempt`)
+      if (run.status === "succeeded" && calls.length === 0) found.push(`${run.run_id} succeeded without a call`)
+    }
+    for (const [key, run_id] of this.acknowledged) {
+      if (byKey.get(key)?.run_id !== run_id) found.push(`${run_id} was acknowledged and is not there`)
+    }
+    for (const call of this.meter.calls)
+      if (!byKey.has(call.key)) found.push(`${call.provider} was called for no run (E8 orphan)`)
+    const [left] = await this.query<{ open: number; reserved: number; parked: number }>(`
+      SELECT (SELECT count(*) FROM open_runs) AS open, (SELECT coalesce(sum(reserved), 0)::bigint FROM wallets) AS reserved,
+             (SELECT count(*) FROM mailbox WHERE parked IS NOT NULL) AS parked`)
+    if (left?.open !== 0) found.push(`${left?.open} open runs are left`)
+    if (left?.reserved !== 0) found.push(`${left?.reserved} microdollars stay reserved`)
+    if (left?.parked !== 0) found.push(`${left?.parked} commands were set aside`)
+    return [...found, ...(await this.audit())]
+  }
+
+  /** `rungate audit`, as an operator would run it. */
+  async audit(): Promise<ReadonlyArray<string>> {
+    const { child, output, errors, ended } = runMain(["audit"], this.env)
+    const timer = setTimeout(() => child.kill("SIGKILL"), auditMillisMax)
+    const { code } = await ended
+    clearTimeout(timer)
+    return code === 0 ? [] : [`audit ended with ${code}: ${output()}${errors()}`.slice(0, 2_000)]
+  }
+
+  async expectSound(): Promise<void> {
+    expect(await this.violations()).toEqual([])
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.services.map((service) => service.kill()))
+    await this.pool.end().catch(() => {})
+    await this.meter.stop()
+  }
+}
