@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, backends, rehearse, startApp, type Tenant, timed, verify } from "../app.ts"
+import { type App, backends, rehearse, startApp, type Tenant, timed, until, verify } from "../app.ts"
 
 const find = (full_name: string, company_domain = "example.com") => ({
   capability: "email.find",
@@ -394,6 +394,15 @@ describe.each(backends)("POST /v1/run, queues on %s", (backend) => {
     const { body, headers } = await org.run(rehearse("slow_1"), { "idempotency-key": "hung-up" })
     expect(body.status).toBe("succeeded")
     expect(headers.get("idempotent-replay")).toBe("true")
+  })
+
+  test("notes within seconds that the key was used", async () => {
+    const [key] = await until(
+      "last_used_at is set",
+      async () => (await org.get("/v1/api-keys")).body.items,
+      (items) => items[0].last_used_at !== null
+    )
+    expect(Math.abs(Date.now() - Date.parse(key.last_used_at))).toBeLessThan(60_000)
   })
 
   if (backend === "postgres") {

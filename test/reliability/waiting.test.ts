@@ -97,6 +97,35 @@ describe.each(backends)("waiting, queues on %s", (backend) => {
   })
 })
 
+describe.each(backends)("stopping, queues on %s", (backend) => {
+  test("a process that stops answers its waiters with their runs as they stand, and another one finishes them", async () => {
+    const app = await startApp({ backend, settings: { RUNGATE_DRAIN_SECONDS: "0" } })
+    const other = await startApp({ beside: app })
+    try {
+      const org = await app.tenant("5.00")
+      const key = { "idempotency-key": "stopped" }
+      const waiting = org.run({ ...rehearse("slow_2"), wait_seconds: 60 }, key)
+      await until(
+        "the run is under way",
+        () => org.list("?status=running"),
+        (answer) => answer.body.items.length === 1
+      )
+      const { millis } = await timed(() => app.stop())
+      const { status, body, headers } = await waiting
+      expect([status, body.done, headers.get("location")]).toEqual([202, false, `/v1/runs/${body.run_id}`])
+      expect(millis).toBeLessThan(9_000)
+      // A lookup may be asked again: the run ends all the same, and is paid for once.
+      const ended = await org.over(other).get(`/v1/runs/${body.run_id}?wait=30`)
+      expect(ended.body.status).toBe("succeeded")
+      expect((await org.over(other).ledger()).filter((one) => one.type === "settle")).toHaveLength(1)
+      await other.books()
+      figures("stop.hand_over", { backend, stop_ms: Math.round(millis), violations: 0 })
+    } finally {
+      await other.stop()
+    }
+  })
+})
+
 describe.each(backends)("holds, queues on %s", (backend) => {
   let app: App
   beforeAll(async () => {
