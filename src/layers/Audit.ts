@@ -33,6 +33,12 @@ export class Audit extends Context.Service<Audit, { readonly run: Effect.Effect<
 
       const checks: ReadonlyArray<readonly [string, () => Effect.Effect<ReadonlyArray<Row>, unknown>]> = [
         [
+          "No command is set aside: one that can't be applied holds up its run, and its hold",
+          () => sql<Row>`
+            SELECT tag || ' of ' || coalesce(run_id, org_id) AS subject, parked AS detail FROM mailbox
+            WHERE parked IS NOT NULL LIMIT ${violationsPerEquation}`
+        ],
+        [
           "E1 balance = sum of topup, bonus, refund and settle",
           () => sql<Row>`
             SELECT w.org_id AS subject, 'wallet ' || w.balance || ', ledger ' || coalesce(l.balance, 0) AS detail

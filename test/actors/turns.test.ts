@@ -1,0 +1,158 @@
+/**
+ * What a turn guarantees when the world misbehaves: handed out twice, given a command that can't be applied, or committed
+ * without anybody hearing of it.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { Effect, Exit, Layer, ManagedRuntime } from "effect"
+import { SqlClient } from "effect/sql"
+import { encodeCredit } from "../../src/actors/Commands.ts"
+import { Executions } from "../../src/actors/Executions.ts"
+import { fold } from "../../src/actors/Fold.ts"
+import { WalletActor } from "../../src/actors/WalletActor.ts"
+import { Storage } from "../../src/App.ts"
+import { Accounts } from "../../src/layers/Accounts.ts"
+import { Audit } from "../../src/layers/Audit.ts"
+import { newId } from "../../src/layers/Ids.ts"
+import { Leases } from "../../src/layers/Leases.ts"
+import { MailStore } from "../../src/layers/MailStore.ts"
+import { RunStore } from "../../src/layers/RunStore.ts"
+import { Settings } from "../../src/layers/Settings.ts"
+import { TurnStore } from "../../src/layers/TurnStore.ts"
+import { dollars } from "../../src/schema/Money.ts"
+import { freshDatabase } from "../postgres.ts"
+
+const build = async () => {
+  const settings = Settings.layerFrom({ DATABASE_URL: await freshDatabase() })
+  const layer = WalletActor.layer.pipe(
+    Layer.provideMerge(Executions.layer),
+    Layer.provideMerge(Storage),
+    Layer.provideMerge(settings)
+  )
+  return ManagedRuntime.make(layer)
+}
+let runtime: Awaited<ReturnType<typeof build>>
+beforeAll(async () => {
+  runtime = await build()
+})
+afterAll(() => runtime.dispose())
+
+const topUp = Effect.fnUntraced(function* (org_id: string, reference: string, amount: string) {
+  const mail = yield* MailStore
+  const payload = encodeCredit({ type: "topup", amount: dollars(amount), reference, note: "test" })
+  return yield* mail.post({ command_id: reference, org_id, run_id: null, tag: "Credit", payload, result: null })
+})
+
+const admit = Effect.fnUntraced(function* (org_id: string, hold: string) {
+  const store = yield* RunStore
+  const run_id = newId("run")
+  const plan = {
+    providers: ["hunter"],
+    attempts_max: 3,
+    routing: "auto",
+    include_raw: false,
+    side_effect: false,
+    excluded: []
+  }
+  yield* store.admit({
+    run_id,
+    org_id,
+    key_id: null,
+    request_id: "req_test",
+    idempotency_key: null,
+    fingerprint: "",
+    kind: "capability",
+    capability: "email.find",
+    endpoint: null,
+    provider: "hunter",
+    hold: dollars(hold),
+    quoted: dollars(hold),
+    input: "{}",
+    plan: JSON.stringify(plan),
+    routing_reason: "test"
+  })
+  return run_id
+})
+
+const audited = Effect.flatMap(Audit, (books) => books.run)
+
+describe("a turn", () => {
+  test("handed out four times at once is applied once, and the others change nothing", () =>
+    runtime.runPromise(
+      Effect.gen(function* () {
+        const accounts = yield* Accounts
+        const turns = yield* TurnStore
+        const sql = yield* SqlClient.SqlClient
+        const org_id = yield* accounts.createOrganization("twice", null)
+        const lane = yield* topUp(org_id, newId("cs"), "10.00")
+        const one = turns.turn(lane, 100, (view) =>
+          fold(
+            view,
+            { workerId: "none", tryTake: () => false },
+            () => newId("txn"),
+            () => "token"
+          )
+        )
+        const exits = yield* Effect.all(
+          [1, 2, 3, 4].map(() => Effect.exit(one)),
+          { concurrency: "unbounded" }
+        )
+        // A turn that came after the winner finds an empty mailbox; one that met it is told so. Neither applied anything.
+        const applied = exits.filter((exit) => Exit.isSuccess(exit) && exit.value !== null)
+        expect(applied.length).toBe(1)
+        const entries = yield* sql`SELECT amount, seq FROM ledger WHERE org_id = ${org_id}`
+        expect(entries).toEqual([{ amount: 10_000_000n, seq: 1n }])
+      })
+    ))
+
+  test("sets a command aside that can't be applied, and goes on with the lane; the audit names it", () =>
+    runtime.runPromise(
+      Effect.gen(function* () {
+        const accounts = yield* Accounts
+        const wallet = yield* WalletActor
+        const sql = yield* SqlClient.SqlClient
+        const org_id = yield* accounts.createOrganization("poisoned", null)
+        const [row] = yield* sql<{ lane: number }>`SELECT lane FROM wallets WHERE org_id = ${org_id}`
+        const lane = row?.lane ?? 0
+        yield* sql`INSERT INTO mailbox (lane, org_id, tag, payload) VALUES (${lane}, ${org_id}, 'Credit', '{"nonsense": true}')`
+        yield* topUp(org_id, newId("cs"), "5.00")
+        for (let turn = 0, more = true; more && turn < 50; turn++) more = (yield* wallet.turn(lane)).more
+        const [after] =
+          yield* sql`SELECT balance, (SELECT count(*) FROM mailbox WHERE parked IS NOT NULL) AS parked FROM wallets WHERE org_id = ${org_id}`
+        expect(after).toEqual({ balance: 5_000_000n, parked: 1n })
+        const { violations } = yield* audited
+        expect(violations.map((one) => one.subject)).toEqual([`Credit of ${org_id}`])
+        yield* sql`DELETE FROM mailbox WHERE parked IS NOT NULL`
+        expect((yield* audited).violations).toEqual([])
+      })
+    ))
+
+  test("whose answer was lost leaves no run leased and forgotten: its worker takes it up again", () =>
+    runtime.runPromise(
+      Effect.gen(function* () {
+        const accounts = yield* Accounts
+        const wallet = yield* WalletActor
+        const leases = yield* Leases
+        const executions = yield* Executions
+        const sql = yield* SqlClient.SqlClient
+        const org_id = yield* accounts.createOrganization("forgotten", null)
+        const lane = yield* topUp(org_id, newId("cs"), "5.00")
+        yield* wallet.turn(lane)
+        const run_id = yield* admit(org_id, "0.10")
+        // The turn leases the run to this process; the test plays the process that never hears of it.
+        const { started } = yield* wallet.turn(lane)
+        expect(started.map((run) => run.run_id)).toEqual([run_id])
+        const me = executions.workerId()
+        expect(yield* leases.takeOver(me, [], 10)).toEqual([])
+        yield* sql`UPDATE open_runs SET since = now() - interval '6 seconds' WHERE run_id = ${run_id}`
+        expect(yield* leases.takeOver(me, [run_id], 10)).toEqual([])
+        const [taken] = yield* leases.takeOver(me, [], 10)
+        expect(taken?.run_id).toBe(run_id)
+        expect(taken?.lease_token).not.toBe(started[0]?.lease_token)
+        // The late execution finds that its lease is gone before it calls anybody.
+        expect(yield* leases.attempt(run_id, started[0]?.lease_token ?? "", "[]")).toBe(false)
+        yield* leases.requeue({ run_id, lease_token: taken?.lease_token ?? "" }, "[]")
+        expect((yield* leases.claim(me, 10)).map((run) => run.run_id)).toEqual([run_id])
+        expect((yield* audited).violations).toEqual([])
+      })
+    ))
+})
