@@ -97,15 +97,18 @@ describe.each(backends)("the spend guard, queues on %s", (backend) => {
   })
 
   test("concurrent runs can't slip past daily_limit together", async () => {
-    await fresh({ daily_limit: "0.15" })
-    const answers = await Promise.all(Array.from({ length: 20 }, () => org.run(rehearse("slow_1"))))
-    const granted = answers.filter((one) => one.status === 200)
+    await fresh({ daily_limit: "5.05" })
+    // Each holds and charges $1.008, so five fit however holds and charges follow each other.
+    const asked = {
+      capability: "people.search",
+      input: { titles: ["buyer"], limit: 3 },
+      routing: { provider: "peopledatalabs" }
+    }
+    const answers = await Promise.all(Array.from({ length: 20 }, () => org.run(asked)))
+    expect(answers.filter((one) => one.status === 200)).toHaveLength(5)
     const blocked = answers.filter((one) => one.status === 402)
-    // Five holds of 0.0294 fit at once; a hold that is settled before the last request comes makes room for more.
-    expect(granted.length).toBeGreaterThanOrEqual(5)
-    expect(granted.length + blocked.length).toBe(20)
-    expect(blocked.every((one) => one.body.error.code === "budget_exceeded")).toBe(true)
-    expect(Number((await org.get("/v1/spend-guard")).body.spent_today)).toBeLessThanOrEqual(0.15)
+    expect(blocked.map((one) => one.body.error.code)).toEqual(Array.from({ length: 15 }, () => "budget_exceeded"))
+    expect((await org.get("/v1/spend-guard")).body.spent_today).toBe("5.04")
   })
 
   if (backend === "postgres") {
