@@ -14,7 +14,7 @@ import type { Plan } from "../schema/Plan.ts"
 import { isFinal, isRunStatus } from "../schema/Run.ts"
 import { type Route, type RoutingRequest, route } from "../schema/Routing.ts"
 import { Lanes } from "./Lanes.ts"
-import { Waiters } from "./Waiters.ts"
+import { type WatchedEnd, Waiters } from "./Waiters.ts"
 
 export interface CapabilityRequest {
   readonly org_id: string
@@ -64,6 +64,28 @@ const unavailable = (capability: string, routing: RoutingRequest, chosen: Route,
         : `${routing.provider} has no account here yet; use "auto" or one of: ${names.join(", ")}`
   return problem("provider_not_available", `${capability} can't run now: ${reason}.`, details)
 }
+
+/** The row of a run that this process admitted and ended: what a look-up would answer, without the look-up. */
+const rowOf = (run: NewRun, created_at: Date, { ending, finished_at, result }: WatchedEnd): RunRow => ({
+  org_id: run.org_id,
+  run_id: run.run_id,
+  request_id: run.request_id,
+  kind: run.kind,
+  capability: run.capability,
+  endpoint: run.endpoint,
+  provider: ending.provider ?? run.provider,
+  status: ending.status,
+  quoted: run.quoted,
+  charged: ending.charged,
+  routing_reason: run.routing_reason,
+  attempts: ending.attempts,
+  hints: ending.hints,
+  result,
+  error_code: ending.error_code,
+  error_message: ending.error_message,
+  created_at,
+  finished_at
+})
 
 export class Admission extends Context.Service<
   Admission,
@@ -180,9 +202,11 @@ export class Admission extends Context.Service<
           })
         )
         const isOver = (admitted: Admitted) => admitted._tag !== "Admitted"
-        const { answer: admitted } = yield* waiters.waitFor(run.run_id, request.wait_millis, admit, isOver)
-        if (admitted._tag === "Admitted")
+        const { answer: admitted, end } = yield* waiters.waitFor(run.run_id, request.wait_millis, admit, isOver)
+        if (admitted._tag === "Admitted") {
+          if (end !== undefined) return { run: rowOf(run, admitted.created_at, end), replayed: false }
           return yield* Effect.flatMap(store.find(request.org_id, run.run_id), (row) => found(row, false))
+        }
         if (admitted._tag === "Revoked") {
           return yield* Effect.fail(problem("unauthorized", "This API key has been revoked; create a new one."))
         }

@@ -19,8 +19,12 @@ export interface TurnAnswer {
   readonly started: ReadonlyArray<LeasedRun>
   /** Whether some runs were left in the queue for whoever has room. */
   readonly queued: boolean
+  /** How runs ended. */
+  readonly ended: ReadonlyArray<Ending>
   /** Runs that became final and commands that were answered. */
   readonly signals: ReadonlyArray<string>
+  /** The database's time of the commit. */
+  readonly committed_at: Date
 }
 
 export interface Room {
@@ -80,8 +84,8 @@ export const fold = (view: TurnView, room: Room, newId: () => string, newToken: 
     }
   }
 
-  const end = (run: TurnRun, ending: Omit<Ending, "org_id" | "run_id">) => {
-    endings.set(run.run_id, { ...ending, org_id: run.org_id, run_id: run.run_id })
+  const end = (run: TurnRun, ending: Omit<Ending, "org_id" | "run_id" | "lease_token">) => {
+    endings.set(run.run_id, { ...ending, org_id: run.org_id, run_id: run.run_id, lease_token: run.lease_token })
     runs.set(run.run_id, { ...run, status: ending.status })
     signals.push(run.run_id)
     // One that was opened in this very turn was never written; one that is still `created` has nothing to close.
@@ -146,6 +150,12 @@ export const fold = (view: TurnView, room: Room, newId: () => string, newToken: 
     closed,
     replies
   }
-  const answer: Omit<TurnAnswer, "more"> = { taken: view.mail.length, started: [...started.values()], queued, signals }
+  const answer: Omit<TurnAnswer, "more" | "committed_at"> = {
+    taken: view.mail.length,
+    started: [...started.values()],
+    queued,
+    ended: effects.ended,
+    signals
+  }
   return { effects, answer }
 }

@@ -20,6 +20,7 @@ import type { Attempt, RunStatus } from "../schema/Run.ts"
 import { encodeSettle, type SettleReport } from "./Commands.ts"
 import { explainFailure, hintsOf } from "./Explain.ts"
 import { Lanes } from "./Lanes.ts"
+import { Waiters } from "./Waiters.ts"
 
 /** Half a minute: longer than a database takes to restart. */
 const retryEvery = "250 millis"
@@ -112,8 +113,11 @@ export class RunActor extends Context.Service<
           Effect.catch(Effect.failCause)
         )
 
+      const waiters = yield* Waiters
+
       const post = Effect.fnUntraced(function* (run: LeasedRun, report: SettleReport, result: string | null) {
         const { org_id, run_id } = run
+        if (result !== null) waiters.keepResult(run_id, run.lease_token, result)
         yield* crashPoint("mail.before")
         const payload = encodeSettle(report)
         const lane = yield* patiently(mail.post({ command_id: null, org_id, run_id, tag: "Settle", payload, result }))

@@ -6,11 +6,23 @@
  */
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { oneLine } from "../layers/Batch.ts"
+import type { Ending } from "../layers/TurnStore.ts"
 import { Signals } from "../layers/Signals.ts"
 import { WaitStore } from "../layers/WaitStore.ts"
 
+/** A run's end as this process itself committed it, so that its waiter need not read it back. */
+export interface WatchedEnd {
+  readonly ending: Ending
+  readonly finished_at: Date
+  /** JSON text; null when the run has no result. */
+  readonly result: string | null
+}
+
 interface Watched {
   done: boolean
+  /** What this process's own worker reported, until the turn that commits it. */
+  result: { readonly lease_token: string; readonly text: string } | undefined
+  end: WatchedEnd | undefined
   /** The waiters, each told once whether the word came. */
   readonly parked: Set<(told: boolean) => void>
   readonly since: number
@@ -33,7 +45,11 @@ export class Waiters extends Context.Service<
       millis: number,
       before: Effect.Effect<A>,
       settled: (answer: A) => boolean
-    ) => Effect.Effect<{ readonly answer: A; readonly told: boolean }>
+    ) => Effect.Effect<{ readonly answer: A; readonly told: boolean; readonly end: WatchedEnd | undefined }>
+    /** Keeps a run's result for its waiter in this process, if there is one. */
+    readonly keepResult: (run_id: string, lease_token: string, result: string) => void
+    /** Tells a waiter in this process how its run ended; call it after the commit. */
+    readonly keepEnd: (ending: Ending, finished_at: Date) => void
     readonly watching: () => number
     /** Answers every waiter now, as if its time were up: the process is stopping. */
     readonly close: Effect.Effect<void>
@@ -74,7 +90,14 @@ export class Waiters extends Context.Service<
 
       const register = (id: string) =>
         Effect.map(Clock.currentTimeMillis, (since) => {
-          const entry = watched.get(id) ?? { done: false, parked: new Set(), since, count: 0 }
+          const entry = watched.get(id) ?? {
+            done: false,
+            result: undefined,
+            end: undefined,
+            parked: new Set(),
+            since,
+            count: 0
+          }
           entry.count += 1
           watched.set(id, entry)
           return entry
@@ -108,11 +131,24 @@ export class Waiters extends Context.Service<
             (entry) =>
               Effect.gen(function* () {
                 const answer = yield* before
-                if (settled(answer) || millis <= 0) return { answer, told: false }
-                return { answer, told: yield* word(entry, millis) }
+                if (settled(answer) || millis <= 0) return { answer, told: false, end: undefined }
+                const told = yield* word(entry, millis)
+                return { answer, told, end: told ? entry.end : undefined }
               }),
             release(id)
           ),
+        keepResult: (run_id, lease_token, text) => {
+          const entry = watched.get(run_id)
+          if (entry !== undefined) entry.result = { lease_token, text }
+        },
+        keepEnd: (ending, finished_at) => {
+          const entry = watched.get(ending.run_id)
+          if (entry === undefined) return
+          // A run that succeeded elsewhere has a result that this process does not know: its waiter reads it.
+          const result = entry.result?.lease_token === ending.lease_token ? entry.result.text : null
+          if (ending.status === "succeeded" && result === null) return
+          entry.end = { ending, finished_at, result: ending.status === "succeeded" ? result : null }
+        },
         watching: () => watched.size,
         close: Effect.sync(() => {
           closed = true

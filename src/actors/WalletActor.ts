@@ -12,7 +12,15 @@ import { TurnStore } from "../layers/TurnStore.ts"
 import { Executions } from "./Executions.ts"
 import { fold, type TurnAnswer } from "./Fold.ts"
 
-const nothing: TurnAnswer = { taken: 0, more: false, started: [], queued: false, signals: [] }
+const nothing: TurnAnswer = {
+  taken: 0,
+  more: false,
+  started: [],
+  queued: false,
+  ended: [],
+  signals: [],
+  committed_at: new Date(0)
+}
 
 /** Commands in one group commit: enough for every client of a busy process, few enough to stay in the milliseconds. */
 const turnMax = 500

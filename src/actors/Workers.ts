@@ -13,6 +13,7 @@ import { Settings } from "../layers/Settings.ts"
 import { Signals } from "../layers/Signals.ts"
 import { Executions } from "./Executions.ts"
 import { Lanes } from "./Lanes.ts"
+import { Waiters } from "./Waiters.ts"
 import { closeLost, RunActor } from "./RunActor.ts"
 import { WalletActor } from "./WalletActor.ts"
 
@@ -38,6 +39,7 @@ export const Workers = Layer.effectDiscard(
     const wallet = yield* WalletActor
     const runActor = yield* RunActor
     const lanes = yield* Lanes
+    const waiters = yield* Waiters
     const fork = Effect.runForkWith(yield* Effect.context<never>())
 
     const start = (run: LeasedRun) => executions.start(run.run_id, runActor.execute(run))
@@ -59,6 +61,7 @@ export const Workers = Layer.effectDiscard(
             const answer = yield* wallet.turn(lane)
             yield* Effect.forEach(answer.started, start, { discard: true })
             if (answer.queued) yield* claimSoon
+            for (const ending of answer.ended) waiters.keepEnd(ending, answer.committed_at)
             if (answer.signals.length > 0) {
               yield* crashPoint("settle.after")
               yield* signals.publish(answer.signals)

@@ -31,7 +31,7 @@ export interface NewRun {
 }
 
 export type Admission =
-  | { readonly _tag: "Admitted"; readonly lane: number }
+  | { readonly _tag: "Admitted"; readonly lane: number; readonly created_at: Date }
   | { readonly _tag: "Existing"; readonly run_id: string; readonly fingerprint: string; readonly lane: number }
   | { readonly _tag: "Revoked" }
 
@@ -74,6 +74,7 @@ interface AdmitRow {
   readonly lane: number
   readonly existing_run_id: string | null
   readonly existing_fingerprint: string | null
+  readonly created_at: Date
 }
 
 /** Large enough that 128 clients share one, small enough that one statement stays in the milliseconds. */
@@ -123,9 +124,9 @@ export class RunStore extends Context.Service<
             SELECT w.lane, i.org_id, i.run_id, 'Reserve' FROM inserted i JOIN wallets w USING (org_id)
             RETURNING run_id, lane
           )
-          SELECT run_id, true AS inserted, lane, NULL AS existing_run_id, NULL AS existing_fingerprint FROM mailed
+          SELECT run_id, true AS inserted, lane, NULL AS existing_run_id, NULL AS existing_fingerprint, now() AS created_at FROM mailed
           UNION ALL
-          SELECT g.run_id, false, g.lane, e.run_id, e.fingerprint
+          SELECT g.run_id, false, g.lane, e.run_id, e.fingerprint, now()
           FROM good g LEFT JOIN runs e ON e.org_id = g.org_id AND e.idempotency_key = g.idempotency_key
           WHERE g.run_id NOT IN (SELECT run_id FROM inserted)`
         const byId = new Map(rows.map((row) => [row.run_id, row]))
@@ -138,12 +139,14 @@ export class RunStore extends Context.Service<
        * was committed and its answer lost. Asked again, with fresh eyes.
        */
       const holder = Effect.fnUntraced(function* (run: NewRun, lane: number) {
-        const [found] = yield* sql<{ run_id: string; fingerprint: string }>`
-          SELECT run_id, fingerprint FROM runs
+        const [found] = yield* sql<{ run_id: string; fingerprint: string; created_at: Date }>`
+          SELECT run_id, fingerprint, created_at FROM runs
           WHERE org_id = ${run.org_id} AND (run_id = ${run.run_id} OR idempotency_key = ${run.idempotency_key})`
         if (found === undefined) return yield* Effect.die(new Error(`run ${run.run_id} was neither admitted nor found`))
         const admission: Admission =
-          found.run_id === run.run_id ? { _tag: "Admitted", lane } : { _tag: "Existing", ...found, lane }
+          found.run_id === run.run_id
+            ? { _tag: "Admitted", lane, created_at: found.created_at }
+            : { _tag: "Existing", ...found, lane }
         return admission
       })
 
@@ -157,7 +160,9 @@ export class RunStore extends Context.Service<
       const admit = Effect.fnUntraced(function* (run: NewRun) {
         const row = yield* admitOne(run)
         if (row === null) return { _tag: "Revoked" } satisfies Admission
-        if (row.inserted) return { _tag: "Admitted", lane: row.lane } satisfies Admission
+        if (row.inserted) {
+          return { _tag: "Admitted", lane: row.lane, created_at: row.created_at } satisfies Admission
+        }
         if (row.existing_run_id !== null && row.existing_fingerprint !== null) {
           const { existing_run_id: run_id, existing_fingerprint: fingerprint, lane } = row
           return { _tag: "Existing", run_id, fingerprint, lane } satisfies Admission

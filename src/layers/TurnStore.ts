@@ -44,6 +44,8 @@ export interface TurnView {
 export interface Ending {
   readonly org_id: string
   readonly run_id: string
+  /** The lease under which it ended; null when it never started. */
+  readonly lease_token: string | null
   readonly status: RunStatus
   readonly charged: bigint | null
   readonly provider: string | null
@@ -162,11 +164,11 @@ export class TurnStore extends Context.Service<
      * answered, or null when the mailbox was empty. Dies when the database refuses; nothing is applied then, nor when two
      * turns met.
      */
-    readonly turn: <A>(
+    readonly turn: <A extends object>(
       lane: number,
       max: number,
       decide: (view: TurnView) => { readonly effects: TurnEffects; readonly answer: A }
-    ) => Effect.Effect<A | null, TurnsMet>
+    ) => Effect.Effect<(A & { readonly committed_at: Date }) | null, TurnsMet>
     /** Sets the oldest command aside after it failed alone `parkAfter` times, so that it can't hold up its lane. */
     readonly strike: (lane: number, parkAfter: number, why: string) => Effect.Effect<"kept" | "parked">
   }
@@ -202,7 +204,7 @@ export class TurnStore extends Context.Service<
         effects: TurnEffects
       ) {
         const { wallets, entries, ended, opened, closed, replies } = effects
-        yield* sql`
+        const [row] = yield* sql<{ committed_at: Date }>`
           WITH gone AS (
             DELETE FROM mailbox WHERE lane = ${lane} AND id = ANY(${bigints(mail.map((m) => m.id))}) RETURNING 1
           ), paid AS (
@@ -243,7 +245,7 @@ export class TurnStore extends Context.Service<
           ), finished AS (
             UPDATE runs r SET status = n.status, charged = n.charged, provider = coalesce(n.provider, r.provider),
                    attempts = n.attempts::json, hints = n.hints::json, error_code = n.error_code, error_message = n.error_message,
-                   result = (SELECT m.result FROM mailbox m WHERE m.lane = ${lane} AND m.id = n.result_of), finished_at = clock_timestamp()
+                   result = (SELECT m.result FROM mailbox m WHERE m.lane = ${lane} AND m.id = n.result_of), finished_at = now()
             FROM unnest(${texts(ended.map((r) => r.org_id))}, ${texts(ended.map((r) => r.run_id))}, ${texts(ended.map((r) => r.status))},
                         ${bigints(ended.map((r) => r.charged))}, ${texts(ended.map((r) => r.provider))},
                         ${texts(ended.map((r) => r.attempts))}, ${texts(ended.map((r) => r.hints))},
@@ -255,11 +257,12 @@ export class TurnStore extends Context.Service<
           )
           SELECT 1 / (CASE WHEN (SELECT count(*) FROM gone) = ${mail.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
                             AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int
-                      THEN 1 ELSE 0 END) AS whole`
+                      THEN 1 ELSE 0 END) AS whole, now() AS committed_at`
+        return row?.committed_at ?? new Date(0)
       })
 
       const turn = Effect.fnUntraced(
-        function* <A>(
+        function* <A extends object>(
           lane: number,
           max: number,
           decide: (view: TurnView) => { readonly effects: TurnEffects; readonly answer: A }
@@ -269,9 +272,9 @@ export class TurnStore extends Context.Service<
           const view = viewOf(rows)
           const { effects, answer } = decide(view)
           yield* crashPoint("turn.before_commit")
-          yield* apply(lane, rows, view.versions, effects)
+          const committed_at = yield* apply(lane, rows, view.versions, effects)
           yield* crashPoint("turn.after_commit")
-          return answer
+          return { ...answer, committed_at }
         },
         Effect.catchTag("SqlError", (error) =>
           isDivisionByZero(error) ? Effect.fail(new TurnsMet()) : Effect.die(error)

@@ -15,7 +15,13 @@ describe.each(backends)("GET /v1/runs/{run_id}, queues on %s", (backend) => {
   const start = async (word: string) => (await org.run({ ...rehearse(word), async: true })).body.run_id as string
 
   test("answers what POST /v1/run answered", async () => {
-    for (const asked of [verify(), rehearse("error"), { ...verify(), response: { include_raw: true } }]) {
+    for (const asked of [
+      verify(),
+      rehearse("error"),
+      rehearse("no_match"),
+      rehearse("error_once"),
+      { ...verify(), response: { include_raw: true } }
+    ]) {
       const { body } = await org.run(asked)
       const { status, body: read } = await org.get(`/v1/runs/${body.run_id}`)
       expect(status).toBe(200)
