@@ -107,10 +107,15 @@ export class RunStore extends Context.Service<
               ${texts(runs.map((r) => r.routing_reason))}
             ) AS t(run_id, org_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider, hold,
                    quoted, input, plan, routing_reason)
+          ), usable AS (
+            -- Locked until this commits: a revocation waits for it, so nothing is admitted after a revocation was answered.
+            SELECT k.key_id, k.org_id FROM api_keys k
+            WHERE k.key_id = ANY(${texts([...new Set(runs.flatMap((r) => (r.key_id === null ? [] : [r.key_id])))])})
+              AND k.revoked_at IS NULL
+            FOR SHARE
           ), good AS (
             SELECT a.*, w.lane FROM asked a JOIN wallets w USING (org_id)
-            WHERE a.key_id IS NULL
-               OR EXISTS (SELECT FROM api_keys k WHERE k.key_id = a.key_id AND k.org_id = a.org_id AND k.revoked_at IS NULL)
+            WHERE a.key_id IS NULL OR (a.key_id, a.org_id) IN (SELECT key_id, org_id FROM usable)
           ), inserted AS (
             INSERT INTO runs (org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
                               hold, quoted, input, plan, routing_reason)
