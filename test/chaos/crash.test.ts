@@ -74,6 +74,7 @@ describe.each(backends)("T21 worker.kill9.everywhere on %s", (backend) => {
       for (const asked of runs) {
         const known = world.acknowledged.has(asked.key)
         const told = await world.submit(survivor, asked)
+        world.expectAlive([survivor])
         if (told === null)
           throw new Error(`refused: ${world.refusals.at(-1)}; ${survivor.how()} ${survivor.output().slice(-3000)}`)
         if (told.replayed) replays += 1

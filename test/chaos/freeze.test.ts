@@ -113,7 +113,7 @@ describe.each(backends)("on %s", (backend) => {
       deaths.push(Number(((performance.now() - began) / 1000).toFixed(2)))
     }
     await here.start("worker")
-    const recovery_s = await here.settled(30)
+    const recovery_s = Number((await here.settled(30)).toFixed(2))
     const violations = await here.violations()
     report({ test: "T23", backend, runs: runs.length, faults: 2, violations, pickup_s: deaths, recovery_s })
     expect(violations).toEqual([])

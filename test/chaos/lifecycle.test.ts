@@ -49,7 +49,7 @@ describe.each(backends)("on %s", (backend) => {
     expect(told.map((one) => one?.status)).toEqual(told.map(() => 202))
     expect({ code, signal }).toEqual({ code: 0, signal: null })
     expect(stopped_s).toBeLessThan(stopSecondsMax)
-    const recovery_s = await here.settled(40)
+    const recovery_s = Number((await here.settled(40)).toFixed(2))
     for (const asked of [...short, ...long])
       expect((await here.submit(staying, asked, 20))?.run_status).toBe("succeeded")
     const violations = [...(await here.violations())]

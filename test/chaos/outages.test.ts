@@ -77,7 +77,7 @@ describe.if(backends.includes("redis"))("Redis", () => {
     const active = meter.open()
     await client.flushall()
     client.disconnect()
-    const recovery_s = await world.settled(60)
+    const recovery_s = Number((await world.settled(60)).toFixed(2))
     const violations = await world.violations()
     const twice = runs.filter(({ key }) => meter.of(key).length !== 1).length
     report({
@@ -114,7 +114,7 @@ describe.if(backends.includes("redis"))("Redis", () => {
     await until("runs after the fault", 20_000, () => answered() > back + 10)
     over = true
     await clients.finished
-    const recovery_s = await world.settled(30)
+    const recovery_s = Number((await world.settled(30)).toFixed(2))
     const violations = await world.violations()
     const { millis, runs, refused } = clients
     const p = { p50: percentile(millis, 0.5), p99: percentile(millis, 0.99) }
@@ -139,6 +139,7 @@ describe.each(backends)("T26 pg.restart_storm on %s", (backend) => {
     const postgres = await breakablePostgres()
     servers.push(postgres)
     world = await World.open({ backend, databaseUrl: postgres.url })
+    const here = world
     const services = [await world.start("all"), await world.start("all")]
     await world.openAccounts()
     let over = false
@@ -146,7 +147,10 @@ describe.each(backends)("T26 pg.restart_storm on %s", (backend) => {
     const kinds = ["immediate", "fast", "immediate", "immediate", "fast", "immediate", "immediate"] as const
     for (const kind of kinds) {
       const before = clients.millis.length
-      await until("runs between the faults", 20_000, () => clients.millis.length > before + 8)
+      await until("runs between the faults", 20_000, () => {
+        here.expectAlive(services)
+        return clients.millis.length > before + 8
+      })
       // The fault's own rhythm; a random part, so that it hits every step sooner or later.
       await Bun.sleep(2_000 + Math.random() * 1_500)
       await postgres.end(stops[kind])

@@ -119,6 +119,14 @@ export class World {
     return service
   }
 
+  /** A process that ended though no test killed it: somebody else's signal, or the worst of bugs. */
+  expectAlive(services: ReadonlyArray<Service>): void {
+    for (const service of services) {
+      if (!service.alive())
+        throw new Error(`process ${service.pid} ${service.how()}: ${service.output().slice(-2_000)}`)
+    }
+  }
+
   async query<Row extends Record<string, unknown>>(
     text: string,
     values: ReadonlyArray<unknown> = []
