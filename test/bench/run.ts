@@ -82,6 +82,9 @@ const measure = async (
   )
 }
 
+/** Compiles the hot code and prepares the statements, for both services alike: a service lives for weeks, not for seconds. */
+const warmUp = (running: Running, keys: ReadonlyArray<string>) => loadIn(running.url, keys, 32, quick ? 3 : 8)
+
 const cases: ReadonlyArray<readonly [wallets: number, clients: number]> = process.argv.includes("--busy")
   ? [
       [1, 128],
@@ -111,6 +114,7 @@ if (wanted("simple") || only === "redis" || only === "") {
   const database = await newDatabase(stage)
   const running = await start([`${root}test/bench/simple.ts`], { DATABASE_URL: database })
   const keys = Array.from({ length: 100 }, (_, n) => `key_${n}`)
+  await warmUp(running, keys)
   for (const [wallets, clients] of cases)
     await measure("simple", running, [stage.postgresPid], keys.slice(0, wallets), clients)
   await running.stop()
@@ -124,6 +128,7 @@ for (const backend of ["redis", "postgres"] as const) {
   const running = await start([`${root}src/main.ts`, "serve"], { ...env, ...redis })
   const keys = await fund(database, 100)
   const others = [stage.postgresPid, ...(backend === "redis" && stage.redisPid !== null ? [stage.redisPid] : [])]
+  await warmUp(running, keys)
   for (const [wallets, clients] of cases)
     await measure(`rungate ${backend}`, running, others, keys.slice(0, wallets), clients)
   await running.stop()
