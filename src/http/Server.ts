@@ -31,7 +31,15 @@ export const Routes = Layer.mergeAll(
     Layer.provide([RunsHandlers, CatalogHandlers, WalletHandlers, KeysHandlers, SessionsHandlers]),
     Layer.provide(AuthLayer)
   ),
-  HttpApiScalar.layer(Api, { path: "/docs" }),
+  HttpApiScalar.layer(Api, {
+    path: "/docs",
+    scalar: {
+      authentication: { preferredSecurityScheme: "bearer" },
+      withDefaultFonts: false,
+      defaultOpenAllTags: true,
+      hideModels: true
+    }
+  }),
   SystemRoutes,
   NotFound
 ).pipe(Layer.provide(BoundaryLayer), Layer.provide(Limits.layer), Layer.provide(HttpServer.layerServices))

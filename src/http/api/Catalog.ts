@@ -1,6 +1,6 @@
 /** The contract of the catalog: inspect (specification 2.4, 2.6, 4.9). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
 import { Auth, optional } from "./Common.ts"
 
@@ -69,6 +69,11 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
       }).annotate({ identifier: "InspectRequest" }),
       success: InspectedCapability,
       error: [Wire.invalid_request, Wire.capability_not_found, Wire.endpoint_not_found]
-    })
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Inspect a capability",
+        description: "What it takes, what it gives, who serves it and what it costs, exactly as run enforces it. Free."
+      })
+    )
   )
   .middleware(Auth) {}

@@ -1,6 +1,6 @@
 /** The contract of API keys (specification 2.7, 4.11). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
 import { Auth, listQuery } from "./Common.ts"
 
@@ -20,7 +20,7 @@ export class KeysApi extends HttpApiGroup.make("keys")
       query: listQuery,
       success: Schema.Struct({ items: Schema.Array(ApiKey), next_cursor: Schema.NullOr(Schema.String) }),
       error: [Wire.invalid_request]
-    }),
+    }).annotateMerge(OpenApi.annotations({ summary: "List API keys" })),
     HttpApiEndpoint.post("create", "/api-keys", {
       payload: Schema.Struct({
         name: Schema.NonEmptyString.check(Schema.isMaxLength(200)),
@@ -30,11 +30,16 @@ export class KeysApi extends HttpApiGroup.make("keys")
         identifier: "NewApiKey"
       }),
       error: [Wire.invalid_request, Wire.forbidden]
-    }),
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Create an API key",
+        description: "Needs a session token. The key is in this answer and never shown again."
+      })
+    ),
     HttpApiEndpoint.delete("revoke", "/api-keys/:key_id", {
       params: { key_id: Schema.String },
       success: ApiKey,
       error: [Wire.invalid_request]
-    })
+    }).annotateMerge(OpenApi.annotations({ summary: "Revoke an API key", description: "Immediate and permanent." }))
   )
   .middleware(Auth) {}

@@ -1,6 +1,6 @@
 /** The contract of runs: execute, list, read, cancel (specification 4.1, 4.3-4.5). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/Money.ts"
 import { strategies } from "../../schema/Routing.ts"
@@ -62,7 +62,13 @@ export class RunsApi extends HttpApiGroup.make("runs")
         Wire.provider_error,
         Wire.provider_timeout
       ]
-    }),
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Run a capability",
+        description:
+          "Executes it, waits for its end up to wait_seconds, and answers the run: 200 when it delivered, 202 while it is executing, else the status of its error. Send an Idempotency-Key: a retry joins the same run and nothing is billed twice."
+      })
+    ),
     HttpApiEndpoint.get("list", "/runs", {
       query: {
         ...listQuery,
@@ -73,17 +79,27 @@ export class RunsApi extends HttpApiGroup.make("runs")
       },
       success: Schema.Struct({ items: Schema.Array(ListedRun), next_cursor: Schema.NullOr(Schema.String) }),
       error: [Wire.invalid_request]
-    }),
+    }).annotateMerge(OpenApi.annotations({ summary: "List runs", description: "Newest first, without results." })),
     HttpApiEndpoint.get("get", "/runs/:run_id", {
       params: { run_id: Schema.String },
       query: { wait: Schema.optionalKey(WaitQuery) },
       success: Run,
       error: [Wire.invalid_request]
-    }),
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Read a run",
+        description: "With wait, answers when the run ends or the time is up."
+      })
+    ),
     HttpApiEndpoint.post("cancel", "/runs/:run_id/cancel", {
       params: { run_id: Schema.String },
       success: Run,
       error: [Wire.invalid_request]
-    })
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Cancel a run",
+        description: "Only a run that has not started; its hold is released."
+      })
+    )
   )
   .middleware(Auth) {}

@@ -1,6 +1,6 @@
 /** The contract of sign-up and sign-in. Every answer of them is a session token; attempts are rate-limited. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
 import { Auth, optional } from "./Common.ts"
 
@@ -30,17 +30,23 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
     }).annotate({ identifier: "SignUpRequest" }),
     success: NewSession,
     error: [Wire.invalid_request, Wire.rate_limited]
-  }),
+  }).annotateMerge(
+    OpenApi.annotations({ summary: "Sign up", description: "Creates an organization with its first user." })
+  ),
   HttpApiEndpoint.post("signIn", "/auth/sign-in", {
     payload: Schema.Struct({ email: Email, password: Schema.String.check(Schema.isMaxLength(500)) }).annotate({
       identifier: "SignInRequest"
     }),
     success: NewSession,
     error: [Wire.invalid_request, Wire.unauthorized, Wire.rate_limited]
-  }),
+  }).annotateMerge(OpenApi.annotations({ summary: "Sign in" })),
   HttpApiEndpoint.post("signOut", "/auth/sign-out", {
     success: Schema.Struct({ signed_out: Schema.Boolean }),
     error: [Wire.forbidden]
-  }).middleware(Auth),
-  HttpApiEndpoint.get("session", "/auth/session", { success: Session, error: [Wire.forbidden] }).middleware(Auth)
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "Sign out" }))
+    .middleware(Auth),
+  HttpApiEndpoint.get("session", "/auth/session", { success: Session, error: [Wire.forbidden] })
+    .annotateMerge(OpenApi.annotations({ summary: "Read the session" }))
+    .middleware(Auth)
 ) {}

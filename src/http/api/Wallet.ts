@@ -1,6 +1,6 @@
 /** The contract of the wallet: balance, ledger, top-up, spend guard (specification 2.8, 2.9, 4.12). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/Money.ts"
 import { entryTypes } from "../../schema/Wallet.ts"
@@ -32,12 +32,17 @@ export const SpendGuard = Schema.Struct({
 
 export class WalletApi extends HttpApiGroup.make("wallet")
   .add(
-    HttpApiEndpoint.get("get", "/wallet", { success: Wallet }),
+    HttpApiEndpoint.get("get", "/wallet", { success: Wallet }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Read the wallet",
+        description: "balance is what the organization owns, reserved what runs in flight hold, available the rest."
+      })
+    ),
     HttpApiEndpoint.get("transactions", "/wallet/transactions", {
       query: listQuery,
       success: Schema.Struct({ items: Schema.Array(Transaction), next_cursor: Schema.NullOr(Schema.String) }),
       error: [Wire.invalid_request]
-    }),
+    }).annotateMerge(OpenApi.annotations({ summary: "List ledger entries", description: "Newest first." })),
     HttpApiEndpoint.post("checkout", "/wallet/topups/checkout", {
       payload: Schema.Struct({ amount: Usd }).annotate({ identifier: "CheckoutRequest" }),
       success: Schema.Struct({
@@ -46,8 +51,15 @@ export class WalletApi extends HttpApiGroup.make("wallet")
         transaction_id: Schema.String
       }).annotate({ identifier: "SimulatedCheckout" }),
       error: [Wire.invalid_request, Wire.service_unavailable]
-    }),
-    HttpApiEndpoint.get("guard", "/spend-guard", { success: SpendGuard }),
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Top up",
+        description: "In the sandbox a labeled, simulated credit of at least $10.00."
+      })
+    ),
+    HttpApiEndpoint.get("guard", "/spend-guard", { success: SpendGuard }).annotateMerge(
+      OpenApi.annotations({ summary: "Read the spend guard" })
+    ),
     HttpApiEndpoint.post("setGuard", "/spend-guard", {
       payload: Schema.Struct({
         // Here null means "off", which is not the same as leaving the field out.
@@ -56,6 +68,11 @@ export class WalletApi extends HttpApiGroup.make("wallet")
       }).annotate({ identifier: "SpendGuardRequest" }),
       success: SpendGuard,
       error: [Wire.invalid_request, Wire.service_unavailable]
-    })
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Set the spend guard",
+        description: "A field left out stays as it is; null turns it off."
+      })
+    )
   )
   .middleware(Auth) {}
