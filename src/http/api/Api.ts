@@ -18,6 +18,14 @@ export class Api extends HttpApi.make("rungate")
   // A typo in max_cost must not cost money: a field that nobody knows is refused.
   .annotate(HttpApi.ParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.HeadersParseOptions, {})
+  // The reference offers Basic credentials unless the scheme is spelled in lower case.
+  .annotate(OpenApi.Transform, (document) => {
+    const { components } = document
+    return {
+      ...document,
+      components: { ...components, securitySchemes: { bearer: { type: "http", scheme: "bearer" } } }
+    }
+  })
   .annotateMerge(
     OpenApi.annotations({
       title: "Rungate",
