@@ -108,3 +108,33 @@ describe.each(backends)("T21 worker.kill9.everywhere on %s", (backend) => {
     90_000
   )
 })
+
+describe.each(backends)("T21 mail.after on %s, with nobody left", (backend) => {
+  let world: World
+  afterAll(() => world?.close())
+
+  test("what was delivered and is in the mail counts, however late the next worker comes", async () => {
+    world = await World.open({ backend })
+    const front = await world.start("http")
+    const first = await world.start("worker")
+    await world.openAccounts()
+    await first.kill()
+    const doomed = await world.start("worker", { RUNGATE_CRASH_AT: "mail.after:1" })
+    const asked = world.send("Hit")
+    expect(await world.submit(front, asked)).not.toBeNull()
+    expect((await doomed.ended).signal).toBe("SIGKILL")
+    await until("the end of every lease", 10_000, async () => {
+      const [row] = await world.query<{ living: number }>(
+        "SELECT count(*) AS living FROM workers WHERE expires_at > now()"
+      )
+      return row?.living === 0
+    })
+    await world.start("worker")
+    const recovery_s = Number((await world.settled(20)).toFixed(2))
+    const violations = await world.violations()
+    const [run] = await world.runs()
+    report({ test: "T21", backend, point: "mail.after, alone", runs: 1, faults: 1, violations, recovery_s })
+    expect(violations).toEqual([])
+    expect(run?.status).toBe("succeeded")
+  }, 60_000)
+})
