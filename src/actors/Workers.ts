@@ -26,6 +26,7 @@ const sweepEvery = "1 second"
 const takeOverMax = 100
 /** After so many seconds a wake-up is taken for lost, and after twice as many for impossible: then the turn is taken without one. */
 const stuckSeconds = 4
+const tendEverySweeps = 15
 const forgetEverySweeps = 300
 
 export const Workers = Layer.effectDiscard(
@@ -143,6 +144,7 @@ export const Workers = Layer.effectDiscard(
       yield* Effect.forEach(lost, recover, { discard: true })
       const queuedFor = yield* leases.oldestQueuedSeconds
       if (queuedFor !== null && queuedFor > 1) yield* claimNow
+      if (sweeps % tendEverySweeps === 0) yield* queues.tend
       if (sweeps % forgetEverySweeps === 0) yield* mail.forget
     })
 
