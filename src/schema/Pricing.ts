@@ -94,3 +94,38 @@ export const charge = (
   const results = Math.max(0, Math.min(outcome.results, limitOf(input, price.default_limit)))
   return Money.plus(price.base, Money.times(price.per_result, results))
 }
+
+/** What a provider asks for one call of a raw endpoint, when it publishes rates. */
+export interface RateCard {
+  readonly estimate: Money.MicroUsd
+}
+
+/** Held for a raw call of a provider without published rates (specification 4.2). */
+const unpricedHold = Money.dollars("1.00")
+/** A rate card is an estimate: half as much again is held. */
+const headroom = { numerator: 3n, denominator: 2n }
+/** What the platform charges for a provider's measured cost. */
+const platformRate = { numerator: 6n, denominator: 5n }
+
+const scaled = (amount: Money.MicroUsd, rate: { numerator: bigint; denominator: bigint }): Money.MicroUsd =>
+  Money.MicroUsd((amount * rate.numerator + rate.denominator - 1n) / rate.denominator)
+
+const capped = (amount: Money.MicroUsd, max_cost: Money.MicroUsd | null): Money.MicroUsd =>
+  max_cost === null ? amount : Money.min(amount, max_cost)
+
+/** The hold of a raw run: the rate card with headroom, or $1.00 without one; a $0 card holds nothing; `max_cost` lowers it. */
+export const rawHold = (rates: RateCard | null, max_cost: Money.MicroUsd | null): Money.MicroUsd =>
+  capped(rates === null ? unpricedHold : scaled(rates.estimate, headroom), max_cost)
+
+/**
+ * The charge of a delivered raw run: the measured cost at the platform's rate, else the rate card's estimate, else the hold.
+ * Never above the hold; a measured zero charges nothing.
+ */
+export const rawCharge = (
+  rates: RateCard | null,
+  measured: Money.MicroUsd | null,
+  hold: Money.MicroUsd
+): Money.MicroUsd => {
+  const asked = measured === null ? (rates?.estimate ?? hold) : scaled(Money.max(Money.zero, measured), platformRate)
+  return Money.min(asked, hold)
+}
