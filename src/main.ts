@@ -78,7 +78,7 @@ process.on("SIGHUP", () => process.kill(process.pid, "SIGTERM"))
 
 rungate.pipe(
   Command.run({ version: packageJson.version }),
-  // Nobody collects spans yet, and making one for every statement and request is a third of the process's time.
+  // Nobody collects spans yet: making one for every statement and request would be work for nothing.
   Effect.withTracerEnabled(false),
   Effect.provide(Settings.layer),
   Effect.provide(Platform),

@@ -56,7 +56,7 @@ const metrics = Effect.gen(function* () {
       `rungate_commands_parked ${yield* mail.parked}`
     ]),
     ...number("rungate_queue_depth", "Wake-ups waiting.", "gauge", [`rungate_queue_depth ${yield* queues.depth}`]),
-    ...number("rungate_waiters", "Requests of this process that wait for a run.", "gauge", [
+    ...number("rungate_waiters", "Runs and commands that requests of this process wait for.", "gauge", [
       `rungate_waiters ${waiters.watching()}`
     ]),
     ...number("process_resident_memory_bytes", "Memory of this process.", "gauge", [
