@@ -9,7 +9,6 @@ import { crashPoint } from "../layers/CrashPoint.ts"
 import { newId } from "../layers/Ids.ts"
 import { type Admission as Admitted, type NewRun, type RunRow, RunStore } from "../layers/RunStore.ts"
 import { type Detail, problem, type ProblemOf } from "../schema/Errors.ts"
-import type { MicroUsd } from "../schema/Money.ts"
 import type { Plan } from "../schema/Plan.ts"
 import { isFinal, isRunStatus } from "../schema/Run.ts"
 import { type Route, type RoutingRequest, route } from "../schema/Routing.ts"
@@ -116,9 +115,7 @@ export class Admission extends Context.Service<
       })
 
       /** Everything that can be refused without asking the database. */
-      const prepare = (
-        request: CapabilityRequest
-      ): Effect.Effect<{ input: unknown; chosen: Route; hold: MicroUsd }, Refused> => {
+      const prepare = (request: CapabilityRequest): Effect.Effect<{ input: unknown; chosen: Route }, Refused> => {
         const entry = catalog.find(request.capability)
         if (entry === undefined) {
           return Effect.fail(
@@ -154,7 +151,7 @@ export class Admission extends Context.Service<
         const chosen = route(candidates, request.routing, input, entry.capability.side_effect)
         if (chosen.candidates.length === 0)
           return Effect.fail(unavailable(request.capability, request.routing, chosen, names))
-        return Effect.succeed({ input, chosen, hold: chosen.hold })
+        return Effect.succeed({ input, chosen })
       }
 
       const newRun = (request: CapabilityRequest, input: unknown, chosen: Route): NewRun => {

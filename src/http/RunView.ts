@@ -2,21 +2,20 @@
  * A stored run as the wire shows it. Built as JSON text: result, attempts and hints are stored as the text they are sent as,
  * so a provider's payload comes out byte for byte, and nothing is parsed to be printed again.
  */
+import { isFinalRow } from "../actors/Admission.ts"
 import type { RunRow } from "../layers/RunStore.ts"
 import { isErrorCode, statusOf } from "../schema/Errors.ts"
 import { usd } from "../schema/Money.ts"
-import { isFinal, isRunStatus, isStoppable } from "../schema/Run.ts"
+import { isRunStatus, isStoppable } from "../schema/Run.ts"
 
 const controls: Readonly<Record<string, string>> = {
   budget_exceeded: '[{"control":"daily_spend_guard","manage":"/v1/spend-guard"}]',
   cost_limit_exceeded: '[{"control":"per_run_limit","manage":"/v1/spend-guard"}]'
 }
 
-export const isDone = (run: RunRow): boolean => isRunStatus(run.status) && isFinal(run.status)
-
 /** The status that `POST /v1/run` answers: 202 while it runs, then 200 or that of its error. */
 export const httpStatusOf = (run: RunRow): number => {
-  if (!isDone(run)) return 202
+  if (!isFinalRow(run)) return 202
   return run.error_code !== null && isErrorCode(run.error_code) ? statusOf[run.error_code] : 200
 }
 
@@ -24,7 +23,7 @@ export const pollUrl = (run_id: string) => `/v1/runs/${run_id}`
 
 /** `now` in milliseconds since 1970, for the duration of a run that is not finished. */
 export const runJson = (run: RunRow, now: number, withResult: boolean): string => {
-  const done = isDone(run)
+  const done = isFinalRow(run)
   const ended = run.finished_at?.getTime() ?? now
   const head = JSON.stringify({
     run_id: run.run_id,

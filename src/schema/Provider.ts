@@ -33,8 +33,7 @@ export type Cost =
   | { readonly unit: "credit"; readonly amount: string }
 
 /**
- * What an answer means. `account` is trouble with the operator's account (401, 402, 403): never the caller's fault.
- * `unknown` is an answer that does not say whether a side effect happened.
+ * What an answer means. `provider_account` is trouble with the operator's account (401, 402, 403): never the caller's fault.
  */
 export type Failure = {
   readonly _tag: "Failure"

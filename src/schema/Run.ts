@@ -4,7 +4,6 @@
  * `cancelled` is a tenth status, entered by a successful cancel. `final` statuses never change again.
  */
 import { Schema } from "effect"
-import { type ErrorCode, statusOf } from "./Errors.ts"
 
 export const statuses = [
   "created",
@@ -89,6 +88,3 @@ const listed = {
 export const ListedRun = Schema.Struct(listed).annotate({ identifier: "ListedRun" })
 /** A run as `POST /v1/run` and `GET /v1/runs/{run_id}` answer it. */
 export const Run = Schema.Struct({ ...listed, result: Schema.optionalKey(Schema.Json) }).annotate({ identifier: "Run" })
-
-/** The HTTP status of `POST /v1/run` for a finished run: 200, or that of its error code. */
-export const httpStatusOf = (code: ErrorCode | null): number => (code === null ? 200 : statusOf[code])

@@ -2,7 +2,7 @@
 import { Clock, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { Admission } from "../../actors/Admission.ts"
+import { Admission, isFinalRow } from "../../actors/Admission.ts"
 import { Asking } from "../../actors/Asking.ts"
 import type { RunRow } from "../../layers/RunStore.ts"
 import { RunStore } from "../../layers/RunStore.ts"
@@ -13,7 +13,7 @@ import { CurrentCaller, listLimitDefault } from "../api/Common.ts"
 import type { RunRequest } from "../api/Runs.ts"
 import { fingerprintOf } from "../Fingerprint.ts"
 import { RequestContext } from "../RequestContext.ts"
-import { httpStatusOf, isDone, pollUrl, runJson } from "../RunView.ts"
+import { httpStatusOf, pollUrl, runJson } from "../RunView.ts"
 
 const waitSecondsDefault = 30
 const idempotencyKeyMax = 255
@@ -137,7 +137,7 @@ export const RunsHandlers = HttpApiBuilder.group(
       get: Effect.fnUntraced(function* ({ params, query }) {
         const { org_id } = yield* CurrentCaller
         const run = yield* found(org_id, params.run_id, (query.wait ?? 0) * 1000)
-        return show(run, yield* Clock.currentTimeMillis, 200, isDone(run) ? {} : { "retry-after": "1" })
+        return show(run, yield* Clock.currentTimeMillis, 200, isFinalRow(run) ? {} : { "retry-after": "1" })
       }),
 
       cancel: Effect.fnUntraced(function* ({ params }) {
