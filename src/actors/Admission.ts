@@ -148,7 +148,13 @@ export class Admission extends Context.Service<
         const candidates = entry.offers.flatMap((one) =>
           one.executable ? [{ provider: one.provider.slug, offer: one.offer, metrics: null }] : []
         )
-        const chosen = route(candidates, request.routing, input, entry.capability.side_effect)
+        const chosen = route(
+          candidates,
+          request.routing,
+          input,
+          entry.capability.demand(input),
+          entry.capability.side_effect
+        )
         if (chosen.candidates.length === 0)
           return Effect.fail(unavailable(request.capability, request.routing, chosen, names))
         return Effect.succeed({ input, chosen })

@@ -62,11 +62,12 @@ const deliveryOf = (
 ): Delivered | null => {
   const { answer, raw } = said
   if (answer._tag !== "Match" && answer._tag !== "NoMatch") return null
-  const judged = answer._tag === "Match" ? capability.judge(answer.output) : { matched: false, results: 0 }
+  const judged =
+    answer._tag === "Match" ? capability.judge(answer.output) : { matched: false, results: 0, unbilled: false }
   if (judged === null) return null
   const provider = offer.provider.slug
   const output = answer._tag === "Match" ? answer.output : null
-  const price = charge(offer.offer.price, capability.billing, input, judged)
+  const price = charge(offer.offer.price, capability.billing, capability.demand(input), judged)
   if (judged.matched) return { status: "succeeded", provider, charge: price, billed: true, output, raw }
   if (!capability.billing.bills_no_match) return null
   // A billed miss with an answer, such as "unknown", is an answer; without one it is a no-match that is paid for.

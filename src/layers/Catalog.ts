@@ -47,7 +47,7 @@ export class Catalog extends Context.Service<
             provider.offers.flatMap((offer): ReadonlyArray<CatalogOffer> => {
               if (offer.capability !== capability.slug) return []
               const account = accounts.get(provider.slug)
-              const live = provider.auth.kind === "none" || (account?.apiKey ?? null) !== null
+              const live = offer.wired && (provider.auth.kind === "none" || (account?.apiKey ?? null) !== null)
               return [{ provider, offer, live, executable: sandbox || live }]
             })
           )

@@ -6,7 +6,7 @@
  */
 import type { Schema } from "effect"
 import { type Contract, contract, type Issue } from "./Contract.ts"
-import type { Billing } from "./Pricing.ts"
+import { type Billing, type Demand, demandOf } from "./Pricing.ts"
 
 /** What the sandbox's simulated provider answers from: the input, the provider, and a number derived from both. */
 export interface Simulation<I> {
@@ -38,6 +38,10 @@ export interface Definition<I, O> {
   readonly matched: (output: NoInfer<O>) => boolean
   /** How many results an output holds, for metered billing; 1 when left out. */
   readonly results?: (output: NoInfer<O>) => number
+  /** Delivered, but not charged: the output says that there was nothing left to do. */
+  readonly unbilled?: (output: NoInfer<O>) => boolean
+  /** How many results an input asks for, when that is not its `limit`; null when it does not say. */
+  readonly asked?: (input: NoInfer<I>) => number | null
   /** A run of it changes the outside world, so it is called at most once: no failover, no retry after a crash. */
   readonly side_effect: boolean
   /** The channel of its touches in history, when a run contacts somebody. */
@@ -65,9 +69,18 @@ export interface Capability<I = unknown, O = unknown> {
   /** Empty when run accepts the input. */
   readonly issues: (input: unknown) => ReadonlyArray<Issue>
   /** Null when the output does not have the published shape. */
-  readonly judge: (output: unknown) => { readonly matched: boolean; readonly results: number } | null
+  readonly judge: (output: unknown) => Judgement | null
+  /** What a price depends on. */
+  readonly demand: (input: unknown) => Demand
   readonly simulate: (simulation: Simulation<unknown>) => unknown
   readonly missHints: (input: unknown) => ReadonlyArray<string>
+}
+
+/** What an output is worth. */
+export interface Judgement {
+  readonly matched: boolean
+  readonly results: number
+  readonly unbilled: boolean
 }
 
 /** What a capability takes, for adapters that build a call outside of `offer()`. */
@@ -95,7 +108,17 @@ export const capability = <I, O>(definition: Definition<I, O>): Capability<I, O>
     output,
     issues: input.issues,
     judge: (value) =>
-      output.accepts(value) ? { matched: definition.matched(value), results: definition.results?.(value) ?? 1 } : null,
+      output.accepts(value)
+        ? {
+            matched: definition.matched(value),
+            results: definition.results?.(value) ?? 1,
+            unbilled: definition.unbilled?.(value) ?? false
+          }
+        : null,
+    demand: (value) =>
+      definition.asked !== undefined && input.accepts(value)
+        ? { ...demandOf(value), results: definition.asked(value) }
+        : demandOf(value),
     simulate: (simulation) => {
       if (!input.accepts(simulation.input)) throw new Error(`${definition.slug}: simulated with a refused input`)
       return definition.simulate({ ...simulation, input: simulation.input })

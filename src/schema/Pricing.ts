@@ -48,14 +48,25 @@ export const priceMin = (price: Price): Money.MicroUsd => {
   }
 }
 
-const limitOf = (input: unknown, fallback: number): number => {
-  if (typeof input !== "object" || input === null || !("limit" in input)) return fallback
-  return typeof input.limit === "number" && Number.isInteger(input.limit) ? input.limit : fallback
+/** How much an input asks for: all of it that a price can depend on. */
+export interface Demand {
+  /** Results asked for; null when the input does not say, and the offer's `default_limit` holds. */
+  readonly results: number | null
+  readonly platform: string | null
 }
 
-const platformOf = (input: unknown): string => {
-  if (typeof input !== "object" || input === null || !("platform" in input)) return ""
-  return typeof input.platform === "string" ? input.platform : ""
+/** Nothing in particular: what an input without a limit and a platform asks for. */
+export const anyDemand: Demand = { results: null, platform: null }
+
+/** What the usual fields of an input say: `limit` and `platform`. A capability that counts otherwise says so itself. */
+export const demandOf = (input: unknown): Demand => {
+  if (typeof input !== "object" || input === null) return anyDemand
+  const limit = "limit" in input ? input.limit : undefined
+  const platform = "platform" in input ? input.platform : undefined
+  return {
+    results: typeof limit === "number" && Number.isInteger(limit) ? limit : null,
+    platform: typeof platform === "string" ? platform : null
+  }
 }
 
 /** Own names only: a platform called "toString" is a string of the caller's, not a price. */
@@ -64,17 +75,18 @@ const namedAmount = (
   platform: string
 ): Money.MicroUsd | undefined => (Object.hasOwn(amounts, platform) ? amounts[platform] : undefined)
 
-/** The most that this input can cost: the quote of the offer, and what its hold must cover. */
-export const priceMax = (price: Price, input: unknown): Money.MicroUsd => {
+/** The most that this can cost: the quote of the offer, and what its hold must cover. */
+export const priceMax = (price: Price, demand: Demand): Money.MicroUsd => {
   switch (price.kind) {
     case "flat":
       return price.amount
     case "metered":
-      return Money.plus(price.base, Money.times(price.per_result, limitOf(input, price.default_limit)))
+      return Money.plus(price.base, Money.times(price.per_result, demand.results ?? price.default_limit))
     case "by_platform":
       // A platform the offer does not name is not served by it; the dearest one keeps the bound true all the same.
       return (
-        namedAmount(price.amounts, platformOf(input)) ?? Object.values(price.amounts).reduce((a, b) => Money.max(a, b))
+        namedAmount(price.amounts, demand.platform ?? "") ??
+        Object.values(price.amounts).reduce((a, b) => Money.max(a, b))
       )
   }
 }
@@ -86,12 +98,12 @@ export const priceMax = (price: Price, input: unknown): Money.MicroUsd => {
 export const charge = (
   price: Price,
   billing: Billing,
-  input: unknown,
-  outcome: { matched: boolean; results: number }
+  demand: Demand,
+  outcome: { matched: boolean; results: number; unbilled?: boolean }
 ): Money.MicroUsd => {
-  if (!outcome.matched && !billing.bills_no_match) return Money.zero
-  if (price.kind !== "metered") return priceMax(price, input)
-  const results = Math.max(0, Math.min(outcome.results, limitOf(input, price.default_limit)))
+  if (outcome.unbilled === true || (!outcome.matched && !billing.bills_no_match)) return Money.zero
+  if (price.kind !== "metered") return priceMax(price, demand)
+  const results = Math.max(0, Math.min(outcome.results, demand.results ?? price.default_limit))
   return Money.plus(price.base, Money.times(price.per_result, results))
 }
 

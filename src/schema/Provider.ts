@@ -7,7 +7,7 @@
  */
 import type { Capability } from "./Capability.ts"
 import type { Issue } from "./Contract.ts"
-import type { Price } from "./Pricing.ts"
+import { demandOf, type Price } from "./Pricing.ts"
 
 /** One HTTP request to the provider. The path is relative to the provider's base URL and starts with "/". */
 export interface Call {
@@ -73,6 +73,8 @@ export interface Wraps {
 
 export interface Offer {
   readonly capability: string
+  /** A real adapter exists. Without one the offer is listed, and the sandbox simulates it. */
+  readonly wired: boolean
   readonly price: Price
   /** The price is a measured margin over provider cost, not a published-rate estimate. */
   readonly verified: boolean
@@ -105,6 +107,12 @@ export interface Provider {
   readonly concurrency: number
   readonly timeoutMillis: number
   readonly offers: ReadonlyArray<Offer>
+  /** Why its endpoints are never exposed raw; null when they may be. */
+  readonly excluded: string | null
+  /** Public data: raw calls hold nothing and settle at $0. */
+  readonly free: boolean
+  /** What one of its credits costs us, as a decimal string in USD; null when it bills in USD or nobody knows. */
+  readonly credit: string | null
 }
 
 export interface OfferDefinition<I, O> {
@@ -119,19 +127,45 @@ export interface OfferDefinition<I, O> {
   readonly response: (reply: Reply, input: I) => Outcome<O>
 }
 
+/** Whether an offer that names platforms covers the one that the input names. */
+const coversPlatform = (platforms: ReadonlyArray<string>, input: unknown) => {
+  const { platform } = demandOf(input)
+  return platform === null || platforms.length === 0 || platforms.includes(platform)
+}
+
 const refused = (slug: string, issues: ReadonlyArray<Issue>) =>
   new Error(
     `${slug}: input reached an adapter unchecked: ${issues.map((issue) => `${issue.path} ${issue.message}`).join("; ")}`
   )
 
-export const offer = <I, O>(capability: Capability<I, O>, definition: OfferDefinition<I, NoInfer<O>>): Offer => ({
+type Terms<I> = Pick<OfferDefinition<I, unknown>, "price" | "verified" | "platforms" | "note" | "wraps" | "serves">
+
+const terms = <I, O>(capability: Capability<I, O>, definition: Terms<I>) => ({
   capability: capability.slug,
   price: definition.price,
   verified: definition.verified ?? false,
   platforms: definition.platforms ?? [],
   note: definition.note ?? null,
   wraps: definition.wraps,
-  serves: (input) => capability.input.accepts(input) && (definition.serves?.(input) ?? true),
+  serves: (input: unknown) =>
+    capability.input.accepts(input) &&
+    coversPlatform(definition.platforms ?? [], input) &&
+    (definition.serves?.(input) ?? true)
+})
+
+/** An offer with a price and without an adapter yet: the sandbox simulates it, production never routes to it. */
+export const listed = <I, O>(capability: Capability<I, O>, definition: Terms<NoInfer<I>>): Offer => ({
+  ...terms(capability, definition),
+  wired: false,
+  request: () => {
+    throw new Error(`${capability.slug}: this offer has no adapter`)
+  },
+  response: () => failure("provider_error", "this offer has no adapter")
+})
+
+export const offer = <I, O>(capability: Capability<I, O>, definition: OfferDefinition<I, NoInfer<O>>): Offer => ({
+  ...terms(capability, definition),
+  wired: true,
   request: (input, context) => {
     if (!capability.input.accepts(input)) throw refused(capability.slug, capability.input.issues(input))
     return definition.request(input, context)
@@ -153,13 +187,19 @@ export const offer = <I, O>(capability: Capability<I, O>, definition: OfferDefin
  * (undefined) goes to `response`. An HTTP status of 400 and above that nobody recognized is a provider error.
  */
 export const provider = (
-  definition: Omit<Provider, "headers"> & {
+  definition: Omit<Provider, "headers" | "excluded" | "free" | "credit"> & {
     readonly headers?: Provider["headers"]
+    readonly excluded?: string
+    readonly free?: boolean
+    readonly credit?: string
     readonly trouble?: (reply: Reply) => Failure | undefined
   }
 ): Provider => ({
   ...definition,
   headers: definition.headers ?? {},
+  excluded: definition.excluded ?? null,
+  free: definition.free ?? false,
+  credit: definition.credit ?? null,
   offers: definition.offers.map((one) => ({
     ...one,
     response: (reply, input) => definition.trouble?.(reply) ?? one.response(reply, input)

@@ -6,7 +6,7 @@
  */
 import * as Money from "./Money.ts"
 import type { Exclusion, Plan } from "./Plan.ts"
-import { priceMax } from "./Pricing.ts"
+import { type Demand, priceMax } from "./Pricing.ts"
 import type { Offer } from "./Provider.ts"
 
 export const strategies = ["best_value", "cheapest", "fastest", "highest_success_rate"] as const
@@ -112,13 +112,14 @@ export const route = (
   candidates: ReadonlyArray<Candidate>,
   request: RoutingRequest,
   input: unknown,
+  demand: Demand,
   side_effect: boolean
 ): Route => {
   const eligible: Array<Scored> = []
   const excluded: Array<Exclusion> = []
   for (const candidate of candidates) {
     if (request.provider !== "auto" && request.provider !== candidate.provider) continue
-    const quote = priceMax(candidate.offer.price, input)
+    const quote = priceMax(candidate.offer.price, demand)
     const reason = !candidate.offer.serves(input)
       ? "cannot_serve"
       : request.max_cost !== null && quote > request.max_cost

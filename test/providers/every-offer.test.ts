@@ -29,7 +29,7 @@ describe("every offer", () => {
     for (const capability of capabilities) {
       const prices = pairs
         .filter((pair) => pair.offer.capability === capability.slug)
-        .map((pair) => priceMax(pair.offer.price, capability.example))
+        .map((pair) => priceMax(pair.offer.price, capability.demand(capability.example)))
       expect(prices.length).toBeGreaterThanOrEqual(2)
       expect(new Set(prices).size).toBe(prices.length)
       expect(prices.every((price) => price > 0n)).toBe(true)

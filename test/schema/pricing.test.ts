@@ -7,6 +7,7 @@ import {
   type Billing,
   byPlatform,
   charge,
+  demandOf,
   flat,
   metered,
   type Price,
@@ -23,15 +24,16 @@ const perCall: Billing = { model: "per_call", bills_no_match: true, description:
 
 /** What must hold of any price, so that a hold of `priceMax` always covers the charge. */
 const holds = (price: Price, billing: Billing, input: unknown, outcome: { matched: boolean; results: number }) => {
-  const hold = priceMax(price, input)
-  const charged = charge(price, billing, input, outcome)
+  const demand = demandOf(input)
+  const hold = priceMax(price, demand)
+  const charged = charge(price, billing, demand, outcome)
   expect(charged >= zero).toBe(true)
   expect(charged <= hold).toBe(true)
   // What is kept and what is given back are the whole hold, to the microdollar.
   expect(plus(charged, minus(hold, charged))).toBe(hold)
   if (!outcome.matched && !billing.bills_no_match) expect(charged).toBe(zero)
   // Asked twice, answered alike: nothing is rounded on the way.
-  expect(charge(price, billing, input, outcome)).toBe(charged)
+  expect(charge(price, billing, demand, outcome)).toBe(charged)
   return charged
 }
 
@@ -46,7 +48,7 @@ describe("rounding.never_up", () => {
             const input = withLimit(Object(capability.example), limit)
             const charged = holds(offer.price, capability.billing, input, outcome)
             if (!outcome.matched && !capability.billing.bills_no_match) return
-            if (offer.price.kind !== "metered") return expect(charged).toBe(priceMax(offer.price, input))
+            if (offer.price.kind !== "metered") return expect(charged).toBe(priceMax(offer.price, demandOf(input)))
             const asked = "limit" in input ? Number(input.limit) : offer.price.default_limit
             const delivered = Math.min(outcome.results, asked)
             // Σ parts = whole: the base and each result at its own price.
@@ -59,7 +61,7 @@ describe("rounding.never_up", () => {
       })
       test(`${provider.slug} ${capability.slug} is priced the way the capability is billed`, () => {
         expect(offer.price.kind === "metered").toBe(capability.billing.model === "metered")
-        expect(priceMin(offer.price) <= priceMax(offer.price, {})).toBe(true)
+        expect(priceMin(offer.price) <= priceMax(offer.price, demandOf({}))).toBe(true)
       })
     }
   }
@@ -87,7 +89,7 @@ describe("rounding.never_up", () => {
         }
       )
     )
-    expect(priceMax(price, { platform: "tiktok" })).toBe(dollars("0.003"))
+    expect(priceMax(price, demandOf({ platform: "tiktok" }))).toBe(dollars("0.003"))
     expect(priceMin(price)).toBe(dollars("0.002"))
   })
 
@@ -106,9 +108,9 @@ describe("what a call costs", () => {
   const billing: Billing = { model: "metered", bills_no_match: false, description: "" }
 
   test("metered: base plus each result, never beyond the limit", () => {
-    const of = (input: object, results: number) => charge(price, billing, input, { matched: true, results })
-    expect(priceMax(price, { limit: 3 })).toBe(dollars("0.016"))
-    expect(priceMax(price, {})).toBe(dollars("0.03"))
+    const of = (input: object, results: number) => charge(price, billing, demandOf(input), { matched: true, results })
+    expect(priceMax(price, demandOf({ limit: 3 }))).toBe(dollars("0.016"))
+    expect(priceMax(price, demandOf({}))).toBe(dollars("0.03"))
     expect(of({ limit: 3 }, 2)).toBe(dollars("0.014"))
     expect(of({ limit: 3 }, 7)).toBe(dollars("0.016"))
     expect(of({}, 7)).toBe(dollars("0.024"))
@@ -117,9 +119,9 @@ describe("what a call costs", () => {
 
   test("a miss is free unless the capability says otherwise", () => {
     const miss = { matched: false, results: 0 }
-    expect(charge(flat("0.01"), onMatch, {}, miss)).toBe(zero)
-    expect(charge(flat("0.01"), perCall, {}, miss)).toBe(dollars("0.01"))
-    expect(charge(price, billing, {}, miss)).toBe(zero)
+    expect(charge(flat("0.01"), onMatch, demandOf({}), miss)).toBe(zero)
+    expect(charge(flat("0.01"), perCall, demandOf({}), miss)).toBe(dollars("0.01"))
+    expect(charge(price, billing, demandOf({}), miss)).toBe(zero)
   })
 
   test("a price with a rounding error in it does not compile into the catalog", () => {

@@ -5,7 +5,7 @@ import { Catalog, type CatalogEntry, type CatalogOffer } from "../../layers/Cata
 import { scenarioWords } from "../../layers/Sandbox.ts"
 import { problem } from "../../schema/Errors.ts"
 import * as Money from "../../schema/Money.ts"
-import { type Price, priceMax, priceMin } from "../../schema/Pricing.ts"
+import { anyDemand, type Price, priceMax, priceMin } from "../../schema/Pricing.ts"
 import { Api } from "../api/Api.ts"
 
 const currency = "USD" as const
@@ -35,11 +35,11 @@ const pricingOf = (price: Price) => {
 const offerView = ({ provider, offer, executable }: CatalogOffer) => ({
   provider: provider.slug,
   executable,
-  wired: true,
+  wired: offer.wired,
   verified: offer.verified,
   platforms: offer.platforms,
   // For a metered or platform price: the most that an input without a limit can cost.
-  price: { amount: Money.usd(priceMax(offer.price, {})), currency, note: offer.note },
+  price: { amount: Money.usd(priceMax(offer.price, anyDemand)), currency, note: offer.note },
   ...pricingOf(offer.price),
   metrics: unmeasured,
   health: { status: "unknown" as const, ...unmeasured, source: "measured" as const }

@@ -1,0 +1,101 @@
+/**
+ * A provider's own endpoint as the catalog holds it, whatever kind of document it was imported from.
+ *
+ * A provider's endpoints are one document: it is read, compared and replaced as a whole, so an import never half-applies.
+ * Schemas are JSON Schema draft 2020-12; they may refer to the document's `definitions` as `#/$defs/<name>`.
+ */
+import { Schema } from "effect"
+
+export const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
+export type Method = (typeof methods)[number]
+
+/** An object schema: `properties`, `required`, `additionalProperties`. */
+export const ObjectSchema = Schema.JsonObject
+
+/**
+ * `free`: public data, $0. `per_call`, `per_result`, `per_event`: what `estimate` counts. `unpublished`: nobody tells, so a
+ * raw run holds $1.00 and is charged what the provider reports.
+ */
+export const costModels = ["free", "per_call", "per_result", "per_event", "unpublished"] as const
+
+export const EndpointCost = Schema.Struct({
+  model: Schema.Literals(costModels),
+  /** What one ordinary call is charged, as a decimal string in USD, the platform's rate included; null when unpublished. */
+  estimate: Schema.NullOr(Schema.String),
+  note: Schema.NullOr(Schema.String)
+})
+export type EndpointCost = typeof EndpointCost.Type
+
+/** How `input` becomes the request: an array of task objects, an actor's input object, or the JSON body (query on GET). */
+export const bodyTypes = ["task", "actor_input", "json"] as const
+
+export const Endpoint = Schema.Struct({
+  method: Schema.Literals(methods),
+  /** The provider's own path, verbatim, with its `{placeholders}`; `username/actor-name` for an actor. */
+  path: Schema.NonEmptyString,
+  title: Schema.NonEmptyString,
+  description: Schema.String,
+  tags: Schema.Array(Schema.String),
+  body_type: Schema.Literals(bodyTypes),
+  /** One property per placeholder, all required. */
+  path_params: ObjectSchema,
+  query_params: ObjectSchema,
+  /** What `input` must be (one task object for `task`); null when there is no body, or when nobody knows its shape yet. */
+  body: Schema.NullOr(ObjectSchema),
+  /** How a body is written on the wire. */
+  encoding: Schema.Literals(["json", "form", "multipart"]),
+  /** A request that fits the schemas; a part that there is no use for is left out. */
+  example: Schema.Struct({
+    path: Schema.optionalKey(Schema.JsonObject),
+    query: Schema.optionalKey(Schema.JsonObject),
+    input: Schema.optionalKey(Schema.Json)
+  }),
+  cost: EndpointCost,
+  /** The provider refuses a cost cap below this many USD; null when it has no such minimum. */
+  cap_min: Schema.NullOr(Schema.String),
+  /** Runs of the last 30 days as the provider publishes them. */
+  reported: Schema.NullOr(Schema.Struct({ succeeded: Schema.Int, total: Schema.Int })),
+  deprecated: Schema.Boolean
+}).annotate({ identifier: "CatalogEndpoint" })
+export type Endpoint = typeof Endpoint.Type
+
+export const ProviderAuth = Schema.Union([
+  Schema.Struct({ kind: Schema.Literal("header"), name: Schema.String, prefix: Schema.optionalKey(Schema.String) }),
+  Schema.Struct({ kind: Schema.Literal("query"), name: Schema.String }),
+  Schema.Struct({ kind: Schema.Literal("bearer") }),
+  Schema.Struct({ kind: Schema.Literal("basic") }),
+  Schema.Struct({ kind: Schema.Literal("none") })
+])
+
+/** Everything that the catalog knows of one provider's raw endpoints. */
+export const ProviderDocument = Schema.Struct({
+  provider: Schema.String.check(Schema.isPattern(/^[a-z][a-z0-9_]{0,40}$/u)),
+  title: Schema.NonEmptyString,
+  homepage: Schema.NullOr(Schema.String),
+  /** Origin and path prefix of every call; null when the document does not say and the provider's adapter file does. */
+  base_url: Schema.NullOr(Schema.String),
+  auth: Schema.NullOr(ProviderAuth),
+  /** Where it was read: file names or addresses, without secrets. */
+  source: Schema.Array(Schema.String),
+  /** Shared schemas by name. */
+  definitions: Schema.Record(Schema.String, Schema.JsonObject),
+  /** Sorted by path and method; no two have both alike. */
+  endpoints: Schema.Array(Endpoint)
+}).annotate({ identifier: "ProviderDocument" })
+export type ProviderDocument = typeof ProviderDocument.Type
+
+/** What an import read, and what it had to leave out. */
+export interface Imported {
+  readonly document: ProviderDocument
+  readonly warnings: ReadonlyArray<Warning>
+}
+
+export interface Warning {
+  /** `GET /path`, or a part of the document; empty for the document itself. */
+  readonly where: string
+  readonly message: string
+}
+
+/** The name of an endpoint within its provider. */
+export const endpointKey = (endpoint: { readonly method: string; readonly path: string }): string =>
+  `${endpoint.method} ${endpoint.path}`
