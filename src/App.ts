@@ -17,8 +17,10 @@ import { Accounts } from "./layers/Accounts.ts"
 import { Audit } from "./layers/Audit.ts"
 import { Books } from "./layers/Books.ts"
 import { Catalog } from "./layers/Catalog.ts"
+import { CatalogStore } from "./layers/CatalogStore.ts"
 import { CrashPoints } from "./layers/CrashPoint.ts"
 import { DatabaseLayer } from "./layers/Database.ts"
+import { Endpoints } from "./layers/Endpoints.ts"
 import { Leases } from "./layers/Leases.ts"
 import { MailStore } from "./layers/MailStore.ts"
 import type { Providers } from "./layers/Providers.ts"
@@ -49,6 +51,7 @@ const Stores = Layer.mergeAll(
   WaitStore.layer,
   Accounts.layer,
   Books.layer,
+  CatalogStore.layer,
   Audit.layer,
   Stats.layer
 )
@@ -57,6 +60,7 @@ const Stores = Layer.mergeAll(
 export const Storage = Stores.pipe(Layer.provideMerge(DatabaseLayer))
 
 const Infrastructure = ProvidersLayer.pipe(
+  Layer.provideMerge(Endpoints.layer),
   Layer.provideMerge(Catalog.layer),
   Layer.provideMerge(Layer.mergeAll(Signals.layer, Queues.layer)),
   Layer.provideMerge(Redis.layer),

@@ -6,26 +6,43 @@
 import { Context, Effect, Layer } from "effect"
 import { Catalog } from "../layers/Catalog.ts"
 import { crashPoint } from "../layers/CrashPoint.ts"
+import { Endpoints } from "../layers/Endpoints.ts"
 import { newId } from "../layers/Ids.ts"
 import { type Admission as Admitted, type NewRun, type RunRow, RunStore } from "../layers/RunStore.ts"
 import { type Detail, problem, type ProblemOf } from "../schema/Errors.ts"
+import type * as Money from "../schema/Money.ts"
 import type { Plan } from "../schema/Plan.ts"
 import { isFinal, isRunStatus } from "../schema/Run.ts"
 import { type Route, type RoutingRequest, route } from "../schema/Routing.ts"
 import { Lanes } from "./Lanes.ts"
+import { rawRoute, rawRun } from "./RawRoute.ts"
 import { type WatchedEnd, Waiters } from "./Waiters.ts"
 
-export interface CapabilityRequest {
+/** Who asks, and for how long. */
+export interface Asked {
   readonly org_id: string
   readonly key_id: string | null
   readonly request_id: string
   readonly idempotency_key: string | null
   readonly fingerprint: string
+  readonly wait_millis: number
+}
+
+export interface CapabilityRequest extends Asked {
   readonly capability: string
   readonly input: unknown
   readonly routing: RoutingRequest
   readonly include_raw: boolean
-  readonly wait_millis: number
+}
+
+export interface EndpointRequest extends Asked {
+  readonly provider: string
+  readonly endpoint: string
+  readonly method: string | null
+  readonly path: Readonly<Record<string, unknown>>
+  readonly query: Readonly<Record<string, unknown>>
+  readonly input: unknown
+  readonly max_cost: Money.MicroUsd | null
 }
 
 export interface Submitted {
@@ -34,7 +51,12 @@ export interface Submitted {
 }
 
 export type Refused = ProblemOf<
-  "invalid_request" | "capability_not_found" | "provider_not_available" | "idempotency_key_reused" | "unauthorized"
+  | "invalid_request"
+  | "capability_not_found"
+  | "endpoint_not_found"
+  | "provider_not_available"
+  | "idempotency_key_reused"
+  | "unauthorized"
 >
 
 export const isFinalRow = (run: RunRow): boolean => isRunStatus(run.status) && isFinal(run.status)
@@ -90,6 +112,8 @@ export class Admission extends Context.Service<
   Admission,
   {
     readonly submit: (request: CapabilityRequest) => Effect.Effect<Submitted, Refused>
+    /** A raw run: one provider's own endpoint, with its own request. */
+    readonly submitRaw: (request: EndpointRequest) => Effect.Effect<Submitted, Refused>
     /** Waits at most `millis` for the run's end. Null for an unknown run and another organization's. */
     readonly watch: (org_id: string, run_id: string, millis: number) => Effect.Effect<RunRow | null>
   }
@@ -98,6 +122,7 @@ export class Admission extends Context.Service<
     Admission,
     Effect.gen(function* () {
       const catalog = yield* Catalog
+      const endpoints = yield* Endpoints
       const store = yield* RunStore
       const lanes = yield* Lanes
       const waiters = yield* Waiters
@@ -191,9 +216,7 @@ export class Admission extends Context.Service<
       const found = (run: RunRow | null, replayed: boolean) =>
         run === null ? Effect.die(new Error("an admitted run was not found")) : Effect.succeed({ run, replayed })
 
-      const submit = Effect.fnUntraced(function* (request: CapabilityRequest) {
-        const { input, chosen } = yield* prepare(request)
-        const run = newRun(request, input, chosen)
+      const enter = Effect.fnUntraced(function* (request: Asked, run: NewRun) {
         const admit = Effect.uninterruptible(
           Effect.gen(function* () {
             yield* crashPoint("admit.before")
@@ -226,7 +249,15 @@ export class Admission extends Context.Service<
         )
       })
 
-      return Admission.of({ submit, watch })
+      return Admission.of({
+        submit: (request) =>
+          Effect.flatMap(prepare(request), ({ input, chosen }) => enter(request, newRun(request, input, chosen))),
+        submitRaw: (request) =>
+          Effect.flatMap(rawRoute(endpoints, catalog.sandbox, request), (route) =>
+            enter(request, rawRun(request, newId("run"), route))
+          ),
+        watch
+      })
     })
   )
 }

@@ -4,6 +4,7 @@
  * It is stored with the run, so that whichever worker executes it, now or after a crash, follows the same route.
  */
 import { Schema } from "effect"
+import { RawPlan } from "./RawPlan.ts"
 
 export const Exclusion = Schema.Struct({
   provider: Schema.String,
@@ -21,7 +22,9 @@ export const Plan = Schema.Struct({
   routing: Schema.Literals(["auto", "pinned", "no_fallback"]),
   include_raw: Schema.Boolean,
   side_effect: Schema.Boolean,
-  excluded: Schema.Array(Exclusion)
+  excluded: Schema.Array(Exclusion),
+  /** The request of a raw run; a capability's is built by its adapters. */
+  raw: Schema.optionalKey(RawPlan)
 })
 export type Plan = typeof Plan.Type
 

@@ -1,0 +1,128 @@
+/**
+ * From a raw request to the run that will be admitted: finds the endpoint, checks the request against what inspect states,
+ * and fixes hold and request. Whatever is wrong is refused here, before a run or a hold exists.
+ */
+import { Effect } from "effect"
+import type { Endpoints, Lookup, RawProvider } from "../layers/Endpoints.ts"
+import type { NewRun } from "../layers/RunStore.ts"
+import type { Endpoint } from "../schema/Endpoint.ts"
+import { problem, type ProblemOf } from "../schema/Errors.ts"
+import type * as Money from "../schema/Money.ts"
+import type { Plan } from "../schema/Plan.ts"
+import { type Checks, planRaw, type RawPlan } from "../schema/RawPlan.ts"
+import type { EndpointRequest } from "./Admission.ts"
+
+type EndpointProblem = ProblemOf<"invalid_request" | "endpoint_not_found" | "provider_not_available">
+
+/** Compiled once per endpoint and catalog: an import brings new objects and so new checks. */
+const compiled = new WeakMap<Endpoint, Checks>()
+const checksOf = (raw: RawProvider, endpoint: Endpoint): Checks => {
+  const known = compiled.get(endpoint)
+  if (known !== undefined) return known
+  const made: Checks = { path: () => [], query: () => [], input: () => [] }
+  compiled.set(endpoint, made)
+  return made
+}
+
+const discoverHint = "search the catalog with POST /v1/discover"
+
+/** The endpoint that a request or an inspection names, or the problem with that name. */
+export const foundEndpoint = (
+  found: Lookup,
+  asked: { readonly provider: string; readonly endpoint: string; readonly method: string | null }
+): Effect.Effect<{ readonly provider: RawProvider; readonly endpoint: Endpoint }, EndpointProblem> => {
+  const { provider, endpoint, method } = asked
+  switch (found._tag) {
+    case "Found":
+      return Effect.succeed(found)
+    case "UnknownProvider":
+      return Effect.fail(
+        problem("endpoint_not_found", `There is no provider "${provider}"; GET /v1/catalog/providers lists them, or ${discoverHint}.`)
+      )
+    case "Excluded":
+      return Effect.fail(problem("endpoint_not_found", `${provider} is never exposed raw: ${found.reason}`))
+    case "Retired":
+      return Effect.fail(
+        problem(
+          "endpoint_not_found",
+          `${provider} no longer has ${endpoint}: it left the provider's catalog on ${found.retired_at.slice(0, 10)}; ${discoverHint}.`
+        )
+      )
+    case "WhichMethod": {
+      const methods = found.methods.join(", ")
+      const message = method === null ? `is required: this path takes ${methods}` : `must be one of ${methods}`
+      return Effect.fail(problem("invalid_request", `method ${message}`, [{ path: "method", message }]))
+    }
+    case "UnknownEndpoint":
+      return Effect.fail(
+        problem(
+          "endpoint_not_found",
+          `${provider} has no endpoint "${endpoint}"; GET /v1/catalog/providers/${provider}/endpoints lists its ${found.provider.endpoints.length}, or ${discoverHint}.`
+        )
+      )
+  }
+}
+
+export interface RawRoute {
+  readonly provider: RawProvider
+  readonly endpoint: Endpoint
+  readonly raw: RawPlan
+  readonly hold: Money.MicroUsd
+  readonly quoted: Money.MicroUsd
+}
+
+export const rawRoute = (
+  endpoints: Endpoints["Service"],
+  sandbox: boolean,
+  request: EndpointRequest
+): Effect.Effect<RawRoute, EndpointProblem> =>
+  Effect.gen(function* () {
+    const lookup = endpoints.find(request.provider, request.endpoint, request.method)
+    const { provider, endpoint } = yield* foundEndpoint(lookup, request)
+    if (!sandbox && provider.status !== "live") {
+      return yield* Effect.fail(
+        problem(
+          "provider_not_available",
+          `${provider.slug} has no account here yet; its operator sets RUNGATE_PROVIDER_${provider.slug.toUpperCase()}_API_KEY.`
+        )
+      )
+    }
+    const decision = planRaw(endpoint, provider.free, checksOf(provider, endpoint), request, request.max_cost)
+    if (decision._tag === "Refused") {
+      const first = decision.issues[0]
+      return yield* Effect.fail(problem("invalid_request", `${first?.path} ${first?.message}`, decision.issues))
+    }
+    return { provider, endpoint, ...decision }
+  })
+
+/** Raw runs are called once in their whole life: nobody knows what a call that was lost has done. */
+export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute): NewRun => {
+  const { provider, endpoint, raw, hold, quoted } = route
+  const plan: Plan = {
+    providers: [provider.slug],
+    attempts_max: 1,
+    routing: "pinned",
+    include_raw: false,
+    side_effect: endpoint.method !== "GET",
+    excluded: [],
+    raw
+  }
+  const held = raw.estimate === null ? "no published rates" : `rate card $${raw.estimate}`
+  return {
+    run_id,
+    org_id: request.org_id,
+    key_id: request.key_id,
+    request_id: request.request_id,
+    idempotency_key: request.idempotency_key,
+    fingerprint: request.fingerprint,
+    kind: "endpoint",
+    capability: null,
+    endpoint: endpoint.path,
+    provider: provider.slug,
+    hold,
+    quoted,
+    input: JSON.stringify(request.input),
+    plan: JSON.stringify(plan),
+    routing_reason: `raw endpoint of ${provider.slug}, called once (${held}, holds $${raw.hold})`
+  }
+}

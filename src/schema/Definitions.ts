@@ -1,0 +1,36 @@
+/**
+ * Shared schemas of a provider's document: which of them a schema reaches, so that each endpoint can be shown, compared and
+ * enforced with exactly those, cycles included.
+ */
+
+const prefix = "#/$defs/"
+
+const collect = (node: unknown, names: Set<string>): void => {
+  if (Array.isArray(node)) {
+    for (const child of node) collect(child, names)
+    return
+  }
+  if (typeof node !== "object" || node === null) return
+  for (const [key, child] of Object.entries(node)) {
+    if (key === "$ref" && typeof child === "string" && child.startsWith(prefix)) names.add(child.slice(prefix.length))
+    else collect(child, names)
+  }
+}
+
+/** The definitions that these schemas reach, directly or through each other, in alphabetical order. */
+export const reachable = <T>(
+  definitions: Readonly<Record<string, T>>,
+  schemas: ReadonlyArray<unknown>
+): Readonly<Record<string, T>> => {
+  const found = new Map<string, T>()
+  const names = new Set<string>()
+  collect(schemas, names)
+  // A set that grows while it is walked is walked to its end.
+  for (const name of names) {
+    const definition = Object.hasOwn(definitions, name) ? definitions[name] : undefined
+    if (definition === undefined) continue
+    found.set(name, definition)
+    collect(definition, names)
+  }
+  return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
+}
