@@ -6,6 +6,7 @@ import { providers } from "../../src/layers/providers/index.ts"
 import type { Capability } from "../../src/schema/Capability.ts"
 import { capabilities } from "../../src/schema/capabilities/index.ts"
 import { Usd } from "../../src/schema/Money.ts"
+import { dataInputs } from "./inputs-data.ts"
 
 const simulate = (
   capability: Capability,
@@ -18,6 +19,7 @@ const seeds = [0, 1, 2, 3, 5, 8, 13, 97, 4_294_967_295]
 /** For every capability: inputs that are accepted, and inputs that are refused, with the path of the first issue. */
 const inputs: Readonly<Record<string, { accepted: ReadonlyArray<object>; refused: ReadonlyArray<[object, string]> }>> =
   {
+    ...dataInputs,
     "people.search": {
       accepted: [
         { name: "Jane Doe", limit: 1 },

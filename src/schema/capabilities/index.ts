@@ -5,11 +5,23 @@
  */
 import type { Capability } from "../Capability.ts"
 import { companyEnrich } from "./company.enrich.ts"
+import { companySearch } from "./company.search.ts"
+import { companyTech } from "./company.tech.ts"
 import { emailFind } from "./email.find.ts"
 import { emailSend } from "./email.send.ts"
 import { emailVerify } from "./email.verify.ts"
+import { jobsSearch } from "./jobs.search.ts"
+import { newsSearch } from "./news.search.ts"
 import { peopleEnrich } from "./people.enrich.ts"
 import { peopleSearch } from "./people.search.ts"
+import { phoneFind } from "./phone.find.ts"
+import { phoneLookup } from "./phone.lookup.ts"
+import { placesSearch } from "./places.search.ts"
+import { seoBacklinks } from "./seo.backlinks.ts"
+import { seoDomain } from "./seo.domain.ts"
+import { seoKeywords } from "./seo.keywords.ts"
+import { serpSearch } from "./serp.search.ts"
+import { webScrape } from "./web.scrape.ts"
 import { webSearch } from "./web.search.ts"
 
 export const capabilities: ReadonlyArray<Capability> = [
@@ -17,7 +29,19 @@ export const capabilities: ReadonlyArray<Capability> = [
   peopleEnrich,
   emailFind,
   emailVerify,
+  phoneFind,
+  phoneLookup,
   companyEnrich,
+  companySearch,
+  companyTech,
+  jobsSearch,
   webSearch,
+  webScrape,
+  serpSearch,
+  placesSearch,
+  newsSearch,
+  seoKeywords,
+  seoBacklinks,
+  seoDomain,
   emailSend
 ]

@@ -1,0 +1,101 @@
+/**
+ * seo.backlinks: who links to a domain or a page, in sum and link by link.
+ *
+ * Metered: base for the summary plus each link delivered, never more than the limit. A target nobody links to is free.
+ */
+import { Schema } from "effect"
+import { capability } from "../Capability.ts"
+import * as Field from "./fields.ts"
+import { pick } from "./names.ts"
+import { orNull } from "./shapes.ts"
+
+/** Links when the input names no limit: what the price quotes and what every adapter asks for. */
+export const seoBacklinksDefaultLimit = 10
+
+export const seoBacklinks = capability({
+  slug: "seo.backlinks",
+  title: "List backlinks",
+  category: "seo",
+  description:
+    "Returns the backlinks of a domain or a single page: totals with referring domains and authority, and the links themselves with anchor text and whether they are followed.",
+  tags: [
+    ...["backlinks", "backlink checker", "inbound links", "incoming links", "link building", "link profile"],
+    ...["referring domains", "domain authority", "domain rating", "anchor text", "dofollow", "nofollow", "seo"],
+    ...["who links to"]
+  ],
+  status: "live",
+  billing: {
+    model: "metered",
+    bills_no_match: false,
+    description:
+      "Base price for the summary plus a price per link delivered, never for more links than the limit (10 when left out). A target without backlinks costs nothing."
+  },
+  platforms: [],
+  input: Schema.Struct({
+    target: Field.text("A domain such as example.com, or with mode page the full address of a page", 2048),
+    mode: Schema.optionalKey(
+      Schema.Literals(["domain", "page"]).annotate({
+        description: "domain: links to any page of the domain (when left out); page: links to this one page"
+      })
+    ),
+    dofollow: Schema.optionalKey(
+      Schema.Boolean.annotate({
+        description: "true: list only followed links; false: only nofollow ones; both when left out"
+      })
+    ),
+    limit: Schema.optionalKey(Field.limit("Links to return at most, 10 when left out", 1000))
+  }),
+  output: Schema.Struct({
+    summary: orNull(
+      Schema.Struct({
+        backlinks: orNull(Schema.Int, "Links in all"),
+        referring_domains: orNull(Schema.Int, "Domains that link"),
+        rank: orNull(Schema.Finite, "The provider's authority score of the target, higher is stronger"),
+        spam_score: orNull(Schema.Finite, "0 to 100, higher looks more like spam")
+      }),
+      "Of the whole target, whatever the filters; null when the provider does not tell"
+    ),
+    items: Schema.Array(
+      Schema.Struct({
+        url_from: orNull(Schema.String, "The page that links"),
+        url_to: orNull(Schema.String, "The page linked to"),
+        anchor: orNull(Schema.String, "The link's text"),
+        dofollow: orNull(Schema.Boolean, "Counts for search engines"),
+        rank: orNull(Schema.Finite, "The provider's authority score of the link, higher is stronger"),
+        first_seen: orNull(Schema.String, "When the link was first found")
+      })
+    ),
+    total: orNull(Schema.Int, "Links that fit in all, when the provider tells"),
+    next_cursor: orNull(Schema.String, "Always null: ask for a higher limit")
+  }),
+  example: { target: "example.com", limit: 5 },
+  matched: (output) => output.items.length > 0 || (output.summary?.backlinks ?? 0) > 0,
+  results: (output) => output.items.length,
+  side_effect: false,
+  simulate: ({ input, seed, partial }) => {
+    const count = (input.limit ?? seoBacklinksDefaultLimit) - (partial ? 1 : 0)
+    return {
+      summary: {
+        backlinks: count + 100,
+        referring_domains: 1 + Math.trunc(count / 2),
+        rank: 100 + (seed % 400),
+        spam_score: seed % 30
+      },
+      items: Array.from({ length: count }, (_, index) => ({
+        url_from: `https://blog-${index + 1}.example/post-${1 + (seed % 90)}`,
+        url_to: input.target,
+        anchor: pick(seed + index, ["a simulated link", "read more", "source"]),
+        dofollow: input.dofollow ?? (seed + index) % 3 !== 0,
+        rank: (seed + index) % 500,
+        first_seen: `2025-06-${String(1 + ((seed + index) % 28)).padStart(2, "0")}`
+      })),
+      total: count,
+      next_cursor: null
+    }
+  },
+  missHints: (input) => [
+    ...(input.mode === "page" ? ["Use mode domain: few pages have links of their own."] : []),
+    ...(input.dofollow === undefined ? [] : ["Drop dofollow to list links of both kinds."]),
+    "Give the domain without www and without a path."
+  ]
+})

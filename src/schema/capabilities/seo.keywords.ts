@@ -1,0 +1,121 @@
+/**
+ * seo.keywords: how often keywords are searched for and what they cost, for a list of keywords or for ideas from one.
+ *
+ * Metered: base plus each keyword delivered. A list asks for as many results as it has keywords, a seed for its limit.
+ */
+import { Schema } from "effect"
+import { capability } from "../Capability.ts"
+import * as Field from "./fields.ts"
+import * as Locale from "./locale.ts"
+import { pick } from "./names.ts"
+import { orNull } from "./shapes.ts"
+
+/** Ideas when a seed comes without a limit: what the price quotes and what every adapter asks for. */
+export const seoKeywordsDefaultLimit = 10
+
+/** What one call of the providers takes; the advertiser's planner takes no longer keyword. */
+const keywordsMax = 1000
+const keywordLengthMax = 80
+
+export const seoKeywords = capability({
+  slug: "seo.keywords",
+  title: "Research keywords",
+  category: "seo",
+  description:
+    "Returns monthly search volume, cost per click, competition, difficulty, trend and intent of keywords: either of a list of keywords, or of keyword ideas from one seed. For the pages that rank for a keyword, use serp.search; for the keywords of a site, seo.domain.",
+  tags: [
+    ...["keywords", "keyword research", "search volume", "cpc", "cost per click", "keyword difficulty", "kd"],
+    ...[
+      "keyword ideas",
+      "keyword suggestions",
+      "related keywords",
+      "search trends",
+      "search intent",
+      "seo",
+      "sem",
+      "ppc"
+    ],
+    ...["google ads", "keyword planner"]
+  ],
+  status: "live",
+  billing: {
+    model: "metered",
+    bills_no_match: false,
+    description:
+      "Base price plus a price per keyword delivered, never for more than were listed, or with a seed never for more than the limit (10 when left out). An answer without keywords costs nothing."
+  },
+  platforms: [],
+  input: Schema.Struct({
+    keywords: Schema.optionalKey(
+      Field.texts("Keywords to measure; each of them is answered", keywordLengthMax, keywordsMax)
+    ),
+    seed: Schema.optionalKey(
+      Field.text("A keyword to get ideas from; not used when keywords are given", keywordLengthMax)
+    ),
+    country: Schema.optionalKey(Locale.country("Country of the searches, two letters; us when left out")),
+    language: Schema.optionalKey(Locale.language("Language of the searches, such as en; en when left out")),
+    limit: Schema.optionalKey(
+      Field.limit("With seed: ideas to return at most, 10 when left out. A list of keywords needs none", keywordsMax)
+    )
+  }),
+  anyOf: [["keywords"], ["seed"]],
+  output: Schema.Struct({
+    items: Schema.Array(
+      Schema.Struct({
+        keyword: Schema.NullOr(Schema.String),
+        search_volume: orNull(Schema.Int, "Searches per month, averaged over the last year"),
+        cpc: orNull(Schema.Finite, "Cost of a click on an ad, in US dollars"),
+        competition: orNull(Schema.Finite, "0 to 100: how many advertisers bid on it"),
+        difficulty: orNull(Schema.Finite, "0 to 100: how hard it is to rank for"),
+        trend: orNull(
+          Schema.Array(
+            Schema.Struct({
+              year: Schema.Int,
+              month: Schema.Int,
+              volume: orNull(Schema.Finite, "Searches in the month")
+            })
+          ),
+          "Searches month by month; null when the provider does not tell"
+        ),
+        intent: orNull(Schema.String, "informational, navigational, commercial or transactional")
+      })
+    ),
+    total: orNull(Schema.Int, "Keywords that fit in all, when the provider tells"),
+    next_cursor: orNull(Schema.String, "Always null: ask for a higher limit")
+  }),
+  example: { keywords: ["crm software", "sales automation"], country: "us", language: "en" },
+  matched: (output) => output.items.length > 0,
+  results: (output) => output.items.length,
+  asked: (input) => input.keywords?.length ?? input.limit ?? null,
+  side_effect: false,
+  simulate: ({ input, seed, partial }) => {
+    const ideas = Array.from(
+      { length: input.limit ?? seoKeywordsDefaultLimit },
+      (_, index) => `${input.seed ?? "keyword"} idea ${index + 1}`
+    )
+    const all = input.keywords ?? ideas
+    const keywords = partial ? all.slice(0, -1) : all
+    return {
+      items: keywords.map((keyword, index) => ({
+        keyword,
+        search_volume: 10 * (1 + ((seed + index) % 1000)),
+        cpc: (50 + ((seed + index) % 400)) / 100,
+        competition: (seed + index) % 101,
+        difficulty: (seed + 7 * index) % 101,
+        trend: [
+          { year: 2025, month: 12, volume: 10 * (1 + ((seed + index) % 900)) },
+          { year: 2025, month: 11, volume: 10 * (1 + ((seed + index) % 800)) }
+        ],
+        intent: pick(seed + index, ["informational", "commercial", "transactional", "navigational"])
+      })),
+      total: keywords.length,
+      next_cursor: null
+    }
+  },
+  missHints: (input) => [
+    ...(input.country === undefined && input.language === undefined
+      ? []
+      : ["Check that the keyword is in the language and country asked for."]),
+    ...(input.keywords === undefined ? ["Use a shorter and more common seed."] : ["Try seed to get related keywords."])
+  ]
+})
