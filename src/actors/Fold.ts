@@ -4,7 +4,8 @@
  * Pure but for ids and for taking room, so the whole of what a turn decides can be tested without a database.
  */
 import type { LeasedRun } from "../layers/Leases.ts"
-import type { Ending, Mail, Opening, TurnEffects, TurnRun, TurnView } from "../layers/TurnStore.ts"
+import type { AttemptCount, Ending, Mail, Opening, TurnEffects, TurnRun, TurnView } from "../layers/TurnStore.ts"
+import { endpointSubject, latencyBucket, offerSubject, providerWorked } from "../schema/Health.ts"
 import { decodePlan } from "../schema/Plan.ts"
 import type { RunStatus } from "../schema/Run.ts"
 import { decide, type Entry, type Verdict, type Wallet } from "../schema/Wallet.ts"
@@ -47,6 +48,11 @@ const replyOf = (verdict: Verdict, txn_id: string | null) =>
     ? { verdict: "Stale", status: verdict.status }
     : { verdict: verdict._tag, transaction_id: txn_id }
 
+const subjectOf = (run: TurnRun, provider: string): string =>
+  run.capability === null
+    ? endpointSubject(provider, run.method ?? "-", run.endpoint ?? "")
+    : offerSubject(run.capability, provider)
+
 export const fold = (view: TurnView, room: Room, newId: () => string, newToken: () => string) => {
   const wallets = new Map<string, Wallet>()
   const runs = new Map<string, TurnRun>()
@@ -57,6 +63,7 @@ export const fold = (view: TurnView, room: Room, newId: () => string, newToken: 
   const replies: Array<TurnEffects["replies"][number]> = []
   const started = new Map<string, LeasedRun>()
   const signals: Array<string> = []
+  const counts = new Map<string, AttemptCount>()
   let queued = false
 
   const open = (run: TurnRun) => {
@@ -97,7 +104,18 @@ export const fold = (view: TurnView, room: Room, newId: () => string, newToken: 
   const fail = (run: TurnRun, status: RunStatus, error_code: string, error_message: string) =>
     end(run, { ...plain, status, error_code, error_message })
 
+  /** What the run's attempts say about its providers. */
+  const count = (run: TurnRun, { provider, outcome, duration_ms }: SettleReport["attempts"][number]) => {
+    const ok = providerWorked(outcome)
+    if (ok === null) return
+    const subject = subjectOf(run, provider)
+    const latency_bucket = ok ? latencyBucket(duration_ms) : 0
+    const key = `${subject} ${ok} ${latency_bucket}`
+    counts.set(key, { subject, ok, latency_bucket, count: (counts.get(key)?.count ?? 0) + 1 })
+  }
+
   const settle = (mail: Mail, run: TurnRun, report: SettleReport, charge: bigint) => {
+    for (const attempt of report.attempts) count(run, attempt)
     const delivered = report.status === "succeeded" || (report.status === "no_match" && report.billed)
     end(run, {
       status: report.status,
@@ -148,7 +166,8 @@ export const fold = (view: TurnView, room: Room, newId: () => string, newToken: 
     ended: [...endings.values()],
     opened: [...openings.values()],
     closed,
-    replies
+    replies,
+    attempts: [...counts.values()]
   }
   const answer: Omit<TurnAnswer, "more" | "committed_at"> = {
     taken: view.mail.length,

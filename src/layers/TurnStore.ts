@@ -4,10 +4,11 @@
  * That statement is the fence. It deletes the mail it applies and it requires every wallet to be as it was read, so of two
  * turns that were handed the same lane the second waits on the first one's rows, finds them changed, and is undone as a whole.
  */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { crashPoint } from "./CrashPoint.ts"
 import { bigints, booleans, texts } from "./Columns.ts"
+import { spans, windowStart } from "../schema/Health.ts"
 import { MicroUsd } from "../schema/Money.ts"
 import { isRunStatus, type RunStatus } from "../schema/Run.ts"
 import type { Entry, HeldRun, Wallet } from "../schema/Wallet.ts"
@@ -27,6 +28,9 @@ export interface TurnRun extends HeldRun {
   readonly plan: unknown
   readonly input: string
   readonly capability: string | null
+  /** Of a raw run: its endpoint's path and method. */
+  readonly endpoint: string | null
+  readonly method: string | null
 }
 
 /** Everything a turn may look at. */
@@ -76,6 +80,15 @@ export interface TurnEffects {
   /** Runs whose hold and lease end, with the lease they were seen under: one that changed hands meanwhile is not closed. */
   readonly closed: ReadonlyArray<{ readonly run_id: string; readonly lease_token: string | null }>
   readonly replies: ReadonlyArray<{ readonly command_id: string; readonly reply: string }>
+  readonly attempts: ReadonlyArray<AttemptCount>
+}
+
+/** Attempts of the runs that end, counted by what they say about a provider; see schema/Health.ts. */
+export interface AttemptCount {
+  readonly subject: string
+  readonly ok: boolean
+  readonly latency_bucket: number
+  readonly count: number
 }
 
 /** One command with what it concerns. A wallet's columns come with the first of its commands only. */
@@ -99,6 +112,8 @@ interface TakenRow {
   readonly hold: bigint
   readonly lease_token: string | null
   readonly capability: string | null
+  readonly endpoint: string | null
+  readonly method: string | null
   readonly plan: unknown
   readonly input: string | null
   readonly credited: string | null
@@ -127,7 +142,7 @@ const viewOf = (rows: ReadonlyArray<TakenRow>): TurnView & { readonly versions: 
     }
     if (row.command_id !== null && row.credited !== null) credited.set(row.command_id, row.credited)
     if (row.run_id === null || row.status === null || !isRunStatus(row.status) || runs.has(row.run_id)) continue
-    const { org_id, run_id, status, lease_token, capability, plan, input } = row
+    const { org_id, run_id, status, lease_token, capability, endpoint, method, plan, input } = row
     runs.set(run_id, {
       org_id,
       run_id,
@@ -135,6 +150,8 @@ const viewOf = (rows: ReadonlyArray<TakenRow>): TurnView & { readonly versions: 
       hold: MicroUsd(row.hold),
       lease_token,
       capability,
+      endpoint,
+      method,
       plan,
       input: input ?? "null"
     })
@@ -182,6 +199,7 @@ export class TurnStore extends Context.Service<
         SELECT m.id, m.command_id, m.org_id, m.run_id, m.tag, m.payload, (now() AT TIME ZONE 'UTC')::date::text AS day,
                w.version, w.balance, w.reserved, w.entry_seq, w.per_run_limit, w.daily_limit, w.spent_day::text AS spent_day, w.spent,
                coalesce(o.state, r.status) AS status, r.hold, o.lease_token, r.capability,
+               r.endpoint, CASE WHEN r.endpoint IS NOT NULL THEN coalesce(r.plan->'raw'->>'method', '-') END AS method,
                CASE WHEN m.tag = 'Reserve' THEN r.plan END AS plan, CASE WHEN m.tag = 'Reserve' THEN r.input::text END AS input,
                l.txn_id AS credited
         FROM (SELECT *, row_number() OVER (PARTITION BY org_id ORDER BY id) = 1 AS is_first
@@ -203,7 +221,8 @@ export class TurnStore extends Context.Service<
         versions: ReadonlyMap<string, bigint>,
         effects: TurnEffects
       ) {
-        const { wallets, entries, ended, opened, closed, replies } = effects
+        const { wallets, entries, ended, opened, closed, replies, attempts } = effects
+        const now = yield* Clock.currentTimeMillis
         const [row] = yield* sql<{ committed_at: Date }>`
           WITH gone AS (
             DELETE FROM mailbox WHERE lane = ${lane} AND id = ANY(${bigints(mail.map((m) => m.id))}) RETURNING 1
@@ -254,6 +273,15 @@ export class TurnStore extends Context.Service<
                  AS n(org_id, run_id, status, charged, provider, attempts, hints, error_code, error_message, result_of)
             WHERE r.org_id = n.org_id AND r.run_id = n.run_id AND r.finished_at IS NULL
             RETURNING 1
+          ), counted AS (
+            -- Nobody reads it, so Postgres writes it after the fence below has held: only the lane's one turn gets here.
+            INSERT INTO attempt_windows AS w (span, starts_at, subject, lane, ok, latency_bucket, count)
+            SELECT s.span, to_timestamp(s.starts_at), n.subject, ${lane}::smallint, n.ok, n.latency_bucket, n.count
+            FROM unnest(${texts(attempts.map((a) => a.subject))}, ${booleans(attempts.map((a) => a.ok))},
+                        ${bigints(attempts.map((a) => BigInt(a.latency_bucket)))}, ${bigints(attempts.map((a) => BigInt(a.count)))})
+                 AS n(subject, ok, latency_bucket, count),
+                 unnest(${texts(spans)}, ${bigints(spans.map((span) => BigInt(windowStart(span, now))))}) AS s(span, starts_at)
+            ON CONFLICT (span, starts_at, subject, lane, ok, latency_bucket) DO UPDATE SET count = w.count + excluded.count
           )
           SELECT 1 / (CASE WHEN (SELECT count(*) FROM gone) = ${mail.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
                             AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int

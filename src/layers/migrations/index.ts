@@ -2,11 +2,13 @@
 import { accounts } from "./0001_accounts.ts"
 import { money } from "./0002_money.ts"
 import { runs } from "./0003_runs.ts"
+import { health } from "./0004_health.ts"
 import { catalog } from "./0005_catalog.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
   "0002_money": money,
   "0003_runs": runs,
+  "0004_health": health,
   "0005_catalog": catalog
 }

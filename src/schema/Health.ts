@@ -1,0 +1,168 @@
+/**
+ * How well an offer or a raw endpoint does: counts of attempts, the metrics they give, and the verdict on them. Pure.
+ *
+ * A window is counts only, so windows of different times, lanes and processes add up exactly. Latencies are counted in
+ * logarithmic buckets: a percentile is right to within a bucket's width, a fifth of its value.
+ */
+export const healthStatuses = ["healthy", "stable", "degraded", "outage", "unknown"] as const
+export type HealthStatus = (typeof healthStatuses)[number]
+
+export interface Window {
+  readonly attempts: number
+  readonly successes: number
+  /** Successes by latency bucket. A failure's latency says how long a caller waited, not how fast the provider is. */
+  readonly latencies: ReadonlyMap<number, number>
+}
+
+export interface Metrics {
+  readonly success_rate: number | null
+  readonly latency_ms_p50: number | null
+  readonly latency_ms_p95: number | null
+  readonly sample_size: number
+}
+
+export interface Health extends Metrics {
+  readonly status: HealthStatus
+  readonly source: "measured" | "provider_reported"
+}
+
+/** Everything that is known of one offer or endpoint. */
+export interface Measured {
+  /** Over the last 30 days: the recent window of the specification. */
+  readonly metrics: Metrics
+  readonly health: Health
+  /** What routing should expect of the next call: the 30 days, unless the last hour is worse. */
+  readonly expected: Metrics
+}
+
+/** A provider that answers that there is nothing has done its work: `no_match` is a success of its health. */
+const worked = ["succeeded", "no_match"]
+const broke = ["provider_error", "provider_timeout", "provider_rate_limited", "provider_account", "invalid_response"]
+
+/** Whether the provider worked; null for what says nothing about it: an attempt nobody saw the end of, a caller's mistake. */
+export const providerWorked = (outcome: string): boolean | null =>
+  worked.includes(outcome) ? true : broke.includes(outcome) ? false : null
+
+export const offerSubject = (capability: string, provider: string): string => `${capability} ${provider}`
+/** `method` is `-` where only the path is known. */
+export const endpointSubject = (provider: string, method: string, path: string): string =>
+  `endpoint ${provider} ${method} ${path}`
+
+/** Lengths of the windows that attempts are counted in. The hour is made of short ones, the 30 days of days (UTC). */
+export const spans = ["5m", "1d"] as const
+export type Span = (typeof spans)[number]
+export const spanSeconds: Readonly<Record<Span, number>> = { "5m": 300, "1d": 86_400 }
+export const hourSeconds = 3_600
+export const monthSeconds = 30 * 86_400
+
+/** When the window around a time begins, in seconds since 1970. */
+export const windowStart = (span: Span, millis: number): number =>
+  Math.floor(millis / 1_000 / spanSeconds[span]) * spanSeconds[span]
+
+/** Four buckets to each doubling, so a bucket is 19 % wide. Bucket 0 is less than a millisecond. */
+const bucketsPerDoubling = 4
+/** Nine hours: longer than any call may take. */
+const bucketMax = 100
+
+export const latencyBucket = (millis: number): number =>
+  millis < 1 ? 0 : Math.min(bucketMax, 1 + Math.floor(bucketsPerDoubling * Math.log2(millis)))
+
+/** The middle of a bucket, in whole milliseconds. */
+export const bucketMillis = (bucket: number): number =>
+  bucket <= 0 ? 0 : Math.round(2 ** ((bucket - 0.5) / bucketsPerDoubling))
+
+export const noAttempts: Window = { attempts: 0, successes: 0, latencies: new Map() }
+
+export const attemptsOf = (ok: boolean, bucket: number, count: number): Window => ({
+  attempts: count,
+  successes: ok ? count : 0,
+  latencies: ok ? new Map([[bucket, count]]) : new Map()
+})
+
+export const sum = (windows: Iterable<Window>): Window => {
+  const latencies = new Map<number, number>()
+  let attempts = 0
+  let successes = 0
+  for (const window of windows) {
+    attempts += window.attempts
+    successes += window.successes
+    for (const [bucket, count] of window.latencies) latencies.set(bucket, (latencies.get(bucket) ?? 0) + count)
+  }
+  return { attempts, successes, latencies }
+}
+
+/** By nearest rank. */
+const percentile = (window: Window, share: number): number | null => {
+  const rank = Math.max(1, Math.ceil(window.successes * share))
+  let seen = 0
+  for (const [bucket, count] of [...window.latencies].sort(([a], [b]) => a - b)) {
+    seen += count
+    if (seen >= rank) return bucketMillis(bucket)
+  }
+  return null
+}
+
+const rateOf = (window: Window): number => window.successes / window.attempts
+
+export const metricsOf = (window: Window): Metrics => ({
+  success_rate: window.attempts === 0 ? null : Math.round(rateOf(window) * 10_000) / 10_000,
+  latency_ms_p50: percentile(window, 0.5),
+  latency_ms_p95: percentile(window, 0.95),
+  sample_size: window.attempts
+})
+
+const goodRate = 0.95
+const badRate = 0.8
+/** Fewer attempts than this are an accident, not a verdict. */
+const samplesMin = 5
+const stableSamplesMin = 20
+
+/**
+ * The last attempts: the newest windows that hold at least five, and on for as long as nothing succeeded. A busy provider that
+ * breaks down is seen here within minutes, when its hour is still full of successes.
+ */
+export const lastOf = (newestFirst: ReadonlyArray<Window>): Window => {
+  let last = noAttempts
+  for (const window of newestFirst) {
+    if (last.attempts >= samplesMin && last.successes + window.successes > 0) break
+    last = sum([last, window])
+  }
+  return last
+}
+
+/** The first that holds, from bad to good: what goes wrong now outweighs a good record. */
+export const verdict = (last: Window, hour: Window, month: Window): HealthStatus => {
+  if (last.attempts >= samplesMin && last.successes === 0) return "outage"
+  if (hour.attempts >= samplesMin && rateOf(hour) < badRate) return "degraded"
+  if (hour.successes > 0 && rateOf(hour) >= goodRate) return "healthy"
+  if (month.attempts >= stableSamplesMin && rateOf(month) >= goodRate) return "stable"
+  return "unknown"
+}
+
+/** `newestFirst` are the windows of the last hour. */
+export const measured = (newestFirst: ReadonlyArray<Window>, month: Window): Measured => {
+  const last = lastOf(newestFirst)
+  const hour = sum(newestFirst)
+  const status = verdict(last, hour, month)
+  const metrics = metricsOf(month)
+  return {
+    metrics,
+    health: { status, ...metrics, source: "measured" },
+    expected: status === "outage" ? metricsOf(last) : status === "degraded" ? metricsOf(hour) : metrics
+  }
+}
+
+export const unmeasured: Measured = measured([], noAttempts)
+
+/** The runs of the last 30 days that a provider publishes stand in for measurements, and only while there are none. */
+export const orReported = (
+  health: Health,
+  reported: { readonly succeeded: number; readonly total: number } | null
+): Health => {
+  if (health.sample_size > 0 || reported === null || reported.total <= 0) return health
+  const attempts = reported.total
+  const month: Window = { ...noAttempts, attempts, successes: Math.min(Math.max(0, reported.succeeded), attempts) }
+  const bad = rateOf(month) < badRate && attempts >= samplesMin
+  const status = bad ? "degraded" : verdict(noAttempts, noAttempts, month)
+  return { ...metricsOf(month), status, source: "provider_reported" }
+}
