@@ -37,7 +37,10 @@ export const foundEndpoint = (
       return Effect.succeed(found)
     case "UnknownProvider":
       return Effect.fail(
-        problem("endpoint_not_found", `There is no provider "${provider}"; GET /v1/catalog/providers lists them, or ${discoverHint}.`)
+        problem(
+          "endpoint_not_found",
+          `There is no provider "${provider}"; GET /v1/catalog/providers lists them, or ${discoverHint}.`
+        )
       )
     case "Excluded":
       return Effect.fail(problem("endpoint_not_found", `${provider} is never exposed raw: ${found.reason}`))
@@ -86,6 +89,9 @@ export const rawRoute = (
           `${provider.slug} has no account here yet; its operator sets RUNGATE_PROVIDER_${provider.slug.toUpperCase()}_API_KEY.`
         )
       )
+    }
+    if (!sandbox && endpoint.body_type === "actor_input") {
+      return yield* Effect.fail(problem("provider_not_available", "Actors run in the sandbox only so far."))
     }
     const decision = planRaw(endpoint, provider.free, checksOf(provider, endpoint), request, request.max_cost)
     if (decision._tag === "Refused") {

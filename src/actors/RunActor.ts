@@ -10,12 +10,14 @@ import { Catalog, type CatalogOffer } from "../layers/Catalog.ts"
 import { crashPoint } from "../layers/CrashPoint.ts"
 import { type LeasedRun, Leases } from "../layers/Leases.ts"
 import { MailStore } from "../layers/MailStore.ts"
-import { type ProviderAnswer, Providers } from "../layers/Providers.ts"
+import { Endpoints } from "../layers/Endpoints.ts"
+import { type ProviderAnswer, Providers, type RawProviderAnswer } from "../layers/Providers.ts"
 import type { Capability } from "../schema/Capability.ts"
 import * as Money from "../schema/Money.ts"
 import type { Plan } from "../schema/Plan.ts"
-import { charge } from "../schema/Pricing.ts"
+import { charge, rawCharge } from "../schema/Pricing.ts"
 import { failure } from "../schema/Provider.ts"
+import type { RawPlan } from "../schema/RawPlan.ts"
 import type { Attempt, RunStatus } from "../schema/Run.ts"
 import { encodeSettle, type SettleReport } from "./Commands.ts"
 import { explainFailure, hintsOf } from "./Explain.ts"
@@ -42,15 +44,21 @@ interface Delivered {
   readonly provider: string
   readonly charge: Money.MicroUsd
   readonly billed: boolean
-  readonly output: unknown
-  readonly raw: string | null
+  /** JSON text. */
+  readonly result: string | null
 }
 
-const attemptOf = (provider: string, said: ProviderAnswer): Attempt => {
-  const { answer, duration_ms } = said
-  if (answer._tag === "Match") return { provider, outcome: "succeeded", duration_ms, detail: null }
+const attemptOf = (provider: string, { answer, duration_ms }: ProviderAnswer | RawProviderAnswer): Attempt => {
+  if (answer._tag === "Match" || answer._tag === "Delivered")
+    return { provider, outcome: "succeeded", duration_ms, detail: null }
   if (answer._tag === "NoMatch") return { provider, outcome: "no_match", duration_ms, detail: answer.detail }
   return { provider, outcome: answer.reason, duration_ms, detail: answer.detail }
+}
+
+const resultOf = (output: unknown, raw: string | null, sandbox: boolean): string | null => {
+  if (output === null || typeof output !== "object") return null
+  const text = JSON.stringify(sandbox ? { ...output, sandbox: true } : output)
+  return raw === null ? text : `${text.slice(0, -1)},"raw":${raw}}`
 }
 
 /** What the answer is worth, or null when the next provider should be asked. */
@@ -58,9 +66,9 @@ const deliveryOf = (
   capability: Capability,
   offer: CatalogOffer,
   input: unknown,
-  said: ProviderAnswer
+  { answer, raw }: ProviderAnswer,
+  sandbox: boolean
 ): Delivered | null => {
-  const { answer, raw } = said
   if (answer._tag !== "Match" && answer._tag !== "NoMatch") return null
   const judged =
     answer._tag === "Match" ? capability.judge(answer.output) : { matched: false, results: 0, unbilled: false }
@@ -68,21 +76,35 @@ const deliveryOf = (
   const provider = offer.provider.slug
   const output = answer._tag === "Match" ? answer.output : null
   const price = charge(offer.offer.price, capability.billing, capability.demand(input), judged)
-  if (judged.matched) return { status: "succeeded", provider, charge: price, billed: true, output, raw }
+  const about = { provider, charge: price, billed: true }
+  if (judged.matched) return { ...about, status: "succeeded", result: resultOf(output, raw, sandbox) }
   if (!capability.billing.bills_no_match) return null
   // A billed miss with an answer, such as "unknown", is an answer; without one it is a no-match that is paid for.
-  return { status: output === null ? "no_match" : "succeeded", provider, charge: price, billed: true, output, raw }
+  if (output === null) return { ...about, status: "no_match", result: null }
+  return { ...about, status: "succeeded", result: resultOf(output, raw, sandbox) }
+}
+
+/** A raw run delivers whatever the provider answered, at its measured cost or the rate card's. */
+const rawDeliveryOf = (
+  provider: string,
+  raw: RawPlan,
+  { answer }: RawProviderAnswer,
+  sandbox: boolean
+): Delivered | null => {
+  if (answer._tag !== "Delivered") return null
+  const rates = raw.estimate === null ? null : { estimate: Money.dollars(raw.estimate) }
+  return {
+    status: "succeeded",
+    provider,
+    charge: rawCharge(rates, answer.measured, Money.dollars(raw.hold)),
+    billed: true,
+    result: `{"data":${answer.data},"raw":true${sandbox ? ',"sandbox":true' : ""}}`
+  }
 }
 
 const finalStatus = (attempts: ReadonlyArray<Attempt>): RunStatus => {
   if (attempts.some((one) => one.outcome === "no_match")) return "no_match"
   return attempts.length > 0 && attempts.every((one) => one.outcome === "provider_timeout") ? "timed_out" : "failed"
-}
-
-const resultOf = (delivered: Delivered, sandbox: boolean): string | null => {
-  if (delivered.output === null || typeof delivered.output !== "object") return null
-  const text = JSON.stringify(sandbox ? { ...delivered.output, sandbox: true } : delivered.output)
-  return delivered.raw === null ? text : `${text.slice(0, -1)},"raw":${delivered.raw}}`
 }
 
 export class RunActor extends Context.Service<
@@ -97,6 +119,7 @@ export class RunActor extends Context.Service<
     RunActor,
     Effect.gen(function* () {
       const catalog = yield* Catalog
+      const endpoints = yield* Endpoints
       const providers = yield* Providers
       const leases = yield* Leases
       const mail = yield* MailStore
@@ -157,61 +180,66 @@ export class RunActor extends Context.Service<
         const error = status === "succeeded" ? null : explainFailure(status, attempts, plan)
         const hints = status === "succeeded" ? [] : hintsOf({ status, plan, attempts, capability, input })
         const report = { lease_token: run.lease_token, status, charge, billed, provider, attempts, hints, error }
-        return post(run, report, status === "succeeded" ? resultOf(delivered, catalog.sandbox) : null)
+        return post(run, report, delivered.result)
       }
 
-      const ask = (
-        run: LeasedRun,
-        plan: Plan,
-        capability: Capability,
-        offer: CatalogOffer,
-        input: unknown,
-        attempt: number
-      ) =>
+      /** A bug in an adapter costs its provider this attempt, and the run nothing. */
+      const shielded = <A extends ProviderAnswer | RawProviderAnswer>(provider: string, call: Effect.Effect<A>) =>
         Effect.gen(function* () {
           const began = yield* Clock.currentTimeMillis
-          const { run_id } = run
-          const call = { run_id, offer, capability: capability.slug, input, attempt, include_raw: plan.include_raw }
-          return yield* providers.call(call).pipe(
-            // A bug in an adapter costs its provider this attempt, and the run nothing.
+          return yield* call.pipe(
             Effect.catchCause((cause) =>
               Cause.hasInterruptsOnly(cause)
                 ? Effect.failCause(cause)
                 : Effect.gen(function* () {
-                    yield* Effect.logError(`${offer.provider.slug}: adapter failed: ${Cause.pretty(cause)}`)
+                    yield* Effect.logError(`${provider}: adapter failed: ${Cause.pretty(cause)}`)
                     const duration_ms = (yield* Clock.currentTimeMillis) - began
-                    return {
-                      answer: failure("provider_error", "the adapter could not read the answer"),
-                      duration_ms,
-                      raw: null
-                    }
+                    const answer = failure("provider_error", "the adapter could not read the answer")
+                    return { answer, duration_ms, raw: null }
                   })
             )
           )
         })
 
+      /** One attempt: how it went, and what it delivered, if anything. Null when the catalog no longer knows the way. */
+      const attempt = (run: LeasedRun, provider: string, input: unknown, number: number) =>
+        Effect.gen(function* () {
+          const { plan, run_id } = run
+          if (plan.raw !== undefined) {
+            const raw = plan.raw
+            const known = endpoints.snapshot().providers.get(provider)
+            if (known === undefined) return null
+            const call = { run_id, provider: known, raw, input }
+            const said = yield* shielded(provider, providers.callRaw(call))
+            return { said, delivered: rawDeliveryOf(provider, raw, said, catalog.sandbox) }
+          }
+          const capability = catalog.find(run.capability ?? "")?.capability
+          const offer = catalog.offer(run.capability ?? "", provider)
+          if (offer === undefined || capability === undefined) return null
+          const { include_raw } = plan
+          const call = { run_id, offer, capability: capability.slug, input, attempt: number, include_raw }
+          const said = yield* shielded(provider, providers.call(call))
+          return { said, delivered: deliveryOf(capability, offer, input, said, catalog.sandbox) }
+        })
+
+      const gone = (provider: string): Attempt => ({
+        provider,
+        outcome: "provider_error",
+        duration_ms: 0,
+        detail: "this offer is no longer in the catalog"
+      })
+
       const execute = Effect.fnUntraced(function* (run: LeasedRun) {
         const { plan } = run
         const input: unknown = JSON.parse(run.input)
-        const capability = catalog.find(run.capability ?? "")?.capability
         const made = run.attempts.filter((one) => !isOpenAttempt(one))
         // The turn that leased the run recorded its first attempt already; a claim from the queue did not.
         let recorded = run.attempts.length > made.length
         let next = made.filter((one) => one.outcome !== lost).length
         while (made.length < plan.attempts_max) {
           const provider = plan.providers[next]
-          const offer = provider === undefined ? undefined : catalog.offer(run.capability ?? "", provider)
           if (provider === undefined) break
           next += 1
-          if (offer === undefined || capability === undefined) {
-            made.push({
-              provider,
-              outcome: "provider_error",
-              duration_ms: 0,
-              detail: "this offer is no longer in the catalog"
-            })
-            continue
-          }
           if (!recorded) {
             yield* crashPoint("attempt.before")
             const attempts = JSON.stringify([...made, started(provider)])
@@ -221,11 +249,11 @@ export class RunActor extends Context.Service<
           if (!recorded) yield* crashPoint("attempt.after")
           recorded = false
           yield* crashPoint("provider.before")
-          const said = yield* ask(run, plan, capability, offer, input, made.length + 1)
+          const went = yield* attempt(run, provider, input, made.length + 1)
           yield* crashPoint("provider.after")
-          made.push(attemptOf(provider, said))
-          const delivered = deliveryOf(capability, offer, input, said)
-          if (delivered !== null) return yield* settleDelivery(run, plan, input, made, delivered)
+          made.push(went === null ? gone(provider) : attemptOf(provider, went.said))
+          if (went !== null && went.delivered !== null)
+            return yield* settleDelivery(run, plan, input, made, went.delivered)
         }
         yield* settleFailure(run, plan, input, made)
       })

@@ -64,7 +64,10 @@ export class CatalogStore extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       const revisions = Effect.gen(function* () {
-        const rows = yield* sql<{ provider: string; revision: bigint }>`SELECT provider, revision FROM catalog_documents`
+        const rows = yield* sql<{
+          provider: string
+          revision: bigint
+        }>`SELECT provider, revision FROM catalog_documents`
         return new Map(rows.map((row) => [row.provider, row.revision]))
       })
 
@@ -121,8 +124,7 @@ export class CatalogStore extends Context.Service<
         replace: (document, retired, expected) => Effect.orDie(replace(document, retired, expected)),
         reset: (provider) => Effect.orDie(reset(provider)),
         actorInput: (provider, path) => Effect.orDie(actorInput(provider, path)),
-        keepActorInput: (provider, path, input) =>
-          Effect.asVoid(Effect.orDie(keepActorInput(provider, path, input)))
+        keepActorInput: (provider, path, input) => Effect.asVoid(Effect.orDie(keepActorInput(provider, path, input)))
       })
     })
   )

@@ -123,7 +123,11 @@ export class Endpoints extends Context.Service<
           }
         }
 
-        const statusOf = (slug: string, provider: Provider | null, document: ProviderDocument | null): EndpointStatus => {
+        const statusOf = (
+          slug: string,
+          provider: Provider | null,
+          document: ProviderDocument | null
+        ): EndpointStatus => {
           if (provider !== null && provider.excluded !== null) return "excluded"
           if (mode === "sandbox") return "live"
           const keyless = (provider?.auth ?? document?.auth)?.kind === "none"
@@ -196,7 +200,8 @@ export class Endpoints extends Context.Service<
           if (provider.excluded !== null) return { _tag: "Excluded", reason: provider.excluded }
           const found = provider.byPath.get(path) ?? []
           const endpoint = method === null ? found[0] : found.find((one) => one.method === method)
-          if (endpoint !== undefined && (method !== null || found.length === 1)) return { _tag: "Found", provider, endpoint }
+          if (endpoint !== undefined && (method !== null || found.length === 1))
+            return { _tag: "Found", provider, endpoint }
           if (found.length > 0) return { _tag: "WhichMethod", methods: found.map((one) => one.method) }
           const retired = provider.retired.find((one) => one.path === path)
           if (retired !== undefined) return { _tag: "Retired", retired_at: retired.retired_at }

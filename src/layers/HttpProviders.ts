@@ -5,9 +5,25 @@
  * answers; what went wrong is an outcome.
  */
 import { Cause, Clock, Effect, Layer, Redacted, Semaphore } from "effect"
-import { type Auth, type Call, failure, type Outcome, type Provider, type Reply } from "../schema/Provider.ts"
-import type { CatalogOffer } from "./Catalog.ts"
-import { type Answer, type ProviderAnswer, type ProviderCall, Providers } from "./Providers.ts"
+import {
+  type Auth,
+  type Call,
+  type Failure,
+  failure,
+  type Outcome,
+  type Provider,
+  type Reply
+} from "../schema/Provider.ts"
+import type { RawProvider } from "./Endpoints.ts"
+import {
+  type ProviderAnswer,
+  type ProviderCall,
+  Providers,
+  type RawAnswer,
+  type RawCall,
+  type RawProviderAnswer
+} from "./Providers.ts"
+import { refusal } from "./providers/trouble.ts"
 import { type Account, Settings } from "./Settings.ts"
 
 /** After decompression: a small gzip can hide a gigabyte. */
@@ -41,13 +57,69 @@ const authorize = (auth: Auth, secret: string): { headers: Record<string, string
   }
 }
 
+/** What the executor must know of a provider, with or without an adapter file. */
+type Target = Pick<Provider, "slug" | "base_url" | "auth" | "headers" | "concurrency" | "timeoutMillis">
+
+/** A provider that only an import knows gets the bounds of an ordinary one. */
+const targetOf = ({ slug, provider, document }: RawProvider): Target | null => {
+  const base_url = document?.base_url ?? provider?.base_url ?? null
+  if (base_url === null) return null
+  const auth = provider?.auth ?? document?.auth ?? { kind: "none" }
+  const { headers = {}, concurrency = 5, timeoutMillis = 60_000 } = provider ?? {}
+  return { slug, base_url: provider?.base_url ?? base_url, auth, headers, concurrency, timeoutMillis }
+}
+
+/** A request ready for the wire, but for the account. */
+interface Outgoing {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | FormData | undefined
+}
+
+const json = { "content-type": "application/json" }
+
+const outgoing = (call: Call): Outgoing => ({
+  method: call.method,
+  path: call.path,
+  query: queryOf(call),
+  headers: { ...(call.body === undefined ? {} : json), ...call.headers },
+  body: call.body === undefined ? undefined : JSON.stringify(call.body)
+})
+
+const fieldsOf = (input: unknown): ReadonlyArray<readonly [string, string]> =>
+  Object.entries(typeof input === "object" && input !== null ? input : {}).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map(
+      (one: unknown) => [name, typeof one === "object" ? JSON.stringify(one) : String(one)] as const
+    )
+  )
+
+/** The caller's request as its plan fixed it; a task endpoint takes an array, also of one. */
+const rawOutgoing = ({ raw, input }: RawCall): Outgoing => {
+  const query = new URLSearchParams(raw.query.map(([name, value]): [string, string] => [name, value])).toString()
+  const head = { method: raw.method, path: raw.path, query }
+  if (!raw.has_body) return { ...head, headers: {}, body: undefined }
+  if (raw.encoding === "form") {
+    const form = new URLSearchParams(fieldsOf(input).map(([name, value]): [string, string] => [name, value]))
+    return { ...head, headers: { "content-type": "application/x-www-form-urlencoded" }, body: form.toString() }
+  }
+  if (raw.encoding === "multipart") {
+    const form = new FormData()
+    for (const [name, value] of fieldsOf(input)) form.append(name, value)
+    return { ...head, headers: {}, body: form }
+  }
+  const body = raw.body_type === "task" && !Array.isArray(input) ? [input] : input
+  return { ...head, headers: json, body: JSON.stringify(body) }
+}
+
 /** The configured origin replaces the provider's own; its path prefix stays. */
-const urlOf = (provider: Provider, account: Account | undefined, call: Call, authQuery: string): URL => {
-  const base = new URL(provider.base_url)
+const urlOf = (target: Target, account: Account | undefined, sent: Outgoing, authQuery: string): URL => {
+  const base = new URL(target.base_url)
   const prefix = base.pathname.replace(/\/+$/, "")
   const origin = account?.baseUrl ?? base.origin
-  const query = [queryOf(call), authQuery].filter((part) => part !== "").join("&")
-  return new URL(`${origin}${prefix}${call.path}${query === "" ? "" : `?${query}`}`)
+  const query = [sent.query, authQuery].filter((part) => part !== "").join("&")
+  return new URL(`${origin}${prefix}${sent.path}${query === "" ? "" : `?${query}`}`)
 }
 
 const readCapped = async (response: Response): Promise<string> => {
@@ -81,17 +153,12 @@ const clean = (reply: Reply, redact: (text: string) => string): Reply => {
   return text === reply.text ? reply : { ...reply, text, body: parse(text) }
 }
 
-const send = (url: URL, call: Call, headers: Record<string, string>) =>
+const send = (url: URL, { method, body }: Outgoing, headers: Record<string, string>) =>
   Effect.tryPromise({
     try: async (signal): Promise<Reply> => {
-      const body = call.body === undefined ? undefined : JSON.stringify(call.body)
       const response = await fetch(url, {
-        method: call.method,
-        headers: {
-          accept: "application/json",
-          ...(body === undefined ? {} : { "content-type": "application/json" }),
-          ...headers
-        },
+        method,
+        headers: { accept: "application/json", ...headers },
         ...(body === undefined ? {} : { body }),
         // A redirect would carry the account's key to another host.
         redirect: "manual",
@@ -108,41 +175,40 @@ export const HttpProviders = Layer.effect(
   Effect.gen(function* () {
     const { accounts } = yield* Settings
     const permits = new Map<string, Semaphore.Semaphore>()
-    const permitsOf = (provider: Provider) => {
-      const found = permits.get(provider.slug) ?? Semaphore.makeUnsafe(provider.concurrency)
-      permits.set(provider.slug, found)
+    const permitsOf = (target: Target) => {
+      const found = permits.get(target.slug) ?? Semaphore.makeUnsafe(target.concurrency)
+      permits.set(target.slug, found)
       return found
     }
 
-    const exchange = (offer: CatalogOffer, call: Call) => {
-      const { provider } = offer
-      const account = accounts.get(provider.slug)
+    const exchange = (target: Target, sent: Outgoing) => {
+      const account = accounts.get(target.slug)
       const secret = account?.apiKey === undefined || account.apiKey === null ? "" : Redacted.value(account.apiKey)
-      const auth = authorize(provider.auth, secret)
-      const url = urlOf(provider, account, call, auth.query)
+      const auth = authorize(target.auth, secret)
+      const url = urlOf(target, account, sent, auth.query)
       // Some providers repeat the key in their errors: it must not reach an attempt's detail or a stored payload.
       const redact = (text: string) => {
         if (secret === "") return text
-        const parts = provider.auth.kind === "basic" ? [secret, ...secret.split(":").slice(1)] : [secret]
+        const parts = target.auth.kind === "basic" ? [secret, ...secret.split(":").slice(1)] : [secret]
         return parts.reduce(
           (rest, part) => rest.replaceAll(part, "<redacted>").replaceAll(encodeURIComponent(part), "<redacted>"),
           text
         )
       }
-      return send(url, call, { ...provider.headers, ...call.headers, ...auth.headers }).pipe(
-        Effect.map((reply): Reply | Answer =>
+      return send(url, sent, { ...target.headers, ...sent.headers, ...auth.headers }).pipe(
+        Effect.map((reply): Reply | Failure =>
           reply.status >= 300 && reply.status < 400
             ? failure("provider_error", `HTTP ${reply.status}: redirects are not followed`)
             : clean(reply, redact)
         ),
-        Effect.catch((error) => Effect.succeed<Answer>(failure("provider_error", redact(error.message))))
+        Effect.catch((error) => Effect.succeed<Failure>(failure("provider_error", redact(error.message))))
       )
     }
 
     const converse = Effect.fnUntraced(function* (asked: ProviderCall) {
       let call = asked.offer.offer.request(asked.input, { run_id: asked.run_id })
       for (let question = 0; question < againMax; question++) {
-        const reply = yield* exchange(asked.offer, call)
+        const reply = yield* exchange(asked.offer.provider, outgoing(call))
         if ("_tag" in reply) return { answer: reply, raw: null }
         const outcome: Outcome<unknown> = asked.offer.offer.response(reply, asked.input)
         if (outcome._tag !== "Again")
@@ -153,31 +219,58 @@ export const HttpProviders = Layer.effect(
       return { answer: failure("provider_timeout", "the provider never finished its answer"), raw: null }
     })
 
-    const call = Effect.fnUntraced(function* (asked: ProviderCall) {
-      const { provider } = asked.offer
-      const began = yield* Clock.currentTimeMillis
-      const said = yield* permitsOf(provider)
-        .withPermits(1)(converse(asked))
-        .pipe(
-          Effect.timeoutOrElse({
-            duration: `${provider.timeoutMillis} millis`,
-            orElse: () =>
-              Effect.succeed({
-                answer: failure("provider_timeout", `no answer within ${provider.timeoutMillis} ms`),
-                raw: null
-              })
-          }),
-          Effect.catchCause((cause) =>
-            Cause.hasInterruptsOnly(cause)
-              ? Effect.failCause(cause)
-              : Effect.as(Effect.logError(`${provider.slug}: adapter failed`, cause), {
-                  answer: failure("invalid_response", "the adapter could not read the answer"),
-                  raw: null
-                })
+    /** Queued behind the provider's other calls, within its deadline, and answered whatever an adapter does. */
+    const bounded = <A>(target: Target, work: Effect.Effect<A>, failed: (failure: Failure) => A) =>
+      Effect.gen(function* () {
+        const began = yield* Clock.currentTimeMillis
+        const said = yield* permitsOf(target)
+          .withPermits(1)(work)
+          .pipe(
+            Effect.timeoutOrElse({
+              duration: `${target.timeoutMillis} millis`,
+              orElse: () =>
+                Effect.succeed(failed(failure("provider_timeout", `no answer within ${target.timeoutMillis} ms`)))
+            }),
+            Effect.catchCause((cause) =>
+              Cause.hasInterruptsOnly(cause)
+                ? Effect.failCause(cause)
+                : Effect.as(
+                    Effect.logError(`${target.slug}: adapter failed`, cause),
+                    failed(failure("invalid_response", "the adapter could not read the answer"))
+                  )
+            )
           )
-        )
-      return { ...said, duration_ms: (yield* Clock.currentTimeMillis) - began } satisfies ProviderAnswer
-    })
-    return Providers.of({ call })
+        return { said, duration_ms: (yield* Clock.currentTimeMillis) - began }
+      })
+
+    const call = (asked: ProviderCall): Effect.Effect<ProviderAnswer> => {
+      const failed = (answer: Failure): Pick<ProviderAnswer, "answer" | "raw"> => ({ answer, raw: null })
+      const work: Effect.Effect<Pick<ProviderAnswer, "answer" | "raw">> = converse(asked)
+      return Effect.map(bounded(asked.offer.provider, work, failed), ({ said, duration_ms }) => ({
+        ...said,
+        duration_ms
+      }))
+    }
+
+    const rawExchange = (target: Target, asked: RawCall): Effect.Effect<RawAnswer> =>
+      Effect.map(exchange(target, rawOutgoing(asked)), (reply): RawAnswer => {
+        if ("_tag" in reply) return reply
+        if (reply.status < 200 || reply.status >= 300) return refusal(reply)
+        // What is no JSON (a page, a file's text) is delivered as one JSON string.
+        const data = reply.body === undefined ? JSON.stringify(reply.text) : reply.text
+        return { _tag: "Delivered", data, measured: null }
+      })
+
+    const callRaw = (asked: RawCall): Effect.Effect<RawProviderAnswer> => {
+      const target = targetOf(asked.provider)
+      if (target === null) {
+        const answer = failure("provider_error", "the catalog does not know this provider's address")
+        return Effect.succeed({ answer, duration_ms: 0 })
+      }
+      const answered = bounded<RawAnswer>(target, rawExchange(target, asked), (answer) => answer)
+      return Effect.map(answered, ({ said, duration_ms }) => ({ answer: said, duration_ms }))
+    }
+
+    return Providers.of({ call, callRaw })
   })
 )

@@ -4,8 +4,11 @@
  * A call always answers within its deadline and never fails: what went wrong is an outcome.
  */
 import { Context, type Effect } from "effect"
+import type { MicroUsd } from "../schema/Money.ts"
 import type { Failure } from "../schema/Provider.ts"
+import type { RawPlan } from "../schema/RawPlan.ts"
 import type { CatalogOffer } from "./Catalog.ts"
+import type { RawProvider } from "./Endpoints.ts"
 
 export interface ProviderCall {
   readonly run_id: string
@@ -29,7 +32,33 @@ export interface ProviderAnswer {
   readonly raw: string | null
 }
 
+/** One call of a provider's own endpoint, as its run's plan fixed it. */
+export interface RawCall {
+  readonly run_id: string
+  readonly provider: RawProvider
+  readonly raw: RawPlan
+  readonly input: unknown
+}
+
+export type RawAnswer =
+  | {
+      readonly _tag: "Delivered"
+      /** The provider's payload as JSON text, untouched. */
+      readonly data: string
+      /** What the provider says that the call has cost; null when it does not say. */
+      readonly measured: MicroUsd | null
+    }
+  | Failure
+
+export interface RawProviderAnswer {
+  readonly answer: RawAnswer
+  readonly duration_ms: number
+}
+
 export class Providers extends Context.Service<
   Providers,
-  { readonly call: (call: ProviderCall) => Effect.Effect<ProviderAnswer> }
+  {
+    readonly call: (call: ProviderCall) => Effect.Effect<ProviderAnswer>
+    readonly callRaw: (call: RawCall) => Effect.Effect<RawProviderAnswer>
+  }
 >()("rungate/layers/Providers") {}

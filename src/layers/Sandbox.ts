@@ -5,9 +5,18 @@
  * (`_` written `-`), or `sandbox:<word>` inside any other string. With `_once` only the first attempt behaves so.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
-import { failure } from "../schema/Provider.ts"
+import * as Money from "../schema/Money.ts"
+import { type Failure, failure } from "../schema/Provider.ts"
 import { Catalog } from "./Catalog.ts"
-import { type Answer, type ProviderAnswer, type ProviderCall, Providers } from "./Providers.ts"
+import {
+  type Answer,
+  type ProviderAnswer,
+  type ProviderCall,
+  Providers,
+  type RawAnswer,
+  type RawCall,
+  type RawProviderAnswer
+} from "./Providers.ts"
 
 export interface Scenario {
   readonly word: "no_match" | "timeout" | "error" | "rate_limited" | "malformed" | "slow" | "partial"
@@ -56,19 +65,24 @@ const seedOf = (text: string): number => {
   return hash
 }
 
+interface Answers<A> {
+  readonly match: (partial: boolean) => A
+  readonly noMatch: () => A
+}
+
 /** How long the provider takes, and what it says then. */
-const play = (
-  call: ProviderCall,
-  simulate: (partial: boolean) => unknown
-): { readonly millis: number; readonly answer: () => Answer } => {
-  const scenario = findScenario(call.input)
-  const active = scenario !== null && !(scenario.once && call.attempt > 1) ? scenario : null
-  const match = (partial: boolean): Answer => ({ _tag: "Match", output: simulate(partial) })
+const play = <A>(
+  input: unknown,
+  attempt: number,
+  { match, noMatch }: Answers<A>
+): { readonly millis: number; readonly answer: () => A | Failure } => {
+  const scenario = findScenario(input)
+  const active = scenario !== null && !(scenario.once && attempt > 1) ? scenario : null
   switch (active?.word) {
     case undefined:
       return { millis: 0, answer: () => match(false) }
     case "no_match":
-      return { millis: 0, answer: () => ({ _tag: "NoMatch", detail: "simulated: nothing on record" }) }
+      return { millis: 0, answer: noMatch }
     case "timeout":
       return {
         millis: deadlineMillis,
@@ -87,6 +101,36 @@ const play = (
   }
 }
 
+/** A raw payload of nobody: what was asked, plainly marked, so that a client can see what would have left. */
+const rawPayload = ({ provider, raw, input }: RawCall, results: ReadonlyArray<unknown>) =>
+  JSON.stringify({
+    sandbox: true,
+    provider: provider.slug,
+    endpoint: raw.endpoint,
+    request: {
+      method: raw.method,
+      path: raw.path,
+      query: raw.query.map(([name, value]) => ({ name, value })),
+      body: raw.has_body ? input : null
+    },
+    results
+  })
+
+const playRaw = (call: RawCall) =>
+  play<RawAnswer>([call.input, call.raw.path, call.raw.query], 1, {
+    match: () => ({ _tag: "Delivered", data: rawPayload(call, [{ simulated: true }]), measured: null }),
+    // A provider that reports a cost of zero for nothing found: a raw run of it is free.
+    noMatch: () => ({ _tag: "Delivered", data: rawPayload(call, []), measured: Money.zero })
+  })
+
+const perform = <A>({ millis, answer }: { readonly millis: number; readonly answer: () => A }) =>
+  Effect.gen(function* () {
+    const began = yield* Clock.currentTimeMillis
+    if (millis > 0) yield* Effect.sleep(Duration.millis(millis))
+    const said = answer()
+    return { answer: said, duration_ms: (yield* Clock.currentTimeMillis) - began }
+  })
+
 export const SandboxProviders = Layer.effect(
   Providers,
   Effect.gen(function* () {
@@ -96,16 +140,19 @@ export const SandboxProviders = Layer.effect(
       const provider = asked.offer.provider.slug
       const seed = seedOf(`${provider} ${JSON.stringify(asked.input)}`)
       const simulate = (partial: boolean) => capability?.simulate({ input: asked.input, provider, seed, partial })
-      const { millis, answer } = play(asked, simulate)
-      const began = yield* Clock.currentTimeMillis
-      if (millis > 0) yield* Effect.sleep(Duration.millis(millis))
-      const said = answer()
+      const said = yield* perform(
+        play<Answer>(asked.input, asked.attempt, {
+          match: (partial) => ({ _tag: "Match", output: simulate(partial) }),
+          noMatch: () => ({ _tag: "NoMatch", detail: "simulated: nothing on record" })
+        })
+      )
       const raw =
-        asked.include_raw && said._tag === "Match"
-          ? JSON.stringify({ sandbox: true, provider, payload: said.output })
+        asked.include_raw && said.answer._tag === "Match"
+          ? JSON.stringify({ sandbox: true, provider, payload: said.answer.output })
           : null
-      return { answer: said, duration_ms: (yield* Clock.currentTimeMillis) - began, raw } satisfies ProviderAnswer
+      return { ...said, raw } satisfies ProviderAnswer
     })
-    return Providers.of({ call })
+    const callRaw = (asked: RawCall): Effect.Effect<RawProviderAnswer> => perform(playRaw(asked))
+    return Providers.of({ call, callRaw })
   })
 )

@@ -12,6 +12,8 @@ import { type RateCard, rawHold } from "./Pricing.ts"
 
 export const RawPlan = Schema.Struct({
   method: Schema.Literals(methods),
+  /** The endpoint as the catalog names it. */
+  endpoint: Schema.String,
   /** The filled path, percent-encoded, relative to the provider's base URL; an actor's name for `actor_input`. */
   path: Schema.String,
   query: Schema.Array(Schema.Tuple([Schema.String, Schema.String])),
@@ -52,7 +54,8 @@ const unfit = (text: string): string | null => {
   // Decoded as often as a proxy on the way might decode it.
   let bare = text
   for (let round = 0; round < 3; round++) bare = bare.replace(/%2e/gi, ".").replace(/%25/g, "%")
-  return /^\.{1,2}(;.*)?$/.test(bare) || /(^|[\\/])\.{1,2}([\\/;]|$)/.test(bare.replace(/%2f/gi, "/").replace(/%5c/gi, "\\"))
+  return /^\.{1,2}(;.*)?$/.test(bare) ||
+    /(^|[\\/])\.{1,2}([\\/;]|$)/.test(bare.replace(/%2f/gi, "/").replace(/%5c/gi, "\\"))
     ? "must not climb out of its place"
     : null
 }
@@ -65,7 +68,8 @@ const fill = (endpoint: Endpoint, values: Readonly<Record<string, unknown>>, iss
   endpoint.path.replace(placeholder, (_whole, name: string) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined
     const text = scalar(value)
-    const wrong = value === undefined || value === null ? "is required" : text === null ? "must be text or a number" : unfit(text)
+    const wrong =
+      value === undefined || value === null ? "is required" : text === null ? "must be text or a number" : unfit(text)
     if (wrong !== null) issues.push({ path: `path.${name}`, message: wrong })
     return encodeURIComponent(wrong === null ? (text ?? "") : "_")
   })
@@ -113,7 +117,11 @@ const bodyIssues = (endpoint: Endpoint, input: unknown, checks: Checks): Readonl
 }
 
 export const rateCardOf = (endpoint: Endpoint, free: boolean): RateCard | null =>
-  free ? { estimate: Money.zero } : endpoint.cost.estimate === null ? null : { estimate: Money.dollars(endpoint.cost.estimate) }
+  free
+    ? { estimate: Money.zero }
+    : endpoint.cost.estimate === null
+      ? null
+      : { estimate: Money.dollars(endpoint.cost.estimate) }
 
 /** The hold of a call; an actor that needs a higher cap than the rate card suggests gets it. */
 export const holdOf = (endpoint: Endpoint, free: boolean, max_cost: Money.MicroUsd | null): Money.MicroUsd => {
@@ -138,7 +146,12 @@ export const planRaw = (
   const names = placeholdersOf(endpoint.path)
   for (const name of Object.keys(asked.path))
     if (!names.includes(name)) issues.push({ path: `path.${name}`, message: "is not a placeholder of this endpoint" })
-  issues.push(...under("path", checks.path(asked.path).filter((issue) => names.includes(issue.path.split(".")[0] ?? ""))))
+  issues.push(
+    ...under(
+      "path",
+      checks.path(asked.path).filter((issue) => names.includes(issue.path.split(".")[0] ?? ""))
+    )
+  )
   issues.push(...queryIssues(asked, isGet, checks))
   if (!isGet) issues.push(...bodyIssues(endpoint, asked.input, checks))
   const path = endpoint.body_type === "actor_input" ? endpoint.path : fill(endpoint, asked.path, issues)
@@ -148,7 +161,10 @@ export const planRaw = (
   ]
   const hold = holdOf(endpoint, free, max_cost)
   if (max_cost !== null && endpoint.cap_min !== null && max_cost < Money.dollars(endpoint.cap_min)) {
-    issues.push({ path: "routing.max_cost", message: `must be at least ${endpoint.cap_min}: the actor refuses a lower cap` })
+    issues.push({
+      path: "routing.max_cost",
+      message: `must be at least ${endpoint.cap_min}: the actor refuses a lower cap`
+    })
   }
   if (issues.length > 0) return { _tag: "Refused", issues: unique(issues) }
   const card = rateCardOf(endpoint, free)
@@ -158,6 +174,7 @@ export const planRaw = (
     quoted: Money.min(card?.estimate ?? Money.zero, hold),
     raw: {
       method: endpoint.method,
+      endpoint: endpoint.path,
       path,
       query,
       body_type: endpoint.body_type,
@@ -170,6 +187,5 @@ export const planRaw = (
 }
 
 /** A missing placeholder is noticed by the schema and by the filling: it is said once. */
-const unique = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> => [
-  ...new Map(issues.map((issue) => [issue.path, issue] as const).reverse()).values()
-].reverse()
+const unique = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> =>
+  [...new Map(issues.map((issue) => [issue.path, issue] as const).reverse()).values()].reverse()

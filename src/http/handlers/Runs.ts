@@ -35,28 +35,30 @@ const idempotencyKeyOf = (header: string | undefined) => {
   )
 }
 
+const refused = (path: string, message: string) =>
+  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
+
 /** A capability alone, or a provider with an endpoint. */
 const targetOf = (payload: RunRequest) => {
   const { capability, provider, endpoint } = payload
-  const missing = (path: string, message: string) =>
-    Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
   if (capability !== undefined && capability !== null) {
     if ((provider ?? null) !== null)
-      return missing("provider", "does not go with capability; to pin a provider use routing.provider")
-    if ((endpoint ?? null) !== null) return missing("endpoint", "does not go with capability")
-    if ((payload.path ?? null) !== null) return missing("path", "is for raw endpoints only")
-    if ((payload.query ?? null) !== null) return missing("query", "is for raw endpoints only")
-    if ((payload.method ?? null) !== null) return missing("method", "is for raw endpoints only")
-    return Effect.succeed(capability)
+      return refused("provider", "does not go with capability; to pin a provider use routing.provider")
+    if ((endpoint ?? null) !== null) return refused("endpoint", "does not go with capability")
+    if ((payload.path ?? null) !== null) return refused("path", "is for raw endpoints only")
+    if ((payload.query ?? null) !== null) return refused("query", "is for raw endpoints only")
+    if ((payload.method ?? null) !== null) return refused("method", "is for raw endpoints only")
+    return Effect.succeed({ _tag: "Capability" as const, capability })
   }
   if ((provider ?? null) === null && (endpoint ?? null) === null) {
-    return missing("capability", "is required: name a capability, or a provider and its endpoint")
+    return refused("capability", "is required: name a capability, or a provider and its endpoint")
   }
-  if ((provider ?? null) === null) return missing("provider", "is required with endpoint")
-  if ((endpoint ?? null) === null) return missing("endpoint", "is required with provider")
-  return Effect.fail(
-    problem("endpoint_not_found", `There is no raw endpoint ${endpoint} of ${provider} in the catalog.`)
-  )
+  if (provider === undefined || provider === null) return refused("provider", "is required with endpoint")
+  if (endpoint === undefined || endpoint === null) return refused("endpoint", "is required with provider")
+  const pinned = payload.routing?.provider ?? "auto"
+  if (pinned !== "auto" && pinned !== provider)
+    return refused("routing.provider", `does not go with provider ${provider}: a raw endpoint has no other`)
+  return Effect.succeed({ _tag: "Endpoint" as const, provider, endpoint })
 }
 
 const show = (run: RunRow, now: number, status: number, headers: Record<string, string> = {}) =>
@@ -87,27 +89,41 @@ export const RunsHandlers = HttpApiBuilder.group(
       run: Effect.fnUntraced(function* ({ headers, payload }) {
         const caller = yield* CurrentCaller
         const { request_id, arrived } = yield* RequestContext
-        const capability = yield* targetOf(payload)
+        const target = yield* targetOf(payload)
         const idempotency_key = yield* idempotencyKeyOf(headers["idempotency-key"])
         const seconds = payload.async === true ? 0 : (payload.wait_seconds ?? waitSecondsDefault)
         const elapsed = (yield* Clock.currentTimeMillis) - arrived
-        const { run, replayed } = yield* admission.submit({
+        const asked = {
           org_id: caller.org_id,
           key_id: caller.key_id,
           request_id,
           idempotency_key,
           fingerprint: idempotency_key === null ? "" : fingerprintOf(payload),
-          capability,
           input: payload.input,
-          routing: {
-            provider: payload.routing?.provider ?? "auto",
-            strategy: payload.routing?.strategy ?? "best_value",
-            max_cost: payload.routing?.max_cost ?? null,
-            allow_fallback: payload.routing?.allow_fallback ?? true
-          },
-          include_raw: payload.response?.include_raw ?? false,
           wait_millis: Math.max(0, seconds * 1000 - elapsed)
-        })
+        }
+        const max_cost = payload.routing?.max_cost ?? null
+        const { run, replayed } = yield* target._tag === "Endpoint"
+          ? admission.submitRaw({
+              ...asked,
+              provider: target.provider,
+              endpoint: target.endpoint,
+              method: payload.method ?? null,
+              path: payload.path ?? {},
+              query: payload.query ?? {},
+              max_cost
+            })
+          : admission.submit({
+              ...asked,
+              capability: target.capability,
+              routing: {
+                provider: payload.routing?.provider ?? "auto",
+                strategy: payload.routing?.strategy ?? "best_value",
+                max_cost,
+                allow_fallback: payload.routing?.allow_fallback ?? true
+              },
+              include_raw: payload.response?.include_raw ?? false
+            })
         const now = yield* Clock.currentTimeMillis
         return show(run, now, httpStatusOf(run), replayed ? { "idempotent-replay": "true" } : {})
       }),
