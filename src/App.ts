@@ -21,6 +21,7 @@ import { CatalogStore } from "./layers/CatalogStore.ts"
 import { CrashPoints } from "./layers/CrashPoint.ts"
 import { DatabaseLayer } from "./layers/Database.ts"
 import { Endpoints } from "./layers/Endpoints.ts"
+import { Health } from "./layers/Health.ts"
 import { Leases } from "./layers/Leases.ts"
 import { MailStore } from "./layers/MailStore.ts"
 import type { Providers } from "./layers/Providers.ts"
@@ -62,7 +63,7 @@ export const Storage = Stores.pipe(Layer.provideMerge(DatabaseLayer))
 const Infrastructure = ProvidersLayer.pipe(
   Layer.provideMerge(Endpoints.layer),
   Layer.provideMerge(Catalog.layer),
-  Layer.provideMerge(Layer.mergeAll(Signals.layer, Queues.layer)),
+  Layer.provideMerge(Layer.mergeAll(Signals.layer, Queues.layer, Health.layer)),
   Layer.provideMerge(Redis.layer),
   Layer.provideMerge(Storage),
   Layer.provideMerge(CrashPoints)

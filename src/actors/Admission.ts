@@ -7,6 +7,7 @@ import { Context, Effect, Layer } from "effect"
 import { Catalog } from "../layers/Catalog.ts"
 import { crashPoint } from "../layers/CrashPoint.ts"
 import { Endpoints } from "../layers/Endpoints.ts"
+import { Health } from "../layers/Health.ts"
 import { newId } from "../layers/Ids.ts"
 import { type Admission as Admitted, type NewRun, type RunRow, RunStore } from "../layers/RunStore.ts"
 import { type Detail, problem, type ProblemOf } from "../schema/Errors.ts"
@@ -123,6 +124,7 @@ export class Admission extends Context.Service<
     Effect.gen(function* () {
       const catalog = yield* Catalog
       const endpoints = yield* Endpoints
+      const health = yield* Health
       const store = yield* RunStore
       const lanes = yield* Lanes
       const waiters = yield* Waiters
@@ -170,8 +172,8 @@ export class Admission extends Context.Service<
             ])
           )
         }
-        const candidates = entry.offers.flatMap((one) =>
-          one.executable ? [{ provider: one.provider.slug, offer: one.offer, metrics: null }] : []
+        const candidates = entry.offers.flatMap(({ provider: { slug }, offer, executable }) =>
+          executable ? [{ provider: slug, offer, metrics: health.offer(request.capability, slug).expected }] : []
         )
         const chosen = route(
           candidates,

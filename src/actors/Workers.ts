@@ -6,6 +6,7 @@
 import { Clock, Effect, Layer, Schedule } from "effect"
 import { oneLine } from "../layers/Batch.ts"
 import { crashPoint } from "../layers/CrashPoint.ts"
+import { Health } from "../layers/Health.ts"
 import { type LeasedRun, Leases, type LostRun } from "../layers/Leases.ts"
 import { MailStore } from "../layers/MailStore.ts"
 import { laneCount, laneQueue, Queues, runsQueue } from "../layers/Queues.ts"
@@ -36,6 +37,7 @@ export const Workers = Layer.effectDiscard(
     const signals = yield* Signals
     const leases = yield* Leases
     const mail = yield* MailStore
+    const health = yield* Health
     const executions = yield* Executions
     const wallet = yield* WalletActor
     const runActor = yield* RunActor
@@ -145,7 +147,10 @@ export const Workers = Layer.effectDiscard(
       const queuedFor = yield* leases.oldestQueuedSeconds
       if (queuedFor !== null && queuedFor > 1) yield* claimNow
       if (sweeps % tendEverySweeps === 0) yield* queues.tend
-      if (sweeps % forgetEverySweeps === 0) yield* mail.forget
+      if (sweeps % forgetEverySweeps === 0) {
+        yield* mail.forget
+        yield* health.forget
+      }
     })
 
     const renew = Effect.gen(function* () {

@@ -2,9 +2,11 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Waiters } from "../actors/Waiters.ts"
+import { Health } from "../layers/Health.ts"
 import { MailStore } from "../layers/MailStore.ts"
 import { Queues } from "../layers/Queues.ts"
 import { Stats } from "../layers/Stats.ts"
+import type { Window } from "../schema/Health.ts"
 
 /** A lane whose oldest command waits longer than this is not being served. */
 const backlogSecondsMax = 30
@@ -30,11 +32,27 @@ const ready = Effect.gen(function* () {
   return HttpServerResponse.jsonUnsafe({ status: good ? "ok" : "not ready", checks }, { status: good ? 200 : 503 })
 })
 
+/**
+ * A gauge and not a counter: hours pass, so it falls again. Raw endpoints are one line per provider: there are thousands.
+ */
+const attemptLines = (windows: ReadonlyMap<string, Window>): ReadonlyArray<string> => {
+  const counts = new Map<string, number>()
+  for (const [subject, { attempts, successes }] of windows) {
+    const [capability, provider] = subject.split(" ")
+    for (const [result, count] of Object.entries({ ok: successes, failed: attempts - successes })) {
+      const line = `rungate_attempts_last_hour{capability="${capability}",provider="${provider}",result="${result}"}`
+      counts.set(line, (counts.get(line) ?? 0) + count)
+    }
+  }
+  return [...counts].map(([line, count]) => `${line} ${count}`).sort()
+}
+
 const metrics = Effect.gen(function* () {
   const stats = yield* Stats
   const waiters = yield* Waiters
   const queues = yield* Queues
   const mail = yield* MailStore
+  const health = yield* Health
   const rows = yield* stats.read
   const number = (name: string, help: string, type: string, lines: ReadonlyArray<string>) => [
     `# HELP ${name} ${help}`,
@@ -56,6 +74,12 @@ const metrics = Effect.gen(function* () {
       `rungate_commands_parked ${yield* mail.parked}`
     ]),
     ...number("rungate_queue_depth", "Wake-ups waiting.", "gauge", [`rungate_queue_depth ${yield* queues.depth}`]),
+    ...number(
+      "rungate_attempts_last_hour",
+      "Calls of providers in the last hour, by what they serve (endpoint: raw calls) and whether the provider worked.",
+      "gauge",
+      attemptLines(health.lastHour())
+    ),
     ...number("rungate_waiters", "Runs and commands that requests of this process wait for.", "gauge", [
       `rungate_waiters ${waiters.watching()}`
     ]),
@@ -80,4 +104,4 @@ export const SystemRoutes = Layer.mergeAll(
 )
 
 /** What these routes ask of the process. */
-export type SystemServices = MailStore | Queues | Stats | Waiters
+export type SystemServices = Health | MailStore | Queues | Stats | Waiters

@@ -40,6 +40,8 @@ export interface SettingsShape {
   readonly leaseSeconds: number
   /** Seconds that a stopping process gives its running provider calls. */
   readonly drainSeconds: number
+  /** Seconds between two looks at how offers do; 0: none, and every offer counts as unmeasured. */
+  readonly healthSeconds: number
   /** Postgres connections of one process. */
   readonly connections: number
   /** By provider slug. */
@@ -125,6 +127,7 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
       concurrency: read.int("RUNGATE_CONCURRENCY", 500, 1, 100_000),
       leaseSeconds: read.int("RUNGATE_LEASE_SECONDS", 15, 1, 3600),
       drainSeconds: read.int("RUNGATE_DRAIN_SECONDS", 20, 0, 600),
+      healthSeconds: read.int("RUNGATE_HEALTH_SECONDS", 5, 0, 3600),
       connections: read.int("RUNGATE_DATABASE_CONNECTIONS", Math.max(8, availableParallelism() * 2), 2, 500),
       accounts: accountsOf(environment, read),
       crashAt: crashAtOf(read)

@@ -15,9 +15,10 @@ export type Strategy = (typeof strategies)[number]
 /** Calls of one run over all its providers. */
 export const attemptsMax = 3
 
+/** A rate is null when nothing was measured, a latency also when nothing succeeded. */
 export interface Metrics {
-  readonly success_rate: number
-  readonly latency_ms_p50: number
+  readonly success_rate: number | null
+  readonly latency_ms_p50: number | null
   readonly sample_size: number
 }
 
@@ -54,8 +55,7 @@ const successOf = (metrics: Metrics | null) => {
   const samples = metrics?.sample_size ?? 0
   return ((metrics?.success_rate ?? 0) * samples + priorSuccess * priorWeight) / (samples + priorWeight)
 }
-const latencyOf = (metrics: Metrics | null) =>
-  metrics === null || metrics.sample_size === 0 ? priorLatency : metrics.latency_ms_p50
+const latencyOf = (metrics: Metrics | null) => metrics?.latency_ms_p50 ?? priorLatency
 
 interface Scored extends Candidate {
   readonly quote: Money.MicroUsd

@@ -2,14 +2,16 @@
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Catalog, type CatalogEntry, type CatalogOffer } from "../../layers/Catalog.ts"
+import { Health } from "../../layers/Health.ts"
 import { scenarioWords } from "../../layers/Sandbox.ts"
 import { problem } from "../../schema/Errors.ts"
+import type { Measured } from "../../schema/Health.ts"
 import * as Money from "../../schema/Money.ts"
 import { anyDemand, type Price, priceMax, priceMin } from "../../schema/Pricing.ts"
 import { Api } from "../api/Api.ts"
+import { healthView, metricsView } from "../HealthView.ts"
 
 const currency = "USD" as const
-const unmeasured = { success_rate: null, latency_ms_p50: null, latency_ms_p95: null, sample_size: 0 }
 
 const pricingOf = (price: Price) => {
   switch (price.kind) {
@@ -32,7 +34,7 @@ const pricingOf = (price: Price) => {
   }
 }
 
-const offerView = ({ provider, offer, executable }: CatalogOffer) => ({
+const offerView = ({ provider, offer, executable }: CatalogOffer, measured: Measured) => ({
   provider: provider.slug,
   executable,
   wired: offer.wired,
@@ -41,14 +43,14 @@ const offerView = ({ provider, offer, executable }: CatalogOffer) => ({
   // For a metered or platform price: the most that an input without a limit can cost.
   price: { amount: Money.usd(priceMax(offer.price, anyDemand)), currency, note: offer.note },
   ...pricingOf(offer.price),
-  metrics: unmeasured,
-  health: { status: "unknown" as const, ...unmeasured, source: "measured" as const }
+  metrics: metricsView(measured),
+  health: healthView(measured)
 })
 
 const decodeObject = Schema.decodeUnknownSync(Schema.JsonObject)
 const decodeJson = Schema.decodeUnknownSync(Schema.Json)
 
-const entryView = (entry: CatalogEntry, sandbox: boolean) => {
+const entryView = (entry: CatalogEntry, sandbox: boolean, health: Health["Service"]) => {
   const { capability, offers } = entry
   const cheapest = offers
     .map((one) => priceMin(one.offer.price))
@@ -68,7 +70,7 @@ const entryView = (entry: CatalogEntry, sandbox: boolean) => {
     providers: offers.map((one) => one.provider.slug),
     live_providers: offers.filter((one) => one.live).map((one) => one.provider.slug),
     platforms: capability.platforms,
-    offers: offers.map(offerView),
+    offers: offers.map((one) => offerView(one, health.offer(capability.slug, one.provider.slug))),
     starting_price: cheapest === null ? null : { amount: Money.usd(cheapest), currency },
     hints: [
       `Run it: POST /v1/run {"capability": "${capability.slug}", "input": ${JSON.stringify(capability.example)}}`,
@@ -82,6 +84,7 @@ export const CatalogHandlers = HttpApiBuilder.group(
   "catalog",
   Effect.fnUntraced(function* (handlers) {
     const catalog = yield* Catalog
+    const health = yield* Health
     return handlers.handleAll({
       inspect: Effect.fnUntraced(function* ({ payload }) {
         const { capability, provider, endpoint } = payload
@@ -108,7 +111,7 @@ export const CatalogHandlers = HttpApiBuilder.group(
             problem("capability_not_found", `There is no capability "${capability}"; there are: ${known}.`)
           )
         }
-        return entryView(entry, catalog.sandbox)
+        return entryView(entry, catalog.sandbox, health)
       })
     })
   })
