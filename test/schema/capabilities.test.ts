@@ -7,6 +7,7 @@ import type { Capability } from "../../src/schema/Capability.ts"
 import { capabilities } from "../../src/schema/capabilities/index.ts"
 import { Usd } from "../../src/schema/Money.ts"
 import { dataInputs } from "./inputs-data.ts"
+import { socialInputs } from "./inputs-social.ts"
 
 const simulate = (
   capability: Capability,
@@ -20,6 +21,7 @@ const seeds = [0, 1, 2, 3, 5, 8, 13, 97, 4_294_967_295]
 const inputs: Readonly<Record<string, { accepted: ReadonlyArray<object>; refused: ReadonlyArray<[object, string]> }>> =
   {
     ...dataInputs,
+    ...socialInputs,
     "people.search": {
       accepted: [
         { name: "Jane Doe", limit: 1 },
@@ -229,10 +231,11 @@ for (const capability of capabilities) {
 
     test("says when it is charged, and its model and its words agree", () => {
       const { model, bills_no_match, description } = capability.billing
-      expect(description).toMatch(/^(Charged|Base price)/)
+      expect(description).toMatch(/^(Charged|Base price|Free)/)
       expect(description).toContain("cost")
       if (model !== "per_call") expect(bills_no_match).toBe(false)
-      expect(capability.side_effect).toBe(capability.channel !== null)
+      // Whoever contacts somebody changes the world; whoever changes it need not contact anybody.
+      if (capability.channel !== null) expect(capability.side_effect).toBe(true)
     })
 
     test("an output of another shape is judged by nobody", () => {

@@ -4,13 +4,27 @@
  * Adding one is a file beside this one and a line here.
  */
 import type { Capability } from "../Capability.ts"
+import { adsSearch } from "./ads.search.ts"
 import { companyEnrich } from "./company.enrich.ts"
 import { companySearch } from "./company.search.ts"
 import { companyTech } from "./company.tech.ts"
+import { creativeImage } from "./creative.image.ts"
+import { creativeVideo } from "./creative.video.ts"
+import { domainCheck } from "./domain.check.ts"
+import { domainRegister } from "./domain.register.ts"
 import { emailFind } from "./email.find.ts"
+import { emailInboxCreate } from "./email.inbox_create.ts"
+import { emailInboxList } from "./email.inbox_list.ts"
+import { emailMessages } from "./email.messages.ts"
 import { emailSend } from "./email.send.ts"
 import { emailVerify } from "./email.verify.ts"
+import { govContracts } from "./gov.contracts.ts"
+import { govEntity } from "./gov.entity.ts"
+import { govFilings } from "./gov.filings.ts"
 import { jobsSearch } from "./jobs.search.ts"
+import { networkInvite } from "./network.invite.ts"
+import { networkMessage } from "./network.message.ts"
+import { networkProfile } from "./network.profile.ts"
 import { newsSearch } from "./news.search.ts"
 import { peopleEnrich } from "./people.enrich.ts"
 import { peopleSearch } from "./people.search.ts"
@@ -21,6 +35,8 @@ import { seoBacklinks } from "./seo.backlinks.ts"
 import { seoDomain } from "./seo.domain.ts"
 import { seoKeywords } from "./seo.keywords.ts"
 import { serpSearch } from "./serp.search.ts"
+import { socialPosts } from "./social.posts.ts"
+import { socialProfile } from "./social.profile.ts"
 import { webScrape } from "./web.scrape.ts"
 import { webSearch } from "./web.search.ts"
 
@@ -43,5 +59,21 @@ export const capabilities: ReadonlyArray<Capability> = [
   seoKeywords,
   seoBacklinks,
   seoDomain,
-  emailSend
+  socialProfile,
+  socialPosts,
+  adsSearch,
+  networkProfile,
+  networkInvite,
+  networkMessage,
+  emailSend,
+  emailInboxCreate,
+  emailInboxList,
+  emailMessages,
+  domainCheck,
+  domainRegister,
+  creativeImage,
+  creativeVideo,
+  govFilings,
+  govContracts,
+  govEntity
 ]

@@ -1,0 +1,64 @@
+/**
+ * domain.check: whether a domain name can be registered, and for how much.
+ *
+ * "Taken" is a verdict like any other: every delivered verdict is charged.
+ */
+import { Schema } from "effect"
+import { capability } from "../Capability.ts"
+import * as Field from "./fields.ts"
+import { pick } from "./names.ts"
+import { orNull } from "./shapes.ts"
+
+export const domainCheck = capability({
+  slug: "domain.check",
+  title: "Check a domain's availability",
+  category: "domain",
+  description:
+    "Checks whether a domain name is available to register, whether it is a premium name, and its first-year and renewal price.",
+  tags: [
+    ...[
+      "domain",
+      "check",
+      "domain name",
+      "availability",
+      "available",
+      "taken",
+      "registrar",
+      "whois",
+      "price",
+      "premium"
+    ],
+    ...["renewal", "tld", "dns", "buy domain", "domain search"]
+  ],
+  status: "live",
+  billing: {
+    model: "per_call",
+    bills_no_match: false,
+    description:
+      "Charged for every verdict that is delivered, available or taken. A check that ends without a verdict costs nothing."
+  },
+  platforms: [],
+  input: Schema.Struct({ domain: Field.domain("The domain name to check, such as example.com") }),
+  output: Schema.Struct({
+    domain: Schema.NullOr(Schema.String),
+    available: orNull(Schema.Boolean, "Whether it can be registered now"),
+    premium: orNull(Schema.Boolean, "Sold at a price of its own; domain.register does not buy such names"),
+    price: orNull(Schema.String, "The registrar's price of the first year, a decimal string such as 9.73"),
+    renewal_price: orNull(Schema.String, "The registrar's price of each later year"),
+    currency: orNull(Schema.String, "Of both prices, such as USD"),
+    min_years: orNull(Schema.Int, "Years that must be registered at once")
+  }),
+  example: { domain: "example.com" },
+  matched: (output) => output.available !== null,
+  side_effect: false,
+  simulate: ({ input, seed }) => ({
+    domain: input.domain.toLowerCase(),
+    available: pick(seed, [true, true, false]),
+    premium: false,
+    price: "9.73",
+    renewal_price: "12.34",
+    currency: "USD",
+    min_years: 1
+  }),
+  missHints: () => ["Try another ending, such as .com or .net.", "Leave out a subdomain such as www."]
+})
