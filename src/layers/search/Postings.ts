@@ -1,0 +1,232 @@
+/**
+ * Builds the inverted index: for every term, the documents that hold it and how much it says of each.
+ *
+ * Everything about a posting's BM25F score but the query's weights is known when the index is built, so a posting is a document
+ * and one finished number, its impact:
+ *
+ *   tf     = Σ over fields of weight · count / (1 - b + b · length / average length)
+ *   impact = ln(1 + (N - df + ½) / (df + ½)) · (k1 + 1) · tf / (k1 + tf)
+ *
+ * The build is a generator that pauses after every bounded piece of work, so that its caller decides what else gets a turn.
+ */
+import type { Phrases } from "./Concepts.ts"
+import { fields, type SearchDocument, textMax, textsMax } from "./Document.ts"
+import { runsOf, termsOfRun } from "./Tokens.ts"
+import { type Vocabulary, vocabularyOf } from "./Vocabulary.ts"
+
+/** BM25's saturation: how little a second mention adds. */
+export const k1 = 1.2
+/** Bits of a word in the staging area that count one field's mentions; more mentions than fit say nothing new. */
+const countBits = 6
+const countMax = 2 ** countBits - 1
+/** Postings per array of the staging area. */
+const chunkPostings = 2 ** 16
+/** What a posting or a term to sort costs against a document to read: pauses come after equal work. */
+const postingsPerDocument = 64
+
+export interface Postings {
+  readonly vocabulary: Vocabulary
+  /** Where each term's postings begin; one more at the end. */
+  readonly starts: Uint32Array
+  readonly documents: Uint32Array
+  readonly impacts: Float32Array
+}
+
+/** A growing list of numbers without a copy per growth. */
+const staging = () => {
+  const chunks: Array<Uint32Array> = []
+  let length = 0
+  return {
+    push: (value: number) => {
+      if (length % chunkPostings === 0) chunks.push(new Uint32Array(chunkPostings))
+      const chunk = chunks[chunks.length - 1]
+      if (chunk !== undefined) chunk[length % chunkPostings] = value
+      length += 1
+    },
+    at: (index: number) => chunks[(index / chunkPostings) | 0]?.[index % chunkPostings] ?? 0,
+    size: () => length
+  }
+}
+
+interface Continued {
+  readonly rest: ReadonlyArray<number>
+  readonly concept: number
+}
+
+/** Numbers for terms in the order of their appearance; phrases come first, so that few numbers can begin one. */
+const interned = (phrases: Phrases) => {
+  const ids = new Map<string, number>()
+  const words: Array<string> = []
+  const idOf = (term: string) => {
+    const known = ids.get(term)
+    if (known !== undefined) return known
+    ids.set(term, words.length)
+    return words.push(term) - 1
+  }
+  const begun: Array<Array<Continued>> = []
+  for (const phrase of Array.from(phrases.values()).flat()) {
+    if (phrase.asked) continue
+    const [first = 0, ...rest] = phrase.terms.map(idOf)
+    const one = { rest, concept: idOf(phrase.concept) }
+    const known = begun[first]
+    if (known === undefined) begun[first] = [one]
+    else known.push(one)
+  }
+  const runs = new Map<string, ReadonlyArray<number>>()
+  const idsOfRun = (run: string): ReadonlyArray<number> => {
+    const known = runs.get(run)
+    if (known !== undefined) return known
+    const found = termsOfRun(run).map(idOf)
+    runs.set(run, found)
+    return found
+  }
+  return { words, begun, idsOfRun }
+}
+
+/** Sorts in pieces by first two letters: one sort of all terms would hold everybody up. */
+function* sorted(words: ReadonlyArray<string>, pause: number): Generator<void, ReadonlyArray<string>> {
+  const buckets = new Map<string, Array<string>>()
+  for (const word of words) {
+    const key = word.slice(0, 2)
+    const bucket = buckets.get(key)
+    if (bucket === undefined) buckets.set(key, [word])
+    else bucket.push(word)
+  }
+  yield
+  const all: Array<string> = []
+  let work = 0
+  for (const key of Array.from(buckets.keys()).sort()) {
+    const bucket = buckets.get(key) ?? []
+    bucket.sort()
+    for (const word of bucket) all.push(word)
+    work += bucket.length
+    if (work < pause) continue
+    work = 0
+    yield
+  }
+  return all
+}
+
+/** `yieldEvery`: documents between two pauses. */
+export function* postingsOf(
+  documents: ReadonlyArray<SearchDocument>,
+  phrases: Phrases,
+  yieldEvery: number
+): Generator<void, Postings> {
+  const pause = yieldEvery * postingsPerDocument
+  const { words, begun, idsOfRun } = interned(phrases)
+  const stagedTerms = staging()
+  const stagedCounts = staging()
+  const ends = new Uint32Array(documents.length)
+  const lengths = fields.map(() => new Uint16Array(documents.length))
+  const totals = fields.map(() => 0)
+  const frequencies: Array<number> = []
+
+  // Counts of the document at hand: a term's place in `held`, valid when `heldAt` is this document.
+  const heldAt: Array<number> = []
+  const place: Array<number> = []
+  let held: Array<number> = []
+  let counts: Array<number> = []
+  const count = (position: number, term: number, field: number) => {
+    const shift = field * countBits
+    if (heldAt[term] !== position) {
+      heldAt[term] = position
+      place[term] = held.length
+      held.push(term)
+      counts.push(1 << shift)
+      frequencies[term] = (frequencies[term] ?? 0) + 1
+      return
+    }
+    const at = place[term] ?? 0
+    const before = counts[at] ?? 0
+    if (((before >>> shift) & countMax) < countMax) counts[at] = before + (1 << shift)
+  }
+
+  for (const [position, document] of documents.entries()) {
+    held = []
+    counts = []
+    for (const [field, { textsOf }] of fields.entries()) {
+      let length = 0
+      for (const text of textsOf(document).slice(0, textsMax)) {
+        const sequence: Array<number> = []
+        for (const run of runsOf(text.slice(0, textMax))) {
+          for (const term of idsOfRun(run)) sequence.push(term)
+        }
+        length += sequence.length
+        for (const [at, term] of sequence.entries()) {
+          count(position, term, field)
+          for (const { rest, concept } of begun[term] ?? []) {
+            if (rest.every((next, offset) => sequence[at + 1 + offset] === next)) count(position, concept, field)
+          }
+        }
+      }
+      const column = lengths[field]
+      if (column !== undefined) column[position] = Math.min(length, 65_535)
+      totals[field] = (totals[field] ?? 0) + Math.min(length, 65_535)
+    }
+    for (const [at, term] of held.entries()) {
+      stagedTerms.push(term)
+      stagedCounts.push(counts[at] ?? 0)
+    }
+    ends[position] = stagedTerms.size()
+    if (position % yieldEvery === yieldEvery - 1) yield
+  }
+
+  const terms = yield* sorted(
+    words.filter((_, id) => (frequencies[id] ?? 0) > 0),
+    pause
+  )
+  const ids = new Map<string, number>()
+  const starts = new Uint32Array(terms.length + 1)
+  const rarities = new Float64Array(terms.length)
+  const renumbered = new Uint32Array(words.length)
+  for (const [id, term] of terms.entries()) {
+    ids.set(term, id)
+    if (id % pause === pause - 1) yield
+  }
+  yield
+  for (const [old, term] of words.entries()) {
+    const frequency = frequencies[old] ?? 0
+    const id = ids.get(term)
+    if (id === undefined) continue
+    renumbered[old] = id
+    starts[id + 1] = frequency
+    rarities[id] = Math.log(1 + (documents.length - frequency + 0.5) / (frequency + 0.5))
+    if (old % pause === pause - 1) yield
+  }
+  for (let id = 0; id < terms.length; id += 1) starts[id + 1] = (starts[id + 1] ?? 0) + (starts[id] ?? 0)
+  const vocabulary = vocabularyOf(terms)
+  yield
+
+  const size = stagedTerms.size()
+  const holders = new Uint32Array(size)
+  const impacts = new Float32Array(size)
+  const next = starts.slice()
+  const shares = fields.map(() => 0)
+  let at = 0
+  let work = 0
+  for (const [position, end] of ends.entries()) {
+    for (const [field, { weight, dilution }] of fields.entries()) {
+      const average = (totals[field] ?? 0) / documents.length
+      const relative = average === 0 ? 1 : (lengths[field]?.[position] ?? 0) / average
+      shares[field] = weight / (1 - dilution + dilution * relative)
+    }
+    work += end - at
+    for (; at < end; at += 1) {
+      const id = renumbered[stagedTerms.at(at)] ?? 0
+      const packed = stagedCounts.at(at)
+      let tf = 0
+      for (let field = 0; field < shares.length; field += 1) {
+        tf += (shares[field] ?? 0) * ((packed >>> (field * countBits)) & countMax)
+      }
+      const slot = next[id] ?? 0
+      holders[slot] = position
+      impacts[slot] = ((rarities[id] ?? 0) * (k1 + 1) * tf) / (k1 + tf)
+      next[id] = slot + 1
+    }
+    if (work < pause) continue
+    work = 0
+    yield
+  }
+  return { vocabulary, starts, documents: holders, impacts }
+}

@@ -1,0 +1,89 @@
+/**
+ * Which of the scored documents are shown, and in which order: discover's ranking rules.
+ *
+ * 1. The base is the BM25F score.
+ * 2. A capability outranks an endpoint of equal relevance: its score is multiplied by `capabilityFactor`.
+ * 3. Live outranks not-yet-live: what is not live is multiplied by `notLiveFactor`, which takes away more than rule 2 gives, so
+ *    a live endpoint comes before an equally relevant capability that is coming soon.
+ * 4. A live capability that wraps an endpoint always ranks above it: its score is raised to the endpoint's, even when it
+ *    matched nothing itself, and of equal scores capabilities come first.
+ * 5. Equal scores: capabilities, then live ones, then by the capability's own relevance, then by slug, then by position.
+ */
+import type { SearchDocument } from "./Document.ts"
+
+export const capabilityFactor = 1.35
+export const notLiveFactor = 0.7
+
+export interface Ranked {
+  readonly id: number
+  readonly score: number
+  /** Before rule 4. */
+  readonly own: number
+}
+
+export const factorOf = ({ kind, live }: SearchDocument): number =>
+  (kind === "capability" ? capabilityFactor : 1) * (live ? 1 : notLiveFactor)
+
+/** Negative when `a` comes first. */
+export const orderOf =
+  (documents: ReadonlyArray<SearchDocument>) =>
+  (a: Ranked, b: Ranked): number => {
+    if (a.score !== b.score) return b.score - a.score
+    const one = documents[a.id]
+    const other = documents[b.id]
+    if (one === undefined || other === undefined) return a.id - b.id
+    if (one.kind !== other.kind) return one.kind === "capability" ? -1 : 1
+    if (one.live !== other.live) return one.live ? -1 : 1
+    if (a.own !== b.own) return b.own - a.own
+    if (one.slug !== other.slug) return one.slug < other.slug ? -1 : 1
+    return a.id - b.id
+  }
+
+/** Keeps the best `limit` of what it is given, in order. */
+export const best = (limit: number, order: (a: Ranked, b: Ranked) => number) => {
+  const kept: Array<Ranked> = []
+  return {
+    /** The score below which nothing is kept any more. */
+    floor: () => (kept.length < limit ? 0 : (kept[kept.length - 1]?.score ?? 0)),
+    add: (one: Ranked) => {
+      if (kept.length >= limit) {
+        const last = kept[kept.length - 1]
+        if (last === undefined || order(one, last) >= 0) return
+        kept.pop()
+      }
+      let low = 0
+      let high = kept.length
+      while (low < high) {
+        const middle = (low + high) >>> 1
+        const other = kept[middle]
+        if (other !== undefined && order(one, other) < 0) high = middle
+        else low = middle + 1
+      }
+      kept.splice(low, 0, one)
+    },
+    kept: (): ReadonlyArray<Ranked> => kept
+  }
+}
+
+/** For each document the live capabilities that wrap it, as ranges of one array. */
+export interface Wraps {
+  readonly starts: Uint32Array
+  readonly capabilities: Uint32Array
+}
+
+export const wrapsOf = (documents: ReadonlyArray<SearchDocument>): Wraps => {
+  const bySlug = new Map<string, number>()
+  for (const [id, { kind, live, slug }] of documents.entries()) {
+    if (kind === "capability" && live) bySlug.set(slug, id)
+  }
+  const starts = new Uint32Array(documents.length + 1)
+  const capabilities: Array<number> = []
+  for (const [id, { wrapped_by }] of documents.entries()) {
+    for (const slug of wrapped_by) {
+      const capability = bySlug.get(slug)
+      if (capability !== undefined) capabilities.push(capability)
+    }
+    starts[id + 1] = capabilities.length
+  }
+  return { starts, capabilities: Uint32Array.from(capabilities) }
+}

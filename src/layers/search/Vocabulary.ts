@@ -1,0 +1,142 @@
+/**
+ * The terms of the index in alphabetical order: exact look-up, prefixes, and near misses.
+ *
+ * A near miss is found by reading every term of about the same length, which is affordable because almost all are ruled out by
+ * one 32-bit comparison: a word that is one edit away differs in two letters of the alphabet at most.
+ */
+
+export interface Vocabulary {
+  /** Sorted by UTF-16 code units. */
+  readonly terms: ReadonlyArray<string>
+  /** Which letters a term has, a bit each. */
+  readonly letters: Uint32Array
+  /** Term ids by length, then alphabetically. */
+  readonly byLength: Uint32Array
+  /** Where each length begins in `byLength`; one more at the end. */
+  readonly lengthStarts: Uint32Array
+}
+
+/** No text can hold it, so it keeps concepts apart from words. */
+export const isConcept = (term: string): boolean => term.startsWith("#")
+
+export const lettersOf = (term: string): number => {
+  let bits = 0
+  for (let at = 0; at < term.length; at += 1) bits |= 1 << (term.charCodeAt(at) & 31)
+  return bits >>> 0
+}
+
+const longest = 64
+
+/** Puts sorted terms into the shapes that the look-ups need. */
+export const vocabularyOf = (terms: ReadonlyArray<string>): Vocabulary => {
+  const letters = new Uint32Array(terms.length)
+  const lengthStarts = new Uint32Array(longest + 2)
+  const lengthOf = (term: string) => (isConcept(term) ? 0 : Math.min(term.length, longest))
+  for (const term of terms) {
+    const slot = lengthOf(term) + 1
+    lengthStarts[slot] = (lengthStarts[slot] ?? 0) + 1
+  }
+  for (let length = 1; length < lengthStarts.length; length += 1) {
+    lengthStarts[length] = (lengthStarts[length] ?? 0) + (lengthStarts[length - 1] ?? 0)
+  }
+  const next = lengthStarts.slice()
+  const byLength = new Uint32Array(terms.length)
+  for (const [id, term] of terms.entries()) {
+    const length = lengthOf(term)
+    const at = next[length] ?? 0
+    letters[id] = lettersOf(term)
+    byLength[at] = id
+    next[length] = at + 1
+  }
+  return { terms, letters, byLength, lengthStarts }
+}
+
+/** The first of the sorted terms, from `from` on, that is not low. */
+const firstAfter = (terms: ReadonlyArray<string>, isLow: (term: string) => boolean, from: number): number => {
+  let low = from
+  let high = terms.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (isLow(terms[middle] ?? "")) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** A term's number, or undefined when no document has it. */
+export const idOf = ({ terms }: Vocabulary, term: string): number | undefined => {
+  const at = firstAfter(terms, (one) => one < term, 0)
+  return terms[at] === term ? at : undefined
+}
+
+/** The numbers of all terms that begin like this, as a half-open range. */
+export const prefixRange = ({ terms }: Vocabulary, prefix: string): readonly [number, number] => {
+  const start = firstAfter(terms, (term) => term < prefix, 0)
+  return [start, firstAfter(terms, (term) => term.startsWith(prefix), start)]
+}
+
+/**
+ * Edits between two words: insertions, deletions, replacements and swaps of neighbours; anything above `most` is `most + 1`.
+ */
+export const editsBetween = (a: string, b: string, most: number): number => {
+  if (Math.abs(a.length - b.length) > most) return most + 1
+  let before: Array<number> = []
+  let above = Array.from({ length: b.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= a.length; row += 1) {
+    const line = [row]
+    let least = row
+    for (let column = 1; column <= b.length; column += 1) {
+      const same = a.charCodeAt(row - 1) === b.charCodeAt(column - 1)
+      let edits = Math.min(
+        (above[column] ?? 0) + 1,
+        (line[column - 1] ?? 0) + 1,
+        (above[column - 1] ?? 0) + (same ? 0 : 1)
+      )
+      const swapped =
+        row > 1 &&
+        column > 1 &&
+        a.charCodeAt(row - 1) === b.charCodeAt(column - 2) &&
+        a.charCodeAt(row - 2) === b.charCodeAt(column - 1)
+      if (swapped) edits = Math.min(edits, (before[column - 2] ?? 0) + 1)
+      line.push(edits)
+      if (edits < least) least = edits
+    }
+    if (least > most) return most + 1
+    before = above
+    above = line
+  }
+  return Math.min(above[b.length] ?? most + 1, most + 1)
+}
+
+const bitsOf = (word: number): number => {
+  const pairs = word - ((word >>> 1) & 0x55555555)
+  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+}
+
+export interface Near {
+  readonly id: number
+  readonly edits: number
+}
+
+/** A short word is another word after one edit, so it gets none. */
+export const editsAllowed = (term: string): number => (term.length < 4 ? 0 : term.length < 8 ? 1 : 2)
+
+/** Terms within the edits that a word of this length may have; with two edits the first letter must be right. */
+export const nearTerms = (vocabulary: Vocabulary, term: string): ReadonlyArray<Near> => {
+  const most = editsAllowed(term)
+  if (most === 0) return []
+  const { terms, letters, byLength, lengthStarts } = vocabulary
+  const wanted = lettersOf(term)
+  const near: Array<Near> = []
+  const from = lengthStarts[Math.max(1, Math.min(term.length - most, longest))] ?? 0
+  const to = lengthStarts[Math.min(term.length + most, longest) + 1] ?? 0
+  for (let at = from; at < to; at += 1) {
+    const id = byLength[at] ?? 0
+    if (bitsOf((letters[id] ?? 0) ^ wanted) > 2 * most) continue
+    const other = terms[id] ?? ""
+    const edits = editsBetween(term, other, other.charCodeAt(0) === term.charCodeAt(0) ? most : 1)
+    if (edits <= most && (edits === 1 || other.charCodeAt(0) === term.charCodeAt(0))) near.push({ id, edits })
+  }
+  return near
+}
