@@ -23,8 +23,13 @@ const onMatch: Billing = { model: "on_match", bills_no_match: false, description
 const perCall: Billing = { model: "per_call", bills_no_match: true, description: "" }
 
 /** What must hold of any price, so that a hold of `priceMax` always covers the charge. */
-const holds = (price: Price, billing: Billing, input: unknown, outcome: { matched: boolean; results: number }) => {
-  const demand = demandOf(input)
+const holds = (
+  price: Price,
+  billing: Billing,
+  input: unknown,
+  outcome: { matched: boolean; results: number },
+  demand = demandOf(input)
+) => {
   const hold = priceMax(price, demand)
   const charged = charge(price, billing, demand, outcome)
   expect(charged >= zero).toBe(true)
@@ -46,10 +51,11 @@ describe("rounding.never_up", () => {
         fc.assert(
           fc.property(limits, outcomes, (limit, outcome) => {
             const input = withLimit(Object(capability.example), limit)
-            const charged = holds(offer.price, capability.billing, input, outcome)
+            const demand = capability.demand(input)
+            const charged = holds(offer.price, capability.billing, input, outcome, demand)
             if (!outcome.matched && !capability.billing.bills_no_match) return
-            if (offer.price.kind !== "metered") return expect(charged).toBe(priceMax(offer.price, demandOf(input)))
-            const asked = "limit" in input ? Number(input.limit) : offer.price.default_limit
+            if (offer.price.kind !== "metered") return expect(charged).toBe(priceMax(offer.price, demand))
+            const asked = demand.results ?? offer.price.default_limit
             const delivered = Math.min(outcome.results, asked)
             // Σ parts = whole: the base and each result at its own price.
             let whole = offer.price.base

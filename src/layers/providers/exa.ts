@@ -1,15 +1,18 @@
 /**
- * Exa: web search and people search.
+ * Exa: web search and people search; companies, news and page contents wait for their adapters.
  *
  * The measured provider: every answer reports its cost in US dollars, and the prices are that cost times 1.2 with every
  * result and its highlight counted.
  */
 import type { InputOf } from "../../schema/Capability.ts"
+import { companySearch, companySearchDefaultLimit } from "../../schema/capabilities/company.search.ts"
+import { newsSearch, newsSearchDefaultLimit } from "../../schema/capabilities/news.search.ts"
 import { peopleSearch, peopleSearchDefaultLimit } from "../../schema/capabilities/people.search.ts"
 import { person } from "../../schema/capabilities/shapes.ts"
+import { webScrape } from "../../schema/capabilities/web.scrape.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
 import { flat, metered } from "../../schema/Pricing.ts"
-import { offer, provider, type Reply } from "../../schema/Provider.ts"
+import { listed, offer, provider, type Reply } from "../../schema/Provider.ts"
 import { cost, match, noMatch } from "./outcome.ts"
 import { list, number, providerIds, text } from "./read.ts"
 import { trouble, unreadable } from "./trouble.ts"
@@ -17,7 +20,7 @@ import { trouble, unreadable } from "./trouble.ts"
 /** The flat price covers this many highlights; a longer page would cost more than it brings in. */
 const webResultsMax = 10
 /** From 26 results on the provider charges five times as much for the search itself. */
-const peopleResultsMax = 25
+const searchResultsMax = 25
 
 const dollarsSpent = (reply: Reply) => cost("USD", reply.body, "costDollars", "total")
 
@@ -96,7 +99,7 @@ const findPeople = offer(peopleSearch, {
   verified: true,
   note: "Name, headline and profile only; filters are understood as words, not applied exactly.",
   wraps: [{ method: "POST", path: "/search" }],
-  serves: (input) => input.cursor === undefined && (input.limit ?? peopleSearchDefaultLimit) <= peopleResultsMax,
+  serves: (input) => input.cursor === undefined && (input.limit ?? peopleSearchDefaultLimit) <= searchResultsMax,
   request: (input) => ({
     method: "POST",
     path: "/search",
@@ -122,6 +125,33 @@ const findPeople = offer(peopleSearch, {
   }
 })
 
+const findCompanies = listed(companySearch, {
+  // $0.005 × 1.2 a search, and as much per company as a person costs
+  price: metered("0.006", "0.001", companySearchDefaultLimit),
+  note: "Published rate, not measured yet. Filters are understood as words, not applied exactly.",
+  wraps: [{ method: "POST", path: "/search" }],
+  serves: (input) => input.cursor === undefined && (input.limit ?? companySearchDefaultLimit) <= searchResultsMax
+})
+
+const news = listed(newsSearch, {
+  // ($0.005 for up to 25 results + 10 highlights × $0.001) × 1.2
+  price: flat("0.018"),
+  note: "Published rate, not measured yet.",
+  wraps: [{ method: "POST", path: "/search" }],
+  serves: (input) =>
+    (input.limit ?? newsSearchDefaultLimit) <= webResultsMax &&
+    input.recency === undefined &&
+    input.language === undefined
+})
+
+const scrape = listed(webScrape, {
+  // $0.001 for a page × 1.2
+  price: flat("0.0012"),
+  note: "Published rate of a page's text, not measured yet.",
+  wraps: [{ method: "POST", path: "/contents" }],
+  serves: (input) => input.format !== "html" && input.format !== "links" && input.wait_ms === undefined
+})
+
 export const exa = provider({
   slug: "exa",
   title: "Exa",
@@ -131,5 +161,5 @@ export const exa = provider({
   concurrency: 5,
   timeoutMillis: 20_000,
   trouble: trouble(),
-  offers: [search, findPeople]
+  offers: [search, findPeople, findCompanies, news, scrape]
 })

@@ -1,11 +1,12 @@
 /**
- * Firecrawl: web search.
+ * Firecrawl: web search; page contents wait for their adapter.
  *
  * It reports the credits of a search: two per ten results. Prices follow the Standard plan, $0.00083 per credit.
  */
+import { webScrape } from "../../schema/capabilities/web.scrape.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
 import { flat } from "../../schema/Pricing.ts"
-import { offer, provider, type Reply } from "../../schema/Provider.ts"
+import { listed, offer, provider, type Reply } from "../../schema/Provider.ts"
 import { cost, match, noMatch } from "./outcome.ts"
 import { flag, list, text, whole } from "./read.ts"
 import { refusal, trouble, unreadable } from "./trouble.ts"
@@ -15,10 +16,12 @@ const resultsMax = 10
 
 const credits = (reply: Reply) => cost("credit", reply.body, "creditsUsed")
 
+const note = "Standard plan, about $0.00083 per credit; small plans pay more."
+
 const search = offer(webSearch, {
   // 2 credits × $0.00083 × 1.2, rounded up
   price: flat("0.001992"),
-  note: "Standard plan, about $0.00083 per credit; small plans pay more.",
+  note,
   wraps: [{ method: "POST", path: "/search" }],
   serves: (input) =>
     (input.limit ?? webSearchDefaultLimit) <= resultsMax &&
@@ -61,14 +64,22 @@ const search = offer(webSearch, {
   }
 })
 
+const scrape = listed(webScrape, {
+  // 1 credit × $0.00083 × 1.2
+  price: flat("0.000996"),
+  note,
+  wraps: [{ method: "POST", path: "/scrape" }]
+})
+
 export const firecrawl = provider({
   slug: "firecrawl",
   title: "Firecrawl",
   homepage: "https://www.firecrawl.dev",
   base_url: "https://api.firecrawl.dev/v2",
   auth: { kind: "bearer" },
+  credit: "0.00083",
   concurrency: 5,
   timeoutMillis: 30_000,
   trouble: trouble({ reasons: { 408: "provider_timeout" } }),
-  offers: [search]
+  offers: [search, scrape]
 })

@@ -1,17 +1,20 @@
 /**
- * Hunter: e-mail finding and verification, person and company enrichment.
+ * Hunter: e-mail finding and verification, person and company enrichment; company search waits for its adapter.
  *
  * Its statuses differ from everybody else's: 403 means slow down, 429 means out of credits, 451 means the person opted out,
  * 202 means ask again. It reports no cost, so its prices are the rate card of the Starter plan ($0.0245 per credit).
  */
 import type { InputOf } from "../../schema/Capability.ts"
 import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
+import { companySearch, companySearchDefaultLimit } from "../../schema/capabilities/company.search.ts"
+import { companyTech } from "../../schema/capabilities/company.tech.ts"
 import { emailFind } from "../../schema/capabilities/email.find.ts"
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
 import { lacks, peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
 import { company, type EmailStatus, person } from "../../schema/capabilities/shapes.ts"
-import { flat } from "../../schema/Pricing.ts"
-import { type Call, type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
+import { flat, metered } from "../../schema/Pricing.ts"
+import { type Call, listed, type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
+import { accepts } from "./cursor.ts"
 import { match, noMatch } from "./outcome.ts"
 import { at, flag, host, isRecord, list, number, place, providerIds, text, texts, whole } from "./read.ts"
 import { refusal, trouble, unreadable } from "./trouble.ts"
@@ -198,12 +201,27 @@ const enrichCompany = offer(companyEnrich, {
   }
 })
 
+const findCompanies = listed(companySearch, {
+  // 0 credits; $0.00083 per company × 1.2, rounded up
+  price: metered("0", "0.001", companySearchDefaultLimit),
+  note: "The provider charges nothing for it, but answers names, domains and a count of addresses only; priced low, so that it does not win by being unfinished.",
+  wraps: [{ method: "POST", path: "/discover" }],
+  serves: (input) => accepts("hunter", input.cursor)
+})
+
+const technologies = listed(companyTech, {
+  price: oneCredit,
+  note,
+  wraps: [{ method: "GET", path: "/companies/find" }]
+})
+
 export const hunter = provider({
   slug: "hunter",
   title: "Hunter",
   homepage: "https://hunter.io",
   base_url: "https://api.hunter.io/v2",
   auth: { kind: "header", name: "X-API-KEY" },
+  credit: "0.0245",
   // The finder is limited to 15 requests a second, the verifier to 10.
   concurrency: 10,
   timeoutMillis: 30_000,
@@ -211,5 +229,5 @@ export const hunter = provider({
     answers: [202, 404, 451],
     reasons: { 403: "provider_rate_limited", 429: "provider_account" }
   }),
-  offers: [find, verify, enrichPerson, enrichCompany]
+  offers: [find, verify, enrichPerson, enrichCompany, findCompanies, technologies]
 })

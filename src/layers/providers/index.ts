@@ -4,16 +4,35 @@
  * Adding one is a file beside this one and a line here.
  */
 import type { Provider } from "../../schema/Provider.ts"
+import { agentmail } from "./agentmail.ts"
+import { apify } from "./apify.ts"
+import { apollo } from "./apollo.ts"
+import { crustdata } from "./crustdata.ts"
+import { dataforseo } from "./dataforseo.ts"
+import { edges } from "./edges.ts"
+import { ensembledata } from "./ensembledata.ts"
 import { exa } from "./exa.ts"
+import { fal } from "./fal.ts"
+import { findymail } from "./findymail.ts"
 import { firecrawl } from "./firecrawl.ts"
 import { hunter } from "./hunter.ts"
+import { icypeas } from "./icypeas.ts"
 import { leadmagic } from "./leadmagic.ts"
+import { millionverifier } from "./millionverifier.ts"
+import { neverbounce } from "./neverbounce.ts"
 import { peopledatalabs } from "./peopledatalabs.ts"
+import { porkbun } from "./porkbun.ts"
 import { postmark } from "./postmark.ts"
 import { prospeo } from "./prospeo.ts"
 import { resend } from "./resend.ts"
+import { scrapecreators } from "./scrapecreators.ts"
+import { secEdgar } from "./sec_edgar.ts"
+import { seranking } from "./seranking.ts"
 import { serper } from "./serper.ts"
 import { tavily } from "./tavily.ts"
+import { twilioLookup } from "./twilio_lookup.ts"
+import { unipile } from "./unipile.ts"
+import { usaspending } from "./usaspending.ts"
 import { zerobounce } from "./zerobounce.ts"
 
 export const providers: ReadonlyArray<Provider> = [
@@ -21,11 +40,30 @@ export const providers: ReadonlyArray<Provider> = [
   leadmagic,
   prospeo,
   peopledatalabs,
+  apollo,
+  crustdata,
+  findymail,
+  icypeas,
   zerobounce,
+  neverbounce,
+  millionverifier,
+  twilioLookup,
   exa,
   serper,
   tavily,
   firecrawl,
+  dataforseo,
+  seranking,
+  apify,
+  scrapecreators,
+  ensembledata,
+  unipile,
+  edges,
   resend,
-  postmark
+  postmark,
+  agentmail,
+  porkbun,
+  fal,
+  secEdgar,
+  usaspending
 ]

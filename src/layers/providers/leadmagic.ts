@@ -1,16 +1,20 @@
 /**
- * LeadMagic: e-mail finding and verification, company enrichment.
+ * LeadMagic: e-mail finding and verification, company enrichment; phones, jobs, ads and profiles wait for their adapters.
  *
  * Every answer reports `credits_consumed`, and nothing is consumed when nothing is found. Prices follow the rate of the
  * Essential plan, $0.01 per credit.
  */
+import { adsSearch } from "../../schema/capabilities/ads.search.ts"
 import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
 import { emailFind } from "../../schema/capabilities/email.find.ts"
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
+import { jobsSearch, jobsSearchDefaultLimit } from "../../schema/capabilities/jobs.search.ts"
 import { nameParts } from "../../schema/capabilities/names.ts"
+import { networkProfile } from "../../schema/capabilities/network.profile.ts"
+import { phoneFind } from "../../schema/capabilities/phone.find.ts"
 import { company, type EmailStatus } from "../../schema/capabilities/shapes.ts"
-import { flat } from "../../schema/Pricing.ts"
-import { offer, provider, type Reply } from "../../schema/Provider.ts"
+import { flat, metered } from "../../schema/Pricing.ts"
+import { listed, offer, provider, type Reply } from "../../schema/Provider.ts"
 import { cost, match, noMatch } from "./outcome.ts"
 import { at, flag, host, list, place, providerIds, text, webAddress, whole } from "./read.ts"
 import { said, trouble, unreadable } from "./trouble.ts"
@@ -142,17 +146,55 @@ const enrichCompany = offer(companyEnrich, {
   }
 })
 
+const findPhone = listed(phoneFind, {
+  // 5 credits × $0.01 × 1.2
+  price: flat("0.06"),
+  note,
+  wraps: [{ method: "POST", path: "/v1/people/mobile-finder" }],
+  serves: (input) => input.network_url !== undefined || input.email !== undefined
+})
+
+const findJobs = listed(jobsSearch, {
+  // 1 credit per job × $0.01 × 1.2
+  price: metered("0", "0.012", jobsSearchDefaultLimit),
+  note,
+  wraps: [{ method: "POST", path: "/v1/jobs/jobs-finder" }]
+})
+
+const findAds = listed(adsSearch, {
+  // 0.2 credit × $0.01 × 1.2
+  price: flat("0.0024"),
+  platforms: ["meta", "google", "network"],
+  note,
+  wraps: [
+    { method: "POST", path: "/v1/ads/meta-ads-search" },
+    { method: "POST", path: "/v1/ads/google-ads-search" },
+    { method: "POST", path: "/v1/ads/b2b-ads-search" }
+  ],
+  serves: (input) =>
+    input.cursor === undefined && (input.company_domain !== undefined || input.company_name !== undefined)
+})
+
+const networkPage = listed(networkProfile, {
+  // 1 credit × $0.01 × 1.2
+  price: flat("0.012"),
+  note,
+  wraps: [{ method: "POST", path: "/v1/people/profile-search" }],
+  serves: (input) => input.network_url !== undefined
+})
+
 export const leadmagic = provider({
   slug: "leadmagic",
   title: "LeadMagic",
   homepage: "https://leadmagic.io",
   base_url: "https://api.leadmagic.io",
   auth: { kind: "header", name: "X-API-Key" },
+  credit: "0.01",
   concurrency: 10,
   timeoutMillis: 30_000,
   trouble: trouble({
     // Its specification shows a bad key as a 400.
     reason: (reply) => (reply.status === 400 && /api key/i.test(said(reply)) ? "provider_account" : undefined)
   }),
-  offers: [find, verify, enrichCompany]
+  offers: [find, verify, enrichCompany, findPhone, findJobs, findAds, networkPage]
 })

@@ -6,11 +6,13 @@
  */
 import type { InputOf } from "../../schema/Capability.ts"
 import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
+import { companySearch, companySearchDefaultLimit } from "../../schema/capabilities/company.search.ts"
+import { networkProfile } from "../../schema/capabilities/network.profile.ts"
 import { lacks, peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
 import { peopleSearch, peopleSearchDefaultLimit } from "../../schema/capabilities/people.search.ts"
 import { company, type Person, person } from "../../schema/capabilities/shapes.ts"
 import { flat, metered } from "../../schema/Pricing.ts"
-import { type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
+import { listed, type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
 import { accepts, issue, redeem } from "./cursor.ts"
 import { cost, match, noMatch } from "./outcome.ts"
 import { at, flag, host, isRecord, list, number, place, providerIds, text, texts, webAddress, whole } from "./read.ts"
@@ -230,15 +232,33 @@ const enrichCompany = offer(companyEnrich, {
   }
 })
 
+const findCompanies = listed(companySearch, {
+  // 1 credit per record × $0.10 × 1.2
+  price: metered("0", "0.12", companySearchDefaultLimit),
+  note,
+  wraps: [{ method: "POST", path: "/v5/company/search" }],
+  serves: (input) => accepts("peopledatalabs", input.cursor)
+})
+
+const networkPage = listed(networkProfile, {
+  // 1 credit × $0.28 × 1.2
+  price: flat("0.336"),
+  note,
+  wraps: [{ method: "GET", path: "/v5/person/enrich" }],
+  serves: (input) => input.network_url !== undefined
+})
+
 export const peopledatalabs = provider({
   slug: "peopledatalabs",
   title: "People Data Labs",
   homepage: "https://www.peopledatalabs.com",
   base_url: "https://api.peopledatalabs.com",
   auth: { kind: "header", name: "X-Api-Key" },
+  // Of a person; a company costs $0.10.
+  credit: "0.28",
   // 1,000 requests a minute on paid plans.
   concurrency: 16,
   timeoutMillis: 20_000,
   trouble: trouble({ answers: [404] }),
-  offers: [enrichPerson, search, enrichCompany]
+  offers: [enrichPerson, search, enrichCompany, findCompanies, networkPage]
 })

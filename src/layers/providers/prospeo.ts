@@ -5,13 +5,15 @@
  */
 import type { InputOf } from "../../schema/Capability.ts"
 import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
+import { companySearch, companySearchDefaultLimit } from "../../schema/capabilities/company.search.ts"
 import { emailFind } from "../../schema/capabilities/email.find.ts"
 import { titleCase } from "../../schema/capabilities/names.ts"
 import { lacks, peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
 import { peopleSearch, peopleSearchDefaultLimit } from "../../schema/capabilities/people.search.ts"
+import { phoneFind } from "../../schema/capabilities/phone.find.ts"
 import { company, type EmailStatus, type Person, person } from "../../schema/capabilities/shapes.ts"
 import { flat, metered } from "../../schema/Pricing.ts"
-import { type Failure, type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
+import { type Failure, listed, type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
 import { accepts, issue, redeem } from "./cursor.ts"
 import { match, noMatch } from "./outcome.ts"
 import { at, flag, host, list, place, providerIds, text, texts, webAddress, whole } from "./read.ts"
@@ -253,12 +255,28 @@ const enrichCompany = offer(companyEnrich, {
   }
 })
 
+const findPhone = listed(phoneFind, {
+  // 10 credits × $0.039 × 1.2
+  price: flat("0.468"),
+  note,
+  wraps: [{ method: "POST", path: "/enrich-person" }]
+})
+
+const findCompanies = listed(companySearch, {
+  // 1 credit per page × $0.039 × 1.2
+  price: metered("0.0468", "0", companySearchDefaultLimit),
+  note: "One page of at most 25 companies.",
+  wraps: [{ method: "POST", path: "/search-company" }],
+  serves: (input) => accepts("prospeo", input.cursor) && (input.limit ?? companySearchDefaultLimit) <= pageSize
+})
+
 export const prospeo = provider({
   slug: "prospeo",
   title: "Prospeo",
   homepage: "https://prospeo.io",
   base_url: "https://api.prospeo.io",
   auth: { kind: "header", name: "X-KEY" },
+  credit: "0.039",
   concurrency: 5,
   timeoutMillis: 30_000,
   trouble: trouble({
@@ -266,5 +284,5 @@ export const prospeo = provider({
     answers: [400, 404],
     reason: (reply) => reasons[text(reply.body, "error_code") ?? ""]
   }),
-  offers: [find, enrichPerson, search, enrichCompany]
+  offers: [find, enrichPerson, search, enrichCompany, findPhone, findCompanies]
 })

@@ -1,11 +1,13 @@
 /**
- * Tavily: web search with a short written answer.
+ * Tavily: web search with a short written answer; news and page contents wait for their adapters.
  *
  * It reports credits when asked to. Its plan limits have statuses of their own, 432 and 433. Prices follow $0.008 per credit.
  */
+import { newsSearch, newsSearchDefaultLimit } from "../../schema/capabilities/news.search.ts"
+import { webScrape } from "../../schema/capabilities/web.scrape.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
 import { flat } from "../../schema/Pricing.ts"
-import { offer, provider, type Reply } from "../../schema/Provider.ts"
+import { listed, offer, provider, type Reply } from "../../schema/Provider.ts"
 import { cost, match, noMatch } from "./outcome.ts"
 import { list, number, text } from "./read.ts"
 import { trouble, unreadable } from "./trouble.ts"
@@ -73,14 +75,34 @@ const search = offer(webSearch, {
   }
 })
 
+const news = listed(newsSearch, {
+  // 1 credit × $0.008 × 1.2
+  price: flat("0.0096"),
+  note: "Pay-as-you-go rate, about $0.008 per credit.",
+  wraps: [{ method: "POST", path: "/search" }],
+  serves: (input) =>
+    (input.limit ?? newsSearchDefaultLimit) <= resultsMax &&
+    input.language === undefined &&
+    (input.country === undefined || countryName(input.country) !== undefined)
+})
+
+const scrape = listed(webScrape, {
+  // 1 credit × $0.008 × 1.2
+  price: flat("0.0096"),
+  note: "Pay-as-you-go rate, about $0.008 per credit, which would cover five pages.",
+  wraps: [{ method: "POST", path: "/extract" }],
+  serves: (input) => input.format !== "html" && input.format !== "links" && input.wait_ms === undefined
+})
+
 export const tavily = provider({
   slug: "tavily",
   title: "Tavily",
   homepage: "https://tavily.com",
   base_url: "https://api.tavily.com",
   auth: { kind: "bearer" },
+  credit: "0.008",
   concurrency: 10,
   timeoutMillis: 20_000,
   trouble: trouble({ reasons: { 432: "provider_account", 433: "provider_account" } }),
-  offers: [search]
+  offers: [search, news, scrape]
 })

@@ -53,6 +53,7 @@ export const zerobounce = provider({
   homepage: "https://www.zerobounce.net",
   base_url: "https://api.zerobounce.net",
   auth: { kind: "query", name: "api_key" },
+  credit: "0.008",
   concurrency: 10,
   timeoutMillis: 30_000,
   trouble: trouble({

@@ -1,0 +1,51 @@
+/**
+ * SE Ranking: keywords, backlinks and an overview of a domain.
+ *
+ * Nobody here has seen an answer of its data endpoints, nor a price: offers are listed so that the catalog names it, and
+ * must not get an adapter before a live answer is at hand.
+ */
+import { seoBacklinks, seoBacklinksDefaultLimit } from "../../schema/capabilities/seo.backlinks.ts"
+import { seoDomain } from "../../schema/capabilities/seo.domain.ts"
+import { seoKeywords, seoKeywordsDefaultLimit } from "../../schema/capabilities/seo.keywords.ts"
+import { flat, metered } from "../../schema/Pricing.ts"
+import { listed, provider } from "../../schema/Provider.ts"
+
+const note = "Coming soon: its answers and prices have not been seen yet, so this price is assumed."
+
+const keywords = listed(seoKeywords, {
+  // $0.0005 per keyword × 1.2
+  price: metered("0", "0.0006", seoKeywordsDefaultLimit),
+  note,
+  wraps: [
+    { method: "POST", path: "/v1/keywords/export" },
+    { method: "GET", path: "/v1/keywords/related" }
+  ]
+})
+
+const backlinks = listed(seoBacklinks, {
+  // $0.01 × 1.2, and $0.0002 per link × 1.2
+  price: metered("0.012", "0.00024", seoBacklinksDefaultLimit),
+  note,
+  wraps: [
+    { method: "GET", path: "/v1/backlinks/summary" },
+    { method: "GET", path: "/v1/backlinks/raw" }
+  ]
+})
+
+const domainOverview = listed(seoDomain, {
+  // $0.015 × 1.2
+  price: flat("0.018"),
+  note,
+  wraps: [{ method: "GET", path: "/v1/domain/overview/db" }]
+})
+
+export const seranking = provider({
+  slug: "seranking",
+  title: "SE Ranking",
+  homepage: "https://seranking.com",
+  base_url: "https://api.seranking.com",
+  auth: { kind: "header", name: "authorization", prefix: "Token " },
+  concurrency: 5,
+  timeoutMillis: 30_000,
+  offers: [keywords, backlinks, domainOverview]
+})
