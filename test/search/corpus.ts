@@ -27,7 +27,9 @@ const shippedEndpoints = (): ReadonlyArray<Listed> =>
   (existsSync(shipped) ? readdirSync(shipped) : [])
     .filter((file) => file.endsWith(".json.gz"))
     .flatMap((file) => {
-      const [head = "", ...lines] = gunzipSync(readFileSync(join(shipped, file))).toString("utf8").split("\n")
+      const [head = "", ...lines] = gunzipSync(readFileSync(join(shipped, file)))
+        .toString("utf8")
+        .split("\n")
       const { provider } = JSON.parse(head)
       return lines.filter((line) => line !== "").map((line): Listed => ({ ...JSON.parse(line), provider }))
     })
@@ -40,14 +42,16 @@ const openApi = (provider: string, file: string): ReadonlyArray<Listed> => {
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item)
       .filter(([method]) => /^(get|post|put|patch|delete)$/.test(method))
-      .map(([method, operation]): Listed => ({
-        provider,
-        method: method.toUpperCase(),
-        path,
-        title: operation.summary ?? operation.operationId ?? path,
-        description: operation.description ?? "",
-        tags: operation.tags ?? []
-      }))
+      .map(
+        ([method, operation]): Listed => ({
+          provider,
+          method: method.toUpperCase(),
+          path,
+          title: operation.summary ?? operation.operationId ?? path,
+          description: operation.description ?? "",
+          tags: operation.tags ?? []
+        })
+      )
   )
 }
 
@@ -67,23 +71,27 @@ const specified = (): ReadonlyArray<Listed> => {
     ...openApi("sec_edgar", "sec_edgar.yaml"),
     ...openApi("resend", "resend.yaml"),
     ...platforms.flatMap((platform: any) =>
-      platform.endpoints.map((endpoint: any): Listed => ({
-        provider: "scrapecreators",
-        method: endpoint.method,
-        path: endpoint.path,
-        title: `${platform.name} ${endpoint.name}`,
-        description: `${endpoint.description} ${endpoint.fullDescription ?? ""}`,
-        tags: [platform.name]
-      }))
+      platform.endpoints.map(
+        (endpoint: any): Listed => ({
+          provider: "scrapecreators",
+          method: endpoint.method,
+          path: endpoint.path,
+          title: `${platform.name} ${endpoint.name}`,
+          description: `${endpoint.description} ${endpoint.fullDescription ?? ""}`,
+          tags: [platform.name]
+        })
+      )
     ),
-    ...actors.map((actor): Listed => ({
-      provider: "apify",
-      method: "POST",
-      path: actor.actor,
-      title: actor.title,
-      description: actor.description ?? "",
-      tags: []
-    })),
+    ...actors.map(
+      (actor): Listed => ({
+        provider: "apify",
+        method: "POST",
+        path: actor.actor,
+        title: actor.title,
+        description: actor.description ?? "",
+        tags: []
+      })
+    ),
     ...readdirSync(join(specs, "usaspending"))
       .filter((file) => file.endsWith(".apib.md"))
       .flatMap((file): ReadonlyArray<Listed> => {
