@@ -20,6 +20,7 @@ import { Catalog } from "./layers/Catalog.ts"
 import { CatalogStore } from "./layers/CatalogStore.ts"
 import { CrashPoints } from "./layers/CrashPoint.ts"
 import { DatabaseLayer } from "./layers/Database.ts"
+import { Discovery } from "./layers/Discovery.ts"
 import { Endpoints } from "./layers/Endpoints.ts"
 import { Health } from "./layers/Health.ts"
 import { Leases } from "./layers/Leases.ts"
@@ -61,6 +62,7 @@ const Stores = Layer.mergeAll(
 export const Storage = Stores.pipe(Layer.provideMerge(DatabaseLayer))
 
 const Infrastructure = ProvidersLayer.pipe(
+  Layer.provideMerge(Discovery.layer),
   Layer.provideMerge(Endpoints.layer),
   Layer.provideMerge(Catalog.layer),
   Layer.provideMerge(Layer.mergeAll(Signals.layer, Queues.layer, Health.layer)),

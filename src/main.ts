@@ -10,8 +10,14 @@ import * as NodeRuntime from "@effect/platform-node-shared/NodeRuntime"
 import * as NodeStdio from "@effect/platform-node-shared/NodeStdio"
 import * as NodeTerminal from "@effect/platform-node-shared/NodeTerminal"
 import { Cause, Console, Effect, Exit, Layer, Logger } from "effect"
-import { Command, Flag } from "effect/cli"
+import { CliError, Command, Flag } from "effect/cli"
+import { FetchHttpClient } from "effect/http"
 import { service, Storage, worker } from "./App.ts"
+import { call } from "./http/cli/call.ts"
+import { discover } from "./http/cli/discover.ts"
+import { inspect } from "./http/cli/inspect.ts"
+import { run } from "./http/cli/run.ts"
+import { Client, CommandFailed } from "./http/client/Client.ts"
 import { Audit } from "./layers/Audit.ts"
 import { Settings } from "./layers/Settings.ts"
 import { welcome } from "./Welcome.ts"
@@ -55,11 +61,27 @@ const audit = Command.make("audit", {}, () =>
   )
 ).pipe(Command.withDescription("Recompute the books from the ledger; exit code 1 when something does not add up"))
 
-const rungate = Command.make("rungate").pipe(Command.withSubcommands([serve, audit]))
+/** What clients use: they know the service by its address, and none of its settings. */
+const client = [
+  Command.provide(discover, Client.layer),
+  Command.provide(inspect, Client.layer),
+  Command.provide(run, Client.layer),
+  Command.provide(call, Client.layer)
+] as const
+/** What operators use: they work on the database that the settings name. */
+const operator = [Command.provide(serve, Settings.layer), Command.provide(audit, Settings.layer)] as const
+
+const rungate = Command.make("rungate").pipe(
+  Command.withDescription("A paid execution front door for data and outreach jobs"),
+  Command.withSubcommands([...client, ...operator])
+)
 
 const Platform = NodeChildProcessSpawner.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeStdio.layer, NodeTerminal.layer))
 )
+
+/** Bad usage, as the exit codes of the commands say (see http/cli/output.ts). */
+const usageExitCode = 5
 
 /** The first failure with a message of its own says what to do; anything else is a bug and is shown whole. */
 const explain = (cause: Cause.Cause<unknown>): string => {
@@ -80,15 +102,18 @@ rungate.pipe(
   Command.run({ version: packageJson.version }),
   // Nobody collects spans yet: making one for every statement and request would be work for nothing.
   Effect.withTracerEnabled(false),
-  Effect.provide(Settings.layer),
+  Effect.provide(FetchHttpClient.layer),
   Effect.provide(Platform),
   Effect.provide(Logger.layer([Logger.consolePretty({ colors: "auto" })])),
   NodeRuntime.runMain({
     disableErrorReporting: true,
     teardown: (exit, onExit) => {
       if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return onExit(0)
+      const found = Cause.squash(exit.cause)
+      // The help was printed, with what is wrong.
+      if (CliError.isCliError(found)) return onExit(usageExitCode)
       process.stderr.write(`${explain(exit.cause)}\n`)
-      onExit(1)
+      onExit(found instanceof CommandFailed ? found.exit_code : 1)
     }
   })
 )

@@ -3,6 +3,7 @@
  * and fixes hold and request. Whatever is wrong is refused here, before a run or a hold exists.
  */
 import { Effect } from "effect"
+import { compileEndpoint } from "../layers/EndpointInput.ts"
 import type { Endpoints, Lookup, RawProvider } from "../layers/Endpoints.ts"
 import type { NewRun } from "../layers/RunStore.ts"
 import type { Endpoint } from "../schema/Endpoint.ts"
@@ -19,7 +20,7 @@ const compiled = new WeakMap<Endpoint, Checks>()
 const checksOf = (raw: RawProvider, endpoint: Endpoint): Checks => {
   const known = compiled.get(endpoint)
   if (known !== undefined) return known
-  const made: Checks = { path: () => [], query: () => [], input: () => [] }
+  const made = compileEndpoint(endpoint, raw.document?.definitions ?? {})
   compiled.set(endpoint, made)
   return made
 }
@@ -30,7 +31,10 @@ const discoverHint = "search the catalog with POST /v1/discover"
 export const foundEndpoint = (
   found: Lookup,
   asked: { readonly provider: string; readonly endpoint: string; readonly method: string | null }
-): Effect.Effect<{ readonly provider: RawProvider; readonly endpoint: Endpoint }, EndpointProblem> => {
+): Effect.Effect<
+  { readonly provider: RawProvider; readonly endpoint: Endpoint },
+  ProblemOf<"invalid_request" | "endpoint_not_found">
+> => {
   const { provider, endpoint, method } = asked
   switch (found._tag) {
     case "Found":

@@ -12,6 +12,7 @@ import { Api } from "./api/Api.ts"
 import { AuthLayer } from "./Auth.ts"
 import { bodyBytesMax, BoundaryLayer } from "./Boundary.ts"
 import { CatalogHandlers } from "./handlers/Catalog.ts"
+import { DiscoveryHandlers } from "./handlers/Discovery.ts"
 import { KeysHandlers } from "./handlers/Keys.ts"
 import { RunsHandlers } from "./handlers/Runs.ts"
 import { SessionsHandlers } from "./handlers/Sessions.ts"
@@ -28,7 +29,7 @@ const stopSecondsMax = 10
 
 export const Routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
-    Layer.provide([RunsHandlers, CatalogHandlers, WalletHandlers, KeysHandlers, SessionsHandlers]),
+    Layer.provide([RunsHandlers, DiscoveryHandlers, CatalogHandlers, WalletHandlers, KeysHandlers, SessionsHandlers]),
     Layer.provide(AuthLayer)
   ),
   HttpApiScalar.layer(Api, {

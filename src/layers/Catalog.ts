@@ -48,7 +48,9 @@ export class Catalog extends Context.Service<
               if (offer.capability !== capability.slug) return []
               const account = accounts.get(provider.slug)
               const live = offer.wired && (provider.auth.kind === "none" || (account?.apiKey ?? null) !== null)
-              return [{ provider, offer, live, executable: sandbox || live }]
+              // What is coming soon has no provider that may be asked yet, whatever its adapters can do.
+              const ready = live && capability.status === "live"
+              return [{ provider, offer, live, executable: sandbox || ready }]
             })
           )
           return { capability, offers }

@@ -35,14 +35,18 @@ describe("POST /v1/inspect", () => {
         },
         platforms: expect.any(Array),
         starting_price: { amount: usd, currency: "USD" },
-        hints: [expect.stringContaining("POST /v1/run"), expect.stringContaining("sandbox.test")]
+        hints: expect.arrayContaining([
+          expect.stringContaining("POST /v1/run"),
+          expect.stringContaining(`rungate run ${slug} -i`),
+          expect.stringContaining("sandbox.test")
+        ])
       })
       expect(body.providers).toEqual(body.offers.map((one: { provider: string }) => one.provider))
       expect(body.live_providers).toEqual([])
       for (const offer of body.offers) {
         expect(structuredClone(offer)).toMatchObject({
           executable: true,
-          wired: true,
+          wired: expect.any(Boolean),
           verified: expect.any(Boolean),
           platforms: expect.any(Array),
           price: { amount: usd, currency: "USD" },

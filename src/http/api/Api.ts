@@ -2,6 +2,7 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { CatalogApi } from "./Catalog.ts"
 import { Malformed } from "./Common.ts"
+import { DiscoveryApi } from "./Discovery.ts"
 import { KeysApi } from "./Keys.ts"
 import { RunsApi } from "./Runs.ts"
 import { SessionsApi } from "./Sessions.ts"
@@ -9,6 +10,7 @@ import { WalletApi } from "./Wallet.ts"
 
 export class Api extends HttpApi.make("rungate")
   .add(RunsApi)
+  .add(DiscoveryApi)
   .add(CatalogApi)
   .add(WalletApi)
   .add(KeysApi)

@@ -1,6 +1,7 @@
-/** The contract of the catalog: inspect (specification 2.4, 2.6, 4.9). */
+/** The contract of inspect: capabilities and raw endpoints (specification 2.4-2.6, 4.9). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { bodyTypes, costModels, methods } from "../../schema/Endpoint.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Auth, optional } from "./Common.ts"
 
@@ -59,19 +60,53 @@ export const InspectedCapability = Schema.Struct({
   hints: Schema.Array(Schema.String)
 }).annotate({ identifier: "Capability" })
 
+export const Cost = Schema.Struct({
+  model: Schema.Literals(costModels),
+  estimate: Schema.NullOr(Schema.String),
+  currency: Schema.Literal("USD"),
+  note: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "Cost" })
+
+export const InspectedEndpoint = Schema.Struct({
+  provider: Schema.String,
+  endpoint: Schema.String,
+  method: Schema.Literals(methods),
+  title: Schema.String,
+  description: Schema.String,
+  status: Schema.Literals(["live", "ready"]),
+  sandbox: Schema.Boolean,
+  input: Schema.Struct({
+    pathParams: Schema.JsonObject,
+    queryParams: Schema.JsonObject,
+    body: Schema.NullOr(Schema.JsonObject),
+    bodyType: Schema.Literals(bodyTypes)
+  }),
+  /** A body of POST /v1/run. */
+  example: Schema.JsonObject,
+  cost: Cost,
+  health: Health,
+  wrapped_by: Schema.Array(Schema.String),
+  run: Schema.Struct({ cli: Schema.String }),
+  hints: Schema.Array(Schema.String)
+}).annotate({ identifier: "Endpoint" })
+
+export const InspectRequest = Schema.Struct({
+  capability: optional(Schema.NonEmptyString),
+  provider: optional(Schema.NonEmptyString),
+  endpoint: optional(Schema.NonEmptyString.annotate({ description: "the provider's own path, verbatim" })),
+  method: optional(Schema.Literals(methods).annotate({ description: "for a path that takes several" }))
+}).annotate({ identifier: "InspectRequest" })
+export type InspectRequest = typeof InspectRequest.Type
+
 export class CatalogApi extends HttpApiGroup.make("catalog")
   .add(
     HttpApiEndpoint.post("inspect", "/inspect", {
-      payload: Schema.Struct({
-        capability: optional(Schema.NonEmptyString),
-        provider: optional(Schema.NonEmptyString),
-        endpoint: optional(Schema.NonEmptyString)
-      }).annotate({ identifier: "InspectRequest" }),
-      success: InspectedCapability,
+      payload: InspectRequest,
+      success: Schema.Union([InspectedCapability, InspectedEndpoint]),
       error: [Wire.invalid_request, Wire.capability_not_found, Wire.endpoint_not_found]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Inspect a capability",
+        summary: "Inspect a capability or a raw endpoint",
         description: "What it takes, what it gives, who serves it and what it costs, exactly as run enforces it. Free."
       })
     )

@@ -1,14 +1,19 @@
-/** Inspect: what a capability takes, gives and costs, as run enforces it. */
+/** Inspect: what a capability or a raw endpoint takes, gives and costs, as run enforces it. */
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Catalog, type CatalogEntry, type CatalogOffer } from "../../layers/Catalog.ts"
+import { foundEndpoint } from "../../actors/RawRoute.ts"
+import { Endpoints } from "../../layers/Endpoints.ts"
 import { Health } from "../../layers/Health.ts"
 import { scenarioWords } from "../../layers/Sandbox.ts"
 import { problem } from "../../schema/Errors.ts"
 import type { Measured } from "../../schema/Health.ts"
 import * as Money from "../../schema/Money.ts"
-import { anyDemand, type Price, priceMax, priceMin } from "../../schema/Pricing.ts"
+import { anyDemand, type Price, priceMax } from "../../schema/Pricing.ts"
 import { Api } from "../api/Api.ts"
+import type { InspectRequest } from "../api/Catalog.ts"
+import { quoted, startingPrice } from "../CatalogView.ts"
+import { endpointInspection } from "../EndpointView.ts"
 import { healthView, metricsView } from "../HealthView.ts"
 
 const currency = "USD" as const
@@ -50,12 +55,12 @@ const offerView = ({ provider, offer, executable }: CatalogOffer, measured: Meas
 const decodeObject = Schema.decodeUnknownSync(Schema.JsonObject)
 const decodeJson = Schema.decodeUnknownSync(Schema.Json)
 
+const comingSoon =
+  "It is coming soon: production has no provider for it yet, and the sandbox's output is not real data and must not be presented as real."
+const scenarios = `Sandbox: rehearse an outcome with ${scenarioWords.join(", ")} (add _once for the first attempt only) as <word>@sandbox.test, <word>.sandbox.test or sandbox:<word> in the input.`
+
 const entryView = (entry: CatalogEntry, sandbox: boolean, health: Health["Service"]) => {
   const { capability, offers } = entry
-  const cheapest = offers
-    .map((one) => priceMin(one.offer.price))
-    .reduce((a: Money.MicroUsd | null, b) => (a === null ? b : Money.min(a, b)), null)
-  const scenarios = `Sandbox: rehearse an outcome with ${scenarioWords.join(", ")} (add _once for the first attempt only) as <word>@sandbox.test, <word>.sandbox.test or sandbox:<word> in the input.`
   return {
     capability: capability.slug,
     title: capability.title,
@@ -71,12 +76,32 @@ const entryView = (entry: CatalogEntry, sandbox: boolean, health: Health["Servic
     live_providers: offers.filter((one) => one.live).map((one) => one.provider.slug),
     platforms: capability.platforms,
     offers: offers.map((one) => offerView(one, health.offer(capability.slug, one.provider.slug))),
-    starting_price: cheapest === null ? null : { amount: Money.usd(cheapest), currency },
+    starting_price: startingPrice(entry),
     hints: [
+      ...(capability.status === "live" ? [] : [comingSoon]),
       `Run it: POST /v1/run {"capability": "${capability.slug}", "input": ${JSON.stringify(capability.example)}}`,
+      `Or: rungate run ${capability.slug} -i ${quoted(JSON.stringify(capability.example))}`,
       ...(sandbox ? [scenarios] : [])
     ]
   }
+}
+
+const refused = (path: string, message: string) =>
+  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
+
+/** A capability alone, or a provider with an endpoint. */
+const targetOf = (payload: InspectRequest) => {
+  const { capability = null, provider = null, endpoint = null, method = null } = payload
+  if (capability !== null) {
+    const extra = provider !== null ? "provider" : endpoint !== null ? "endpoint" : method !== null ? "method" : null
+    if (extra !== null) return refused(extra, "does not go with capability")
+    return Effect.succeed({ _tag: "Capability" as const, capability })
+  }
+  if (provider !== null && endpoint !== null)
+    return Effect.succeed({ _tag: "Endpoint" as const, provider, endpoint, method })
+  if (provider !== null) return refused("endpoint", "is required with provider")
+  if (endpoint !== null) return refused("provider", "is required with endpoint")
+  return refused("capability", "is required: name a capability, or a provider and its endpoint")
 }
 
 export const CatalogHandlers = HttpApiBuilder.group(
@@ -84,31 +109,32 @@ export const CatalogHandlers = HttpApiBuilder.group(
   "catalog",
   Effect.fnUntraced(function* (handlers) {
     const catalog = yield* Catalog
+    const endpoints = yield* Endpoints
     const health = yield* Health
     return handlers.handleAll({
       inspect: Effect.fnUntraced(function* ({ payload }) {
-        const { capability, provider, endpoint } = payload
-        if ((capability ?? null) === null) {
-          if ((provider ?? null) !== null && (endpoint ?? null) !== null) {
-            return yield* Effect.fail(
-              problem("endpoint_not_found", `There is no raw endpoint ${endpoint} of ${provider} in the catalog.`)
-            )
-          }
-          const message = "is required: name a capability, or a provider and its endpoint"
-          return yield* Effect.fail(
-            problem("invalid_request", `capability ${message}`, [{ path: "capability", message }])
+        const target = yield* targetOf(payload)
+        if (target._tag === "Endpoint") {
+          const lookup = endpoints.find(target.provider, target.endpoint, target.method)
+          const found = yield* foundEndpoint(lookup, target)
+          const loaded = null
+          return endpointInspection(
+            found.provider,
+            found.endpoint,
+            endpoints.snapshot(),
+            health,
+            loaded,
+            catalog.sandbox ? scenarios : null
           )
         }
-        if ((provider ?? endpoint ?? null) !== null) {
-          const path = (provider ?? null) === null ? "endpoint" : "provider"
-          const message = "does not go with capability"
-          return yield* Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
-        }
-        const entry = catalog.find(capability ?? "")
+        const { capability } = target
+        const entry = catalog.find(capability)
         if (entry === undefined) {
-          const known = catalog.entries.map((one) => one.capability.slug).join(", ")
           return yield* Effect.fail(
-            problem("capability_not_found", `There is no capability "${capability}"; there are: ${known}.`)
+            problem(
+              "capability_not_found",
+              `There is no capability "${capability}"; GET /v1/catalog/capabilities lists them, or search with POST /v1/discover.`
+            )
           )
         }
         return entryView(entry, catalog.sandbox, health)

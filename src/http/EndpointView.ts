@@ -1,0 +1,125 @@
+/** A raw endpoint as inspect shows it: the whole truth about one call, and a command that makes it (specification 2.5). */
+import { Schema } from "effect"
+import type { RawProvider, Snapshot } from "../layers/Endpoints.ts"
+import type { Health } from "../layers/Health.ts"
+import { reachable } from "../schema/Definitions.ts"
+import type { Endpoint } from "../schema/Endpoint.ts"
+import * as Money from "../schema/Money.ts"
+import { holdOf } from "../schema/RawPlan.ts"
+import { costView, endpointHealth, quoted } from "./CatalogView.ts"
+
+const decodeObject = Schema.decodeUnknownSync(Schema.JsonObject)
+
+/** What an actor's latest build says of its input, when the catalog itself does not say it. */
+export interface LoadedInput {
+  readonly body: Schema.JsonObject
+  readonly example: Schema.JsonObject | null
+}
+
+/** With exactly the shared schemas that it refers to. */
+const shown = (schema: Schema.JsonObject, definitions: Readonly<Record<string, Schema.JsonObject>>) => {
+  const used = reachable(definitions, [schema])
+  return Object.keys(used).length === 0 ? schema : decodeObject({ ...schema, $defs: used })
+}
+
+const isEmpty = (value: unknown) => typeof value === "object" && value !== null && Object.keys(value).length === 0
+
+interface Example {
+  readonly path?: Schema.JsonObject
+  readonly query?: Schema.JsonObject
+  readonly input: Schema.Json
+}
+
+/** On GET the input is the query, so the example says it once, as input. */
+const exampleOf = (endpoint: Endpoint, loaded: LoadedInput | null): Example => {
+  const { path, query, input } = endpoint.example
+  const head = path === undefined || isEmpty(path) ? {} : { path }
+  if (endpoint.method === "GET") return { ...head, input: query ?? {} }
+  const tail = query === undefined || isEmpty(query) ? {} : { query }
+  return { ...head, ...tail, input: input ?? loaded?.example ?? {} }
+}
+
+const cliOf = (raw: RawProvider, endpoint: Endpoint, example: Example, several: boolean, max_cost: string) => {
+  const words = ["rungate", "call", raw.slug, quoted(endpoint.path)]
+  if (several) words.push("--method", endpoint.method)
+  if (example.path !== undefined) words.push("--path", quoted(JSON.stringify(example.path)))
+  if (example.query !== undefined) words.push("--query", quoted(JSON.stringify(example.query)))
+  words.push("-i", quoted(JSON.stringify(example.input)), "--max-cost", max_cost)
+  return words.join(" ")
+}
+
+const hintsOf = (
+  raw: RawProvider,
+  endpoint: Endpoint,
+  wrapped_by: ReadonlyArray<string>,
+  loaded: LoadedInput | null,
+  scenarios: string | null
+) => [
+  ...(wrapped_by.length === 0
+    ? []
+    : [
+        `Prefer ${wrapped_by.join(" or ")}: normalized output, a fixed price and other providers to fall back to, unless you need a field of ${raw.slug} that it does not expose.`
+      ]),
+  ...(raw.status === "ready" ? [`${raw.slug} has no account here yet: a run answers provider_not_available.`] : []),
+  ...(endpoint.deprecated ? ["The provider calls this endpoint deprecated."] : []),
+  ...(endpoint.body_type === "task"
+    ? ["input is one task object, or an array of up to 10; each is billed by the provider."]
+    : []),
+  ...(endpoint.body_type === "actor_input" && endpoint.body === null && loaded === null
+    ? ["The actor's input schema could not be loaded: the actor itself checks the input."]
+    : []),
+  ...(endpoint.method === "GET" ? ["input becomes the query parameters."] : []),
+  ...(endpoint.method !== "GET" && endpoint.body === null && endpoint.body_type === "json"
+    ? ["It takes no body: send input {} and put parameters into query."]
+    : []),
+  ...(endpoint.cost.model === "unpublished" && !raw.free
+    ? [
+        "Its rates are not published: a run holds $1.00 unless routing.max_cost lowers it, and is charged what the provider reports."
+      ]
+    : []),
+  "A raw run is one call: no other provider is tried, and it is charged when the provider answers with success.",
+  ...(scenarios === null ? [] : [scenarios])
+]
+
+export const endpointInspection = (
+  raw: RawProvider,
+  endpoint: Endpoint,
+  snapshot: Snapshot,
+  health: Health["Service"],
+  loaded: LoadedInput | null,
+  scenarios: string | null
+) => {
+  const definitions = raw.document?.definitions ?? {}
+  const several = (raw.byPath.get(endpoint.path)?.length ?? 0) > 1
+  const example = exampleOf(endpoint, loaded)
+  const wrapped_by = snapshot.wrappedBy(raw.slug, endpoint)
+  const body = endpoint.body ?? loaded?.body ?? null
+  const max_cost = Money.usd(holdOf(endpoint, raw.free, null))
+  return {
+    provider: raw.slug,
+    endpoint: endpoint.path,
+    method: endpoint.method,
+    title: endpoint.title,
+    description: endpoint.description,
+    status: raw.status === "live" ? ("live" as const) : ("ready" as const),
+    sandbox: scenarios !== null,
+    input: {
+      pathParams: shown(endpoint.path_params, definitions),
+      queryParams: shown(endpoint.query_params, definitions),
+      body: body === null ? null : shown(body, definitions),
+      bodyType: endpoint.body_type
+    },
+    example: {
+      provider: raw.slug,
+      endpoint: endpoint.path,
+      ...(several ? { method: endpoint.method } : {}),
+      ...example,
+      routing: { max_cost }
+    },
+    cost: costView(endpoint),
+    health: endpointHealth(health, raw, endpoint),
+    wrapped_by,
+    run: { cli: cliOf(raw, endpoint, example, several, max_cost) },
+    hints: hintsOf(raw, endpoint, wrapped_by, loaded, scenarios)
+  }
+}

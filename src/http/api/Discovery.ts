@@ -1,0 +1,127 @@
+/** The contract of the public catalog: discover, and what there is of providers and capabilities (specification 2.3, 2.11, 4.8, 4.10). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { methods } from "../../schema/Endpoint.ts"
+import { Wire } from "../../schema/Errors.ts"
+import { Cost, Health } from "./Catalog.ts"
+import { listQuery, optional } from "./Common.ts"
+
+const Money = Schema.Struct({ amount: Schema.String, currency: Schema.Literal("USD") })
+const Slugs = Schema.Array(Schema.String)
+
+const capabilityFields = {
+  capability: Schema.String,
+  title: Schema.String,
+  description: Schema.String,
+  status: Schema.Literals(["live", "coming_soon"]),
+  providers: Slugs,
+  live_providers: Slugs,
+  platforms: Slugs,
+  starting_price: Schema.NullOr(Money)
+}
+
+const endpointFields = {
+  provider: Schema.String,
+  endpoint: Schema.String,
+  method: Schema.Literals(methods),
+  title: Schema.String,
+  status: Schema.Literals(["live", "ready"]),
+  cost: Cost,
+  wrapped_by: Slugs
+}
+
+const ranked = { score: Schema.Finite, health: Health, hint: Schema.String }
+
+export const DiscoverItem = Schema.Union([
+  Schema.Struct({ kind: Schema.Literal("capability"), ...ranked, ...capabilityFields }),
+  Schema.Struct({ kind: Schema.Literal("endpoint"), ...ranked, ...endpointFields })
+]).annotate({ identifier: "DiscoverItem" })
+
+export const discoverLimitDefault = 10
+export const discoverLimitMax = 50
+/** Longer than any job description that a search can make something of. */
+export const queryLengthMax = 1_000
+
+export const ListedCapability = Schema.Struct({
+  ...capabilityFields,
+  category: Schema.String,
+  hint: Schema.String
+}).annotate({ identifier: "ListedCapability" })
+
+export const CatalogProvider = Schema.Struct({
+  provider: Schema.String,
+  title: Schema.String,
+  homepage: Schema.NullOr(Schema.String),
+  /** Capabilities that it has an offer for. */
+  capabilities: Slugs,
+  endpoints: Schema.Struct({
+    count: Schema.Int,
+    status: Schema.Literals(["live", "ready", "excluded"]),
+    /** Why they are excluded. */
+    reason: Schema.NullOr(Schema.String)
+  })
+}).annotate({ identifier: "CatalogProvider" })
+
+const ListedEndpoint = Schema.Struct(endpointFields).annotate({ identifier: "ListedEndpoint" })
+
+const page = <S extends Schema.Top>(item: S) =>
+  Schema.Struct({ items: Schema.Array(item), next_cursor: Schema.NullOr(Schema.String) })
+
+/** `If-None-Match` with the `ETag` of an earlier answer gets 304 and no body while nothing has changed. */
+const cached = { "if-none-match": Schema.optionalKey(Schema.String) }
+const NotModified = HttpApiSchema.Empty(304)
+
+export class DiscoveryApi extends HttpApiGroup.make("discovery").add(
+  HttpApiEndpoint.post("discover", "/discover", {
+    payload: Schema.Struct({
+      query: Schema.NonEmptyString.check(Schema.isMaxLength(queryLengthMax)).annotate({
+        description: "what the job is, in plain words; short noun phrases work best"
+      }),
+      limit: optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: discoverLimitMax }))),
+      kind: optional(Schema.Literals(["capability", "endpoint"])),
+      provider: optional(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
+    }).annotate({ identifier: "DiscoverRequest" }),
+    success: Schema.Struct({ items: Schema.Array(DiscoverItem), hints: Schema.Array(Schema.String) }),
+    error: [Wire.invalid_request, Wire.provider_not_found, Wire.rate_limited]
+  }).annotateMerge(
+    OpenApi.annotations({
+      summary: "Search the catalog",
+      description: "Capabilities and raw endpoints that fit a job, best first. Free, needs no key, runs nothing."
+    })
+  ),
+  HttpApiEndpoint.get("capabilities", "/catalog/capabilities", {
+    query: listQuery,
+    headers: cached,
+    success: [page(ListedCapability), NotModified],
+    error: [Wire.invalid_request]
+  }).annotateMerge(OpenApi.annotations({ summary: "List the capabilities", description: "Needs no key." })),
+  HttpApiEndpoint.get("providers", "/catalog/providers", {
+    query: listQuery,
+    headers: cached,
+    success: [page(CatalogProvider), NotModified],
+    error: [Wire.invalid_request]
+  }).annotateMerge(OpenApi.annotations({ summary: "List the providers", description: "Needs no key." })),
+  HttpApiEndpoint.get("provider", "/catalog/providers/:provider", {
+    params: { provider: Schema.String },
+    headers: cached,
+    success: [CatalogProvider, NotModified],
+    error: [Wire.provider_not_found]
+  }).annotateMerge(
+    OpenApi.annotations({
+      summary: "Read a provider",
+      description: "Its capabilities, and how many raw endpoints it has. Needs no key."
+    })
+  ),
+  HttpApiEndpoint.get("endpoints", "/catalog/providers/:provider/endpoints", {
+    params: { provider: Schema.String },
+    query: listQuery,
+    headers: cached,
+    success: [page(ListedEndpoint), NotModified],
+    error: [Wire.invalid_request, Wire.provider_not_found]
+  }).annotateMerge(
+    OpenApi.annotations({
+      summary: "List a provider's raw endpoints",
+      description: "With the provider's own paths, by path and method. Needs no key."
+    })
+  )
+) {}

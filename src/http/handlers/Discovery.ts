@@ -1,0 +1,147 @@
+/** Discover and the public lists of the catalog: free, without a key, and cached by whoever asks twice. */
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Catalog } from "../../layers/Catalog.ts"
+import { Discovery } from "../../layers/Discovery.ts"
+import { Endpoints } from "../../layers/Endpoints.ts"
+import { Health } from "../../layers/Health.ts"
+import { endpointKey } from "../../schema/Endpoint.ts"
+import { problem } from "../../schema/Errors.ts"
+import { Api } from "../api/Api.ts"
+import { listLimitDefault } from "../api/Common.ts"
+import { discoverLimitDefault } from "../api/Discovery.ts"
+import {
+  capabilityHealth,
+  capabilityView,
+  endpointHealth,
+  endpointView,
+  inspectCapability,
+  inspectEndpoint,
+  providerView
+} from "../CatalogView.ts"
+import { Limits } from "../Limits.ts"
+import { RequestContext } from "../RequestContext.ts"
+
+/** How long a list may be shown without asking again: an import is seen a minute later at most. */
+const freshSeconds = 60
+
+const etagOf = (text: string) => `"${Bun.hash(text).toString(36)}"`
+
+/** 304 for who has it already. Weak comparison: a proxy that compressed the body put `W/` before the tag. */
+const cached = (body: unknown, known: string | undefined) => {
+  const text = JSON.stringify(body)
+  const etag = etagOf(text)
+  const headers = { etag, "cache-control": `public, max-age=${freshSeconds}` }
+  const tags = (known ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""))
+  if (tags.includes(etag) || tags.includes("*")) return HttpServerResponse.empty({ status: 304, headers })
+  return HttpServerResponse.text(text, { contentType: "application/json", headers })
+}
+
+const cursorOf = (key: string) => Buffer.from(key).toString("base64url")
+
+const pageOf = <A>(
+  all: ReadonlyArray<A>,
+  keyOf: (item: A) => string,
+  query: { readonly limit?: number; readonly cursor?: string }
+) => {
+  const { limit = listLimitDefault, cursor } = query
+  const after = cursor === undefined ? -1 : all.findIndex((item) => cursorOf(keyOf(item)) === cursor)
+  if (cursor !== undefined && after < 0) {
+    const message = "is not a cursor of this list"
+    return Effect.fail(problem("invalid_request", `query.cursor ${message}`, [{ path: "query.cursor", message }]))
+  }
+  const items = all.slice(after + 1, after + 1 + limit)
+  const last = items.at(-1)
+  const more = after + 1 + limit < all.length
+  return Effect.succeed({ items, next_cursor: more && last !== undefined ? cursorOf(keyOf(last)) : null })
+}
+
+export const DiscoveryHandlers = HttpApiBuilder.group(
+  Api,
+  "discovery",
+  Effect.fnUntraced(function* (handlers) {
+    const catalog = yield* Catalog
+    const discovery = yield* Discovery
+    const endpoints = yield* Endpoints
+    const health = yield* Health
+    const limits = yield* Limits
+
+    const known = (slug: string) => {
+      const found = endpoints.snapshot().providers.get(slug)
+      return found === undefined
+        ? Effect.fail(
+            problem("provider_not_found", `There is no provider "${slug}"; GET /v1/catalog/providers lists them.`)
+          )
+        : Effect.succeed(found)
+    }
+
+    return handlers.handleAll({
+      discover: Effect.fnUntraced(function* ({ payload }) {
+        const { address } = yield* RequestContext
+        const allowance = yield* limits.request(`address ${address}`)
+        if (allowance !== null && !allowance.allowed) {
+          return yield* Effect.fail(
+            problem("rate_limited", `Too many searches from this address; try again in ${allowance.reset} s.`)
+          )
+        }
+        const provider = payload.provider ?? null
+        if (provider !== null) yield* known(provider)
+        const { items, hints, snapshot } = yield* discovery.search({
+          query: payload.query,
+          limit: payload.limit ?? discoverLimitDefault,
+          kind: payload.kind ?? null,
+          provider
+        })
+        return {
+          items: items.map(({ item, score }) =>
+            item.kind === "capability"
+              ? {
+                  kind: item.kind,
+                  score,
+                  health: capabilityHealth(health, item.entry),
+                  hint: inspectCapability(item.entry.capability.slug),
+                  ...capabilityView(item.entry)
+                }
+              : {
+                  kind: item.kind,
+                  score,
+                  health: endpointHealth(health, item.raw, item.endpoint),
+                  hint: inspectEndpoint(item.raw, item.endpoint),
+                  ...endpointView(item.raw, item.endpoint, snapshot)
+                }
+          ),
+          hints
+        }
+      }),
+
+      capabilities: Effect.fnUntraced(function* ({ query, headers }) {
+        const { items, next_cursor } = yield* pageOf(catalog.entries, (one) => one.capability.slug, query)
+        const views = items.map((entry) => ({
+          ...capabilityView(entry),
+          category: entry.capability.category,
+          hint: inspectCapability(entry.capability.slug)
+        }))
+        return cached({ items: views, next_cursor }, headers["if-none-match"])
+      }),
+
+      providers: Effect.fnUntraced(function* ({ query, headers }) {
+        const all = [...endpoints.snapshot().providers.values()]
+        const { items, next_cursor } = yield* pageOf(all, (one) => one.slug, query)
+        return cached({ items: items.map(providerView), next_cursor }, headers["if-none-match"])
+      }),
+
+      provider: Effect.fnUntraced(function* ({ params, headers }) {
+        return cached(providerView(yield* known(params.provider)), headers["if-none-match"])
+      }),
+
+      endpoints: Effect.fnUntraced(function* ({ params, query, headers }) {
+        const snapshot = endpoints.snapshot()
+        const raw = yield* known(params.provider)
+        const { items, next_cursor } = yield* pageOf(raw.endpoints, endpointKey, query)
+        const views = items.map((endpoint) => endpointView(raw, endpoint, snapshot))
+        return cached({ items: views, next_cursor }, headers["if-none-match"])
+      })
+    })
+  })
+)
