@@ -13,6 +13,7 @@ import { type Admission as Admitted, type NewRun, type RunRow, RunStore } from "
 import { type Detail, problem, type ProblemOf } from "../schema/Errors.ts"
 import type * as Money from "../schema/Money.ts"
 import type { Plan } from "../schema/Plan.ts"
+import type { Offer } from "../schema/Provider.ts"
 import { isFinal, isRunStatus } from "../schema/Run.ts"
 import { type Route, type RoutingRequest, route } from "../schema/Routing.ts"
 import { Lanes } from "./Lanes.ts"
@@ -66,6 +67,13 @@ export const isFinalRow = (run: RunRow): boolean => isRunStatus(run.status) && i
 const withoutNulls = (input: unknown): unknown => {
   if (typeof input !== "object" || input === null || Array.isArray(input)) return input
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))
+}
+
+/** A cursor that no provider issued: the rest of the input could be served. */
+const hasForeignCursor = (candidates: ReadonlyArray<{ readonly offer: Offer }>, input: unknown): boolean => {
+  if (typeof input !== "object" || input === null || !("cursor" in input)) return false
+  const { cursor: _cursor, ...rest } = input
+  return candidates.some((one) => one.offer.serves(rest))
 }
 
 const unavailable = (capability: string, routing: RoutingRequest, chosen: Route, names: ReadonlyArray<string>) => {
@@ -182,6 +190,12 @@ export class Admission extends Context.Service<
           entry.capability.demand(input),
           entry.capability.side_effect
         )
+        const unserved = chosen.candidates.length === 0 && chosen.excluded.every((one) => one.reason === "cannot_serve")
+        if (unserved && hasForeignCursor(candidates, input)) {
+          const message =
+            "must be the next_cursor of an earlier page of the same search, from a provider that may be asked"
+          return Effect.fail(problem("invalid_request", `input.cursor ${message}`, [{ path: "input.cursor", message }]))
+        }
         if (chosen.candidates.length === 0)
           return Effect.fail(unavailable(request.capability, request.routing, chosen, names))
         return Effect.succeed({ input, chosen })
