@@ -54,6 +54,7 @@ const unfit = (text: string): string | null => {
   // Decoded as often as a proxy on the way might decode it.
   let bare = text
   for (let round = 0; round < 3; round++) bare = bare.replace(/%2e/gi, ".").replace(/%25/g, "%")
+  if (/%([01][0-9a-f]|7f)/i.test(bare)) return "must not contain control characters"
   return /^\.{1,2}(;.*)?$/.test(bare) ||
     /(^|[\\/])\.{1,2}([\\/;]|$)/.test(bare.replace(/%2f/gi, "/").replace(/%5c/gi, "\\"))
     ? "must not climb out of its place"
@@ -123,10 +124,10 @@ export const rateCardOf = (endpoint: Endpoint, free: boolean): RateCard | null =
       ? null
       : { estimate: Money.dollars(endpoint.cost.estimate) }
 
-/** The hold of a call; an actor that needs a higher cap than the rate card suggests gets it. */
+/** The hold of a call, which is the cap that an actor gets: never below the least that it takes. */
 export const holdOf = (endpoint: Endpoint, free: boolean, max_cost: Money.MicroUsd | null): Money.MicroUsd => {
   const hold = rawHold(rateCardOf(endpoint, free), max_cost)
-  return max_cost !== null || endpoint.cap_min === null ? hold : Money.max(hold, Money.dollars(endpoint.cap_min))
+  return endpoint.cap_min === null ? hold : Money.max(hold, Money.dollars(endpoint.cap_min))
 }
 
 export type RawDecision =

@@ -1,0 +1,215 @@
+import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import type { Endpoint } from "../../src/schema/Endpoint.ts"
+import { dollars, usd } from "../../src/schema/Money.ts"
+import { type Checks, planRaw, type RawRequest } from "../../src/schema/RawPlan.ts"
+import { figures } from "../app.ts"
+
+const open: Checks = { path: () => [], query: () => [], input: () => [] }
+const object = { type: "object", properties: {} }
+
+const endpoint = (change: Partial<Endpoint> = {}): Endpoint => ({
+  method: "GET",
+  path: "/v1/companies/{domain}/people/{id}",
+  title: "People",
+  description: "",
+  tags: [],
+  body_type: "json",
+  path_params: object,
+  query_params: object,
+  body: null,
+  encoding: "json",
+  example: {},
+  cost: { model: "per_call", estimate: "0.02", note: null },
+  cap_min: null,
+  reported: null,
+  deprecated: false,
+  ...change
+})
+
+const asked = (change: Partial<RawRequest> = {}): RawRequest => ({
+  path: { domain: "a.com", id: 7 },
+  query: {},
+  input: {},
+  ...change
+})
+const planned = (one: Endpoint, request: RawRequest, max_cost: string | null = null, free = false) => {
+  const decision = planRaw(one, free, open, request, max_cost === null ? null : dollars(max_cost))
+  return decision._tag === "Planned" ? decision : expect.unreachable(JSON.stringify(decision.issues))
+}
+const paths = (one: Endpoint, request: RawRequest, checks = open, max_cost: string | null = null) => {
+  const decision = planRaw(one, false, checks, request, max_cost === null ? null : dollars(max_cost))
+  return decision._tag === "Refused" ? decision.issues.map((issue) => issue.path) : []
+}
+
+describe("T59 raw.path_injection", () => {
+  const hostile = [
+    "..",
+    ".",
+    "%2e%2e",
+    "%2E.",
+    ".%2e",
+    "..%2f",
+    "../..",
+    "a/../b",
+    "..;/",
+    "..;x",
+    "\\..\\",
+    "..\\",
+    "%5c..%5c",
+    "a%2f..%2fb",
+    "%252e%252e",
+    "%25252e%25252e",
+    "./x",
+    "x/.",
+    "/..",
+    "..%00",
+    "\u0000",
+    "\t",
+    "a\nb",
+    "\r\nHost: evil",
+    "",
+    "\ud800"
+  ]
+  const tame = [
+    "//evil",
+    "@evil",
+    "?a=b",
+    "#x",
+    "a;b",
+    "a b",
+    "a&b=c",
+    "ü",
+    "。。",
+    "․․",
+    "a..b",
+    "...",
+    "x.json",
+    "~",
+    "%41",
+    "{id}",
+    "https://evil/",
+    "a:b",
+    ":80",
+    "\u2025"
+  ]
+
+  test("what would climb, vanish or break the request line is refused by its name", () => {
+    for (const value of hostile)
+      expect([value, paths(endpoint(), asked({ path: { domain: value, id: 1 } }))]).toEqual([value, ["path.domain"]])
+  })
+
+  test("everything else fills its own segment and no other", () => {
+    for (const value of tame) {
+      const { raw } = planned(endpoint(), asked({ path: { domain: value, id: 1 } }))
+      const url = new URL(`https://provider.example/base${raw.path}?k=v`)
+      expect(url.origin).toBe("https://provider.example")
+      expect(url.search).toBe("?k=v")
+      const segments = url.pathname.split("/")
+      expect(segments.length).toBe(7)
+      expect([segments[1], segments[2], segments[3], segments[5], segments[6]]).toEqual([
+        "base",
+        "v1",
+        "companies",
+        "people",
+        "1"
+      ])
+      expect(decodeURIComponent(segments[4] ?? "")).toBe(value)
+    }
+    figures("T59 raw.path_injection", { hostile: hostile.length, tame: tame.length, escapes: 0 })
+  })
+
+  test("no text at all gets out of its place", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom(...hostile, ...tame)), (value) => {
+        const decision = planRaw(endpoint(), false, open, asked({ path: { domain: value, id: 1 } }), null)
+        if (decision._tag === "Refused") return
+        const url = new URL(`https://provider.example${decision.raw.path}`)
+        expect([url.origin, url.pathname.split("/").length, url.search, url.hash]).toEqual([
+          "https://provider.example",
+          6,
+          "",
+          ""
+        ])
+      }),
+      { numRuns: 2_000 }
+    )
+  })
+})
+
+describe("what a raw request must be", () => {
+  test("every placeholder once, and nothing else", () => {
+    expect(paths(endpoint(), asked({ path: {} }))).toEqual(["path.domain", "path.id"])
+    expect(paths(endpoint(), asked({ path: { domain: "a.com", id: 1, extra: 1 } }))).toEqual(["path.extra"])
+    expect(paths(endpoint(), asked({ path: { domain: ["a"], id: {} } }))).toEqual(["path.domain", "path.id"])
+  })
+
+  test("on GET the input is the query, and a name is given once", () => {
+    const { raw } = planned(
+      endpoint(),
+      asked({ input: { limit: 3, tags: ["a", "b"], none: null }, query: { page: 2 } })
+    )
+    expect(raw.query).toEqual([
+      ["page", "2"],
+      ["limit", "3"],
+      ["tags", "a"],
+      ["tags", "b"]
+    ])
+    expect(raw.has_body).toBe(false)
+    expect(paths(endpoint(), asked({ input: { limit: 3 }, query: { limit: 4 } }))).toEqual(["query.limit"])
+    expect(paths(endpoint(), asked({ input: [1] }))).toEqual(["input"])
+  })
+
+  test("an issue of the query is named where the caller wrote it", () => {
+    const checks: Checks = {
+      ...open,
+      query: () => [
+        { path: "limit", message: "must be <= 10" },
+        { path: "page", message: "must be integer" }
+      ]
+    }
+    expect(paths(endpoint(), asked({ input: { limit: 30 }, query: { page: "x" } }), checks)).toEqual([
+      "input.limit",
+      "query.page"
+    ])
+  })
+
+  test("a body is for endpoints that take one", () => {
+    const post = endpoint({ method: "POST", path: "/search" })
+    expect(paths(post, asked({ path: {}, input: { a: 1 } }))).toEqual(["input"])
+    expect(planned(post, asked({ path: {}, input: {} })).raw.has_body).toBe(false)
+    expect(planned({ ...post, body: object }, asked({ path: {}, input: { a: 1 } })).raw.has_body).toBe(true)
+    const checks: Checks = { ...open, input: () => [{ path: "0.keyword", message: "is required" }] }
+    expect(paths({ ...post, body_type: "task", body: object }, asked({ path: {}, input: [{}] }), checks)).toEqual([
+      "input.0.keyword"
+    ])
+  })
+
+  test("control characters reach no request", () => {
+    expect(paths(endpoint(), asked({ input: { q: "a\u0000b" } }))).toEqual(["input.q"])
+    expect(paths(endpoint(), asked({ query: { q: "\ud800" } }))).toEqual(["query.q"])
+  })
+})
+
+describe("what it may cost", () => {
+  const amounts = (one: Endpoint, max_cost: string | null = null, free = false) => {
+    const { hold, quoted, raw } = planned(one, asked(), max_cost, free)
+    return { hold: usd(hold), quoted: usd(quoted), held: raw.hold, estimate: raw.estimate }
+  }
+
+  test("the rate card with headroom, $1.00 without one, nothing for public data; the cap lowers it", () => {
+    expect(amounts(endpoint())).toEqual({ hold: "0.03", quoted: "0.02", held: "0.03", estimate: "0.02" })
+    expect(amounts(endpoint(), "0.01")).toEqual({ hold: "0.01", quoted: "0.01", held: "0.01", estimate: "0.02" })
+    const unpublished = endpoint({ cost: { model: "unpublished", estimate: null, note: null } })
+    expect(amounts(unpublished)).toEqual({ hold: "1.00", quoted: "0.00", held: "1.00", estimate: null })
+    expect(amounts(unpublished, "0.25")).toEqual({ hold: "0.25", quoted: "0.00", held: "0.25", estimate: null })
+    expect(amounts(endpoint(), null, true)).toEqual({ hold: "0.00", quoted: "0.00", held: "0.00", estimate: "0.00" })
+  })
+
+  test("an actor's minimum raises the hold, and a cap below it is refused before any hold", () => {
+    const actor = endpoint({ cap_min: "0.50" })
+    expect(amounts(actor).hold).toBe("0.50")
+    expect(amounts(actor, "0.60").hold).toBe("0.50")
+    expect(paths(actor, asked(), open, "0.40")).toEqual(["routing.max_cost"])
+  })
+})
