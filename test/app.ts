@@ -13,9 +13,12 @@ import { service, worker } from "../src/App.ts"
 import { Server } from "../src/http/Server.ts"
 import { Accounts, digest } from "../src/layers/Accounts.ts"
 import { Audit, type AuditReport } from "../src/layers/Audit.ts"
+import { CatalogStore } from "../src/layers/CatalogStore.ts"
+import { Endpoints } from "../src/layers/Endpoints.ts"
 import { newId } from "../src/layers/Ids.ts"
 import { MailStore } from "../src/layers/MailStore.ts"
 import { type Role, Settings } from "../src/layers/Settings.ts"
+import type { ProviderDocument } from "../src/schema/Endpoint.ts"
 import { dollars } from "../src/schema/Money.ts"
 import { freshDatabase } from "./postgres.ts"
 import { startRedis } from "./redis.ts"
@@ -64,7 +67,8 @@ export interface Ask {
   readonly signal?: AbortSignal
 }
 
-type Everything = Context.Context<Accounts | Audit | Asking | MailStore>
+type Services = Accounts | Audit | Asking | MailStore | CatalogStore | Endpoints
+type Everything = Context.Context<Services>
 
 export interface App {
   readonly url: string
@@ -79,6 +83,8 @@ export interface App {
   readonly tenant: (balance?: string) => Promise<Tenant>
   /** Asserts every equation of the books, and that no command was set aside. */
   readonly books: () => Promise<AuditReport>
+  /** Puts a provider's document into the catalog, as an import does, and has this app see it. */
+  readonly catalog: (document: ProviderDocument) => Promise<void>
   readonly stop: () => Promise<void>
 }
 
@@ -171,8 +177,7 @@ export const startApp = async (options: Options = {}): Promise<App> => {
   const started = role === "worker" ? { context: await build(worker), url: "" } : await served(build(service(role)))
   const { context, url } = started
 
-  const run = <A, E>(effect: Effect.Effect<A, E, Accounts | Audit | Asking | MailStore>) =>
-    Effect.runPromise(Effect.provideContext(effect, context))
+  const run = <A, E>(effect: Effect.Effect<A, E, Services>) => Effect.runPromise(Effect.provideContext(effect, context))
 
   const pool = new Pool({ connectionString: databaseUrl, max: 4 })
   pool.on("error", () => {})
@@ -209,6 +214,15 @@ export const startApp = async (options: Options = {}): Promise<App> => {
       expect(parked).toBe(0)
       return report
     },
+    catalog: (document) =>
+      run(
+        Effect.gen(function* () {
+          const store = yield* CatalogStore
+          const revision = (yield* store.revisions).get(document.provider) ?? null
+          expect(yield* store.replace(document, [], revision)).toBe(true)
+          yield* (yield* Endpoints).refresh
+        })
+      ),
     stop: async () => {
       await pool.end()
       await Effect.runPromise(Scope.close(scope, Exit.void))
@@ -224,7 +238,7 @@ const served = async <R>(building: Promise<Context.Context<R | Server>>) => {
 
 const tenantOf = (
   app: App,
-  run: <A, E>(effect: Effect.Effect<A, E, Accounts | Audit | Asking | MailStore>) => Promise<A>,
+  run: <A, E>(effect: Effect.Effect<A, E, Services>) => Promise<A>,
   made: { readonly org_id: string; readonly key_id: string; readonly key: string }
 ): Tenant => {
   const { org_id, key } = made
