@@ -26,7 +26,7 @@ describe.each(backends)("POST /v1/runs/{run_id}/cancel, queues on %s", (backend)
     const running = await start(rehearse("slow_2"), "running")
     const queued = await start(verify("queued"), "queued")
     expect(queued).toMatchObject({ stoppable: true, done: false, attempts: [] })
-    expect((await org.wallet()).reserved).toBe("0.0588")
+    expect((await org.wallet()).reserved).toBe("0.0096")
     expect((await org.list("?status=queued")).body.items).toHaveLength(1)
 
     const { status, body } = await org.post(`/v1/runs/${queued.run_id}/cancel`)
@@ -41,11 +41,11 @@ describe.each(backends)("POST /v1/runs/{run_id}/cancel, queues on %s", (backend)
       billing: { charged: null }
     })
     expect((await org.get(`/v1/runs/${queued.run_id}`)).body).toEqual(body)
-    expect((await org.wallet()).reserved).toBe("0.0294")
+    expect((await org.wallet()).reserved).toBe("0.0048")
     const entries = (await org.ledger()).filter((one) => one.reference === queued.run_id)
     expect(entries.map((one) => [one.type, one.amount, one.note])).toEqual([
-      ["release", "0.0294", "cancelled"],
-      ["reserve", "-0.0294", null]
+      ["release", "0.0048", "cancelled"],
+      ["reserve", "-0.0048", null]
     ])
 
     // What runs can't be stopped, and neither can what is over.

@@ -17,7 +17,7 @@ describe("GET /v1/runs", () => {
     org = await app.tenant("100.00")
     const asked = [
       verify(),
-      { ...verify(), routing: { provider: "hunter" } },
+      { ...verify(), routing: { provider: "icypeas" } },
       rehearse("error"),
       rehearse("no_match"),
       { capability: "web.search", input: { query: "rungate" } },
@@ -52,9 +52,9 @@ describe("GET /v1/runs", () => {
     expect(await statuses("?status=queued")).toEqual([])
     expect((await list("?capability=web.search")).items.map((one) => one.capability)).toEqual(["web.search"])
     expect((await list("?capability=mind.read")).items).toEqual([])
-    // The failed run ended with hunter too.
-    expect((await list("?provider=hunter")).items).toHaveLength(2)
-    expect((await list("?provider=hunter&status=succeeded")).items.map((one) => one.run_id)).toEqual([ids[4] ?? ""])
+    // The failed run ended with icypeas too.
+    expect((await list("?provider=icypeas")).items).toHaveLength(2)
+    expect((await list("?provider=icypeas&status=succeeded")).items.map((one) => one.run_id)).toEqual([ids[4] ?? ""])
     expect((await list("?endpoint=/v2/x")).items).toEqual([])
   })
 

@@ -38,7 +38,7 @@ describe.each(backends)("POST /v1/run, queues on %s", (backend) => {
       endpoint: null,
       provider: "leadmagic",
       routing_reason: expect.stringContaining("leadmagic"),
-      billing: { currency: "USD", quoted: "0.0294", charged: "0.003", platform_funded: true },
+      billing: { currency: "USD", quoted: "0.0048", charged: "0.003", platform_funded: true },
       timing: { duration_ms: expect.any(Number) },
       attempts: [{ provider: "leadmagic", outcome: "succeeded", duration_ms: expect.any(Number), detail: null }],
       result: expect.objectContaining({ email: "jane.doe@example.com", sandbox: true }),
@@ -56,9 +56,9 @@ describe.each(backends)("POST /v1/run, queues on %s", (backend) => {
     const { body } = await org.run(verify())
     const entries = (await org.ledger()).filter((one) => one.reference === body.run_id)
     expect(entries.map((one) => [one.type, one.amount])).toEqual([
-      ["release", "0.0264"],
+      ["release", "0.0018"],
       ["settle", "-0.003"],
-      ["reserve", "-0.0294"]
+      ["reserve", "-0.0048"]
     ])
     const after = await org.wallet()
     expect(Number(before.balance) - Number(after.balance)).toBeCloseTo(0.003, 9)
@@ -151,10 +151,10 @@ describe.each(backends)("POST /v1/run, queues on %s", (backend) => {
     })
 
     test("leaves offers above max_cost out, and says so when the rest fails", async () => {
-      const { status, body } = await org.run({ ...rehearse("error"), routing: { max_cost: "0.0096" } })
+      const { status, body } = await org.run({ ...rehearse("error"), routing: { max_cost: "0.0045" } })
       expect(status).toBe(502)
-      expect(providers(body)).toEqual(["leadmagic", "zerobounce"])
-      expect(body.billing.quoted).toBe("0.0096")
+      expect(providers(body)).toEqual(["leadmagic", "millionverifier"])
+      expect(body.billing.quoted).toBe("0.00444")
       expect(body.error.message).toContain("hunter ($0.0294)")
       expect(body.hints).toEqual([expect.stringContaining("hunter at $0.0294")])
     })
@@ -165,7 +165,7 @@ describe.each(backends)("POST /v1/run, queues on %s", (backend) => {
       const { status, body } = await org.run({ ...verify(), routing: { max_cost: "0.0029" } })
       expect(status).toBe(409)
       expect(body.error.code).toBe("provider_not_available")
-      expect(body.error.details).toHaveLength(3)
+      expect(body.error.details).toHaveLength(7)
       expect(body.error.details[0]).toEqual({ path: "routing.max_cost", message: expect.stringContaining("$0.0294") })
       expect(await org.ledger()).toEqual(before)
       expect((await org.list("?limit=1")).body.items[0].run_id).toBe(runs)
@@ -225,8 +225,8 @@ describe.each(backends)("POST /v1/run, queues on %s", (backend) => {
       const { status, body } = await org.run(rehearse(`${word}_once`))
       expect(status).toBe(200)
       expect(outcomes(body)).toEqual([outcome, "succeeded"])
-      expect(providers(body)).toEqual(["leadmagic", "zerobounce"])
-      expect(body).toMatchObject({ provider: "zerobounce", billing: { charged: "0.0096" } })
+      expect(providers(body)).toEqual(["leadmagic", "millionverifier"])
+      expect(body).toMatchObject({ provider: "millionverifier", billing: { charged: "0.00444" } })
     })
 
     test("no_match, unbilled: falls through, 404, releases the hold, and says what to try", async () => {
@@ -367,7 +367,7 @@ describe.each(backends)("POST /v1/run, queues on %s", (backend) => {
   })
 
   test("records a run that the wallet can't pay, and moves no money", async () => {
-    const poor = await app.tenant("0.02")
+    const poor = await app.tenant("0.004")
     const { status, body } = await poor.run(verify())
     expect(status).toBe(402)
     expect(body).toMatchObject({
@@ -377,10 +377,10 @@ describe.each(backends)("POST /v1/run, queues on %s", (backend) => {
       done: true,
       billing: { charged: null }
     })
-    expect(body.error.message).toContain("0.02")
+    expect(body.error.message).toContain("0.004")
     expect((await poor.get(`/v1/runs/${body.run_id}`)).body).toEqual(body)
     expect((await poor.ledger()).map((one) => one.type)).toEqual(["bonus"])
-    expect((await poor.run({ ...verify(), routing: { max_cost: "0.01" } })).status).toBe(200)
+    expect((await poor.run({ ...verify(), routing: { max_cost: "0.0035" } })).status).toBe(200)
   })
 
   test("runs on when the client hangs up", async () => {

@@ -47,7 +47,7 @@ describe.each(backends)("the spend guard, queues on %s", (backend) => {
   })
 
   test("blocks a run that holds more than per_run_limit: controls, no attempt, no money", async () => {
-    await fresh({ per_run_limit: "0.0293" })
+    await fresh({ per_run_limit: "0.0047" })
     const { status, body } = await org.run(verify())
     expect(status).toBe(402)
     expect(body).toMatchObject({
@@ -64,16 +64,16 @@ describe.each(backends)("the spend guard, queues on %s", (backend) => {
     expect((await org.list("?status=blocked")).body.items[0].controls).toEqual(control("per_run_limit"))
     // Terminal: no cancel, and the limit counts what is held, so a cap brings the run under it.
     expect((await org.post(`/v1/runs/${body.run_id}/cancel`)).body.error.message).toContain("blocked")
-    expect((await org.run({ ...verify(), routing: { max_cost: "0.0293" } })).status).toBe(200)
-    await org.post("/v1/spend-guard", { per_run_limit: "0.0294" })
+    expect((await org.run({ ...verify(), routing: { max_cost: "0.0047" } })).status).toBe(200)
+    await org.post("/v1/spend-guard", { per_run_limit: "0.0048" })
     expect((await org.run(verify())).status).toBe(200)
   })
 
   test("blocks a run that would pass daily_limit, counting charges and the hold", async () => {
-    await fresh({ daily_limit: "0.0324" })
+    await fresh({ daily_limit: "0.0078" })
     expect((await org.run(verify())).status).toBe(200)
     expect((await org.run(verify())).body.billing.charged).toBe("0.003")
-    // 0.006 spent and 0.0294 to hold are above 0.0324.
+    // 0.006 spent and 0.0048 to hold are above 0.0078.
     const { status, body } = await org.run(verify())
     expect(status).toBe(402)
     expect(body).toMatchObject({
@@ -82,7 +82,7 @@ describe.each(backends)("the spend guard, queues on %s", (backend) => {
       controls: control("daily_spend_guard")
     })
     expect((await org.ledger()).filter((one) => one.reference === body.run_id)).toEqual([])
-    await org.post("/v1/spend-guard", { daily_limit: "0.0354" })
+    await org.post("/v1/spend-guard", { daily_limit: "0.0108" })
     expect((await org.run(verify())).status).toBe(200)
   })
 

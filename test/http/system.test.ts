@@ -50,7 +50,7 @@ describe("the process's own routes", () => {
       () => get("/metrics"),
       (answer) => answer.text.includes('rungate_open_runs{capability="email.verify",state="running"} 1')
     )
-    expect(text).toContain("rungate_wallet_reserved_microdollars 29400\n")
+    expect(text).toContain("rungate_wallet_reserved_microdollars 4800\n")
     for (const line of text.trimEnd().split("\n")) {
       expect(line).toMatch(/^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z_]+="[^"]*"(,[a-z_]+="[^"]*")*\})? -?[0-9.e+]+)$/)
     }

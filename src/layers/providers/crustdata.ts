@@ -2,7 +2,7 @@
  * Crustdata: people, companies and job listings; contact data of a known network profile.
  *
  * A header reports the credits of each answer. It publishes credits per operation but no price of a credit, which is assumed
- * at $0.05; its offers wait for their adapters.
+ * at $0.10, on the safe side; its offers wait for their adapters.
  */
 import { companySearch, companySearchDefaultLimit } from "../../schema/capabilities/company.search.ts"
 import { emailFind } from "../../schema/capabilities/email.find.ts"
@@ -14,11 +14,11 @@ import { flat, metered } from "../../schema/Pricing.ts"
 import { listed, provider } from "../../schema/Provider.ts"
 import { accepts } from "./cursor.ts"
 
-const note = "Published credits per operation; the price of a credit is assumed at $0.05."
-/** 1 credit × $0.05 × 1.2 */
-const oneCredit = flat("0.06")
-/** 0.03 credit × $0.05 × 1.2 */
-const perResult = "0.0018"
+const note = "Published credits per operation; the price of a credit is assumed at $0.10, on the safe side."
+/** 1 credit × $0.10 × 1.2 */
+const oneCredit = flat("0.12")
+/** 0.03 credit × $0.10 × 1.2 */
+const perResult = "0.0036"
 
 const findPeople = listed(peopleSearch, {
   price: metered("0", perResult, peopleSearchDefaultLimit),
@@ -42,8 +42,8 @@ const findEmail = listed(emailFind, {
 })
 
 const findPhone = listed(phoneFind, {
-  // 2 credits × $0.05 × 1.2
-  price: flat("0.12"),
+  // 2 credits × $0.10 × 1.2
+  price: flat("0.24"),
   note,
   wraps: [{ method: "POST", path: "/person/contact/enrich" }],
   serves: (input) => input.network_url !== undefined || input.email !== undefined
@@ -70,7 +70,7 @@ export const crustdata = provider({
   auth: { kind: "bearer" },
   // Without a version it answers 400.
   headers: { "x-api-version": "2025-11-01" },
-  credit: "0.05",
+  credit: "0.10",
   // Contact data is limited to 15 requests a minute.
   concurrency: 3,
   timeoutMillis: 30_000,
