@@ -26,8 +26,11 @@ export interface Contract<T> {
 const ajv = new Ajv2020({ allErrors: true, strict: false, ownProperties: true, unicodeRegExp: true })
 addFormats(ajv, ["email", "uri", "hostname", "date", "date-time"])
 
-const issueOf = (error: ErrorObject): Issue => {
-  const base = error.instancePath.split("/").slice(1).join(".")
+const unescaped = (segment: string): string => segment.replaceAll("~1", "/").replaceAll("~0", "~")
+
+/** How every refusal of an input is worded, whoever compiled the schema. */
+export const issueOf = (error: ErrorObject): Issue => {
+  const base = error.instancePath.split("/").slice(1).map(unescaped).join(".")
   const child =
     error.keyword === "required"
       ? error.params["missingProperty"]

@@ -1,0 +1,124 @@
+/**
+ * One request per endpoint that its schemas accept: as documented, reduced until it fits, or else made up.
+ */
+import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js"
+import { foreignAjv } from "../EndpointInput.ts"
+import { isJsonObject, type Json, type JsonObject } from "./openapi-json.ts"
+import { type Definitions, sample } from "./schema-sample.ts"
+import { withoutSecrets } from "./schema-secrets.ts"
+
+/** A wrong part is taken out, then the rest is looked at again. */
+const roundsMax = 6
+/** Bytes of JSON; longer ones show nothing more. */
+const exampleBytesMax = 20_000
+/** Optional query fields in an example: some providers document thirty filters that exclude each other. */
+const optionalFieldsMax = 5
+
+/** What an endpoint must show an example of. */
+export interface Part {
+  /** Its name among the parts that were given. */
+  readonly index: string
+  readonly schema: JsonObject
+  readonly documented: Json | undefined
+}
+
+export type Checked = { readonly example: Json } | { readonly problem: string }
+
+export interface Examples {
+  /** Compiles the schema as a by-product; `broken` when it can't be compiled. */
+  readonly find: (part: Part) => Checked | { readonly broken: string }
+}
+
+/** The names and positions that lead to what an error is about. */
+const placeOf = (error: ErrorObject): ReadonlyArray<string> => {
+  const steps = error.instancePath.split("/").slice(1)
+  const extra: unknown = error.params["additionalProperty"] ?? error.params["unevaluatedProperty"]
+  const names = steps.map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
+  return typeof extra === "string" ? [...names, extra] : names
+}
+
+const omit = (value: Json, place: ReadonlyArray<string>): Json => {
+  const [step, ...rest] = place
+  if (step === undefined) return value
+  if (Array.isArray(value)) {
+    return value.flatMap((item, index) =>
+      String(index) !== step ? [item] : rest.length === 0 ? [] : [omit(item, rest)]
+    )
+  }
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(
+      ([key, child]): Array<[string, Json]> =>
+        key !== step ? [[key, child]] : rest.length === 0 ? [] : [[key, omit(child, rest)]]
+    )
+  )
+}
+
+const accepts = (validate: ValidateFunction, value: Json): boolean => {
+  try {
+    return validate(value)
+  } catch {
+    return false
+  }
+}
+
+/** The value without its wrong parts, if anything is left that fits. */
+const reduced = (validate: ValidateFunction, value: Json): Json | undefined => {
+  let current = value
+  for (let round = 0; round < roundsMax; round++) {
+    if (accepts(validate, current)) return current
+    const places = (validate.errors ?? []).map(placeOf).filter((place) => place.length > 0)
+    // From the back, so that positions in a list stay right.
+    const next = places.reverse().reduce(omit, current)
+    if (JSON.stringify(next) === JSON.stringify(current)) return undefined
+    current = next
+  }
+  return undefined
+}
+
+/** Required fields, and the first few of the others. */
+export const fewOf = (schema: JsonObject, examples: ReadonlyMap<string, Json>): JsonObject | undefined => {
+  const { required } = schema
+  const names = Array.isArray(required) ? required : []
+  const asked = [...examples].filter(([name]) => names.includes(name))
+  const optional = [...examples].filter(([name]) => !names.includes(name)).slice(0, optionalFieldsMax)
+  return examples.size === 0 ? undefined : Object.fromEntries([...asked, ...optional])
+}
+
+const both = (madeUp: Json | undefined, documented: Json): ReadonlyArray<Json> =>
+  madeUp !== undefined && isJsonObject(madeUp) && isJsonObject(documented) ? [{ ...madeUp, ...documented }] : []
+
+/** All schemas that share definitions, so that each definition is compiled once. */
+export const examples = (definitions: Definitions, parts: ReadonlyMap<string, JsonObject>): Examples => {
+  const ajv = foreignAjv({ allErrors: true, validateSchema: false })
+  const compile = (index: string): ValidateFunction | string => {
+    try {
+      const validate = ajv.getSchema(`document#/parts/${index}`)
+      return validate ?? "it is not there"
+    } catch (error) {
+      return error instanceof Error ? error.message.slice(0, 200) : "it is unreadable"
+    }
+  }
+  ajv.addSchema({ $id: "document", $defs: definitions, parts: Object.fromEntries(parts) })
+  return {
+    find: ({ index, schema, documented }) => {
+      const validate = compile(index)
+      if (typeof validate === "string") return { broken: validate }
+      const shownValue = documented === undefined ? undefined : withoutSecrets(documented)
+      const given =
+        shownValue !== undefined && JSON.stringify(shownValue).length <= exampleBytesMax ? shownValue : undefined
+      const first = sample(schema, definitions)
+      const madeUp = first === undefined ? undefined : withoutSecrets(first)
+      const candidates = [
+        ...(given === undefined ? [] : [given, ...both(madeUp, given)]),
+        ...(madeUp === undefined ? [] : [madeUp])
+      ]
+      for (const candidate of candidates) if (accepts(validate, candidate)) return { example: candidate }
+      for (const candidate of candidates) {
+        const fitting = reduced(validate, candidate)
+        if (fitting !== undefined) return { example: fitting }
+      }
+      return accepts(validate, {}) ? { example: {} } : { problem: "no example fits its schema" }
+    }
+  }
+}
