@@ -1,5 +1,6 @@
 /** Health from the outside: what runs do to the offers they were served by, and what that does to the next runs. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { acme } from "../documents.ts"
 import { type App, backends, figures, startApp, type Tenant, until } from "../app.ts"
 
 const search = (query: string, routing: Record<string, unknown> = {}) => ({
@@ -150,4 +151,37 @@ test("nobody looks when told not to: offers stay unmeasured, and what happens is
   expect(await asked(seeing)).toMatchObject({ status: "healthy", sample_size: 1 })
   await seeing.stop()
   await blind.stop()
+})
+
+test("a raw endpoint is measured by path and method; published runs stand in until it is", async () => {
+  const app = await startApp({ settings: { RUNGATE_HEALTH_SECONDS: "1" } })
+  await app.catalog(acme)
+  const org = await app.tenant("10.00")
+  const asked = async (endpoint: string, method: string) =>
+    (await org.post("/v1/inspect", { provider: "acme", endpoint, method })).body.health
+  const reported = await asked("someone/some-actor", "POST")
+  expect(reported).toMatchObject({
+    status: "stable",
+    source: "provider_reported",
+    sample_size: 100,
+    success_rate: 0.98
+  })
+  expect(reported.latency_ms_p50).toBeNull()
+  const raw = (body: Record<string, unknown>) => org.run({ provider: "acme", input: {}, ...body })
+  const person = { endpoint: "/people/{id}", method: "GET" }
+  for (const id of ["1", "2"]) expect((await raw({ ...person, path: { id } })).body.status).toBe("succeeded")
+  expect((await raw({ endpoint: "someone/some-actor", input: { x: "sandbox:error" } })).body.status).toBe("failed")
+  const seen = await until(
+    "the attempts",
+    () => asked("/people/{id}", "GET"),
+    (health) => health.sample_size === 2
+  )
+  expect(seen).toMatchObject({ status: "healthy", source: "measured", success_rate: 1 })
+  expect(await asked("/people/{id}", "DELETE")).toMatchObject({ status: "unknown", sample_size: 0 })
+  const actor = await asked("someone/some-actor", "POST")
+  expect(actor).toMatchObject({ status: "unknown", source: "measured", sample_size: 1, success_rate: 0 })
+  const { text } = await app.call(null, "GET", "/metrics")
+  expect(text).toContain('rungate_attempts_last_hour{capability="endpoint",provider="acme",result="ok"} 2\n')
+  expect(text).toContain('rungate_attempts_last_hour{capability="endpoint",provider="acme",result="failed"} 1\n')
+  await app.stop()
 })
