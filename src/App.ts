@@ -14,6 +14,7 @@ import { WalletActor } from "./actors/WalletActor.ts"
 import { Workers } from "./actors/Workers.ts"
 import { Server } from "./http/Server.ts"
 import { Accounts } from "./layers/Accounts.ts"
+import { Actors } from "./layers/Actors.ts"
 import { Audit } from "./layers/Audit.ts"
 import { Books } from "./layers/Books.ts"
 import { Catalog } from "./layers/Catalog.ts"
@@ -59,7 +60,7 @@ const Stores = Layer.mergeAll(
 )
 
 /** Database and stores only: what the operator's commands need. */
-export const Storage = Stores.pipe(Layer.provideMerge(DatabaseLayer))
+export const Storage = Actors.layer.pipe(Layer.provideMerge(Stores), Layer.provideMerge(DatabaseLayer))
 
 const Infrastructure = ProvidersLayer.pipe(
   Layer.provideMerge(Discovery.layer),

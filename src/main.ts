@@ -9,16 +9,16 @@ import * as NodePath from "@effect/platform-node-shared/NodePath"
 import * as NodeRuntime from "@effect/platform-node-shared/NodeRuntime"
 import * as NodeStdio from "@effect/platform-node-shared/NodeStdio"
 import * as NodeTerminal from "@effect/platform-node-shared/NodeTerminal"
-import { Cause, Console, Effect, Exit, Layer, Logger } from "effect"
+import { Cause, Effect, Exit, Layer, Logger } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
-import { service, Storage, worker } from "./App.ts"
+import { service, worker } from "./App.ts"
 import { call } from "./http/cli/call.ts"
 import { discover } from "./http/cli/discover.ts"
 import { inspect } from "./http/cli/inspect.ts"
 import { run } from "./http/cli/run.ts"
 import { Client, CommandFailed } from "./http/client/Client.ts"
-import { Audit } from "./layers/Audit.ts"
+import { audit, catalog } from "./Operator.ts"
 import { Settings } from "./layers/Settings.ts"
 import { welcome } from "./Welcome.ts"
 import packageJson from "../package.json" with { type: "json" }
@@ -46,21 +46,6 @@ const serve = Command.make("serve", { role }, ({ role }) =>
       )
 ).pipe(Command.withDescription("Run the service (or one role of it)"))
 
-const audit = Command.make("audit", {}, () =>
-  Effect.gen(function* () {
-    const report = yield* Effect.flatMap(Audit, (books) => books.run)
-    for (const violation of report.violations)
-      yield* Console.log(`VIOLATION ${violation.equation}: ${violation.subject}: ${violation.detail}`)
-    yield* Console.log(
-      `${report.violations.length === 0 ? "The books add up" : `${report.violations.length} violations`}: ${report.wallets} wallets, ${report.entries} ledger entries, ${report.runs} runs checked.`
-    )
-    return report.violations.length === 0
-  }).pipe(
-    Effect.provide(Storage),
-    Effect.flatMap((good) => (good ? Effect.void : Effect.sync(() => process.exit(1))))
-  )
-).pipe(Command.withDescription("Recompute the books from the ledger; exit code 1 when something does not add up"))
-
 /** What clients use: they know the service by its address, and none of its settings. */
 const client = [
   Command.provide(discover, Client.layer),
@@ -69,7 +54,11 @@ const client = [
   Command.provide(call, Client.layer)
 ] as const
 /** What operators use: they work on the database that the settings name. */
-const operator = [Command.provide(serve, Settings.layer), Command.provide(audit, Settings.layer)] as const
+const operator = [
+  Command.provide(serve, Settings.layer),
+  Command.provide(audit, Settings.layer),
+  Command.provide(catalog, Settings.layer)
+] as const
 
 const rungate = Command.make("rungate").pipe(
   Command.withDescription("A paid execution front door for data and outreach jobs"),

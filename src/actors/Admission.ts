@@ -4,6 +4,7 @@
  * Everything a client can get wrong is refused before a run exists. What is admitted runs to its end whoever hangs up.
  */
 import { Context, Effect, Layer } from "effect"
+import { Actors } from "../layers/Actors.ts"
 import { Catalog } from "../layers/Catalog.ts"
 import { crashPoint } from "../layers/CrashPoint.ts"
 import { Endpoints } from "../layers/Endpoints.ts"
@@ -132,6 +133,7 @@ export class Admission extends Context.Service<
     Effect.gen(function* () {
       const catalog = yield* Catalog
       const endpoints = yield* Endpoints
+      const actors = yield* Actors
       const health = yield* Health
       const store = yield* RunStore
       const lanes = yield* Lanes
@@ -269,7 +271,7 @@ export class Admission extends Context.Service<
         submit: (request) =>
           Effect.flatMap(prepare(request), ({ input, chosen }) => enter(request, newRun(request, input, chosen))),
         submitRaw: (request) =>
-          Effect.flatMap(rawRoute(endpoints, catalog.sandbox, request), (route) =>
+          Effect.flatMap(rawRoute(endpoints, actors, catalog.sandbox, request), (route) =>
             enter(request, rawRun(request, newId("run"), route))
           ),
         watch

@@ -3,6 +3,8 @@
  * and fixes hold and request. Whatever is wrong is refused here, before a run or a hold exists.
  */
 import { Effect } from "effect"
+import type { Actors } from "../layers/Actors.ts"
+import type { ActorInput } from "../layers/CatalogStore.ts"
 import { compileEndpoint } from "../layers/EndpointInput.ts"
 import type { Endpoints, Lookup, RawProvider } from "../layers/Endpoints.ts"
 import type { NewRun } from "../layers/RunStore.ts"
@@ -24,6 +26,10 @@ const checksOf = (raw: RawProvider, endpoint: Endpoint): Checks => {
   compiled.set(endpoint, made)
   return made
 }
+
+/** With the input schema that was loaded for an actor since the catalog was imported: what inspect shows is enforced. */
+const whole = (endpoint: Endpoint, loaded: ActorInput | null): Endpoint =>
+  loaded === null ? endpoint : { ...endpoint, body: loaded.body }
 
 const discoverHint = "search the catalog with POST /v1/discover"
 
@@ -80,6 +86,7 @@ export interface RawRoute {
 
 export const rawRoute = (
   endpoints: Endpoints["Service"],
+  actors: Actors["Service"],
   sandbox: boolean,
   request: EndpointRequest
 ): Effect.Effect<RawRoute, EndpointProblem> =>
@@ -97,7 +104,8 @@ export const rawRoute = (
     if (!sandbox && endpoint.body_type === "actor_input") {
       return yield* Effect.fail(problem("provider_not_available", "Actors run in the sandbox only so far."))
     }
-    const decision = planRaw(endpoint, provider.free, checksOf(provider, endpoint), request, request.max_cost)
+    const known = whole(endpoint, yield* actors.input(provider.slug, endpoint, false))
+    const decision = planRaw(known, provider.free, checksOf(provider, known), request, request.max_cost)
     if (decision._tag === "Refused") {
       const first = decision.issues[0]
       return yield* Effect.fail(problem("invalid_request", `${first?.path} ${first?.message}`, decision.issues))

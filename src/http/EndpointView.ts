@@ -1,5 +1,6 @@
 /** A raw endpoint as inspect shows it: the whole truth about one call, and a command that makes it (specification 2.5). */
 import { Schema } from "effect"
+import type { ActorInput } from "../layers/CatalogStore.ts"
 import type { RawProvider, Snapshot } from "../layers/Endpoints.ts"
 import type { Health } from "../layers/Health.ts"
 import { reachable } from "../schema/Definitions.ts"
@@ -9,12 +10,6 @@ import { holdOf } from "../schema/RawPlan.ts"
 import { costView, endpointHealth, quoted } from "./CatalogView.ts"
 
 const decodeObject = Schema.decodeUnknownSync(Schema.JsonObject)
-
-/** What an actor's latest build says of its input, when the catalog itself does not say it. */
-export interface LoadedInput {
-  readonly body: Schema.JsonObject
-  readonly example: Schema.JsonObject | null
-}
 
 /** With exactly the shared schemas that it refers to. */
 const shown = (schema: Schema.JsonObject, definitions: Readonly<Record<string, Schema.JsonObject>>) => {
@@ -31,7 +26,7 @@ interface Example {
 }
 
 /** On GET the input is the query, so the example says it once, as input. */
-const exampleOf = (endpoint: Endpoint, loaded: LoadedInput | null): Example => {
+const exampleOf = (endpoint: Endpoint, loaded: ActorInput | null): Example => {
   const { path, query, input } = endpoint.example
   const head = path === undefined || isEmpty(path) ? {} : { path }
   if (endpoint.method === "GET") return { ...head, input: query ?? {} }
@@ -52,7 +47,7 @@ const hintsOf = (
   raw: RawProvider,
   endpoint: Endpoint,
   wrapped_by: ReadonlyArray<string>,
-  loaded: LoadedInput | null,
+  loaded: ActorInput | null,
   scenarios: string | null
 ) => [
   ...(wrapped_by.length === 0
@@ -86,7 +81,7 @@ export const endpointInspection = (
   endpoint: Endpoint,
   snapshot: Snapshot,
   health: Health["Service"],
-  loaded: LoadedInput | null,
+  loaded: ActorInput | null,
   scenarios: string | null
 ) => {
   const definitions = raw.document?.definitions ?? {}

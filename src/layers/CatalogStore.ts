@@ -54,7 +54,10 @@ export class CatalogStore extends Context.Service<
     ) => Effect.Effect<boolean>
     /** Back to what the package ships; false when nothing was imported. */
     readonly reset: (provider: string) => Effect.Effect<boolean>
-    readonly actorInput: (provider: string, path: string) => Effect.Effect<ActorInput | null>
+    readonly actorInput: (
+      provider: string,
+      path: string
+    ) => Effect.Effect<(ActorInput & { readonly loaded_at: Date }) | null>
     readonly keepActorInput: (provider: string, path: string, input: ActorInput) => Effect.Effect<void>
   }
 >()("rungate/layers/CatalogStore") {
@@ -108,9 +111,9 @@ export class CatalogStore extends Context.Service<
       })
 
       const actorInput = Effect.fnUntraced(function* (provider: string, path: string) {
-        const [row] = yield* sql`
-          SELECT body, example FROM actor_inputs WHERE provider = ${provider} AND path = ${path}`
-        return row === undefined ? null : decodeActorInput(row)
+        const [row] = yield* sql<{ body: unknown; example: unknown; loaded_at: Date }>`
+          SELECT body, example, loaded_at FROM actor_inputs WHERE provider = ${provider} AND path = ${path}`
+        return row === undefined ? null : { ...decodeActorInput(row), loaded_at: row.loaded_at }
       })
 
       const keepActorInput = (provider: string, path: string, { body, example }: ActorInput) => sql`

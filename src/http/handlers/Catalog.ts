@@ -1,6 +1,7 @@
 /** Inspect: what a capability or a raw endpoint takes, gives and costs, as run enforces it. */
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { Actors } from "../../layers/Actors.ts"
 import { Catalog, type CatalogEntry, type CatalogOffer } from "../../layers/Catalog.ts"
 import { foundEndpoint } from "../../actors/RawRoute.ts"
 import { Endpoints } from "../../layers/Endpoints.ts"
@@ -110,6 +111,7 @@ export const CatalogHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const catalog = yield* Catalog
     const endpoints = yield* Endpoints
+    const actors = yield* Actors
     const health = yield* Health
     return handlers.handleAll({
       inspect: Effect.fnUntraced(function* ({ payload }) {
@@ -117,7 +119,7 @@ export const CatalogHandlers = HttpApiBuilder.group(
         if (target._tag === "Endpoint") {
           const lookup = endpoints.find(target.provider, target.endpoint, target.method)
           const found = yield* foundEndpoint(lookup, target)
-          const loaded = null
+          const loaded = yield* actors.input(found.provider.slug, found.endpoint, true)
           return endpointInspection(
             found.provider,
             found.endpoint,

@@ -1,0 +1,81 @@
+/**
+ * The actor marketplace as far as the catalog needs it: the store's listing, and the input schema of an actor's latest build.
+ *
+ * A schema is loaded when somebody first inspects the actor, kept in the database for all processes, and loaded again a day
+ * later. Without a configured account nobody is asked.
+ */
+import { Clock, Context, Effect, Layer, Redacted } from "effect"
+import type { Endpoint } from "../schema/Endpoint.ts"
+import { type ActorInput, CatalogStore } from "./CatalogStore.ts"
+import { readAddress } from "./Downloads.ts"
+import { actorInput } from "./imports/actorInput.ts"
+import { ImportFailed } from "./imports/Import.ts"
+import { apify, importMarketplace } from "./imports/marketplace.ts"
+import { Settings } from "./Settings.ts"
+
+/** An inspection waits no longer for a build than this; a page of the store may be large. */
+const buildSeconds = 10
+const pageSeconds = 60
+const freshMillis = 24 * 3_600_000
+/** A marketplace that does not answer is not asked again for every inspection. */
+const retryMillis = 60_000
+
+export class Actors extends Context.Service<
+  Actors,
+  {
+    /** What the catalog did not know of an actor's input; null when nobody knows. `load` may ask the marketplace. */
+    readonly input: (provider: string, endpoint: Endpoint, load: boolean) => Effect.Effect<ActorInput | null>
+    /** The whole store as a provider's document. */
+    readonly store: Effect.Effect<Effect.Success<ReturnType<typeof importMarketplace>>, ImportFailed>
+  }
+>()("rungate/layers/Actors") {
+  static readonly layer = Layer.effect(
+    Actors,
+    Effect.gen(function* () {
+      const kept = yield* CatalogStore
+      const { accounts } = yield* Settings
+      const account = accounts.get(apify.provider)
+      const failedAt = new Map<string, number>()
+
+      const fetchJson = (seconds: number) => (path: string) => {
+        const origin = account?.baseUrl ?? new URL(apify.base_url).origin
+        const key = account?.apiKey ?? null
+        const headers = key === null ? {} : { authorization: `Bearer ${Redacted.value(key)}` }
+        return Effect.flatMap(readAddress(`${origin}${path}`, seconds, headers), (text) =>
+          Effect.try({
+            try: (): unknown => JSON.parse(text),
+            catch: () => new ImportFailed({ message: `${origin}${path.split("?")[0]} answered no JSON.` })
+          })
+        )
+      }
+
+      const load = Effect.fnUntraced(function* (provider: string, endpoint: Endpoint, now: number) {
+        if (account === undefined || now - (failedAt.get(endpoint.path) ?? -retryMillis) < retryMillis) return null
+        const name = endpoint.path.replace("/", "~")
+        const build = yield* fetchJson(buildSeconds)(`/v2/acts/${encodeURIComponent(name)}/builds/default`).pipe(
+          Effect.catch((failed) => Effect.as(Effect.logWarning(`${endpoint.path}: ${failed.message}`), null))
+        )
+        const read = build === null ? null : actorInput(build)
+        if (read === null || read.body === null) {
+          failedAt.set(endpoint.path, now)
+          return null
+        }
+        for (const { where, message } of read.warnings) yield* Effect.logInfo(`${endpoint.path}: ${where} ${message}`)
+        const input = { body: read.body, example: read.example }
+        yield* kept.keepActorInput(provider, endpoint.path, input)
+        return input
+      })
+
+      return Actors.of({
+        input: Effect.fnUntraced(function* (provider, endpoint, mayLoad) {
+          if (endpoint.body_type !== "actor_input" || endpoint.body !== null) return null
+          const known = yield* kept.actorInput(provider, endpoint.path)
+          const now = yield* Clock.currentTimeMillis
+          if (!mayLoad || (known !== null && now - known.loaded_at.getTime() < freshMillis)) return known
+          return (yield* load(provider, endpoint, now)) ?? known
+        }),
+        store: importMarketplace({ fetchJson: fetchJson(pageSeconds) })
+      })
+    })
+  )
+}
