@@ -22,7 +22,8 @@ export interface Part {
   readonly documented: Json | undefined
 }
 
-export type Checked = { readonly example: Json } | { readonly problem: string }
+/** `reduced`: the documented example doesn't fit the schema, so parts of it are missing. */
+export type Checked = { readonly example: Json; readonly reduced: boolean } | { readonly problem: string }
 
 export interface Examples {
   /** Compiles the schema as a by-product; `broken` when it can't be compiled. */
@@ -109,16 +110,20 @@ export const examples = (definitions: Definitions, parts: ReadonlyMap<string, Js
         shownValue !== undefined && JSON.stringify(shownValue).length <= exampleBytesMax ? shownValue : undefined
       const first = sample(schema, definitions)
       const madeUp = first === undefined ? undefined : withoutSecrets(first)
-      const candidates = [
-        ...(given === undefined ? [] : [given, ...both(madeUp, given)]),
-        ...(madeUp === undefined ? [] : [madeUp])
-      ]
-      for (const candidate of candidates) if (accepts(validate, candidate)) return { example: candidate }
-      for (const candidate of candidates) {
-        const fitting = reduced(validate, candidate)
-        if (fitting !== undefined) return { example: fitting }
+      const documentedOnes = given === undefined ? [] : [given, ...both(madeUp, given)]
+      const contradicts = given !== undefined
+      for (const candidates of [documentedOnes, madeUp === undefined ? [] : [madeUp]]) {
+        for (const candidate of candidates) {
+          if (accepts(validate, candidate))
+            return { example: candidate, reduced: candidates !== documentedOnes && contradicts }
+        }
+        for (const candidate of candidates) {
+          const fitting = reduced(validate, candidate)
+          if (fitting !== undefined && JSON.stringify(fitting) !== "{}")
+            return { example: fitting, reduced: contradicts }
+        }
       }
-      return accepts(validate, {}) ? { example: {} } : { problem: "no example fits its schema" }
+      return accepts(validate, {}) ? { example: {}, reduced: contradicts } : { problem: "no example fits its schema" }
     }
   }
 }

@@ -107,7 +107,12 @@ const endpointOf = (
     if ("broken" in checked) {
       warnings.add(where, `the ${name} schema can't be compiled and is left open: ${checked.broken}`)
       parts[name] = {}
-    } else if ("problem" in checked) warnings.add(where, `${name}: ${checked.problem}, so none is shown`)
+      continue
+    }
+    if ("reduced" in checked && checked.reduced) {
+      warnings.add(where, `the documented example of its ${name} doesn't fit its schema and is not shown in full`)
+    }
+    if ("problem" in checked) warnings.add(where, `${name}: ${checked.problem}, so none is shown`)
     else if (name === "input") shown.input = checked.example
     // An empty query says nothing.
     else if (isJsonObject(checked.example) && Object.keys(checked.example).length > 0) shown[name] = checked.example

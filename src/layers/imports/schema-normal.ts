@@ -4,7 +4,7 @@
  * References stay references: what they point at becomes a definition, read once, so cyclic schemas end. Every schema is
  * bounded in depth and in size, and what is left out is open (`{}`) and said in a warning.
  */
-import { isRecord, type Json, type JsonObject, unsafeName } from "./openapi-json.ts"
+import { isJsonObject, isRecord, type Json, type JsonObject, unsafeName } from "./openapi-json.ts"
 import { type References, refOf, type Spot } from "./openapi-reference.ts"
 import { shown, type Warnings } from "./openapi-warnings.ts"
 import { breakCircles } from "./schema-circles.ts"
@@ -89,7 +89,8 @@ export const schemas = (references: References, warnings: Warnings): Schemas => 
     /** `items: [A, B]` of older drafts is `prefixItems`. */
     const items = (node: Readonly<Record<string, unknown>>, schema: Record<string, Json>, depth: number): void => {
       if (!Array.isArray(node["items"])) {
-        schema["items"] = sub(node["items"], depth)
+        const item = sub(node["items"], depth)
+        schema["items"] = isJsonObject(item) && isBareObject(item) ? withoutType(item) : item
         return
       }
       if (node["items"].length > 0) schema["prefixItems"] = node["items"].map((item: unknown) => sub(item, depth))
@@ -228,6 +229,18 @@ export const schemas = (references: References, warnings: Warnings): Schemas => 
     size: () => total
   }
 }
+
+const bareKeywords = new Set(["type", "title", "description"])
+
+/**
+ * Generators write a list of anything as a list of objects without fields: taken at its word, DataForSEO's own examples of
+ * `filters` (lists of lists of texts) would be refused in 37 endpoints.
+ */
+const isBareObject = ({ type, ...rest }: JsonObject): boolean =>
+  Object.keys(rest).every((keyword) => bareKeywords.has(keyword)) &&
+  (type === "object" || (Array.isArray(type) && type.every((one) => one === "object" || one === "null")))
+
+const withoutType = ({ type: _, ...rest }: JsonObject): JsonObject => rest
 
 /** The reference that a node consists of, directly or as its only alternative, and what else the node says. */
 const opened = (node: unknown): { readonly ref: unknown; readonly beside: unknown } => {

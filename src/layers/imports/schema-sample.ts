@@ -103,7 +103,7 @@ export const sample = (root: Json, definitions: Definitions, name = ""): Json | 
     const least = typeof minItems === "number" ? minItems : 0
     const first = Array.isArray(prefixItems) ? prefixItems.slice(0, itemsMax) : []
     if (least > 50) return undefined
-    const list = first.flatMap((one) => valueOf(one, field, depth + 1) ?? [])
+    const list = first.map((one) => valueOf(one, field, depth + 1)).filter((one) => one !== undefined)
     if (list.length > 0 && list.length >= least) return list
     const item = valueOf(items ?? {}, field.replace(/s$/, ""), depth + 1)
     return item === undefined
@@ -135,21 +135,30 @@ export const sample = (root: Json, definitions: Definitions, name = ""): Json | 
   const composed = (schema: JsonObject, field: string, depth: number): ReadonlyArray<Json> => {
     const { $ref, allOf, anyOf, oneOf } = schema
     const target = typeof $ref === "string" ? $ref.slice(prefix.length) : null
+    const properties = schema["properties"]
+    /** `anyOf: [{required: ["a"]}]` speaks of fields that are described outside. */
+    const knowing = (branch: Json): Json => {
+      if (!isJsonObject(branch) || properties === undefined || !isJsonObject(properties)) return branch
+      const own = branch["properties"]
+      return { ...branch, properties: { ...properties, ...(own !== undefined && isJsonObject(own) ? own : {}) } }
+    }
     const parts: Array<Json> = target !== null && Object.hasOwn(definitions, target) ? [definitions[target] ?? {}] : []
-    if (Array.isArray(allOf)) parts.push(...allOf)
+    if (Array.isArray(allOf)) parts.push(...allOf.map(knowing))
     for (const branches of [anyOf, oneOf]) {
       if (!Array.isArray(branches)) continue
       const usual = branches.find((one) => !(isJsonObject(one) && one["type"] === "null")) ?? branches[0]
-      if (usual !== undefined) parts.push(usual)
+      if (usual !== undefined) parts.push(knowing(usual))
     }
-    return parts.flatMap((part) => valueOf(part, field, depth + 1) ?? [])
+    return parts.map((part) => valueOf(part, field, depth + 1)).filter((one) => one !== undefined)
   }
 
   const valueOf = (schema: Json, field: string, depth: number): Json | undefined => {
     if (schema === true) return "example"
     if (!isJsonObject(schema) || depth > depthMax || ++values > valuesMax) return undefined
     if (schema["const"] !== undefined) return schema["const"]
-    if (schema["default"] !== undefined && schema["default"] !== null) return schema["default"]
+    const usual = schema["default"]
+    // Some generators write an empty default beside every type.
+    if (usual !== undefined && usual !== null && usual !== "") return usual
     const { enum: choices } = schema
     if (Array.isArray(choices)) return choices.find((one) => one !== null) ?? choices[0]
     const own = plain(schema, field, depth)
