@@ -15,11 +15,17 @@ import { type Concept, synonyms } from "./synonyms.ts"
 
 export interface SearchIndex extends Lexicon {
   readonly documents: ReadonlyArray<SearchDocument>
+  /** Positions of the capabilities. */
+  readonly capabilities: ReadonlyArray<number>
+  readonly factors: Float32Array
   readonly wraps: Wraps
-  /** Zero between searches: a document's score, its best alternative of the slot at hand, and the documents that have one. */
+  /** A document's score: zero between searches. */
   readonly scores: Float32Array
-  readonly slotScores: Float32Array
+  /** Documents that have a score. */
   readonly touched: Uint32Array
+  /** A document's best alternative of the slot at hand, when `rounds` says that it is of this slot. */
+  readonly slotScores: Float32Array
+  readonly rounds: Uint8Array
 }
 
 export interface SearchRequest {
@@ -55,19 +61,22 @@ export const buildIndex = Effect.fnUntraced(function* (
     documents,
     phrases,
     postings: step.value,
+    capabilities: documents.flatMap(({ kind }, id) => (kind === "capability" ? [id] : [])),
+    factors: Float32Array.from(documents, factorOf),
     wraps: wrapsOf(documents),
     scores: new Float32Array(documents.length),
+    touched: new Uint32Array(documents.length),
     slotScores: new Float32Array(documents.length),
-    touched: new Uint32Array(documents.length)
+    rounds: new Uint8Array(documents.length)
   }
   return index
 })
 
 /** Adds a slot to the scores: of each document's alternatives the best. Returns how many documents have a score. */
-const addSlot = ({ postings, scores, slotScores, touched }: SearchIndex, slot: Slot, before: number): number => {
+const addSlot = (index: SearchIndex, slot: Slot, round: number, before: number): number => {
+  const { postings, scores, slotScores, rounds, touched } = index
   const { starts, documents, impacts } = postings
   let count = before
-  const single = slot.alternatives.length === 1
   for (const { term, weight } of slot.alternatives) {
     const end = starts[term + 1] ?? 0
     for (let at = starts[term] ?? 0; at < end; at += 1) {
@@ -79,20 +88,12 @@ const addSlot = ({ postings, scores, slotScores, touched }: SearchIndex, slot: S
         count += 1
       }
       const gain = weight * (impacts[at] ?? 0)
-      if (single) {
-        scores[document] = score + gain
-        continue
-      }
-      const other = slotScores[document] ?? 0
+      const other = rounds[document] === round ? (slotScores[document] ?? 0) : 0
       if (gain <= other) continue
-      scores[document] = score + gain - other
+      rounds[document] = round
       slotScores[document] = gain
+      scores[document] = score + gain - other
     }
-  }
-  if (single) return count
-  for (const { term } of slot.alternatives) {
-    const end = starts[term + 1] ?? 0
-    for (let at = starts[term] ?? 0; at < end; at += 1) slotScores[documents[at] ?? 0] = 0
   }
   return count
 }
@@ -101,44 +102,34 @@ const serves = ({ provider, providers }: SearchDocument, wanted: string): boolea
   provider === null ? providers.includes(wanted) : provider === wanted
 
 const rank = (index: SearchIndex, request: SearchRequest, count: number): ReadonlyArray<Ranked> => {
-  const { documents, scores, touched, wraps } = index
+  const { documents, factors, scores, touched, wraps } = index
   const { kind, provider } = request
   const top = best(request.limit, orderOf(documents))
-  /** Own score and lifted score of every capability that is in question; they join last, when both are known. */
-  const capabilities = new Map<number, { own: number; lifted: number }>()
-  const entryOf = (id: number) => {
-    const known = capabilities.get(id)
-    if (known !== undefined) return known
-    const entry = { own: 0, lifted: 0 }
-    capabilities.set(id, entry)
-    return entry
-  }
-  for (let at = 0; at < count; at += 1) {
+  /** What the endpoints at the top lift their capabilities to. */
+  const lifts = new Map<number, number>()
+  let floor = 0
+  for (let at = 0; at < count && kind !== "capability"; at += 1) {
     const id = touched[at] ?? 0
-    const base = scores[id] ?? 0
-    // No factor of an endpoint raises its score, and a capability's is applied below.
+    const score = (scores[id] ?? 0) * (factors[id] ?? 0)
+    // Most documents end here: nothing but the arrays has been read for them.
+    if (score < floor) continue
     const document = documents[id]
-    if (document === undefined) continue
-    if (document.kind === "capability") {
-      entryOf(id).own = base * factorOf(document)
-      continue
-    }
-    if (base < top.floor() || kind === "capability") continue
+    if (document === undefined || document.kind === "capability") continue
     if (provider !== undefined && document.provider !== provider) continue
-    const score = base * factorOf(document)
-    if (score < top.floor()) continue
     top.add({ id, score, own: score })
-    if (kind === "endpoint") continue
+    floor = top.floor()
     for (let wrap = wraps.starts[id] ?? 0; wrap < (wraps.starts[id + 1] ?? 0); wrap += 1) {
-      const entry = entryOf(wraps.capabilities[wrap] ?? 0)
-      entry.lifted = Math.max(entry.lifted, score)
+      const capability = wraps.capabilities[wrap] ?? 0
+      lifts.set(capability, Math.max(lifts.get(capability) ?? 0, score))
     }
   }
   if (kind === "endpoint") return top.kept()
-  for (const [id, { own, lifted }] of capabilities) {
+  for (const id of index.capabilities) {
+    const own = (scores[id] ?? 0) * (factors[id] ?? 0)
+    const score = Math.max(own, lifts.get(id) ?? 0)
     const document = documents[id]
-    if (document === undefined || (provider !== undefined && !serves(document, provider))) continue
-    top.add({ id, score: Math.max(own, lifted), own })
+    if (score === 0 || document === undefined || (provider !== undefined && !serves(document, provider))) continue
+    top.add({ id, score, own })
   }
   return top.kept()
 }
@@ -147,13 +138,23 @@ const decimals = 10_000
 
 /** The best documents for a query, best first. Empty when nothing matched. */
 export const search = (index: SearchIndex, request: SearchRequest): ReadonlyArray<Hit> => {
-  const { scores, touched } = index
+  const { scores, rounds, touched } = index
   const slots = slotsOf(index, request.query)
   let count = 0
-  for (const slot of slots) if (!slot.weak) count = addSlot(index, slot, count)
-  for (const slot of slots) if (slot.weak) count = addSlot(index, slot, count)
+  let round = 0
+  for (const weak of [false, true]) {
+    for (const slot of slots) {
+      if (slot.weak !== weak) continue
+      round += 1
+      count = addSlot(index, slot, round, count)
+    }
+  }
   const ranked = rank(index, request, count)
-  for (let at = 0; at < count; at += 1) scores[touched[at] ?? 0] = 0
+  for (let at = 0; at < count; at += 1) {
+    const document = touched[at] ?? 0
+    scores[document] = 0
+    rounds[document] = 0
+  }
   const first = ranked[0]?.score ?? 1
   return ranked.map(({ id, score }) => ({ id, score: Math.max(1, Math.round((score / first) * decimals)) / decimals }))
 }

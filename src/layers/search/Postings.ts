@@ -72,15 +72,18 @@ const interned = (phrases: Phrases) => {
     if (known === undefined) begun[first] = [one]
     else known.push(one)
   }
+  const spellings: Array<string> = []
   const runs = new Map<string, ReadonlyArray<number>>()
   const idsOfRun = (run: string): ReadonlyArray<number> => {
     const known = runs.get(run)
     if (known !== undefined) return known
     const found = termsOfRun(run).map(idOf)
     runs.set(run, found)
+    const own = found[found.length - 1]
+    if (own !== undefined && run.length < (spellings[own]?.length ?? Infinity)) spellings[own] = run.toLowerCase()
     return found
   }
-  return { words, begun, idsOfRun }
+  return { words, spellings, begun, idsOfRun }
 }
 
 /** Sorts in pieces by first two letters: one sort of all terms would hold everybody up. */
@@ -114,7 +117,7 @@ export function* postingsOf(
   yieldEvery: number
 ): Generator<void, Postings> {
   const pause = yieldEvery * postingsPerDocument
-  const { words, begun, idsOfRun } = interned(phrases)
+  const { words, spellings, begun, idsOfRun } = interned(phrases)
   const stagedTerms = staging()
   const stagedCounts = staging()
   const ends = new Uint32Array(documents.length)
@@ -177,6 +180,7 @@ export function* postingsOf(
     pause
   )
   const ids = new Map<string, number>()
+  const spelt = terms.slice()
   const starts = new Uint32Array(terms.length + 1)
   const rarities = new Float64Array(terms.length)
   const renumbered = new Uint32Array(words.length)
@@ -190,12 +194,13 @@ export function* postingsOf(
     const id = ids.get(term)
     if (id === undefined) continue
     renumbered[old] = id
+    spelt[id] = spellings[old] ?? term
     starts[id + 1] = frequency
     rarities[id] = Math.log(1 + (documents.length - frequency + 0.5) / (frequency + 0.5))
     if (old % pause === pause - 1) yield
   }
   for (let id = 0; id < terms.length; id += 1) starts[id + 1] = (starts[id + 1] ?? 0) + (starts[id] ?? 0)
-  const vocabulary = vocabularyOf(terms)
+  const vocabulary = vocabularyOf(terms, spelt)
   yield
 
   const size = stagedTerms.size()

@@ -40,7 +40,7 @@ const typosMax = 4
 /** Unknown words of one query that are compared with the whole vocabulary. */
 const typoWordsMax = 6
 /** Postings that the expansions of one query may read; the words themselves are always read. */
-const expandedPostingsMax = 200_000
+const expandedPostingsMax = 150_000
 
 export interface Lexicon {
   readonly postings: Postings
@@ -196,9 +196,15 @@ export const slotsOf = (lexicon: Lexicon, query: string): ReadonlyArray<Slot> =>
   return slots
 }
 
-/** Words near to those of a query that no document holds: "did you mean". */
+/** Words of a query that nobody knows, with words near them that somebody does: "did you mean". */
 export const suggestionsOf = ({ postings }: Lexicon, query: string, most: number): ReadonlyArray<string> => {
-  const unknown = queryWords(query).filter(({ stop, term }) => !stop && idOf(postings.vocabulary, term) === undefined)
-  const near = unknown.slice(0, typoWordsMax).flatMap(({ term }) => misspelt(postings, term).slice(0, 2))
-  return Array.from(new Set(near.map(({ term }) => postings.vocabulary.terms[term] ?? ""))).slice(0, most)
+  const { vocabulary } = postings
+  const unknown = queryWords(query).filter(({ stop, term }) => !stop && idOf(vocabulary, term) === undefined)
+  const near = unknown.slice(0, typoWordsMax).flatMap(({ word, term }) =>
+    [...misspelt(postings, term), ...longer(postings, term.slice(0, 4), typosMax, unfinishedWeight)]
+      .map((one) => vocabulary.spellings[one.term] ?? "")
+      .filter((spelling) => spelling !== word)
+      .slice(0, 2)
+  )
+  return Array.from(new Set(near)).slice(0, most)
 }

@@ -8,6 +8,8 @@
 export interface Vocabulary {
   /** Sorted by UTF-16 code units. */
   readonly terms: ReadonlyArray<string>
+  /** The shortest word in lower case that each term is the stem of: how to show it. */
+  readonly spellings: ReadonlyArray<string>
   /** Which letters a term has, a bit each. */
   readonly letters: Uint32Array
   /** Term ids by length, then alphabetically. */
@@ -28,7 +30,7 @@ export const lettersOf = (term: string): number => {
 const longest = 64
 
 /** Puts sorted terms into the shapes that the look-ups need. */
-export const vocabularyOf = (terms: ReadonlyArray<string>): Vocabulary => {
+export const vocabularyOf = (terms: ReadonlyArray<string>, spellings: ReadonlyArray<string>): Vocabulary => {
   const letters = new Uint32Array(terms.length)
   const lengthStarts = new Uint32Array(longest + 2)
   const lengthOf = (term: string) => (isConcept(term) ? 0 : Math.min(term.length, longest))
@@ -48,7 +50,7 @@ export const vocabularyOf = (terms: ReadonlyArray<string>): Vocabulary => {
     byLength[at] = id
     next[length] = at + 1
   }
-  return { terms, letters, byLength, lengthStarts }
+  return { terms, spellings, letters, byLength, lengthStarts }
 }
 
 /** The first of the sorted terms, from `from` on, that is not low. */
@@ -75,35 +77,35 @@ export const prefixRange = ({ terms }: Vocabulary, prefix: string): readonly [nu
   return [start, firstAfter(terms, (term) => term.startsWith(prefix), start)]
 }
 
+/** Rows of the edit table, kept between calls; terms are shorter than this. */
+const rows = [0, 1, 2].map(() => new Uint8Array(longest + 1))
+
 /**
  * Edits between two words: insertions, deletions, replacements and swaps of neighbours; anything above `most` is `most + 1`.
  */
 export const editsBetween = (a: string, b: string, most: number): number => {
-  if (Math.abs(a.length - b.length) > most) return most + 1
-  let before: Array<number> = []
-  let above = Array.from({ length: b.length + 1 }, (_, column) => column)
+  if (Math.abs(a.length - b.length) > most || a.length > longest || b.length > longest) return most + 1
+  let [before = new Uint8Array(), above = new Uint8Array(), line = new Uint8Array()] = rows
+  for (let column = 0; column <= b.length; column += 1) above[column] = column
   for (let row = 1; row <= a.length; row += 1) {
-    const line = [row]
+    line[0] = row
     let least = row
+    const letter = a.charCodeAt(row - 1)
     for (let column = 1; column <= b.length; column += 1) {
-      const same = a.charCodeAt(row - 1) === b.charCodeAt(column - 1)
-      let edits = Math.min(
-        (above[column] ?? 0) + 1,
-        (line[column - 1] ?? 0) + 1,
-        (above[column - 1] ?? 0) + (same ? 0 : 1)
-      )
-      const swapped =
-        row > 1 &&
-        column > 1 &&
-        a.charCodeAt(row - 1) === b.charCodeAt(column - 2) &&
-        a.charCodeAt(row - 2) === b.charCodeAt(column - 1)
-      if (swapped) edits = Math.min(edits, (before[column - 2] ?? 0) + 1)
-      line.push(edits)
+      const other = b.charCodeAt(column - 1)
+      let edits = (above[column - 1] ?? 0) + (letter === other ? 0 : 1)
+      edits = Math.min(edits, (above[column] ?? 0) + 1, (line[column - 1] ?? 0) + 1)
+      if (row > 1 && column > 1 && letter === b.charCodeAt(column - 2) && a.charCodeAt(row - 2) === other) {
+        edits = Math.min(edits, (before[column - 2] ?? 0) + 1)
+      }
+      line[column] = edits
       if (edits < least) least = edits
     }
     if (least > most) return most + 1
+    const spare = before
     before = above
     above = line
+    line = spare
   }
   return Math.min(above[b.length] ?? most + 1, most + 1)
 }
@@ -133,10 +135,13 @@ export const nearTerms = (vocabulary: Vocabulary, term: string): ReadonlyArray<N
   const to = lengthStarts[Math.min(term.length + most, longest) + 1] ?? 0
   for (let at = from; at < to; at += 1) {
     const id = byLength[at] ?? 0
-    if (bitsOf((letters[id] ?? 0) ^ wanted) > 2 * most) continue
+    const differing = bitsOf((letters[id] ?? 0) ^ wanted)
+    if (differing > 2 * most) continue
     const other = terms[id] ?? ""
-    const edits = editsBetween(term, other, other.charCodeAt(0) === term.charCodeAt(0) ? most : 1)
-    if (edits <= most && (edits === 1 || other.charCodeAt(0) === term.charCodeAt(0))) near.push({ id, edits })
+    const allowed = other.charCodeAt(0) === term.charCodeAt(0) ? most : 1
+    if (differing > 2 * allowed) continue
+    const edits = editsBetween(term, other, allowed)
+    if (edits <= allowed) near.push({ id, edits })
   }
   return near
 }

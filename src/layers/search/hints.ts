@@ -1,0 +1,173 @@
+/**
+ * What discover tells beside its items: what to try when nothing matched, and what to do when the query is no description of
+ * a job but the data itself: an address, a number, a run.
+ *
+ * Only capabilities that the catalog has are named, so every hint can be followed.
+ */
+import type { SearchDocument } from "./Document.ts"
+import type { Hit, SearchIndex, SearchRequest } from "./Index.ts"
+import { suggestionsOf } from "./Query.ts"
+import { queryLengthMax, queryWords } from "./Tokens.ts"
+
+/** Each says one thing; more than these nobody reads. */
+const hintsMax = 6
+const suggestionsMax = 4
+/** From here on a query is a story rather than a noun phrase. */
+const wordsOfAStory = 8
+
+interface Subject {
+  readonly what: string
+  readonly pattern: RegExp
+  readonly capabilities: ReadonlyArray<readonly [slug: string, purpose: string]>
+  /** Whether GET /v1/history takes it as a subject. */
+  readonly history: boolean
+}
+
+/** In the order in which they are tried: a profile's address is also an address. Patterns are anchored and linear. */
+const subjects: ReadonlyArray<Subject> = [
+  {
+    what: "an e-mail address",
+    pattern: /^[^\s@/:]+@[^\s@/]+\.[^\s@/.]{2,}$/u,
+    capabilities: [
+      ["email.verify", "check it"],
+      ["people.enrich", "learn whose it is"]
+    ],
+    history: true
+  },
+  {
+    what: "a professional network profile",
+    pattern: /^(?:https?:\/\/)?(?:[a-z]{2,3}\.)?linkedin\.com\/in\/\S+$/iu,
+    capabilities: [
+      ["network.profile", "read it"],
+      ["people.enrich", "enrich the person"],
+      ["email.find", "find the work e-mail"]
+    ],
+    history: true
+  },
+  {
+    what: "a company's network page",
+    pattern: /^(?:https?:\/\/)?(?:[a-z]{2,3}\.)?linkedin\.com\/company\/\S+$/iu,
+    capabilities: [["company.enrich", "enrich the company"]],
+    history: true
+  },
+  {
+    what: "a social profile or post",
+    pattern:
+      /^(?:https?:\/\/)?(?:[a-z]{1,6}\.)?(?:instagram|tiktok|twitter|x|youtube|facebook|threads|bsky|reddit)\.(?:com|net|app)\/\S+$/iu,
+    capabilities: [
+      ["social.profile", "read the profile"],
+      ["social.posts", "list its posts"]
+    ],
+    history: true
+  },
+  {
+    what: "a web address",
+    pattern: /^https?:\/\/\S+$/iu,
+    capabilities: [
+      ["web.scrape", "read the page"],
+      ["company.enrich", "learn about the company behind it"]
+    ],
+    history: true
+  },
+  {
+    what: "a domain",
+    pattern: /^(?=[^\s]*[a-z])[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,4}\.[a-z]{2,24}\/?$/iu,
+    capabilities: [
+      ["company.enrich", "learn about the company"],
+      ["web.scrape", "read its home page"],
+      ["domain.check", "see whether it is free"],
+      ["seo.domain", "see how it ranks"]
+    ],
+    history: true
+  },
+  {
+    what: "a phone number",
+    pattern: /^(?:\+|00)?\(?[0-9][0-9 ().-]{5,20}[0-9]$/u,
+    capabilities: [["phone.lookup", "look it up"]],
+    history: true
+  }
+]
+
+const runId = /^run_[0-9a-z]{1,40}$/iu
+
+const capabilitiesOf = ({ documents, capabilities }: SearchIndex): ReadonlyArray<SearchDocument> =>
+  capabilities.flatMap((id) => documents[id] ?? [])
+
+/** The query as a whole, or the first of its words that is data; a phone number may hold spaces. */
+const subjectOf = (query: string): readonly [Subject, string] | null => {
+  const whole = query.slice(0, queryLengthMax).trim()
+  for (const text of [whole, ...whole.split(/\s+/u)]) {
+    const subject = subjects.find(({ pattern }) => pattern.test(text))
+    // A capability's slug looks like a domain; the caller has ruled that out for the whole query.
+    if (subject !== undefined) return [subject, text]
+  }
+  return null
+}
+
+const listed = (words: ReadonlyArray<string>): string =>
+  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words[words.length - 1]}`
+
+const forData = (query: string, slugs: ReadonlySet<string>): ReadonlyArray<string> => {
+  const found = subjectOf(query)
+  if (found === null) return []
+  const [subject, text] = found
+  if (slugs.has(text.toLowerCase())) return []
+  const uses = subject.capabilities
+    .filter(([slug]) => slugs.has(slug))
+    .map(([slug, purpose]) => `${slug} to ${purpose}`)
+  return [
+    ...(uses.length > 0
+      ? [`The query holds ${subject.what}. Run ${listed(uses)}; discover looks for jobs, not for data.`]
+      : []),
+    ...(subject.history ? [`See what is already known of it, free: GET /v1/history?q=${encodeURIComponent(text)}`] : [])
+  ]
+}
+
+const forNothing = (index: SearchIndex, { query, kind, provider }: SearchRequest): ReadonlyArray<string> => {
+  const words = queryWords(query)
+  const near = suggestionsOf(index, query, suggestionsMax)
+  const categories = new Set(capabilitiesOf(index).map(({ slug }) => slug.split(".")[0] ?? slug))
+  return [
+    words.length === 0
+      ? 'The query has no words to search for. Describe the job in a short noun phrase, such as "verify email".'
+      : 'Nothing matched. Short noun phrases work best, such as "work email" or "company tech stack".',
+    ...(near.length > 0 ? [`Did you mean ${listed(near.map((word) => `"${word}"`))}?`] : []),
+    ...(words.length >= wordsOfAStory
+      ? ["Leave out names and conditions: they go into the run's input, not into the query."]
+      : []),
+    ...(provider === undefined ? [] : [`Drop the provider filter "${provider.slice(0, 40)}" to search all providers.`]),
+    ...(kind === undefined ? [] : [`Drop the kind filter "${kind}" to search capabilities and endpoints alike.`]),
+    ...(categories.size > 0 ? [`The capabilities are about ${Array.from(categories).sort().join(", ")}.`] : [])
+  ]
+}
+
+const forFound = (index: SearchIndex, hits: ReadonlyArray<Hit>): ReadonlyArray<string> => {
+  const first = index.documents[hits[0]?.id ?? -1]
+  if (first === undefined) return []
+  const what =
+    first.kind === "capability" ? { capability: first.slug } : { provider: first.provider ?? "", endpoint: first.slug }
+  return [
+    `Inspect before you run, for the input and the price: POST /v1/inspect ${JSON.stringify(what)}`,
+    ...(first.kind === "capability" && !first.live
+      ? [`${first.slug} is not live yet: in the sandbox it answers made-up data, in production it does not run.`]
+      : [])
+  ]
+}
+
+/** Sentences for the caller of a search: most useful first, at most `hintsMax`. */
+export const hintsFor = (
+  index: SearchIndex,
+  request: SearchRequest,
+  hits: ReadonlyArray<Hit>
+): ReadonlyArray<string> => {
+  const text = request.query.slice(0, queryLengthMax).trim()
+  if (runId.test(text)) return [`That is a run: GET /v1/runs/${text.toLowerCase()}`]
+  const slugs = new Set(capabilitiesOf(index).map(({ slug }) => slug))
+  const slug = text.toLowerCase()
+  const exact = slugs.has(slug)
+    ? [`That is a capability: POST /v1/inspect ${JSON.stringify({ capability: slug })}`]
+    : []
+  const data = exact.length > 0 ? [] : forData(text, slugs)
+  const rest = hits.length === 0 ? forNothing(index, request) : exact.length > 0 ? [] : forFound(index, hits)
+  return [...exact, ...data, ...rest].slice(0, hintsMax)
+}
