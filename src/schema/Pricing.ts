@@ -122,6 +122,21 @@ const platformRate = { numerator: 6n, denominator: 5n }
 const scaled = (amount: Money.MicroUsd, rate: { numerator: bigint; denominator: bigint }): Money.MicroUsd =>
   Money.MicroUsd((amount * rate.numerator + rate.denominator - 1n) / rate.denominator)
 
+/**
+ * What the platform charges for the product of these decimals (a price and how many of it), rounded up once, to a
+ * microdollar.
+ */
+export const atPlatformRate = (...factors: ReadonlyArray<string>): Money.MicroUsd => {
+  let digits = 1_000_000n * platformRate.numerator
+  let divisor = platformRate.denominator
+  for (const factor of factors) {
+    const [whole = "0", fraction = ""] = factor.split(".")
+    digits *= BigInt(whole + fraction)
+    divisor *= 10n ** BigInt(fraction.length)
+  }
+  return Money.MicroUsd((digits + divisor - 1n) / divisor)
+}
+
 const capped = (amount: Money.MicroUsd, max_cost: Money.MicroUsd | null): Money.MicroUsd =>
   max_cost === null ? amount : Money.min(amount, max_cost)
 
