@@ -87,7 +87,7 @@ export const fold = (view: TurnView, room: Room, newId: () => string, newToken: 
     if (lease_token === null) queued = true
     else {
       const { org_id, run_id, capability, input } = run
-      started.set(run_id, { org_id, run_id, capability, input, plan, lease_token, attempts })
+      started.set(run_id, { org_id, run_id, capability, input, plan, lease_token, attempts, job: null })
     }
   }
 

@@ -4,7 +4,7 @@
  * It asks the planned providers in order, at most as often as the plan allows, and records each attempt durably before it
  * makes it. Only the provider that delivers is charged. Money moves in the wallet's turn, never here.
  */
-import { Cause, Clock, Context, Effect, Layer, Schedule } from "effect"
+import { Cause, Clock, Context, Effect, Layer, Schedule, type Schema } from "effect"
 import { oneLine } from "../layers/Batch.ts"
 import { Catalog, type CatalogOffer } from "../layers/Catalog.ts"
 import { crashPoint } from "../layers/CrashPoint.ts"
@@ -217,8 +217,12 @@ export class RunActor extends Context.Service<
           const offer = catalog.offer(run.capability ?? "", provider)
           if (offer === undefined || capability === undefined) return null
           const { include_raw } = plan
-          const call = { run_id, offer, capability: capability.slug, input, attempt: number, include_raw }
-          const said = yield* shielded(provider, providers.call(call))
+          // The job of an earlier execution belongs to the attempt that was open when its worker died.
+          const job = number === run.attempts.length ? run.job : null
+          const { state, resumed } = job ?? { state: null, resumed: 0 }
+          const keep = (state: Schema.Json) => patiently(leases.keepJob(run_id, run.lease_token, { state, resumed }))
+          const asked = { run_id, offer, capability: capability.slug, input, attempt: number, include_raw, state, keep }
+          const said = yield* shielded(provider, providers.call(asked))
           return { said, delivered: deliveryOf(capability, offer, input, said, catalog.sandbox) }
         })
 

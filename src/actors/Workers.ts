@@ -25,6 +25,8 @@ const lingerMillis = 4
 const claimMax = 100
 const sweepEvery = "1 second"
 const takeOverMax = 100
+/** A job whose worker dies this often is given up: maybe the job is what kills them. */
+const resumesMax = 5
 /** After so many seconds a wake-up is taken for lost, and after twice as many for impossible: then the turn is taken without one. */
 const stuckSeconds = 4
 const tendEverySweeps = 15
@@ -123,13 +125,18 @@ export const Workers = Layer.effectDiscard(
     /** A dead worker's run: what may be tried again goes back into the queue, the rest ends here. */
     const recover = (run: LostRun) =>
       Effect.gen(function* () {
+        if (run.job !== null && run.job.resumed < resumesMax) {
+          yield* Effect.logWarning(`${run.run_id}: its worker died; its job at the provider goes on`)
+          yield* leases.requeue(run, JSON.stringify(run.attempts), { ...run.job, resumed: run.job.resumed + 1 })
+          return yield* claimSoon
+        }
         const attempts = closeLost(run.attempts)
         const exhausted = attempts.length >= run.plan.attempts_max
         yield* Effect.logWarning(
           `${run.run_id}: its worker died; ${run.side_effect || exhausted ? "it ends here" : "it is tried again"}`
         )
         if (run.side_effect || exhausted) return yield* runActor.giveUp(run, attempts)
-        yield* leases.requeue(run, JSON.stringify(attempts))
+        yield* leases.requeue(run, JSON.stringify(attempts), null)
         yield* claimSoon
       })
 

@@ -7,7 +7,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { Capability } from "../schema/Capability.ts"
 import { capabilities } from "../schema/capabilities/index.ts"
-import type { Offer, Provider } from "../schema/Provider.ts"
+import { needsNoAccount, type Offer, type Provider } from "../schema/Provider.ts"
 import { providers } from "./providers/index.ts"
 import { Settings } from "./Settings.ts"
 
@@ -47,7 +47,7 @@ export class Catalog extends Context.Service<
             provider.offers.flatMap((offer): ReadonlyArray<CatalogOffer> => {
               if (offer.capability !== capability.slug) return []
               const account = accounts.get(provider.slug)
-              const live = offer.wired && (provider.auth.kind === "none" || (account?.apiKey ?? null) !== null)
+              const live = offer.wired && (needsNoAccount(provider.auth) || (account?.apiKey ?? null) !== null)
               // What is coming soon has no provider that may be asked yet, whatever its adapters can do.
               const ready = live && capability.status === "live"
               return [{ provider, offer, live, executable: sandbox || ready }]

@@ -8,7 +8,7 @@ import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { Context, Effect, Layer, Schedule } from "effect"
 import { type Endpoint, endpointKey, type Method, type ProviderDocument } from "../schema/Endpoint.ts"
-import type { Provider } from "../schema/Provider.ts"
+import { needsNoAccount, type Provider } from "../schema/Provider.ts"
 import { oneLine } from "./Batch.ts"
 import { Catalog } from "./Catalog.ts"
 import { CatalogStore, type StoredDocument } from "./CatalogStore.ts"
@@ -130,7 +130,8 @@ export class Endpoints extends Context.Service<
         ): EndpointStatus => {
           if (provider !== null && provider.excluded !== null) return "excluded"
           if (mode === "sandbox") return "live"
-          const keyless = (provider?.auth ?? document?.auth)?.kind === "none"
+          const auth = provider?.auth ?? document?.auth ?? null
+          const keyless = auth !== null && needsNoAccount(auth)
           return keyless || (accounts.get(slug)?.apiKey ?? null) !== null ? "live" : "ready"
         }
 

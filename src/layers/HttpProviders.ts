@@ -29,7 +29,8 @@ import { type Account, Settings } from "./Settings.ts"
 /** After decompression: a small gzip can hide a gigabyte. */
 export const replyBytesMax = 32 * 1024 * 1024
 /** A provider that keeps saying "not yet" ends at the attempt's deadline, and at this many questions. */
-const againMax = 40
+const againMax = 400
+const leaseLost = "another worker has taken over this run"
 
 const queryOf = (call: Call): string => {
   const query = new URLSearchParams()
@@ -46,6 +47,12 @@ const authorize = (auth: Auth, secret: string): { headers: Record<string, string
   switch (auth.kind) {
     case "none":
       return { headers: {}, query: "" }
+    case "contact":
+      return { headers: { "user-agent": secret === "" ? "Rungate" : `Rungate (${secret})` }, query: "" }
+    case "headers": {
+      const [first, ...rest] = secret.split(":")
+      return { headers: { [auth.names[0]]: first ?? "", [auth.names[1]]: rest.join(":") }, query: "" }
+    }
     case "bearer":
       return { headers: { authorization: `Bearer ${secret}` }, query: "" }
     case "basic":
@@ -76,48 +83,56 @@ interface Outgoing {
   readonly query: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | FormData | undefined
+  /** Another host than the base URL's. */
+  readonly origin: string | undefined
 }
 
-const json = { "content-type": "application/json" }
-
-const outgoing = (call: Call): Outgoing => ({
-  method: call.method,
-  path: call.path,
-  query: queryOf(call),
-  headers: { ...(call.body === undefined ? {} : json), ...call.headers },
-  body: call.body === undefined ? undefined : JSON.stringify(call.body)
-})
-
-const fieldsOf = (input: unknown): ReadonlyArray<readonly [string, string]> =>
+const fieldsOf = (input: unknown): ReadonlyArray<[string, string]> =>
   Object.entries(typeof input === "object" && input !== null ? input : {}).flatMap(([name, value]) =>
-    (Array.isArray(value) ? value : [value]).map(
-      (one: unknown) => [name, typeof one === "object" ? JSON.stringify(one) : String(one)] as const
-    )
+    (Array.isArray(value) ? value : [value]).map((one: unknown): [string, string] => [
+      name,
+      typeof one === "object" ? JSON.stringify(one) : String(one)
+    ])
   )
+
+/** The body and the header that says what it is; a multipart body says so itself. */
+const encoded = (
+  body: unknown,
+  encoding: "json" | "form" | "multipart"
+): Pick<Outgoing, "body"> & { readonly type: Readonly<Record<string, string>> } => {
+  if (body === undefined) return { body: undefined, type: {} }
+  if (encoding === "form") {
+    const form = new URLSearchParams([...fieldsOf(body)])
+    return { body: form.toString(), type: { "content-type": "application/x-www-form-urlencoded" } }
+  }
+  if (encoding === "multipart") {
+    const form = new FormData()
+    for (const [name, value] of fieldsOf(body)) form.append(name, value)
+    return { body: form, type: {} }
+  }
+  return { body: JSON.stringify(body), type: { "content-type": "application/json" } }
+}
+
+const outgoing = (call: Call): Outgoing => {
+  const { body, type } = encoded(call.body, call.encoding ?? "json")
+  const { method, path, origin } = call
+  return { method, path, query: queryOf(call), headers: { ...type, ...call.headers }, body, origin }
+}
 
 /** The caller's request as its plan fixed it; a task endpoint takes an array, also of one. */
 const rawOutgoing = ({ raw, input }: RawCall): Outgoing => {
   const query = new URLSearchParams(raw.query.map(([name, value]): [string, string] => [name, value])).toString()
-  const head = { method: raw.method, path: raw.path, query }
-  if (!raw.has_body) return { ...head, headers: {}, body: undefined }
-  if (raw.encoding === "form") {
-    const form = new URLSearchParams(fieldsOf(input).map(([name, value]): [string, string] => [name, value]))
-    return { ...head, headers: { "content-type": "application/x-www-form-urlencoded" }, body: form.toString() }
-  }
-  if (raw.encoding === "multipart") {
-    const form = new FormData()
-    for (const [name, value] of fieldsOf(input)) form.append(name, value)
-    return { ...head, headers: {}, body: form }
-  }
-  const body = raw.body_type === "task" && !Array.isArray(input) ? [input] : input
-  return { ...head, headers: json, body: JSON.stringify(body) }
+  const sent = raw.body_type === "task" && !Array.isArray(input) ? [input] : input
+  const { body, type } = encoded(raw.has_body ? sent : undefined, raw.encoding)
+  return { method: raw.method, path: raw.path, query, headers: type, body, origin: undefined }
 }
 
 /** The configured origin replaces the provider's own; its path prefix stays. */
 const urlOf = (target: Target, account: Account | undefined, sent: Outgoing, authQuery: string): URL => {
   const base = new URL(target.base_url)
-  const prefix = base.pathname.replace(/\/+$/, "")
-  const origin = account?.baseUrl ?? base.origin
+  // Another host has paths of its own.
+  const prefix = sent.origin === undefined ? base.pathname.replace(/\/+$/, "") : ""
+  const origin = account?.baseUrl ?? sent.origin ?? base.origin
   const query = [sent.query, authQuery].filter((part) => part !== "").join("&")
   return new URL(`${origin}${prefix}${sent.path}${query === "" ? "" : `?${query}`}`)
 }
@@ -189,7 +204,14 @@ export const HttpProviders = Layer.effect(
       // Some providers repeat the key in their errors: it must not reach an attempt's detail or a stored payload.
       const redact = (text: string) => {
         if (secret === "") return text
-        const parts = target.auth.kind === "basic" ? [secret, ...secret.split(":").slice(1)] : [secret]
+        const parts =
+          target.auth.kind === "contact"
+            ? []
+            : target.auth.kind === "basic"
+              ? [secret, ...secret.split(":").slice(1)]
+              : target.auth.kind === "headers"
+                ? [secret, ...secret.split(":")]
+                : [secret]
         return parts.reduce(
           (rest, part) => rest.replaceAll(part, "<redacted>").replaceAll(encodeURIComponent(part), "<redacted>"),
           text
@@ -205,31 +227,36 @@ export const HttpProviders = Layer.effect(
       )
     }
 
+    /** One attempt as a conversation: question, answer, and on from the state that an answer leaves, until it is a result. */
     const converse = Effect.fnUntraced(function* (asked: ProviderCall) {
-      let call = asked.offer.offer.request(asked.input, { run_id: asked.run_id })
+      const { offer, provider } = asked.offer
+      const context = { run_id: asked.run_id }
+      let state = asked.state
       for (let question = 0; question < againMax; question++) {
-        const reply = yield* exchange(asked.offer.provider, outgoing(call))
+        const call = state === null ? offer.request(asked.input, context) : offer.next(state, asked.input, context)
+        const reply = yield* exchange(provider, outgoing(call))
         if ("_tag" in reply) return { answer: reply, raw: null }
-        const outcome: Outcome<unknown> = asked.offer.offer.response(reply, asked.input)
+        const outcome: Outcome<unknown> = offer.response(reply, asked.input, state)
         if (outcome._tag !== "Again")
           return { answer: outcome, raw: asked.include_raw && reply.body !== undefined ? reply.text : null }
+        state = outcome.state
+        if (outcome.job && !(yield* asked.keep(state)))
+          return { answer: failure("provider_error", leaseLost), raw: null }
         yield* Effect.sleep(`${outcome.afterMillis} millis`)
-        call = outcome.call
       }
       return { answer: failure("provider_timeout", "the provider never finished its answer"), raw: null }
     })
 
     /** Queued behind the provider's other calls, within its deadline, and answered whatever an adapter does. */
-    const bounded = <A>(target: Target, work: Effect.Effect<A>, failed: (failure: Failure) => A) =>
+    const bounded = <A>(target: Target, millis: number, work: Effect.Effect<A>, failed: (failure: Failure) => A) =>
       Effect.gen(function* () {
         const began = yield* Clock.currentTimeMillis
         const said = yield* permitsOf(target)
           .withPermits(1)(work)
           .pipe(
             Effect.timeoutOrElse({
-              duration: `${target.timeoutMillis} millis`,
-              orElse: () =>
-                Effect.succeed(failed(failure("provider_timeout", `no answer within ${target.timeoutMillis} ms`)))
+              duration: `${millis} millis`,
+              orElse: () => Effect.succeed(failed(failure("provider_timeout", `no answer within ${millis} ms`)))
             }),
             Effect.catchCause((cause) =>
               Cause.hasInterruptsOnly(cause)
@@ -246,7 +273,9 @@ export const HttpProviders = Layer.effect(
     const call = (asked: ProviderCall): Effect.Effect<ProviderAnswer> => {
       const failed = (answer: Failure): Pick<ProviderAnswer, "answer" | "raw"> => ({ answer, raw: null })
       const work: Effect.Effect<Pick<ProviderAnswer, "answer" | "raw">> = converse(asked)
-      return Effect.map(bounded(asked.offer.provider, work, failed), ({ said, duration_ms }) => ({
+      const { provider, offer } = asked.offer
+      const millis = offer.timeoutMillis ?? provider.timeoutMillis
+      return Effect.map(bounded(provider, millis, work, failed), ({ said, duration_ms }) => ({
         ...said,
         duration_ms
       }))
@@ -267,7 +296,7 @@ export const HttpProviders = Layer.effect(
         const answer = failure("provider_error", "the catalog does not know this provider's address")
         return Effect.succeed({ answer, duration_ms: 0 })
       }
-      const answered = bounded<RawAnswer>(target, rawExchange(target, asked), (answer) => answer)
+      const answered = bounded<RawAnswer>(target, target.timeoutMillis, rawExchange(target, asked), (answer) => answer)
       return Effect.map(answered, ({ said, duration_ms }) => ({ answer: said, duration_ms }))
     }
 

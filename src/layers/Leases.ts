@@ -21,19 +21,28 @@ export interface LeasedRun {
   readonly input: string
   /** Attempts so far; the last may be the one that is about to be made. */
   readonly attempts: ReadonlyArray<Attempt>
+  /** A job at the provider that its last attempt started and nobody has seen the end of. */
+  readonly job: Job | null
 }
 
+/** `state` is the adapter's own; `resumed` counts the workers that went on with it after another one died. */
+export const Job = Schema.Struct({ state: Schema.Json, resumed: Schema.Int })
+export type Job = typeof Job.Type
+
 /** As stored; decoded once when it is leased. */
-interface StoredRun extends Omit<LeasedRun, "plan" | "attempts"> {
+interface StoredRun extends Omit<LeasedRun, "plan" | "attempts" | "job"> {
   readonly plan: unknown
   readonly attempts: unknown
+  readonly job: unknown
 }
 
 const decodeAttempts = Schema.decodeUnknownSync(Schema.Array(Attempt))
+const decodeJob = Schema.decodeUnknownSync(Schema.NullOr(Job))
 const leased = <R extends StoredRun>(row: R) => ({
   ...row,
   plan: decodePlan(row.plan),
-  attempts: decodeAttempts(row.attempts)
+  attempts: decodeAttempts(row.attempts),
+  job: decodeJob(row.job)
 })
 
 export interface LostRun extends LeasedRun {
@@ -61,8 +70,14 @@ export class Leases extends Context.Service<
       executing: ReadonlyArray<string>,
       limit: number
     ) => Effect.Effect<ReadonlyArray<LostRun>>
+    /** Stores what the last attempt started at the provider. False when the lease is lost. */
+    readonly keepJob: (run_id: string, lease_token: string, job: Job) => Effect.Effect<boolean>
     /** Puts a run that may be tried again back into the queue. */
-    readonly requeue: (run: { run_id: string; lease_token: string }, attempts: string) => Effect.Effect<void>
+    readonly requeue: (
+      run: { run_id: string; lease_token: string },
+      attempts: string,
+      job: Job | null
+    ) => Effect.Effect<void>
     readonly oldestQueuedSeconds: Effect.Effect<number | null>
   }
 >()("rungate/layers/Leases") {
@@ -88,14 +103,21 @@ export class Leases extends Context.Service<
           SELECT run_id FROM open_runs WHERE state = 'queued' ORDER BY since LIMIT ${limit} FOR UPDATE SKIP LOCKED
         ), leased AS (
           UPDATE open_runs o SET state = 'running', worker_id = ${worker_id}, lease_token = gen_random_uuid()::text, since = now()
-          FROM mine WHERE o.run_id = mine.run_id RETURNING o.run_id, o.org_id, o.lease_token, o.attempts
+          FROM mine WHERE o.run_id = mine.run_id RETURNING o.run_id, o.org_id, o.lease_token, o.attempts, o.job
         )
-        SELECT r.org_id, r.run_id, l.lease_token, r.capability, r.plan, r.input::text AS input, l.attempts
+        SELECT r.org_id, r.run_id, l.lease_token, r.capability, r.plan, r.input::text AS input, l.attempts, l.job
         FROM leased l JOIN runs r ON r.org_id = l.org_id AND r.run_id = l.run_id`
 
       const attempt = Effect.fnUntraced(function* (run_id: string, lease_token: string, attempts: string) {
         const rows = yield* sql`
-          UPDATE open_runs SET attempts = ${attempts}::text::json WHERE run_id = ${run_id} AND lease_token = ${lease_token}
+          UPDATE open_runs SET attempts = ${attempts}::text::json, job = NULL WHERE run_id = ${run_id} AND lease_token = ${lease_token}
+          RETURNING 1 AS kept`
+        return rows.length === 1
+      })
+
+      const keepJob = Effect.fnUntraced(function* (run_id: string, lease_token: string, job: string) {
+        const rows = yield* sql`
+          UPDATE open_runs SET job = ${job}::text::json WHERE run_id = ${run_id} AND lease_token = ${lease_token}
           RETURNING 1 AS kept`
         return rows.length === 1
       })
@@ -115,11 +137,12 @@ export class Leases extends Context.Service<
           UPDATE open_runs o SET worker_id = ${worker_id}, lease_token = gen_random_uuid()::text, since = now()
           FROM lost WHERE o.run_id = lost.run_id RETURNING o.*
         )
-        SELECT r.org_id, r.run_id, t.lease_token, t.side_effect, t.attempts, r.capability, r.plan, r.input::text AS input
+        SELECT r.org_id, r.run_id, t.lease_token, t.side_effect, t.attempts, t.job, r.capability, r.plan, r.input::text AS input
         FROM taken t JOIN runs r ON r.org_id = t.org_id AND r.run_id = t.run_id`
 
-      const requeue = (run: { run_id: string; lease_token: string }, attempts: string) => sql`
-        UPDATE open_runs SET state = 'queued', worker_id = NULL, lease_token = NULL, attempts = ${attempts}::text::json, since = now()
+      const requeue = (run: { run_id: string; lease_token: string }, attempts: string, job: string | null) => sql`
+        UPDATE open_runs SET state = 'queued', worker_id = NULL, lease_token = NULL, attempts = ${attempts}::text::json,
+          job = ${job}::text::json, since = now()
         WHERE run_id = ${run.run_id} AND lease_token = ${run.lease_token}`
 
       const oldest = sql<{ age: number | null }>`
@@ -133,7 +156,9 @@ export class Leases extends Context.Service<
         attempt: (run_id, token, attempts) => Effect.orDie(attempt(run_id, token, attempts)),
         takeOver: (worker_id, executing, limit) =>
           Effect.orDie(Effect.map(takeOver(worker_id, executing, limit), (rows) => rows.map(leased))),
-        requeue: (run, attempts) => Effect.asVoid(Effect.orDie(requeue(run, attempts))),
+        keepJob: (run_id, token, job) => Effect.orDie(keepJob(run_id, token, JSON.stringify(job))),
+        requeue: (run, attempts, job) =>
+          Effect.asVoid(Effect.orDie(requeue(run, attempts, job === null ? null : JSON.stringify(job)))),
         oldestQueuedSeconds: oldest.pipe(
           Effect.map((rows) => rows[0]?.age ?? null),
           Effect.orDie

@@ -3,7 +3,7 @@
  *
  * A call always answers within its deadline and never fails: what went wrong is an outcome.
  */
-import { Context, type Effect } from "effect"
+import { Context, type Effect, type Schema } from "effect"
 import type { MicroUsd } from "../schema/Money.ts"
 import type { Failure } from "../schema/Provider.ts"
 import type { RawPlan } from "../schema/RawPlan.ts"
@@ -18,6 +18,10 @@ export interface ProviderCall {
   /** 1 for the run's first attempt. */
   readonly attempt: number
   readonly include_raw: boolean
+  /** What an earlier execution of this attempt stored; null for a new attempt. */
+  readonly state: Schema.Json
+  /** Stores a state durably. False when the run is no longer this execution's: then it must stop. */
+  readonly keep: (state: Schema.Json) => Effect.Effect<boolean>
 }
 
 export type Answer =

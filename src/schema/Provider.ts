@@ -5,6 +5,7 @@
  * so an adapter whose output drifts does not compile. `offer()` erases the types for the catalog and checks at run time
  * that what an adapter delivers has the capability's published output shape.
  */
+import type { Schema } from "effect"
 import type { Capability } from "./Capability.ts"
 import type { Issue } from "./Contract.ts"
 import { demandOf, type Price } from "./Pricing.ts"
@@ -15,8 +16,11 @@ export interface Call {
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | boolean | ReadonlyArray<string> | undefined>>
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent as JSON. */
+  /** Sent as JSON, or as the fields of a form. */
   readonly body?: unknown
+  readonly encoding?: "json" | "form" | "multipart"
+  /** Another host of the same provider, such as `https://efts.sec.gov`; a configured base URL replaces it too. */
+  readonly origin?: string
 }
 
 /** One HTTP answer. `body` is the parsed JSON, or undefined when the answer was not JSON. Header names are lower case. */
@@ -50,8 +54,12 @@ export type Outcome<O> =
   | { readonly _tag: "Match"; readonly output: O; readonly cost?: Cost }
   | { readonly _tag: "NoMatch"; readonly detail: string; readonly cost?: Cost }
   | Failure
-  /** Not ready: send `call` after the pause, within the same attempt's deadline. */
-  | { readonly _tag: "Again"; readonly call: Call; readonly afterMillis: number }
+  /**
+   * Not there yet: the offer's `next` goes on from `state` after the pause. With `job` the provider works on something that
+   * was started: the state is stored before the pause, and a restart goes on from it instead of starting a second one. Without,
+   * it is the next of several steps, and a restart begins anew, where the capability allows that.
+   */
+  | { readonly _tag: "Again"; readonly state: Schema.Json; readonly afterMillis: number; readonly job: boolean }
 
 export const failure = (reason: Failure["reason"], detail: string, retryAfterSeconds?: number): Failure => ({
   _tag: "Failure",
@@ -84,7 +92,12 @@ export interface Offer {
   /** Whether this offer can serve this input at all (some need a field that others do not). */
   readonly serves: (input: unknown) => boolean
   readonly request: (input: unknown, context: CallContext) => Call
-  readonly response: (reply: Reply, input: unknown) => Outcome<unknown>
+  /** The call that goes on from a state. */
+  readonly next: (state: Schema.Json, input: unknown, context: CallContext) => Call
+  /** `state` is what the call before left; null for the first. */
+  readonly response: (reply: Reply, input: unknown, state: Schema.Json) => Outcome<unknown>
+  /** How long one attempt may take, pauses included; null means the provider's own deadline. */
+  readonly timeoutMillis: number | null
 }
 
 /** How the account's secret travels. `key` and `login:password` come from RUNGATE_PROVIDER_<SLUG>_API_KEY. */
@@ -93,7 +106,14 @@ export type Auth =
   | { readonly kind: "query"; readonly name: string }
   | { readonly kind: "bearer" }
   | { readonly kind: "basic" }
+  /** Two secrets in two headers; the account says `first:second`. */
+  | { readonly kind: "headers"; readonly names: readonly [string, string] }
+  /** No key, but a User-Agent that says whom to write to. Live without an account. */
+  | { readonly kind: "contact" }
   | { readonly kind: "none" }
+
+/** Whether a provider can be called without an account. */
+export const needsNoAccount = (auth: Auth): boolean => auth.kind === "none" || auth.kind === "contact"
 
 export interface Provider {
   readonly slug: string
@@ -111,6 +131,8 @@ export interface Provider {
   readonly excluded: string | null
   /** Public data: raw calls hold nothing and settle at $0. */
   readonly free: boolean
+  /** What an answer says that its call has cost us; null when it does not say. */
+  readonly measured: (reply: Reply) => Cost | null
   /** What one of its credits costs us, as a decimal string in USD; null when it bills in USD or nobody knows. */
   readonly credit: string | null
 }
@@ -123,8 +145,12 @@ export interface OfferDefinition<I, O> {
   readonly wraps: ReadonlyArray<Wraps>
   readonly serves?: (input: I) => boolean
   readonly request: (input: I, context: CallContext) => Call
+  /** Needed by an offer whose `response` answers `Again`. */
+  readonly next?: (state: Schema.Json, input: I, context: CallContext) => Call
   /** Reads an answer that the provider's own `trouble` did not recognize as a failure. */
-  readonly response: (reply: Reply, input: I) => Outcome<O>
+  readonly response: (reply: Reply, input: I, state: Schema.Json) => Outcome<O>
+  /** For jobs that take longer than the provider's ordinary calls. */
+  readonly timeoutMillis?: number
 }
 
 /** Whether an offer that names platforms covers the one that the input names. */
@@ -160,7 +186,11 @@ export const listed = <I, O>(capability: Capability<I, O>, definition: Terms<NoI
   request: () => {
     throw new Error(`${capability.slug}: this offer has no adapter`)
   },
-  response: () => failure("provider_error", "this offer has no adapter")
+  next: () => {
+    throw new Error(`${capability.slug}: this offer has no adapter`)
+  },
+  response: () => failure("provider_error", "this offer has no adapter"),
+  timeoutMillis: null
 })
 
 export const offer = <I, O>(capability: Capability<I, O>, definition: OfferDefinition<I, NoInfer<O>>): Offer => ({
@@ -170,9 +200,16 @@ export const offer = <I, O>(capability: Capability<I, O>, definition: OfferDefin
     if (!capability.input.accepts(input)) throw refused(capability.slug, capability.input.issues(input))
     return definition.request(input, context)
   },
-  response: (reply, input) => {
+  next: (state, input, context) => {
     if (!capability.input.accepts(input)) throw refused(capability.slug, capability.input.issues(input))
-    const outcome = definition.response(reply, input)
+    if (definition.next === undefined)
+      throw new Error(`${capability.slug}: an adapter left a state it can't go on from`)
+    return definition.next(state, input, context)
+  },
+  timeoutMillis: definition.timeoutMillis ?? null,
+  response: (reply, input, state) => {
+    if (!capability.input.accepts(input)) throw refused(capability.slug, capability.input.issues(input))
+    const outcome = definition.response(reply, input, state)
     if (outcome._tag !== "Match") return outcome
     const problem = capability.output.issues(outcome.output)[0]
     if (problem !== undefined) {
@@ -187,11 +224,12 @@ export const offer = <I, O>(capability: Capability<I, O>, definition: OfferDefin
  * (undefined) goes to `response`. An HTTP status of 400 and above that nobody recognized is a provider error.
  */
 export const provider = (
-  definition: Omit<Provider, "headers" | "excluded" | "free" | "credit"> & {
+  definition: Omit<Provider, "headers" | "excluded" | "free" | "credit" | "measured"> & {
     readonly headers?: Provider["headers"]
     readonly excluded?: string
     readonly free?: boolean
     readonly credit?: string
+    readonly measured?: (reply: Reply) => Cost | null
     readonly trouble?: (reply: Reply) => Failure | undefined
   }
 ): Provider => ({
@@ -200,8 +238,9 @@ export const provider = (
   excluded: definition.excluded ?? null,
   free: definition.free ?? false,
   credit: definition.credit ?? null,
+  measured: definition.measured ?? (() => null),
   offers: definition.offers.map((one) => ({
     ...one,
-    response: (reply, input) => definition.trouble?.(reply) ?? one.response(reply, input)
+    response: (reply, input, state) => definition.trouble?.(reply) ?? one.response(reply, input, state)
   }))
 })

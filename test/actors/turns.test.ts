@@ -150,7 +150,7 @@ describe("a turn", () => {
         expect(taken?.lease_token).not.toBe(started[0]?.lease_token)
         // The late execution finds that its lease is gone before it calls anybody.
         expect(yield* leases.attempt(run_id, started[0]?.lease_token ?? "", "[]")).toBe(false)
-        yield* leases.requeue({ run_id, lease_token: taken?.lease_token ?? "" }, "[]")
+        yield* leases.requeue({ run_id, lease_token: taken?.lease_token ?? "" }, "[]", null)
         expect((yield* leases.claim(me, 10)).map((run) => run.run_id)).toEqual([run_id])
         expect((yield* audited).violations).toEqual([])
       })

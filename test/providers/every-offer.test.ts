@@ -181,7 +181,7 @@ describe("every offer", () => {
     test(`${name} serves only what the contract accepts, and can't be called`, () => {
       expect(offer.serves({ unheard_of: 1 })).toBe(false)
       expect(() => offer.request(capability.example, { run_id: "run_1" })).toThrow("no adapter")
-      expect(offer.response(reply(200, "{}"), capability.example)._tag).toBe("Failure")
+      expect(offer.response(reply(200, "{}"), capability.example, null)._tag).toBe("Failure")
     })
   }
 
@@ -200,7 +200,7 @@ describe("every offer", () => {
       })
 
       test("statuses mean the same as everywhere, unless the provider's own test says otherwise", () => {
-        const reason = (status: number) => offer.response(reply(status, "{}"), input)
+        const reason = (status: number) => offer.response(reply(status, "{}"), input, null)
         expect(reason(401)).toMatchObject({ _tag: "Failure", reason: "provider_account" })
         expect(reason(402)).toMatchObject({ _tag: "Failure", reason: "provider_account" })
         for (const status of [301, 400, 404, 405, 410, 418, 500, 502, 503, 504, 599]) {
@@ -222,7 +222,7 @@ describe("every offer", () => {
           '{"data":null}'
         ]
         for (const body of bodies) {
-          const outcome = offer.response(reply(200, body), input)
+          const outcome = offer.response(reply(200, body), input, null)
           expect(["NoMatch", "Failure"]).toContain(outcome._tag)
           // A miss may be charged, so nonsense must not read as one where misses are.
           if (capability.billing.bills_no_match) expect(outcome._tag).toBe("Failure")
@@ -233,7 +233,7 @@ describe("every offer", () => {
         for (const value of [null, 0, "x", true, [], {}, [[]], "9".repeat(400)]) {
           const everything = { value, configurable: true, enumerable: true }
           const body = new Proxy({}, { get: () => value, getOwnPropertyDescriptor: () => everything })
-          const outcome = offer.response({ status: 200, headers: {}, text: "", body }, input)
+          const outcome = offer.response({ status: 200, headers: {}, text: "", body }, input, null)
           expect(["Match", "NoMatch", "Failure"]).toContain(outcome._tag)
         }
       })
@@ -242,7 +242,7 @@ describe("every offer", () => {
 
   test("retry-after is read in seconds and as a date", () => {
     const { offer, capability } = pairs.find((pair) => pair.name === "exa web.search") ?? expect.unreachable()
-    const wait = (headers: Record<string, string>) => offer.response(reply(429, "{}", headers), capability.example)
+    const wait = (headers: Record<string, string>) => offer.response(reply(429, "{}", headers), capability.example, null)
     expect(wait({ "retry-after": "3" })).toMatchObject({ retryAfterSeconds: 3 })
     expect(wait({ "retry-after": "0.2" })).toMatchObject({ retryAfterSeconds: 1 })
     const date = { date: "Wed, 21 Oct 2026 07:28:00 GMT", "retry-after": "Wed, 21 Oct 2026 07:28:30 GMT" }

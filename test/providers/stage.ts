@@ -30,6 +30,8 @@ export interface Scene {
   readonly asked: ReadonlyArray<Asked>
   /** Every outcome of the adapter, `Again` included. */
   readonly outcomes: ReadonlyArray<Outcome<unknown>>
+  /** States that were stored, for a restart to go on from. */
+  readonly kept: ReadonlyArray<unknown>
   /** The last one: what the waterfall gets to see. */
   readonly outcome: Outcome<unknown> | undefined
 }
@@ -103,11 +105,12 @@ export const stage = (provider: Provider) => {
     script = [...answers]
     asked = []
     const outcomes: Array<Outcome<unknown>> = []
+    const kept: Array<unknown> = []
     const offer = offerOf(provider, capability)
     const heard: Offer = {
       ...offer,
-      response: (reply, given) => {
-        const outcome = offer.response(reply, given)
+      response: (reply, given, state) => {
+        const outcome = offer.response(reply, given, state)
         outcomes.push(outcome)
         return outcome._tag === "Again" ? { ...outcome, afterMillis: 1 } : outcome
       }
@@ -120,11 +123,17 @@ export const stage = (provider: Provider) => {
           capability,
           input,
           attempt: 1,
-          include_raw: false
+          include_raw: false,
+          state: null,
+          keep: (state) =>
+            Effect.sync(() => {
+              kept.push(state)
+              return true
+            })
         })
       ).pipe(Effect.provide(layer))
     )
-    return { asked, outcomes, outcome: outcomes.at(-1) }
+    return { asked, outcomes, kept, outcome: outcomes.at(-1) }
   }
 }
 

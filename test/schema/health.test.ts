@@ -217,6 +217,8 @@ describe("routing by what was measured", () => {
       wraps: [],
       serves: () => true,
       request: () => ({ method: "GET" as const, path: "/" }),
+      next: () => ({ method: "GET" as const, path: "/" }),
+      timeoutMillis: null,
       response: () => ({ _tag: "NoMatch" as const, detail: "" })
     }
   })

@@ -4,11 +4,13 @@ import { money } from "./0002_money.ts"
 import { runs } from "./0003_runs.ts"
 import { health } from "./0004_health.ts"
 import { catalog } from "./0005_catalog.ts"
+import { jobs } from "./0006_jobs.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
   "0002_money": money,
   "0003_runs": runs,
   "0004_health": health,
-  "0005_catalog": catalog
+  "0005_catalog": catalog,
+  "0006_jobs": jobs
 }

@@ -36,8 +36,8 @@ const statuses: Readonly<Record<string, EmailStatus>> = {
 }
 
 /** Statuses that are neither a failure nor an answer; undefined when the reply holds an answer. */
-const unanswered = (reply: Reply, call: Call): Outcome<never> | undefined => {
-  if (reply.status === 202) return { _tag: "Again", call, afterMillis: againMillis }
+const unanswered = (reply: Reply): Outcome<never> | undefined => {
+  if (reply.status === 202) return { _tag: "Again", state: "working", afterMillis: againMillis, job: false }
   if (reply.status === 451) return noMatch("the person asked the provider not to process their data")
   if (reply.status !== 404) return undefined
   return text(reply.body, "errors", 0, "id") === "not_found" ? noMatch("nothing on record") : refusal(reply)
@@ -63,8 +63,9 @@ const find = offer(emailFind, {
   note,
   wraps: [{ method: "GET", path: "/email-finder" }],
   request: findCall,
-  response: (reply, input) => {
-    const left = unanswered(reply, findCall(input))
+  next: (_state, input) => findCall(input),
+  response: (reply) => {
+    const left = unanswered(reply)
     if (left !== undefined) return left
     const data = at(reply.body, "data")
     if (!isRecord(data)) return unreadable("data")
@@ -94,10 +95,11 @@ const verify = offer(emailVerify, {
   note,
   wraps: [{ method: "GET", path: "/email-verifier" }],
   request: verifyCall,
+  next: (_state, input) => verifyCall(input),
   response: (reply, input) => {
     // Every address has a verdict, so here a 404 is not a miss that could be charged.
     if (reply.status === 404) return refusal(reply)
-    const left = unanswered(reply, verifyCall(input))
+    const left = unanswered(reply)
     if (left !== undefined) return left
     const data = at(reply.body, "data")
     const verdict = text(data, "status")
@@ -134,8 +136,9 @@ const enrichPerson = offer(peopleEnrich, {
   wraps: [{ method: "GET", path: "/people/find" }],
   serves: (input) => input.email !== undefined || handleOf(input.network_url) !== undefined,
   request: personCall,
+  next: (_state, input) => personCall(input),
   response: (reply, input) => {
-    const left = unanswered(reply, personCall(input))
+    const left = unanswered(reply)
     if (left !== undefined) return left
     const data = at(reply.body, "data")
     if (!isRecord(data)) return unreadable("data")
@@ -171,8 +174,9 @@ const enrichCompany = offer(companyEnrich, {
   wraps: [{ method: "GET", path: "/companies/find" }],
   serves: (input) => input.domain !== undefined,
   request: companyCall,
-  response: (reply, input) => {
-    const left = unanswered(reply, companyCall(input))
+  next: (_state, input) => companyCall(input),
+  response: (reply) => {
+    const left = unanswered(reply)
     if (left !== undefined) return left
     const data = at(reply.body, "data")
     if (!isRecord(data)) return unreadable("data")
