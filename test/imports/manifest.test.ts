@@ -350,6 +350,39 @@ describe("an OpenAPI document", () => {
   })
 })
 
+describe("amendments", () => {
+  const row = {
+    name: "Profile",
+    method: "GET",
+    path: "/p",
+    description: "A profile.",
+    params: [{ name: "q", type: "string" }]
+  }
+  const table = { name: "t.json", text: JSON.stringify({ platforms: [{ id: "x", name: "X", endpoints: [row] }] }) }
+  const amend = (text: string) => `${head}tables: [t.json]\namend:\n  "GET /p": ${text}\n`
+
+  test("replace words and examples, and add tags", () => {
+    const { document, warnings } = imported(
+      `${amend('{ title: T, tags: [y], example: { query: { q: "b" } } }')}  "GET /gone": { title: G }\n`,
+      [table]
+    )
+    expect(document.endpoints[0]).toMatchObject({
+      title: "T",
+      description: "A profile.",
+      tags: ["x", "y"],
+      example: { query: { q: "b" } }
+    })
+    expect(warnings).toEqual([{ where: "GET /gone", message: "this amendment meets no endpoint" }])
+  })
+
+  test("have to fit the document's schema", () => {
+    expect(mistakes(amend("{ example: { query: { q: 5 } } }"), [table])).toEqual([
+      "GET /p: example.query.q: must be string"
+    ])
+    expect(mistakes(amend("{ cost: 5 }"), [table])[0]).toMatch(/^amend\.GET \/p\.cost: /)
+  })
+})
+
 describe("every manifest of the package", () => {
   const folder = join(import.meta.dir, "..", "..", "src", "layers", "imports", "manifests")
   for (const name of readdirSync(folder)) {

@@ -15,7 +15,7 @@ import {
 import { objectOf, type Report } from "./fields.ts"
 import { placeholdersOf } from "../../schema/RawPlan.ts"
 import type { ImportFailed, SourceText } from "./Import.ts"
-import { failedWith, type InlineEndpoint, type Manifest, readManifest } from "./manifestFormat.ts"
+import { type Amendment, failedWith, type InlineEndpoint, type Manifest, readManifest } from "./manifestFormat.ts"
 import { importOpenApi } from "./openapi.ts"
 import { anyOf } from "./patterns.ts"
 import { applyRates, checkRate, type Rate, unpublished } from "./rates.ts"
@@ -78,6 +78,12 @@ const endpointOf = (manifest: Manifest, entry: InlineEndpoint, at: string, repor
     deprecated: entry.deprecated ?? false
   }
 }
+
+const amended = (endpoint: Endpoint, { tags = [], ...better }: Amendment): Endpoint => ({
+  ...endpoint,
+  ...better,
+  tags: [...new Set([...endpoint.tags, ...tags])]
+})
 
 const byPathAndMethod = (a: Endpoint, b: Endpoint) =>
   a.path < b.path ? -1 : a.path > b.path ? 1 : a.method < b.method ? -1 : a.method > b.method ? 1 : 0
@@ -153,12 +159,19 @@ export const importManifest = (
         report(`definitions.${name}`, "a document has a schema of this name already")
       definitions[name] = definition
     }
-    for (const endpoint of inline.values()) mistakes.push(...endpointIssues(endpoint, definitions))
-    if (mistakes.length > 0) return yield* failedWith(source.name, mistakes)
-
     const all = new Map(imported.document.endpoints.map((endpoint) => [endpointKey(endpoint), endpoint]))
     for (const endpoint of siftedRows(manifest, read)) all.set(endpointKey(endpoint), endpoint)
     for (const [key, endpoint] of inline) all.set(key, endpoint)
+    const amendments = Object.entries(manifest.amend ?? {})
+    for (const [key, amendment] of amendments) {
+      const endpoint = all.get(key)
+      if (endpoint !== undefined) all.set(key, amended(endpoint, amendment))
+    }
+    // Only what is written here is a mistake of the manifest's.
+    const written = new Set([...inline.keys(), ...amendments.map(([key]) => key)])
+    for (const [key, endpoint] of all) if (written.has(key)) mistakes.push(...endpointIssues(endpoint, definitions))
+    if (mistakes.length > 0) return yield* failedWith(source.name, mistakes)
+
     const kept = [...all.values()].sort(byPathAndMethod)
 
     const ownRates = { ...Object.assign({}, ...read.map((table) => table.rates)), ...rates }
@@ -182,6 +195,9 @@ export const importManifest = (
       warnings: [
         ...imported.warnings,
         ...read.flatMap((table) => table.warnings),
+        ...amendments
+          .filter(([key]) => !all.has(key))
+          .map(([key]): Warning => ({ where: key, message: "this amendment meets no endpoint" })),
         ...unmet.map((key): Warning => ({ where: key, message: "this rate meets no endpoint" }))
       ]
     }

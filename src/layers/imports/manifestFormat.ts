@@ -22,6 +22,21 @@ const FileNames = Schema.Array(
   )
 )
 
+const Example = Schema.Struct({
+  path: Schema.optionalKey(Schema.JsonObject),
+  query: Schema.optionalKey(Schema.JsonObject),
+  input: Schema.optionalKey(Schema.Json)
+})
+
+/** What a document says badly of an endpoint. */
+const Amendment = Schema.Struct({
+  title: Schema.optionalKey(Schema.NonEmptyString),
+  description: Schema.optionalKey(Schema.NonEmptyString),
+  tags: Schema.optionalKey(Names),
+  example: Schema.optionalKey(Example)
+})
+export type Amendment = typeof Amendment.Type
+
 export const InlineEndpoint = Schema.Struct({
   method: Schema.Literals(methods),
   path: Schema.NonEmptyString,
@@ -40,13 +55,7 @@ export const InlineEndpoint = Schema.Struct({
   /** Groups of fields of which one must be there in full; of the body, or of the query where there is no body. */
   needs: Schema.optionalKey(Schema.NonEmptyArray(Schema.NonEmptyArray(Schema.NonEmptyString))),
   encoding: Schema.optionalKey(Schema.Literals(["json", "form", "multipart"])),
-  example: Schema.optionalKey(
-    Schema.Struct({
-      path: Schema.optionalKey(Schema.JsonObject),
-      query: Schema.optionalKey(Schema.JsonObject),
-      input: Schema.optionalKey(Schema.Json)
-    })
-  ),
+  example: Schema.optionalKey(Example),
   rate: Schema.optionalKey(Rate),
   deprecated: Schema.optionalKey(Schema.Boolean)
 })
@@ -68,6 +77,8 @@ export const Manifest = Schema.Struct({
   exclude: Schema.optionalKey(Names),
   tags: Schema.optionalKey(Names),
   rates: Schema.optionalKey(Rates),
+  /** By `METHOD /path`: better words and examples for what documents and tables say. Tags are added. */
+  amend: Schema.optionalKey(Schema.Record(Schema.String, Amendment)),
   /** Shared schemas, for `$ref: "#/$defs/name"`. */
   definitions: Schema.optionalKey(Schema.Record(Schema.String, Schema.JsonObject)),
   endpoints: Schema.optionalKey(Schema.Array(InlineEndpoint).check(Schema.isMaxLength(operationsMax)))
@@ -81,7 +92,7 @@ const keyOf = (part: PropertyKey | { readonly key: PropertyKey }) => String(type
 
 /** All mistakes of one manifest as one failure. */
 export const failedWith = (name: string, mistakes: ReadonlyArray<string>) =>
-  new ImportFailed({ message: mistakes.map((mistake) => `${name}: ${mistake}`).join("\n") })
+  new ImportFailed({ message: [...new Set(mistakes)].map((mistake) => `${name}: ${mistake}`).join("\n") })
 
 export const readManifest = (source: SourceText): Effect.Effect<Manifest, ImportFailed> =>
   Effect.gen(function* () {
