@@ -38,22 +38,31 @@ const placeOf = (error: ErrorObject): ReadonlyArray<string> => {
   return typeof extra === "string" ? [...names, extra] : names
 }
 
-const omit = (value: Json, place: ReadonlyArray<string>): Json => {
+/** The value with one part of it changed; undefined takes the part out. */
+const change = (value: Json, place: ReadonlyArray<string>, to: (part: Json) => Json | undefined): Json | undefined => {
   const [step, ...rest] = place
-  if (step === undefined) return value
-  if (Array.isArray(value)) {
-    return value.flatMap((item, index) =>
-      String(index) !== step ? [item] : rest.length === 0 ? [] : [omit(item, rest)]
-    )
+  if (step === undefined) return to(value)
+  const within = (key: string, child: Json): ReadonlyArray<Json> => {
+    const next = key === step ? change(child, rest, to) : child
+    return next === undefined ? [] : [next]
   }
+  if (Array.isArray(value)) return value.flatMap((item, index) => within(String(index), item))
   if (!isJsonObject(value)) return value
   return Object.fromEntries(
-    Object.entries(value).flatMap(
-      ([key, child]): Array<[string, Json]> =>
-        key !== step ? [[key, child]] : rest.length === 0 ? [] : [[key, omit(child, rest)]]
-    )
+    Object.entries(value).flatMap(([key, child]) => within(key, child).map((next) => [key, next]))
   )
 }
+
+/** `"true"` where a boolean belongs: documents quote what is sent as text anyway. */
+const mended =
+  ({ keyword, params }: ErrorObject) =>
+  (part: Json): Json | undefined => {
+    const types: ReadonlyArray<unknown> = [params["type"]].flat()
+    if (keyword !== "type" || typeof part !== "string") return undefined
+    if ((part === "true" || part === "false") && types.includes("boolean")) return part === "true"
+    const numeric = /^-?\d{1,15}(\.\d{1,10})?$/.test(part) && (types.includes("number") || types.includes("integer"))
+    return numeric ? Number(part) : undefined
+  }
 
 const accepts = (validate: ValidateFunction, value: Json): boolean => {
   try {
@@ -64,13 +73,26 @@ const accepts = (validate: ValidateFunction, value: Json): boolean => {
 }
 
 /** The value without its wrong parts, if anything is left that fits. */
-const reduced = (validate: ValidateFunction, value: Json): Json | undefined => {
+const reduced = (
+  validate: ValidateFunction,
+  value: Json
+): { readonly value: Json; readonly cut: boolean } | undefined => {
   let current = value
+  let cut = false
   for (let round = 0; round < roundsMax; round++) {
-    if (accepts(validate, current)) return current
-    const places = (validate.errors ?? []).map(placeOf).filter((place) => place.length > 0)
+    if (accepts(validate, current)) return { value: current, cut }
+    const parts = (validate.errors ?? [])
+      .map((error) => ({ place: placeOf(error), to: mended(error) }))
+      .filter(({ place }) => place.length > 0)
     // From the back, so that positions in a list stay right.
-    const next = places.reverse().reduce(omit, current)
+    const next = parts.reverse().reduce<Json>((whole, { place, to }) => {
+      const part = (old: Json) => {
+        const next = to(old)
+        cut ||= next === undefined
+        return next
+      }
+      return change(whole, place, part) ?? whole
+    }, current)
     if (JSON.stringify(next) === JSON.stringify(current)) return undefined
     current = next
   }
@@ -113,14 +135,13 @@ export const examples = (definitions: Definitions, parts: ReadonlyMap<string, Js
       const documentedOnes = given === undefined ? [] : [given, ...both(madeUp, given)]
       const contradicts = given !== undefined
       for (const candidates of [documentedOnes, madeUp === undefined ? [] : [madeUp]]) {
-        for (const candidate of candidates) {
-          if (accepts(validate, candidate))
-            return { example: candidate, reduced: candidates !== documentedOnes && contradicts }
-        }
+        const other = contradicts && candidates !== documentedOnes
+        const whole = candidates.find((candidate) => accepts(validate, candidate))
+        if (whole !== undefined) return { example: whole, reduced: other }
         for (const candidate of candidates) {
           const fitting = reduced(validate, candidate)
-          if (fitting !== undefined && JSON.stringify(fitting) !== "{}")
-            return { example: fitting, reduced: contradicts }
+          if (fitting === undefined || JSON.stringify(fitting.value) === "{}") continue
+          return { example: fitting.value, reduced: other || (contradicts && fitting.cut) }
         }
       }
       return accepts(validate, {}) ? { example: {}, reduced: contradicts } : { problem: "no example fits its schema" }

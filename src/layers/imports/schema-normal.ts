@@ -167,6 +167,8 @@ export const schemas = (references: References, warnings: Warnings): Schemas => 
         if (required !== undefined) schema["required"] = required
       }
       numericBounds(node, schema)
+      if (schema["default"] === "" && !(schema["type"] ?? "string").toString().includes("string"))
+        delete schema["default"]
       const plain = unwrapped(schema)
       return node["nullable"] === true || node["x-nullable"] === true ? orNull(plain) : plain
     }
