@@ -1,7 +1,9 @@
 /** Stems, tokens, synonyms, prefixes and typos: which words find which. */
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
+import { textMax } from "../../src/layers/search/Document.ts"
 import { search } from "../../src/layers/search/Index.ts"
+import { reading } from "../../src/layers/search/Reading.ts"
 import { stem } from "../../src/layers/search/Stems.ts"
 import { synonyms } from "../../src/layers/search/synonyms.ts"
 import { queryWords, queryWordsMax, termsOf } from "../../src/layers/search/Tokens.ts"
@@ -73,7 +75,39 @@ describe("tokens", () => {
   })
 })
 
+describe("reading into numbers", () => {
+  const { words, sequence, read } = reading(new Map())
+  const readTerms = (text: string) => Array.from(sequence.subarray(0, read(text)), (term) => words[term]!)
+
+  test("gives the terms that tokenizing gives", () => {
+    const letter = fc.constantFrom(..."abzAZ019-_/ .,éßü²½①日ﬁＡ’—…→☀🙂🏆🄰🯱\u0301\ud83d\udc00\ud800\u200d\u0000")
+    const word = fc.constantFrom("LinkedIn", "emails", "e-mail", "naïve", "the", "GPT4 ", "x".repeat(50), " — ")
+    fc.assert(
+      fc.property(fc.array(fc.oneof(letter, word), { maxLength: 30 }), (pieces) => {
+        const text = pieces.join("")
+        expect(readTerms(text)).toEqual([...termsOf(text)])
+      }),
+      { numRuns: 2000 }
+    )
+  })
+
+  test("knows thousands of words apart", () => {
+    const made = Array.from({ length: 20_000 }, (_, at) => `w${at.toString(36)}q`)
+    for (const word of made) read(word)
+    expect(made.filter((word) => readTerms(word)[0] !== termsOf(word)[0])).toEqual([])
+  })
+
+  test("stops at the limit", () => {
+    expect(readTerms("ab ".repeat(textMax)).length).toBe(Math.ceil(textMax / 3))
+  })
+})
+
 describe("the vocabulary", () => {
+  const vocabulary = (words: ReadonlyArray<string>) => {
+    const step = vocabularyOf(words, words, Infinity).next()
+    if (step.done !== true) throw new Error("it paused")
+    return step.value
+  }
   const slow = (a: string, b: string): number => {
     const table = Array.from({ length: a.length + 1 }, (_, i) =>
       Array.from({ length: b.length + 1 }, (_, j) => (i === 0 ? j : j === 0 ? i : 0))
@@ -109,7 +143,7 @@ describe("the vocabulary", () => {
           const edits = slow(wanted, one)
           return most > 0 && edits <= (one[0] === wanted[0] ? most : 1)
         })
-        const near = nearTerms(vocabularyOf(words, words), wanted)
+        const near = nearTerms(vocabulary(words), wanted)
         expect(near.map(({ id }) => words[id]!).sort()).toEqual(expected.sort())
       }),
       { numRuns: 500 }
@@ -119,10 +153,10 @@ describe("the vocabulary", () => {
   test("finds terms and prefixes", () => {
     fc.assert(
       fc.property(list, word, (words, wanted) => {
-        const vocabulary = vocabularyOf(words, words)
-        const [start, end] = prefixRange(vocabulary, wanted)
+        const known = vocabulary(words)
+        const [start, end] = prefixRange(known, wanted)
         expect(words.slice(start, end)).toEqual(words.filter((one) => one.startsWith(wanted)))
-        expect(idOf(vocabulary, wanted)).toBe(words.includes(wanted) ? words.indexOf(wanted) : undefined)
+        expect(idOf(known, wanted)).toBe(words.includes(wanted) ? words.indexOf(wanted) : undefined)
       }),
       { numRuns: 500 }
     )

@@ -10,15 +10,11 @@ import { phrasesByTerm } from "./Concepts.ts"
 import type { SearchDocument } from "./Document.ts"
 import { postingsOf } from "./Postings.ts"
 import { type Lexicon, type Slot, slotsOf } from "./Query.ts"
-import { best, factorOf, orderOf, type Ranked, type Wraps, wrapsOf } from "./Ranking.ts"
+import { best, orderOf, type Ranked, type Standing, standingOf } from "./Ranking.ts"
 import { type Concept, synonyms } from "./synonyms.ts"
 
-export interface SearchIndex extends Lexicon {
+export interface SearchIndex extends Lexicon, Standing {
   readonly documents: ReadonlyArray<SearchDocument>
-  /** Positions of the capabilities. */
-  readonly capabilities: ReadonlyArray<number>
-  readonly factors: Float32Array
-  readonly wraps: Wraps
   /** A document's score: zero between searches. */
   readonly scores: Float32Array
   /** Documents that have a score. */
@@ -45,31 +41,40 @@ export interface Hit {
 
 /** Documents that are read between two turns of the event loop: a few milliseconds. */
 const documentsPerTurn = 128
+/** A look at a document's few fixed fields costs this much less than reading its texts. */
+const passesPerReading = 16
 
-export const buildIndex = Effect.fnUntraced(function* (
+function* indexOf(
   documents: ReadonlyArray<SearchDocument>,
-  options: { readonly yieldEvery?: number; readonly synonyms?: ReadonlyArray<Concept> } = {}
-) {
-  const phrases = phrasesByTerm(options.synonyms ?? synonyms)
-  const steps = postingsOf(documents, phrases, options.yieldEvery ?? documentsPerTurn)
-  let step = steps.next()
-  while (step.done !== true) {
-    yield* Effect.yieldNow
-    step = steps.next()
-  }
-  const index: SearchIndex = {
+  concepts: ReadonlyArray<Concept>,
+  yieldEvery: number
+): Generator<void, SearchIndex> {
+  const phrases = phrasesByTerm(concepts)
+  const postings = yield* postingsOf(documents, phrases, yieldEvery)
+  const standing = yield* standingOf(documents, yieldEvery * passesPerReading)
+  return {
     documents,
     phrases,
-    postings: step.value,
-    capabilities: documents.flatMap(({ kind }, id) => (kind === "capability" ? [id] : [])),
-    factors: Float32Array.from(documents, factorOf),
-    wraps: wrapsOf(documents),
+    postings,
+    ...standing,
     scores: new Float32Array(documents.length),
     touched: new Uint32Array(documents.length),
     slotScores: new Float32Array(documents.length),
     rounds: new Uint8Array(documents.length)
   }
-  return index
+}
+
+export const buildIndex = Effect.fnUntraced(function* (
+  documents: ReadonlyArray<SearchDocument>,
+  options: { readonly yieldEvery?: number; readonly synonyms?: ReadonlyArray<Concept> } = {}
+) {
+  const steps = indexOf(documents, options.synonyms ?? synonyms, options.yieldEvery ?? documentsPerTurn)
+  let step = steps.next()
+  while (step.done !== true) {
+    yield* Effect.yieldNow
+    step = steps.next()
+  }
+  return step.value
 })
 
 /** Adds a slot to the scores: of each document's alternatives the best. Returns how many documents have a score. */
@@ -102,7 +107,7 @@ const serves = ({ provider, providers }: SearchDocument, wanted: string): boolea
   provider === null ? providers.includes(wanted) : provider === wanted
 
 const rank = (index: SearchIndex, request: SearchRequest, count: number): ReadonlyArray<Ranked> => {
-  const { documents, factors, scores, touched, wraps } = index
+  const { documents, factors, scores, touched, wrapStarts, wrappers } = index
   const { kind, provider } = request
   const top = best(request.limit, orderOf(documents))
   /** What the endpoints at the top lift their capabilities to. */
@@ -118,8 +123,8 @@ const rank = (index: SearchIndex, request: SearchRequest, count: number): Readon
     if (provider !== undefined && document.provider !== provider) continue
     top.add({ id, score, own: score })
     floor = top.floor()
-    for (let wrap = wraps.starts[id] ?? 0; wrap < (wraps.starts[id + 1] ?? 0); wrap += 1) {
-      const capability = wraps.capabilities[wrap] ?? 0
+    for (let wrap = wrapStarts[id] ?? 0; wrap < (wrapStarts[id + 1] ?? 0); wrap += 1) {
+      const capability = wrappers[wrap] ?? 0
       lifts.set(capability, Math.max(lifts.get(capability) ?? 0, score))
     }
   }

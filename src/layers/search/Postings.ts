@@ -10,8 +10,8 @@
  * The build is a generator that pauses after every bounded piece of work, so that its caller decides what else gets a turn.
  */
 import type { Phrases } from "./Concepts.ts"
-import { fields, type SearchDocument, textMax, textsMax } from "./Document.ts"
-import { runsOf, termsOfRun } from "./Tokens.ts"
+import { fields, type SearchDocument, textsMax } from "./Document.ts"
+import { reading } from "./Reading.ts"
 import { type Vocabulary, vocabularyOf } from "./Vocabulary.ts"
 
 /** BM25's saturation: how little a second mention adds. */
@@ -19,6 +19,8 @@ export const k1 = 1.2
 /** Bits of a word in the staging area that count one field's mentions; more mentions than fit say nothing new. */
 const countBits = 6
 const countMax = 2 ** countBits - 1
+/** What a length's column can hold. */
+const lengthMax = 2 ** 16 - 1
 /** Postings per array of the staging area. */
 const chunkPostings = 2 ** 16
 /** What a posting or a term to sort costs against a document to read: pauses come after equal work. */
@@ -46,44 +48,6 @@ const staging = () => {
     at: (index: number) => chunks[(index / chunkPostings) | 0]?.[index % chunkPostings] ?? 0,
     size: () => length
   }
-}
-
-interface Continued {
-  readonly rest: ReadonlyArray<number>
-  readonly concept: number
-}
-
-/** Numbers for terms in the order of their appearance; phrases come first, so that few numbers can begin one. */
-const interned = (phrases: Phrases) => {
-  const ids = new Map<string, number>()
-  const words: Array<string> = []
-  const idOf = (term: string) => {
-    const known = ids.get(term)
-    if (known !== undefined) return known
-    ids.set(term, words.length)
-    return words.push(term) - 1
-  }
-  const begun: Array<Array<Continued>> = []
-  for (const phrase of Array.from(phrases.values()).flat()) {
-    if (phrase.asked) continue
-    const [first = 0, ...rest] = phrase.terms.map(idOf)
-    const one = { rest, concept: idOf(phrase.concept) }
-    const known = begun[first]
-    if (known === undefined) begun[first] = [one]
-    else known.push(one)
-  }
-  const spellings: Array<string> = []
-  const runs = new Map<string, ReadonlyArray<number>>()
-  const idsOfRun = (run: string): ReadonlyArray<number> => {
-    const known = runs.get(run)
-    if (known !== undefined) return known
-    const found = termsOfRun(run).map(idOf)
-    runs.set(run, found)
-    const own = found[found.length - 1]
-    if (own !== undefined && run.length < (spellings[own]?.length ?? Infinity)) spellings[own] = run.toLowerCase()
-    return found
-  }
-  return { words, spellings, begun, idsOfRun }
 }
 
 /** Sorts in pieces by first two letters: one sort of all terms would hold everybody up. */
@@ -117,7 +81,7 @@ export function* postingsOf(
   yieldEvery: number
 ): Generator<void, Postings> {
   const pause = yieldEvery * postingsPerDocument
-  const { words, spellings, begun, idsOfRun } = interned(phrases)
+  const { words, spellings, sequence, read, conceptsAt } = reading(phrases)
   const stagedTerms = staging()
   const stagedCounts = staging()
   const ends = new Uint32Array(documents.length)
@@ -127,48 +91,51 @@ export function* postingsOf(
 
   // Counts of the document at hand: a term's place in `held`, valid when `heldAt` is this document.
   const heldAt: Array<number> = []
-  const place: Array<number> = []
-  let held: Array<number> = []
-  let counts: Array<number> = []
-  const count = (position: number, term: number, field: number) => {
-    const shift = field * countBits
-    if (heldAt[term] !== position) {
-      heldAt[term] = position
-      place[term] = held.length
+  const places: Array<number> = []
+  const held: Array<number> = []
+  const counts: Array<number> = []
+  let current = 0
+  let shift = 0
+  const count = (term: number) => {
+    while (heldAt.length <= term) {
+      heldAt.push(-1)
+      places.push(0)
+      frequencies.push(0)
+    }
+    if (heldAt[term] !== current) {
+      heldAt[term] = current
+      places[term] = held.length
       held.push(term)
       counts.push(1 << shift)
       frequencies[term] = (frequencies[term] ?? 0) + 1
       return
     }
-    const at = place[term] ?? 0
-    const before = counts[at] ?? 0
-    if (((before >>> shift) & countMax) < countMax) counts[at] = before + (1 << shift)
+    const place = places[term] ?? 0
+    const before = counts[place] ?? 0
+    if (((before >>> shift) & countMax) < countMax) counts[place] = before + (1 << shift)
   }
 
   for (const [position, document] of documents.entries()) {
-    held = []
-    counts = []
+    held.length = 0
+    counts.length = 0
+    current = position
     for (const [field, { textsOf }] of fields.entries()) {
-      let length = 0
+      shift = field * countBits
+      let words = 0
       for (const text of textsOf(document).slice(0, textsMax)) {
-        const sequence: Array<number> = []
-        for (const run of runsOf(text.slice(0, textMax))) {
-          for (const term of idsOfRun(run)) sequence.push(term)
-        }
-        length += sequence.length
-        for (const [at, term] of sequence.entries()) {
-          count(position, term, field)
-          for (const { rest, concept } of begun[term] ?? []) {
-            if (rest.every((next, offset) => sequence[at + 1 + offset] === next)) count(position, concept, field)
-          }
+        const length = read(text)
+        words += length
+        for (let at = 0; at < length; at += 1) {
+          count(sequence[at] ?? 0)
+          conceptsAt(at, length, count)
         }
       }
       const column = lengths[field]
-      if (column !== undefined) column[position] = Math.min(length, 65_535)
-      totals[field] = (totals[field] ?? 0) + Math.min(length, 65_535)
+      if (column !== undefined) column[position] = Math.min(words, lengthMax)
+      totals[field] = (totals[field] ?? 0) + Math.min(words, lengthMax)
     }
-    for (const [at, term] of held.entries()) {
-      stagedTerms.push(term)
+    for (let at = 0; at < held.length; at += 1) {
+      stagedTerms.push(held[at] ?? 0)
       stagedCounts.push(counts[at] ?? 0)
     }
     ends[position] = stagedTerms.size()
@@ -200,7 +167,7 @@ export function* postingsOf(
     if (old % pause === pause - 1) yield
   }
   for (let id = 0; id < terms.length; id += 1) starts[id + 1] = (starts[id + 1] ?? 0) + (starts[id] ?? 0)
-  const vocabulary = vocabularyOf(terms, spelt)
+  const vocabulary = yield* vocabularyOf(terms, spelt, pause)
   yield
 
   const size = stagedTerms.size()

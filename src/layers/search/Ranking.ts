@@ -65,25 +65,38 @@ export const best = (limit: number, order: (a: Ranked, b: Ranked) => number) => 
   }
 }
 
-/** For each document the live capabilities that wrap it, as ranges of one array. */
-export interface Wraps {
-  readonly starts: Uint32Array
-  readonly capabilities: Uint32Array
+/** What the rules need to know of every document, without reading it. */
+export interface Standing {
+  /** Positions of the capabilities. */
+  readonly capabilities: ReadonlyArray<number>
+  readonly factors: Float32Array
+  /** For each document the live capabilities that wrap it, as ranges of `wrappers`; one more at the end. */
+  readonly wrapStarts: Uint32Array
+  readonly wrappers: Uint32Array
 }
 
-export const wrapsOf = (documents: ReadonlyArray<SearchDocument>): Wraps => {
-  const bySlug = new Map<string, number>()
-  for (const [id, { kind, live, slug }] of documents.entries()) {
-    if (kind === "capability" && live) bySlug.set(slug, id)
-  }
-  const starts = new Uint32Array(documents.length + 1)
+/** `yieldEvery`: documents between two pauses. */
+export function* standingOf(documents: ReadonlyArray<SearchDocument>, yieldEvery: number): Generator<void, Standing> {
   const capabilities: Array<number> = []
+  const live = new Map<string, number>()
+  const factors = new Float32Array(documents.length)
+  for (const [id, document] of documents.entries()) {
+    factors[id] = factorOf(document)
+    if (document.kind === "capability") {
+      capabilities.push(id)
+      if (document.live) live.set(document.slug, id)
+    }
+    if (id % yieldEvery === yieldEvery - 1) yield
+  }
+  const wrapStarts = new Uint32Array(documents.length + 1)
+  const wrappers: Array<number> = []
   for (const [id, { wrapped_by }] of documents.entries()) {
     for (const slug of wrapped_by) {
-      const capability = bySlug.get(slug)
-      if (capability !== undefined) capabilities.push(capability)
+      const capability = live.get(slug)
+      if (capability !== undefined) wrappers.push(capability)
     }
-    starts[id + 1] = capabilities.length
+    wrapStarts[id + 1] = wrappers.length
+    if (id % yieldEvery === yieldEvery - 1) yield
   }
-  return { starts, capabilities: Uint32Array.from(capabilities) }
+  return { capabilities, factors, wrapStarts, wrappers: Uint32Array.from(wrappers) }
 }

@@ -29,24 +29,31 @@ export const lettersOf = (term: string): number => {
 
 const longest = 64
 
-/** Puts sorted terms into the shapes that the look-ups need. */
-export const vocabularyOf = (terms: ReadonlyArray<string>, spellings: ReadonlyArray<string>): Vocabulary => {
+/** Puts sorted terms into the shapes that the look-ups need; pauses after so many terms. */
+export function* vocabularyOf(
+  terms: ReadonlyArray<string>,
+  spellings: ReadonlyArray<string>,
+  pause: number
+): Generator<void, Vocabulary> {
   const letters = new Uint32Array(terms.length)
+  const lengths = new Uint8Array(terms.length)
   const lengthStarts = new Uint32Array(longest + 2)
-  const lengthOf = (term: string) => (isConcept(term) ? 0 : Math.min(term.length, longest))
-  for (const term of terms) {
-    const slot = lengthOf(term) + 1
-    lengthStarts[slot] = (lengthStarts[slot] ?? 0) + 1
+  for (let id = 0; id < terms.length; id += 1) {
+    const term = terms[id] ?? ""
+    const length = isConcept(term) ? 0 : Math.min(term.length, longest)
+    letters[id] = lettersOf(term)
+    lengths[id] = length
+    lengthStarts[length + 1] = (lengthStarts[length + 1] ?? 0) + 1
+    if (id % pause === pause - 1) yield
   }
   for (let length = 1; length < lengthStarts.length; length += 1) {
     lengthStarts[length] = (lengthStarts[length] ?? 0) + (lengthStarts[length - 1] ?? 0)
   }
   const next = lengthStarts.slice()
   const byLength = new Uint32Array(terms.length)
-  for (const [id, term] of terms.entries()) {
-    const length = lengthOf(term)
+  for (let id = 0; id < terms.length; id += 1) {
+    const length = lengths[id] ?? 0
     const at = next[length] ?? 0
-    letters[id] = lettersOf(term)
     byLength[at] = id
     next[length] = at + 1
   }
