@@ -32,8 +32,8 @@ const emailFinders: Labels = {
   "hunter GET /email-finder": 2,
   "leadmagic POST /v1/people/email-finder": 2,
   "prospeo POST /enrich-person": 1,
-  "findymail POST /api/search/name": 1,
-  "icypeas POST /api/email-search": 1
+  "findymail POST /search/name": 1,
+  "icypeas POST /email-search": 1
 }
 const emailVerifiers: Labels = {
   "hunter GET /email-verifier": 2,
@@ -58,7 +58,7 @@ const personEnrichers: Labels = {
 }
 const mobileFinders: Labels = {
   "leadmagic POST /v1/people/mobile-finder": 2,
-  "findymail POST /api/search/phone": 1,
+  "findymail POST /search/phone": 1,
   "prospeo POST /enrich-person": 1,
   "apollo POST /people/match": 1
 }
@@ -153,7 +153,7 @@ const people: ReadonlyArray<LabelledQuery> = [
     ...peopleSearches,
     "leadmagic POST /v1/people/role-finder": 2,
     "leadmagic POST /v1/people/employee-finder": 1,
-    "findymail POST /api/search/employees": 1
+    "findymail POST /search/employees": 1
   }),
   best("people.enrich", "enrich a person from their email address", personEnrichers),
   best("people.enrich", "person enrichment", personEnrichers),
@@ -161,7 +161,7 @@ const people: ReadonlyArray<LabelledQuery> = [
     ...personEnrichers,
     "hunter GET /combined/find": 1,
     "leadmagic POST /v1/people/b2b-profile": 1,
-    "findymail POST /api/search/reverse-email": 1
+    "findymail POST /search/reverse-email": 1
   }),
   best("people.enrich", "contact data enrichment for a lead", { ...personEnrichers, "email.find": 1, "phone.find": 1 }),
   best("email.find", "find the work email of a person at acme.com", emailFinders),
@@ -454,7 +454,7 @@ const network: ReadonlyArray<LabelledQuery> = [
 ]
 
 const mailAndDomains: ReadonlyArray<LabelledQuery> = [
-  best("email.send", "send an email", { ...senders, "apollo POST /emailer_messages/{id}/send_now": 1 }),
+  best("email.send", "send an email", senders),
   best("email.send", "transactional email api", senders),
   best("email.send", "cold outreach mail with reply-to and html body", senders),
   best("email.inbox_create", "create an email inbox for an agent", { "email.inbox_list": 1 }),
@@ -520,7 +520,7 @@ const endpointsOfPeople: ReadonlyArray<LabelledQuery> = [
   raw("all email addresses found at a domain", {
     "hunter GET /domain-search": 3,
     "hunter GET /email-count": 2,
-    "icypeas POST /api/domain-search": 2,
+    "icypeas POST /domain-search": 2,
     "email.find": 1
   }),
   raw("how many emails are known for a domain", { "hunter GET /email-count": 3, "hunter GET /domain-search": 2 }),
@@ -535,11 +535,6 @@ const endpointsOfPeople: ReadonlyArray<LabelledQuery> = [
   raw("apollo organization job postings", {
     "apollo GET /organizations/{organization_id}/job_postings": 3,
     "jobs.search": 3
-  }),
-  raw("apollo add contacts to an email sequence", {
-    "apollo POST /emailer_campaigns/{sequence_id}/add_contact_ids": 3,
-    "apollo POST /emailer_campaigns/search": 1,
-    "apollo POST /sequences": 1
   }),
   raw("which company is behind an IP address", { "peopledatalabs GET /v5/ip/enrich": 3, "company.enrich": 1 }),
   raw("peopledatalabs job title enrichment", {
