@@ -4,10 +4,12 @@ import { Ajv2020 } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
 import { Effect } from "effect"
 import { build, shippedPacks, stale } from "../../scripts/ship-catalog.ts"
+import { compileEndpoint } from "../../src/layers/EndpointInput.ts"
 import { unpack } from "../../src/layers/imports/pack.ts"
 import { providers } from "../../src/layers/providers/index.ts"
 import { reachable } from "../../src/schema/Definitions.ts"
 import { type Endpoint, endpointKey, type ProviderDocument } from "../../src/schema/Endpoint.ts"
+import { planRaw } from "../../src/schema/RawPlan.ts"
 
 const specs = join(import.meta.dir, "..", "..", "..", "shared", "specs")
 const built = await Effect.runPromise(build(specs))
@@ -50,11 +52,19 @@ describe("the shipped catalog", () => {
     })
   }
 
-  test("comes back from its packs as it went in", async () => {
+  test("runs what it shows: every example is a request that would be sent", async () => {
+    const refused: Array<unknown> = []
     for (const [provider, bytes] of shippedPacks()) {
       const document = await Effect.runPromise(unpack(bytes))
       expect(document.provider).toBe(provider)
+      for (const endpoint of document.endpoints) {
+        const { path = {}, query = {}, input = {} } = endpoint.example
+        const checks = compileEndpoint(endpoint, document.definitions)
+        const decision = planRaw(endpoint, false, checks, { path, query, input }, null)
+        if (decision._tag === "Refused") refused.push([provider, endpointKey(endpoint), decision.issues])
+      }
     }
+    expect(refused).toEqual([])
   })
 
   test("is sorted, without doubles, with prices and without a word from this machine", () => {
