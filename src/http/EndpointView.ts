@@ -69,7 +69,7 @@ const hintsOf = (
     : []),
   ...(endpoint.cost.model === "unpublished" && !raw.free
     ? [
-        "Its rates are not published: a run holds $1.00 unless routing.max_cost lowers it, and is charged what the provider reports."
+        "Its rates are not published: a run holds $1.00 unless routing.max_cost lowers it, and is charged what the provider reports, or the whole hold when it reports nothing."
       ]
     : []),
   "A raw run is one call: no other provider is tried, and it is charged when the provider answers with success.",

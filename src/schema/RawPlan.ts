@@ -117,16 +117,25 @@ const bodyIssues = (endpoint: Endpoint, input: unknown, checks: Checks): Readonl
   return [{ path: "input", message: "must be {}: this endpoint takes no body; put parameters into query" }]
 }
 
-export const rateCardOf = (endpoint: Endpoint, free: boolean): RateCard | null =>
+/** An array of tasks is as many calls in one. */
+export const tasksOf = (endpoint: Endpoint, input: unknown): number =>
+  endpoint.body_type === "task" && Array.isArray(input) ? Math.max(1, input.length) : 1
+
+export const rateCardOf = (endpoint: Endpoint, free: boolean, tasks: number): RateCard | null =>
   free
     ? { estimate: Money.zero }
     : endpoint.cost.estimate === null
       ? null
-      : { estimate: Money.dollars(endpoint.cost.estimate) }
+      : { estimate: Money.times(Money.dollars(endpoint.cost.estimate), tasks) }
 
 /** The hold of a call, which is the cap that an actor gets: never below the least that it takes. */
-export const holdOf = (endpoint: Endpoint, free: boolean, max_cost: Money.MicroUsd | null): Money.MicroUsd => {
-  const hold = rawHold(rateCardOf(endpoint, free), max_cost)
+export const holdOf = (
+  endpoint: Endpoint,
+  free: boolean,
+  max_cost: Money.MicroUsd | null,
+  tasks = 1
+): Money.MicroUsd => {
+  const hold = rawHold(rateCardOf(endpoint, free, tasks), max_cost)
   return endpoint.cap_min === null ? hold : Money.max(hold, Money.dollars(endpoint.cap_min))
 }
 
@@ -160,7 +169,8 @@ export const planRaw = (
     ...pairs("query", asked.query, issues),
     ...(isGet && isRecord(asked.input) ? pairs("input", asked.input, issues) : [])
   ]
-  const hold = holdOf(endpoint, free, max_cost)
+  const tasks = tasksOf(endpoint, asked.input)
+  const hold = holdOf(endpoint, free, max_cost, tasks)
   if (max_cost !== null && endpoint.cap_min !== null && max_cost < Money.dollars(endpoint.cap_min)) {
     issues.push({
       path: "routing.max_cost",
@@ -168,7 +178,7 @@ export const planRaw = (
     })
   }
   if (issues.length > 0) return { _tag: "Refused", issues: unique(issues) }
-  const card = rateCardOf(endpoint, free)
+  const card = rateCardOf(endpoint, free, tasks)
   return {
     _tag: "Planned",
     hold,

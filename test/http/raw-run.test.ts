@@ -62,7 +62,8 @@ describe("a raw run", () => {
   test("of a task endpoint takes one task or up to ten", async () => {
     const task = { keyword: "widgets" }
     expect((await run({ endpoint: "/tasks", input: task })).status).toBe(200)
-    expect((await run({ endpoint: "/tasks", input: Array(10).fill(task) })).status).toBe(200)
+    const ten = await run({ endpoint: "/tasks", input: Array(10).fill(task) })
+    expect([ten.status, ten.body.billing.quoted, ten.body.billing.charged]).toEqual([200, "0.20", "0.20"])
     const eleven = await run({ endpoint: "/tasks", input: Array(11).fill(task) })
     expect([eleven.status, eleven.body.error.details[0].path]).toEqual([400, "input"])
     const second = await run({ endpoint: "/tasks", input: [task, {}] })
