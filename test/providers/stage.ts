@@ -64,6 +64,15 @@ const secretOf = (provider: Provider, request: Request, query: URLSearchParams) 
   return request.headers.get("authorization")?.replace(/^Bearer /, "bearer ") ?? null
 }
 
+/** A form arrives as pairs of names and values: a name may come twice. */
+const bodyOf = async (request: Request): Promise<unknown> => {
+  if (request.headers.get("content-type")?.startsWith("application/json") !== true) {
+    const form = await request.formData().catch(() => null)
+    return form === null ? null : [...form.entries()]
+  }
+  return request.json()
+}
+
 export const offerOf = (provider: Provider, capability: string): Offer => {
   const found = provider.offers.find((offer) => offer.capability === capability)
   if (found === undefined) throw new Error(`${provider.slug} does not serve ${capability}`)
@@ -78,14 +87,14 @@ export const stage = (provider: Provider) => {
     hostname: "127.0.0.1",
     fetch: async (request) => {
       const url = new URL(request.url)
-      const text = await request.text()
+      const body = await bodyOf(request)
       asked.push({
         method: request.method,
         path: url.pathname,
         query: Object.fromEntries(url.searchParams),
         secret: secretOf(provider, request, url.searchParams),
         headers: Object.fromEntries(request.headers),
-        body: text === "" ? null : JSON.parse(text)
+        body
       })
       const next = script.shift() ?? { status: 599, body: "the script is at its end" }
       return new Response(next.body, { status: next.status, headers: { ...next.headers } })
