@@ -79,6 +79,14 @@ describe("ranking", () => {
     expect(slugsFor(index, "news unicorns")).toEqual(["b.news", "a.other", "/news/unicorns"])
   })
 
+  test("what follows up on another call comes after that call", async () => {
+    const index = await indexOf(
+      ["/scrape/{id}", "/scrape/unicorn"].map((slug) => endpointAt(slug, { title: "Scrape job" })),
+      []
+    )
+    expect(slugsFor(index, "scrape job")).toEqual(["/scrape/unicorn", "/scrape/{id}"])
+  })
+
   test("equal scores are ordered by slug", async () => {
     const index = await indexOf(["/c", "/a", "/b"].map((slug) => endpointAt(slug, { title: "unicorn" })))
     expect(slugsFor(index, "unicorn")).toEqual(["/a", "/b", "/c"])

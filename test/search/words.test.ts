@@ -6,7 +6,7 @@ import { search } from "../../src/layers/search/Index.ts"
 import { reading } from "../../src/layers/search/Reading.ts"
 import { stem } from "../../src/layers/search/Stems.ts"
 import { synonyms } from "../../src/layers/search/synonyms.ts"
-import { queryWords, queryWordsMax, termsOf } from "../../src/layers/search/Tokens.ts"
+import { queryWords, queryWordsMax, runsOf, termsOf } from "../../src/layers/search/Tokens.ts"
 import { editsBetween, idOf, nearTerms, prefixRange, vocabularyOf } from "../../src/layers/search/Vocabulary.ts"
 import { capabilityNamed, endpointAt, indexOf, slugsFor } from "./documents.ts"
 
@@ -246,6 +246,11 @@ describe("the synonym file", () => {
   test("names every concept once", () => {
     const names = synonyms.map(({ words }) => words.split(",")[0]?.trim())
     expect(names.length).toBe(new Set(names).size)
+  })
+
+  test("has no phrase of which only one word is left when stop words are gone", () => {
+    const texts = synonyms.flatMap(({ words, asked = "" }) => [...words.split(","), ...asked.split(",")])
+    expect(texts.filter((text) => runsOf(text).length > 1 && termsOf(text).length < 2)).toEqual([])
   })
 
   test("counts meanings less than words", () => {

@@ -33,7 +33,7 @@ export interface Field {
 export const fields: ReadonlyArray<Field> = [
   { weight: 4, dilution: 0.4, textsOf: ({ slug }) => [slug] },
   { weight: 3, dilution: 0.4, textsOf: ({ title }) => [title] },
-  { weight: 2, dilution: 0.4, textsOf: ({ tags, method }) => (method === null ? tags : [...tags, method]) },
+  { weight: 2.5, dilution: 0.4, textsOf: ({ tags, method }) => (method === null ? tags : [...tags, method]) },
   {
     weight: 1.5,
     dilution: 0.3,

@@ -29,7 +29,7 @@ const unfinishedWeight = 0.8
 const withinWeight = 0.5
 const compoundWeight = 0.8
 const typoWeights = [1, 0.65, 0.4] as const
-const weakWeight = 0.35
+const weakWeight = 0.5
 
 const prefixLengthMin = 3
 const prefixesMax = 6
@@ -143,6 +143,7 @@ const conceptsOf = ({ postings, phrases }: Lexicon, { term, weight }: Alternativ
 /** What a query looks for. Empty when nothing that it says is in any document. */
 export const slotsOf = (lexicon: Lexicon, query: string): ReadonlyArray<Slot> => {
   const { postings } = lexicon
+  const { vocabulary } = postings
   const seen = new Set<string>()
   const content = drafts(lexicon, queryWords(query)).filter(({ word }) => {
     const first = !seen.has(word.term)
@@ -171,15 +172,17 @@ export const slotsOf = (lexicon: Lexicon, query: string): ReadonlyArray<Slot> =>
       add(word, terms)
       continue
     }
+    const parts = idOf(vocabulary, term) === undefined ? word.parts.flatMap((part) => idOf(vocabulary, part) ?? []) : []
+    const halves = idOf(vocabulary, term) !== undefined || parts.length > 0 ? parts : compound(postings, word.word)
+    for (const half of halves) add(word, new Map([[half, compoundWeight]]))
     if (terms.size > 0) {
-      const expanded = term.length < prefixLengthMin ? [] : longer(postings, term, prefixesMax, prefixWeight)
+      // Only the last word may still be growing under somebody's fingers.
+      const growing = draft === content[content.length - 1] && term.length >= prefixLengthMin
+      const expanded = growing ? longer(postings, term, prefixesMax, prefixWeight) : []
       for (const one of expanded.filter(affordable)) offer(draft, one)
       add(word, terms)
       continue
     }
-    const known = word.parts.flatMap((part) => idOf(postings.vocabulary, part) ?? [])
-    const halves = known.length > 0 ? known : compound(postings, word.word)
-    for (const half of halves) add(word, new Map([[half, compoundWeight]]))
     if (halves.length > 0) continue
     guesses += 1
     const guessed = [

@@ -7,12 +7,15 @@
  *    a live endpoint comes before an equally relevant capability that is coming soon.
  * 4. A live capability that wraps an endpoint always ranks above it: its score is raised to the endpoint's, even when it
  *    matched nothing itself, and of equal scores capabilities come first.
- * 5. Equal scores: capabilities, then live ones, then by the capability's own relevance, then by slug, then by position.
+ * 5. An endpoint that follows up on another call's answer ("/batch/{id}/errors") comes after an equally relevant one that
+ *    does not: its score is multiplied by `followUpFactor`.
+ * 6. Equal scores: capabilities, then live ones, then by the capability's own relevance, then by slug, then by position.
  */
 import type { SearchDocument } from "./Document.ts"
 
 export const capabilityFactor = 1.35
 export const notLiveFactor = 0.7
+export const followUpFactor = 0.9
 
 export interface Ranked {
   readonly id: number
@@ -21,8 +24,14 @@ export interface Ranked {
   readonly own: number
 }
 
-export const factorOf = ({ kind, live }: SearchDocument): number =>
-  (kind === "capability" ? capabilityFactor : 1) * (live ? 1 : notLiveFactor)
+/** Asks for something by its number, or takes it away: of little use before the call that made it. */
+const isFollowUp = ({ slug, method }: SearchDocument): boolean => method === "DELETE" || /\{[a-z_]*id\}/i.test(slug)
+
+export const factorOf = (document: SearchDocument): number => {
+  const { kind, live } = document
+  const relevance = kind === "capability" ? capabilityFactor : isFollowUp(document) ? followUpFactor : 1
+  return relevance * (live ? 1 : notLiveFactor)
+}
 
 /** Negative when `a` comes first. */
 export const orderOf =

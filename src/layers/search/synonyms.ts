@@ -18,7 +18,7 @@ export const synonyms: ReadonlyArray<Concept> = [
   // Platforms
   { words: "twitter, x", asked: "tweet, x.com", weight: 0.7 },
   { words: "tweet, twitter post, user tweets", asked: "x post" },
-  { words: "linkedin, professional network, network profile", asked: "li, linked in", weight: 0.7 },
+  { words: "linkedin, professional network, network profile", asked: "li", weight: 0.7 },
   { words: "instagram, insta", asked: "ig, reels", weight: 0.7 },
   { words: "facebook, meta", asked: "fb", weight: 0.7 },
   { words: "youtube, yt", weight: 0.7 },
@@ -39,44 +39,45 @@ export const synonyms: ReadonlyArray<Concept> = [
     asked:
       "bounce, bounce check, email checker, deliverable, deliverability, undeliverable, valid email, email valid, mailbox exist, catch all, disposable, clean email list, email hygiene, list cleaning"
   },
-  { words: "verify, validate, check", asked: "test, confirm, is it real", weight: 0.5 },
+  { words: "verify, validate, check", asked: "test, confirm, real", weight: 0.5 },
   {
     words: "email finder, find email, find an email address, work email, business email, professional email",
     asked: "email lookup, email hunter, get email, email search, guess email, corporate email"
   },
   {
     words: "phone, mobile, telephone, cell, phone number, mobile number",
-    asked: "cellphone, tel, direct dial, msisdn, number of someone, dial"
+    asked: "cellphone, tel, direct dial, msisdn, whatsapp number, dial"
   },
   {
     words: "carrier, line type, caller name, caller id",
-    asked: "landline, voip, phone type, who called, reverse phone, phone lookup, phone validation, hlr"
+    asked: "landline, voip, phone type, reverse phone, who called, phone lookup, phone validation, hlr"
   },
   {
     words: "person, contact, individual, employee",
-    asked: "lead, prospect, human, decision maker, staff, candidate, colleague, worker",
+    asked:
+      "lead, prospect, human, decision maker, staff, candidate, colleague, worker, ceo, cto, cfo, vp, director, manager, founder, engineer, developer, executive, recruiter, marketer",
     weight: 0.5
   },
   {
     words: "people search, person search, search people, find people, search persons, find contacts",
     asked:
-      "lead list, prospecting, lead generation, leadgen, list of people, sourcing, talent search, employees of, who works at, decision makers, build a list"
+      "lead list, prospecting, lead generation, leadgen, list people, sourcing, talent search, decision makers, list contacts, list leads"
   },
   {
     words: "enrich, enrichment, append",
-    asked: "fill in, augment, complete the record, reverse lookup, look up, more about"
+    asked: "augment, complete the record, reverse lookup, look up, more about"
   },
   {
     words: "person enrichment, enrich a person, people enrich, match person",
     asked:
-      "reverse email lookup, reverse email, email to person, who is, contact enrichment, lead enrichment, person lookup"
+      "reverse email lookup, reverse email, email person, who behind, who owns, contact enrichment, lead enrichment, person lookup"
   },
   {
     words: "title, role, position, job title, seniority",
-    asked: "ceo, cto, cfo, vp, head of, director, founder, manager, executive",
+    asked: "ceo, cto, cfo, vp, director, founder, manager, executive",
     weight: 0.4
   },
-  { words: "profile, bio", asked: "biography, page of, account of", weight: 0.4 },
+  { words: "profile, bio", asked: "biography, account", weight: 0.4 },
 
   // Companies
   {
@@ -87,28 +88,28 @@ export const synonyms: ReadonlyArray<Concept> = [
   {
     words: "company enrichment, enrich a company, firmographic, organization enrichment, company data",
     asked:
-      "company profile, company lookup, company info, domain to company, headcount, employee count, company size, revenue of, industry of"
+      "company profile, company lookup, company info, domain company, headcount, employee count, how many employees, number employees, company size, revenue, industry"
   },
   {
     words: "company search, search companies, organization search, find companies",
-    asked: "list of companies, account list, target accounts, lookalike companies, market map, tam"
+    asked: "list companies, list startups, account list, target accounts, lookalike companies, market map, tam"
   },
   {
     words: "technologies, technology, tech stack, techstack, technographic, builtwith, wappalyzer",
-    asked: "tech, stack, built with, software used, cms, what software, which tools does, powered by"
+    asked: "tech, stack, built, software used, cms, what software"
   },
   {
     words: "job, job posting, vacancy, job opening, job listing, open position, opening",
     asked: "hiring, career, recruiting, open role, role open, work offer, employment"
   },
-  { words: "funding, investment, investor, funding round", asked: "raised, series a, venture, capital, vc" },
-  { words: "competitor, alternative, similar company", asked: "rival, lookalike, competes with" },
+  { words: "funding, investment, investor, funding round", asked: "raised, venture, capital, vc" },
+  { words: "competitor, alternative, similar company", asked: "rival, lookalike, competes" },
   { words: "review, rating", asked: "reputation, stars, testimonial, feedback" },
 
   // Web, search and SEO
   {
     words: "web search, search the web, google search, search engine",
-    asked: "internet search, look online, browse, bing, google it, websearch, online search"
+    asked: "internet search, look online, browse, bing, websearch, online search"
   },
   {
     words: "serp, search results, google results, organic results, search engine results",
@@ -122,16 +123,16 @@ export const synonyms: ReadonlyArray<Concept> = [
   { words: "keyword, search term, keywords", asked: "kw, query volume", weight: 0.6 },
   {
     words: "search volume, keyword volume, monthly searches, keyword ideas, keyword suggestions, keyword research",
-    asked: "cpc, keyword difficulty, volume of a keyword, how often searched, search demand"
+    asked: "cpc, keyword difficulty, keyword volumes, how often searched, search demand"
   },
   {
     words: "backlink, inbound link, referring domain, incoming link",
-    asked: "link building, links to, who links, link profile, domain authority, anchor text, external link"
+    asked: "link building, who links, linking sites, link profile, domain authority, anchor text, external link"
   },
   {
     words: "ranked keywords, domain overview, domain rank, organic traffic, website traffic",
     asked:
-      "seo overview, domain seo, organic keywords, site traffic, traffic of, visits, ranks for, similarweb, rankings, domain analytics, seo metrics"
+      "seo overview, domain seo, organic keywords, site traffic, visits, visitors, similarweb, rankings, domain analytics, seo metrics"
   },
   {
     words: "news, article, press, headline",
@@ -140,12 +141,18 @@ export const synonyms: ReadonlyArray<Concept> = [
   },
   {
     words: "places, local business, maps, local results",
-    asked: "nearby, shops near, restaurants, stores near, local, near me, businesses in, brick and mortar, plumbers"
+    asked:
+      "nearby, near, local, restaurant, shop, store, dentist, plumber, hotel, gym, salon, cafe, lawyer, clinic, opening hours"
   },
   { words: "trends, trending, popular", asked: "viral, interest over time", weight: 0.5 },
   { words: "website, site, web page, webpage, url", asked: "homepage, web, link", weight: 0.4 },
-  { words: "sitemap, site map, list urls, map a website", asked: "all urls, all pages, discover urls" },
+  {
+    words: "sitemap, site map, list urls, map a website",
+    asked: "all urls, every url, all pages, every page, site urls, discover urls"
+  },
   { words: "answer, question answering", asked: "ask, question, research", weight: 0.5 },
+
+  { words: "batch, bulk, multiple", asked: "many in one, several at once, mass, list upload", weight: 0.5 },
 
   // Social and ads
   {
@@ -163,11 +170,11 @@ export const synonyms: ReadonlyArray<Concept> = [
   // Professional network and outreach
   {
     words: "invite, invitation, connection request, connect profile",
-    asked: "connect with, add connection, send connection, connect on, linkedin connect, network request"
+    asked: "connect, add connection, send connection, network request"
   },
   {
     words: "message, inmail, direct message, chat",
-    asked: "dm, private message, reach out, write to, outreach, pm, text someone"
+    asked: "dm, private message, reach out, outreach, pm"
   },
   {
     words: "send email, send an email, transactional email, deliver an email, email send, send a single email",
@@ -179,12 +186,12 @@ export const synonyms: ReadonlyArray<Concept> = [
     words: "received messages, read mail, messages of an inbox, inbox messages",
     asked: "read email, incoming email, replies, inbound email, check my mail, unread, new mail, received email"
   },
-  { words: "create, register, new", asked: "make, buy, purchase, open a, set up, order, get a", weight: 0.4 },
+  { words: "create, register", asked: "make, buy, purchase, open, set up, order", weight: 0.4 },
 
   // Domains
   {
     words: "domain availability, whois, domain check, domain name, check a domain, available domain",
-    asked: "is the domain free, domain free, domain taken, domain price, domain for sale, name available"
+    asked: "domain free, domain taken, domain price, domain for sale, name available"
   },
   {
     words: "domain registration, register a domain, domain register",
@@ -210,7 +217,7 @@ export const synonyms: ReadonlyArray<Concept> = [
   {
     words: "filings, sec, edgar, 10 k, 10 q, 8 k, securities and exchange commission",
     asked:
-      "10k, 10q, 8k, annual report, quarterly report, prospectus, proxy statement, s 1, insider trading, sec filing, public company report"
+      "10k, 10q, 8k, annual report, quarterly report, prospectus, proxy statement, insider trading, sec filing, public company report"
   },
   {
     words: "federal spending, award, contract, grant, government contract, usaspending",
