@@ -29,8 +29,6 @@ export interface References {
   readonly resolve: (from: number, ref: string) => Spot | Problem
   /** The node itself, or what it refers to. */
   readonly follow: (at: Spot) => Spot | Problem
-  /** Documents that somebody referred to. */
-  readonly used: ReadonlySet<number>
 }
 
 const decoded = (segment: string): string => {
@@ -54,7 +52,6 @@ export const refOf = (node: unknown): string | null => {
 
 export const references = (sources: ReadonlyArray<Source>): References => {
   const names = new Map(sources.map((source, index) => [posix.normalize(source.name), index]))
-  const used = new Set<number>()
 
   const documentOf = (from: number, file: string): number | undefined => {
     if (file === "") return from
@@ -76,7 +73,6 @@ export const references = (sources: ReadonlyArray<Source>): References => {
     if (fragment !== "" && !fragment.startsWith("/")) {
       return { problem: `the reference ${shown(ref)} names an anchor, which is not supported` }
     }
-    if (index !== from) used.add(index)
     let spot: Spot = { source: index, pointer: [], node: source.root }
     for (const segment of fragment.split("/").slice(1).map(decoded)) {
       let node = child(spot.node, segment)
@@ -105,5 +101,5 @@ export const references = (sources: ReadonlyArray<Source>): References => {
     return { problem: `the reference ${shown(refOf(at.node) ?? "")} leads in a circle` }
   }
 
-  return { resolve: (from, ref) => resolveWithin(from, ref, 0), follow, used }
+  return { resolve: (from, ref) => resolveWithin(from, ref, 0), follow }
 }

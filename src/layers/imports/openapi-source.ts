@@ -4,6 +4,7 @@
  * Whatever the text: it ends as a tree of known size, or as a failure that names the source. Size is checked before parsing;
  * nesting and repetition (YAML aliases make a small text a huge tree) are counted on the parsed value, without recursion.
  */
+import { basename } from "node:path"
 import { Effect } from "effect"
 import { ImportFailed, type SourceText, sourceBytesMax } from "./Import.ts"
 import { field, isRecord } from "./openapi-json.ts"
@@ -79,9 +80,9 @@ const versionOf = (
   return Effect.succeed(isRecord(field(root, "definitions")) ? "2" : "3")
 }
 
-/** Nobody calls these endpoints, and no other source refers to the file: it is no OpenAPI document. */
-export const noOpenApi = (name: string): ImportFailed =>
-  refuse(name, "this is no OpenAPI document, it has no `paths` (and no other source refers to it)", giveOpenApi)
+/** Files of parts are read along with the documents that name them. */
+const isNamedBy = (name: string, others: ReadonlyArray<SourceText>): boolean =>
+  others.some((other) => other.name !== name && other.text.includes(basename(name)))
 
 export const readSources = Effect.fnUntraced(function* (texts: ReadonlyArray<SourceText>) {
   if (texts.length === 0) return yield* new ImportFailed({ message: `There is no document to import. ${giveOpenApi}` })
@@ -97,7 +98,11 @@ export const readSources = Effect.fnUntraced(function* (texts: ReadonlyArray<Sou
       return yield* refuse(text.name, "this is no OpenAPI document, it is not an object", giveOpenApi)
     const problem = oversized(root)
     if (problem !== null) return yield* refuse(text.name, problem, giveOpenApi)
-    sources.push({ name: text.name, root, version: yield* versionOf(text.name, root) })
+    const version = yield* versionOf(text.name, root)
+    if (version === null && !isNamedBy(text.name, texts)) {
+      return yield* refuse(text.name, "this is no OpenAPI document, it has no `paths`", giveOpenApi)
+    }
+    sources.push({ name: text.name, root, version })
     yield* Effect.sleep(0)
   }
   return sources

@@ -15,15 +15,16 @@ import { type Operation, operationsOf } from "./openapi-operations.ts"
 import { type Parameters, type Reading, readParameters } from "./openapi-parameters.ts"
 import { references } from "./openapi-reference.ts"
 import { authOf, baseUrlOf, credentials, serverOf } from "./openapi-security.ts"
-import { noOpenApi, readSources, type Source } from "./openapi-source.ts"
+import { readSources, type Source } from "./openapi-source.ts"
 import { plainText, readable, titleCharactersMax } from "./openapi-text.ts"
 import { type Warnings, warnings as noWarnings } from "./openapi-warnings.ts"
 import { schemas } from "./schema-normal.ts"
 
-/** Operations read before others have a turn: a few milliseconds. */
-const sliceMax = 50
+/** Work done before others have a turn, a few milliseconds: an operation counts ten, a subschema one. */
+const sliceMax = 500
+const operationWork = 10
 /** Schemas compiled to check examples, a millisecond each; endpoints beyond them show none. */
-const compiledMax = 4_000
+const compiledMax = 3_000
 const tagsMax = 20
 
 /** An operation as it was read, before its example is found. */
@@ -31,11 +32,22 @@ interface Draft {
   readonly operation: Operation
   readonly parameters: Parameters
   readonly body: Body
+  /** What reading it took, which is about what compiling it takes. */
+  readonly work: number
 }
 
 const unpriced: Endpoint["cost"] = { model: "unpublished", estimate: null, note: null }
 
-const turn = (index: number): Effect.Effect<void> => (index % sliceMax === sliceMax - 1 ? Effect.sleep(0) : Effect.void)
+/** Sleeps for nothing whenever a slice of work is done. */
+const pacer = () => {
+  let done = 0
+  return (work: number): Effect.Effect<void> => {
+    done += work
+    if (done < sliceMax) return Effect.void
+    done = 0
+    return Effect.sleep(0)
+  }
+}
 
 const baseUrl = (options: ImportOptions, sources: ReadonlyArray<Source>, warnings: Warnings): string | null => {
   if (options.base_url !== null) return options.base_url
@@ -153,7 +165,9 @@ export const importOpenApi: (
     isCredential: credentials(refs, sources, auth)
   }
 
+  const turn = pacer()
   const drafts: Array<Draft> = []
+  let read = 0
   for (const operation of operationsOf(sources, refs, options, warnings)) {
     const { path, method, item } = operation
     const where = endpointKey(operation)
@@ -161,19 +175,18 @@ export const importOpenApi: (
     const parameters = readParameters(reading, where, path, [item, operation.operation])
     const consumes = field(operation.operation.node, "consumes") ?? field(source?.root, "consumes")
     const reads = { asTask: options.body_type === "task", consumes }
-    drafts.push({
-      operation,
-      parameters,
-      body: readBody(reading, where, method, reads, operation.operation, parameters)
-    })
+    const body = readBody(reading, where, method, reads, operation.operation, parameters)
+    const work = operationWork + normal.size() - read
+    read = normal.size()
+    drafts.push({ operation, parameters, body, work })
     const server = serverOf(operation.operation.node) ?? serverOf(item.node)
     if (server !== null && server !== base_url) warnings.add(where, `is served by ${server}, which is not the base URL`)
-    yield* turn(drafts.length)
+    yield* turn(work)
   }
-  for (const [index, source] of sources.entries()) {
-    if (source.version === null && !refs.used.has(index)) return yield* noOpenApi(source.name)
+  while (normal.readNext()) {
+    yield* turn(normal.size() - read)
+    read = normal.size()
   }
-  for (let index = 0; normal.readNext(); index++) yield* turn(index)
   const definitions = normal.definitions()
 
   const parts = drafts.map(partsOf)
@@ -186,7 +199,7 @@ export const importOpenApi: (
   for (const [index, draft] of drafts.entries()) {
     const shown = (parts[index] ?? []).filter((part) => checkable.has(part))
     endpoints.push(endpointOf(draft, shown, found, options, warnings))
-    yield* turn(index)
+    yield* turn(draft.work)
   }
   const bodies = endpoints.flatMap((endpoint) => [endpoint.path_params, endpoint.query_params, endpoint.body])
   const document: ProviderDocument = {

@@ -13,10 +13,10 @@ import { merged, notNull, numericBounds, orNull, unwrapped } from "./schema-shap
 
 /** Levels of one schema; deeper parts stay open. */
 export const schemaDepthMax = 64
-/** Subschemas of one body, parameter or definition. */
-export const schemaNodesMax = 20_000
+/** Subschemas of one body, parameter or definition: the largest we know has 204, and compiling this many takes half a second. */
+export const schemaNodesMax = 5_000
 /** Subschemas of one import: bodies repeat the definition that they consist of. */
-const importNodesMax = 1_500_000
+const importNodesMax = 300_000
 const nameCharactersMax = 100
 
 export interface Schemas {
