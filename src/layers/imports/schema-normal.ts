@@ -242,7 +242,10 @@ const isBareObject = ({ type, ...rest }: JsonObject): boolean =>
   Object.keys(rest).every((keyword) => bareKeywords.has(keyword)) &&
   (type === "object" || (Array.isArray(type) && type.every((one) => one === "object" || one === "null")))
 
-const withoutType = ({ type: _, ...rest }: JsonObject): JsonObject => rest
+const withoutType = (schema: JsonObject): JsonObject => {
+  const { type: _, ...rest } = schema
+  return rest
+}
 
 /** The reference that a node consists of, directly or as its only alternative, and what else the node says. */
 const opened = (node: unknown): { readonly ref: unknown; readonly beside: unknown } => {
