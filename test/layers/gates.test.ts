@@ -1,0 +1,112 @@
+/** Gates and breakers under a virtual clock. */
+import { describe, expect, test } from "bun:test"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { after, Breakers } from "../../src/layers/Breakers.ts"
+import { gate } from "../../src/layers/Gates.ts"
+import { failure } from "../../src/schema/Provider.ts"
+
+const virtual = <A, E>(effect: Effect.Effect<A, E>) => Effect.runPromise(effect.pipe(Effect.provide(TestClock.layer())))
+
+describe("a gate", () => {
+  const race = (way: ReturnType<typeof gate>, count: number, started: Array<number>) =>
+    Effect.gen(function* () {
+      const clock = yield* Effect.clockWith((clock) => Effect.succeed(clock))
+      return yield* Effect.forEach(
+        Array.from({ length: count }, (_, index) => index),
+        () =>
+          Effect.forkChild(way.pass(Effect.map(clock.currentTimeMillis, (now) => started.push(now))), {
+            startImmediately: true
+          })
+      )
+    })
+
+  test("keeps calls apart, in their order", () =>
+    virtual(
+      Effect.gen(function* () {
+        const started: Array<number> = []
+        const fibers = yield* race(gate({ concurrency: 5, spacingMillis: 10_000 }), 3, started)
+        yield* TestClock.adjust("25 seconds")
+        yield* Effect.forEach(fibers, Fiber.join)
+        expect(started).toEqual([0, 10_000, 20_000])
+      })
+    ))
+
+  test("opens when the provider said", () =>
+    virtual(
+      Effect.gen(function* () {
+        const way = gate({ concurrency: 5, spacingMillis: 0 })
+        const started: Array<number> = []
+        yield* way.pause(7)
+        const fibers = yield* race(way, 2, started)
+        yield* TestClock.adjust("6 seconds")
+        expect(started).toEqual([])
+        yield* TestClock.adjust("1 seconds")
+        yield* Effect.forEach(fibers, Fiber.join)
+        expect(started).toEqual([7_000, 7_000])
+      })
+    ))
+
+  test("lets so many through at once, and the next one when one is done", () =>
+    virtual(
+      Effect.gen(function* () {
+        const way = gate({ concurrency: 2, spacingMillis: 0 })
+        let inside = 0
+        let most = 0
+        const work = Effect.gen(function* () {
+          inside += 1
+          most = Math.max(most, inside)
+          yield* Effect.sleep("1 seconds")
+          inside -= 1
+        })
+        const fibers = yield* Effect.forEach(Array(6), () =>
+          Effect.forkChild(way.pass(work), { startImmediately: true })
+        )
+        yield* TestClock.adjust("3 seconds")
+        yield* Effect.forEach(fibers, Fiber.join)
+        expect(most).toBe(2)
+      })
+    ))
+})
+
+describe("a breaker", () => {
+  const healthy = { failures: 0, trips: 0, trip: null }
+  const error = failure("provider_error", "HTTP 500")
+  const account = failure("provider_account", "HTTP 401")
+
+  test("opens after five failures in a row, for twice as long each time, and closes with one answer", () => {
+    let record: Parameters<typeof after>[0] = healthy
+    for (let count = 1; count < 5; count++) {
+      record = after(record, error, 0)
+      expect(record.trip).toBeNull()
+    }
+    record = after(record, error, 0)
+    expect(record.trip?.until).toBe(30_000)
+    record = after(record, error, 100_000)
+    expect(record.trip?.until).toBe(160_000)
+    for (let count = 0; count < 20; count++) record = after(record, error, 0)
+    expect(record.trip?.until).toBe(1_800_000)
+    expect(after(record, null, 0)).toEqual(healthy)
+  })
+
+  test("opens at once for an account that is refused, and never for a rate limit", () => {
+    expect(after(healthy, account, 0).trip).toEqual({ reason: "provider_account", detail: "HTTP 401", until: 60_000 })
+    let record: Parameters<typeof after>[0] = healthy
+    for (let count = 0; count < 50; count++) record = after(record, failure("provider_rate_limited", "HTTP 429"), 0)
+    expect(record.trip).toBeNull()
+  })
+
+  test("leaves one offer alone and no other", () =>
+    virtual(
+      Effect.gen(function* () {
+        const breakers = yield* Breakers
+        yield* breakers.record("hunter", "email.find", account)
+        expect(breakers.tripped("hunter", "email.find", 0)?.reason).toBe("provider_account")
+        expect(breakers.tripped("hunter", "email.verify", 0)).toBeNull()
+        expect(breakers.tripped("hunter", "email.find", 60_000)).toBeNull()
+        expect(breakers.all().map((one) => `${one.provider} ${one.subject}`)).toEqual(["hunter email.find"])
+        yield* breakers.record("hunter", "email.find", null)
+        expect(breakers.all()).toEqual([])
+      }).pipe(Effect.provide(Breakers.layer))
+    ))
+})
