@@ -14,7 +14,9 @@ import { catalogDocuments } from "../search/corpus.ts"
 import { synthetic, syntheticQueries } from "./corpus.ts"
 import { ourRelevance } from "./relevance.ts"
 
-const queriesAsked = 2_000
+const queriesAsked = 1_000
+/** On a machine that does other things, the best of a query's rounds is what the search itself takes. */
+const rounds = 3
 const limit = 10
 
 interface Figures {
@@ -25,7 +27,8 @@ interface Figures {
   readonly stall: number
   readonly p50: number
   readonly p99: number
-  readonly max: number
+  /** p99 over each query's best round. */
+  readonly quiet: number
   readonly found: number
 }
 
@@ -67,23 +70,30 @@ const measure = async (
   const memory = memoryMb() - before
   for (const query of queries.slice(0, queriesAsked / 10)) find(query)
   let found = 0
-  const times = queries
-    .map((query) => {
+  const times: Array<number> = []
+  const quickest = queries.map(() => Infinity)
+  for (let round = 0; round < rounds; round += 1) {
+    process.stderr.write(`    round ${round + 1} of ${rounds}: ${queries.length} queries\n`)
+    for (const [nth, query] of queries.entries()) {
       const asked = performance.now()
-      found += find(query) > 0 ? 1 : 0
-      return performance.now() - asked
-    })
-    .sort((a, b) => a - b)
-  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0
+      const hits = find(query)
+      const took = performance.now() - asked
+      if (round === 0 && hits > 0) found += 1
+      times.push(took)
+      quickest[nth] = Math.min(quickest[nth] ?? took, took)
+    }
+  }
+  const at = (of: ReadonlyArray<number>, share: number) =>
+    of.toSorted((a, b) => a - b)[Math.min(of.length - 1, Math.floor(of.length * share))] ?? 0
   return {
     name,
     documents: documents.length,
     build: built,
     memory,
     stall,
-    p50: at(0.5),
-    p99: at(0.99),
-    max: at(1),
+    p50: at(times, 0.5),
+    p99: at(times, 0.99),
+    quiet: at(quickest, 0.99),
     found: found / queries.length
   }
 }
@@ -119,7 +129,7 @@ const engines: Readonly<Record<string, (documents: ReadonlyArray<SearchDocument>
 }
 
 const heading =
-  "                                 entries   build ms   MB grown   stall ms    p50 ms    p99 ms    max ms   answered"
+  "                                 entries   build ms   MB grown   stall ms    p50 ms    p99 ms  p99 of best   answered"
 
 const line = (figures: Figures) =>
   [
@@ -130,7 +140,7 @@ const line = (figures: Figures) =>
     figures.stall.toFixed(1).padStart(10),
     figures.p50.toFixed(3).padStart(9),
     figures.p99.toFixed(3).padStart(9),
-    figures.max.toFixed(2).padStart(9),
+    figures.quiet.toFixed(3).padStart(12),
     `${(100 * figures.found).toFixed(0)} %`.padStart(10)
   ].join(" ")
 

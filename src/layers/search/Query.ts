@@ -106,7 +106,11 @@ const offer = ({ terms }: Draft, { term, weight }: Alternative) => {
 }
 
 /** The words of a query with every alternative that is not an expansion: themselves, joined neighbours, concepts. */
-const drafts = ({ postings: { vocabulary }, phrases }: Lexicon, words: ReadonlyArray<QueryWord>) => {
+const drafts = (
+  { postings: { vocabulary }, phrases }: Lexicon,
+  words: ReadonlyArray<QueryWord>,
+  affordable: (alternative: Alternative) => boolean
+) => {
   const all = words.map((word): Draft => ({ word, terms: new Map() }))
   for (const [at, draft] of all.entries()) {
     const own = idOf(vocabulary, draft.word.term)
@@ -128,7 +132,9 @@ const drafts = ({ postings: { vocabulary }, phrases }: Lexicon, words: ReadonlyA
     if (term === undefined) continue
     // A concept answers all words of its phrase, but a long phrase is not more of it.
     const weight = phrase.weight * Math.min(1, 2 / phrase.terms.length)
-    for (const draft of content.slice(at, at + phrase.terms.length)) offer(draft, { term, weight })
+    for (const draft of content.slice(at, at + phrase.terms.length)) {
+      if (affordable({ term, weight })) offer(draft, { term, weight })
+    }
   }
   return content
 }
@@ -144,21 +150,21 @@ const conceptsOf = ({ postings, phrases }: Lexicon, { term, weight }: Alternativ
 export const slotsOf = (lexicon: Lexicon, query: string): ReadonlyArray<Slot> => {
   const { postings } = lexicon
   const { vocabulary } = postings
+  let budget = expandedPostingsMax
+  const affordable = ({ term }: Alternative) => {
+    const cost = frequencyOf(postings, term)
+    if (cost > budget) return false
+    budget -= cost
+    return true
+  }
   const seen = new Set<string>()
-  const content = drafts(lexicon, queryWords(query)).filter(({ word }) => {
+  const content = drafts(lexicon, queryWords(query), affordable).filter(({ word }) => {
     const first = !seen.has(word.term)
     seen.add(word.term)
     return first
   })
   const onlyWeak = content.every(({ word }) => word.weak)
-  let budget = expandedPostingsMax
   let guesses = 0
-  const affordable = (alternative: Alternative) => {
-    const cost = frequencyOf(postings, alternative.term)
-    if (cost > budget) return false
-    budget -= cost
-    return true
-  }
   const slots: Array<Slot> = []
   const add = (word: QueryWord, terms: ReadonlyMap<number, number>) => {
     const weak = word.weak && !onlyWeak
