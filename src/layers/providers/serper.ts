@@ -1,20 +1,29 @@
 /**
- * Serper: web search, as Google ranks it; results pages, places and news wait for their adapters.
+ * Serper: web search, results pages, places and news, as Google has them.
  *
  * It reports the credits of a call; failed calls are free. Prices follow the smallest pack, $0.001 per credit.
  */
+import type { Schema } from "effect"
 import type { InputOf } from "../../schema/Capability.ts"
-import { newsSearch } from "../../schema/capabilities/news.search.ts"
+import { newsSearch, newsSearchDefaultLimit } from "../../schema/capabilities/news.search.ts"
 import { placesSearch, placesSearchDefaultLimit } from "../../schema/capabilities/places.search.ts"
-import { serpSearch } from "../../schema/capabilities/serp.search.ts"
+import { serpSearch, serpSearchDefaultDepth } from "../../schema/capabilities/serp.search.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
 import { flat, metered } from "../../schema/Pricing.ts"
-import { listed, offer, provider, type Reply } from "../../schema/Provider.ts"
+import { type Call, offer, provider, type Reply } from "../../schema/Provider.ts"
 import { cost, match, noMatch } from "./outcome.ts"
-import { list, text, whole } from "./read.ts"
+import { at, host, isRecord, list, number, text, whole } from "./read.ts"
 import { said, trouble, unreadable } from "./trouble.ts"
 
 const credits = (reply: Reply) => cost("credit", reply.body, "credits")
+
+/** Where to search from, and in which language; the provider takes us and en when it isn't told. */
+const locale = (input: { readonly country?: string; readonly language?: string }) => ({
+  ...(input.country === undefined ? {} : { gl: input.country.toLowerCase() }),
+  ...(input.language === undefined ? {} : { hl: input.language.toLowerCase() })
+})
+
+const since = (recency: string | undefined) => (recency === undefined ? {} : { tbs: `qdr:${recency.charAt(0)}` })
 
 /** Domains have no field of their own: they become search operators. */
 const terms = (input: InputOf<typeof webSearch>): string => {
@@ -39,9 +48,8 @@ const search = offer(webSearch, {
     body: {
       q: terms(input),
       num: input.limit ?? webSearchDefaultLimit,
-      ...(input.country === undefined ? {} : { gl: input.country.toLowerCase() }),
-      ...(input.language === undefined ? {} : { hl: input.language.toLowerCase() }),
-      ...(input.recency === undefined ? {} : { tbs: `qdr:${input.recency.charAt(0)}` })
+      ...locale(input),
+      ...since(input.recency)
     }
   }),
   response: (reply, input) => {
@@ -67,29 +75,161 @@ const search = offer(webSearch, {
   }
 })
 
-const results = listed(serpSearch, {
+/** What a page shows beside plain results, by the provider's name for it. */
+const featureNames: Readonly<Record<string, string>> = {
+  answerBox: "answer_box",
+  knowledgeGraph: "knowledge_graph",
+  peopleAlsoAsk: "people_also_ask",
+  relatedSearches: "related_searches",
+  topStories: "top_stories",
+  places: "local_pack",
+  images: "images",
+  videos: "video",
+  shopping: "shopping"
+}
+const isShown = (part: unknown): boolean => (Array.isArray(part) ? part.length > 0 : isRecord(part))
+
+const results = offer(serpSearch, {
   // 2 credits × $0.001 × 1.2
   price: flat("0.0024"),
   note: `${note} A hundred results cost two searches, which every depth is priced at.`,
   wraps: [{ method: "POST", path: "/search" }],
-  serves: (input) => input.type !== "maps" && input.device !== "mobile"
+  serves: (input) => input.type !== "maps" && input.device !== "mobile",
+  request: (input) => ({
+    method: "POST",
+    path: "/search",
+    body: {
+      q: input.query,
+      num: input.depth ?? serpSearchDefaultDepth,
+      ...locale({ country: input.country ?? "us", language: input.language ?? "en" }),
+      // Corrected, it would be the page of another query.
+      autocorrect: false,
+      ...(input.location === undefined ? {} : { location: input.location })
+    }
+  }),
+  response: (reply, input) => {
+    const organic = list(reply.body, "organic")
+    if (organic === null) return unreadable("organic")
+    if (organic.length === 0) return noMatch("no results on the page", credits(reply))
+    return match(
+      {
+        items: organic.slice(0, input.depth ?? serpSearchDefaultDepth).map((page, index) => ({
+          type: "organic",
+          position: whole(page, "position") ?? index + 1,
+          title: text(page, "title"),
+          url: text(page, "link"),
+          domain: host(text(page, "link")),
+          snippet: text(page, "snippet")
+        })),
+        features: Object.entries(featureNames).flatMap(([part, name]) => (isShown(at(reply.body, part)) ? [name] : [])),
+        total_results: null,
+        total: null,
+        next_cursor: null
+      },
+      credits(reply)
+    )
+  }
 })
 
-const places = listed(placesSearch, {
+/** A page holds as many places, whatever number is asked for. */
+const placesPageSize = 10
+
+/** The fields of a place that are kept from page to page, by the provider's names. */
+const placeTexts = ["title", "address", "phoneNumber", "website", "placeId", "cid", "category", "type"] as const
+const placeNumbers = ["rating", "ratingCount", "latitude", "longitude"] as const
+const keptOf = (place: unknown): Readonly<Record<string, string | number | null>> =>
+  Object.fromEntries([
+    ...placeTexts.map((field) => [field, text(place, field)] as const),
+    ...placeNumbers.map((field) => [field, number(place, field)] as const)
+  ])
+
+const placeOf = (place: unknown) => ({
+  name: text(place, "title"),
+  address: text(place, "address"),
+  phone: text(place, "phoneNumber"),
+  website: text(place, "website"),
+  rating: number(place, "rating"),
+  reviews: whole(place, "ratingCount"),
+  lat: number(place, "latitude"),
+  lng: number(place, "longitude"),
+  place_id: text(place, "placeId") ?? text(place, "cid"),
+  category: text(place, "category") ?? text(place, "type")
+})
+
+const placesPage = (input: InputOf<typeof placesSearch>, page: number): Call => ({
+  method: "POST",
+  path: "/places",
+  body: {
+    q: input.location === undefined ? input.query : `${input.query} ${input.location}`,
+    ...locale(input),
+    ...(page === 1 ? {} : { page })
+  }
+})
+
+/** The page that a state stands for; the first without one. */
+const pageOf = (state: Schema.Json): number => whole(state, "page") ?? 1
+
+const places = offer(placesSearch, {
   // 1 credit × $0.001 × 1.2, and a tenth of one per place, because further pages are searches too
   price: metered("0.0012", "0.00012", placesSearchDefaultLimit),
   note,
   wraps: [
     { method: "POST", path: "/places" },
     { method: "POST", path: "/maps" }
-  ]
+  ],
+  // A hundred places are ten searches, one after the other.
+  timeoutMillis: 60_000,
+  request: (input) => placesPage(input, 1),
+  next: (state, input) => placesPage(input, pageOf(state)),
+  response: (reply, input, state) => {
+    const page = list(reply.body, "places")
+    if (page === null) return unreadable("places")
+    const limit = input.limit ?? placesSearchDefaultLimit
+    const found = [...(list(state, "places") ?? []), ...page].map(keptOf)
+    const reports = [number(state, "credits"), number(reply.body, "credits")].filter((report) => report !== null)
+    const spent = reports.length === 0 ? null : reports.reduce((sum, report) => sum + report, 0)
+    if (found.length < limit && page.length >= placesPageSize) {
+      const next = { page: pageOf(state) + 1, places: found, credits: spent }
+      return { _tag: "Again", state: next, afterMillis: 0, job: false }
+    }
+    const known = cost("credit", spent)
+    if (found.length === 0) return noMatch("no places found", known)
+    return match({ items: found.slice(0, limit).map(placeOf), total: null, next_cursor: null }, known)
+  }
 })
 
-const news = listed(newsSearch, {
+const news = offer(newsSearch, {
   // 1 credit × $0.001 × 1.2
   price: flat("0.0012"),
   note,
-  wraps: [{ method: "POST", path: "/news" }]
+  wraps: [{ method: "POST", path: "/news" }],
+  // It searches by words only: news that merely name a domain are not the company's.
+  serves: (input) => input.company_domain === undefined,
+  request: (input) => ({
+    method: "POST",
+    path: "/news",
+    body: { q: input.query, num: input.limit ?? newsSearchDefaultLimit, ...locale(input), ...since(input.recency) }
+  }),
+  response: (reply, input) => {
+    const articles = list(reply.body, "news")
+    if (articles === null) return unreadable("news")
+    if (articles.length === 0) return noMatch("no articles found", credits(reply))
+    return match(
+      {
+        items: articles.slice(0, input.limit ?? newsSearchDefaultLimit).map((article) => ({
+          title: text(article, "title"),
+          url: text(article, "link"),
+          source: text(article, "source"),
+          published_at: text(article, "date"),
+          snippet: text(article, "snippet"),
+          image_url: text(article, "imageUrl")
+        })),
+        total: null,
+        next_cursor: null
+      },
+      credits(reply)
+    )
+  }
 })
 
 export const serper = provider({
@@ -105,5 +245,6 @@ export const serper = provider({
     // Out of credits arrives as a 400 like any other bad request.
     reason: (reply) => (reply.status === 400 && /credits/i.test(said(reply)) ? "provider_account" : undefined)
   }),
+  measured: credits,
   offers: [search, results, places, news]
 })
