@@ -140,7 +140,10 @@ export class Endpoints extends Context.Service<
           const excluded = provider?.excluded ?? null
           const stored = imported.get(slug)
           const document = excluded === null ? (stored?.document ?? base.get(slug) ?? null) : null
-          const endpoints = document?.endpoints ?? []
+          // A document must not send a provider's key to a host that the adapter does not know.
+          const endpoints = (document?.endpoints ?? []).filter(
+            ({ origin }) => origin === undefined || provider?.origins.includes(origin) === true
+          )
           return {
             slug,
             title: provider?.title ?? document?.title ?? slug,

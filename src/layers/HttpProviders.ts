@@ -14,6 +14,8 @@ import {
   type Provider,
   type Reply
 } from "../schema/Provider.ts"
+import { measuredOf } from "../schema/Measured.ts"
+import { runActor } from "./ActorRuns.ts"
 import type { RawProvider } from "./Endpoints.ts"
 import {
   type ProviderAnswer,
@@ -31,6 +33,8 @@ export const replyBytesMax = 32 * 1024 * 1024
 /** A provider that keeps saying "not yet" ends at the attempt's deadline, and at this many questions. */
 const againMax = 400
 const leaseLost = "another worker has taken over this run"
+/** An actor is ended by its platform so long before the attempt's deadline: time to read what it wrote. */
+const actorReserveSeconds = 30
 
 const queryOf = (call: Call): string => {
   const query = new URLSearchParams()
@@ -124,7 +128,7 @@ const rawOutgoing = ({ raw, input }: RawCall): Outgoing => {
   const query = new URLSearchParams(raw.query.map(([name, value]): [string, string] => [name, value])).toString()
   const sent = raw.body_type === "task" && !Array.isArray(input) ? [input] : input
   const { body, type } = encoded(raw.has_body ? sent : undefined, raw.encoding)
-  return { method: raw.method, path: raw.path, query, headers: type, body, origin: undefined }
+  return { method: raw.method, path: raw.path, query, headers: type, body, origin: raw.origin }
 }
 
 /** The configured origin replaces the provider's own; its path prefix stays. */
@@ -287,7 +291,15 @@ export const HttpProviders = Layer.effect(
         if (reply.status < 200 || reply.status >= 300) return refusal(reply)
         // What is no JSON (a page, a file's text) is delivered as one JSON string.
         const data = reply.body === undefined ? JSON.stringify(reply.text) : reply.text
-        return { _tag: "Delivered", data, measured: null }
+        const { provider } = asked.provider
+        const measured = provider === null ? null : measuredOf(provider.measured(reply), provider.credit)
+        return { _tag: "Delivered", data, measured }
+      })
+
+    const rawActor = (target: Target, asked: RawCall): Effect.Effect<RawAnswer> =>
+      runActor((call) => exchange(target, outgoing(call)), asked, {
+        seconds: Math.max(1, Math.floor(target.timeoutMillis / 1000) - actorReserveSeconds),
+        charactersMax: replyBytesMax
       })
 
     const callRaw = (asked: RawCall): Effect.Effect<RawProviderAnswer> => {
@@ -296,7 +308,8 @@ export const HttpProviders = Layer.effect(
         const answer = failure("provider_error", "the catalog does not know this provider's address")
         return Effect.succeed({ answer, duration_ms: 0 })
       }
-      const answered = bounded<RawAnswer>(target, target.timeoutMillis, rawExchange(target, asked), (answer) => answer)
+      const work = asked.raw.body_type === "actor_input" ? rawActor(target, asked) : rawExchange(target, asked)
+      const answered = bounded<RawAnswer>(target, target.timeoutMillis, work, (answer) => answer)
       return Effect.map(answered, ({ said, duration_ms }) => ({ answer: said, duration_ms }))
     }
 

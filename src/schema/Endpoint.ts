@@ -33,6 +33,8 @@ export const Endpoint = Schema.Struct({
   method: Schema.Literals(methods),
   /** The provider's own path, verbatim, with its `{placeholders}`; `username/actor-name` for an actor. */
   path: Schema.NonEmptyString,
+  /** The origin that serves it, when that is not the base URL's; it runs only where the provider's adapter names that origin. */
+  origin: Schema.optionalKey(Schema.String),
   title: Schema.NonEmptyString,
   description: Schema.String,
   tags: Schema.Array(Schema.String),

@@ -120,6 +120,8 @@ export interface Provider {
   readonly title: string
   readonly homepage: string
   readonly base_url: string
+  /** Other origins of its own, which get its key too. */
+  readonly origins: ReadonlyArray<string>
   readonly auth: Auth
   /** Sent with every call, such as an API version. */
   readonly headers: Readonly<Record<string, string>>
@@ -224,8 +226,9 @@ export const offer = <I, O>(capability: Capability<I, O>, definition: OfferDefin
  * (undefined) goes to `response`. An HTTP status of 400 and above that nobody recognized is a provider error.
  */
 export const provider = (
-  definition: Omit<Provider, "headers" | "excluded" | "free" | "credit" | "measured"> & {
+  definition: Omit<Provider, "headers" | "origins" | "excluded" | "free" | "credit" | "measured"> & {
     readonly headers?: Provider["headers"]
+    readonly origins?: Provider["origins"]
     readonly excluded?: string
     readonly free?: boolean
     readonly credit?: string
@@ -235,6 +238,7 @@ export const provider = (
 ): Provider => ({
   ...definition,
   headers: definition.headers ?? {},
+  origins: definition.origins ?? [],
   excluded: definition.excluded ?? null,
   free: definition.free ?? false,
   credit: definition.credit ?? null,

@@ -14,6 +14,8 @@ export const RawPlan = Schema.Struct({
   method: Schema.Literals(methods),
   /** The endpoint as the catalog names it. */
   endpoint: Schema.String,
+  /** The provider's other origin that serves it. */
+  origin: Schema.optionalKey(Schema.String),
   /** The filled path, percent-encoded, relative to the provider's base URL; an actor's name for `actor_input`. */
   path: Schema.String,
   query: Schema.Array(Schema.Tuple([Schema.String, Schema.String])),
@@ -186,6 +188,7 @@ export const planRaw = (
     raw: {
       method: endpoint.method,
       endpoint: endpoint.path,
+      ...(endpoint.origin === undefined ? {} : { origin: endpoint.origin }),
       path,
       query,
       body_type: endpoint.body_type,

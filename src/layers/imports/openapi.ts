@@ -34,6 +34,8 @@ interface Draft {
   readonly body: Body
   /** What reading it took, which is about what compiling it takes. */
   readonly work: number
+  /** The origin that serves it, when that is not the base URL's. */
+  readonly elsewhere: string | null
 }
 
 const unpriced: Endpoint["cost"] = { model: "unpublished", estimate: null, note: null }
@@ -178,9 +180,10 @@ export const importOpenApi: (
     const body = readBody(reading, where, method, reads, operation.operation, parameters)
     const work = operationWork + normal.size() - read
     read = normal.size()
-    drafts.push({ operation, parameters, body, work })
     const server = serverOf(operation.operation.node) ?? serverOf(item.node)
-    if (server !== null && server !== base_url) warnings.add(where, `is served by ${server}, which is not the base URL`)
+    const elsewhere = server !== null && server !== base_url ? new URL(server).origin : null
+    if (elsewhere !== null) warnings.add(where, `is served by ${elsewhere}: it is listed where the provider's adapter names it`)
+    drafts.push({ operation, parameters, body, work, elsewhere })
     yield* turn(work)
   }
   while (normal.readNext()) {
@@ -198,7 +201,8 @@ export const importOpenApi: (
   const endpoints: Array<Endpoint> = []
   for (const [index, draft] of drafts.entries()) {
     const shown = (parts[index] ?? []).filter((part) => checkable.has(part))
-    endpoints.push(endpointOf(draft, shown, found, options, warnings))
+    const endpoint = endpointOf(draft, shown, found, options, warnings)
+    endpoints.push(draft.elsewhere === null ? endpoint : { ...endpoint, origin: draft.elsewhere })
     yield* turn(draft.work)
   }
   const bodies = endpoints.flatMap((endpoint) => [endpoint.path_params, endpoint.query_params, endpoint.body])

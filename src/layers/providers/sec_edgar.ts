@@ -42,6 +42,7 @@ export const secEdgar = provider({
   title: "SEC EDGAR",
   homepage: "https://www.sec.gov/search-filings",
   base_url: "https://data.sec.gov",
+  origins: ["https://efts.sec.gov"],
   auth: { kind: "none" },
   free: true,
   // 10 requests a second; above that the address is blocked for a while.
