@@ -8,6 +8,7 @@ import type { Endpoint } from "../schema/Endpoint.ts"
 import { Catalog, type CatalogEntry } from "./Catalog.ts"
 import { Endpoints, type RawProvider, type Snapshot } from "./Endpoints.ts"
 import type { SearchDocument } from "./search/Document.ts"
+import { hintsFor } from "./search/hints.ts"
 import { buildIndex, search, type SearchIndex } from "./search/Index.ts"
 
 export type Item =
@@ -101,17 +102,18 @@ export class Discovery extends Context.Service<
       return Discovery.of({
         search: Effect.fnUntraced(function* ({ query, limit, kind, provider }) {
           const { index, items, snapshot } = built ?? (yield* rebuild)
-          const hits = search(index, {
+          const request = {
             query,
             limit,
             ...(kind === null ? {} : { kind }),
             ...(provider === null ? {} : { provider })
-          })
+          }
+          const hits = search(index, request)
           const found = hits.flatMap(({ id, score }) => {
             const item = items[id]
             return item === undefined ? [] : [{ item, score }]
           })
-          return { items: found, hints: [], snapshot }
+          return { items: found, hints: hintsFor(index, request, hits), snapshot }
         })
       })
     })
