@@ -1,17 +1,52 @@
 /**
  * MillionVerifier: e-mail verification.
  *
- * It reports no cost. The price of a credit is assumed at $0.0037; its offer waits for its adapter.
+ * Errors arrive as HTTP 200 with a text in `error`. It reports no cost, only the balance; the price of a credit is assumed at
+ * $0.0037.
  */
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
+import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
 import { flat } from "../../schema/Pricing.ts"
-import { listed, provider } from "../../schema/Provider.ts"
+import { failure, offer, provider } from "../../schema/Provider.ts"
+import { match } from "./outcome.ts"
+import { flag, text } from "./read.ts"
+import { trouble, unreadable } from "./trouble.ts"
 
-const verify = listed(emailVerify, {
+/** The provider waits this long for the mail server. */
+const serverSeconds = 20
+
+const statuses: Readonly<Record<string, EmailStatus>> = {
+  ok: "valid",
+  catch_all: "catch_all",
+  unknown: "unknown",
+  disposable: "risky",
+  invalid: "invalid"
+}
+
+const verify = offer(emailVerify, {
   // 1 credit × $0.0037 × 1.2
   price: flat("0.00444"),
   note: "Assumed at $0.0037 per credit in the smallest pack; larger ones cost less.",
-  wraps: [{ method: "GET", path: "/api/v3/" }]
+  wraps: [{ method: "GET", path: "/api/v3/" }],
+  request: (input) => ({ method: "GET", path: "/api/v3/", query: { email: input.email, timeout: serverSeconds } }),
+  response: (reply, input) => {
+    const verdict = text(reply.body, "result")
+    if (verdict === null) return unreadable("result")
+    const detail = text(reply.body, "subresult")
+    // Not a verdict on the address: the check itself went wrong, and nobody should pay for it.
+    if (verdict === "error") return failure("provider_error", `the check failed: ${detail ?? "no reason given"}`)
+    return match({
+      email: text(reply.body, "email") ?? input.email,
+      email_status: statuses[verdict] ?? "unknown",
+      score: null,
+      is_disposable: verdict === "unknown" ? null : verdict === "disposable",
+      is_role: flag(reply.body, "role"),
+      is_free: flag(reply.body, "free"),
+      mx_found: null,
+      did_you_mean: text(reply.body, "didyoumean"),
+      provider_status: detail === null || detail === verdict ? verdict : `${verdict}/${detail}`
+    })
+  }
 })
 
 export const millionverifier = provider({
@@ -24,5 +59,12 @@ export const millionverifier = provider({
   concurrency: 10,
   // A check may be told to take up to 60 seconds.
   timeoutMillis: 60_000,
+  trouble: trouble({
+    reason: (reply) => {
+      const error = text(reply.body, "error")
+      if (error === null) return undefined
+      return /api ?key|credit/i.test(error) ? "provider_account" : "provider_error"
+    }
+  }),
   offers: [verify]
 })

@@ -1,17 +1,68 @@
 /**
  * NeverBounce: e-mail verification.
  *
- * It reports the credits of a check when asked to. The price of a credit is assumed at $0.01; its offer waits for its adapter.
+ * Errors arrive as HTTP 200 with a status other than success. It reports the credits of a check when asked to, which every
+ * call here does. The price of a credit is assumed at $0.01.
  */
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
+import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
 import { flat } from "../../schema/Pricing.ts"
-import { listed, provider } from "../../schema/Provider.ts"
+import { type Failure, offer, provider, type Reply } from "../../schema/Provider.ts"
+import { cost, match } from "./outcome.ts"
+import { text, texts } from "./read.ts"
+import { said, trouble, unreadable } from "./trouble.ts"
 
-const verify = listed(emailVerify, {
+/** The provider waits this long for the mail server; its answer has to fit into our own deadline. */
+const serverSeconds = 20
+
+const statuses: Readonly<Record<string, EmailStatus>> = {
+  valid: "valid",
+  invalid: "invalid",
+  disposable: "risky",
+  catchall: "catch_all",
+  unknown: "unknown"
+}
+
+const reasons: Readonly<Record<string, Failure["reason"]>> = {
+  auth_failure: "provider_account",
+  bad_referrer: "provider_account",
+  throttle_triggered: "provider_rate_limited"
+}
+
+const spent = (reply: Reply) => cost("credit", reply.body, "credits_info", "paid_credits_used")
+
+const verify = offer(emailVerify, {
   // 1 credit × $0.01 × 1.2
   price: flat("0.012"),
   note: "Assumed at $0.01 per credit in small packs; larger ones cost less.",
-  wraps: [{ method: "GET", path: "/v4.2/single/check" }]
+  wraps: [{ method: "GET", path: "/v4.2/single/check" }],
+  request: (input) => ({
+    method: "GET",
+    path: "/v4.2/single/check",
+    query: { email: input.email, credits_info: 1, timeout: serverSeconds }
+  }),
+  response: (reply, input) => {
+    const verdict = text(reply.body, "result")
+    if (verdict === null) return unreadable("result")
+    const flags = texts(reply.body, "flags")
+    // An unknown address was not looked at closely, so a flag that is missing denies nothing.
+    const flagged = (name: string) =>
+      flags === null ? null : flags.includes(name) ? true : verdict === "unknown" ? null : false
+    return match(
+      {
+        email: input.email,
+        email_status: statuses[verdict] ?? "unknown",
+        score: null,
+        is_disposable: verdict === "disposable" ? true : flagged("disposable_email"),
+        is_role: flagged("role_account"),
+        is_free: flagged("free_email_host"),
+        mx_found: flagged("has_dns_mx"),
+        did_you_mean: text(reply.body, "suggested_correction"),
+        provider_status: verdict
+      },
+      spent(reply)
+    )
+  }
 })
 
 export const neverbounce = provider({
@@ -23,5 +74,13 @@ export const neverbounce = provider({
   credit: "0.01",
   concurrency: 10,
   timeoutMillis: 30_000,
+  measured: spent,
+  trouble: trouble({
+    reason: (reply) => {
+      const status = text(reply.body, "status")
+      if (status === null || status === "success") return undefined
+      return reasons[status] ?? (/credit/i.test(said(reply)) ? "provider_account" : "provider_error")
+    }
+  }),
   offers: [verify]
 })
