@@ -1,38 +1,100 @@
 /**
  * Findymail: e-mail finding and verification, and phone numbers of network profiles.
  *
- * It reports no cost and publishes no price of a credit in its documentation, so prices follow an assumed $0.049 per credit;
- * its offers wait for their adapters.
+ * It answers only addresses that it has verified. It reports no cost and publishes no price of a credit in its documentation,
+ * so prices follow an assumed $0.049 per credit.
  */
 import { emailFind } from "../../schema/capabilities/email.find.ts"
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
+import { fullName, nameParts } from "../../schema/capabilities/names.ts"
 import { phoneFind } from "../../schema/capabilities/phone.find.ts"
 import { flat } from "../../schema/Pricing.ts"
-import { listed, provider } from "../../schema/Provider.ts"
+import { type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
+import { match, noMatch } from "./outcome.ts"
+import { at, flag, isRecord, text } from "./read.ts"
+import { said, trouble, unreadable } from "./trouble.ts"
 
 const note = "Assumed at $0.049 per credit, the smallest plan."
 
-const find = listed(emailFind, {
+/** "Contact not found" and the like, by which the provider says that it looked and has nothing. */
+const nothing = (reply: Reply): boolean =>
+  reply.status === 404 && /not found|\bno (e-?mail|phone|contact)/i.test(said(reply))
+const missed = (reply: Reply): Outcome<never> | undefined => (nothing(reply) ? noMatch("nothing on record") : undefined)
+
+const find = offer(emailFind, {
   // 1 credit × $0.049 × 1.2
   price: flat("0.0588"),
   note,
-  wraps: [{ method: "POST", path: "/search/name" }]
+  wraps: [{ method: "POST", path: "/search/name" }],
+  request: (input) => ({
+    method: "POST",
+    path: "/search/name",
+    body: { name: fullName(input), domain: input.company_domain ?? input.company_name }
+  }),
+  response: (reply, input) => {
+    const miss = missed(reply)
+    if (miss !== undefined) return miss
+    const contact = at(reply.body, "contact")
+    if (contact === null) return noMatch("no address found")
+    if (!isRecord(contact)) return unreadable("contact")
+    const email = text(contact, "email")
+    if (email === null) return noMatch("no address found")
+    const named = text(contact, "name")
+    const parts = named === null ? nameParts(input) : nameParts({ full_name: named })
+    return match({
+      email,
+      email_status: "valid",
+      confidence: null,
+      first_name: parts?.first_name ?? null,
+      last_name: parts?.last_name ?? null,
+      company_domain: text(contact, "domain"),
+      source_count: null
+    })
+  }
 })
 
-const verify = listed(emailVerify, {
+const verify = offer(emailVerify, {
   // 0.25 credit × $0.049 × 1.2
   price: flat("0.0147"),
   note: `${note} A verification is assumed at a quarter of one.`,
-  wraps: [{ method: "POST", path: "/verify" }]
+  wraps: [{ method: "POST", path: "/verify" }],
+  request: (input) => ({ method: "POST", path: "/verify", body: { email: input.email } }),
+  response: (reply, input) => {
+    const verified = flag(reply.body, "verified")
+    if (verified === null) return unreadable("verified")
+    return match({
+      email: text(reply.body, "email") ?? input.email,
+      // It tells what is safe to send to from what is not, and no more: an address may fail without being invalid.
+      email_status: verified ? "valid" : "risky",
+      score: null,
+      is_disposable: null,
+      is_role: null,
+      is_free: null,
+      mx_found: null,
+      did_you_mean: null,
+      provider_status: verified ? "verified" : "not verified"
+    })
+  }
 })
 
-const findPhone = listed(phoneFind, {
+const findPhone = offer(phoneFind, {
   // 10 credits × $0.049 × 1.2
   price: flat("0.588"),
   note: `${note} A number is assumed at ten.`,
   wraps: [{ method: "POST", path: "/search/phone" }],
-  serves: (input) => input.network_url !== undefined
+  serves: (input) => input.network_url !== undefined,
+  request: (input) => ({ method: "POST", path: "/search/phone", body: { linkedin_url: input.network_url } }),
+  response: (reply) => {
+    const miss = missed(reply)
+    if (miss !== undefined) return miss
+    if (at(reply.body, "phone") === undefined) return unreadable("phone")
+    const phone = text(reply.body, "phone")
+    if (phone === null) return noMatch("no number found")
+    return match({ phone, phone_type: text(reply.body, "line_type"), confidence: null })
+  }
 })
+
+const standard = trouble({ reasons: { 423: "provider_account" } })
 
 export const findymail = provider({
   slug: "findymail",
@@ -43,5 +105,7 @@ export const findymail = provider({
   credit: "0.049",
   concurrency: 10,
   timeoutMillis: 30_000,
+  // 423: the subscription is paused.
+  trouble: (reply) => (nothing(reply) ? undefined : standard(reply)),
   offers: [find, verify, findPhone]
 })
