@@ -1,29 +1,176 @@
 /**
  * Icypeas: e-mail finding and verification by ticket: the request is queued, and its result is asked for until it is there.
  *
- * It publishes credits per operation but no price of a credit, which is assumed at $0.04; its offers wait for their adapters.
+ * The ticket is a job: it survives the worker that drew it. Input errors arrive as HTTP 200 with `success: false`. What a
+ * search has cost shows in its status only, and every later reading shows it again, so no single answer is a cost report. It
+ * publishes credits per operation but no price of a credit, which is assumed at $0.04.
  */
 import { emailFind } from "../../schema/capabilities/email.find.ts"
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
+import { nameParts } from "../../schema/capabilities/names.ts"
+import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
 import { flat } from "../../schema/Pricing.ts"
-import { listed, provider, type Wraps } from "../../schema/Provider.ts"
+import {
+  type Call,
+  type Cost,
+  type Failure,
+  failure,
+  type Outcome,
+  offer,
+  provider,
+  type Reply,
+  type Wraps
+} from "../../schema/Provider.ts"
+import { match, noMatch } from "./outcome.ts"
+import { at, flag, list, text } from "./read.ts"
+import { said, trouble, unreadable } from "./trouble.ts"
 
 const note = "Published credits per operation; the price of a credit is assumed at $0.04."
 const ticket: Wraps = { method: "POST", path: "/bulk-single-searchs/read" }
 
-const find = listed(emailFind, {
+/** Results may be asked for 30 times a minute. */
+const againMillis = 3_000
+const running = new Set(["NONE", "SCHEDULED", "IN_PROGRESS"])
+const found = new Set(["FOUND", "DEBITED"])
+const notFound = new Set(["NOT_FOUND", "DEBITED_NOT_FOUND"])
+
+const again = (id: string): Outcome<never> => ({ _tag: "Again", state: { id }, afterMillis: againMillis, job: true })
+
+const readCall = (state: unknown): Call => ({ ...ticket, body: { id: text(state, "id") ?? "" } })
+
+/** The finished search, or what to answer instead. */
+const finished = (
+  reply: Reply,
+  state: unknown
+): { readonly item: unknown; readonly status: string } | Outcome<never> => {
+  if (state === null) {
+    const id = text(reply.body, "item", "_id")
+    return id === null ? unreadable("item") : again(id)
+  }
+  const id = text(state, "id")
+  if (id === null) return unreadable("ticket")
+  const items = list(reply.body, "items")
+  if (items === null) return unreadable("items")
+  // A ticket that was drawn a moment ago may not be listed yet.
+  const item = items[0]
+  if (item === undefined) return again(id)
+  const status = text(item, "status")
+  if (status === null) return unreadable("status")
+  if (running.has(status)) return again(id)
+  if (found.has(status) || notFound.has(status)) return { item, status }
+  return failure(
+    status === "INSUFFICIENT_FUNDS" ? "provider_account" : "provider_error",
+    `the search ended as ${status}`
+  )
+}
+
+/** Only what was found is debited for certain. */
+const debited = (status: string, credits: string): Cost | null => {
+  if (found.has(status)) return { unit: "credit", amount: credits }
+  return status === "NOT_FOUND" ? { unit: "credit", amount: "0" } : null
+}
+
+const sure = new Set(["ultra_sure", "very_sure", "sure"])
+
+const find = offer(emailFind, {
   // 1 credit × $0.04 × 1.2
   price: flat("0.048"),
   note,
-  wraps: [{ method: "POST", path: "/email-search" }, ticket]
+  wraps: [{ method: "POST", path: "/email-search" }, ticket],
+  serves: (input) => nameParts(input) !== null,
+  request: (input, { run_id }) => {
+    const parts = nameParts(input)
+    return {
+      method: "POST",
+      path: "/email-search",
+      body: {
+        firstname: parts?.first_name,
+        lastname: parts?.last_name,
+        domainOrCompany: input.company_domain ?? input.company_name,
+        custom: { externalId: run_id }
+      }
+    }
+  },
+  next: readCall,
+  response: (reply, _input, state) => {
+    const search = finished(reply, state)
+    if ("_tag" in search) return search
+    const { item, status } = search
+    const best = at(item, "results", "emails", 0)
+    const email = text(best, "email")
+    const certainty = text(best, "certainty")
+    if (notFound.has(status) || email === null || certainty === "not_found") {
+      return noMatch("no address found", debited(status, "1"))
+    }
+    return match(
+      {
+        email,
+        email_status: sure.has(certainty ?? "") ? "valid" : certainty === "undeliverable" ? "invalid" : "risky",
+        confidence: null,
+        first_name: text(item, "results", "firstname"),
+        last_name: text(item, "results", "lastname"),
+        company_domain: null,
+        source_count: null
+      },
+      debited(status, "1")
+    )
+  }
 })
 
-const verify = listed(emailVerify, {
+const verdicts: Readonly<Record<string, EmailStatus>> = {
+  ultra_sure: "valid",
+  very_sure: "valid",
+  sure: "valid",
+  probable: "risky",
+  undeliverable: "invalid",
+  // Of a verification: nobody can tell, as when the server accepts everything.
+  not_found: "unknown"
+}
+
+const verify = offer(emailVerify, {
   // 0.1 credit × $0.04 × 1.2
   price: flat("0.0048"),
   note,
-  wraps: [{ method: "POST", path: "/email-verification" }, ticket]
+  wraps: [{ method: "POST", path: "/email-verification" }, ticket],
+  request: (input, { run_id }) => ({
+    method: "POST",
+    path: "/email-verification",
+    body: { email: input.email, custom: { externalId: run_id } }
+  }),
+  next: readCall,
+  response: (reply, input, state) => {
+    const search = finished(reply, state)
+    if ("_tag" in search) return search
+    const { item, status } = search
+    const best = at(item, "results", "emails", 0)
+    const certainty = text(best, "certainty")
+    if (certainty === null && found.has(status)) return unreadable("certainty")
+    return match(
+      {
+        email: text(best, "email") ?? input.email,
+        email_status: verdicts[certainty ?? "not_found"] ?? "unknown",
+        score: null,
+        is_disposable: null,
+        is_role: null,
+        is_free: null,
+        mx_found: (list(best, "mxRecords")?.length ?? 0) > 0 ? true : null,
+        did_you_mean: null,
+        provider_status: certainty ?? status.toLowerCase()
+      },
+      debited(status, "0.1")
+    )
+  }
 })
+
+const standard = trouble()
+
+/** An input error says which field is wrong, in a list of its own. */
+const refused = (reply: Reply): Failure | undefined => {
+  if (reply.status >= 300 || flag(reply.body, "success") !== false) return undefined
+  const words = text(reply.body, "validationErrors", 0, "message") ?? said(reply)
+  const reason = /api key|unauthori[sz]ed|credit/i.test(words) ? "provider_account" : "provider_error"
+  return failure(reason, words === "" ? "the search was refused without a reason" : `the search was refused: ${words}`)
+}
 
 export const icypeas = provider({
   slug: "icypeas",
@@ -36,5 +183,6 @@ export const icypeas = provider({
   // Results may be asked for 30 times a minute.
   concurrency: 2,
   timeoutMillis: 60_000,
+  trouble: (reply) => refused(reply) ?? standard(reply),
   offers: [find, verify]
 })
