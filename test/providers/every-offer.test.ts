@@ -24,7 +24,13 @@ const reply = (status: number, text: string, headers: Record<string, string> = {
 }
 /** An input that the offer serves. */
 const inputOf = (offer: Offer, example: unknown): unknown => {
-  const narrower = [example, { company_domains: ["example.com"] }, { ...Object(example), account_id: "account_1" }]
+  const narrower = [
+    example,
+    { company_domains: ["example.com"] },
+    { ...Object(example), account_id: "account_1" },
+    { network_url: "https://www.linkedin.com/company/example" },
+    { name: "Example" }
+  ]
   return narrower.find((input) => offer.serves(input))
 }
 
