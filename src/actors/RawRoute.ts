@@ -10,7 +10,7 @@ import type { Endpoints, Lookup, RawProvider } from "../layers/Endpoints.ts"
 import type { NewRun } from "../layers/RunStore.ts"
 import type { Endpoint } from "../schema/Endpoint.ts"
 import { problem, type ProblemOf } from "../schema/Errors.ts"
-import type * as Money from "../schema/Money.ts"
+import * as Money from "../schema/Money.ts"
 import type { Plan } from "../schema/Plan.ts"
 import { type Checks, planRaw, type RawPlan } from "../schema/RawPlan.ts"
 import type { EndpointRequest } from "./Admission.ts"
@@ -101,14 +101,18 @@ export const rawRoute = (
         )
       )
     }
-    if (!sandbox && endpoint.body_type === "actor_input") {
-      return yield* Effect.fail(problem("provider_not_available", "Actors run in the sandbox only so far."))
-    }
     const known = whole(endpoint, yield* actors.input(provider.slug, endpoint, false))
     const decision = planRaw(known, provider.free, checksOf(provider, known), request, request.max_cost)
     if (decision._tag === "Refused") {
       const first = decision.issues[0]
       return yield* Effect.fail(problem("invalid_request", `${first?.path} ${first?.message}`, decision.issues))
+    }
+    // The hold is the cap that the actor's platform enforces, and a cap of zero might count as none.
+    if (endpoint.body_type === "actor_input" && decision.hold === Money.zero) {
+      const message = "must be above 0: it caps what the actor may cost"
+      return yield* Effect.fail(
+        problem("invalid_request", `routing.max_cost ${message}`, [{ path: "routing.max_cost", message }])
+      )
     }
     return { provider, endpoint, ...decision }
   })

@@ -10,6 +10,7 @@ import { Catalog, type CatalogOffer } from "../layers/Catalog.ts"
 import { crashPoint } from "../layers/CrashPoint.ts"
 import { type LeasedRun, Leases } from "../layers/Leases.ts"
 import { MailStore } from "../layers/MailStore.ts"
+import { Ownership } from "../layers/Ownership.ts"
 import { Endpoints } from "../layers/Endpoints.ts"
 import { type ProviderAnswer, Providers, type RawProviderAnswer } from "../layers/Providers.ts"
 import type { Capability } from "../schema/Capability.ts"
@@ -49,8 +50,8 @@ interface Delivered {
 }
 
 const attemptOf = (provider: string, { answer, duration_ms }: ProviderAnswer | RawProviderAnswer): Attempt => {
-  if (answer._tag === "Match" || answer._tag === "Delivered")
-    return { provider, outcome: "succeeded", duration_ms, detail: null }
+  if (answer._tag === "Match") return { provider, outcome: "succeeded", duration_ms, detail: null }
+  if (answer._tag === "Delivered") return { provider, outcome: "succeeded", duration_ms, detail: answer.note ?? null }
   if (answer._tag === "NoMatch") return { provider, outcome: "no_match", duration_ms, detail: answer.detail }
   return { provider, outcome: answer.reason, duration_ms, detail: answer.detail }
 }
@@ -122,6 +123,7 @@ export class RunActor extends Context.Service<
       const endpoints = yield* Endpoints
       const providers = yield* Providers
       const leases = yield* Leases
+      const ownership = yield* Ownership
       const mail = yield* MailStore
       const lanes = yield* Lanes
 
@@ -201,15 +203,27 @@ export class RunActor extends Context.Service<
           )
         })
 
+      /** The provider speaks of the platform's whole account; a workspace hears of its own part. */
+      const ownOnly = Effect.fnUntraced(function* (org_id: string, capability: Capability, said: ProviderAnswer) {
+        const { answer } = said
+        if (capability.ownOnly === null || catalog.sandbox || answer._tag !== "Match") return said
+        const owned = yield* patiently(ownership.all(org_id, capability.ownOnly.kind))
+        return { ...said, raw: null, answer: { ...answer, output: capability.ownOnly.keep(answer.output, owned) } }
+      })
+
       /** One attempt: how it went, and what it delivered, if anything. Null when the catalog no longer knows the way. */
       const attempt = (run: LeasedRun, provider: string, input: unknown, number: number) =>
         Effect.gen(function* () {
           const { plan, run_id } = run
+          // The job of an earlier execution belongs to the attempt that was open when its worker died.
+          const job = number === run.attempts.length ? run.job : null
+          const { state, resumed } = job ?? { state: null, resumed: 0 }
+          const keep = (state: Schema.Json) => patiently(leases.keepJob(run_id, run.lease_token, { state, resumed }))
           if (plan.raw !== undefined) {
             const raw = plan.raw
             const known = endpoints.snapshot().providers.get(provider)
             if (known === undefined) return null
-            const call = { run_id, provider: known, raw, input }
+            const call = { run_id, provider: known, raw, input, state, keep }
             const said = yield* shielded(provider, providers.callRaw(call))
             return { said, delivered: rawDeliveryOf(provider, raw, said, catalog.sandbox) }
           }
@@ -217,12 +231,8 @@ export class RunActor extends Context.Service<
           const offer = catalog.offer(run.capability ?? "", provider)
           if (offer === undefined || capability === undefined) return null
           const { include_raw } = plan
-          // The job of an earlier execution belongs to the attempt that was open when its worker died.
-          const job = number === run.attempts.length ? run.job : null
-          const { state, resumed } = job ?? { state: null, resumed: 0 }
-          const keep = (state: Schema.Json) => patiently(leases.keepJob(run_id, run.lease_token, { state, resumed }))
           const asked = { run_id, offer, capability: capability.slug, input, attempt: number, include_raw, state, keep }
-          const said = yield* shielded(provider, providers.call(asked))
+          const said = yield* ownOnly(run.org_id, capability, yield* shielded(provider, providers.call(asked)))
           return { said, delivered: deliveryOf(capability, offer, input, said, catalog.sandbox) }
         })
 

@@ -42,6 +42,9 @@ export interface RawCall {
   readonly provider: RawProvider
   readonly raw: RawPlan
   readonly input: unknown
+  /** As in a `ProviderCall`: an actor's run is a job, other endpoints answer at once. */
+  readonly state: Schema.Json
+  readonly keep: (state: Schema.Json) => Effect.Effect<boolean>
 }
 
 export type RawAnswer =
@@ -51,6 +54,8 @@ export type RawAnswer =
       readonly data: string
       /** What the provider says that the call has cost; null when it does not say. */
       readonly measured: MicroUsd | null
+      /** What the caller should know of it, such as that it is cut. */
+      readonly note?: string
     }
   | Failure
 
