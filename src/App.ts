@@ -26,6 +26,7 @@ import { Endpoints } from "./layers/Endpoints.ts"
 import { Health } from "./layers/Health.ts"
 import { Leases } from "./layers/Leases.ts"
 import { MailStore } from "./layers/MailStore.ts"
+import { Ownership } from "./layers/Ownership.ts"
 import type { Providers } from "./layers/Providers.ts"
 import { Queues } from "./layers/Queues.ts"
 import { Redis } from "./layers/Redis.ts"
@@ -51,6 +52,7 @@ const Stores = Layer.mergeAll(
   TurnStore.layer,
   MailStore.layer,
   Leases.layer,
+  Ownership.layer,
   WaitStore.layer,
   Accounts.layer,
   Books.layer,

@@ -10,7 +10,9 @@ import { crashPoint } from "../layers/CrashPoint.ts"
 import { Endpoints } from "../layers/Endpoints.ts"
 import { Health } from "../layers/Health.ts"
 import { newId } from "../layers/Ids.ts"
+import { Ownership } from "../layers/Ownership.ts"
 import { type Admission as Admitted, type NewRun, type RunRow, RunStore } from "../layers/RunStore.ts"
+import type { Used } from "../schema/Capability.ts"
 import { type Detail, problem, type ProblemOf } from "../schema/Errors.ts"
 import type * as Money from "../schema/Money.ts"
 import type { Plan } from "../schema/Plan.ts"
@@ -135,6 +137,7 @@ export class Admission extends Context.Service<
       const endpoints = yield* Endpoints
       const actors = yield* Actors
       const health = yield* Health
+      const ownership = yield* Ownership
       const store = yield* RunStore
       const lanes = yield* Lanes
       const waiters = yield* Waiters
@@ -152,7 +155,9 @@ export class Admission extends Context.Service<
       })
 
       /** Everything that can be refused without asking the database. */
-      const prepare = (request: CapabilityRequest): Effect.Effect<{ input: unknown; chosen: Route }, Refused> => {
+      const prepare = (
+        request: CapabilityRequest
+      ): Effect.Effect<{ input: unknown; chosen: Route; uses: Used | null }, Refused> => {
         const entry = catalog.find(request.capability)
         if (entry === undefined) {
           return Effect.fail(
@@ -200,8 +205,16 @@ export class Admission extends Context.Service<
         }
         if (chosen.candidates.length === 0)
           return Effect.fail(unavailable(request.capability, request.routing, chosen, names))
-        return Effect.succeed({ input, chosen })
+        return Effect.succeed({ input, chosen, uses: entry.capability.uses(input) })
       }
+
+      /** Another workspace's inbox does not exist for this one. The sandbox's are made up, and everybody's. */
+      const owned = Effect.fnUntraced(function* (org_id: string, uses: Used | null) {
+        if (uses === null || catalog.sandbox || (yield* ownership.owns(org_id, uses.kind, uses.id))) return
+        const message = `is not ${uses.kind === "inbox" ? "an inbox" : "a domain"} of this organization`
+        const path = `input.${uses.path}`
+        return yield* Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
+      })
 
       const newRun = (request: CapabilityRequest, input: unknown, chosen: Route): NewRun => {
         const plan: Plan = {
@@ -269,7 +282,11 @@ export class Admission extends Context.Service<
 
       return Admission.of({
         submit: (request) =>
-          Effect.flatMap(prepare(request), ({ input, chosen }) => enter(request, newRun(request, input, chosen))),
+          Effect.gen(function* () {
+            const { input, chosen, uses } = yield* prepare(request)
+            yield* owned(request.org_id, uses)
+            return yield* enter(request, newRun(request, input, chosen))
+          }),
         submitRaw: (request) =>
           Effect.flatMap(rawRoute(endpoints, actors, catalog.sandbox, request), (route) =>
             enter(request, rawRun(request, newId("run"), route))

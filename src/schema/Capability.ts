@@ -42,6 +42,13 @@ export interface Definition<I, O> {
   readonly unbilled?: (output: NoInfer<O>) => boolean
   /** How many results an input asks for, when that is not its `limit`; null when it does not say. */
   readonly asked?: (input: NoInfer<I>) => number | null
+  /** Something of the workspace's own that the input names: nobody else's run may name it. */
+  readonly uses?: (input: NoInfer<I>) => Used | null
+  /** Cuts an output that speaks of a whole account down to what the workspace owns. */
+  readonly ownOnly?: {
+    readonly kind: Used["kind"]
+    readonly keep: (output: NoInfer<O>, owned: ReadonlySet<string>) => NoInfer<O>
+  }
   /** A run of it changes the outside world, so it is called at most once: no failover, no retry after a crash. */
   readonly side_effect: boolean
   /** The channel of its touches in history, when a run contacts somebody. */
@@ -50,6 +57,14 @@ export interface Definition<I, O> {
   readonly simulate: (simulation: Simulation<NoInfer<I>>) => NoInfer<O>
   /** What to try when nothing was found: short sentences for an agent. */
   readonly missHints?: (input: NoInfer<I>) => ReadonlyArray<string>
+}
+
+/** A thing in the platform's account that belongs to one workspace. */
+export interface Used {
+  readonly kind: "inbox" | "domain"
+  readonly id: string
+  /** The input's field that names it. */
+  readonly path: string
 }
 
 export interface Capability<I = unknown, O = unknown> {
@@ -72,6 +87,12 @@ export interface Capability<I = unknown, O = unknown> {
   readonly judge: (output: unknown) => Judgement | null
   /** What a price depends on. */
   readonly demand: (input: unknown) => Demand
+  readonly uses: (input: unknown) => Used | null
+  /** Null when its outputs speak of nothing that has an owner. */
+  readonly ownOnly: {
+    readonly kind: Used["kind"]
+    readonly keep: (output: unknown, owned: ReadonlySet<string>) => unknown
+  } | null
   readonly simulate: (simulation: Simulation<unknown>) => unknown
   readonly missHints: (input: unknown) => ReadonlyArray<string>
 }
@@ -91,6 +112,7 @@ export const capability = <I, O>(definition: Definition<I, O>): Capability<I, O>
     title: `Input of ${definition.slug}`,
     ...(definition.anyOf === undefined ? {} : { anyOf: definition.anyOf })
   })
+  const { ownOnly } = definition
   const output = contract(definition.output, { title: `Output of ${definition.slug}` })
   return {
     slug: definition.slug,
@@ -119,6 +141,15 @@ export const capability = <I, O>(definition: Definition<I, O>): Capability<I, O>
       definition.asked !== undefined && input.accepts(value)
         ? { ...demandOf(value), results: definition.asked(value) }
         : demandOf(value),
+    uses: (value) => (definition.uses !== undefined && input.accepts(value) ? definition.uses(value) : null),
+    ownOnly:
+      ownOnly === undefined
+        ? null
+        : {
+            kind: ownOnly.kind,
+            // What has another shape is judged by nobody, and delivered to nobody.
+            keep: (value, owned) => (output.accepts(value) ? ownOnly.keep(value, owned) : null)
+          },
     simulate: (simulation) => {
       if (!input.accepts(simulation.input)) throw new Error(`${definition.slug}: simulated with a refused input`)
       return definition.simulate({ ...simulation, input: simulation.input })

@@ -5,6 +5,7 @@ import { runs } from "./0003_runs.ts"
 import { health } from "./0004_health.ts"
 import { catalog } from "./0005_catalog.ts"
 import { jobs } from "./0006_jobs.ts"
+import { ownership } from "./0007_ownership.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -12,5 +13,6 @@ export const migrations = {
   "0003_runs": runs,
   "0004_health": health,
   "0005_catalog": catalog,
-  "0006_jobs": jobs
+  "0006_jobs": jobs,
+  "0007_ownership": ownership
 }

@@ -36,6 +36,15 @@ export const emailInboxList = capability({
   example: { limit: 5 },
   matched: () => true,
   results: (output) => output.items.length,
+  ownOnly: {
+    kind: "inbox",
+    keep: (output, owned) => ({
+      items: output.items.filter(({ inbox_id }) => inbox_id !== null && owned.has(inbox_id.toLowerCase())),
+      // The provider counts everybody's.
+      total: owned.size,
+      next_cursor: output.next_cursor
+    })
+  },
   side_effect: false,
   simulate: ({ input, partial }) => {
     const count = (input.limit ?? emailInboxListDefaultLimit) - (partial ? 1 : 0)

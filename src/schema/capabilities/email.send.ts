@@ -67,6 +67,13 @@ export const emailSend = capability({
     text: "Hello Jane, this is a test."
   },
   matched: (output) => output.accepted.length > 0,
+  // A sender without a domain of its own, or at the inbox provider's, is an inbox; verified senders are the operator's.
+  uses: ({ from }) => {
+    const address = /<([^<>]*)>\s*$/.exec(from)?.[1] ?? from.trim()
+    return !address.includes("@") || /@agentmail\.to$/i.test(address)
+      ? { kind: "inbox", id: address, path: "from" }
+      : null
+  },
   side_effect: true,
   channel: "email",
   simulate: ({ input, provider, seed }) => ({
