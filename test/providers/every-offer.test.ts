@@ -29,7 +29,8 @@ const inputOf = (offer: Offer, example: unknown): unknown => {
     { company_domains: ["example.com"] },
     { ...Object(example), account_id: "account_1" },
     { network_url: "https://www.linkedin.com/company/example" },
-    { name: "Example" }
+    { name: "Example" },
+    { query: "example" }
   ]
   return narrower.find((input) => offer.serves(input))
 }
