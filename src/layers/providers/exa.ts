@@ -1,5 +1,5 @@
 /**
- * Exa: web search and people search; companies, news and page contents wait for their adapters.
+ * Exa: web, people, company and news search, and the contents of pages.
  *
  * The measured provider: every answer reports its cost in US dollars, and the prices are that cost times 1.2 with every
  * result and its highlight counted.
@@ -8,13 +8,13 @@ import type { InputOf } from "../../schema/Capability.ts"
 import { companySearch, companySearchDefaultLimit } from "../../schema/capabilities/company.search.ts"
 import { newsSearch, newsSearchDefaultLimit } from "../../schema/capabilities/news.search.ts"
 import { peopleSearch, peopleSearchDefaultLimit } from "../../schema/capabilities/people.search.ts"
-import { person } from "../../schema/capabilities/shapes.ts"
+import { company, person } from "../../schema/capabilities/shapes.ts"
 import { webScrape } from "../../schema/capabilities/web.scrape.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
 import { flat, metered } from "../../schema/Pricing.ts"
-import { listed, offer, provider, type Reply } from "../../schema/Provider.ts"
+import { failure, offer, provider, type Reply } from "../../schema/Provider.ts"
 import { cost, match, noMatch } from "./outcome.ts"
-import { list, number, providerIds, text } from "./read.ts"
+import { at, host, list, number, place, providerIds, text, whole } from "./read.ts"
 import { trouble, unreadable } from "./trouble.ts"
 
 /** The flat price covers this many highlights; a longer page would cost more than it brings in. */
@@ -125,31 +125,164 @@ const findPeople = offer(peopleSearch, {
   }
 })
 
-const findCompanies = listed(companySearch, {
+/** The filters as a sentence, as for people. */
+const companySentence = (input: InputOf<typeof companySearch>): string =>
+  [
+    ...oneOf("", input.query === undefined ? undefined : [input.query]),
+    ...oneOf("", input.keywords),
+    ...oneOf("in the industry ", input.industries),
+    ...oneOf("headquartered in ", input.locations),
+    ...oneOf("with employees ", input.employee_ranges),
+    ...oneOf("that uses ", input.technologies),
+    ...oneOf("founded in or after ", input.founded_min === undefined ? undefined : [`${input.founded_min}`]),
+    ...oneOf("founded in or before ", input.founded_max === undefined ? undefined : [`${input.founded_max}`])
+  ].join(", ")
+
+/** Pages of the network about a company are not its own site. */
+const networkPage = /^https?:\/\/(?:[a-z]+\.)?linkedin\.com\/company\//i
+
+/** A result is the company's page; what is known of the company itself comes beside it, when anything is. */
+const companyOf = (result: unknown) => {
+  const known = at(
+    list(result, "entities")?.find((entity) => text(entity, "type") === "company"),
+    "properties"
+  )
+  const url = text(result, "url")
+  const own = url === null || networkPage.test(url) ? null : url
+  return company({
+    name: text(known, "name") ?? titleParts(text(result, "title")).full_name,
+    domain: host(own),
+    website: own,
+    network_url: own === null ? url : null,
+    employee_count: whole(known, "workforce", "total"),
+    founded_year: whole(known, "foundedYear"),
+    location: place(at(known, "headquarters"), "city", "state", "country"),
+    description: text(known, "description"),
+    revenue: whole(known, "financials", "revenueAnnual")?.toString() ?? null,
+    funding: whole(known, "financials", "fundingTotal")?.toString() ?? null,
+    provider_ids: providerIds("exa", result, "id")
+  })
+}
+
+const findCompanies = offer(companySearch, {
   // $0.005 × 1.2 a search, and as much per company as a person costs
   price: metered("0.006", "0.001", companySearchDefaultLimit),
   note: "Published rate, not measured yet. Filters are understood as words, not applied exactly.",
   wraps: [{ method: "POST", path: "/search" }],
-  serves: (input) => input.cursor === undefined && (input.limit ?? companySearchDefaultLimit) <= searchResultsMax
+  serves: (input) => input.cursor === undefined && (input.limit ?? companySearchDefaultLimit) <= searchResultsMax,
+  request: (input) => ({
+    method: "POST",
+    path: "/search",
+    body: {
+      query: companySentence(input),
+      type: "auto",
+      category: "company",
+      numResults: input.limit ?? companySearchDefaultLimit
+    }
+  }),
+  response: (reply, input) => {
+    const results = list(reply.body, "results")
+    if (results === null) return unreadable("results")
+    if (results.length === 0) return noMatch("no companies found", dollarsSpent(reply))
+    const items = results.slice(0, input.limit ?? companySearchDefaultLimit).map(companyOf)
+    return match({ items, total: null, next_cursor: null }, dollarsSpent(reply))
+  }
 })
 
-const news = listed(newsSearch, {
+const news = offer(newsSearch, {
   // ($0.005 for up to 25 results + 10 highlights × $0.001) × 1.2
   price: flat("0.018"),
   note: "Published rate, not measured yet.",
   wraps: [{ method: "POST", path: "/search" }],
+  // News that name a domain are not the company's; age and language it can't filter by, as for pages.
   serves: (input) =>
     (input.limit ?? newsSearchDefaultLimit) <= webResultsMax &&
     input.recency === undefined &&
-    input.language === undefined
+    input.language === undefined &&
+    input.company_domain === undefined,
+  request: (input) => ({
+    method: "POST",
+    path: "/search",
+    body: {
+      query: input.query,
+      type: "auto",
+      category: "news",
+      numResults: input.limit ?? newsSearchDefaultLimit,
+      ...(input.country === undefined ? {} : { userLocation: input.country.toUpperCase() }),
+      contents: { highlights: true }
+    }
+  }),
+  response: (reply, input) => {
+    const results = list(reply.body, "results")
+    if (results === null) return unreadable("results")
+    if (results.length === 0) return noMatch("no articles found", dollarsSpent(reply))
+    return match(
+      {
+        items: results.slice(0, input.limit ?? newsSearchDefaultLimit).map((article) => ({
+          title: text(article, "title"),
+          url: text(article, "url"),
+          source: host(text(article, "url")),
+          published_at: text(article, "publishedDate"),
+          snippet: text(article, "highlights", 0) ?? text(article, "text"),
+          image_url: text(article, "image")
+        })),
+        total: null,
+        next_cursor: null
+      },
+      dollarsSpent(reply)
+    )
+  }
 })
 
-const scrape = listed(webScrape, {
+/** Statuses of a page that say that it can't be had, rather than that reading it went wrong. */
+const unreachable = new Set(["CRAWL_NOT_FOUND", "SOURCE_NOT_AVAILABLE", "UNSUPPORTED_URL"])
+
+const scrape = offer(webScrape, {
   // $0.001 for a page × 1.2
   price: flat("0.0012"),
   note: "Published rate of a page's text, not measured yet.",
   wraps: [{ method: "POST", path: "/contents" }],
-  serves: (input) => input.format !== "html" && input.format !== "links" && input.wait_ms === undefined
+  serves: (input) => input.format !== "html" && input.format !== "links" && input.wait_ms === undefined,
+  request: (input) => ({
+    method: "POST",
+    path: "/contents",
+    body:
+      input.only_main_content === false
+        ? // All of a page is read from the page itself only.
+          { urls: [input.url], text: { verbosity: "full" }, livecrawl: "always" }
+        : { urls: [input.url], text: true }
+  }),
+  response: (reply, input) => {
+    const status = list(reply.body, "statuses")?.[0]
+    if (text(status, "status") === "error") {
+      const tag = text(status, "error", "tag") ?? "CRAWL_UNKNOWN_ERROR"
+      if (unreachable.has(tag)) return noMatch(`the page can't be read: ${tag}`, dollarsSpent(reply))
+      return failure(tag.endsWith("TIMEOUT") ? "provider_timeout" : "provider_error", `the page can't be read: ${tag}`)
+    }
+    const page = list(reply.body, "results")?.[0]
+    if (page === undefined) return unreadable("results")
+    const content = text(page, "text")
+    if (content === null) return noMatch("the page is empty", dollarsSpent(reply))
+    const metadata = {
+      author: text(page, "author"),
+      published_at: text(page, "publishedDate"),
+      image: text(page, "image")
+    }
+    return match(
+      {
+        url: input.url,
+        final_url: text(page, "url"),
+        status_code: null,
+        title: text(page, "title"),
+        content,
+        links: null,
+        metadata: Object.fromEntries(
+          Object.entries(metadata).flatMap(([name, value]) => (value === null ? [] : [[name, value]]))
+        )
+      },
+      dollarsSpent(reply)
+    )
+  }
 })
 
 export const exa = provider({
@@ -161,5 +294,6 @@ export const exa = provider({
   concurrency: 5,
   timeoutMillis: 20_000,
   trouble: trouble(),
+  measured: dollarsSpent,
   offers: [search, findPeople, findCompanies, news, scrape]
 })
