@@ -1,5 +1,5 @@
 /**
- * Tavily: web search with a short written answer; news and page contents wait for their adapters.
+ * Tavily: web search with a short written answer, news, and the contents of pages.
  *
  * It reports credits when asked to. Its plan limits have statuses of their own, 432 and 433. Prices follow $0.008 per credit.
  */
@@ -7,9 +7,9 @@ import { newsSearch, newsSearchDefaultLimit } from "../../schema/capabilities/ne
 import { webScrape } from "../../schema/capabilities/web.scrape.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
 import { flat } from "../../schema/Pricing.ts"
-import { listed, offer, provider, type Reply } from "../../schema/Provider.ts"
+import { offer, provider, type Reply } from "../../schema/Provider.ts"
 import { cost, match, noMatch } from "./outcome.ts"
-import { list, number, text } from "./read.ts"
+import { host, list, number, text } from "./read.ts"
 import { trouble, unreadable } from "./trouble.ts"
 
 /** The provider's own maximum. */
@@ -75,23 +75,89 @@ const search = offer(webSearch, {
   }
 })
 
-const news = listed(newsSearch, {
+const news = offer(newsSearch, {
   // 1 credit × $0.008 × 1.2
   price: flat("0.0096"),
   note: "Pay-as-you-go rate, about $0.008 per credit.",
   wraps: [{ method: "POST", path: "/search" }],
+  // It knows countries for pages of any kind only, and searches by words: news that name a domain are not the company's.
   serves: (input) =>
     (input.limit ?? newsSearchDefaultLimit) <= resultsMax &&
     input.language === undefined &&
-    (input.country === undefined || countryName(input.country) !== undefined)
+    input.country === undefined &&
+    input.company_domain === undefined,
+  request: (input) => ({
+    method: "POST",
+    path: "/search",
+    body: {
+      query: input.query,
+      search_depth: "basic",
+      topic: "news",
+      max_results: input.limit ?? newsSearchDefaultLimit,
+      ...(input.recency === undefined ? {} : { time_range: input.recency }),
+      include_usage: true
+    }
+  }),
+  response: (reply, input) => {
+    const results = list(reply.body, "results")
+    if (results === null) return unreadable("results")
+    if (results.length === 0) return noMatch("no articles found", credits(reply))
+    return match(
+      {
+        items: results.slice(0, input.limit ?? newsSearchDefaultLimit).map((article) => ({
+          title: text(article, "title"),
+          url: text(article, "url"),
+          source: host(text(article, "url")),
+          published_at: text(article, "published_date"),
+          snippet: text(article, "content"),
+          image_url: null
+        })),
+        total: null,
+        next_cursor: null
+      },
+      credits(reply)
+    )
+  }
 })
 
-const scrape = listed(webScrape, {
+const scrape = offer(webScrape, {
   // 1 credit × $0.008 × 1.2
   price: flat("0.0096"),
   note: "Pay-as-you-go rate, about $0.008 per credit, which would cover five pages.",
   wraps: [{ method: "POST", path: "/extract" }],
-  serves: (input) => input.format !== "html" && input.format !== "links" && input.wait_ms === undefined
+  serves: (input) => input.format !== "html" && input.format !== "links" && input.wait_ms === undefined,
+  request: (input) => ({
+    method: "POST",
+    path: "/extract",
+    body: {
+      urls: [input.url],
+      extract_depth: "basic",
+      format: input.format === "text" ? "text" : "markdown",
+      include_usage: true
+    }
+  }),
+  response: (reply, input) => {
+    const page = list(reply.body, "results")?.[0]
+    const content = text(page, "raw_content")
+    if (content === null) {
+      const failed = list(reply.body, "failed_results")?.[0]
+      // Failed pages cost nothing, and neither does a miss of this capability.
+      if (failed === undefined && page === undefined) return unreadable("results")
+      return noMatch(text(failed, "error") ?? "the page is empty", credits(reply))
+    }
+    return match(
+      {
+        url: input.url,
+        final_url: text(page, "url"),
+        status_code: null,
+        title: text(page, "title"),
+        content,
+        links: null,
+        metadata: {}
+      },
+      credits(reply)
+    )
+  }
 })
 
 export const tavily = provider({
@@ -104,5 +170,6 @@ export const tavily = provider({
   concurrency: 10,
   timeoutMillis: 20_000,
   trouble: trouble({ reasons: { 432: "provider_account", 433: "provider_account" } }),
+  measured: credits,
   offers: [search, news, scrape]
 })
