@@ -1,20 +1,22 @@
 /**
- * Firecrawl: web search; page contents wait for their adapter.
+ * Firecrawl: web search, and the contents of pages, read with a browser.
  *
- * It reports the credits of a search: two per ten results. Prices follow the Standard plan, $0.00083 per credit.
+ * It reports the credits of a call: two per ten results of a search, one per page. Prices follow the Standard plan, $0.00083
+ * per credit.
  */
 import { webScrape } from "../../schema/capabilities/web.scrape.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
 import { flat } from "../../schema/Pricing.ts"
-import { listed, offer, provider, type Reply } from "../../schema/Provider.ts"
+import { offer, provider, type Reply } from "../../schema/Provider.ts"
 import { cost, match, noMatch } from "./outcome.ts"
-import { flag, list, text, whole } from "./read.ts"
+import { at, flag, isRecord, list, text, texts, whole } from "./read.ts"
 import { refusal, trouble, unreadable } from "./trouble.ts"
 
 /** The flat price covers the credits of this many results. */
 const resultsMax = 10
 
-const credits = (reply: Reply) => cost("credit", reply.body, "creditsUsed")
+const credits = (reply: Reply) =>
+  cost("credit", reply.body, "creditsUsed") ?? cost("credit", reply.body, "data", "metadata", "creditsUsed")
 
 const note = "Standard plan, about $0.00083 per credit; small plans pay more."
 
@@ -33,7 +35,7 @@ const search = offer(webSearch, {
     body: {
       query: input.query,
       limit: input.limit ?? webSearchDefaultLimit,
-      sources: ["web"],
+      sources: [{ type: "web" }],
       ...(input.country === undefined ? {} : { country: input.country.toUpperCase() }),
       ...(input.recency === undefined ? {} : { tbs: `qdr:${input.recency.charAt(0)}` }),
       ...(input.include_domains === undefined ? {} : { includeDomains: input.include_domains }),
@@ -64,11 +66,65 @@ const search = offer(webSearch, {
   }
 })
 
-const scrape = listed(webScrape, {
+/** The page's own words about itself; the rest of the metadata is about the call. */
+const metadataOf = (metadata: unknown): Readonly<Record<string, string>> => {
+  const own = Object.entries(isRecord(metadata) ? metadata : {}).flatMap(
+    ([name, value]): ReadonlyArray<[string, string]> =>
+      typeof value === "string" && !aboutTheCall.has(name) ? [[name, value]] : []
+  )
+  return Object.fromEntries(own)
+}
+const aboutTheCall = new Set(["title", "url", "sourceURL", "error", "scrapeId", "proxyUsed", "cacheState", "cachedAt"])
+
+/** From here on a page's status is an error's. */
+const errorStatus = 400
+
+const scrape = offer(webScrape, {
   // 1 credit × $0.00083 × 1.2
   price: flat("0.000996"),
   note,
-  wraps: [{ method: "POST", path: "/scrape" }]
+  wraps: [{ method: "POST", path: "/scrape" }],
+  // It has no plain text, and asks a credit for every page of a PDF.
+  serves: (input) => input.format !== "text" && !/\.pdf(?:[?#]|$)/i.test(input.url),
+  // Longer than the provider's own patience with a page, so that its verdict arrives.
+  timeoutMillis: 75_000,
+  request: (input) => ({
+    method: "POST",
+    path: "/scrape",
+    body: {
+      url: input.url,
+      formats: [...(input.format === "links" ? [] : [{ type: input.format ?? "markdown" }]), { type: "links" }],
+      onlyMainContent: input.only_main_content ?? true,
+      // A PDF behind another name costs no more than a page does.
+      parsers: [{ type: "pdf", maxPages: 1 }],
+      ...(input.wait_ms === undefined ? {} : { waitFor: input.wait_ms })
+    }
+  }),
+  response: (reply, input) => {
+    if (flag(reply.body, "success") === false) return refusal(reply, "provider_error")
+    const data = at(reply.body, "data")
+    if (!isRecord(data)) return unreadable("data")
+    const metadata = at(data, "metadata")
+    const status = whole(metadata, "statusCode")
+    if (status !== null && status >= errorStatus) return noMatch(`the page answered HTTP ${status}`, credits(reply))
+    const content = input.format === "links" ? null : text(data, input.format ?? "markdown")
+    const links = texts(data, "links")
+    if (input.format === "links" ? (links ?? []).length === 0 : content === null) {
+      return noMatch(input.format === "links" ? "the page has no links" : "the page is empty", credits(reply))
+    }
+    return match(
+      {
+        url: input.url,
+        final_url: text(metadata, "url") ?? text(metadata, "sourceURL"),
+        status_code: status,
+        title: text(metadata, "title"),
+        content,
+        links,
+        metadata: metadataOf(metadata)
+      },
+      credits(reply)
+    )
+  }
 })
 
 export const firecrawl = provider({
@@ -81,5 +137,6 @@ export const firecrawl = provider({
   concurrency: 5,
   timeoutMillis: 30_000,
   trouble: trouble({ reasons: { 408: "provider_timeout" } }),
+  measured: credits,
   offers: [search, scrape]
 })
