@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { hunter } from "../../src/layers/providers/hunter.ts"
-import { answer, fixture, get, offerOf, secretInHeader, stage } from "./stage.ts"
+import { conforms } from "./conformance.ts"
+import { answer, fixture, get, offerOf, post, runId, secretInHeader, stage } from "./stage.ts"
 
 const play = stage(hunter)
 const jane = { first_name: "Patrick", last_name: "Collison", company_domain: "stripe.com" }
@@ -252,4 +253,135 @@ describe("hunter company.enrich", () => {
     const { outcome } = await play("company.enrich", { domain: "b.co" }, fixture("hunter", "error.404", 404))
     expect(outcome).toEqual({ _tag: "NoMatch", detail: "nothing on record" })
   })
+})
+
+describe("hunter company.search", () => {
+  const data = [
+    { domain: "stripe.com", organization: "Stripe", emails_count: { personal: 1, generic: 2, total: 3 } },
+    { domain: "adyen.com", organization: "Adyen", emails_count: { personal: 4, generic: 5, total: 9 } }
+  ]
+  const page = (results: number | null) => answer(200, { data, meta: { results, limit: 2, offset: 0 } })
+  const bare = {
+    network_url: null,
+    industry: null,
+    employee_count: null,
+    employee_range: null,
+    founded_year: null,
+    location: null,
+    description: null,
+    revenue: null,
+    funding: null,
+    technologies: null,
+    phone: null,
+    provider_ids: {}
+  }
+
+  test("companies by a sentence of all filters", async () => {
+    const input = {
+      query: "payment processors",
+      industries: ["financial services", "software"],
+      locations: ["Ireland"],
+      employee_ranges: ["51-200", "201-500"],
+      technologies: ["ruby"],
+      keywords: ["cards"],
+      founded_min: 2000,
+      founded_max: 2015,
+      limit: 2
+    }
+    const { asked, outcome } = await play("company.search", input, page(7))
+    const query = [
+      "payment processors",
+      "companies in the industry financial services or software",
+      "companies with headquarters in Ireland",
+      "with this many employees: 51-200 or 201-500",
+      "using ruby",
+      "about cards",
+      "founded from 2000 to 2015"
+    ].join(", ")
+    expect(asked).toEqual([
+      expect.objectContaining({ ...post("/v2/discover", { query, limit: 2, offset: 0 }), secret: secretInHeader })
+    ])
+    expect(outcome).toEqual({
+      _tag: "Match",
+      output: {
+        items: [
+          { ...bare, name: "Stripe", domain: "stripe.com", website: "https://stripe.com" },
+          { ...bare, name: "Adyen", domain: "adyen.com", website: "https://adyen.com" }
+        ],
+        total: 7,
+        next_cursor: "hunter:2"
+      }
+    })
+    expect(conforms(hunter, offerOf(hunter, "company.search").request(input, { run_id: runId }))).toEqual([])
+  })
+
+  test("goes on where the cursor says, and cuts to the limit", async () => {
+    const input = { query: "payments", founded_max: 1999, limit: 1, cursor: "hunter:5" }
+    const { asked, outcome } = await play("company.search", input, page(6))
+    expect(asked[0]?.body).toEqual({ query: "payments, founded in 1999 or before", limit: 1, offset: 5 })
+    expect(outcome).toMatchObject({ output: { items: [{ name: "Stripe" }], next_cursor: null } })
+    const young = await play("company.search", { founded_min: 2020, limit: 2 }, page(null))
+    expect(young.asked[0]?.body).toMatchObject({ query: "founded in 2020 or later" })
+    expect(young.outcome).toMatchObject({ output: { total: null, next_cursor: "hunter:2" } })
+  })
+
+  test("serves its own cursors only", () => {
+    const { serves } = offerOf(hunter, "company.search")
+    expect(serves({ query: "x", cursor: "hunter:10000" })).toBe(true)
+    for (const cursor of ["hunter:10001", "hunter:x", "exa:1"]) expect(serves({ query: "x", cursor })).toBe(false)
+  })
+
+  test("nothing found, working, and no list", async () => {
+    const none = await play("company.search", { query: "x" }, answer(200, { data: [], meta: { results: 0 } }))
+    expect(none.outcome).toEqual({ _tag: "NoMatch", detail: "no companies found" })
+    const slow = await play("company.search", { query: "x" }, answer(202, ""), page(2))
+    expect(slow.outcome?._tag).toBe("Match")
+    const strange = await play("company.search", { query: "x" }, answer(200, { data: {} }))
+    expect(strange.outcome).toMatchObject({ _tag: "Failure", reason: "invalid_response" })
+  })
+})
+
+describe("hunter company.tech", () => {
+  const input = { domain: "stripe.com" }
+
+  test("technologies", async () => {
+    const { asked, outcome } = await play("company.tech", input, fixture("hunter", "companies_find"))
+    expect(asked[0]).toMatchObject({ ...get("/v2/companies/find", input), secret: secretInHeader })
+    expect(outcome).toEqual({
+      _tag: "Match",
+      output: {
+        domain: "stripe.com",
+        technologies: [
+          { name: "ruby", category: null },
+          { name: "react", category: null }
+        ],
+        detected_at: null
+      }
+    })
+    expect(conforms(hunter, offerOf(hunter, "company.tech").request(input, { run_id: runId }))).toEqual([])
+  })
+
+  test("no match: nobody, none known, opted out", async () => {
+    expect((await play("company.tech", input, fixture("hunter", "error.404", 404))).outcome?._tag).toBe("NoMatch")
+    expect((await play("company.tech", input, fixture("hunter", "error.451", 451))).outcome?._tag).toBe("NoMatch")
+    expect((await play("company.tech", input, answer(200, { data: { tech: [] } }))).outcome).toEqual({
+      _tag: "NoMatch",
+      detail: "no technologies known"
+    })
+  })
+
+  test("out of credits is the operator's trouble", async () => {
+    expect((await play("company.tech", input, fixture("hunter", "error.429_quota", 429))).outcome).toMatchObject({
+      reason: "provider_account"
+    })
+  })
+})
+
+test("hunter's other calls are what its document knows, and none reports a cost", () => {
+  const ask = (capability: string, input: unknown) => offerOf(hunter, capability).request(input, { run_id: runId })
+  expect(conforms(hunter, ask("email.find", jane))).toEqual([])
+  expect(conforms(hunter, ask("email.verify", { email: "a@b.co" }))).toEqual([])
+  expect(conforms(hunter, ask("people.enrich", { email: "a@b.co" }))).toEqual([])
+  expect(conforms(hunter, ask("company.enrich", { domain: "b.co" }))).toEqual([])
+  expect(hunter.measured({ status: 200, headers: {}, text: "", body: { data: {} } })).toBeNull()
 })

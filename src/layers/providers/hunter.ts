@@ -1,5 +1,5 @@
 /**
- * Hunter: e-mail finding and verification, person and company enrichment; company search waits for its adapter.
+ * Hunter: e-mail finding and verification, person and company enrichment, companies by a description, technologies.
  *
  * Its statuses differ from everybody else's: 403 means slow down, 429 means out of credits, 451 means the person opted out,
  * 202 means ask again. It reports no cost, so its prices are the rate card of the Starter plan ($0.0245 per credit).
@@ -13,8 +13,8 @@ import { emailVerify } from "../../schema/capabilities/email.verify.ts"
 import { lacks, peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
 import { company, type EmailStatus, person } from "../../schema/capabilities/shapes.ts"
 import { flat, metered } from "../../schema/Pricing.ts"
-import { type Call, listed, type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
-import { accepts } from "./cursor.ts"
+import { type Call, type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
+import { accepts, issue, redeem } from "./cursor.ts"
 import { match, noMatch } from "./outcome.ts"
 import { at, flag, host, isRecord, list, number, place, providerIds, text, texts, whole } from "./read.ts"
 import { refusal, trouble, unreadable } from "./trouble.ts"
@@ -162,7 +162,7 @@ const enrichPerson = offer(peopleEnrich, {
   }
 })
 
-const companyCall = (input: InputOf<typeof companyEnrich>): Call => ({
+const companyCall = (input: { readonly domain?: string }): Call => ({
   method: "GET",
   path: "/companies/find",
   query: { domain: input.domain }
@@ -205,18 +205,89 @@ const enrichCompany = offer(companyEnrich, {
   }
 })
 
-const findCompanies = listed(companySearch, {
-  // 0 credits; $0.00083 per company × 1.2, rounded up
-  price: metered("0", "0.001", companySearchDefaultLimit),
-  note: "The provider charges nothing for it, but answers names, domains and a count of addresses only; priced low, so that it does not win by being unfinished.",
-  wraps: [{ method: "POST", path: "/discover" }],
-  serves: (input) => accepts("hunter", input.cursor)
+const oneOf = (lead: string, values: ReadonlyArray<string> | undefined): ReadonlyArray<string> =>
+  values === undefined ? [] : [`${lead}${values.join(" or ")}`]
+
+const founded = ({ founded_min: min, founded_max: max }: InputOf<typeof companySearch>): ReadonlyArray<string> => {
+  if (min === undefined) return max === undefined ? [] : [`founded in ${max} or before`]
+  return [max === undefined ? `founded in ${min} or later` : `founded from ${min} to ${max}`]
+}
+
+/** One sentence of all filters: its exact ones are lists of its own words, and it does not mix both. */
+const sentence = (input: InputOf<typeof companySearch>): string =>
+  [
+    ...oneOf("", input.query === undefined ? undefined : [input.query]),
+    ...oneOf("companies in the industry ", input.industries),
+    ...oneOf("companies with headquarters in ", input.locations),
+    ...oneOf("with this many employees: ", input.employee_ranges),
+    ...oneOf("using ", input.technologies),
+    ...oneOf("about ", input.keywords),
+    ...founded(input)
+  ].join(", ")
+
+/** The provider counts no further. */
+const offsetMax = 10_000
+const offsetOf = (input: InputOf<typeof companySearch>): number => Number(redeem("hunter", input.cursor) ?? "0")
+const companyLimit = (input: InputOf<typeof companySearch>): number => input.limit ?? companySearchDefaultLimit
+
+const discoverCall = (input: InputOf<typeof companySearch>): Call => ({
+  method: "POST",
+  path: "/discover",
+  body: { query: sentence(input), limit: companyLimit(input), offset: offsetOf(input) }
 })
 
-const technologies = listed(companyTech, {
+const findCompanies = offer(companySearch, {
+  // 0 credits; $0.00083 per company × 1.2, rounded up
+  price: metered("0", "0.001", companySearchDefaultLimit),
+  note: "The provider charges nothing for it, but answers names, domains and a count of addresses only; priced low, so that it does not win by being unfinished. Filters are understood as words, not applied exactly.",
+  wraps: [{ method: "POST", path: "/discover" }],
+  serves: (input) =>
+    accepts("hunter", input.cursor) &&
+    /^\d{1,5}$/.test(redeem("hunter", input.cursor) ?? "0") &&
+    offsetOf(input) <= offsetMax,
+  request: discoverCall,
+  next: (_state, input) => discoverCall(input),
+  response: (reply, input) => {
+    const left = unanswered(reply)
+    if (left !== undefined) return left
+    const found = list(reply.body, "data")
+    if (found === null) return unreadable("data")
+    if (found.length === 0) return noMatch("no companies found")
+    const total = whole(reply.body, "meta", "results")
+    const items = found.slice(0, companyLimit(input)).map((one) => {
+      const domain = text(one, "domain")
+      return company({
+        name: text(one, "organization"),
+        domain,
+        website: domain === null ? null : `https://${domain}`
+      })
+    })
+    const next = offsetOf(input) + items.length
+    const more = (total === null ? items.length === companyLimit(input) : next < total) && next <= offsetMax
+    return match({ items, total, next_cursor: issue("hunter", more ? String(next) : null) })
+  }
+})
+
+const technologies = offer(companyTech, {
   price: oneCredit,
-  note,
-  wraps: [{ method: "GET", path: "/companies/find" }]
+  note: `${note} Technologies come without categories.`,
+  wraps: [{ method: "GET", path: "/companies/find" }],
+  request: companyCall,
+  next: (_state, input) => companyCall(input),
+  response: (reply, input) => {
+    const left = unanswered(reply)
+    if (left !== undefined) return left
+    const data = at(reply.body, "data")
+    if (!isRecord(data)) return unreadable("data")
+    const names = texts(data, "tech") ?? []
+    if (names.length === 0) return noMatch("no technologies known")
+    return match({
+      domain: text(data, "domain") ?? input.domain,
+      // Its categories are a list of their own, which does not say what belongs to which.
+      technologies: names.map((name) => ({ name, category: null })),
+      detected_at: null
+    })
+  }
 })
 
 export const hunter = provider({
