@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { peopledatalabs } from "../../src/layers/providers/peopledatalabs.ts"
-import { answer, fixture, get, offerOf, post, secretInHeader, stage } from "./stage.ts"
+import { conforms } from "./conformance.ts"
+import { answer, fixture, get, offerOf, post, runId, secretInHeader, stage } from "./stage.ts"
 
 const play = stage(peopledatalabs)
 const spent = { "x-call-credits-spent": "1" }
@@ -244,5 +245,176 @@ describe("peopledatalabs company.enrich", () => {
   test("no match", async () => {
     const played = fixture("peopledatalabs", "company_enrich.404", 404)
     expect((await play("company.enrich", { name: "Nobody" }, played)).outcome?._tag).toBe("NoMatch")
+  })
+})
+
+describe("peopledatalabs company.search", () => {
+  const google = {
+    id: "g1",
+    name: "google",
+    display_name: "Google",
+    website: "google.com",
+    size: "10001+",
+    founded: 1998
+  }
+
+  test("records that fit the filters", async () => {
+    const input = {
+      query: "maps",
+      industries: ["internet"],
+      locations: ["California", "Oregon"],
+      employee_ranges: ["10001+"],
+      keywords: ["search"],
+      founded_min: 1990,
+      limit: 1
+    }
+    const { asked, outcome } = await play(
+      "company.search",
+      input,
+      answer(200, { status: 200, data: [google], total: 3, scroll_token: "7$1" }, spent)
+    )
+    const should = (...clauses: ReadonlyArray<object>) => ({ bool: { should: clauses } })
+    expect(asked).toEqual([
+      expect.objectContaining({
+        ...post("/v5/company/search", {
+          query: {
+            bool: {
+              must: [
+                should({ match: { name: "maps" } }, { match: { summary: "maps" } }, { match: { tags: "maps" } }),
+                should({ match: { industry: "internet" } }),
+                should({ match: { "location.name": "California" } }, { match: { "location.name": "Oregon" } }),
+                { terms: { size: ["10001+"] } },
+                should({ match: { tags: "search" } }, { match: { summary: "search" } }),
+                { range: { founded: { gte: 1990 } } }
+              ]
+            }
+          },
+          size: 1,
+          titlecase: true
+        }),
+        secret: secretInHeader
+      })
+    ])
+    expect(outcome).toEqual({
+      _tag: "Match",
+      output: {
+        items: [
+          {
+            name: "Google",
+            domain: "google.com",
+            website: "https://google.com",
+            network_url: null,
+            industry: null,
+            employee_count: null,
+            employee_range: "10001+",
+            founded_year: 1998,
+            location: null,
+            description: null,
+            revenue: null,
+            funding: null,
+            technologies: null,
+            phone: null,
+            provider_ids: { peopledatalabs: "g1" }
+          }
+        ],
+        total: 3,
+        next_cursor: "peopledatalabs:7$1"
+      },
+      cost: { unit: "credit", amount: "1" }
+    })
+  })
+
+  test("the next page; a short one is the last", async () => {
+    const input = { founded_max: 2000, limit: 5, cursor: "peopledatalabs:7$1" }
+    const played = answer(200, { status: 200, data: [google, google], total: 3, scroll_token: "7$3" })
+    const { asked, outcome } = await play("company.search", input, played)
+    expect(asked[0]?.body).toMatchObject({
+      query: { bool: { must: [{ range: { founded: { lte: 2000 } } }] } },
+      size: 5,
+      scroll_token: "7$1"
+    })
+    expect(outcome).toMatchObject({ output: { items: [{ name: "Google" }, { name: "Google" }], next_cursor: null } })
+  })
+
+  test("serves what its records tell, and its own cursors", () => {
+    const { serves } = offerOf(peopledatalabs, "company.search")
+    expect(serves({ industries: ["internet"] })).toBe(true)
+    expect(serves({ technologies: ["Salesforce"] })).toBe(false)
+    expect(serves({ industries: ["internet"], cursor: "hunter:2" })).toBe(false)
+  })
+
+  test("nothing found", async () => {
+    const played = fixture("peopledatalabs", "person_search.404", 404)
+    expect((await play("company.search", { query: "x" }, played)).outcome).toEqual({
+      _tag: "NoMatch",
+      detail: "no record found",
+      cost: { unit: "credit", amount: "0" }
+    })
+    expect((await play("company.search", { query: "x" }, answer(404, {}))).outcome?._tag).toBe("Failure")
+    expect((await play("company.search", { query: "x" }, answer(200, { data: [] }))).outcome?._tag).toBe("NoMatch")
+  })
+})
+
+describe("peopledatalabs network.profile", () => {
+  const input = { network_url: "https://linkedin.com/in/seanthorne" }
+
+  test("a profile", async () => {
+    const { asked, outcome } = await play(
+      "network.profile",
+      input,
+      fixture("peopledatalabs", "person_enrich", 200, spent)
+    )
+    expect(asked[0]).toMatchObject({
+      ...get("/v5/person/enrich", { profile: input.network_url, min_likelihood: "6", titlecase: "true" }),
+      secret: secretInHeader
+    })
+    expect(outcome).toMatchObject({
+      _tag: "Match",
+      output: { full_name: "sean thorne", network_url: input.network_url, followers: null, is_connected: null },
+      cost: { unit: "credit", amount: "1" }
+    })
+  })
+
+  test("what the person says, and how many know the person", async () => {
+    const data = { full_name: "A B", summary: "Writes.", linkedin_connections: 401, skills: ["go"] }
+    const { outcome } = await play("network.profile", input, answer(200, { status: 200, data }))
+    expect(outcome).toMatchObject({
+      output: { about: "Writes.", connections: 401, skills: ["go"], experience: null, education: null }
+    })
+  })
+
+  test("no match", async () => {
+    const played = fixture("peopledatalabs", "person_enrich.404", 404)
+    expect((await play("network.profile", input, played)).outcome).toMatchObject({
+      _tag: "NoMatch",
+      cost: { amount: "0" }
+    })
+    const nameless = await play("network.profile", input, answer(200, { data: { id: "x" } }, spent))
+    expect(nameless.outcome).toMatchObject({ _tag: "NoMatch", detail: "an empty record", cost: { amount: "1" } })
+    const strange = await play("network.profile", input, answer(200, { data: [] }))
+    expect(strange.outcome).toMatchObject({ reason: "invalid_response" })
+  })
+
+  test("serves addresses, not identifiers", () => {
+    expect(offerOf(peopledatalabs, "network.profile").serves({ identifier: "seanthorne" })).toBe(false)
+  })
+})
+
+describe("peopledatalabs as a whole", () => {
+  test("is asked what its document knows", () => {
+    const ask = (capability: string, input: unknown) =>
+      conforms(peopledatalabs, offerOf(peopledatalabs, capability).request(input, { run_id: runId }))
+    expect(ask("people.enrich", { email: "a@b.co", require: ["phone"] })).toEqual([])
+    expect(ask("company.enrich", { domain: "b.co" })).toEqual([])
+    expect(ask("network.profile", { network_url: "https://linkedin.com/in/x" })).toEqual([])
+    // Its document calls the query a string; its documentation and its clients send the object.
+    expect(ask("people.search", { name: "A" })).toEqual(["body.query must be string"])
+    expect(ask("company.search", { query: "A", founded_min: 1990 })).toEqual(["body.query must be string"])
+  })
+
+  test("any answer of its tells its cost", () => {
+    const reply = { status: 200, headers: { "x-call-credits-spent": "25" }, text: "", body: {} }
+    expect(peopledatalabs.measured(reply)).toEqual({ unit: "credit", amount: "25" })
+    expect(peopledatalabs.measured({ ...reply, headers: {} })).toBeNull()
   })
 })

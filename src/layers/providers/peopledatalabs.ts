@@ -1,5 +1,5 @@
 /**
- * People Data Labs: person and company enrichment, people search.
+ * People Data Labs: people and companies, one by one or by a search, and the profiles that people show.
  *
  * A 404 is a miss and free; a match costs one credit per record, told in the header x-call-credits-spent. Prices follow the
  * Pro plan: $0.28 per person record, $0.10 per company.
@@ -10,9 +10,9 @@ import { companySearch, companySearchDefaultLimit } from "../../schema/capabilit
 import { networkProfile } from "../../schema/capabilities/network.profile.ts"
 import { lacks, peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
 import { peopleSearch, peopleSearchDefaultLimit } from "../../schema/capabilities/people.search.ts"
-import { company, type Person, person } from "../../schema/capabilities/shapes.ts"
+import { type Company, company, type Person, person } from "../../schema/capabilities/shapes.ts"
 import { flat, metered } from "../../schema/Pricing.ts"
-import { listed, type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
+import { type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
 import { accepts, issue, redeem } from "./cursor.ts"
 import { cost, match, noMatch } from "./outcome.ts"
 import { at, flag, host, isRecord, list, number, place, providerIds, text, texts, webAddress, whole } from "./read.ts"
@@ -193,6 +193,25 @@ const search = offer(peopleSearch, {
   }
 })
 
+const companyOf = (data: unknown): Company => {
+  const website = text(data, "website")
+  return company({
+    name: text(data, "display_name") ?? text(data, "name"),
+    domain: host(website),
+    website: webAddress(website),
+    network_url: webAddress(text(data, "linkedin_url")),
+    industry: text(data, "industry"),
+    employee_count: whole(data, "employee_count"),
+    employee_range: text(data, "size"),
+    founded_year: whole(data, "founded"),
+    location: place(at(data, "location"), "locality", "region", "country"),
+    description: text(data, "summary"),
+    revenue: text(data, "inferred_revenue"),
+    funding: whole(data, "total_funding_raised")?.toString() ?? null,
+    provider_ids: providerIds("peopledatalabs", data, "id")
+  })
+}
+
 const enrichCompany = offer(companyEnrich, {
   // 1 credit × $0.10 × 1.2
   price: flat("0.12"),
@@ -207,45 +226,101 @@ const enrichCompany = offer(companyEnrich, {
     const miss = missed(reply)
     if (miss !== undefined) return miss
     // Flat, unlike the person: the company's fields lie beside the status.
-    const body = reply.body
-    const name = text(body, "display_name") ?? text(body, "name")
-    if (name === null) return unreadable("name")
-    const website = text(body, "website")
+    const found = companyOf(reply.body)
+    return found.name === null ? unreadable("name") : match(found, spent(reply))
+  }
+})
+
+/** Any of the values in any of the fields. */
+const wordsIn = (fields: ReadonlyArray<string>, values: ReadonlyArray<string> | undefined) =>
+  values === undefined ? [] : [anyOf(values.flatMap((value) => fields.map((field) => ({ match: { [field]: value } }))))]
+
+const companyQueryOf = (input: InputOf<typeof companySearch>) => ({
+  bool: {
+    must: [
+      ...wordsIn(["name", "summary", "tags"], input.query === undefined ? undefined : [input.query]),
+      ...matchAny("industry", input.industries),
+      ...matchAny("location.name", input.locations),
+      ...termAny("size", input.employee_ranges),
+      ...wordsIn(["tags", "summary"], input.keywords),
+      ...(input.founded_min === undefined && input.founded_max === undefined
+        ? []
+        : [{ range: { founded: { gte: input.founded_min, lte: input.founded_max } } }])
+    ]
+  }
+})
+
+const findCompanies = offer(companySearch, {
+  // 1 credit per record × $0.10 × 1.2
+  price: metered("0", "0.12", companySearchDefaultLimit),
+  note,
+  wraps: [{ method: "POST", path: "/v5/company/search" }],
+  // Its records do not tell the technologies in use.
+  serves: (input) => accepts("peopledatalabs", input.cursor) && input.technologies === undefined,
+  request: (input) => {
+    const token = redeem("peopledatalabs", input.cursor)
+    return {
+      method: "POST",
+      path: "/v5/company/search",
+      body: {
+        query: companyQueryOf(input),
+        size: input.limit ?? companySearchDefaultLimit,
+        titlecase: true,
+        ...(token === undefined ? {} : { scroll_token: token })
+      }
+    }
+  },
+  response: (reply, input) => {
+    const miss = missed(reply)
+    if (miss !== undefined) return miss
+    const records = list(reply.body, "data")
+    if (records === null) return unreadable("data")
+    if (records.length === 0) return noMatch("no record found", spent(reply))
+    const size = input.limit ?? companySearchDefaultLimit
+    const token = records.length < size ? null : text(reply.body, "scroll_token")
     return match(
-      company({
-        name,
-        domain: host(website),
-        website: webAddress(website),
-        network_url: webAddress(text(body, "linkedin_url")),
-        industry: text(body, "industry"),
-        employee_count: whole(body, "employee_count"),
-        employee_range: text(body, "size"),
-        founded_year: whole(body, "founded"),
-        location: place(at(body, "location"), "locality", "region", "country"),
-        description: text(body, "summary"),
-        revenue: text(body, "inferred_revenue"),
-        funding: whole(body, "total_funding_raised")?.toString() ?? null,
-        provider_ids: providerIds("peopledatalabs", body, "id")
-      }),
+      {
+        items: records.slice(0, size).map(companyOf),
+        total: whole(reply.body, "total"),
+        next_cursor: issue("peopledatalabs", token)
+      },
       spent(reply)
     )
   }
 })
 
-const findCompanies = listed(companySearch, {
-  // 1 credit per record × $0.10 × 1.2
-  price: metered("0", "0.12", companySearchDefaultLimit),
-  note,
-  wraps: [{ method: "POST", path: "/v5/company/search" }],
-  serves: (input) => accepts("peopledatalabs", input.cursor)
-})
-
-const networkPage = listed(networkProfile, {
+const networkPage = offer(networkProfile, {
   // 1 credit × $0.28 × 1.2
   price: flat("0.336"),
   note,
   wraps: [{ method: "GET", path: "/v5/person/enrich" }],
-  serves: (input) => input.network_url !== undefined
+  serves: (input) => input.network_url !== undefined,
+  request: (input) => ({
+    method: "GET",
+    path: "/v5/person/enrich",
+    query: { profile: input.network_url, min_likelihood: likelihoodMin, titlecase: true }
+  }),
+  response: (reply) => {
+    const miss = missed(reply)
+    if (miss !== undefined) return miss
+    const data = at(reply.body, "data")
+    if (!isRecord(data)) return unreadable("data")
+    const found = personOf(data)
+    if (found.full_name === null) return noMatch("an empty record", spent(reply))
+    return match(
+      {
+        ...found,
+        about: text(data, "summary"),
+        followers: null,
+        connections: whole(data, "linkedin_connections"),
+        experience: list(data, "experience")?.map(experienceOf) ?? null,
+        education: list(data, "education")?.map(educationOf) ?? null,
+        skills: texts(data, "skills"),
+        is_connected: null
+      },
+      spent(reply)
+    )
+  }
 })
 
 export const peopledatalabs = provider({
@@ -259,6 +334,7 @@ export const peopledatalabs = provider({
   // 1,000 requests a minute on paid plans.
   concurrency: 16,
   timeoutMillis: 20_000,
+  measured: spent,
   trouble: trouble({ answers: [404] }),
   offers: [enrichPerson, search, enrichCompany, findCompanies, networkPage]
 })
