@@ -104,7 +104,7 @@ describe("findymail phone.find", () => {
     const { asked, outcome } = await play(
       "phone.find",
       profile,
-      answer(200, { phone: "+12025550143", line_type: "mobile" })
+      answer(200, { phone: "+1 (202) 555-0143", line_type: "mobile" })
     )
     expect(asked[0]).toMatchObject(post("/api/search/phone", { linkedin_url: profile.network_url }))
     expect(outcome).toEqual({

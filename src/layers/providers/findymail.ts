@@ -11,6 +11,7 @@ import { phoneFind } from "../../schema/capabilities/phone.find.ts"
 import { flat } from "../../schema/Pricing.ts"
 import { type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
 import { match, noMatch } from "./outcome.ts"
+import { international } from "./phone.ts"
 import { at, flag, isRecord, text } from "./read.ts"
 import { said, trouble, unreadable } from "./trouble.ts"
 
@@ -88,7 +89,7 @@ const findPhone = offer(phoneFind, {
     const miss = missed(reply)
     if (miss !== undefined) return miss
     if (at(reply.body, "phone") === undefined) return unreadable("phone")
-    const phone = text(reply.body, "phone")
+    const phone = international(text(reply.body, "phone"))
     if (phone === null) return noMatch("no number found")
     return match({ phone, phone_type: text(reply.body, "line_type"), confidence: null })
   }
