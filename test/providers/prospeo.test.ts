@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { prospeo } from "../../src/layers/providers/prospeo.ts"
-import { answer, fixture, offerOf, post, secretInHeader, stage } from "./stage.ts"
+import { conforms } from "./conformance.ts"
+import { answer, fixture, offerOf, post, runId, secretInHeader, stage } from "./stage.ts"
 
 const play = stage(prospeo)
 const credit = { unit: "credit", amount: "1" } as const
@@ -249,5 +250,190 @@ describe("prospeo company.enrich", () => {
 
   test("no match", async () => {
     expect((await play("company.enrich", { name: "Nobody" }, noMatch)).outcome).toEqual(miss)
+  })
+})
+
+describe("prospeo phone.find", () => {
+  const input = { network_url: "https://www.linkedin.com/in/eva" }
+  const found = (mobile: unknown, free_enrichment = false) =>
+    answer(200, { error: false, free_enrichment, person: { person_id: "p1", mobile }, company: null })
+
+  test("a number, for ten credits", async () => {
+    const mobile = {
+      status: "VERIFIED",
+      revealed: true,
+      mobile: "555-867-5309",
+      mobile_international: "+1 555-867-5309"
+    }
+    const { asked, outcome } = await play("phone.find", input, found(mobile))
+    expect(asked).toEqual([
+      expect.objectContaining({
+        ...post("/enrich-person", {
+          data: { linkedin_url: input.network_url },
+          enrich_mobile: true,
+          only_verified_mobile: true
+        }),
+        secret: secretInHeader
+      })
+    ])
+    expect(outcome).toEqual({
+      _tag: "Match",
+      output: { phone: "+15558675309", phone_type: "mobile", confidence: null },
+      cost: { unit: "credit", amount: "10" }
+    })
+    expect((await play("phone.find", input, found(mobile, true))).outcome).toMatchObject({ cost: { amount: "0" } })
+  })
+
+  test("asks by whatever is known", async () => {
+    const known = { email: "eva@example.com", full_name: "Eva Kiegler", company_domain: "intercom.com" }
+    const { asked } = await play("phone.find", known, noMatch)
+    expect(asked[0]?.body).toMatchObject({
+      data: { email: "eva@example.com", full_name: "Eva Kiegler", company_website: "intercom.com" }
+    })
+  })
+
+  test("a masked number is none", async () => {
+    const { outcome } = await play("phone.find", input, fixture("prospeo", "enrich_person"))
+    expect(outcome).toEqual({ _tag: "NoMatch", detail: "no number found", cost: credit })
+    expect((await play("phone.find", input, noMatch)).outcome).toEqual(miss)
+  })
+
+  test("without credits it is the operator's trouble", async () => {
+    const played = fixture("prospeo", "error.insufficient_credits", 400)
+    expect((await play("phone.find", input, played)).outcome).toMatchObject({ reason: "provider_account" })
+  })
+})
+
+describe("prospeo company.search", () => {
+  const { company } = JSON.parse(fixture("prospeo", "enrich_company").body)
+  const page = (count: number, total_count: number | null, more = {}) =>
+    answer(200, {
+      error: false,
+      results: Array.from({ length: count }, (_, index) => ({ company: { ...company, company_id: `c${index}` } })),
+      pagination: { current_page: 1, per_page: 25, total_page: 2, total_count },
+      ...more
+    })
+
+  test("companies that fit the filters", async () => {
+    const input = {
+      query: "Intercom",
+      locations: ["United States"],
+      employee_ranges: ["51-200", "10001+"],
+      keywords: ["chat"],
+      founded_min: 1800,
+      founded_max: 2015,
+      limit: 1
+    }
+    const { asked, outcome } = await play("company.search", input, page(2, 2))
+    expect(asked).toEqual([
+      expect.objectContaining({
+        ...post("/search-company", {
+          filters: {
+            company: { names: { include: ["Intercom"] } },
+            company_location_search: { include: ["United States"] },
+            company_headcount_range: ["51-100", "101-200", "10000+"],
+            company_keywords: { include: ["chat"], include_company_description: true },
+            company_founded: { min: 1900, max: 2015 }
+          },
+          page: 1
+        }),
+        secret: secretInHeader
+      })
+    ])
+    expect(outcome).toEqual({
+      _tag: "Match",
+      output: {
+        items: [
+          {
+            name: "Intercom",
+            domain: "intercom.com",
+            website: "https://intercom.com",
+            network_url: "https://www.linkedin.com/company/intercom",
+            industry: "Software",
+            employee_count: 1100,
+            employee_range: "1001-2000",
+            founded_year: 2011,
+            location: { city: "San Francisco", region: "California", country: "United States" },
+            description: "Customer service",
+            revenue: "200000000-500000000",
+            funding: "240000000",
+            technologies: null,
+            phone: null,
+            provider_ids: { prospeo: "c0" }
+          }
+        ],
+        total: 2,
+        next_cursor: "prospeo:1"
+      },
+      cost: credit
+    })
+    expect(conforms(prospeo, offerOf(prospeo, "company.search").request(input, { run_id: runId }))).toEqual([])
+  })
+
+  test("the cursor counts companies, over the provider's pages", async () => {
+    const input = { keywords: ["chat"], limit: 10, cursor: "prospeo:45" }
+    const { asked, outcome } = await play("company.search", input, page(25, 60))
+    expect(asked[0]?.body).toMatchObject({ page: 2 })
+    expect(outcome).toMatchObject({
+      output: { items: [{ provider_ids: { prospeo: "c20" } }, {}, {}, {}, { provider_ids: { prospeo: "c24" } }] }
+    })
+    expect(outcome).toMatchObject({ output: { total: 60, next_cursor: "prospeo:50" } })
+  })
+
+  test("a page that was bought before is free", async () => {
+    const { outcome } = await play("company.search", { keywords: ["chat"] }, page(1, null, { free: true }))
+    expect(outcome).toMatchObject({ output: { total: null, next_cursor: null }, cost: { amount: "0" } })
+  })
+
+  test("serves the filters that need no list of its own words", () => {
+    const { serves } = offerOf(prospeo, "company.search")
+    expect(serves({ keywords: ["chat"], limit: 25 })).toBe(true)
+    for (const input of [
+      { keywords: ["chat"], limit: 26 },
+      { industries: ["logistics"] },
+      { technologies: ["Salesforce"] },
+      { founded_max: 1899 },
+      { keywords: ["chat"], cursor: "exa:1" }
+    ]) {
+      expect(serves(input)).toBe(false)
+    }
+  })
+
+  const refusals = [
+    [answer(400, { error: true, error_code: "NO_RESULTS" }), "NoMatch"],
+    [answer(200, { error: false, results: [] }), "NoMatch"],
+    [answer(400, { error: true, error_code: "INVALID_FILTERS", filter_error: "unknown place" }), "provider_error"],
+    [answer(429, { error: true, error_code: "RATE_LIMITED" }), "provider_rate_limited"],
+    [answer(200, { error: false }), "invalid_response"]
+  ] as const
+  for (const [played, meaning] of refusals) {
+    test(`${played.body} is ${meaning}`, async () => {
+      const { outcome } = await play("company.search", { locations: ["nowhere"] }, played)
+      expect([outcome?._tag, outcome?._tag === "Failure" ? outcome.reason : null]).toContain(meaning)
+    })
+  }
+})
+
+describe("prospeo as a whole", () => {
+  test("is asked what its document knows", () => {
+    const ask = (capability: string, input: unknown) =>
+      conforms(prospeo, offerOf(prospeo, capability).request(input, { run_id: runId }))
+    expect(ask("email.find", { full_name: "Eva Kiegler", company_domain: "intercom.com" })).toEqual([])
+    expect(ask("people.enrich", { email: "a@b.co" })).toEqual([])
+    expect(ask("people.search", { company_domains: ["intercom.com"], seniorities: ["director"] })).toEqual([])
+    expect(ask("company.enrich", { name: "Intercom" })).toEqual([])
+    expect(ask("phone.find", { email: "a@b.co" })).toEqual([])
+  })
+
+  test("an enrichment and a miss tell their cost, a search does not", () => {
+    const measured = (body: unknown) => prospeo.measured({ status: 200, headers: {}, text: "", body })
+    expect(measured({ free_enrichment: true })).toEqual({ unit: "credit", amount: "0" })
+    expect(measured({ free_enrichment: false, person: { mobile: { revealed: true } } })).toEqual({
+      unit: "credit",
+      amount: "10"
+    })
+    expect(measured({ free_enrichment: false, company: {} })).toEqual(credit)
+    expect(measured({ error: true, error_code: "NO_RESULTS" })).toEqual({ unit: "credit", amount: "0" })
+    expect(measured({ error: false, results: [{}] })).toBeNull()
   })
 })

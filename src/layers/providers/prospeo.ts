@@ -1,5 +1,5 @@
 /**
- * Prospeo: e-mail finding, person and company enrichment, people search.
+ * Prospeo: people and companies, by enrichment and by search, their addresses and mobile numbers.
  *
  * Errors carry a code in the body whatever the status; a free answer says so. Prices follow the Starter plan, $0.039 per credit.
  */
@@ -11,11 +11,12 @@ import { titleCase } from "../../schema/capabilities/names.ts"
 import { lacks, peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
 import { peopleSearch, peopleSearchDefaultLimit } from "../../schema/capabilities/people.search.ts"
 import { phoneFind } from "../../schema/capabilities/phone.find.ts"
-import { company, type EmailStatus, type Person, person } from "../../schema/capabilities/shapes.ts"
+import { type Company, company, type EmailStatus, type Person, person } from "../../schema/capabilities/shapes.ts"
 import { flat, metered } from "../../schema/Pricing.ts"
-import { type Failure, listed, type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
+import { type Cost, type Failure, type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
 import { accepts, issue, redeem } from "./cursor.ts"
 import { match, noMatch } from "./outcome.ts"
+import { international } from "./phone.ts"
 import { at, flag, host, list, place, providerIds, text, texts, webAddress, whole } from "./read.ts"
 import { refusal, trouble, unreadable } from "./trouble.ts"
 
@@ -28,6 +29,7 @@ const reasons: Readonly<Record<string, Failure["reason"]>> = {
   INVALID_API_KEY: "provider_account",
   ACCOUNT_RESTRICTED: "provider_account",
   RATE_LIMIT_EXCEEDED: "provider_rate_limited",
+  RATE_LIMITED: "provider_rate_limited",
   INVALID_DATAPOINTS: "provider_error",
   INVALID_REQUEST: "provider_error",
   INVALID_FILTERS: "provider_error",
@@ -41,8 +43,26 @@ const missed = (reply: Reply): Outcome<never> | undefined => {
   return flag(reply.body, "error") === true || reply.status >= 400 ? refusal(reply) : undefined
 }
 
-const charged = (reply: Reply) =>
-  ({ unit: "credit", amount: flag(reply.body, "free_enrichment") === true ? "0" : "1" }) as const
+/** A search that was made before is free, too. */
+const isFree = (reply: Reply): boolean =>
+  flag(reply.body, "free_enrichment") === true || flag(reply.body, "free") === true
+
+const charged = (reply: Reply) => ({ unit: "credit", amount: isFree(reply) ? "0" : "1" }) as const
+
+/** The number's own price is due only when it is there. */
+const chargedMobile = (reply: Reply): Cost => {
+  return {
+    unit: "credit",
+    amount: isFree(reply) ? "0" : flag(reply.body, "person", "mobile", "revealed") === true ? "10" : "1"
+  }
+}
+
+/** What any answer of its says: an enrichment tells whether it was free, a miss is. */
+const measured = (reply: Reply): Cost | null => {
+  const code = text(reply.body, "error_code")
+  if (isFree(reply) || code === "NO_MATCH" || code === "NO_RESULTS") return { unit: "credit", amount: "0" }
+  return flag(reply.body, "free_enrichment") === false ? chargedMobile(reply) : null
+}
 
 const emailStatuses: Readonly<Record<string, EmailStatus>> = { VERIFIED: "valid", UNVERIFIED: "risky" }
 /** Values that were not paid for arrive masked ("e**@example.com") and are no values. */
@@ -171,8 +191,28 @@ const enrichPerson = offer(peopleEnrich, {
 const pageSize = 25
 /** The filters whose names are known from the provider's own client. */
 const searchable = new Set(["company_domains", "seniorities", "limit", "cursor"])
-/** The cursor counts persons, so that no limit skips any between two pages. */
-const offsetOf = (input: InputOf<typeof peopleSearch>): number => Number(redeem("prospeo", input.cursor) ?? "0")
+interface Paged {
+  readonly limit?: number
+  readonly cursor?: string
+}
+/** The cursor counts results, so that no limit skips any between two pages. */
+const offsetOf = (input: Paged): number => Number(redeem("prospeo", input.cursor) ?? "0")
+
+const servesPage = (input: Paged, defaultLimit: number): boolean =>
+  (input.limit ?? defaultLimit) <= pageSize &&
+  accepts("prospeo", input.cursor) &&
+  /^\d{1,6}$/.test(redeem("prospeo", input.cursor) ?? "0")
+
+/** The part of the provider's page that the input asks for. */
+const pageOf = (reply: Reply, input: Paged, results: ReadonlyArray<unknown>, defaultLimit: number) => {
+  const offset = offsetOf(input)
+  const skipped = offset % pageSize
+  const items = results.slice(skipped, skipped + (input.limit ?? defaultLimit))
+  const next = offset + items.length
+  const total = whole(reply.body, "pagination", "total_count")
+  const more = total === null ? results.length === pageSize : next < total
+  return { items, total, next_cursor: issue("prospeo", more ? String(next) : null) }
+}
 
 const search = offer(peopleSearch, {
   // 1 credit per page × $0.039 × 1.2
@@ -180,10 +220,7 @@ const search = offer(peopleSearch, {
   note: "One page of at most 25 persons, by employer's domain and seniority only.",
   wraps: [{ method: "POST", path: "/search-person" }],
   serves: (input) =>
-    (input.limit ?? peopleSearchDefaultLimit) <= pageSize &&
-    accepts("prospeo", input.cursor) &&
-    /^\d{1,6}$/.test(redeem("prospeo", input.cursor) ?? "0") &&
-    Object.keys(input).every((field) => searchable.has(field)),
+    servesPage(input, peopleSearchDefaultLimit) && Object.keys(input).every((field) => searchable.has(field)),
   request: (input) => ({
     method: "POST",
     path: "/search-person",
@@ -202,16 +239,30 @@ const search = offer(peopleSearch, {
     if (miss !== undefined) return miss
     const results = list(reply.body, "results")
     if (results === null) return unreadable("results")
-    const offset = offsetOf(input)
-    const skipped = offset % pageSize
-    const items = results.slice(skipped, skipped + (input.limit ?? peopleSearchDefaultLimit)).map(personOf)
-    if (items.length === 0) return noMatch("nobody found", charged(reply))
-    const next = offset + items.length
-    const total = whole(reply.body, "pagination", "total_count")
-    const more = total === null ? results.length === pageSize : next < total
-    return match({ items, total, next_cursor: issue("prospeo", more ? String(next) : null) }, charged(reply))
+    const page = pageOf(reply, input, results, peopleSearchDefaultLimit)
+    if (page.items.length === 0) return noMatch("nobody found", charged(reply))
+    return match({ ...page, items: page.items.map(personOf) }, charged(reply))
   }
 })
+
+const companyOf = (found: unknown): Company => {
+  const revenue = [whole(found, "revenue_range", "min"), whole(found, "revenue_range", "max")]
+  return company({
+    name: text(found, "name"),
+    domain: text(found, "domain") ?? host(text(found, "website")),
+    website: webAddress(text(found, "website")),
+    network_url: webAddress(text(found, "linkedin_url")),
+    industry: text(found, "industry"),
+    employee_count: whole(found, "employee_count"),
+    employee_range: text(found, "employee_range"),
+    founded_year: whole(found, "founded"),
+    location: place(at(found, "location"), "city", "state", "country"),
+    description: text(found, "description"),
+    revenue: revenue.filter((bound) => bound !== null).join("-") || null,
+    funding: whole(found, "funding", "total_raised")?.toString() ?? null,
+    provider_ids: providerIds("prospeo", found, "company_id")
+  })
+}
 
 const enrichCompany = offer(companyEnrich, {
   price: oneCredit,
@@ -233,41 +284,98 @@ const enrichCompany = offer(companyEnrich, {
     if (miss !== undefined) return miss
     const found = at(reply.body, "company")
     if (text(found, "name") === null) return noMatch("no company found", charged(reply))
-    const revenue = [whole(found, "revenue_range", "min"), whole(found, "revenue_range", "max")]
-    return match(
-      company({
-        name: text(found, "name"),
-        domain: text(found, "domain") ?? host(text(found, "website")),
-        website: webAddress(text(found, "website")),
-        network_url: webAddress(text(found, "linkedin_url")),
-        industry: text(found, "industry"),
-        employee_count: whole(found, "employee_count"),
-        employee_range: text(found, "employee_range"),
-        founded_year: whole(found, "founded"),
-        location: place(at(found, "location"), "city", "state", "country"),
-        description: text(found, "description"),
-        revenue: revenue.filter((bound) => bound !== null).join("-") || null,
-        funding: whole(found, "funding", "total_raised")?.toString() ?? null,
-        provider_ids: providerIds("prospeo", found, "company_id")
-      }),
-      charged(reply)
-    )
+    return match(companyOf(found), charged(reply))
   }
 })
 
-const findPhone = listed(phoneFind, {
+const findPhone = offer(phoneFind, {
   // 10 credits × $0.039 × 1.2
   price: flat("0.468"),
   note,
-  wraps: [{ method: "POST", path: "/enrich-person" }]
+  wraps: [{ method: "POST", path: "/enrich-person" }],
+  request: (input) => ({
+    method: "POST",
+    path: "/enrich-person",
+    body: {
+      data: {
+        ...(input.network_url === undefined ? {} : { linkedin_url: input.network_url }),
+        ...(input.email === undefined ? {} : { email: input.email }),
+        ...(input.full_name === undefined ? {} : { full_name: input.full_name }),
+        ...(input.company_domain === undefined ? {} : { company_website: input.company_domain })
+      },
+      enrich_mobile: true,
+      // Without a verified number it is a miss, and free.
+      only_verified_mobile: true
+    }
+  }),
+  response: (reply) => {
+    const miss = missed(reply)
+    if (miss !== undefined) return miss
+    const mobile = at(reply.body, "person", "mobile")
+    const number = text(mobile, "mobile_international") ?? text(mobile, "mobile")
+    if (flag(mobile, "revealed") !== true || number === null) return noMatch("no number found", chargedMobile(reply))
+    return match({ phone: international(number), phone_type: "mobile", confidence: null }, chargedMobile(reply))
+  }
 })
 
-const findCompanies = listed(companySearch, {
+/** It takes no earlier year. */
+const foundedMin = 1900
+
+/** Its bands are narrower than ours. */
+const bands: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "1-10": ["1-10"],
+  "11-50": ["11-20", "21-50"],
+  "51-200": ["51-100", "101-200"],
+  "201-500": ["201-500"],
+  "501-1000": ["501-1000"],
+  "1001-5000": ["1001-2000", "2001-5000"],
+  "5001-10000": ["5001-10000"],
+  "10001+": ["10000+"]
+}
+
+const companyFilters = (input: InputOf<typeof companySearch>) => ({
+  ...(input.query === undefined ? {} : { company: { names: { include: [input.query] } } }),
+  ...(input.locations === undefined ? {} : { company_location_search: { include: input.locations } }),
+  ...(input.employee_ranges === undefined
+    ? {}
+    : { company_headcount_range: input.employee_ranges.flatMap((range) => bands[range] ?? []) }),
+  ...(input.keywords === undefined
+    ? {}
+    : { company_keywords: { include: input.keywords, include_company_description: true } }),
+  ...(input.founded_min === undefined && input.founded_max === undefined
+    ? {}
+    : {
+        company_founded: {
+          ...(input.founded_min === undefined ? {} : { min: Math.max(input.founded_min, foundedMin) }),
+          ...(input.founded_max === undefined ? {} : { max: input.founded_max })
+        }
+      })
+})
+const findCompanies = offer(companySearch, {
   // 1 credit per page × $0.039 × 1.2
   price: metered("0.0468", "0", companySearchDefaultLimit),
-  note: "One page of at most 25 companies.",
+  note: "One page of at most 25 companies; query is the company's name.",
   wraps: [{ method: "POST", path: "/search-company" }],
-  serves: (input) => accepts("prospeo", input.cursor) && (input.limit ?? companySearchDefaultLimit) <= pageSize
+  // Industries and technologies are lists of its own exact words.
+  serves: (input) =>
+    servesPage(input, companySearchDefaultLimit) &&
+    input.industries === undefined &&
+    input.technologies === undefined &&
+    (input.founded_max ?? foundedMin) >= foundedMin,
+  request: (input) => ({
+    method: "POST",
+    path: "/search-company",
+    body: { filters: companyFilters(input), page: Math.floor(offsetOf(input) / pageSize) + 1 }
+  }),
+  response: (reply, input) => {
+    const miss = missed(reply)
+    if (miss !== undefined) return miss
+    const results = list(reply.body, "results")
+    if (results === null) return unreadable("results")
+    const page = pageOf(reply, input, results, companySearchDefaultLimit)
+    if (page.items.length === 0) return noMatch("no companies found", charged(reply))
+    return match({ ...page, items: page.items.map((one) => companyOf(at(one, "company"))) }, charged(reply))
+  }
 })
 
 export const prospeo = provider({
@@ -279,6 +387,7 @@ export const prospeo = provider({
   credit: "0.039",
   concurrency: 5,
   timeoutMillis: 30_000,
+  measured,
   trouble: trouble({
     // Misses are errors too, with a status of 400; the offers tell them from the rest.
     answers: [400, 404],
