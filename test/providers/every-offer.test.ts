@@ -30,13 +30,19 @@ const inputOf = (offer: Offer, example: unknown): unknown => {
     { ...Object(example), account_id: "account_1" },
     { network_url: "https://www.linkedin.com/company/example" },
     { name: "Example" },
-    { query: "example" }
+    { titles: ["head of sales"] },
+    { platform: "instagram", handle: "example" },
+    { platform: "tiktok", query: "https://ads.tiktok.com/business/creativecenter/topads/7213160569871581185/pc/en" },
+    { query: "example" },
+    { platform: "google", company_domain: "example.com" }
   ]
   return narrower.find((input) => offer.serves(input))
 }
 
 /** Whether a path is one of a template such as /v2/users/{id}. */
 const fits = (template: string, path: string): boolean => {
+  // An actor's endpoint is named like the actor; `username/actor-name` is called as `username~actor-name`.
+  if (!template.startsWith("/")) return path === `/acts/${template.replace("/", "~")}/runs`
   const parts = template.split(/\{[^}]*\}/).map((part) => part.replace(/[.*+?^$()|[\]\\]/g, "\\$&"))
   return new RegExp(`^${parts.join("[^/]+")}$`).test(path)
 }
