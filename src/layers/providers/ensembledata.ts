@@ -1,18 +1,102 @@
 /**
  * EnsembleData: social profiles and posts.
  *
- * A header reports the units of each answer. The price of a unit and the units of a request are not published in its client
- * library, so both are assumed; its offers wait for their adapters.
+ * A header reports the units of each answer, also of an error. Posts on Instagram and X are asked for by number, so the account
+ * is looked up first. The price of a unit is not published in its client library, and is assumed.
  */
+import type { Schema } from "effect"
+import type { InputOf } from "../../schema/Capability.ts"
+import { type Post, post } from "../../schema/capabilities/posts.ts"
 import { socialPosts, socialPostsDefaultLimit } from "../../schema/capabilities/social.posts.ts"
 import { socialProfile } from "../../schema/capabilities/social.profile.ts"
 import { byPlatform, metered } from "../../schema/Pricing.ts"
-import { listed, provider } from "../../schema/Provider.ts"
+import { type Call, type Cost, type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
+import { accountName } from "./accounts.ts"
 import { accepts } from "./cursor.ts"
+import { seconds } from "./moment.ts"
+import { cost, match, noMatch } from "./outcome.ts"
+import { cutPage, placeInPages } from "./pages.ts"
+import { instagramPost, media, tiktokPost, xPost } from "./platform-posts.ts"
+import { addresses, instagramProfile, nobody, type Profile, tiktokProfile, xProfile } from "./platform-profiles.ts"
+import { at, isRecord, list, number, text, whole } from "./read.ts"
+import { refusal, trouble, unreadable } from "./trouble.ts"
 
+const slug = "ensembledata"
 const note = "Assumed at $0.0025 per unit."
 
-const profile = listed(socialProfile, {
+const units = (reply: Reply): Cost | null => cost("credit", reply.headers, "units_charged")
+
+/** An account that it does not find; "Not Found" alone is said of wrong paths. */
+const missing = (reply: Reply): Outcome<never> | undefined => {
+  if (reply.status < 400 || isRecord(at(reply.body, "data"))) return undefined
+  const detail = text(reply.body, "detail") ?? ""
+  return reply.status === 404 && detail !== "Not Found" && /not (be )?found|not exist/i.test(detail)
+    ? noMatch("nothing there", units(reply))
+    : refusal(reply)
+}
+
+/** Some answers hold the account in a field of its own. */
+const userIn = (body: unknown): unknown => {
+  const data = at(body, "data")
+  const user = at(data, "user")
+  return isRecord(user) ? user : data
+}
+
+const youtubeProfile = (body: unknown): Profile => {
+  const data = at(body, "data")
+  const id = text(data, "channel_id") ?? text(data, "channelId") ?? text(data, "id")
+  const handle = (text(data, "handle") ?? text(data, "username"))?.replace(/^@/, "") ?? null
+  return {
+    ...nobody,
+    handle: handle ?? id,
+    name: text(data, "title") ?? text(data, "name"),
+    bio: text(data, "description"),
+    followers: whole(data, "subscriber_count") ?? whole(data, "subscriberCount"),
+    posts_count: whole(data, "video_count") ?? whole(data, "videoCount"),
+    avatar_url: text(data, "avatar") ?? addresses(data, "avatar", "thumbnails")?.at(-1) ?? null,
+    url:
+      handle !== null
+        ? `https://www.youtube.com/@${handle}`
+        : id === null
+          ? null
+          : `https://www.youtube.com/channel/${id}`,
+    email: text(data, "email")
+  }
+}
+
+type ProfileInput = InputOf<typeof socialProfile>
+
+const profileReaders: Readonly<Record<string, (body: unknown) => Profile>> = {
+  instagram: (body) => {
+    const user = userIn(body)
+    const found = instagramProfile(user)
+    // Two generations of the platform's own answer are about.
+    return {
+      ...found,
+      followers: found.followers ?? whole(user, "follower_count"),
+      following: found.following ?? whole(user, "following_count"),
+      posts_count: found.posts_count ?? whole(user, "media_count"),
+      category: found.category ?? text(user, "category")
+    }
+  },
+  tiktok: (body) => tiktokProfile(at(body, "data")),
+  x: (body) => xProfile(userIn(body)),
+  youtube: youtubeProfile
+}
+
+const youtubeQuery = (input: ProfileInput, name: string): NonNullable<Call["query"]> => {
+  if (/^UC[\w-]{22}$/.test(name)) return { browseId: name }
+  const address = input.handle === undefined ? input.url : undefined
+  return { browseId: address ?? `https://www.youtube.com/@${name}`, from_url: true }
+}
+
+const profileCall = (platform: string, name: string): Call => {
+  if (platform === "instagram") return { method: "GET", path: "/instagram/user/info", query: { username: name } }
+  if (platform === "tiktok") return { method: "GET", path: "/tt/user/info", query: { username: name } }
+  return { method: "GET", path: "/twitter/user/info", query: { name } }
+}
+
+const profile = offer(socialProfile, {
   // 2 units × $0.0025 × 1.2 on Instagram, 1 unit elsewhere
   price: byPlatform({ instagram: "0.006", tiktok: "0.003", x: "0.003", youtube: "0.003" }),
   platforms: ["instagram", "tiktok", "x", "youtube"],
@@ -22,10 +106,128 @@ const profile = listed(socialProfile, {
     { method: "GET", path: "/tt/user/info" },
     { method: "GET", path: "/twitter/user/info" },
     { method: "GET", path: "/youtube/channel/detailed-info" }
-  ]
+  ],
+  serves: (input) => accountName(input) !== null,
+  request: (input) => {
+    const name = accountName(input) ?? ""
+    return input.platform === "youtube"
+      ? { method: "GET", path: "/youtube/channel/detailed-info", query: youtubeQuery(input, name) }
+      : profileCall(input.platform, name)
+  },
+  response: (reply, input) => {
+    const miss = missing(reply)
+    if (miss !== undefined) return miss
+    const found = profileReaders[input.platform]?.(reply.body) ?? nobody
+    if (found.handle === null && found.name === null && found.url === null) return unreadable("profile")
+    return match({ platform: input.platform, ...found }, units(reply))
+  }
 })
 
-const posts = listed(socialPosts, {
+/** A node of the platform's own graph, which the web shows to strangers. */
+const graphPost = (one: unknown): Post => {
+  const node = isRecord(at(one, "node")) ? at(one, "node") : one
+  const code = text(node, "shortcode")
+  if (code === null) return instagramPost(node)
+  return post({
+    id: text(node, "id"),
+    url: `https://www.instagram.com/p/${code}/`,
+    text: text(node, "edge_media_to_caption", "edges", 0, "node", "text"),
+    created_at: seconds(node, "taken_at_timestamp"),
+    likes: whole(node, "edge_media_preview_like", "count") ?? whole(node, "edge_liked_by", "count"),
+    comments: whole(node, "edge_media_to_comment", "count"),
+    views: whole(node, "video_view_count"),
+    media: media(text(node, "video_url"), text(node, "display_url"))
+  })
+}
+
+interface Page {
+  readonly posts: ReadonlyArray<unknown> | null
+  readonly next: string | null
+}
+
+/** A token that the provider writes as a number or as text; zero is the beginning. */
+const tokenAt = (body: unknown, ...path: ReadonlyArray<string>): string | null => {
+  const found = text(body, ...path) ?? whole(body, ...path)?.toString() ?? null
+  return found === "0" ? null : found
+}
+
+const pageReaders: Readonly<Record<string, (body: unknown) => Page>> = {
+  instagram: (body) => ({
+    posts: list(body, "data", "posts") ?? list(body, "data"),
+    next: tokenAt(body, "data", "last_cursor") ?? tokenAt(body, "nextCursor")
+  }),
+  tiktok: (body) => ({
+    posts: list(body, "data") ?? list(body, "data", "posts"),
+    next: tokenAt(body, "nextCursor") ?? tokenAt(body, "data", "nextCursor")
+  }),
+  x: (body) => ({ posts: list(body, "data") ?? list(body, "data", "tweets"), next: null })
+}
+const postReaders: Readonly<Record<string, (one: unknown) => Post>> = {
+  instagram: graphPost,
+  tiktok: tiktokPost,
+  x: xPost
+}
+
+type PostsInput = InputOf<typeof socialPosts>
+
+/** A cursor holds the account's number beside the page's token, so that nobody looks it up twice: "173560420/QVFC". */
+const splitToken = (input: PostsInput) => {
+  const { token = "" } = placeInPages(slug, input.cursor)
+  const [, account, page] = /^(\d{1,20})\/(.*)$/s.exec(token) ?? []
+  return { account: account ?? null, page: page ?? token }
+}
+
+/** The document says integer; those that a number can't hold go out as they came. */
+const integer = (digits: string): number | string => (Number.isSafeInteger(Number(digits)) ? Number(digits) : digits)
+
+const byNumber = (input: PostsInput, account: string): Call =>
+  input.platform === "x"
+    ? { method: "GET", path: "/twitter/user/tweets", query: { id: integer(account) } }
+    : {
+        method: "GET",
+        path: "/instagram/user/posts",
+        query: {
+          user_id: integer(account),
+          depth: 1,
+          chunk_size: Math.min(input.limit ?? socialPostsDefaultLimit, 50),
+          start_cursor: splitToken(input).page === "" ? undefined : splitToken(input).page
+        }
+      }
+
+/** The number by which posts are asked for; null while it is not known. */
+const accountOf = (input: PostsInput, state: Schema.Json): string | null =>
+  input.platform === "tiktok" ? null : (text(state, "account") ?? splitToken(input).account)
+
+const postsCall = (input: PostsInput, state: Schema.Json): Call => {
+  const account = accountOf(input, state)
+  if (account !== null) return byNumber(input, account)
+  const name = accountName(input) ?? ""
+  if (input.platform !== "tiktok") return profileCall(input.platform, name)
+  const start_cursor = splitToken(input).page
+  return {
+    method: "GET",
+    path: "/tt/user/posts",
+    query: { username: name, depth: 1, start_cursor: start_cursor === "" ? undefined : start_cursor }
+  }
+}
+
+const lookedUp = (reply: Reply): Outcome<never> => {
+  const user = userIn(reply.body)
+  const account = tokenAt(user, "pk") ?? tokenAt(user, "id") ?? null
+  const number = tokenAt(user, "rest_id") ?? account
+  if (number === null || !/^\d{1,20}$/.test(number)) return unreadable("number of the account")
+  const state = { account: number, units: units(reply)?.amount ?? null }
+  return { _tag: "Again", state, afterMillis: 0, job: false }
+}
+
+/** What both steps took. */
+const altogether = (reply: Reply, state: Schema.Json): Cost | null => {
+  const before = number(state, "units")
+  const now = units(reply)
+  return before === null || now === null ? now : cost("credit", before + Number(now.amount))
+}
+
+const posts = offer(socialPosts, {
   // 1 unit × $0.0025 × 1.2, and a tenth of one per post
   price: metered("0.003", "0.0003", socialPostsDefaultLimit),
   platforms: ["instagram", "tiktok", "x"],
@@ -35,11 +237,37 @@ const posts = listed(socialPosts, {
     { method: "GET", path: "/tt/user/posts" },
     { method: "GET", path: "/twitter/user/tweets" }
   ],
-  serves: (input) => accepts("ensembledata", input.cursor)
+  serves: (input) => accepts(slug, input.cursor) && accountName(input) !== null,
+  request: (input) => postsCall(input, null),
+  next: (state, input) => postsCall(input, state),
+  response: (reply, input, state) => {
+    const miss = missing(reply)
+    if (miss !== undefined) return miss
+    const account = accountOf(input, state)
+    if (input.platform !== "tiktok" && account === null) return lookedUp(reply)
+    const page = pageReaders[input.platform]?.(reply.body)
+    if (page === undefined || page.posts === null) return unreadable("posts")
+    const prefix = account === null ? "" : `${account}/`
+    const limit = input.limit ?? socialPostsDefaultLimit
+    const place = placeInPages(slug, input.cursor)
+    const next = page.next === null ? null : `${prefix}${page.next}`
+    const token = place.token ?? (prefix === "" ? undefined : prefix)
+    const cut = cutPage(slug, { ...place, token }, page.posts, limit, next)
+    if (cut.items.length === 0) return noMatch("no posts", altogether(reply, state))
+    const read = postReaders[input.platform] ?? tiktokPost
+    return match({ ...cut, items: cut.items.map((one) => read(one)), total: null }, altogether(reply, state))
+  }
+})
+
+const standard = trouble({
+  // Accounts that are not found are 404, which the offers tell from a wrong path.
+  answers: [404],
+  // The token, its e-mail address, its subscription, its units of the day.
+  reasons: { 491: "provider_account", 492: "provider_account", 493: "provider_account", 495: "provider_account" }
 })
 
 export const ensembledata = provider({
-  slug: "ensembledata",
+  slug,
   title: "EnsembleData",
   homepage: "https://ensembledata.com",
   base_url: "https://ensembledata.com/apis",
@@ -47,5 +275,9 @@ export const ensembledata = provider({
   credit: "0.0025",
   concurrency: 10,
   timeoutMillis: 60_000,
+  measured: units,
+  // Whatever the status below 500, an answer with data is one.
+  trouble: (reply) =>
+    reply.status >= 400 && reply.status < 500 && isRecord(at(reply.body, "data")) ? undefined : standard(reply),
   offers: [profile, posts]
 })

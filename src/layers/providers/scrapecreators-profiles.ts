@@ -9,111 +9,19 @@ import { byPlatform } from "../../schema/Pricing.ts"
 import { type Call, offer, type Wraps } from "../../schema/Provider.ts"
 import { type AccountInput, accountName } from "./accounts.ts"
 import { match } from "./outcome.ts"
-import { at, flag, list, text, texts, whole } from "./read.ts"
+import {
+  addresses,
+  counted,
+  instagramProfile,
+  nobody,
+  type Profile,
+  page,
+  tiktokProfile,
+  xProfile
+} from "./platform-profiles.ts"
+import { at, flag, text, texts, whole } from "./read.ts"
 import { charged, missing } from "./scrapecreators-answer.ts"
 import { unreadable } from "./trouble.ts"
-
-/** The capability's output, but for the platform. */
-interface Profile {
-  readonly handle: string | null
-  readonly name: string | null
-  readonly bio: string | null
-  readonly followers: number | null
-  readonly following: number | null
-  readonly posts_count: number | null
-  readonly verified: boolean | null
-  readonly avatar_url: string | null
-  readonly url: string | null
-  readonly external_links: ReadonlyArray<string> | null
-  readonly email: string | null
-  readonly category: string | null
-}
-
-const nobody: Profile = {
-  handle: null,
-  name: null,
-  bio: null,
-  followers: null,
-  following: null,
-  posts_count: null,
-  verified: null,
-  avatar_url: null,
-  url: null,
-  external_links: null,
-  email: null,
-  category: null
-}
-
-/** "9,221 videos" */
-const counted = (value: unknown, ...path: ReadonlyArray<string>): number | null => {
-  const found = text(value, ...path)?.match(/^[\d,]+/)?.[0]
-  return found === undefined ? null : whole(found.replaceAll(",", ""))
-}
-
-const page = (prefix: string, handle: string | null): string | null => (handle === null ? null : `${prefix}${handle}`)
-
-/** The addresses in a list of objects. */
-const addresses = (value: unknown, ...path: ReadonlyArray<string>): ReadonlyArray<string> | null =>
-  list(value, ...path)?.flatMap((one) => text(one, "url") ?? []) ?? null
-
-const instagram = (body: unknown): Profile => {
-  const user = at(body, "data", "user")
-  const handle = text(user, "username")
-  const only = text(user, "external_url")
-  return {
-    ...nobody,
-    handle,
-    name: text(user, "full_name"),
-    bio: text(user, "biography"),
-    followers: whole(user, "edge_followed_by", "count"),
-    following: whole(user, "edge_follow", "count"),
-    posts_count: whole(user, "edge_owner_to_timeline_media", "count"),
-    verified: flag(user, "is_verified"),
-    avatar_url: text(user, "profile_pic_url_hd") ?? text(user, "profile_pic_url"),
-    url: page("https://www.instagram.com/", handle),
-    external_links: addresses(user, "bio_links") ?? (only === null ? null : [only]),
-    email: text(user, "business_email"),
-    category: text(user, "category_name")
-  }
-}
-
-const tiktok = (body: unknown): Profile => {
-  const user = at(body, "user")
-  const handle = text(user, "uniqueId")
-  const link = text(user, "bioLink", "link")
-  return {
-    ...nobody,
-    handle,
-    name: text(user, "nickname"),
-    bio: text(user, "signature"),
-    followers: whole(body, "stats", "followerCount"),
-    following: whole(body, "stats", "followingCount"),
-    posts_count: whole(body, "stats", "videoCount"),
-    verified: flag(user, "verified"),
-    avatar_url: text(user, "avatarLarger"),
-    url: page("https://www.tiktok.com/@", handle),
-    external_links: link === null ? [] : [link]
-  }
-}
-
-const x = (body: unknown): Profile => {
-  const legacy = at(body, "legacy")
-  const handle = text(legacy, "screen_name")
-  const links = list(legacy, "entities", "url", "urls")
-  return {
-    ...nobody,
-    handle,
-    name: text(legacy, "name"),
-    bio: text(legacy, "description"),
-    followers: whole(legacy, "followers_count"),
-    following: whole(legacy, "friends_count"),
-    posts_count: whole(legacy, "statuses_count"),
-    verified: flag(body, "is_blue_verified") ?? flag(legacy, "verified"),
-    avatar_url: text(legacy, "profile_image_url_https"),
-    url: page("https://x.com/", handle),
-    external_links: links?.flatMap((one) => text(one, "expanded_url") ?? []) ?? null
-  }
-}
 
 const youtube = (body: unknown): Profile => {
   const url = text(body, "channel")
@@ -207,9 +115,13 @@ interface Source {
 const byHandle = (name: string) => ({ handle: name })
 
 const sources: Readonly<Record<InputOf<typeof socialProfile>["platform"], Source>> = {
-  instagram: { path: "/v1/instagram/profile", query: byHandle, read: instagram },
-  tiktok: { path: "/v1/tiktok/profile", query: byHandle, read: tiktok },
-  x: { path: "/v1/twitter/profile", query: byHandle, read: x },
+  instagram: {
+    path: "/v1/instagram/profile",
+    query: byHandle,
+    read: (body) => instagramProfile(at(body, "data", "user"))
+  },
+  tiktok: { path: "/v1/tiktok/profile", query: byHandle, read: tiktokProfile },
+  x: { path: "/v1/twitter/profile", query: byHandle, read: xProfile },
   youtube: {
     path: "/v1/youtube/channel",
     query: (name, input) =>
