@@ -1,27 +1,22 @@
 /**
- * LeadMagic: e-mail finding and verification, company enrichment; phones, jobs, ads and profiles wait for their adapters.
+ * LeadMagic: e-mail finding and verification, and company enrichment; phones, profiles, jobs and ads in the files beside it.
  *
  * Every answer reports `credits_consumed`, and nothing is consumed when nothing is found. Prices follow the rate of the
  * Essential plan, $0.01 per credit.
  */
-import { adsSearch } from "../../schema/capabilities/ads.search.ts"
 import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
 import { emailFind } from "../../schema/capabilities/email.find.ts"
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
-import { jobsSearch, jobsSearchDefaultLimit } from "../../schema/capabilities/jobs.search.ts"
 import { nameParts } from "../../schema/capabilities/names.ts"
-import { networkProfile } from "../../schema/capabilities/network.profile.ts"
-import { phoneFind } from "../../schema/capabilities/phone.find.ts"
 import { company, type EmailStatus } from "../../schema/capabilities/shapes.ts"
-import { flat, metered } from "../../schema/Pricing.ts"
-import { listed, offer, provider, type Reply } from "../../schema/Provider.ts"
-import { cost, match, noMatch } from "./outcome.ts"
+import { flat } from "../../schema/Pricing.ts"
+import { offer, provider } from "../../schema/Provider.ts"
+import { findAds, findJobs } from "./leadmagic-listings.ts"
+import { findPhone, networkPage } from "./leadmagic-people.ts"
+import { consumed, note } from "./leadmagic-report.ts"
+import { match, noMatch } from "./outcome.ts"
 import { at, flag, host, list, place, providerIds, text, webAddress, whole } from "./read.ts"
 import { said, trouble, unreadable } from "./trouble.ts"
-
-const note = "Published plans range from about $0.01 to $0.024 per credit; priced at the lower one."
-
-const consumed = (reply: Reply) => cost("credit", reply.body, "credits_consumed")
 
 const statuses: Readonly<Record<string, EmailStatus>> = {
   valid: "valid",
@@ -146,43 +141,6 @@ const enrichCompany = offer(companyEnrich, {
   }
 })
 
-const findPhone = listed(phoneFind, {
-  // 5 credits × $0.01 × 1.2
-  price: flat("0.06"),
-  note,
-  wraps: [{ method: "POST", path: "/v1/people/mobile-finder" }],
-  serves: (input) => input.network_url !== undefined || input.email !== undefined
-})
-
-const findJobs = listed(jobsSearch, {
-  // 1 credit per job × $0.01 × 1.2
-  price: metered("0", "0.012", jobsSearchDefaultLimit),
-  note,
-  wraps: [{ method: "POST", path: "/v1/jobs/jobs-finder" }]
-})
-
-const findAds = listed(adsSearch, {
-  // 0.2 credit × $0.01 × 1.2
-  price: flat("0.0024"),
-  platforms: ["meta", "google", "network"],
-  note,
-  wraps: [
-    { method: "POST", path: "/v1/ads/meta-ads-search" },
-    { method: "POST", path: "/v1/ads/google-ads-search" },
-    { method: "POST", path: "/v1/ads/b2b-ads-search" }
-  ],
-  serves: (input) =>
-    input.cursor === undefined && (input.company_domain !== undefined || input.company_name !== undefined)
-})
-
-const networkPage = listed(networkProfile, {
-  // 1 credit × $0.01 × 1.2
-  price: flat("0.012"),
-  note,
-  wraps: [{ method: "POST", path: "/v1/people/profile-search" }],
-  serves: (input) => input.network_url !== undefined
-})
-
 export const leadmagic = provider({
   slug: "leadmagic",
   title: "LeadMagic",
@@ -192,6 +150,7 @@ export const leadmagic = provider({
   credit: "0.01",
   concurrency: 10,
   timeoutMillis: 30_000,
+  measured: consumed,
   trouble: trouble({
     // Its specification shows a bad key as a 400.
     reason: (reply) => (reply.status === 400 && /api key/i.test(said(reply)) ? "provider_account" : undefined)
