@@ -6,12 +6,15 @@
  * starts a second one. The cap and the time limit are the platform's to enforce.
  */
 import type { Schema } from "effect"
+import type { Capability } from "../../schema/Capability.ts"
 import {
   type Call,
   type Cost,
   type Failure,
   failure,
+  type Offer,
   type OfferDefinition,
+  offer,
   type Outcome,
   type Reply
 } from "../../schema/Provider.ts"
@@ -158,14 +161,25 @@ export const hearRun = (reply: Reply, stage: RunStage | null): Heard => {
 }
 
 /** An adapter's part: which actor to run on this input, and what its items mean. */
-export interface ActorOffer<I, O> {
-  readonly ask: (input: I) => Omit<Start, "seconds" | "itemsMax"> & { readonly itemsMax: number }
+export interface ActorOffer<I, O> extends Pick<OfferDefinition<I, O>, "price" | "note" | "platforms" | "serves"> {
+  /** Every actor that `ask` may name. */
+  readonly actors: ReadonlyArray<string>
+  readonly ask: (input: I) => {
+    readonly actor: string
+    readonly input: unknown
+    /** What the run costs by the actor's published prices, in USD. */
+    readonly price: number
+    /** Items that are read of its dataset. */
+    readonly itemsMax: number
+  }
   readonly read: (items: ReadonlyArray<unknown>, input: I, cost: Cost | null) => Outcome<O>
 }
 
-/** One attempt of an adapter, pauses included. The platform ends the run before that, so that nobody pays for the rest. */
+/** One attempt, pauses included. The platform ends the run before that, so that nobody pays for the rest. */
 const attemptMillis = 180_000
 const runSeconds = 150
+/** Above the published price, for events such as the start; a run that asks for more than this is broken. */
+const capHeadroom = 0.05
 
 const again = (stage: RunStage, afterMillis: number): Outcome<never> => ({
   _tag: "Again",
@@ -184,22 +198,29 @@ const heardItems = <I, O>(reply: Reply, stage: RunStage, input: I, { read }: Act
   return items === undefined ? unreadable("items") : read(items, input, stageCost(stage, items.length))
 }
 
-/** The functions of an offer that is answered by an actor. */
-export const actorOffer = <I, O>(
-  actor: ActorOffer<I, O>
-): Required<Pick<OfferDefinition<I, O>, "request" | "next" | "response" | "timeoutMillis">> => ({
-  timeoutMillis: attemptMillis,
-  request: (input) => startCall({ ...actor.ask(input), seconds: runSeconds }),
-  next: (state, input) => {
-    const stage = stageOf(state)
-    if (stage === null) throw new Error("the stored state is no run of an actor")
-    return stage.dataset === null ? askCall(stage) : itemsCall(stage.dataset, actor.ask(input).itemsMax)
-  },
-  response: (reply, input, state) => {
-    const stage = stageOf(state)
-    if (stage !== null && stage.dataset !== null) return heardItems(reply, stage, input, actor)
-    const heard = hearRun(reply, stage)
-    if (heard._tag === "Failure") return heard
-    return again(heard.stage, heard._tag === "Ended" ? 0 : pauseMillis)
-  }
-})
+/** An offer that an actor answers. */
+export const actorOffer = <I, O>(capability: Capability<I, O>, actor: ActorOffer<I, NoInfer<O>>): Offer => {
+  const { actors, ask, read: _read, ...terms } = actor
+  return offer(capability, {
+    ...terms,
+    // An actor's endpoint is named like the actor.
+    wraps: actors.map((path) => ({ method: "POST", path })),
+    timeoutMillis: attemptMillis,
+    request: (asked) => {
+      const { actor, input, price, itemsMax } = ask(asked)
+      return startCall({ actor, input, cap: (price + capHeadroom).toFixed(4), seconds: runSeconds, itemsMax })
+    },
+    next: (state, input) => {
+      const stage = stageOf(state)
+      if (stage === null) throw new Error("the stored state is no run of an actor")
+      return stage.dataset === null ? askCall(stage) : itemsCall(stage.dataset, ask(input).itemsMax)
+    },
+    response: (reply, input, state) => {
+      const stage = stageOf(state)
+      if (stage !== null && stage.dataset !== null) return heardItems(reply, stage, input, actor)
+      const heard = hearRun(reply, stage)
+      if (heard._tag === "Failure") return heard
+      return again(heard.stage, heard._tag === "Ended" ? 0 : pauseMillis)
+    }
+  })
+}
