@@ -286,7 +286,7 @@ describe("every offer of an actor", () => {
     const waits = [run("READY"), run("RUNNING"), run("RUNNING"), run("TIMING-OUT")]
     const scene = await play("company.enrich", input, started, ...waits, ended, example("dataset_items.empty"))
     expect(scene.outcomes.map((one) => (one._tag === "Again" ? [one.afterMillis, one.job] : one._tag))).toEqual([
-      ...Array(5).fill([1_000, true]),
+      ...Array.from({ length: 5 }, () => [1_000, true]),
       [0, true],
       "NoMatch"
     ])
