@@ -17,6 +17,7 @@ import { Accounts } from "./layers/Accounts.ts"
 import { Actors } from "./layers/Actors.ts"
 import { Audit } from "./layers/Audit.ts"
 import { Books } from "./layers/Books.ts"
+import { Breakers } from "./layers/Breakers.ts"
 import { Catalog } from "./layers/Catalog.ts"
 import { CatalogStore } from "./layers/CatalogStore.ts"
 import { CrashPoints } from "./layers/CrashPoint.ts"
@@ -42,7 +43,7 @@ import { HttpProviders } from "./layers/HttpProviders.ts"
 const ProvidersLayer = Layer.unwrap(
   Effect.map(
     Settings,
-    ({ mode }): Layer.Layer<Providers, never, Catalog | Settings> =>
+    ({ mode }): Layer.Layer<Providers, never, Breakers | Catalog | Settings> =>
       mode === "sandbox" ? SandboxProviders : HttpProviders
   )
 )
@@ -65,6 +66,7 @@ const Stores = Layer.mergeAll(
 export const Storage = Actors.layer.pipe(Layer.provideMerge(Stores), Layer.provideMerge(DatabaseLayer))
 
 const Infrastructure = ProvidersLayer.pipe(
+  Layer.provideMerge(Breakers.layer),
   Layer.provideMerge(Discovery.layer),
   Layer.provideMerge(Endpoints.layer),
   Layer.provideMerge(Catalog.layer),

@@ -3,8 +3,9 @@
  *
  * Everything a client can get wrong is refused before a run exists. What is admitted runs to its end whoever hangs up.
  */
-import { Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { Actors } from "../layers/Actors.ts"
+import { Breakers } from "../layers/Breakers.ts"
 import { Catalog } from "../layers/Catalog.ts"
 import { crashPoint } from "../layers/CrashPoint.ts"
 import { Endpoints } from "../layers/Endpoints.ts"
@@ -15,10 +16,9 @@ import { type Admission as Admitted, type NewRun, type RunRow, RunStore } from "
 import type { Used } from "../schema/Capability.ts"
 import { type Detail, problem, type ProblemOf } from "../schema/Errors.ts"
 import type * as Money from "../schema/Money.ts"
-import type { Plan } from "../schema/Plan.ts"
-import type { Offer } from "../schema/Provider.ts"
+import type { Exclusion, Plan } from "../schema/Plan.ts"
 import { isFinal, isRunStatus } from "../schema/Run.ts"
-import { type Route, type RoutingRequest, route } from "../schema/Routing.ts"
+import { type Candidate, type Route, type RoutingRequest, route } from "../schema/Routing.ts"
 import { Lanes } from "./Lanes.ts"
 import { rawRoute, rawRun } from "./RawRoute.ts"
 import { type WatchedEnd, Waiters } from "./Waiters.ts"
@@ -73,28 +73,40 @@ const withoutNulls = (input: unknown): unknown => {
 }
 
 /** A cursor that no provider issued: the rest of the input could be served. */
-const hasForeignCursor = (candidates: ReadonlyArray<{ readonly offer: Offer }>, input: unknown): boolean => {
+const hasForeignCursor = (candidates: ReadonlyArray<Candidate>, input: unknown): boolean => {
   if (typeof input !== "object" || input === null || !("cursor" in input)) return false
   const { cursor: _cursor, ...rest } = input
-  return candidates.some((one) => one.offer.serves(rest))
+  return candidates.some((one) => one.barred === null && one.offer.serves(rest))
+}
+
+const servingAll = (candidate: Candidate): Candidate => ({
+  ...candidate,
+  offer: { ...candidate.offer, serves: () => true }
+})
+
+const whyNot: Readonly<Record<Exclusion["reason"], (one: Exclusion) => Detail>> = {
+  max_cost: ({ provider, quote }) => ({
+    path: "routing.max_cost",
+    message: `${provider} costs up to $${quote}, above the cap`
+  }),
+  cannot_serve: ({ provider }) => ({ path: "input", message: `${provider} can't serve this input` }),
+  no_account: ({ provider }) => ({ path: "routing.provider", message: `${provider} has no account here yet` }),
+  unavailable: ({ provider, quote }) => ({
+    path: "routing.provider",
+    message: `${provider} (up to $${quote}) fails at present and is left alone for a while`
+  })
 }
 
 const unavailable = (capability: string, routing: RoutingRequest, chosen: Route, names: ReadonlyArray<string>) => {
-  const details = chosen.excluded.map(
-    (one): Detail => ({
-      path: one.reason === "max_cost" ? "routing.max_cost" : "input",
-      message:
-        one.reason === "max_cost"
-          ? `${one.provider} costs up to $${one.quote}, above the cap`
-          : `${one.provider} can't serve this input`
-    })
-  )
+  const { excluded } = chosen
+  const unpaid = excluded.filter((one) => one.reason === "no_account")
   const reason =
-    chosen.excluded.length > 0
+    unpaid.length < excluded.length
       ? "every offer was left out; see details"
       : routing.provider === "auto"
         ? "no provider of it has an account here yet"
         : `${routing.provider} has no account here yet; use "auto" or one of: ${names.join(", ")}`
+  const details = excluded.map((one) => whyNot[one.reason](one))
   return problem("provider_not_available", `${capability} can't run now: ${reason}.`, details)
 }
 
@@ -137,6 +149,7 @@ export class Admission extends Context.Service<
       const endpoints = yield* Endpoints
       const actors = yield* Actors
       const health = yield* Health
+      const breakers = yield* Breakers
       const ownership = yield* Ownership
       const store = yield* RunStore
       const lanes = yield* Lanes
@@ -156,7 +169,8 @@ export class Admission extends Context.Service<
 
       /** Everything that can be refused without asking the database. */
       const prepare = (
-        request: CapabilityRequest
+        request: CapabilityRequest,
+        now: number
       ): Effect.Effect<{ input: unknown; chosen: Route; uses: Used | null }, Refused> => {
         const entry = catalog.find(request.capability)
         if (entry === undefined) {
@@ -187,17 +201,29 @@ export class Admission extends Context.Service<
             ])
           )
         }
-        const candidates = entry.offers.flatMap(({ provider: { slug }, offer, executable }) =>
-          executable ? [{ provider: slug, offer, metrics: health.offer(request.capability, slug).expected }] : []
+        const candidates = entry.offers.map(
+          ({ provider: { slug }, offer, executable }) =>
+            ({
+              provider: slug,
+              offer,
+              metrics: health.offer(request.capability, slug).expected,
+              barred: !executable
+                ? "no_account"
+                : breakers.tripped(slug, request.capability, now)
+                  ? "unavailable"
+                  : null
+            }) satisfies Candidate
         )
-        const chosen = route(
-          candidates,
-          request.routing,
-          input,
-          entry.capability.demand(input),
-          entry.capability.side_effect
-        )
-        const unserved = chosen.candidates.length === 0 && chosen.excluded.every((one) => one.reason === "cannot_serve")
+        const { demand, side_effect } = entry.capability
+        const among = (candidates: ReadonlyArray<Candidate>) =>
+          route(candidates, request.routing, input, demand(input), side_effect)
+        const real = among(candidates)
+        // A simulated provider serves whatever the contract accepts, also what none of the real ones could.
+        const simulated = catalog.sandbox && real.candidates.length === 0 && !hasForeignCursor(candidates, input)
+        const chosen = simulated ? among(candidates.map(servingAll)) : real
+        const unserved =
+          chosen.candidates.length === 0 &&
+          chosen.excluded.every((one) => one.reason === "cannot_serve" || one.reason === "no_account")
         if (unserved && hasForeignCursor(candidates, input)) {
           const message =
             "must be the next_cursor of an earlier page of the same search, from a provider that may be asked"
@@ -283,7 +309,7 @@ export class Admission extends Context.Service<
       return Admission.of({
         submit: (request) =>
           Effect.gen(function* () {
-            const { input, chosen, uses } = yield* prepare(request)
+            const { input, chosen, uses } = yield* prepare(request, yield* Clock.currentTimeMillis)
             yield* owned(request.org_id, uses)
             return yield* enter(request, newRun(request, input, chosen))
           }),

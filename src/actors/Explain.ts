@@ -51,6 +51,11 @@ export const hintsOf = ({ status, plan, attempts, capability, input }: Miss): Re
     const quotes = left.map((one) => `${one.provider} at $${one.quote}`).join(", ")
     hints.push(`routing.max_cost left out ${quotes}; raise it to include them.`)
   }
+  const failing = plan.excluded.filter((one) => one.reason === "unavailable").map((one) => one.provider)
+  if (failing.length > 0)
+    hints.push(
+      `Left out because they fail at present: ${failing.join(", ")}; the same run may find them back in minutes.`
+    )
   if (status === "no_match" && capability !== undefined) hints.push(...capability.missHints(input))
   if (attempts.some((one) => one.outcome === "provider_rate_limited"))
     hints.push("A provider was rate limited; the same run may deliver in a minute.")

@@ -233,6 +233,8 @@ export class RunActor extends Context.Service<
           const { include_raw } = plan
           const asked = { run_id, offer, capability: capability.slug, input, attempt: number, include_raw, state, keep }
           const said = yield* ownOnly(run.org_id, capability, yield* shielded(provider, providers.call(asked)))
+          const made = said.answer._tag === "Match" ? capability.makes(said.answer.output) : null
+          if (made !== null) yield* patiently(ownership.claim(run.org_id, made.kind, made.id, run_id))
           return { said, delivered: deliveryOf(capability, offer, input, said, catalog.sandbox) }
         })
 

@@ -9,6 +9,8 @@ export interface Gate {
   readonly pass: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** The provider asked for a pause (`Retry-After`). */
   readonly pause: (seconds: number) => Effect.Effect<void>
+  /** Seconds that are left of such a pause. */
+  readonly closedSeconds: Effect.Effect<number>
 }
 
 /** A provider that asks for longer than this is not waited for: its calls fail at their deadlines instead. */
@@ -40,6 +42,7 @@ export const gate = (options: {
   )
   return {
     pass: (work) => permits.withPermits(1)(Effect.andThen(wait, work)),
+    closedSeconds: Effect.map(Clock.currentTimeMillis, (now) => Math.max(0, Math.ceil((closedUntil - now) / 1_000))),
     pause: (seconds) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         closedUntil = Math.max(closedUntil, now + Math.min(seconds, pauseSecondsMax) * 1_000)

@@ -4,7 +4,7 @@
  * The account's secret is added here and appears nowhere else: not in an error, a log or a stored payload. A call always
  * answers; what went wrong is an outcome.
  */
-import { Cause, Clock, Effect, Layer, Redacted, Semaphore } from "effect"
+import { Cause, Clock, Effect, Layer, Redacted } from "effect"
 import {
   type Auth,
   type Call,
@@ -16,7 +16,9 @@ import {
 } from "../schema/Provider.ts"
 import { measuredOf } from "../schema/Measured.ts"
 import { runActor } from "./ActorRuns.ts"
+import { Breakers } from "./Breakers.ts"
 import type { RawProvider } from "./Endpoints.ts"
+import { type Gate, gate } from "./Gates.ts"
 import {
   type ProviderAnswer,
   type ProviderCall,
@@ -32,6 +34,13 @@ import { type Account, Settings } from "./Settings.ts"
 export const replyBytesMax = 32 * 1024 * 1024
 /** A provider that keeps saying "not yet" ends at the attempt's deadline, and at this many questions. */
 const againMax = 400
+/** A pause that the provider asked for is waited for no longer than this: another provider may deliver meanwhile. */
+const patienceSeconds = 5
+/** Statuses of a raw call that say something about the caller's request and nothing about the provider. */
+const rejections = new Set([400, 404, 405, 406, 409, 410, 411, 413, 414, 415, 422])
+
+const isFailure = (answer: { readonly _tag: string }): answer is Failure => answer._tag === "Failure"
+
 const leaseLost = "another worker has taken over this run"
 /** An actor is ended by its platform so long before the attempt's deadline: time to read what it wrote. */
 const actorReserveSeconds = 30
@@ -69,15 +78,18 @@ const authorize = (auth: Auth, secret: string): { headers: Record<string, string
 }
 
 /** What the executor must know of a provider, with or without an adapter file. */
-type Target = Pick<Provider, "slug" | "base_url" | "auth" | "headers" | "concurrency" | "timeoutMillis">
+type Target = Pick<
+  Provider,
+  "slug" | "base_url" | "auth" | "headers" | "concurrency" | "spacingMillis" | "timeoutMillis"
+>
 
 /** A provider that only an import knows gets the bounds of an ordinary one. */
 const targetOf = ({ slug, provider, document }: RawProvider): Target | null => {
   const base_url = document?.base_url ?? provider?.base_url ?? null
   if (base_url === null) return null
   const auth = provider?.auth ?? document?.auth ?? { kind: "none" }
-  const { headers = {}, concurrency = 5, timeoutMillis = 60_000 } = provider ?? {}
-  return { slug, base_url: provider?.base_url ?? base_url, auth, headers, concurrency, timeoutMillis }
+  const { headers = {}, concurrency = 5, spacingMillis = 0, timeoutMillis = 60_000 } = provider ?? {}
+  return { slug, base_url: provider?.base_url ?? base_url, auth, headers, concurrency, spacingMillis, timeoutMillis }
 }
 
 /** A request ready for the wire, but for the account. */
@@ -193,10 +205,11 @@ export const HttpProviders = Layer.effect(
   Providers,
   Effect.gen(function* () {
     const { accounts } = yield* Settings
-    const permits = new Map<string, Semaphore.Semaphore>()
-    const permitsOf = (target: Target) => {
-      const found = permits.get(target.slug) ?? Semaphore.makeUnsafe(target.concurrency)
-      permits.set(target.slug, found)
+    const breakers = yield* Breakers
+    const gates = new Map<string, Gate>()
+    const gateOf = (target: Target) => {
+      const found = gates.get(target.slug) ?? gate(target)
+      gates.set(target.slug, found)
       return found
     }
 
@@ -221,7 +234,8 @@ export const HttpProviders = Layer.effect(
           text
         )
       }
-      return send(url, sent, { ...target.headers, ...sent.headers, ...auth.headers }).pipe(
+      const way = gateOf(target)
+      const sending = send(url, sent, { ...target.headers, ...sent.headers, ...auth.headers }).pipe(
         Effect.map((reply): Reply | Failure =>
           reply.status >= 300 && reply.status < 400
             ? failure("provider_error", `HTTP ${reply.status}: redirects are not followed`)
@@ -229,6 +243,23 @@ export const HttpProviders = Layer.effect(
         ),
         Effect.catch((error) => Effect.succeed<Failure>(failure("provider_error", redact(error.message))))
       )
+      return Effect.flatMap(way.closedSeconds, (seconds) =>
+        seconds > patienceSeconds
+          ? Effect.succeed<Reply | Failure>(failure("provider_rate_limited", `it asked for a pause of ${seconds} s`))
+          : way.pass(sending)
+      )
+    }
+
+    /** What a failed attempt says about the provider: pauses that it asked for, and whether it had better be left alone. */
+    const note = (target: Target, subject: string, answer: { readonly _tag: string }) => {
+      const failed = isFailure(answer) ? answer : null
+      // Nobody is to blame but the caller's own request.
+      if (failed?.reason === "provider_rejected") return Effect.void
+      const pause =
+        failed?.reason === "provider_rate_limited" && failed.retryAfterSeconds !== undefined
+          ? gateOf(target).pause(failed.retryAfterSeconds)
+          : Effect.void
+      return Effect.andThen(pause, breakers.record(target.slug, subject, failed))
     }
 
     /** One attempt as a conversation: question, answer, and on from the state that an answer leaves, until it is a result. */
@@ -251,26 +282,24 @@ export const HttpProviders = Layer.effect(
       return { answer: failure("provider_timeout", "the provider never finished its answer"), raw: null }
     })
 
-    /** Queued behind the provider's other calls, within its deadline, and answered whatever an adapter does. */
+    /** Within its deadline, waiting for the gate included, and answered whatever an adapter does. */
     const bounded = <A>(target: Target, millis: number, work: Effect.Effect<A>, failed: (failure: Failure) => A) =>
       Effect.gen(function* () {
         const began = yield* Clock.currentTimeMillis
-        const said = yield* permitsOf(target)
-          .withPermits(1)(work)
-          .pipe(
-            Effect.timeoutOrElse({
-              duration: `${millis} millis`,
-              orElse: () => Effect.succeed(failed(failure("provider_timeout", `no answer within ${millis} ms`)))
-            }),
-            Effect.catchCause((cause) =>
-              Cause.hasInterruptsOnly(cause)
-                ? Effect.failCause(cause)
-                : Effect.as(
-                    Effect.logError(`${target.slug}: adapter failed`, cause),
-                    failed(failure("invalid_response", "the adapter could not read the answer"))
-                  )
-            )
+        const said = yield* work.pipe(
+          Effect.timeoutOrElse({
+            duration: `${millis} millis`,
+            orElse: () => Effect.succeed(failed(failure("provider_timeout", `no answer within ${millis} ms`)))
+          }),
+          Effect.catchCause((cause) =>
+            Cause.hasInterruptsOnly(cause)
+              ? Effect.failCause(cause)
+              : Effect.as(
+                  Effect.logError(`${target.slug}: adapter failed`, cause),
+                  failed(failure("invalid_response", "the adapter could not read the answer"))
+                )
           )
+        )
         return { said, duration_ms: (yield* Clock.currentTimeMillis) - began }
       })
 
@@ -279,16 +308,17 @@ export const HttpProviders = Layer.effect(
       const work: Effect.Effect<Pick<ProviderAnswer, "answer" | "raw">> = converse(asked)
       const { provider, offer } = asked.offer
       const millis = offer.timeoutMillis ?? provider.timeoutMillis
-      return Effect.map(bounded(provider, millis, work, failed), ({ said, duration_ms }) => ({
-        ...said,
-        duration_ms
-      }))
+      return bounded(provider, millis, work, failed).pipe(
+        Effect.tap(({ said }) => note(provider, asked.capability, said.answer)),
+        Effect.map(({ said, duration_ms }) => ({ ...said, duration_ms }))
+      )
     }
 
     const rawExchange = (target: Target, asked: RawCall): Effect.Effect<RawAnswer> =>
       Effect.map(exchange(target, rawOutgoing(asked)), (reply): RawAnswer => {
         if ("_tag" in reply) return reply
-        if (reply.status < 200 || reply.status >= 300) return refusal(reply)
+        if (reply.status < 200 || reply.status >= 300)
+          return rejections.has(reply.status) ? refusal(reply, "provider_rejected") : refusal(reply)
         // What is no JSON (a page, a file's text) is delivered as one JSON string.
         const data = reply.body === undefined ? JSON.stringify(reply.text) : reply.text
         const { provider } = asked.provider
@@ -310,7 +340,10 @@ export const HttpProviders = Layer.effect(
       }
       const work = asked.raw.body_type === "actor_input" ? rawActor(target, asked) : rawExchange(target, asked)
       const answered = bounded<RawAnswer>(target, target.timeoutMillis, work, (answer) => answer)
-      return Effect.map(answered, ({ said, duration_ms }) => ({ answer: said, duration_ms }))
+      return answered.pipe(
+        Effect.tap(({ said }) => note(target, asked.raw.endpoint, said)),
+        Effect.map(({ said, duration_ms }) => ({ answer: said, duration_ms }))
+      )
     }
 
     return Providers.of({ call, callRaw })

@@ -44,6 +44,8 @@ export interface Definition<I, O> {
   readonly asked?: (input: NoInfer<I>) => number | null
   /** Something of the workspace's own that the input names: nobody else's run may name it. */
   readonly uses?: (input: NoInfer<I>) => Used | null
+  /** What a delivered run has made for its workspace, which owns it from then on. */
+  readonly makes?: (output: NoInfer<O>) => { readonly kind: Used["kind"]; readonly id: string } | null
   /** Cuts an output that speaks of a whole account down to what the workspace owns. */
   readonly ownOnly?: {
     readonly kind: Used["kind"]
@@ -88,6 +90,7 @@ export interface Capability<I = unknown, O = unknown> {
   /** What a price depends on. */
   readonly demand: (input: unknown) => Demand
   readonly uses: (input: unknown) => Used | null
+  readonly makes: (output: unknown) => { readonly kind: Used["kind"]; readonly id: string } | null
   /** Null when its outputs speak of nothing that has an owner. */
   readonly ownOnly: {
     readonly kind: Used["kind"]
@@ -142,6 +145,7 @@ export const capability = <I, O>(definition: Definition<I, O>): Capability<I, O>
         ? { ...demandOf(value), results: definition.asked(value) }
         : demandOf(value),
     uses: (value) => (definition.uses !== undefined && input.accepts(value) ? definition.uses(value) : null),
+    makes: (value) => (definition.makes !== undefined && output.accepts(value) ? definition.makes(value) : null),
     ownOnly:
       ownOnly === undefined
         ? null

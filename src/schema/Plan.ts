@@ -8,7 +8,7 @@ import { RawPlan } from "./RawPlan.ts"
 
 export const Exclusion = Schema.Struct({
   provider: Schema.String,
-  reason: Schema.Literals(["max_cost", "cannot_serve", "no_account"]),
+  reason: Schema.Literals(["max_cost", "cannot_serve", "no_account", "unavailable"]),
   /** What this offer would have cost at most, as a decimal string. */
   quote: Schema.String
 })

@@ -43,6 +43,8 @@ export type Failure = {
   readonly _tag: "Failure"
   readonly reason:
     | "provider_error"
+    /** A raw call whose own request the provider refused. */
+    | "provider_rejected"
     | "provider_rate_limited"
     | "provider_account"
     | "provider_timeout"
@@ -127,6 +129,8 @@ export interface Provider {
   readonly headers: Readonly<Record<string, string>>
   /** Calls at once to this provider from one process. */
   readonly concurrency: number
+  /** Milliseconds between the starts of two calls of one process; 0 for none. */
+  readonly spacingMillis: number
   readonly timeoutMillis: number
   readonly offers: ReadonlyArray<Offer>
   /** Why its endpoints are never exposed raw; null when they may be. */
@@ -226,8 +230,9 @@ export const offer = <I, O>(capability: Capability<I, O>, definition: OfferDefin
  * (undefined) goes to `response`. An HTTP status of 400 and above that nobody recognized is a provider error.
  */
 export const provider = (
-  definition: Omit<Provider, "headers" | "origins" | "excluded" | "free" | "credit" | "measured"> & {
+  definition: Omit<Provider, "headers" | "spacingMillis" | "origins" | "excluded" | "free" | "credit" | "measured"> & {
     readonly headers?: Provider["headers"]
+    readonly spacingMillis?: number
     readonly origins?: Provider["origins"]
     readonly excluded?: string
     readonly free?: boolean
@@ -238,6 +243,7 @@ export const provider = (
 ): Provider => ({
   ...definition,
   headers: definition.headers ?? {},
+  spacingMillis: definition.spacingMillis ?? 0,
   origins: definition.origins ?? [],
   excluded: definition.excluded ?? null,
   free: definition.free ?? false,

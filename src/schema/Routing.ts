@@ -26,6 +26,8 @@ export interface Candidate {
   readonly provider: string
   readonly offer: Offer
   readonly metrics: Metrics | null
+  /** Why it may not be asked now, whatever the input; null when it may. */
+  readonly barred: "no_account" | "unavailable" | null
 }
 
 export interface RoutingRequest {
@@ -122,9 +124,11 @@ export const route = (
     const quote = priceMax(candidate.offer.price, demand)
     const reason = !candidate.offer.serves(input)
       ? "cannot_serve"
-      : request.max_cost !== null && quote > request.max_cost
-        ? "max_cost"
-        : null
+      : candidate.barred !== null
+        ? candidate.barred
+        : request.max_cost !== null && quote > request.max_cost
+          ? "max_cost"
+          : null
     if (reason === null) eligible.push({ ...candidate, quote })
     else excluded.push({ provider: candidate.provider, reason, quote: Money.usd(quote) })
   }

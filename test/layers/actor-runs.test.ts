@@ -5,6 +5,7 @@
 import { afterAll, describe, expect, test } from "bun:test"
 import { Clock, Duration, Effect, Layer, type Schema } from "effect"
 import type { RawProvider } from "../../src/layers/Endpoints.ts"
+import { Breakers } from "../../src/layers/Breakers.ts"
 import { HttpProviders } from "../../src/layers/HttpProviders.ts"
 import { Providers, type RawAnswer, type RawCall } from "../../src/layers/Providers.ts"
 import { apify } from "../../src/layers/providers/apify.ts"
@@ -92,6 +93,7 @@ interface Played {
 
 const layerFor = (one: Provider) =>
   HttpProviders.pipe(
+    Layer.provide(Breakers.layer),
     Layer.provide(
       Settings.layerFrom({
         [`RUNGATE_PROVIDER_${one.slug.toUpperCase()}_API_KEY`]: "s3cret",

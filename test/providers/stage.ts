@@ -5,6 +5,7 @@
 import { afterAll } from "bun:test"
 import { readFileSync } from "node:fs"
 import { Effect, Layer } from "effect"
+import { Breakers } from "../../src/layers/Breakers.ts"
 import { HttpProviders } from "../../src/layers/HttpProviders.ts"
 import { Providers } from "../../src/layers/Providers.ts"
 import { Settings } from "../../src/layers/Settings.ts"
@@ -104,6 +105,7 @@ export const stage = (provider: Provider) => {
 
   const name = `RUNGATE_PROVIDER_${provider.slug.toUpperCase()}`
   const layer = HttpProviders.pipe(
+    Layer.provide(Breakers.layer),
     Layer.provide(
       Settings.layerFrom({ [`${name}_API_KEY`]: secret, [`${name}_BASE_URL`]: `http://127.0.0.1:${server.port}` })
     )

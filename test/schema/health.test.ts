@@ -207,6 +207,7 @@ describe("routing by what was measured", () => {
   const candidate = (provider: string, price: string, metrics: Metrics | null) => ({
     provider,
     metrics,
+    barred: null,
     offer: {
       capability: "test.test",
       price: flat(price),

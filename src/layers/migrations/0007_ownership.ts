@@ -1,7 +1,4 @@
-/**
- * What an organization owns in the platform's accounts: inboxes and domains, noted in the very commit that ends the run which made
- * them, so that nothing is ever made and belongs to nobody.
- */
+/** What an organization owns in the platform's accounts: inboxes and domains, noted before the run that made them ends. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
@@ -18,19 +15,4 @@ export const ownership = Effect.gen(function* () {
       PRIMARY KEY (kind, resource_id)
     )`
   yield* sql`CREATE INDEX owned_resources_org ON owned_resources (org_id, kind, created_at)`
-  yield* sql`
-    CREATE FUNCTION note_owned() RETURNS trigger LANGUAGE plpgsql AS $$
-    DECLARE owned text := lower(NEW.result ->> CASE NEW.capability WHEN 'email.inbox_create' THEN 'inbox_id' ELSE 'domain' END);
-    BEGIN
-      IF owned IS NOT NULL THEN
-        INSERT INTO owned_resources (kind, resource_id, org_id, run_id)
-        VALUES (CASE NEW.capability WHEN 'email.inbox_create' THEN 'inbox' ELSE 'domain' END, owned, NEW.org_id, NEW.run_id)
-        ON CONFLICT DO NOTHING;
-      END IF;
-      RETURN NULL;
-    END $$`
-  yield* sql`
-    CREATE TRIGGER note_owned AFTER UPDATE ON runs FOR EACH ROW
-    WHEN (NEW.status = 'succeeded' AND OLD.status <> 'succeeded' AND NEW.capability IN ('email.inbox_create', 'domain.register'))
-    EXECUTE FUNCTION note_owned()`
 })

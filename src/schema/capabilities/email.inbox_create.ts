@@ -46,6 +46,7 @@ export const emailInboxCreate = capability({
   output: Inbox,
   example: { username: "sales", display_name: "Sales" },
   matched: (output) => output.inbox_id !== null,
+  makes: ({ inbox_id }) => (inbox_id === null ? null : { kind: "inbox", id: inbox_id }),
   side_effect: true,
   simulate: ({ input, seed }) => {
     const address = `${input.username?.toLowerCase() ?? `sim-${seed}`}@${input.domain?.toLowerCase() ?? "inbox.example"}`
