@@ -54,9 +54,13 @@ const unknown = (where: string, value: unknown, schema: unknown, definitions: Pr
   )
 }
 
-/** What the provider's document says against this call; empty when it conforms. */
-export const conforms = (provider: Provider, call: Call): ReadonlyArray<string> => {
-  const { definitions, base_url, endpoints } = documentOf(provider.slug)
+/** What the provider's document says against this call; empty when it conforms. Providers without raw endpoints ship none. */
+export const conforms = (
+  provider: Provider,
+  call: Call,
+  document: ProviderDocument = documentOf(provider.slug)
+): ReadonlyArray<string> => {
+  const { definitions, base_url, endpoints } = document
   const full = `${call.origin === undefined ? prefixOf(provider.base_url) : ""}${call.path}`
   const found = endpoints.flatMap((endpoint) => {
     const values = endpoint.method === call.method ? fill(`${prefixOf(base_url)}${endpoint.path}`, full) : null

@@ -28,13 +28,17 @@ const inputOf = (offer: Offer, example: unknown): unknown => {
     example,
     { company_domains: ["example.com"] },
     { ...Object(example), account_id: "account_1" },
+    { ...Object(example), from: "sales@agentmail.to" },
     { network_url: "https://www.linkedin.com/company/example" },
     { name: "Example" },
     { titles: ["head of sales"] },
     { platform: "instagram", handle: "example" },
     { platform: "tiktok", query: "https://ads.tiktok.com/business/creativecenter/topads/7213160569871581185/pc/en" },
     { query: "example" },
-    { platform: "google", company_domain: "example.com" }
+    { platform: "google", company_domain: "example.com" },
+    { ...Object(example), network_url: "https://www.linkedin.com/in/example" },
+    { ...Object(example), company_domain: "example.com" },
+    { query: "example", company_domain: "example.com" }
   ]
   return narrower.find((input) => offer.serves(input))
 }

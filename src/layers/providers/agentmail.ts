@@ -1,39 +1,228 @@
 /**
  * AgentMail: inboxes of the workspace, what arrives in them and what is sent from them.
  *
- * Never raw. It reports no cost; prices are its published list for single requests. Its offers wait for their adapters.
+ * Never raw. The run's id is the key that makes a creation or a send that arrives twice happen once. It reports no cost;
+ * prices are its published list for single requests.
  */
-import { emailInboxCreate } from "../../schema/capabilities/email.inbox_create.ts"
-import { emailInboxList } from "../../schema/capabilities/email.inbox_list.ts"
-import { emailMessages } from "../../schema/capabilities/email.messages.ts"
-import { emailSend } from "../../schema/capabilities/email.send.ts"
+import type { Schema } from "effect"
+import type { InputOf } from "../../schema/Capability.ts"
+import { emailInboxCreate, type Inbox } from "../../schema/capabilities/email.inbox_create.ts"
+import { emailInboxList, emailInboxListDefaultLimit } from "../../schema/capabilities/email.inbox_list.ts"
+import { emailMessages, emailMessagesDefaultLimit, type Message } from "../../schema/capabilities/email.messages.ts"
+import { emailSend, recipients } from "../../schema/capabilities/email.send.ts"
 import { flat } from "../../schema/Pricing.ts"
-import { listed, provider } from "../../schema/Provider.ts"
+import { type Call, type Failure, type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
+import { accepts, issue, redeem } from "./cursor.ts"
+import { match } from "./outcome.ts"
+import { list, text, texts, whole } from "./read.ts"
+import { isInbox, senderAddress } from "./senders.ts"
+import { refusal, trouble, unreadable } from "./trouble.ts"
 
+const slug = "agentmail"
 const note = "The provider's published list of prices for single requests."
 
-const create = listed(emailInboxCreate, {
+const inboxOf = (value: unknown): Inbox => {
+  const inbox_id = text(value, "inbox_id")
+  return {
+    inbox_id,
+    // The id is the address.
+    address: text(value, "email") ?? (inbox_id?.includes("@") === true ? inbox_id : null),
+    display_name: text(value, "display_name"),
+    created_at: text(value, "created_at")
+  }
+}
+
+const create = offer(emailInboxCreate, {
   // $2.00 × 1.2
   price: flat("2.40"),
   note,
-  wraps: []
+  wraps: [],
+  request: (input, context) => ({
+    method: "POST",
+    path: "/v0/inboxes",
+    body: { ...input, client_id: context.run_id }
+  }),
+  response: (reply) => {
+    if (reply.status === 404) return refusal(reply)
+    const inbox = inboxOf(reply.body)
+    return inbox.inbox_id === null ? unreadable("inbox_id") : match(inbox)
+  }
 })
 
-const inboxes = listed(emailInboxList, { price: flat("0.00"), note: `${note} Reading is free.`, wraps: [] })
+const inboxes = offer(emailInboxList, {
+  price: flat("0.00"),
+  note: `${note} Reading is free.`,
+  wraps: [],
+  serves: (input) => accepts(slug, input.cursor),
+  request: (input) => ({
+    method: "GET",
+    path: "/v0/inboxes",
+    query: { limit: input.limit ?? emailInboxListDefaultLimit, page_token: redeem(slug, input.cursor) }
+  }),
+  response: (reply, input) => {
+    if (reply.status === 404) return refusal(reply)
+    const found = list(reply.body, "inboxes")
+    if (found === null) return unreadable("inboxes")
+    return match({
+      items: found.slice(0, input.limit ?? emailInboxListDefaultLimit).map(inboxOf),
+      total: null,
+      next_cursor: issue(slug, text(reply.body, "next_page_token"))
+    })
+  }
+})
 
-const messages = listed(emailMessages, { price: flat("0.00"), note: `${note} Reading is free.`, wraps: [] })
+const inboxPath = (inbox_id: string): string => `/v0/inboxes/${encodeURIComponent(inbox_id)}/messages`
 
-const send = listed(emailSend, {
+const messageOf = (value: unknown): Message => ({
+  message_id: text(value, "message_id"),
+  thread_id: text(value, "thread_id"),
+  from: text(value, "from"),
+  to: texts(value, "to") ?? [],
+  subject: text(value, "subject"),
+  preview: text(value, "preview"),
+  // The new words alone, where the provider could tell them from the quoted ones.
+  text: text(value, "extracted_text") ?? text(value, "text"),
+  received_at: text(value, "timestamp") ?? text(value, "created_at"),
+  labels: texts(value, "labels") ?? [],
+  attachments: (list(value, "attachments") ?? []).map((one) => ({
+    attachment_id: text(one, "attachment_id"),
+    filename: text(one, "filename"),
+    content_type: text(one, "content_type"),
+    size_bytes: whole(one, "size")
+  }))
+})
+
+/** Messages in the order of the list, and how many of them have been read: the list itself holds no text. */
+interface Reading {
+  readonly items: ReadonlyArray<Message>
+  readonly read: number
+  readonly next: string | null
+}
+
+const readingOf = (state: Schema.Json): Reading => ({
+  items: (list(state, "items") ?? []).map((one) => ({
+    ...messageOf(one),
+    received_at: text(one, "received_at"),
+    attachments: (list(one, "attachments") ?? []).map((part) => ({
+      attachment_id: text(part, "attachment_id"),
+      filename: text(part, "filename"),
+      content_type: text(part, "content_type"),
+      size_bytes: whole(part, "size_bytes")
+    }))
+  })),
+  read: whole(state, "read") ?? 0,
+  next: text(state, "next")
+})
+
+interface InboxMessages {
+  readonly items: ReadonlyArray<Message>
+  readonly total: number | null
+  readonly next_cursor: string | null
+}
+
+const delivered = ({ items, next }: Reading) => match({ items, total: null, next_cursor: issue(slug, next) })
+
+const readOn = (reading: Reading): Outcome<InboxMessages> => {
+  const unread = reading.items.findIndex((one, index) => index >= reading.read && one.message_id !== null)
+  if (unread === -1) return delivered(reading)
+  const items = reading.items.map((one) => ({
+    ...one,
+    to: [...one.to],
+    labels: [...one.labels],
+    attachments: one.attachments.map((part) => ({ ...part }))
+  }))
+  return { _tag: "Again", state: { items, read: unread, next: reading.next }, afterMillis: 0, job: false }
+}
+
+const messageCall = (state: Schema.Json, input: InputOf<typeof emailMessages>): Call => {
+  const { items, read } = readingOf(state)
+  return { method: "GET", path: `${inboxPath(input.inbox_id)}/${encodeURIComponent(items[read]?.message_id ?? "")}` }
+}
+
+const messages = offer(emailMessages, {
+  price: flat("0.00"),
+  note: `${note} Reading is free; each message is a request of its own.`,
+  wraps: [],
+  serves: (input) => accepts(slug, input.cursor),
+  request: (input) => ({
+    method: "GET",
+    path: inboxPath(input.inbox_id),
+    query: {
+      limit: input.limit ?? emailMessagesDefaultLimit,
+      page_token: redeem(slug, input.cursor),
+      labels: input.unread_only === true ? ["unread"] : undefined,
+      after: input.since
+    }
+  }),
+  next: messageCall,
+  response: (reply, input, state) => {
+    if (state === null) {
+      if (reply.status === 404) return refusal(reply)
+      const found = list(reply.body, "messages")
+      if (found === null) return unreadable("messages")
+      const items = found.slice(0, input.limit ?? emailMessagesDefaultLimit).map(messageOf)
+      return readOn({ items, read: 0, next: text(reply.body, "next_page_token") })
+    }
+    const before = readingOf(state)
+    // Deleted since it was listed.
+    const gone = reply.status === 404 && text(reply.body, "code") === "not_found"
+    if (!gone && (reply.status === 404 || text(reply.body, "message_id") === null)) return refusal(reply)
+    const items = before.items.map((one, index) => (index === before.read && !gone ? messageOf(reply.body) : one))
+    return readOn({ ...before, items, read: before.read + 1 })
+  },
+  timeoutMillis: 60_000
+})
+
+const send = offer(emailSend, {
   // $0.01 × 1.2
   price: flat("0.012"),
   note,
   wraps: [],
   // An inbox of the workspace; other senders are verified at the other providers.
-  serves: (input) => !input.from.includes("@") || /@agentmail\.to>?$/i.test(input.from)
+  serves: (input) => isInbox(input.from),
+  request: (input, context) => ({
+    method: "POST",
+    path: `${inboxPath(senderAddress(input.from))}/send`,
+    headers: { "Idempotency-Key": context.run_id },
+    body: {
+      to: recipients(input.to),
+      subject: input.subject,
+      ...(input.text === undefined ? {} : { text: input.text }),
+      ...(input.html === undefined ? {} : { html: input.html }),
+      ...(input.cc === undefined ? {} : { cc: input.cc }),
+      ...(input.bcc === undefined ? {} : { bcc: input.bcc }),
+      ...(input.reply_to === undefined ? {} : { reply_to: input.reply_to }),
+      ...(input.headers === undefined ? {} : { headers: input.headers }),
+      ...(input.tags === undefined
+        ? {}
+        : { labels: Object.entries(input.tags).map(([name, value]) => `${name}:${value}`) })
+    }
+  }),
+  response: (reply, input) => {
+    if (reply.status === 404) return refusal(reply)
+    const message_id = text(reply.body, "message_id")
+    if (message_id === null) return unreadable("message_id")
+    return match({
+      message_id,
+      thread_id: text(reply.body, "thread_id"),
+      accepted: [...recipients(input.to)],
+      provider_status: null
+    })
+  }
 })
 
+/** Codes whose status says something else: these are about the message, not about the operator's account. */
+const reasons: Readonly<Record<string, Failure["reason"]>> = {
+  message_rejected: "provider_error",
+  domain_not_verified: "provider_error",
+  resource_taken: "provider_error",
+  already_exists: "provider_error",
+  limit_exceeded: "provider_account",
+  rate_limit_exceeded: "provider_rate_limited"
+}
+
 export const agentmail = provider({
-  slug: "agentmail",
+  slug,
   title: "AgentMail",
   homepage: "https://agentmail.to",
   base_url: "https://api.agentmail.to",
@@ -41,5 +230,10 @@ export const agentmail = provider({
   excluded: "Inboxes belong to a workspace; use email.inbox_create, email.inbox_list, email.messages or email.send.",
   concurrency: 10,
   timeoutMillis: 20_000,
+  trouble: trouble({
+    // A message that was deleted since it was listed; the offers tell it from the rest.
+    answers: [404],
+    reason: (reply: Reply) => (reply.status >= 400 ? reasons[text(reply.body, "code") ?? ""] : undefined)
+  }),
   offers: [create, inboxes, messages, send]
 })

@@ -9,6 +9,7 @@ import { flat } from "../../schema/Pricing.ts"
 import { offer, provider } from "../../schema/Provider.ts"
 import { match } from "./outcome.ts"
 import { number, text } from "./read.ts"
+import { isInbox } from "./senders.ts"
 import { refusal, trouble, unreadable } from "./trouble.ts"
 
 /** The account itself may not send: bad token, sender not confirmed, no credits left, not approved. */
@@ -19,7 +20,8 @@ const send = offer(emailSend, {
   price: flat("0.00216"),
   note: "Plans are paid by the month; about $0.00125 to $0.0018 per message.",
   wraps: [{ method: "POST", path: "/email" }],
-  serves: (input) => input.from.includes("@"),
+  // An inbox is an address of another provider.
+  serves: (input) => !isInbox(input.from),
   request: (input) => ({
     method: "POST",
     path: "/email",

@@ -9,6 +9,7 @@ import { flat } from "../../schema/Pricing.ts"
 import { offer, provider } from "../../schema/Provider.ts"
 import { match } from "./outcome.ts"
 import { text } from "./read.ts"
+import { isInbox } from "./senders.ts"
 import { trouble, unreadable } from "./trouble.ts"
 
 const send = offer(emailSend, {
@@ -16,8 +17,8 @@ const send = offer(emailSend, {
   price: flat("0.00108"),
   note: "Plans are paid by the month; about $0.0004 to $0.0009 per message.",
   wraps: [{ method: "POST", path: "/emails" }],
-  // An inbox id is an address of another provider; a verified sender is an e-mail address.
-  serves: (input) => input.from.includes("@"),
+  // An inbox is an address of another provider.
+  serves: (input) => !isInbox(input.from),
   request: (input, context) => ({
     method: "POST",
     path: "/emails",
