@@ -192,11 +192,12 @@ export const startApp = async (options: Options = {}): Promise<App> => {
     call: (token, method, path, ask) => callUrl(url, token, method, path, ask),
     sql: async (text, values = []) => (await pool.query(text, [...values])).rows,
     tenant: async (balance) => {
+      const environment = options.settings?.["RUNGATE_MODE"] === "production" ? "live" : "test"
       const made = await run(
         Effect.gen(function* () {
           const accounts = yield* Accounts
           const org_id = yield* accounts.createOrganization("Test", null)
-          const { id, token } = yield* accounts.createKey(org_id, "test key", "test")
+          const { id, token } = yield* accounts.createKey(org_id, "test key", environment)
           return { org_id, key_id: id, key: Redacted.value(token) }
         })
       )
