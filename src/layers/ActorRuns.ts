@@ -23,7 +23,7 @@ import {
   stateOf,
   stumbled
 } from "./providers/apify-runs.ts"
-import { unreadable } from "./providers/trouble.ts"
+import { refusal, unreadable } from "./providers/trouble.ts"
 
 /** How a question reaches the provider. */
 export type Ask = (call: Call) => Effect.Effect<Reply | Failure>
@@ -39,6 +39,9 @@ const pageTriesMax = 4
 const shrink = 10
 /** What a run costs is settled about ten seconds after its end, says the platform's document. */
 const settlingMillis = 10_000
+
+/** Answers to a start that blame the caller's own request, or an actor that is gone, and not the marketplace. */
+const rejections = new Set([400, 404, 413, 422])
 
 interface Page {
   readonly count: number
@@ -149,6 +152,8 @@ export const runActor = (
     for (let question = 0; question < questionsMax; question++) {
       const call: Call = stage === null ? startCall({ actor: raw.path, input, cap: raw.hold, seconds }) : askCall(stage)
       const reply: Reply | Failure = yield* ask(call)
+      if (stage === null && !("_tag" in reply) && rejections.has(reply.status))
+        return refusal(reply, "provider_rejected")
       const heard = "_tag" in reply ? stumbled(reply, stage) : hearRun(reply, stage)
       if (heard._tag === "Failure") return heard
       if (stage === null && !(yield* keep(stateOf(heard.stage))))

@@ -232,13 +232,13 @@ describe("a raw run of an actor", () => {
   })
 
   test.each([
-    [400, "provider_error"],
+    [400, "provider_rejected"],
     [401, "provider_account"],
     [402, "provider_account"],
     [403, "provider_account"],
-    [404, "provider_error"],
+    [404, "provider_rejected"],
     [408, "provider_timeout"],
-    [413, "provider_error"],
+    [413, "provider_rejected"],
     [429, "provider_rate_limited"],
     [500, "provider_error"]
   ])("whose start is answered %i is %s, and is not started again", async (status, reason) => {
