@@ -1,38 +1,156 @@
 /**
  * Porkbun: whether a domain is free, what it costs, and its registration.
  *
- * Never raw. A registration costs what the registrar quotes for the name, so its adapter has to quote again in the same run
- * and refuse what exceeds the hold. Its offers wait for their adapters.
+ * Never raw. A registration costs what the registrar quotes for the name, so a run quotes first and registers nothing when the
+ * quote is above what the caller allows or what was held. The run's id keeps one order from being placed twice.
  */
+import type { Schema } from "effect"
+import type { InputOf } from "../../schema/Capability.ts"
 import { domainCheck } from "../../schema/capabilities/domain.check.ts"
 import { domainRegister, domainRegisterDefaultYears } from "../../schema/capabilities/domain.register.ts"
+import { dollars, type MicroUsd, usd } from "../../schema/Money.ts"
 import { flat, metered } from "../../schema/Pricing.ts"
-import { listed, provider } from "../../schema/Provider.ts"
+import { type Call, type Failure, offer, type Outcome, provider, type Reply } from "../../schema/Provider.ts"
+import { cost, match, noMatch } from "./outcome.ts"
+import { at, flag, isRecord, text, whole } from "./read.ts"
+import { said, trouble, unreadable } from "./trouble.ts"
 
-const check = listed(domainCheck, {
+/** What a year may cost us: the hold covers no more. */
+const yearCostMax = dollars("11.08")
+/** The registrar's orders name their cost in cents. */
+const microsPerCent = 10_000n
+
+const yes = (value: unknown, ...path: ReadonlyArray<string>): boolean | null =>
+  ({ yes: true, no: false })[text(value, ...path) ?? ""] ?? flag(value, ...path)
+
+const price = (value: unknown, ...path: ReadonlyArray<string>): string | null => {
+  const found = text(value, ...path)
+  return found !== null && /^\d{1,9}(\.\d{1,2})?$/.test(found) ? found : null
+}
+
+const named = (domain: string): string => encodeURIComponent(domain.toLowerCase())
+
+/** Keys travel in headers, so the body has nothing to say. */
+const checkCall = (domain: string): Call => ({ method: "POST", path: `/domain/checkDomain/${named(domain)}`, body: {} })
+
+const check = offer(domainCheck, {
   // $0.00025 × 1.2
   price: flat("0.0003"),
   note: "The registrar answers for free, once in ten seconds for an account; priced at $0.00025 for that share.",
-  wraps: []
+  wraps: [],
+  request: (input) => checkCall(input.domain),
+  response: (reply, input) => {
+    const quote = at(reply.body, "response")
+    const available = yes(quote, "avail")
+    if (available === null) return unreadable("avail")
+    const first = price(quote, "price")
+    const renewal = price(quote, "additional", "renewal", "price")
+    return match({
+      domain: input.domain.toLowerCase(),
+      available,
+      premium: yes(quote, "premium"),
+      price: first,
+      renewal_price: renewal,
+      currency: first === null && renewal === null ? null : "USD",
+      min_years: whole(quote, "minDuration")
+    })
+  }
 })
 
-const register = listed(domainRegister, {
+type RegisterInput = InputOf<typeof domainRegister>
+
+const yearsOf = (input: RegisterInput): number => input.years ?? domainRegisterDefaultYears
+
+/** Why nothing is registered whatever it costs, or null. */
+const objection = (quote: unknown, input: RegisterInput): string | null => {
+  if (yes(quote, "avail") === false) return "the name is taken"
+  if (yes(quote, "premium") === true) return "premium names are not registered"
+  const least = whole(quote, "minDuration") ?? 1
+  return least > yearsOf(input) ? `names of this ending are registered for ${least} years at once` : null
+}
+
+const tooDear = (total: MicroUsd, { max_price }: RegisterInput): string | null => {
+  if (max_price !== undefined && total > dollars(max_price)) {
+    return `the registrar asks for ${usd(total)}, more than max_price`
+  }
+  return total > yearCostMax
+    ? `the registrar asks for ${usd(total)} a year, more than this capability's price covers`
+    : null
+}
+
+const quoted = (reply: Reply, input: RegisterInput): Outcome<never> => {
+  const quote = at(reply.body, "response")
+  if (yes(quote, "avail") === null) return unreadable("avail")
+  const why = objection(quote, input)
+  if (why !== null) return noMatch(why)
+  const asked = price(quote, "price")
+  if (asked === null) return unreadable("price")
+  const total = dollars(asked)
+  const dear = tooDear(total, input)
+  if (dear !== null) return noMatch(dear)
+  return { _tag: "Again", state: { cents: Number(total / microsPerCent) }, afterMillis: 0, job: false }
+}
+
+const orderCall = (state: Schema.Json, input: RegisterInput, run_id: string): Call => ({
+  method: "POST",
+  path: `/domain/create/${named(input.domain)}`,
+  headers: { "Idempotency-Key": run_id },
+  // The registrar refuses an order whose cost is not its quote.
+  body: { cost: whole(state, "cents") ?? 0, agreeToTerms: "yes" }
+})
+
+/** "9.73" of 973 */
+const inDollars = (cents: number): string => `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, "0")}`
+
+const register = offer(domainRegister, {
   // $11.08 per year × 1.2
   price: metered("0", "13.296", domainRegisterDefaultYears),
-  note: "A year of a .com, assumed at $11.08. Names for which the registrar quotes more are refused.",
-  wraps: []
+  note: "A year of a .com, assumed at $11.08. Names for which the registrar quotes more are refused; it registers for one year.",
+  wraps: [],
+  serves: (input) => yearsOf(input) === 1,
+  request: (input) => checkCall(input.domain),
+  next: (state, input, context) => orderCall(state, input, context.run_id),
+  response: (reply, input, state) => {
+    const cents = whole(state, "cents")
+    if (cents === null) return quoted(reply, input)
+    if (text(reply.body, "status") !== "SUCCESS") return unreadable("status of the order")
+    const paid = inDollars(whole(reply.body, "cost") ?? cents)
+    return match(
+      {
+        domain: text(reply.body, "domain") ?? input.domain.toLowerCase(),
+        registered: true,
+        years: yearsOf(input),
+        order_id: whole(reply.body, "orderId")?.toString() ?? text(reply.body, "orderId"),
+        price_paid: paid,
+        expires_at: text(reply.body, "expirationDate")
+      },
+      cost("USD", paid)
+    )
+  }
 })
+
+/** Errors say in words what they mean; the status is 400 for most, and 200 for some. */
+const reasonOf = (reply: Reply): Failure["reason"] | undefined => {
+  if (!isRecord(reply.body) || text(reply.body, "status") !== "ERROR") return undefined
+  const words = `${text(reply.body, "code") ?? ""} ${said(reply)}`
+  if (/INVALID_DOMAIN|invalid domain/i.test(words)) return "provider_rejected"
+  if (/api.?key|authenti|insufficient|funds|balance|spend.?limit/i.test(words)) return "provider_account"
+  if (reply.status === 429 || /rate.?limit|within \d+ seconds|too many/i.test(words)) return "provider_rate_limited"
+  return reply.status < 400 ? "provider_error" : undefined
+}
 
 export const porkbun = provider({
   slug: "porkbun",
   title: "Porkbun",
   homepage: "https://porkbun.com",
   base_url: "https://api.porkbun.com/api/json/v3",
-  // A second key travels beside this one, X-Secret-API-Key: the adapter's matter.
-  auth: { kind: "header", name: "X-API-Key" },
+  // The account setting is "key:secret".
+  auth: { kind: "headers", names: ["X-API-Key", "X-Secret-API-Key"] },
   excluded: "Domains belong to a workspace; use domain.check or domain.register.",
   // One check in ten seconds for an account.
   concurrency: 1,
+  spacingMillis: 10_000,
   timeoutMillis: 60_000,
+  trouble: trouble({ reason: reasonOf }),
   offers: [check, register]
 })

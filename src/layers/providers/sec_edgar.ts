@@ -110,6 +110,7 @@ export const secEdgar = provider({
   title: "SEC EDGAR",
   homepage: "https://www.sec.gov/search-filings",
   base_url: "https://data.sec.gov",
+  origins: ["https://efts.sec.gov", "https://www.sec.gov"],
   auth: { kind: "contact" },
   free: true,
   // 10 requests a second; above that the address is blocked for a while.
