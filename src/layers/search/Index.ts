@@ -10,7 +10,7 @@ import { phrasesByTerm } from "./Concepts.ts"
 import type { SearchDocument } from "./Document.ts"
 import { postingsOf } from "./Postings.ts"
 import { type Lexicon, type Slot, slotsOf } from "./Query.ts"
-import { best, orderOf, type Ranked, type Standing, standingOf } from "./Ranking.ts"
+import { behindFactor, best, fittingShare, orderOf, type Ranked, type Standing, standingOf } from "./Ranking.ts"
 import { type Concept, synonyms } from "./synonyms.ts"
 
 export interface SearchIndex extends Lexicon, Standing {
@@ -106,6 +106,19 @@ const addSlot = (index: SearchIndex, slot: Slot, round: number, before: number):
 const serves = ({ provider, providers }: SearchDocument, wanted: string): boolean =>
   provider === null ? providers.includes(wanted) : provider === wanted
 
+/** What the endpoints behind the fitting capabilities gain, by position. */
+const gainsOf = ({ capabilities, behind, scores, factors }: SearchIndex): ReadonlyMap<number, number> => {
+  const fit = capabilities.map((id) => ({ id, score: (scores[id] ?? 0) * (factors[id] ?? 0) }))
+  const least = fittingShare * fit.reduce((most, { score }) => Math.max(most, score), 0)
+  const gains = new Map<number, number>()
+  for (const { id, score } of fit) {
+    if (score === 0 || score < least) continue
+    for (const endpoint of behind.get(id) ?? [])
+      gains.set(endpoint, Math.max(gains.get(endpoint) ?? 0, score * behindFactor))
+  }
+  return gains
+}
+
 const rank = (index: SearchIndex, request: SearchRequest, count: number): ReadonlyArray<Ranked> => {
   const { documents, factors, scores, touched, wrapStarts, wrappers } = index
   const { kind, provider } = request
@@ -113,20 +126,25 @@ const rank = (index: SearchIndex, request: SearchRequest, count: number): Readon
   /** What the endpoints at the top lift their capabilities to. */
   const lifts = new Map<number, number>()
   let floor = 0
-  for (let at = 0; at < count && kind !== "capability"; at += 1) {
-    const id = touched[at] ?? 0
-    const score = (scores[id] ?? 0) * (factors[id] ?? 0)
-    // Most documents end here: nothing but the arrays has been read for them.
-    if (score < floor) continue
+  const consider = (id: number, score: number) => {
     const document = documents[id]
-    if (document === undefined || document.kind === "capability") continue
-    if (provider !== undefined && document.provider !== provider) continue
+    if (document === undefined || document.kind === "capability") return
+    if (provider !== undefined && document.provider !== provider) return
     top.add({ id, score, own: score })
     floor = top.floor()
     for (let wrap = wrapStarts[id] ?? 0; wrap < (wrapStarts[id + 1] ?? 0); wrap += 1) {
       const capability = wrappers[wrap] ?? 0
       lifts.set(capability, Math.max(lifts.get(capability) ?? 0, score))
     }
+  }
+  const gains: ReadonlyMap<number, number> = kind === "capability" ? new Map() : gainsOf(index)
+  for (const [id, gain] of gains) consider(id, (scores[id] ?? 0) * (factors[id] ?? 0) + gain)
+  for (let at = 0; at < count && kind !== "capability"; at += 1) {
+    const id = touched[at] ?? 0
+    const score = (scores[id] ?? 0) * (factors[id] ?? 0)
+    // Most documents end here: nothing but the arrays has been read for them.
+    if (score < floor || gains.has(id)) continue
+    consider(id, score)
   }
   if (kind === "endpoint") return top.kept()
   for (const id of index.capabilities) {

@@ -6,9 +6,9 @@
  */
 import { type Phrases, phrasesIn } from "./Concepts.ts"
 import type { Postings } from "./Postings.ts"
-import { stem } from "./Stems.ts"
+import { irregular, stem } from "./Stems.ts"
 import { type QueryWord, queryWords } from "./Tokens.ts"
-import { idOf, nearTerms, prefixRange } from "./Vocabulary.ts"
+import { editsAllowed, editsBetween, idOf, type Near, nearTerms, prefixRange } from "./Vocabulary.ts"
 
 export interface Alternative {
   readonly term: number
@@ -32,6 +32,8 @@ const typoWeights = [1, 0.65, 0.4] as const
 const weakWeight = 0.5
 
 const prefixLengthMin = 3
+/** Shorter halves are accidents: "back" and "lnk". */
+const halfLengthMin = 4
 const prefixesMax = 6
 const unfinishedMax = 16
 /** Terms of a prefix range that are looked at. */
@@ -71,8 +73,24 @@ const within = ({ vocabulary }: Postings, term: string): ReadonlyArray<Alternati
   return []
 }
 
-const misspelt = (postings: Postings, term: string): ReadonlyArray<Alternative> =>
-  nearTerms(postings.vocabulary, term)
+/** Terms that a misspelt word may stand for: near its stem, near its stem had it been spelt right, or near a word of a family. */
+const nearest = ({ vocabulary }: Postings, term: string, word: string): ReadonlyArray<Near> => {
+  const found = new Map<number, number>()
+  const take = ({ id, edits }: Near) => found.set(id, Math.min(found.get(id) ?? edits, edits))
+  for (const one of nearTerms(vocabulary, term)) take(one)
+  // "compnay" has no consonant before its y, and "company" has: their stems end otherwise.
+  if (term.endsWith("y")) for (const one of nearTerms(vocabulary, `${term.slice(0, -1)}i`)) take(one)
+  const most = editsAllowed(word)
+  for (const [known, base] of irregular) {
+    const id = most === 0 || known.charCodeAt(0) !== word.charCodeAt(0) ? undefined : idOf(vocabulary, base)
+    const edits = id === undefined ? most + 1 : editsBetween(word, known, most)
+    if (id !== undefined && edits <= most) take({ id, edits })
+  }
+  return Array.from(found, ([id, edits]) => ({ id, edits }))
+}
+
+const misspelt = (postings: Postings, term: string, word: string): ReadonlyArray<Alternative> =>
+  nearest(postings, term, word)
     .map((near) => ({ ...near, frequency: frequencyOf(postings, near.id) }))
     .sort((a, b) => a.edits - b.edits || b.frequency - a.frequency || a.id - b.id)
     .slice(0, typosMax)
@@ -82,9 +100,11 @@ const misspelt = (postings: Postings, term: string): ReadonlyArray<Alternative> 
 const compound = (postings: Postings, word: string): ReadonlyArray<number> => {
   let best: ReadonlyArray<number> = []
   let bestFrequency = 0
-  for (let at = 3; at <= word.length - 3; at += 1) {
-    const left = idOf(postings.vocabulary, stem(word.slice(0, at)))
-    const right = left === undefined ? undefined : idOf(postings.vocabulary, stem(word.slice(at)))
+  for (let at = halfLengthMin; at <= word.length - halfLengthMin; at += 1) {
+    const [head, tail] = [stem(word.slice(0, at)), stem(word.slice(at))]
+    if (head.length < halfLengthMin || tail.length < halfLengthMin) continue
+    const left = idOf(postings.vocabulary, head)
+    const right = left === undefined ? undefined : idOf(postings.vocabulary, tail)
     if (left === undefined || right === undefined) continue
     const frequency = Math.min(frequencyOf(postings, left), frequencyOf(postings, right))
     if (frequency > bestFrequency) {
@@ -194,7 +214,7 @@ export const slotsOf = (lexicon: Lexicon, query: string): ReadonlyArray<Slot> =>
     const guessed = [
       ...(term.length < prefixLengthMin ? [] : longer(postings, term, unfinishedMax, unfinishedWeight)),
       ...within(postings, term),
-      ...(guesses > typoWordsMax ? [] : misspelt(postings, term))
+      ...(guesses > typoWordsMax ? [] : misspelt(postings, term, word.word))
     ]
     for (const one of guessed.filter(affordable)) {
       offer(draft, one)
@@ -210,7 +230,7 @@ export const suggestionsOf = ({ postings }: Lexicon, query: string, most: number
   const { vocabulary } = postings
   const unknown = queryWords(query).filter(({ stop, term }) => !stop && idOf(vocabulary, term) === undefined)
   const near = unknown.slice(0, typoWordsMax).flatMap(({ word, term }) =>
-    [...misspelt(postings, term), ...longer(postings, term.slice(0, 4), typosMax, unfinishedWeight)]
+    [...misspelt(postings, term, word), ...longer(postings, term.slice(0, 4), typosMax, unfinishedWeight)]
       .map((one) => vocabulary.spellings[one.term] ?? "")
       .filter((spelling) => spelling !== word)
       .slice(0, 2)

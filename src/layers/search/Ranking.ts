@@ -7,15 +7,20 @@
  *    a live endpoint comes before an equally relevant capability that is coming soon.
  * 4. A live capability that wraps an endpoint always ranks above it: its score is raised to the endpoint's, even when it
  *    matched nothing itself, and of equal scores capabilities come first.
- * 5. An endpoint that follows up on another call's answer ("/batch/{id}/errors") comes after an equally relevant one that
+ * 5. What a capability does, the endpoints behind it do: those of the capabilities that fit best gain `behindFactor` of their
+ *    capability's score, and so show up beside it also when their provider uses other words.
+ * 6. An endpoint that follows up on another call's answer ("/batch/{id}/errors") comes after an equally relevant one that
  *    does not: its score is multiplied by `followUpFactor`.
- * 6. Equal scores: capabilities, then live ones, then by the capability's own relevance, then by slug, then by position.
+ * 7. Equal scores: capabilities, then live ones, then by the capability's own relevance, then by slug, then by position.
  */
 import type { SearchDocument } from "./Document.ts"
 
-export const capabilityFactor = 1.35
+export const capabilityFactor = 1.4
 export const notLiveFactor = 0.7
 export const followUpFactor = 0.9
+export const behindFactor = 0.25
+/** A capability that fits less than this share of the best one lifts nothing. */
+export const fittingShare = 0.85
 
 export interface Ranked {
   readonly id: number
@@ -82,6 +87,8 @@ export interface Standing {
   /** For each document the live capabilities that wrap it, as ranges of `wrappers`; one more at the end. */
   readonly wrapStarts: Uint32Array
   readonly wrappers: Uint32Array
+  /** For each live capability the endpoints behind it. */
+  readonly behind: ReadonlyMap<number, ReadonlyArray<number>>
 }
 
 /** `yieldEvery`: documents between two pauses. */
@@ -99,13 +106,16 @@ export function* standingOf(documents: ReadonlyArray<SearchDocument>, yieldEvery
   }
   const wrapStarts = new Uint32Array(documents.length + 1)
   const wrappers: Array<number> = []
+  const behind = new Map<number, Array<number>>()
   for (const [id, { wrapped_by }] of documents.entries()) {
     for (const slug of wrapped_by) {
       const capability = live.get(slug)
-      if (capability !== undefined) wrappers.push(capability)
+      if (capability === undefined) continue
+      wrappers.push(capability)
+      behind.set(capability, [...(behind.get(capability) ?? []), id])
     }
     wrapStarts[id + 1] = wrappers.length
     if (id % yieldEvery === yieldEvery - 1) yield
   }
-  return { capabilities, factors, wrapStarts, wrappers: Uint32Array.from(wrappers) }
+  return { capabilities, factors, wrapStarts, wrappers: Uint32Array.from(wrappers), behind }
 }

@@ -85,6 +85,9 @@ const bases = new Map(
   Object.entries(families).flatMap(([base, words]) => words.split(" ").map((word) => [word, byRule(base)] as const))
 )
 
+/** Words whose stem no rule tells, so that a misspelt one has to be compared with the word itself. */
+export const irregular: ReadonlyMap<string, string> = bases
+
 /** The stem of a lower-case word; a word with digits or other letters than English ones is its own stem. */
 export const stem = (word: string): string => {
   if (!/^[a-z]{3,}$/.test(word)) return word

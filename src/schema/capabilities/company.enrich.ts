@@ -15,7 +15,27 @@ export const companyEnrich = capability({
   category: "company",
   description:
     "Returns a company's industry, size, location, description and more from its domain, name or network page.",
-  tags: ["company", "firmographics", "enrichment", "account"],
+  tags: [
+    ...[
+      "company enrichment",
+      "enrich a company",
+      "firmographics",
+      "firmographic data",
+      "company data",
+      "company profile",
+      "company lookup"
+    ],
+    ...[
+      "company info",
+      "headcount",
+      "employee count",
+      "revenue",
+      "industry",
+      "account enrichment",
+      "about a company",
+      "domain to company"
+    ]
+  ],
   status: "live",
   billing: {
     model: "on_match",

@@ -26,7 +26,16 @@ export const companySearch = capability({
     "Finds companies by industry, place, size, technologies in use, keywords, founding year or a description in words, and returns a list of company profiles. For one company you already know, use company.enrich.",
   tags: [
     ...["company", "companies", "search", "organizations", "businesses", "accounts", "list", "firmographics"],
-    ...["prospecting", "leads", "lookalike", "startups", "market map", "icp", "tam"]
+    ...["prospecting", "leads", "lookalike", "startups", "market map", "icp", "tam"],
+    ...[
+      "company list",
+      "list of companies",
+      "list of startups",
+      "find companies",
+      "companies by industry",
+      "company database",
+      "account list"
+    ]
   ],
   status: "live",
   billing: {

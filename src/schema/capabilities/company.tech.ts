@@ -16,7 +16,8 @@ export const companyTech = capability({
     "Returns the technologies a company's website uses (content management, analytics, hosting, shop, marketing tools) by category, from its domain. To find companies by the technologies they use, use company.search.",
   tags: [
     ...["technologies", "tech stack", "technographics", "stack", "cms", "analytics", "frameworks", "software"],
-    ...["what is it built with", "website", "company", "domain"]
+    ...["what is it built with", "website", "company", "domain"],
+    ...["tech stack", "builtwith", "technology lookup", "cms detection", "technographics"]
   ],
   status: "coming_soon",
   billing: {

@@ -36,7 +36,8 @@ export const creativeImage = capability({
   tags: [
     ...["creative", "image", "images", "picture", "photo", "illustration", "generate", "generation", "text to image"],
     ...["ai image", "art", "graphic", "design", "ad creative", "thumbnail", "flux", "stable diffusion", "dall-e"],
-    ...["midjourney", "prompt"]
+    ...["midjourney", "prompt"],
+    ...["text to image", "txt2img", "image generator", "generate a picture", "16:9 image"]
   ],
   status: "live",
   billing: {

@@ -28,7 +28,8 @@ export const domainCheck = capability({
       "price",
       "premium"
     ],
-    ...["renewal", "tld", "dns", "buy domain", "domain search"]
+    ...["renewal", "tld", "dns", "buy domain", "domain search"],
+    ...["domain availability", "domain price", "is a domain free", "cost of a domain", "domain name search"]
   ],
   status: "live",
   billing: {

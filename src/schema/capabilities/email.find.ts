@@ -14,7 +14,18 @@ export const emailFind = capability({
   title: "Find a work e-mail address",
   category: "people",
   description: "Finds a person's work e-mail address from the name and the company's domain or name.",
-  tags: ["email", "contact", "prospecting", "people"],
+  tags: [
+    ...[
+      "email finder",
+      "find email",
+      "work email",
+      "business email",
+      "professional email",
+      "email address of a person",
+      "email lookup"
+    ],
+    ...["contact email", "what is the email of", "prospecting", "people", "contact"]
+  ],
   status: "live",
   billing: {
     model: "on_match",

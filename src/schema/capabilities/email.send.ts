@@ -22,7 +22,19 @@ export const emailSend = capability({
   title: "Send an e-mail",
   category: "email",
   description: "Sends one e-mail from a verified sender or an inbox of the workspace.",
-  tags: ["email", "outreach", "send", "message"],
+  tags: [
+    ...[
+      "send email",
+      "send an email",
+      "send mail",
+      "email someone",
+      "transactional email",
+      "cold email",
+      "outreach email",
+      "message by email"
+    ],
+    ...["mail", "outbound", "html email", "reply-to", "deliver", "notify", "smtp"]
+  ],
   status: "live",
   billing: {
     model: "per_call",

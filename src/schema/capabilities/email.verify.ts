@@ -17,7 +17,18 @@ export const emailVerify = capability({
   title: "Verify an e-mail address",
   category: "people",
   description: "Checks whether an e-mail address exists and can receive mail, without sending anything to it.",
-  tags: ["email", "verification", "deliverability", "hygiene"],
+  tags: [
+    ...[
+      "email verification",
+      "verify email",
+      "email verifier",
+      "email validation",
+      "validate email",
+      "check email",
+      "email checker"
+    ],
+    ...["deliverability", "bounce check", "catch-all", "disposable email", "list cleaning", "hygiene", "mailbox exists"]
+  ],
   status: "live",
   billing: {
     model: "per_call",

@@ -45,7 +45,25 @@ export const peopleEnrich = capability({
   category: "people",
   description:
     "Returns a person's profile, job, employer and history from a professional network profile, an e-mail address, or a name with an employer.",
-  tags: ["people", "enrichment", "profile", "contact"],
+  tags: [
+    ...[
+      "people enrichment",
+      "enrich a person",
+      "person enrichment",
+      "person profile",
+      "contact enrichment",
+      "lead enrichment"
+    ],
+    ...[
+      "reverse email lookup",
+      "who is this person",
+      "job title",
+      "employer",
+      "work history",
+      "contact data",
+      "social profile of a person"
+    ]
+  ],
   status: "live",
   billing: {
     model: "on_match",

@@ -21,7 +21,31 @@ export const peopleSearch = capability({
   category: "people",
   description:
     "Finds people by job title, seniority, employer, place, industry or keywords. Results are profiles; look up addresses with email.find.",
-  tags: ["people", "search", "prospecting", "leads", "list"],
+  tags: [
+    ...[
+      "people search",
+      "search people",
+      "find people",
+      "person search",
+      "people",
+      "persons",
+      "contacts",
+      "prospecting",
+      "leads"
+    ],
+    ...[
+      "lead list",
+      "lead generation",
+      "list of people",
+      "directors",
+      "managers",
+      "executives",
+      "founders",
+      "engineers",
+      "employees"
+    ],
+    ...["job title", "seniority", "location", "who works at", "who are the", "decision makers", "candidates", "ppl"]
+  ],
   status: "live",
   billing: {
     model: "metered",

@@ -21,7 +21,8 @@ export const placesSearch = capability({
     "Finds local businesses and other places on the map, with address, phone, website, rating, number of reviews and coordinates. For the ranking of places on a results page, use serp.search with type maps.",
   tags: [
     ...["places", "local business", "google maps", "maps", "near me", "restaurants", "shops", "stores", "address"],
-    ...["phone", "reviews", "rating", "coordinates", "latitude", "longitude", "poi", "local leads", "search"]
+    ...["phone", "reviews", "rating", "coordinates", "latitude", "longitude", "poi", "local leads", "search"],
+    ...["google maps", "local businesses", "list of shops", "places nearby", "businesses in a city"]
   ],
   status: "coming_soon",
   billing: {

@@ -21,7 +21,8 @@ export const seoBacklinks = capability({
   tags: [
     ...["backlinks", "backlink checker", "inbound links", "incoming links", "link building", "link profile"],
     ...["referring domains", "domain authority", "domain rating", "anchor text", "dofollow", "nofollow", "seo"],
-    ...["who links to"]
+    ...["who links to"],
+    ...["backlink checker", "who links to a site", "links to a website", "inbound links", "link profile"]
   ],
   status: "live",
   billing: {

@@ -21,7 +21,8 @@ export const serpSearch = capability({
     "Returns the Google results page for a query exactly as it ranks in a country, place, language and device: organic results with positions, page features and the number of results. For rank tracking and SEO. To research a topic and get the best pages to read, use web.search.",
   tags: [
     ...["serp", "google", "google search", "search engine results", "ranking", "rankings", "rank tracking"],
-    ...["position", "organic", "seo", "keyword", "serp features", "people also ask", "google maps", "local pack"]
+    ...["position", "organic", "seo", "keyword", "serp features", "people also ask", "google maps", "local pack"],
+    ...["google position", "rank checker", "position for a keyword", "google ranking"]
   ],
   status: "live",
   billing: {

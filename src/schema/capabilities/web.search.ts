@@ -17,7 +17,18 @@ export const webSearch = capability({
   title: "Search the web",
   category: "web",
   description: "Searches the public web and returns ranked pages with title, address and snippet.",
-  tags: ["web", "search", "research", "pages"],
+  tags: [
+    ...[
+      "web search",
+      "search the web",
+      "internet search",
+      "search the internet",
+      "online search",
+      "find pages",
+      "look up online"
+    ],
+    ...["search engine", "websearch for agents", "research", "articles about a topic", "pages"]
+  ],
   status: "live",
   billing: {
     model: "per_call",
