@@ -1,0 +1,87 @@
+/**
+ * What inspect says of a raw endpoint is what run does: every endpoint of the shipped catalog is inspected, its example is run at the
+ * stated price, and a request that its schemas refuse is refused at the same place.
+ */
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import addFormats from "ajv-formats"
+import { Ajv2020 } from "ajv/dist/2020.js"
+import { type App, figures, startApp, type Tenant } from "../app.ts"
+
+let app: App
+let org: Tenant
+beforeAll(async () => {
+  app = await startApp()
+  org = await app.tenant("1000000.00")
+})
+afterAll(() => app.stop())
+
+const ajv = new Ajv2020({ strict: false, logger: false })
+addFormats(ajv)
+/** Enough to keep the service busy, few enough to see which one failed. */
+const atOnce = 8
+
+interface Listed {
+  readonly provider: string
+  readonly endpoint: string
+  readonly method: string
+}
+
+const every = async (): Promise<ReadonlyArray<Listed>> => {
+  const { body: providers } = await org.get("/v1/catalog/providers?limit=200")
+  const all: Array<Listed> = []
+  for (const { provider } of providers.items) {
+    let cursor: string | null = null
+    do {
+      const page: { body: any } = await org.get(
+        `/v1/catalog/providers/${provider}/endpoints?limit=200${cursor === null ? "" : `&cursor=${cursor}`}`
+      )
+      all.push(...page.body.items)
+      cursor = page.body.next_cursor
+    } while (cursor !== null)
+  }
+  return all
+}
+
+let refused = 0
+const priced: Record<string, number> = {}
+
+const check = async ({ provider, endpoint, method }: Listed) => {
+  const name = `${provider} ${method} ${endpoint}`
+  const { status, body } = await org.post("/v1/inspect", { provider, endpoint, method })
+  expect([name, status]).toEqual([name, 200])
+  expect([name, body.method, body.endpoint]).toEqual([name, method, endpoint])
+  const { pathParams, queryParams, body: schema, bodyType } = body.input
+  const { path = {}, query = {}, input } = body.example
+  expect([name, ajv.validate(pathParams, path), ajv.validate(queryParams, method === "GET" ? input : query)]).toEqual([
+    name,
+    true,
+    true
+  ])
+  if (schema !== null) expect([name, ajv.validate(schema, input)]).toEqual([name, true])
+  const ran = await org.run(body.example)
+  expect([name, ran.status, ran.body.status]).toEqual([name, 200, "succeeded"])
+  const charged = ran.body.billing.charged
+  priced[body.cost.model] = (priced[body.cost.model] ?? 0) + 1
+  if (body.cost.estimate !== null) expect([name, charged]).toEqual([name, body.cost.estimate])
+  expect(Number(charged)).toBeLessThanOrEqual(Number(body.example.routing.max_cost))
+  const needs: ReadonlyArray<string> = (method === "GET" ? queryParams : schema)?.required ?? []
+  const [needed] = needs
+  if (needed === undefined) return
+  const { [needed]: _left, ...rest } = input
+  const less = await org.run({ ...body.example, input: rest })
+  const where = less.body.error?.details?.map((one: { path: string }) => one.path) ?? []
+  expect([name, less.status, where.includes(`input.${needed}`)]).toEqual([name, 400, true])
+  refused += 1
+}
+
+test("every endpoint of the shipped catalog runs as inspect says", async () => {
+  const all = await every()
+  expect(all.length).toBeGreaterThan(800)
+  const waiting = [...all]
+  const worker = async () => {
+    for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) await check(one)
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+  await app.books()
+  figures("raw endpoints run as inspected", { endpoints: all.length, refused, ...priced, violations: 0 })
+}, 120_000)
