@@ -1,14 +1,20 @@
 /**
- * Unipile: profiles, invitations and messages through professional network accounts that people connected to it.
+ * Unipile: invitations and messages through professional network accounts that people connected to it.
  *
- * It is paid by connected account and month, so a call has no cost of its own: prices are an assumed share. Its offers wait
- * for their adapters.
+ * A person is looked up first, then written to: at most one request of a run contacts somebody. Only who connected an account
+ * knows its id, so an input has to name it; a profile's input can't, and waits for that. It is paid by connected account and
+ * month, so a call has no cost of its own: prices are an assumed share.
  */
+import type { Schema } from "effect"
+import { profileSlug } from "../../schema/capabilities/names.ts"
 import { networkInvite } from "../../schema/capabilities/network.invite.ts"
 import { networkMessage } from "../../schema/capabilities/network.message.ts"
 import { networkProfile } from "../../schema/capabilities/network.profile.ts"
 import { flat } from "../../schema/Pricing.ts"
-import { listed, provider } from "../../schema/Provider.ts"
+import { type Call, type Failure, listed, type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
+import { match, noMatch } from "./outcome.ts"
+import { at, flag, text } from "./read.ts"
+import { refusal, trouble, unreadable } from "./trouble.ts"
 
 const note = "Paid by connected account and month; assumed at $0.005 for a call, a thousandth of an account's month."
 /** $0.005 × 1.2 */
@@ -20,23 +26,148 @@ const profile = listed(networkProfile, {
   wraps: [{ method: "GET", path: "/api/v1/users/{identifier}" }]
 })
 
-const invite = listed(networkInvite, {
+interface Addressed {
+  readonly network_url?: string
+  readonly provider_member_id?: string
+  readonly account_id?: string
+}
+
+/** What an error says of itself, such as "already_connected". */
+const typeOf = (reply: Reply): string => text(reply.body, "type")?.replace(/^errors\//, "") ?? ""
+
+const named = (input: Addressed): boolean =>
+  input.provider_member_id !== undefined || profileSlug(input.network_url ?? "") !== ""
+
+const lookUp = (input: Addressed): Call => ({
+  method: "GET",
+  path: `/api/v1/users/${encodeURIComponent(profileSlug(input.network_url ?? ""))}`,
+  query: { account_id: input.account_id }
+})
+
+/** The person's id, which was given or looked up. */
+const memberOf = (input: Addressed, state: Schema.Json): string | null =>
+  input.provider_member_id ?? text(state, "provider_id")
+
+const nameOf = (value: unknown): string | null =>
+  [text(value, "first_name"), text(value, "last_name")].filter((part) => part !== null).join(" ") || null
+
+/** From the look-up on to the person. */
+const found = (reply: Reply): Outcome<never> => {
+  if (reply.status === 404 || reply.status === 422) {
+    return /not_found|invalid_recipient/.test(typeOf(reply)) ? noMatch("nobody at this address") : refusal(reply)
+  }
+  const provider_id = text(reply.body, "provider_id")
+  if (provider_id === null) return unreadable("provider_id")
+  return { _tag: "Again", state: { provider_id, name: nameOf(reply.body) }, afterMillis: 0, job: false }
+}
+
+const inviteCall = (input: Addressed & { readonly message?: string }, member: string): Call => ({
+  method: "POST",
+  path: "/api/v1/users/invite",
+  body: {
+    account_id: input.account_id,
+    provider_id: member,
+    ...(input.message === undefined ? {} : { message: input.message })
+  }
+})
+
+/** Answers that say that there is nothing to send. */
+const invited: Readonly<Record<string, "already_connected" | "already_invited">> = {
+  already_connected: "already_connected",
+  already_invited: "already_invited",
+  already_invited_recently: "already_invited"
+}
+
+const invite = offer(networkInvite, {
   price: oneCall,
   note,
   wraps: [
     { method: "GET", path: "/api/v1/users/{identifier}" },
     { method: "POST", path: "/api/v1/users/invite" }
-  ]
+  ],
+  serves: (input) => input.account_id !== undefined && named(input),
+  request: (input) => {
+    const member = memberOf(input, null)
+    return member === null ? lookUp(input) : inviteCall(input, member)
+  },
+  next: (state, input) => inviteCall(input, memberOf(input, state) ?? ""),
+  response: (reply, input, state) => {
+    const ended = (status: "sent" | "already_connected" | "already_invited", invitation_id: string | null) =>
+      match({
+        invitation_id,
+        status,
+        profile: { network_url: input.network_url ?? null, name: text(state, "name") ?? nameOf(reply.body) }
+      })
+    if (memberOf(input, state) === null) {
+      if (reply.status === 200 && flag(reply.body, "is_relationship") === true) return ended("already_connected", null)
+      if (text(at(reply.body, "invitation"), "type") === "SENT") return ended("already_invited", null)
+      return found(reply)
+    }
+    const already = invited[typeOf(reply)]
+    if (reply.status === 422 && already !== undefined) return ended(already, null)
+    if (reply.status >= 400) return refusal(reply)
+    const invitation_id = text(reply.body, "invitation_id")
+    return invitation_id === null ? unreadable("invitation_id") : ended("sent", invitation_id)
+  }
 })
 
-const message = listed(networkMessage, {
+type MessageInput = Addressed & { readonly chat_id?: string; readonly text: string; readonly subject?: string }
+
+const intoChat = (input: MessageInput, chat_id: string): Call => ({
+  method: "POST",
+  path: `/api/v1/chats/${encodeURIComponent(chat_id)}/messages`,
+  encoding: "multipart",
+  body: { text: input.text, ...(input.account_id === undefined ? {} : { account_id: input.account_id }) }
+})
+
+const newChat = (input: MessageInput, member: string): Call => ({
+  method: "POST",
+  path: "/api/v1/chats",
+  encoding: "multipart",
+  body: {
+    account_id: input.account_id,
+    attendees_ids: [member],
+    text: input.text,
+    ...(input.subject === undefined ? {} : { title: input.subject, inmail: true })
+  }
+})
+
+/** The person can't be written to: nothing was sent, and nobody is to blame. */
+const unreachable = /^(no_connection_with_recipient|blocked_recipient|invalid_recipient|not_allowed_inmail)$/
+
+const message = offer(networkMessage, {
   price: oneCall,
   note,
   wraps: [
     { method: "POST", path: "/api/v1/chats" },
+    { method: "GET", path: "/api/v1/users/{identifier}" },
     { method: "POST", path: "/api/v1/chats/{chat_id}/messages" }
-  ]
+  ],
+  serves: (input) =>
+    input.chat_id === undefined ? input.account_id !== undefined && named(input) : input.subject === undefined,
+  request: (input) => {
+    if (input.chat_id !== undefined) return intoChat(input, input.chat_id)
+    const member = memberOf(input, null)
+    return member === null ? lookUp(input) : newChat(input, member)
+  },
+  next: (state, input) => newChat(input, memberOf(input, state) ?? ""),
+  response: (reply, input, state) => {
+    if (input.chat_id === undefined && memberOf(input, state) === null) return found(reply)
+    if (unreachable.test(typeOf(reply))) return noMatch("the person can't be written to from this account")
+    if (reply.status >= 400) return refusal(reply)
+    const message_id = text(reply.body, "message_id")
+    const chat_id = text(reply.body, "chat_id") ?? input.chat_id ?? null
+    if (message_id === null) return unreadable("message_id")
+    return match({ message_id, chat_id, status: "sent", sent_at: null })
+  }
 })
+
+/** Limits of the network arrive as refusals of the request. */
+const limits =
+  /^(cannot_resend_yet|cannot_resend_within_24hrs|limit_exceeded|connection_limit_reached|too_many_requests)$/
+
+const reasonOf = (reply: Reply): Failure["reason"] | undefined =>
+  reply.status >= 400 && limits.test(typeOf(reply)) ? "provider_rate_limited" : undefined
 
 export const unipile = provider({
   slug: "unipile",
@@ -47,5 +178,10 @@ export const unipile = provider({
   auth: { kind: "header", name: "X-API-KEY" },
   concurrency: 5,
   timeoutMillis: 60_000,
+  trouble: trouble({
+    // People that are not found, and refusals that are answers.
+    answers: [404, 422],
+    reason: reasonOf
+  }),
   offers: [profile, invite, message]
 })

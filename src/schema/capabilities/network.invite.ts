@@ -53,7 +53,11 @@ export const networkInvite = capability({
       description: "Who was invited"
     })
   }),
-  example: { network_url: "https://www.linkedin.com/in/jane-doe", message: "Hello Jane, this is a test." },
+  example: {
+    network_url: "https://www.linkedin.com/in/jane-doe",
+    message: "Hello Jane, this is a test.",
+    account_id: "account_1"
+  },
   matched: () => true,
   unbilled: (output) => output.status !== "sent",
   side_effect: true,

@@ -50,7 +50,11 @@ export const networkMessage = capability({
     status: Schema.Literals(["sent", "not_sent"]).annotate({ description: "Only sent is charged" }),
     sent_at: orNull(Schema.String, "ISO 8601, when the provider tells")
   }),
-  example: { network_url: "https://www.linkedin.com/in/jane-doe", text: "Hello Jane, this is a test." },
+  example: {
+    network_url: "https://www.linkedin.com/in/jane-doe",
+    text: "Hello Jane, this is a test.",
+    account_id: "account_1"
+  },
   matched: (output) => output.status === "sent",
   side_effect: true,
   channel: "network",
