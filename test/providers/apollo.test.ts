@@ -293,6 +293,13 @@ describe("apollo phone.find", () => {
     })
   })
 
+  test("asked too often, it asks again", async () => {
+    const message = "The maximum number of api calls allowed for api/v1/webhook_result/show is 600 times per hour."
+    const found = done([{ phone_numbers: numbers }])
+    const { outcome } = await play("phone.find", input, accepted, answer(429, { message }), found)
+    expect(outcome?._tag).toBe("Match")
+  })
+
   test("a result that could not be sent anywhere is a result", async () => {
     const { outcome } = await play(
       "phone.find",

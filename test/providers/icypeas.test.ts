@@ -4,7 +4,8 @@ import { conforms } from "./conformance.ts"
 import { example } from "./example.ts"
 import { answer, offerOf, post, runId, secretInHeader, stage } from "./stage.ts"
 
-const play = stage(icypeas)
+// Without the pause between two calls, which a test would have to wait for.
+const play = stage({ ...icypeas, spacingMillis: 0 })
 const john = { full_name: "John Doe", company_domain: "icypeas.com" }
 const id = "oSmI5YYBMa6Snk9TvjDA"
 const drawn = example("icypeas", "email_search")
@@ -58,6 +59,13 @@ describe("icypeas email.find", () => {
     expect(outcome?._tag).toBe("Match")
   })
 
+  test("a result that was asked for too often is asked for again", async () => {
+    const result = example("icypeas", "bulk_single_searchs_read")
+    const { outcome, kept } = await play("email.find", john, drawn, answer(429, {}), result)
+    expect(outcome?._tag).toBe("Match")
+    expect(kept).toEqual([{ id }, { id }])
+  })
+
   test("no match", async () => {
     const miss = example("icypeas", "bulk_single_searchs_read.no_match")
     expect((await play("email.find", john, drawn, miss)).outcome).toEqual({
@@ -78,7 +86,7 @@ describe("icypeas email.find", () => {
   })
 
   const failures = [
-    [[example("icypeas", "error.validation")], "provider_error", "the search was refused: email is required"],
+    [[example("icypeas", "error.validation")], "provider_rejected", "the search was refused: email is required"],
     [
       [answer(200, { success: false, error: "Invalid API key" })],
       "provider_account",
@@ -87,7 +95,7 @@ describe("icypeas email.find", () => {
     [[answer(401, { success: false })], "provider_account", "HTTP 401"],
     [[answer(429, {})], "provider_rate_limited", "HTTP 429"],
     [[answer(200, { success: true })], "invalid_response", "the answer has no readable item"],
-    [[drawn, read({ status: "BAD_INPUT" })], "provider_error", "the search ended as BAD_INPUT"],
+    [[drawn, read({ status: "BAD_INPUT" })], "provider_rejected", "the search ended as BAD_INPUT"],
     [[drawn, read({ status: "INSUFFICIENT_FUNDS" })], "provider_account", "the search ended as INSUFFICIENT_FUNDS"],
     [[drawn, read({ status: "ABORTED" })], "provider_error", "the search ended as ABORTED"],
     [[drawn, read({})], "invalid_response", "the answer has no readable status"],

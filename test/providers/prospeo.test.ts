@@ -95,7 +95,11 @@ describe("prospeo email.find", () => {
       "provider_rate_limited",
       "HTTP 400: RATE_LIMIT_EXCEEDED"
     ],
-    [answer(400, { error: true, error_code: "INVALID_DATAPOINTS" }), "provider_error", "HTTP 400: INVALID_DATAPOINTS"],
+    [
+      answer(400, { error: true, error_code: "INVALID_DATAPOINTS" }),
+      "provider_rejected",
+      "HTTP 400: INVALID_DATAPOINTS"
+    ],
     [answer(400, { error: true, error_code: "SOMETHING_NEW" }), "provider_error", "HTTP 400: SOMETHING_NEW"],
     [answer(500, "x"), "provider_error", "HTTP 500"]
   ] as const
@@ -402,7 +406,7 @@ describe("prospeo company.search", () => {
   const refusals = [
     [answer(400, { error: true, error_code: "NO_RESULTS" }), "NoMatch"],
     [answer(200, { error: false, results: [] }), "NoMatch"],
-    [answer(400, { error: true, error_code: "INVALID_FILTERS", filter_error: "unknown place" }), "provider_error"],
+    [answer(400, { error: true, error_code: "INVALID_FILTERS", filter_error: "unknown place" }), "provider_rejected"],
     [answer(429, { error: true, error_code: "RATE_LIMITED" }), "provider_rate_limited"],
     [answer(200, { error: false }), "invalid_response"]
   ] as const

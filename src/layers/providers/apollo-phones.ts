@@ -11,7 +11,7 @@ import { matchCall } from "./apollo-people.ts"
 import { cost, match, noMatch } from "./outcome.ts"
 import { international } from "./phone.ts"
 import { at, isRecord, list, number, text } from "./read.ts"
-import { unreadable } from "./trouble.ts"
+import { said, unreadable } from "./trouble.ts"
 
 /**
  * The provider demands an address to send the number to, and would send a person's number to whoever owns it. Nobody can
@@ -24,9 +24,11 @@ const patienceMillis = 300_000
 const pauseMillis = 5_000
 const pauseSecondsMax = 30
 
-/** The look-up still runs. */
+/** The look-up still runs, or was asked about too often: it is paid for, so neither is a reason to give it up. */
 export const isPending = (reply: Reply): boolean =>
-  reply.status === 404 && text(reply.body, "error_code") === "result_pending"
+  reply.status === 429
+    ? said(reply).includes("webhook_result")
+    : reply.status === 404 && text(reply.body, "error_code") === "result_pending"
 
 /** As text: the id has up to 19 digits, and a number of JavaScript holds 15 of them. It is the last of its name. */
 const requestId = (reply: Reply): string | null =>

@@ -23,16 +23,23 @@ import {
 } from "../../schema/Provider.ts"
 import { match, noMatch } from "./outcome.ts"
 import { at, flag, list, text } from "./read.ts"
-import { said, trouble, unreadable } from "./trouble.ts"
+import { refusal, said, trouble, unreadable } from "./trouble.ts"
 
 const note = "Published credits per operation; the price of a credit is assumed at $0.04."
 const ticket: Wraps = { method: "POST", path: "/bulk-single-searchs/read" }
 
 /** Results may be asked for 30 times a minute. */
 const againMillis = 3_000
+const tooMany = 429
 const running = new Set(["NONE", "SCHEDULED", "IN_PROGRESS"])
 const found = new Set(["FOUND", "DEBITED"])
 const notFound = new Set(["NOT_FOUND", "DEBITED_NOT_FOUND"])
+
+/** How a search ends that found nothing out. */
+const ends: Readonly<Record<string, Failure["reason"]>> = {
+  INSUFFICIENT_FUNDS: "provider_account",
+  BAD_INPUT: "provider_rejected"
+}
 
 const again = (id: string): Outcome<never> => ({ _tag: "Again", state: { id }, afterMillis: againMillis, job: true })
 
@@ -44,11 +51,14 @@ const finished = (
   state: unknown
 ): { readonly item: unknown; readonly status: string } | Outcome<never> => {
   if (state === null) {
+    if (reply.status === tooMany) return refusal(reply)
     const id = text(reply.body, "item", "_id")
     return id === null ? unreadable("item") : again(id)
   }
   const id = text(state, "id")
   if (id === null) return unreadable("ticket")
+  // The search is paid for: asking too often for its result is no reason to give it up.
+  if (reply.status === tooMany) return again(id)
   const items = list(reply.body, "items")
   if (items === null) return unreadable("items")
   // A ticket that was drawn a moment ago may not be listed yet.
@@ -58,10 +68,7 @@ const finished = (
   if (status === null) return unreadable("status")
   if (running.has(status)) return again(id)
   if (found.has(status) || notFound.has(status)) return { item, status }
-  return failure(
-    status === "INSUFFICIENT_FUNDS" ? "provider_account" : "provider_error",
-    `the search ended as ${status}`
-  )
+  return failure(ends[status] ?? "provider_error", `the search ended as ${status}`)
 }
 
 /** Only what was found is debited for certain. */
@@ -162,12 +169,14 @@ const verify = offer(emailVerify, {
   }
 })
 
-const standard = trouble()
+const standard = trouble({ answers: [tooMany] })
 
 /** An input error says which field is wrong, in a list of its own. */
 const refused = (reply: Reply): Failure | undefined => {
   if (reply.status >= 300 || flag(reply.body, "success") !== false) return undefined
-  const words = text(reply.body, "validationErrors", 0, "message") ?? said(reply)
+  const invalid = text(reply.body, "validationErrors", 0, "message")
+  if (invalid !== null) return failure("provider_rejected", `the search was refused: ${invalid}`)
+  const words = said(reply)
   const reason = /api key|unauthori[sz]ed|credit/i.test(words) ? "provider_account" : "provider_error"
   return failure(reason, words === "" ? "the search was refused without a reason" : `the search was refused: ${words}`)
 }
@@ -180,8 +189,9 @@ export const icypeas = provider({
   // The bare key, without a scheme.
   auth: { kind: "header", name: "authorization" },
   credit: "0.04",
-  // Results may be asked for 30 times a minute.
   concurrency: 2,
+  // Results may be asked for 30 times a minute.
+  spacingMillis: 2_000,
   timeoutMillis: 60_000,
   trouble: (reply) => refused(reply) ?? standard(reply),
   offers: [find, verify]

@@ -30,9 +30,10 @@ const reasons: Readonly<Record<string, Failure["reason"]>> = {
   ACCOUNT_RESTRICTED: "provider_account",
   RATE_LIMIT_EXCEEDED: "provider_rate_limited",
   RATE_LIMITED: "provider_rate_limited",
-  INVALID_DATAPOINTS: "provider_error",
+  // Values of the caller that it has no use for.
+  INVALID_DATAPOINTS: "provider_rejected",
+  INVALID_FILTERS: "provider_rejected",
   INVALID_REQUEST: "provider_error",
-  INVALID_FILTERS: "provider_error",
   INTERNAL_ERROR: "provider_error"
 }
 
