@@ -1,53 +1,28 @@
 /**
- * The operator's commands beside `serve`: they work on the database itself, with the settings of the service.
+ * The operator's commands: they work on the database itself, with the settings of the service.
  *
- * `catalog import` shows what would change before anything does, and changes all of it or nothing.
+ * `catalog import` shows what would change before anything does, and changes all of it or nothing. What they do is loaded when
+ * one of them is run (Operations.ts).
  */
-import { Console, Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { Storage } from "./App.ts"
-import { Audit } from "./layers/Audit.ts"
-import { CatalogImports, type ImportPlan } from "./layers/CatalogImports.ts"
-import { CommandFailed } from "./http/client/Client.ts"
 
-export const audit = Command.make("audit", {}, () =>
-  Effect.gen(function* () {
-    const report = yield* Effect.flatMap(Audit, (books) => books.run)
-    for (const violation of report.violations)
-      yield* Console.log(`VIOLATION ${violation.equation}: ${violation.subject}: ${violation.detail}`)
-    const good = report.violations.length === 0
-    yield* Console.log(
-      `${good ? "The books add up" : `${report.violations.length} violations`}: ${report.wallets} wallets, ${report.entries} ledger entries, ${report.runs} runs checked.`
+const operations = Effect.promise(() => import("./Operations.ts"))
+
+export const serve = Command.make(
+  "serve",
+  {
+    role: Flag.Literals("role", ["all", "http", "worker"]).pipe(
+      Flag.withDescription("what this process does; any number of processes of each role share one database"),
+      Flag.withDefault("all")
     )
-    if (!good) return yield* new CommandFailed({ message: "the books do not add up", exit_code: 1 })
-  }).pipe(Effect.provide(Storage))
-).pipe(Command.withDescription("Recompute the books from the ledger; exit code 1 when something does not add up"))
+  },
+  ({ role }) => Effect.flatMap(operations, (loaded) => loaded.serve(role))
+).pipe(Command.withDescription("Run the service (or one role of it)"))
 
-/** Lines of one kind that are shown; the rest are counted. */
-const linesMax = 20
-
-const lines = (sign: string, keys: ReadonlyArray<string>, all: boolean) => {
-  const shown = all ? keys : keys.slice(0, linesMax)
-  const rest = keys.length - shown.length
-  return [
-    ...shown.map((key) => `${sign} ${key}`),
-    ...(rest > 0 ? [`${sign} … and ${rest} more (--all shows them)`] : [])
-  ]
-}
-
-const report = ({ imported: { document, warnings }, diff }: ImportPlan, all: boolean) => [
-  ...lines("+", diff.added, all),
-  ...lines("~", diff.changed, all),
-  ...lines("-", diff.removed, all),
-  ...lines(
-    "!",
-    warnings.map(({ where, message }) => (where === "" ? message : `${where}: ${message}`)),
-    all
-  ),
-  `${document.provider}: ${document.endpoints.length} endpoints; ${diff.added.length} added, ${diff.changed.length} changed, ${diff.removed.length} removed, ${diff.unchanged} unchanged, ${warnings.length} warnings.`
-]
-
-const Imports = CatalogImports.layer.pipe(Layer.provide(Storage))
+export const audit = Command.make("audit", {}, () => Effect.flatMap(operations, (loaded) => loaded.audit)).pipe(
+  Command.withDescription("Recompute the books from the ledger; exit code 1 when something does not add up")
+)
 
 const all = Flag.Boolean("all").pipe(Flag.withDescription("show every line"), Flag.withDefault(false))
 const patterns = (name: string, description: string) =>
@@ -71,43 +46,31 @@ const importCommand = Command.make(
     dry_run: Flag.Boolean("dry-run").pipe(Flag.withDescription("only show what would change"), Flag.withDefault(false)),
     all
   },
-  Effect.fnUntraced(function* ({ location, provider, title, sources, task, include, exclude, dry_run, all }) {
-    const imports = yield* CatalogImports
-    yield* Console.error(`reading ${location}`)
-    const plan = yield* imports.prepare({
-      location,
-      provider: Option.getOrNull(provider),
-      title: Option.getOrNull(title),
-      sources: Option.getOrNull(sources),
-      body_type: task ? "task" : "json",
-      include,
-      exclude
-    })
-    for (const line of report(plan, all)) yield* Console.log(line)
-    if (dry_run) return yield* Console.error("nothing was changed (--dry-run)")
-    const { added, changed, removed } = plan.diff
-    if (added.length + changed.length + removed.length === 0) return yield* Console.error("nothing to change")
-    yield* imports.apply(plan)
-    yield* Console.error("imported; running services see it within 5 seconds")
-  })
+  ({ location, provider, title, sources, task, include, exclude, dry_run, all }) =>
+    Effect.flatMap(operations, (loaded) =>
+      loaded.importCatalog({
+        request: {
+          location,
+          provider: Option.getOrNull(provider),
+          title: Option.getOrNull(title),
+          sources: Option.getOrNull(sources),
+          body_type: task ? "task" : "json",
+          include,
+          exclude
+        },
+        dry_run,
+        all
+      })
+    )
 ).pipe(
-  Command.provide(Imports),
   Command.withDescription(
     "Import a provider's raw endpoints: shows the difference, and replaces all of them or nothing"
   )
 )
 
-const reset = Command.make(
-  "reset",
-  { provider: Argument.String("provider") },
-  Effect.fnUntraced(function* ({ provider }) {
-    const imports = yield* CatalogImports
-    const done = yield* imports.reset(provider)
-    yield* Console.log(
-      done ? `${provider}: back to what the package ships` : `${provider}: nothing was imported, so nothing changes`
-    )
-  })
-).pipe(Command.provide(Imports), Command.withDescription("Forget a provider's import, and use what the package ships"))
+const reset = Command.make("reset", { provider: Argument.String("provider") }, ({ provider }) =>
+  Effect.flatMap(operations, (loaded) => loaded.resetCatalog(provider))
+).pipe(Command.withDescription("Forget a provider's import, and use what the package ships"))
 
 export const catalog = Command.make("catalog").pipe(
   Command.withDescription("Maintain the catalog of raw endpoints"),

@@ -1,5 +1,5 @@
 /**
- * The process's entry: `rungate serve [--role all|http|worker]` and `rungate audit`.
+ * The `rungate` command: what clients use, and what operators use, `serve` above all.
  *
  * Anything that stops the start is one clear sentence and exit code 1.
  */
@@ -10,41 +10,16 @@ import * as NodeRuntime from "@effect/platform-node-shared/NodeRuntime"
 import * as NodeStdio from "@effect/platform-node-shared/NodeStdio"
 import * as NodeTerminal from "@effect/platform-node-shared/NodeTerminal"
 import { Cause, Effect, Exit, Layer, Logger } from "effect"
-import { CliError, Command, Flag } from "effect/cli"
+import { CliError, Command } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
-import { service, worker } from "./App.ts"
 import { call } from "./http/cli/call.ts"
 import { discover } from "./http/cli/discover.ts"
 import { inspect } from "./http/cli/inspect.ts"
 import { run } from "./http/cli/run.ts"
 import { Client, CommandFailed } from "./http/client/Client.ts"
-import { audit, catalog } from "./Operator.ts"
+import { audit, catalog, serve } from "./Operator.ts"
 import { Settings } from "./layers/Settings.ts"
-import { welcome } from "./Welcome.ts"
 import packageJson from "../package.json" with { type: "json" }
-
-const role = Flag.Literals("role", ["all", "http", "worker"]).pipe(
-  Flag.withDescription("what this process does; any number of processes of each role share one database"),
-  Flag.withDefault("all")
-)
-
-const serve = Command.make("serve", { role }, ({ role }) =>
-  role === "worker"
-    ? Effect.scoped(
-        Effect.gen(function* () {
-          yield* Layer.build(worker)
-          yield* Effect.logInfo("Rungate worker is taking turns and executing runs")
-          yield* Effect.never
-        })
-      )
-    : Effect.scoped(
-        Effect.gen(function* () {
-          const context = yield* Layer.build(service(role))
-          yield* Effect.provideContext(welcome, context)
-          yield* Effect.never
-        })
-      )
-).pipe(Command.withDescription("Run the service (or one role of it)"))
 
 /** What clients use: they know the service by its address, and none of its settings. */
 const client = [

@@ -50,7 +50,7 @@ const check = async ({ provider, endpoint, method }: Listed) => {
   const { status, body } = await org.post("/v1/inspect", { provider, endpoint, method })
   expect([name, status]).toEqual([name, 200])
   expect([name, body.method, body.endpoint]).toEqual([name, method, endpoint])
-  const { pathParams, queryParams, body: schema, bodyType } = body.input
+  const { pathParams, queryParams, body: schema } = body.input
   const { path = {}, query = {}, input } = body.example
   expect([name, ajv.validate(pathParams, path), ajv.validate(queryParams, method === "GET" ? input : query)]).toEqual([
     name,
