@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { postmark } from "../../src/layers/providers/postmark.ts"
-import { answer, fixture, post, secretInHeader, stage } from "./stage.ts"
+import { conforms } from "./conformance.ts"
+import { answer, fixture, offerOf, post, secretInHeader, stage } from "./stage.ts"
 
 const play = stage(postmark)
 const input = {
@@ -12,6 +13,20 @@ const input = {
 }
 
 describe("postmark email.send", () => {
+  test("what it asks conforms to the document", () => {
+    const full = {
+      ...input,
+      to: ["a@b.co", "c@d.co"],
+      text: "t",
+      cc: ["e@f.co"],
+      bcc: ["g@h.co"],
+      reply_to: "i@j.co",
+      tags: { a: "b" },
+      headers: { "X-A": "b" }
+    }
+    expect(conforms(postmark, offerOf(postmark, "email.send").request(full, { run_id: "run_1" }))).toEqual([])
+  })
+
   test("an accepted message", async () => {
     const { asked, outcome } = await play("email.send", input, fixture("postmark", "email_send"))
     expect(asked).toEqual([

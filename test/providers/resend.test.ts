@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { resend } from "../../src/layers/providers/resend.ts"
+import { conforms } from "./conformance.ts"
 import { answer, fixture, offerOf, post, runId, secretAsBearer, stage } from "./stage.ts"
 
 const play = stage(resend)
@@ -13,6 +14,20 @@ const input = {
 }
 
 describe("resend email.send", () => {
+  test("what it asks conforms to the document", () => {
+    const full = {
+      ...input,
+      to: ["a@b.co", "c@d.co"],
+      text: "t",
+      cc: ["e@f.co"],
+      bcc: ["g@h.co"],
+      reply_to: "i@j.co",
+      tags: { a: "b" },
+      headers: { "X-A": "b" }
+    }
+    expect(conforms(resend, offerOf(resend, "email.send").request(full, { run_id: "run_1" }))).toEqual([])
+  })
+
   test("an accepted message, keyed by the run", async () => {
     const { asked, outcome } = await play("email.send", input, fixture("resend", "emails_send"))
     expect(asked).toEqual([
