@@ -62,9 +62,9 @@ describe("a raw run", () => {
   test("of a task endpoint takes one task or up to ten", async () => {
     const task = { keyword: "widgets" }
     expect((await run({ endpoint: "/tasks", input: task })).status).toBe(200)
-    const ten = await run({ endpoint: "/tasks", input: Array(10).fill(task) })
+    const ten = await run({ endpoint: "/tasks", input: Array.from({ length: 10 }, () => task) })
     expect([ten.status, ten.body.billing.quoted, ten.body.billing.charged]).toEqual([200, "0.20", "0.20"])
-    const eleven = await run({ endpoint: "/tasks", input: Array(11).fill(task) })
+    const eleven = await run({ endpoint: "/tasks", input: Array.from({ length: 11 }, () => task) })
     expect([eleven.status, eleven.body.error.details[0].path]).toEqual([400, "input"])
     const second = await run({ endpoint: "/tasks", input: [task, {}] })
     expect([second.status, second.body.error.details[0].path]).toEqual([400, "input.1.keyword"])

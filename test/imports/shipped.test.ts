@@ -116,7 +116,7 @@ describe("the shipped catalog", () => {
       one.endpoints.flatMap(({ origin, path }) => (origin === undefined ? [] : [`${one.provider} ${path} ${origin}`]))
     )
     expect(elsewhere).toEqual(["sec_edgar /LATEST/search-index https://efts.sec.gov"])
-    expect(providers.find((one) => one.slug === "sec_edgar")?.origins).toEqual(["https://efts.sec.gov"])
+    expect(providers.find((one) => one.slug === "sec_edgar")?.origins).toContain("https://efts.sec.gov")
   })
 
   test("offers nothing that shows or changes what organizations share", () => {

@@ -182,7 +182,8 @@ export const importOpenApi: (
     read = normal.size()
     const server = serverOf(operation.operation.node) ?? serverOf(item.node)
     const elsewhere = server !== null && server !== base_url ? new URL(server).origin : null
-    if (elsewhere !== null) warnings.add(where, `is served by ${elsewhere}: it is listed where the provider's adapter names it`)
+    if (elsewhere !== null)
+      warnings.add(where, `is served by ${elsewhere}: it is listed where the provider's adapter names it`)
     drafts.push({ operation, parameters, body, work, elsewhere })
     yield* turn(work)
   }

@@ -37,7 +37,7 @@ export const networkMessage = capability({
     ),
     text: Field.text("The message", textLengthMax),
     account_id: Schema.optionalKey(
-      Field.text("The connected account that sends; the workspace's own when left out", 200)
+      Field.text("The connected account that sends; every provider of today needs it, except into a chat", 200)
     ),
     subject: Schema.optionalKey(
       Field.text("Subject line, which makes it an InMail: for people who are not connected", subjectLengthMax)
