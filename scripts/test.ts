@@ -6,11 +6,14 @@
  */
 import { spawn } from "node:child_process"
 import { existsSync, statSync } from "node:fs"
+import { availableParallelism } from "node:os"
 import { join, relative, resolve } from "node:path"
 
 const root = join(import.meta.dir, "..")
 /** Long enough for a busy machine, short enough to notice a test that hangs. A test may set its own. */
 const testMillisMax = 30_000
+/** Fewer files than this are not worth a second process. */
+const halvesFrom = 20
 /** Their commands take minutes: `npm run test:chaos`, `npm run bench`. */
 const separate = /^test\/(chaos|bench)\//
 /** Flags of `bun test` that take the next argument. */
@@ -49,12 +52,12 @@ interface Round {
 // oxlint-disable-next-line no-control-regex -- colors are control characters
 const colors = /\u001b\[[0-9;]*m/g
 
-/** One `bun test` over some files. Its report is shown as it comes and read on the way. */
-const run = async (files: ReadonlyArray<string>): Promise<Round> => {
+/** One `bun test` over some files. Its report is read on the way, and shown as it comes or, when another one is, at its end. */
+const run = async (files: ReadonlyArray<string>, live = true): Promise<Round> => {
   const paths = files.map((file) => `./${file}`)
   const child = spawn(process.execPath, ["test", ...flags, ...paths], {
     cwd: root,
-    stdio: ["ignore", "inherit", "pipe"],
+    stdio: ["ignore", live ? "inherit" : "pipe", "pipe"],
     env: { ...process.env, ...(process.stderr.isTTY ? { FORCE_COLOR: "1" } : {}) }
   })
   const stop = (signal: NodeJS.Signals) => {
@@ -63,14 +66,18 @@ const run = async (files: ReadonlyArray<string>): Promise<Round> => {
   }
   process.once("SIGINT", stop).once("SIGTERM", stop)
   let report = ""
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
     report += text
-    process.stderr.write(text)
+  })
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    report += text
+    if (live) process.stderr.write(text)
   })
   const [code, signal] = await new Promise<[number | null, string | null]>((done) =>
     child.once("close", (...end) => done(end))
   )
   process.off("SIGINT", stop).off("SIGTERM", stop)
+  if (!live) process.stderr.write(report)
 
   const lines = report.replace(colors, "").split("\n")
   const marked = (mark: string) => lines.filter((line) => line.startsWith(`(${mark}) `)).length
@@ -96,15 +103,36 @@ const run = async (files: ReadonlyArray<string>): Promise<Round> => {
 let passed = 0
 let failed = 0
 let skipped = 0
-for (let left = chosen; left.length > 0; ) {
-  const round = await run(left)
-  passed += round.passed
-  failed += round.failed
-  skipped += round.skipped
-  const next = left.filter((file) => !round.done.has(file))
-  if (next.length === left.length) break
-  left = next
+
+/** All of these files, in as many processes as it takes when some die. */
+const runAll = async (files: ReadonlyArray<string>, live: boolean) => {
+  for (let left = files; left.length > 0; ) {
+    const round = await run(left, live)
+    passed += round.passed
+    failed += round.failed
+    skipped += round.skipped
+    const next = left.filter((file) => !round.done.has(file))
+    if (next.length === left.length) return
+    left = next
+  }
 }
+
+// Most tests wait for a database or a process, so two halves at once take little more than one. Each half has servers of its own.
+const halves = chosen.length >= halvesFrom && availableParallelism() > 1
+await Promise.all(
+  halves
+    ? [
+        runAll(
+          chosen.filter((_, at) => at % 2 === 0),
+          true
+        ),
+        runAll(
+          chosen.filter((_, at) => at % 2 === 1),
+          false
+        )
+      ]
+    : [runAll(chosen, true)]
+)
 
 console.log()
 if (chosen.length === 0) console.log(`no test file matches ${wanted.join(" ")}`)
