@@ -8,7 +8,7 @@ import type { Endpoint } from "../schema/Endpoint.ts"
 import { Catalog, type CatalogEntry } from "./Catalog.ts"
 import { Endpoints, type RawProvider, type Snapshot } from "./Endpoints.ts"
 import type { SearchDocument } from "./search/Document.ts"
-import { hintsFor } from "./search/hints.ts"
+import { hintsFor, jobsFor } from "./search/hints.ts"
 import { buildIndex, search, type SearchIndex } from "./search/Index.ts"
 
 export type Item =
@@ -108,7 +108,9 @@ export class Discovery extends Context.Service<
             ...(kind === null ? {} : { kind }),
             ...(provider === null ? {} : { provider })
           }
-          const hits = search(index, request)
+          // A slug looks like a domain: it is searched for as it is.
+          const jobs = catalog.find(query.trim().toLowerCase()) === undefined ? jobsFor(query) : null
+          const hits = search(index, jobs === null ? request : { ...request, query: jobs })
           const found = hits.flatMap(({ id, score }) => {
             const item = items[id]
             return item === undefined ? [] : [{ item, score }]

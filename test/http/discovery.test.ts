@@ -73,6 +73,12 @@ describe("POST /v1/discover", () => {
   test("says what fits an identifier", async () => {
     const { body } = await discover({ query: "jane.doe@example.com" })
     expect(body.hints.join(" ")).toContain("email.verify")
+    expect(body.items.map((one: { capability?: string }) => one.capability)).toEqual(
+      expect.arrayContaining(["email.verify", "people.enrich"])
+    )
+    expect(body.items[0].kind).toBe("capability")
+    const named = await discover({ query: "hunter domain search" })
+    expect([named.body.items[0].provider, named.body.items[0].endpoint]).toEqual(["hunter", "/domain-search"])
   })
 
   test.each([

@@ -25,7 +25,6 @@ describe("hints", () => {
   test.each([
     ["jane@example.com", "email.verify"],
     ["who is jane@example.com", "people.enrich"],
-    ["jane@example.com", "GET /v1/history?q=jane%40example.com"],
     ["https://www.linkedin.com/in/jane-doe/", "network.profile"],
     ["linkedin.com/company/example", "company.enrich"],
     ["https://example.com/pricing", "web.scrape"],

@@ -11,6 +11,7 @@ import type { SearchDocument } from "./Document.ts"
 import { postingsOf } from "./Postings.ts"
 import { type Lexicon, type Slot, slotsOf } from "./Query.ts"
 import { behindFactor, best, fittingShare, orderOf, type Ranked, type Standing, standingOf } from "./Ranking.ts"
+import { queryWords } from "./Tokens.ts"
 import { type Concept, synonyms } from "./synonyms.ts"
 
 export interface SearchIndex extends Lexicon, Standing {
@@ -137,7 +138,8 @@ const rank = (index: SearchIndex, request: SearchRequest, count: number): Readon
       lifts.set(capability, Math.max(lifts.get(capability) ?? 0, score))
     }
   }
-  const gains: ReadonlyMap<number, number> = kind === "capability" ? new Map() : gainsOf(index)
+  const named = queryWords(request.query).some(({ word }) => index.providers.has(word))
+  const gains: ReadonlyMap<number, number> = kind === "capability" || named ? new Map() : gainsOf(index)
   for (const [id, gain] of gains) consider(id, (scores[id] ?? 0) * (factors[id] ?? 0) + gain)
   for (let at = 0; at < count && kind !== "capability"; at += 1) {
     const id = touched[at] ?? 0

@@ -8,7 +8,8 @@
  * 4. A live capability that wraps an endpoint always ranks above it: its score is raised to the endpoint's, even when it
  *    matched nothing itself, and of equal scores capabilities come first.
  * 5. What a capability does, the endpoints behind it do: those of the capabilities that fit best gain `behindFactor` of their
- *    capability's score, and so show up beside it also when their provider uses other words.
+ *    capability's score, and so show up beside it also when their provider uses other words. A query that names a provider
+ *    wants that provider's own endpoint: then nothing is gained.
  * 6. An endpoint that follows up on another call's answer ("/batch/{id}/errors") comes after an equally relevant one that
  *    does not: its score is multiplied by `followUpFactor`.
  * 7. Equal scores: capabilities, then live ones, then by the capability's own relevance, then by slug, then by position.
@@ -89,15 +90,19 @@ export interface Standing {
   readonly wrappers: Uint32Array
   /** For each live capability the endpoints behind it. */
   readonly behind: ReadonlyMap<number, ReadonlyArray<number>>
+  /** Slugs of providers that have endpoints. */
+  readonly providers: ReadonlySet<string>
 }
 
 /** `yieldEvery`: documents between two pauses. */
 export function* standingOf(documents: ReadonlyArray<SearchDocument>, yieldEvery: number): Generator<void, Standing> {
   const capabilities: Array<number> = []
   const live = new Map<string, number>()
+  const providers = new Set<string>()
   const factors = new Float32Array(documents.length)
   for (const [id, document] of documents.entries()) {
     factors[id] = factorOf(document)
+    if (document.provider !== null) providers.add(document.provider)
     if (document.kind === "capability") {
       capabilities.push(id)
       if (document.live) live.set(document.slug, id)
@@ -117,5 +122,5 @@ export function* standingOf(documents: ReadonlyArray<SearchDocument>, yieldEvery
     wrapStarts[id + 1] = wrappers.length
     if (id % yieldEvery === yieldEvery - 1) yield
   }
-  return { capabilities, factors, wrapStarts, wrappers: Uint32Array.from(wrappers), behind }
+  return { capabilities, factors, wrapStarts, wrappers: Uint32Array.from(wrappers), behind, providers }
 }

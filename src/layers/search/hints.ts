@@ -19,8 +19,6 @@ interface Subject {
   readonly what: string
   readonly pattern: RegExp
   readonly capabilities: ReadonlyArray<readonly [slug: string, purpose: string]>
-  /** Whether GET /v1/history takes it as a subject. */
-  readonly history: boolean
 }
 
 /** In the order in which they are tried: a profile's address is also an address. Patterns are anchored and linear. */
@@ -31,8 +29,7 @@ const subjects: ReadonlyArray<Subject> = [
     capabilities: [
       ["email.verify", "check it"],
       ["people.enrich", "learn whose it is"]
-    ],
-    history: true
+    ]
   },
   {
     what: "a professional network profile",
@@ -41,14 +38,12 @@ const subjects: ReadonlyArray<Subject> = [
       ["network.profile", "read it"],
       ["people.enrich", "enrich the person"],
       ["email.find", "find the work e-mail"]
-    ],
-    history: true
+    ]
   },
   {
     what: "a company's network page",
     pattern: /^(?:https?:\/\/)?(?:[a-z]{2,3}\.)?linkedin\.com\/company\/\S+$/iu,
-    capabilities: [["company.enrich", "enrich the company"]],
-    history: true
+    capabilities: [["company.enrich", "enrich the company"]]
   },
   {
     what: "a social profile or post",
@@ -57,8 +52,7 @@ const subjects: ReadonlyArray<Subject> = [
     capabilities: [
       ["social.profile", "read the profile"],
       ["social.posts", "list its posts"]
-    ],
-    history: true
+    ]
   },
   {
     what: "a web address",
@@ -66,8 +60,7 @@ const subjects: ReadonlyArray<Subject> = [
     capabilities: [
       ["web.scrape", "read the page"],
       ["company.enrich", "learn about the company behind it"]
-    ],
-    history: true
+    ]
   },
   {
     what: "a domain",
@@ -77,14 +70,12 @@ const subjects: ReadonlyArray<Subject> = [
       ["web.scrape", "read its home page"],
       ["domain.check", "see whether it is free"],
       ["seo.domain", "see how it ranks"]
-    ],
-    history: true
+    ]
   },
   {
     what: "a phone number",
     pattern: /^(?:\+|00)?\(?[0-9][0-9 ().-]{5,20}[0-9]$/u,
-    capabilities: [["phone.lookup", "look it up"]],
-    history: true
+    capabilities: [["phone.lookup", "look it up"]]
   }
 ]
 
@@ -104,6 +95,13 @@ const subjectOf = (query: string): readonly [Subject, string] | null => {
   return null
 }
 
+/** What to search for when the query is nothing but data: the names of what can be done with it. Null for any other query. */
+export const jobsFor = (query: string): string | null => {
+  const whole = query.slice(0, queryLengthMax).trim()
+  const subject = subjects.find(({ pattern }) => pattern.test(whole))
+  return subject === undefined ? null : subject.capabilities.map(([slug]) => slug).join(" ")
+}
+
 const listed = (words: ReadonlyArray<string>): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words[words.length - 1]}`
 
@@ -115,12 +113,9 @@ const forData = (query: string, slugs: ReadonlySet<string>): ReadonlyArray<strin
   const uses = subject.capabilities
     .filter(([slug]) => slugs.has(slug))
     .map(([slug, purpose]) => `${slug} to ${purpose}`)
-  return [
-    ...(uses.length > 0
-      ? [`The query holds ${subject.what}. Run ${listed(uses)}; discover looks for jobs, not for data.`]
-      : []),
-    ...(subject.history ? [`See what is already known of it, free: GET /v1/history?q=${encodeURIComponent(text)}`] : [])
-  ]
+  return uses.length > 0
+    ? [`The query holds ${subject.what}. Run ${listed(uses)}; discover looks for jobs, not for data.`]
+    : []
 }
 
 const forNothing = (index: SearchIndex, { query, kind, provider }: SearchRequest): ReadonlyArray<string> => {
