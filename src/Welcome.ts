@@ -8,7 +8,9 @@ import { Asking } from "./actors/Asking.ts"
 import { encodeCredit } from "./actors/Commands.ts"
 import { Server } from "./http/Server.ts"
 import { Accounts } from "./layers/Accounts.ts"
+import { Catalog } from "./layers/Catalog.ts"
 import { DatabaseUrl } from "./layers/Database.ts"
+import { Endpoints } from "./layers/Endpoints.ts"
 import { newId } from "./layers/Ids.ts"
 import { Queues } from "./layers/Queues.ts"
 import { Settings } from "./layers/Settings.ts"
@@ -41,12 +43,16 @@ export const welcome = Effect.gen(function* () {
   const settings = yield* Settings
   const queues = yield* Queues
   const { embedded } = yield* DatabaseUrl
+  const catalog = yield* Catalog
+  const snapshot = (yield* Endpoints).snapshot()
+  const endpoints = [...snapshot.providers.values()].reduce((sum, one) => sum + one.endpoints.length, 0)
   const key = yield* demoKey
   const address = settings.publicUrl ?? url
   const lines = [
     "",
     `Rungate (${settings.mode}) listens on ${url}`,
     `  database ${embedded ? `embedded, in ${settings.dataDir}` : "from DATABASE_URL"}; queues on ${queues.backend === "redis" ? "Redis" : "Postgres"}`,
+    `  ${catalog.entries.length} capabilities, ${snapshot.providers.size} providers, ${endpoints} raw endpoints`,
     `  API reference ${address}/docs`,
     ...(key === null
       ? []
@@ -60,6 +66,7 @@ export const welcome = Effect.gen(function* () {
     "Try:",
     "",
     ...(key === null ? ["  export RUNGATE_API_KEY=rg_test_…"] : [`  export RUNGATE_API_KEY=${key}`]),
+    `  curl -s ${address}/v1/discover -H "Content-Type: application/json" -d '{"query":"find the work email of a person"}'`,
     `  curl -s ${address}/v1/run -H "Authorization: Bearer $RUNGATE_API_KEY" -H "Content-Type: application/json" \\`,
     `    -d '{"capability":"email.find","input":{"full_name":"Ada Lovelace","company_domain":"example.com"}}'`,
     `  curl -s ${address}/v1/wallet/transactions -H "Authorization: Bearer $RUNGATE_API_KEY"`,

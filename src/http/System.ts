@@ -1,7 +1,8 @@
 /** What machines ask of a process: is it alive, is it ready, how is it doing. No key, nothing about any customer. */
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Waiters } from "../actors/Waiters.ts"
+import { Breakers } from "../layers/Breakers.ts"
 import { Health } from "../layers/Health.ts"
 import { MailStore } from "../layers/MailStore.ts"
 import { Queues } from "../layers/Queues.ts"
@@ -53,6 +54,8 @@ const metrics = Effect.gen(function* () {
   const queues = yield* Queues
   const mail = yield* MailStore
   const health = yield* Health
+  const breakers = yield* Breakers
+  const now = yield* Clock.currentTimeMillis
   const rows = yield* stats.read
   const number = (name: string, help: string, type: string, lines: ReadonlyArray<string>) => [
     `# HELP ${name} ${help}`,
@@ -80,6 +83,18 @@ const metrics = Effect.gen(function* () {
       "gauge",
       attemptLines(health.lastHour())
     ),
+    ...number(
+      "rungate_offers_left_alone",
+      "Offers that this process does not ask for a while, by the reason why.",
+      "gauge",
+      breakers
+        .all()
+        .filter(({ trip }) => trip.until > now)
+        .map(
+          ({ provider, subject, trip }) =>
+            `rungate_offers_left_alone{provider="${provider}",capability="${subject.replace(/["\\\n]/g, "")}",reason="${trip.reason}"} 1`
+        )
+    ),
     ...number("rungate_waiters", "Runs and commands that requests of this process wait for.", "gauge", [
       `rungate_waiters ${waiters.watching()}`
     ]),
@@ -104,4 +119,4 @@ export const SystemRoutes = Layer.mergeAll(
 )
 
 /** What these routes ask of the process. */
-export type SystemServices = Health | MailStore | Queues | Stats | Waiters
+export type SystemServices = Breakers | Health | MailStore | Queues | Stats | Waiters
