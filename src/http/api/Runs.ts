@@ -64,7 +64,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       ]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Run a capability",
+        summary: "Run a capability or a raw endpoint",
         description:
           "Executes it, waits for its end up to wait_seconds, and answers the run: 200 when it delivered, 202 while it is executing, else the status of its error. Send an Idempotency-Key: a retry joins the same run and nothing is billed twice."
       })
