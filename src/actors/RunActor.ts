@@ -218,7 +218,10 @@ export class RunActor extends Context.Service<
           // The job of an earlier execution belongs to the attempt that was open when its worker died.
           const job = number === run.attempts.length ? run.job : null
           const { state, resumed } = job ?? { state: null, resumed: 0 }
-          const keep = (state: Schema.Json) => patiently(leases.keepJob(run_id, run.lease_token, { state, resumed }))
+          const keep = (state: Schema.Json) =>
+            Effect.tap(patiently(leases.keepJob(run_id, run.lease_token, { state, resumed })), () =>
+              crashPoint("job.after")
+            )
           if (plan.raw !== undefined) {
             const raw = plan.raw
             const known = endpoints.snapshot().providers.get(provider)
