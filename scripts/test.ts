@@ -5,9 +5,9 @@
  * hide the files behind it: they run in another process. The exit code is 0 only when nothing failed and something ran.
  */
 import { spawn } from "node:child_process"
-import { existsSync, statSync } from "node:fs"
+import { existsSync, readFileSync, statSync } from "node:fs"
 import { availableParallelism } from "node:os"
-import { join, relative, resolve } from "node:path"
+import { dirname, join, relative, resolve } from "node:path"
 
 const root = join(import.meta.dir, "..")
 /** Long enough for a busy machine, short enough to notice a test that hangs. A test may set its own. */
@@ -40,6 +40,21 @@ const matches = (file: string, word: string) => {
 const chosen = all.filter((file) =>
   wanted.length === 0 ? !separate.test(file) : wanted.some((word) => matches(file, word))
 )
+
+/** The providers' own documents lie beside the project where it is developed. Elsewhere the tests that read them are left out. */
+const documents = join(root, "..", "shared", "specs")
+const readsDocuments = (file: string, seen = new Set<string>()): boolean => {
+  if (seen.has(file) || !existsSync(file)) return false
+  seen.add(file)
+  const text = readFileSync(file, "utf8")
+  if (/"shared"|\.\.\/shared\b/.test(text)) return true
+  return Array.from(text.matchAll(/from "(\.{1,2}\/[^"]+)"/g)).some(([, path = ""]) => {
+    const target = join(dirname(file), path)
+    return target.startsWith(join(root, "test")) && readsDocuments(target, seen)
+  })
+}
+const leftOut = existsSync(documents) ? [] : chosen.filter((file) => readsDocuments(join(root, file)))
+const running = chosen.filter((file) => !leftOut.includes(file))
 
 interface Round {
   readonly passed: number
@@ -118,23 +133,27 @@ const runAll = async (files: ReadonlyArray<string>, live: boolean) => {
 }
 
 // Most tests wait for a database or a process, so two halves at once take little more than one. Each half has servers of its own.
-const halves = chosen.length >= halvesFrom && availableParallelism() > 1
+const halves = running.length >= halvesFrom && availableParallelism() > 1
 await Promise.all(
   halves
     ? [
         runAll(
-          chosen.filter((_, at) => at % 2 === 0),
+          running.filter((_, at) => at % 2 === 0),
           true
         ),
         runAll(
-          chosen.filter((_, at) => at % 2 === 1),
+          running.filter((_, at) => at % 2 === 1),
           false
         )
       ]
-    : [runAll(chosen, true)]
+    : [runAll(running, true)]
 )
 
 console.log()
+if (leftOut.length > 0)
+  console.log(
+    `${leftOut.length} test files were left out: they read the providers' documents, which are not beside this project`
+  )
 if (chosen.length === 0) console.log(`no test file matches ${wanted.join(" ")}`)
 if (skipped > 0) console.log(`${skipped} skipped`)
 if (Bun.which("redis-server") === null && !process.env.TEST_REDIS_URL) {
