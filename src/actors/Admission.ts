@@ -201,6 +201,10 @@ export class Admission extends Context.Service<
             ])
           )
         }
+        if (!catalog.sandbox && entry.capability.status === "coming_soon") {
+          const message = `${request.capability} is coming soon: it runs in the sandbox, where it is simulated, and not here yet.`
+          return Effect.fail(problem("provider_not_available", message))
+        }
         const candidates = entry.offers.map(
           ({ provider: { slug }, offer, executable }) =>
             ({

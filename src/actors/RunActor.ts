@@ -49,11 +49,18 @@ interface Delivered {
   readonly result: string | null
 }
 
-const attemptOf = (provider: string, { answer, duration_ms }: ProviderAnswer | RawProviderAnswer): Attempt => {
-  if (answer._tag === "Match") return { provider, outcome: "succeeded", duration_ms, detail: null }
+const attemptOf = (
+  provider: string,
+  { answer, duration_ms }: ProviderAnswer | RawProviderAnswer,
+  delivered: Delivered | null
+): Attempt => {
   if (answer._tag === "Delivered") return { provider, outcome: "succeeded", duration_ms, detail: answer.note ?? null }
   if (answer._tag === "NoMatch") return { provider, outcome: "no_match", duration_ms, detail: answer.detail }
-  return { provider, outcome: answer.reason, duration_ms, detail: answer.detail }
+  if (answer._tag === "Failure") return { provider, outcome: answer.reason, duration_ms, detail: answer.detail }
+  // An address that is known to be invalid, say: the provider found it, and it is no match.
+  return delivered === null
+    ? { provider, outcome: "no_match", duration_ms, detail: "what it found does not count as a match" }
+    : { provider, outcome: "succeeded", duration_ms, detail: null }
 }
 
 const resultOf = (output: unknown, raw: string | null, sandbox: boolean): string | null => {
@@ -270,7 +277,7 @@ export class RunActor extends Context.Service<
           yield* crashPoint("provider.before")
           const went = yield* attempt(run, provider, input, made.length + 1)
           yield* crashPoint("provider.after")
-          made.push(went === null ? gone(provider) : attemptOf(provider, went.said))
+          made.push(went === null ? gone(provider) : attemptOf(provider, went.said, went.delivered))
           if (went !== null && went.delivered !== null)
             return yield* settleDelivery(run, plan, input, made, went.delivered)
         }
