@@ -252,6 +252,7 @@ export class Admission extends Context.Service<
           attempts_max: chosen.attempts_max,
           routing: chosen.routing,
           include_raw: request.include_raw,
+          ...(request.routing.strategy === "highest_success_rate" ? { conclusive: true } : {}),
           side_effect: catalog.find(request.capability)?.capability.side_effect ?? false,
           excluded: chosen.excluded
         }

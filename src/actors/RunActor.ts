@@ -47,6 +47,7 @@ interface Delivered {
   readonly billed: boolean
   /** JSON text. */
   readonly result: string | null
+  readonly inconclusive: boolean
 }
 
 const attemptOf = (
@@ -79,12 +80,14 @@ const deliveryOf = (
 ): Delivered | null => {
   if (answer._tag !== "Match" && answer._tag !== "NoMatch") return null
   const judged =
-    answer._tag === "Match" ? capability.judge(answer.output) : { matched: false, results: 0, unbilled: false }
+    answer._tag === "Match"
+      ? capability.judge(answer.output)
+      : { matched: false, results: 0, unbilled: false, inconclusive: false }
   if (judged === null) return null
   const provider = offer.provider.slug
   const output = answer._tag === "Match" ? answer.output : null
   const price = charge(offer.offer.price, capability.billing, capability.demand(input), judged)
-  const about = { provider, charge: price, billed: true }
+  const about = { provider, charge: price, billed: true, inconclusive: judged.inconclusive }
   if (judged.matched) return { ...about, status: "succeeded", result: resultOf(output, raw, sandbox) }
   if (!capability.billing.bills_no_match) return null
   // A billed miss with an answer, such as "unknown", is an answer; without one it is a no-match that is paid for.
@@ -106,6 +109,7 @@ const rawDeliveryOf = (
     provider,
     charge: rawCharge(rates, answer.measured, Money.dollars(raw.hold)),
     billed: true,
+    inconclusive: false,
     result: `{"data":${answer.data},"raw":true${sandbox ? ',"sandbox":true' : ""}}`
   }
 }
@@ -262,6 +266,8 @@ export class RunActor extends Context.Service<
         // The turn that leased the run recorded its first attempt already; a claim from the queue did not.
         let recorded = run.attempts.length > made.length
         let next = made.filter((one) => one.outcome !== lost).length
+        // The first answer that settles nothing, for a run that would rather have one that does.
+        let reserve: { readonly at: number; readonly delivered: Delivered } | null = null
         while (made.length < plan.attempts_max) {
           const provider = plan.providers[next]
           if (provider === undefined) break
@@ -278,10 +284,18 @@ export class RunActor extends Context.Service<
           const went = yield* attempt(run, provider, input, made.length + 1)
           yield* crashPoint("provider.after")
           made.push(went === null ? gone(provider) : attemptOf(provider, went.said, went.delivered))
-          if (went !== null && went.delivered !== null)
-            return yield* settleDelivery(run, plan, input, made, went.delivered)
+          const delivered = went?.delivered ?? null
+          if (delivered === null) continue
+          if (!(plan.conclusive === true && delivered.inconclusive))
+            return yield* settleDelivery(run, plan, input, made, delivered)
+          const at = made.length - 1
+          reserve ??= { at, delivered }
+          const detail = "the answer settles nothing; another provider is asked"
+          made[at] = { ...(made[at] ?? started(provider)), outcome: "inconclusive", detail }
         }
-        yield* settleFailure(run, plan, input, made)
+        if (reserve === null) return yield* settleFailure(run, plan, input, made)
+        made[reserve.at] = { ...(made[reserve.at] ?? started("")), outcome: "succeeded", detail: null }
+        yield* settleDelivery(run, plan, input, made, reserve.delivered)
       })
 
       return RunActor.of({

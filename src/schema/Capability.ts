@@ -38,6 +38,8 @@ export interface Definition<I, O> {
   readonly matched: (output: NoInfer<O>) => boolean
   /** How many results an output holds, for metered billing; 1 when left out. */
   readonly results?: (output: NoInfer<O>) => number
+  /** An answer that settles nothing: a run that wants the highest success rate asks the next provider, and keeps it in reserve. */
+  readonly inconclusive?: (output: NoInfer<O>) => boolean
   /** Delivered, but not charged: the output says that there was nothing left to do. */
   readonly unbilled?: (output: NoInfer<O>) => boolean
   /** How many results an input asks for, when that is not its `limit`; null when it does not say. */
@@ -105,6 +107,8 @@ export interface Judgement {
   readonly matched: boolean
   readonly results: number
   readonly unbilled: boolean
+  /** Another provider may know better. */
+  readonly inconclusive: boolean
 }
 
 /** What a capability takes, for adapters that build a call outside of `offer()`. */
@@ -137,7 +141,8 @@ export const capability = <I, O>(definition: Definition<I, O>): Capability<I, O>
         ? {
             matched: definition.matched(value),
             results: definition.results?.(value) ?? 1,
-            unbilled: definition.unbilled?.(value) ?? false
+            unbilled: definition.unbilled?.(value) ?? false,
+            inconclusive: definition.inconclusive?.(value) ?? false
           }
         : null,
     demand: (value) =>

@@ -36,7 +36,7 @@ export interface Measured {
 }
 
 /** A provider that answers that there is nothing has done its work: `no_match` is a success of its health. */
-const worked = ["succeeded", "no_match"]
+const worked = ["succeeded", "inconclusive", "no_match"]
 const broke = ["provider_error", "provider_timeout", "provider_rate_limited", "provider_account", "invalid_response"]
 
 /** Whether the provider worked; null for what says nothing about it: an attempt nobody saw the end of, a caller's mistake. */

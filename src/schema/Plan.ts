@@ -23,6 +23,8 @@ export const Plan = Schema.Struct({
   include_raw: Schema.Boolean,
   side_effect: Schema.Boolean,
   excluded: Schema.Array(Exclusion),
+  /** Whether an inconclusive answer is kept in reserve while the next provider is asked. */
+  conclusive: Schema.optionalKey(Schema.Boolean),
   /** The request of a raw run; a capability's is built by its adapters. */
   raw: Schema.optionalKey(RawPlan)
 })

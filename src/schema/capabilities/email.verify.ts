@@ -49,6 +49,7 @@ export const emailVerify = capability({
     provider_status: orNull(Schema.String, "The verdict in the provider's own words")
   }),
   example: { email: "jane.doe@example.com" },
+  inconclusive: (output) => output.email_status === "unknown",
   matched: () => true,
   side_effect: false,
   simulate: ({ input, seed }) => {
