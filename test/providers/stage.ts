@@ -3,7 +3,7 @@
  * was asked, what it was taken to mean, and what it was said to cost.
  */
 import { afterAll } from "bun:test"
-import { readFileSync } from "node:fs"
+import { appendFileSync, readFileSync } from "node:fs"
 import { Effect, Layer } from "effect"
 import { Breakers } from "../../src/layers/Breakers.ts"
 import { HttpProviders } from "../../src/layers/HttpProviders.ts"
@@ -35,6 +35,20 @@ export interface Scene {
   readonly kept: ReadonlyArray<unknown>
   /** The last one: what the waterfall gets to see. */
   readonly outcome: Outcome<unknown> | undefined
+}
+
+/** A scene that ended well, as a line of the file that RUNGATE_TEST_SCENES names: see scenes.ts. */
+export interface Recorded {
+  readonly provider: string
+  readonly capability: string
+  readonly input: unknown
+  readonly answers: ReadonlyArray<Played>
+  readonly asked: ReadonlyArray<Asked>
+  readonly output: unknown
+}
+const recordTo = process.env["RUNGATE_TEST_SCENES"]
+const record = (scene: Recorded) => {
+  if (recordTo !== undefined) appendFileSync(recordTo, `${JSON.stringify(scene)}\n`)
 }
 
 export const runId = "run_01JTESTTESTTESTTESTTESTTE"
@@ -74,6 +88,19 @@ const bodyOf = async (request: Request): Promise<unknown> => {
   return request.json()
 }
 
+/** What a request asks; `prefix` is what a configured base URL puts before the provider's own path. */
+export const askedOf = async (provider: Provider, request: Request, prefix = ""): Promise<Asked> => {
+  const { pathname, searchParams } = new URL(request.url)
+  return {
+    method: request.method,
+    path: pathname.slice(prefix.length),
+    query: Object.fromEntries(searchParams),
+    secret: secretOf(provider, request, searchParams),
+    headers: Object.fromEntries(request.headers),
+    body: await bodyOf(request)
+  }
+}
+
 export const offerOf = (provider: Provider, capability: string): Offer => {
   const found = provider.offers.find((offer) => offer.capability === capability)
   if (found === undefined) throw new Error(`${provider.slug} does not serve ${capability}`)
@@ -87,16 +114,7 @@ export const stage = (provider: Provider) => {
     port: 0,
     hostname: "127.0.0.1",
     fetch: async (request) => {
-      const url = new URL(request.url)
-      const body = await bodyOf(request)
-      asked.push({
-        method: request.method,
-        path: url.pathname,
-        query: Object.fromEntries(url.searchParams),
-        secret: secretOf(provider, request, url.searchParams),
-        headers: Object.fromEntries(request.headers),
-        body
-      })
+      asked.push(await askedOf(provider, request))
       const next = script.shift() ?? { status: 599, body: "the script is at its end" }
       return new Response(next.body, { status: next.status, headers: { ...next.headers } })
     }
@@ -144,7 +162,17 @@ export const stage = (provider: Provider) => {
         })
       ).pipe(Effect.provide(layer))
     )
-    return { asked, outcomes, kept, outcome: outcomes.at(-1) }
+    const outcome = outcomes.at(-1)
+    if (outcome?._tag === "Match" && asked.length <= answers.length)
+      record({
+        provider: provider.slug,
+        capability,
+        input,
+        answers: answers.slice(0, asked.length),
+        asked,
+        output: outcome.output
+      })
+    return { asked, outcomes, kept, outcome }
   }
 }
 

@@ -1,0 +1,156 @@
+/**
+ * Production mode from HTTP to the ledger, for every pair of a provider and a capability that has an adapter: the real
+ * adapters, over real HTTP, to a server that stands in for all providers.
+ *
+ * What each run must ask, deliver and cost is known without the service: the adapter's own test recorded the first two, and
+ * the price list says the third.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { providers } from "../../src/layers/providers/index.ts"
+import { capabilities } from "../../src/schema/capabilities/index.ts"
+import { minus, usd, zero } from "../../src/schema/Money.ts"
+import { charge, priceMax } from "../../src/schema/Pricing.ts"
+import { type App, figures, startApp, type Tenant } from "../app.ts"
+import { playedScenes } from "../providers/scenes.ts"
+import { type Asked, type Recorded, runId } from "../providers/stage.ts"
+import { hasten, standIn } from "../providers/standin.ts"
+
+const pairs = providers.flatMap((provider) =>
+  provider.offers.flatMap((offer) => {
+    const capability = capabilities.find((one) => one.slug === offer.capability)
+    return offer.wired && capability !== undefined ? [{ provider, offer, capability }] : []
+  })
+)
+type Pair = (typeof pairs)[number]
+
+/** How it travels is the transport's business, the account the stand-in's, and a length follows from the rest. */
+const unstated = new Set(["host", "connection", "accept-encoding", "user-agent", "content-length"])
+/** What the provider got, but for the account. */
+const essence = (pair: Pair, { method, path, query, headers, body }: Asked) => {
+  const { auth } = pair.provider
+  const secrets = auth.kind === "headers" ? auth.names : auth.kind === "header" ? [auth.name] : ["authorization"]
+  const hidden = new Set([...unstated, ...secrets.map((name) => name.toLowerCase())])
+  const kept = Object.entries(headers).filter(([name]) => !hidden.has(name))
+  // Between two parts of a form stands what nobody can foresee.
+  const said = kept.map(([name, value]) => [name, value.replace(/boundary=.*$/, "boundary")])
+  const all = { method, path, query, body, headers: Object.fromEntries(said) }
+  return JSON.parse(JSON.stringify(all).replace(/run_[0-9a-z]{26}/g, runId))
+}
+
+/** What the service must make of a scene. */
+const expected = ({ offer, capability }: Pair, { input, output }: Recorded) => {
+  const judged = capability.judge(output) ?? expect.unreachable("the output has another shape")
+  const demand = capability.demand(input)
+  const hold = priceMax(offer.price, demand)
+  const charged = charge(offer.price, capability.billing, demand, judged)
+  const delivered = judged.matched || capability.billing.bills_no_match
+  // The entries that explain the run, oldest first.
+  const entries = [
+    ...(hold > zero ? [`reserve -${usd(hold)}`] : []),
+    ...(charged > zero ? [`settle -${usd(charged)}`] : []),
+    ...(hold > charged ? [`release ${usd(minus(hold, charged))}`] : [])
+  ]
+  return { delivered, hold, charged, entries }
+}
+
+let app: App
+let org: Tenant
+let scenes: ReadonlyArray<Recorded>
+const there = standIn()
+const unhasten = hasten()
+beforeAll(async () => {
+  const [started, played] = await Promise.all([startApp({ settings: there.settings }), playedScenes()])
+  app = started
+  scenes = played
+  org = await app.tenant("9000.00")
+  await org.post("/v1/spend-guard", { daily_limit: "9000.00" })
+  // The inboxes of the adapter's test are this workspace's.
+  for (const { capability, input } of scenes) {
+    const used = capabilities.find((one) => one.slug === capability)?.uses(input) ?? null
+    if (used === null) continue
+    await app.sql(
+      "INSERT INTO owned_resources (kind, resource_id, org_id, run_id) VALUES ($1, $2, $3, 'run_before') ON CONFLICT DO NOTHING",
+      [used.kind, used.id.toLowerCase(), org.org_id]
+    )
+  }
+}, 60_000)
+afterAll(async () => {
+  await app.stop()
+  await there.stop()
+  unhasten()
+})
+
+const scenesOf = ({ provider, offer, capability }: Pair) =>
+  scenes.filter(
+    (one) =>
+      one.provider === provider.slug &&
+      one.capability === capability.slug &&
+      capability.issues(one.input).length === 0 &&
+      offer.serves(one.input)
+  )
+const pinned = ({ provider, capability }: Pair, input: unknown) =>
+  org.run({ capability: capability.slug, input, routing: { provider: provider.slug }, wait_seconds: 60 })
+
+const inboxes = async () =>
+  new Set(
+    (await app.sql("SELECT resource_id FROM owned_resources WHERE kind = 'inbox'")).map((row) =>
+      String(row["resource_id"])
+    )
+  )
+
+const ran: Array<{ readonly run_id: string; readonly entries: ReadonlyArray<string> }> = []
+const delivering = new Set<Pair>()
+
+describe("every pair of a provider and a capability delivers", () => {
+  for (const pair of pairs.filter((one) => one.capability.status === "live")) {
+    const { provider, capability } = pair
+    test(`${provider.slug} ${capability.slug}`, async () => {
+      for (const scene of scenesOf(pair)) {
+        const { delivered, hold, charged, entries } = expected(pair, scene)
+        there.forget()
+        there.play(provider.slug, ...scene.answers)
+        const { status, body } = await pinned(pair, scene.input)
+        expect(there.heard().map((one) => essence(pair, one))).toEqual(scene.asked.map((one) => essence(pair, one)))
+        expect(body).toMatchObject({
+          status: delivered ? "succeeded" : "no_match",
+          provider: provider.slug,
+          billing: { quoted: usd(hold), charged: delivered ? usd(charged) : null },
+          attempts: [{ provider: provider.slug, outcome: delivered ? "succeeded" : "no_match" }]
+        })
+        ran.push({ run_id: body.run_id, entries })
+        if (!delivered) continue
+        expect(status).toBe(200)
+        const owned = capability.ownOnly === null ? new Set<string>() : await inboxes()
+        expect(body.result).toEqual(capability.ownOnly?.keep(scene.output, owned) ?? scene.output)
+        if (capability.judge(scene.output)?.matched === true) delivering.add(pair)
+      }
+      expect(delivering.has(pair)).toBe(true)
+    })
+  }
+})
+
+test("what is coming soon can't be run yet, and nobody is asked", async () => {
+  there.forget()
+  for (const pair of pairs.filter((one) => one.capability.status === "coming_soon")) {
+    const { status, body } = await pinned(pair, scenesOf(pair)[0]?.input)
+    expect([status, body.error.code, body.run_id]).toEqual([409, "provider_not_available", undefined])
+    expect(body.error.message).toStartWith(`${pair.capability.slug} is coming soon`)
+  }
+  expect(there.heard()).toEqual([])
+})
+
+test("the ledger explains every run, and nothing went anywhere else", async () => {
+  const left = new Map<string, Array<string>>()
+  for (const { reference, type, amount } of [...(await org.ledger())].reverse())
+    left.set(reference, [...(left.get(reference) ?? []), `${type} ${amount}`])
+  for (const { run_id, entries } of ran)
+    expect({ run_id, entries: left.get(run_id) ?? [] }).toEqual({ run_id, entries: [...entries] })
+  expect(there.astray(app.url)).toEqual([])
+  const { violations } = await app.books()
+  figures("production", {
+    pairs: pairs.filter((one) => one.capability.status === "live").length,
+    delivered: delivering.size,
+    runs: ran.length,
+    violations: violations.length
+  })
+})
