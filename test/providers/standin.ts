@@ -116,13 +116,13 @@ export const standIn = () => {
 }
 
 /**
- * Shortens what real providers must be given: pauses between two questions, distances between two calls, deadlines. Gives the
- * function that takes all of it back.
+ * Shortens what real providers must be given: pauses between two questions, distances between two calls. Gives the function
+ * that takes all of it back.
  */
-export const hasten = (change: { readonly timeoutMillis?: number } = {}) => {
+export const hasten = () => {
   const undo = providers.flatMap((provider) => {
-    const { spacingMillis, timeoutMillis } = provider
-    Object.assign(provider, { spacingMillis: 0, ...change })
+    const { spacingMillis } = provider
+    Object.assign(provider, { spacingMillis: 0 })
     const offers = provider.offers.map((offer) => {
       const { response } = offer
       Object.assign(offer, {
@@ -133,9 +133,22 @@ export const hasten = (change: { readonly timeoutMillis?: number } = {}) => {
       })
       return () => Object.assign(offer, { response })
     })
-    return [() => Object.assign(provider, { spacingMillis, timeoutMillis }), ...offers]
+    return [() => Object.assign(provider, { spacingMillis }), ...offers]
   })
   return () => {
     for (const back of undo) back()
+  }
+}
+
+/** Gives one provider so long to answer, while something is done. */
+export const withDeadline = async <A>(slug: string, millis: number, work: () => Promise<A>): Promise<A> => {
+  const provider = providers.find((one) => one.slug === slug)
+  if (provider === undefined) throw new Error(`there is no ${slug}`)
+  const { timeoutMillis } = provider
+  Object.assign(provider, { timeoutMillis: millis })
+  try {
+    return await work()
+  } finally {
+    Object.assign(provider, { timeoutMillis })
   }
 }
