@@ -7,6 +7,7 @@ import type { Capability } from "../../src/schema/Capability.ts"
 import { dollars, zero } from "../../src/schema/Money.ts"
 import { priceMax } from "../../src/schema/Pricing.ts"
 import type { Offer, Reply } from "../../src/schema/Provider.ts"
+import { inputOf } from "./inputs.ts"
 
 const pairs = providers.flatMap((provider) =>
   provider.offers.map((offer) => {
@@ -22,27 +23,6 @@ const reply = (status: number, text: string, headers: Record<string, string> = {
     return { status, headers, text, body: undefined }
   }
 }
-/** An input that the offer serves. */
-const inputOf = (offer: Offer, example: unknown): unknown => {
-  const narrower = [
-    example,
-    { company_domains: ["example.com"] },
-    { ...Object(example), account_id: "account_1" },
-    { ...Object(example), from: "sales@agentmail.to" },
-    { network_url: "https://www.linkedin.com/company/example" },
-    { name: "Example" },
-    { titles: ["head of sales"] },
-    { platform: "instagram", handle: "example" },
-    { platform: "tiktok", query: "https://ads.tiktok.com/business/creativecenter/topads/7213160569871581185/pc/en" },
-    { query: "example" },
-    { platform: "google", company_domain: "example.com" },
-    { ...Object(example), network_url: "https://www.linkedin.com/in/example" },
-    { ...Object(example), company_domain: "example.com" },
-    { query: "example", company_domain: "example.com" }
-  ]
-  return narrower.find((input) => offer.serves(input))
-}
-
 /** Whether a path is one of a template such as /v2/users/{id}. */
 const fits = (template: string, path: string): boolean => {
   // An actor's endpoint is named like the actor; `username/actor-name` is called as `username~actor-name`.
