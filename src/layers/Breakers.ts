@@ -34,6 +34,8 @@ export const after = (record: Record, failure: Failure | null, now: number): Rec
   // A rate limit is the gate's business: the provider works.
   if (failure === null) return healthy
   if (failure.reason === "provider_rate_limited") return record
+  // Calls that were on their way when it tripped say nothing new: ten of them must not make a minute of hours.
+  if (record.trip !== null && record.trip.until > now) return record
   const account = failure.reason === "provider_account"
   const failures = record.failures + 1
   // After a pause one failure is enough: nothing has changed.

@@ -84,8 +84,15 @@ describe("a breaker", () => {
     expect(record.trip?.until).toBe(30_000)
     record = after(record, error, 100_000)
     expect(record.trip?.until).toBe(160_000)
-    for (let count = 0; count < 20; count++) record = after(record, error, 0)
-    expect(record.trip?.until).toBe(1_800_000)
+    // Nine more calls that were on their way say nothing new.
+    for (let count = 0; count < 9; count++) record = after(record, count < 5 ? error : account, 159_999)
+    expect(record.trip?.until).toBe(160_000)
+    let now = 0
+    for (let count = 0; count < 20; count++) {
+      now = record.trip?.until ?? 0
+      record = after(record, error, now)
+    }
+    expect(record.trip?.until).toBe(now + 1_800_000)
     expect(after(record, null, 0)).toEqual(healthy)
   })
 
