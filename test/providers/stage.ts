@@ -72,7 +72,7 @@ export const answer = (status: number, body: unknown, headers: Record<string, st
   headers
 })
 
-const secretOf = (provider: Provider, request: Request, query: URLSearchParams) => {
+const secretOf = (provider: Pick<Provider, "auth">, request: Request, query: URLSearchParams) => {
   const { auth } = provider
   if (auth.kind === "query") return query.get(auth.name)
   if (auth.kind === "header") return request.headers.get(auth.name)
@@ -89,7 +89,7 @@ const bodyOf = async (request: Request): Promise<unknown> => {
 }
 
 /** What a request asks; `prefix` is what a configured base URL puts before the provider's own path. */
-export const askedOf = async (provider: Provider, request: Request, prefix = ""): Promise<Asked> => {
+export const askedOf = async (provider: Pick<Provider, "auth">, request: Request, prefix = ""): Promise<Asked> => {
   const { pathname, searchParams } = new URL(request.url)
   return {
     method: request.method,

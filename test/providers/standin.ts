@@ -9,6 +9,9 @@ import { providers } from "../../src/layers/providers/index.ts"
 import type { Provider } from "../../src/schema/Provider.ts"
 import { type Asked, askedOf, type Played } from "./stage.ts"
 
+/** Whom it stands in for. */
+type Party = Pick<Provider, "slug" | "auth">
+
 export interface Heard extends Asked {
   readonly provider: string
   /** The body as it travelled. */
@@ -30,9 +33,7 @@ const account: Readonly<Record<Provider["auth"]["kind"], string>> = {
 }
 
 /** What a provider must have found in its request, as the headers or the query say it. */
-const credentials = ({
-  auth
-}: Provider): { readonly headers: Record<string, string>; readonly query: string | null } => {
+const credentials = ({ auth }: Party): { readonly headers: Record<string, string>; readonly query: string | null } => {
   const secret = account[auth.kind]
   const [first = "", second = ""] = secret.split(":")
   switch (auth.kind) {
@@ -55,7 +56,9 @@ const credentials = ({
 
 const nobody: Played = { status: 599, body: "nobody scripted this" }
 
-export const standIn = () => {
+/** `others` are providers that only an import knows. */
+export const standIn = (...others: ReadonlyArray<Party>) => {
+  const parties: ReadonlyArray<Party> = [...providers, ...others]
   const lines = new Map<string, Array<Line>>()
   let heard: Array<Heard> = []
   const strays: Array<string> = []
@@ -65,7 +68,7 @@ export const standIn = () => {
     idleTimeout: 60,
     fetch: async (request) => {
       const slug = new URL(request.url).pathname.split("/")[1] ?? ""
-      const provider = providers.find((one) => one.slug === slug)
+      const provider = parties.find((one) => one.slug === slug)
       if (provider === undefined || request.headers.get("host") !== host) strays.push(request.url)
       if (provider === undefined) return new Response("no such provider", { status: 404 })
       const text = await request.clone().text()
@@ -81,7 +84,7 @@ export const standIn = () => {
     }
   })
   const host = `127.0.0.1:${server.port}`
-  const variables = providers.flatMap(({ slug, auth }): ReadonlyArray<[string, string]> => {
+  const variables = parties.flatMap(({ slug, auth }): ReadonlyArray<[string, string]> => {
     const name = `RUNGATE_PROVIDER_${slug.toUpperCase()}`
     return [
       [`${name}_API_KEY`, account[auth.kind]],
