@@ -2,6 +2,7 @@
 import { Clock, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Waiters } from "../actors/Waiters.ts"
+import { oneLine } from "../layers/Batch.ts"
 import { Breakers } from "../layers/Breakers.ts"
 import { Health } from "../layers/Health.ts"
 import { MailStore } from "../layers/MailStore.ts"
@@ -105,17 +106,20 @@ const metrics = Effect.gen(function* () {
   return HttpServerResponse.text(`${text.join("\n")}\n`, { contentType: "text/plain; version=0.0.4" })
 })
 
-/** Reads of an operator must not fail with a customer's 500 body. */
-const orUnready = <R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>) =>
-  Effect.catchCause(effect, () =>
-    Effect.succeed(HttpServerResponse.jsonUnsafe({ status: "not ready" }, { status: 503 }))
+/** Why it failed is for the log: the answer is anybody's to read. */
+const orUnready = <R>(path: string, effect: Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>) =>
+  Effect.catchCause(effect, (cause) =>
+    Effect.as(
+      Effect.logWarning(`${path}: ${oneLine(cause)}`),
+      HttpServerResponse.jsonUnsafe({ status: "not ready" }, { status: 503 })
+    )
   )
 
 export const SystemRoutes = Layer.mergeAll(
   HttpRouter.add("GET", "/livez", alive),
   HttpRouter.add("GET", "/healthz", alive),
-  HttpRouter.add("GET", "/readyz", orUnready(ready)),
-  HttpRouter.add("GET", "/metrics", orUnready(metrics))
+  HttpRouter.add("GET", "/readyz", orUnready("/readyz", ready)),
+  HttpRouter.add("GET", "/metrics", orUnready("/metrics", metrics))
 )
 
 /** What these routes ask of the process. */
