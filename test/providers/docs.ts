@@ -63,7 +63,7 @@ const priceOf = ({ price, verified }: Offer, { billing }: Capability): string =>
       }
     }
   }
-  return verified ? `${said()} (measured)` : said()
+  return verified ? `${said()} (verified)` : said()
 }
 
 /** The endpoints that run: one on a host that the adapter does not name would get no key, and is left out of the catalog. */
@@ -218,8 +218,8 @@ and compare the charge with the provider's bill. What stands behind each adapter
 - **request**: whether what it asks first was held against the provider's document that the catalog ships, by the test that checks
   this page (${requests}).
   \`validated in part\`: it deviates only as the note says.
-- **price**: what a run is charged, ours and not the provider's: its rate times 1.2, as published or assumed (the note says which),
-  and where it says \`measured\`, as its answers reported. \`a match\`: a miss costs nothing. \`a call\`: a miss costs the same.
+- **price**: what a run is charged, ours and not the provider's: its rate times 1.2, as published or assumed (the note says which).
+  \`verified\` is the catalog's word for a margin over a cost that every answer reports. \`a match\`: a miss costs nothing. \`a call\`: a miss costs the same.
 
 ${overview()}
 

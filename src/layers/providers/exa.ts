@@ -1,8 +1,8 @@
 /**
  * Exa: web, people, company and news search, and the contents of pages.
  *
- * The measured provider: every answer reports its cost in US dollars, and the prices are that cost times 1.2 with every
- * result and its highlight counted.
+ * The measured provider: every answer reports its cost in US dollars. The prices of web and people search are that cost times
+ * 1.2 with every result and its highlight counted; the others are published rates until answers have told more.
  */
 import type { InputOf } from "../../schema/Capability.ts"
 import { companySearch, companySearchDefaultLimit } from "../../schema/capabilities/company.search.ts"

@@ -86,7 +86,7 @@ const imageCost = (reply: Reply, model: string): Cost | null => {
 const image = offer(creativeImage, {
   // $0.025 per image × 1.2
   price: metered("0", "0.03", creativeImageDefaultCount),
-  note: "Published rate of fal-ai/flux/dev, $0.025 per image; other models cost less or more.",
+  note: "Published rate of fal-ai/flux/dev, $0.025 per image; fal-ai/flux/schnell costs less.",
   wraps: [],
   // Only one of the models starts from a picture.
   serves: (input) => input.reference_image_url === undefined || modelOf(input) === priced,

@@ -22,7 +22,7 @@ const oneCall = flat("0.006")
 
 const profile = listed(networkProfile, {
   price: oneCall,
-  note: `${note} Needs a connected account.`,
+  note: `${note} No adapter: it takes a connected account, which the input can't name.`,
   wraps: [{ method: "GET", path: "/api/v1/users/{identifier}" }]
 })
 
