@@ -100,12 +100,13 @@ describe("what counts as a match", () => {
     expect(matched(domainRegister, { registered: false, years: 0 })).toBe(false)
   })
   test("who is connected or invited already is an answer that is not charged", () => {
-    expect(judge(networkInvite, {})).toEqual({ matched: true, results: 1, unbilled: false })
+    expect(judge(networkInvite, {})).toEqual({ matched: true, results: 1, unbilled: false, inconclusive: false })
     for (const status of ["already_connected", "already_invited"]) {
       expect(judge(networkInvite, { status, invitation_id: null })).toEqual({
         matched: true,
         results: 1,
-        unbilled: true
+        unbilled: true,
+        inconclusive: false
       })
     }
     expect(judge(networkInvite, { status: "unheard_of" })).toBeNull()
