@@ -46,6 +46,9 @@ export const emailInboxCreate = capability({
   output: Inbox,
   example: { username: "sales", display_name: "Sales" },
   matched: (output) => output.inbox_id !== null,
+  // Whoever has an address in a domain speaks for it.
+  uses: ({ domain }) =>
+    domain === undefined || /^agentmail\.to$/i.test(domain) ? null : { kind: "domain", id: domain, path: "domain" },
   makes: ({ inbox_id }) => (inbox_id === null ? null : { kind: "inbox", id: inbox_id }),
   side_effect: true,
   simulate: ({ input, seed }) => {
