@@ -8,7 +8,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { providers } from "../../src/layers/providers/index.ts"
 import { capabilities } from "../../src/schema/capabilities/index.ts"
-import { minus, usd, zero } from "../../src/schema/Money.ts"
+import { dollars, minus, plus, times, usd, zero } from "../../src/schema/Money.ts"
 import { charge, priceMax } from "../../src/schema/Pricing.ts"
 import { type App, figures, startApp, type Tenant } from "../app.ts"
 import { playedScenes } from "../providers/scenes.ts"
@@ -127,6 +127,43 @@ describe("every pair of a provider and a capability delivers", () => {
       expect(delivering.has(pair)).toBe(true)
     })
   }
+})
+
+test("T08 hold.price_tier: a provider that answers more than was asked for costs no more than was held", async () => {
+  const found = { inputs: 0, bounds: 0, greedy: 0, clipped: 0 }
+  for (const pair of pairs) {
+    const { offer, capability } = pair
+    for (const { input } of scenesOf(pair)) {
+      const demand = capability.demand(input)
+      for (const results of [0, 1, 7, 1_000_000]) {
+        const most = charge(offer.price, capability.billing, demand, { matched: true, results })
+        expect(most <= priceMax(offer.price, demand)).toBe(true)
+        found.bounds += 1
+      }
+      found.inputs += 1
+    }
+  }
+  // The same answers, to a run that wants one result.
+  for (const pair of pairs.filter((one) => one.offer.price.kind === "metered" && one.capability.status === "live")) {
+    const { provider, offer, capability } = pair
+    const one = (input: unknown) => ({ ...Object(input), limit: 1 })
+    const scene = scenesOf(pair).find(
+      ({ input }) => capability.issues(one(input)).length === 0 && offer.serves(one(input))
+    )
+    if (scene === undefined || offer.price.kind !== "metered") continue
+    there.forget()
+    there.play(provider.slug, ...scene.answers)
+    const { body } = await pinned(pair, one(scene.input))
+    if (body.status !== "succeeded") continue
+    const results = capability.judge(body.result)?.results ?? expect.unreachable("no such output")
+    const due = plus(offer.price.base, times(offer.price.per_result, results))
+    expect(dollars(body.billing.charged) <= dollars(body.billing.quoted)).toBe(true)
+    if (due > dollars(body.billing.charged)) found.clipped += 1
+    found.greedy += 1
+  }
+  expect(found.clipped).toBe(0)
+  expect(found.greedy).toBeGreaterThan(20)
+  figures("T08 hold.price_tier", found)
 })
 
 test("what is coming soon can't be run yet, and nobody is asked", async () => {
