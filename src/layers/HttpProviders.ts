@@ -47,6 +47,9 @@ const leaseLost = "another worker has taken over this run"
 /** An actor is ended by its platform so long before the attempt's deadline: time to read what it wrote. */
 const actorReserveSeconds = 30
 
+/** On a connection that was used before, the runtime sends these again when it breaks off; a call that changes something is made once. */
+const resent = new Set(["PUT", "DELETE"])
+
 const send = ({ url, headers, redact }: Addressed, { method, body }: Outgoing) =>
   Effect.promise(async (signal): Promise<Reply | Failure> => {
     const connection = new AbortController()
@@ -57,6 +60,7 @@ const send = ({ url, headers, redact }: Addressed, { method, body }: Outgoing) =
         ...(body === undefined ? {} : { body }),
         // A redirect would carry the account's key to another host.
         redirect: "manual",
+        keepalive: !resent.has(method),
         signal: AbortSignal.any([signal, connection.signal])
       })
       return await readReply(response, redact)
@@ -192,7 +196,7 @@ export const HttpProviders = Layer.effect(
         if ("_tag" in reply) return reply
         if (reply.status < 200 || reply.status >= 300)
           return rejections.has(reply.status) ? refusal(reply, "provider_rejected") : refusal(reply)
-        const broken = undeliverable(reply)
+        const broken = undeliverable(reply, asked.raw.method)
         if (broken !== null) return broken
         // What is no JSON, such as a table or a file's text, is delivered as one JSON string.
         const data = reply.body === undefined ? JSON.stringify(reply.text) : reply.text

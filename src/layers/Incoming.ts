@@ -20,8 +20,7 @@ export const parse = (text: string): unknown => {
   }
 }
 
-const declaresJson = (headers: Headers) =>
-  /^\s*application\/([\w.-]+\+)?json\s*(;|$)/i.test(headers.get("content-type") ?? "")
+const isJson = (contentType: string) => /^\s*application\/([\w.-]+\+)?json\s*(;|$)/i.test(contentType)
 
 /** A page may be written badly; JSON with a broken character is refused. */
 const decoderOf = (headers: Headers, json: boolean): TextDecoder => {
@@ -65,7 +64,10 @@ const readText = async (response: Response): Promise<string | Failure> => {
         held.push(value)
         continue
       }
-      decoder ??= decoderOf(response.headers, declaresJson(response.headers) || weight.begins() === true)
+      decoder ??= decoderOf(
+        response.headers,
+        isJson(response.headers.get("content-type") ?? "") || weight.begins() === true
+      )
       for (const chunk of held.splice(0)) parts.push(decoder.decode(chunk, { stream: true }))
       if (!done) parts.push(decoder.decode(value, { stream: true }))
       else return parts.join("") + decoder.decode()
@@ -95,15 +97,15 @@ export const brokenConnection = (error: unknown): Failure => {
   return failure("provider_error", `the connection failed${/^\w{2,50}$/.test(code) ? `: ${code}` : ""}`)
 }
 
-/** Answers that are no data and that nobody should pay for: a page where the request asks for JSON, or JSON that is broken. */
-export const undeliverable = (reply: Reply): Failure | null => {
+/** Answers that are no data and that nobody should pay for: a page where JSON was asked for, JSON that is broken, nothing. */
+export const undeliverable = (reply: Reply, method: string): Failure | null => {
   if (reply.body !== undefined) return null
   const type = reply.headers["content-type"] ?? ""
   if (/^\s*(text\/html|application\/xhtml)/i.test(type))
     return failure("invalid_response", `HTTP ${reply.status} with a page instead of data`)
-  // An endpoint that has nothing to say may say nothing.
-  if (reply.text === "" && reply.status !== 200) return null
-  return declaresJson(new Headers({ "content-type": type }))
-    ? failure("invalid_response", `HTTP ${reply.status} with a body that is not JSON`)
-    : null
+  if (reply.text === "") {
+    // Who changes something may be told nothing; who reads was promised something, unless the status says that there is none.
+    return method === "GET" && reply.status === 200 ? failure("invalid_response", "HTTP 200 with an empty body") : null
+  }
+  return isJson(type) ? failure("invalid_response", `HTTP ${reply.status} with a body that is not JSON`) : null
 }

@@ -1,0 +1,137 @@
+/** Drives the real executor against any address: one capability call or one raw call of a provider that a test makes up. */
+import { Effect, Layer, Logger, ManagedRuntime } from "effect"
+import type { CatalogOffer } from "../../src/layers/Catalog.ts"
+import type { RawProvider } from "../../src/layers/Endpoints.ts"
+import { Breakers } from "../../src/layers/Breakers.ts"
+import { HttpProviders } from "../../src/layers/HttpProviders.ts"
+import { type ProviderAnswer, Providers, type RawCall, type RawProviderAnswer } from "../../src/layers/Providers.ts"
+import { match } from "../../src/layers/providers/outcome.ts"
+import { flag, text } from "../../src/layers/providers/read.ts"
+import { trouble, unreadable } from "../../src/layers/providers/trouble.ts"
+import { Settings } from "../../src/layers/Settings.ts"
+import { emailVerify } from "../../src/schema/capabilities/email.verify.ts"
+import { flat } from "../../src/schema/Pricing.ts"
+import { type Call, offer, type Provider, provider } from "../../src/schema/Provider.ts"
+
+export const secret = "s3cret/of-the:account"
+export const timeoutMillis = 500
+
+/** A provider of one capability that answers `{"ok":true}`; `call` is what its adapter asks beside the usual. */
+export const providerOf = (
+  slug: string,
+  changes: Partial<Pick<Provider, "auth" | "concurrency" | "spacingMillis" | "timeoutMillis" | "base_url">> = {},
+  call: Partial<Call> = {}
+): Provider =>
+  provider({
+    slug,
+    title: slug,
+    homepage: "https://example.com",
+    base_url: "https://api.example.com",
+    auth: { kind: "header", name: "X-API-Key" },
+    concurrency: 20,
+    timeoutMillis,
+    trouble: trouble(),
+    ...changes,
+    offers: [
+      offer(emailVerify, {
+        price: flat("0.003"),
+        wraps: [],
+        request: () => ({ method: "POST", path: "/good", body: { a: 1 }, ...call }),
+        response: (reply, input) => {
+          if (flag(reply.body, "ok") !== true) return unreadable("ok")
+          return match({
+            email: text(reply.body, "email") ?? input.email,
+            email_status: "valid",
+            score: null,
+            is_disposable: null,
+            is_role: null,
+            is_free: null,
+            mx_found: null,
+            did_you_mean: null,
+            provider_status: null
+          })
+        }
+      })
+    ]
+  })
+
+const rawPlan: RawCall["raw"] = {
+  method: "GET",
+  endpoint: "/good",
+  path: "/good",
+  query: [],
+  body_type: "json",
+  encoding: "json",
+  has_body: false,
+  hold: "1.00",
+  estimate: "0.01"
+}
+
+const rawProvider = (one: Provider): RawProvider => ({
+  slug: one.slug,
+  title: one.title,
+  homepage: one.homepage,
+  status: "live",
+  excluded: null,
+  free: false,
+  provider: one,
+  document: null,
+  endpoints: [],
+  byPath: new Map(),
+  retired: []
+})
+
+export interface Executor {
+  readonly call: (one: Provider) => Promise<ProviderAnswer>
+  readonly callRaw: (one: Provider, raw?: Partial<RawCall["raw"]>, input?: unknown) => Promise<RawProviderAnswer>
+  readonly breakers: Breakers["Service"]
+  readonly logs: ReadonlyArray<string>
+  readonly stop: () => Promise<void>
+}
+
+/** One process's executor: its gates and breakers last as long as it does. `urls` are the accounts' addresses by slug. */
+export const startExecutor = async (urls: Readonly<Record<string, string>>, key = secret): Promise<Executor> => {
+  const logs: Array<string> = []
+  const settings = Object.fromEntries(
+    Object.entries(urls).flatMap(([slug, url]) => [
+      [`RUNGATE_PROVIDER_${slug.toUpperCase()}_API_KEY`, key],
+      [`RUNGATE_PROVIDER_${slug.toUpperCase()}_BASE_URL`, url]
+    ])
+  )
+  const logger = Logger.make(({ message, cause }) => {
+    logs.push(`${Bun.inspect(message)} ${Bun.inspect(cause)}`)
+  })
+  const layer = HttpProviders.pipe(
+    Layer.provideMerge(Breakers.layer),
+    Layer.provide(Settings.layerFrom(settings)),
+    Layer.provideMerge(Logger.layer([logger]))
+  )
+  const runtime = ManagedRuntime.make(layer)
+  const providers = await runtime.runPromise(Effect.map(Providers, (found) => found))
+  const breakers = await runtime.runPromise(Effect.map(Breakers, (found) => found))
+  const keep = () => Effect.succeed(true)
+  return {
+    breakers,
+    logs,
+    call: (one) => {
+      const [found] = one.offers
+      if (found === undefined) throw new Error("a provider of one capability has one offer")
+      const known: CatalogOffer = { provider: one, offer: found, live: true, executable: true }
+      const input = { email: "jane.doe@example.com" }
+      const asked = { run_id: "run_1", offer: known, capability: "email.verify", input, attempt: 1 }
+      return runtime.runPromise(providers.call({ ...asked, include_raw: true, state: null, keep }))
+    },
+    callRaw: (one, raw = {}, input = {}) =>
+      runtime.runPromise(
+        providers.callRaw({
+          run_id: "run_1",
+          provider: rawProvider(one),
+          raw: { ...rawPlan, ...raw },
+          input,
+          state: null,
+          keep
+        })
+      ),
+    stop: () => runtime.dispose()
+  }
+}
