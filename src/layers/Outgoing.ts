@@ -144,7 +144,9 @@ const urlOf = (target: Target, account: Account | undefined, sent: Outgoing, aut
   const address = `${root.origin}${root.pathname.replace(/\/+$/, "")}${prefix}${sent.path}`
   const url = URL.parse(`${address}${query === "" ? "" : `?${query}`}`)
   // Whatever a parser would resolve, decode or cut off comes out as another address than the one that was put together.
-  return url === null || `${url.origin}${url.pathname}` !== address || url.hash !== "" ? null : url
+  if (url === null || url.origin !== root.origin || url.hash !== "") return null
+  // Without a slash it would grow the host's name; of two, the runtime sends one.
+  return /^\/(?!\/)/.test(sent.path) && `${url.origin}${url.pathname}` === address ? url : null
 }
 
 /** A request with its account. */

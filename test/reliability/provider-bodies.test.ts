@@ -228,7 +228,7 @@ describe("T36 provider.invalid_json", () => {
         values += 1
         expect((await ask(body)).raw).toMatchObject({ _tag: "Delivered", data: body })
       }),
-      { numRuns: 200 }
+      { numRuns: 100 }
     )
     const tags = ["Match", "Delivered", "Failure"]
     const type = fc.constantFrom(null, json, "text/plain", "text/html", "application/json; charset=utf-16", ";;=")
@@ -239,7 +239,7 @@ describe("T36 provider.invalid_json", () => {
         expect(tags).toContain(answer._tag)
         if (raw._tag === "Delivered") JSON.parse(raw.data)
       }),
-      { numRuns: 200 }
+      { numRuns: 100 }
     )
     expect(crashes()).toEqual([])
     figures("T36 provider.invalid_json", {
