@@ -15,12 +15,17 @@ export const parseMillisMax = 200
 const containerCost = 70
 const valueCost = 25
 const stringCost = 80
-/** Short strings and names are interned: one that was not seen before costs a hash table's growth, and as a name a shape. */
+/** Short strings and names are interned, and objects share the shape of their names in order: what was not seen before is made. */
 const newCost = 400
 const internedBytes = 16
+/** For each name that a new shape has already. */
+const shapeCost = 15
+/** An object of more names has no shape; each of them goes into a table of its own. */
+const shapeNamesMax = 64
+const tableCost = 100
 const costMax = parseMillisMax * 1_000_000
 
-/** Strings seen, as a bit each; by the time that it fills up the cost is at its limit. */
+/** Strings and shapes seen, as a bit each; by the time that it fills up the cost is at its limit. */
 const seenBits = 2 ** 20
 /** An answer of everyday size needs no memory of its strings. */
 const unseenStrings = 10_000
@@ -52,18 +57,32 @@ export const jsonWeight = (): JsonWeight => {
   let length = 0
   let isNew = false
   let seen: Int32Array | null = null
+  /** Of the objects that are open: the hash of their names so far, and how many. */
+  const shapes = new Int32Array(depthMax + 2)
+  const names = new Int32Array(depthMax + 2)
+
+  const unseen = (of: number): boolean => {
+    if (strings <= unseenStrings) return false
+    seen ??= new Int32Array(seenBits / 32)
+    const bit = (of ^ (of >>> 15)) & (seenBits - 1)
+    const word = seen[bit >>> 5] ?? 0
+    seen[bit >>> 5] = word | (1 << (bit & 31))
+    return (word & (1 << (bit & 31))) === 0
+  }
 
   const noteString = () => {
     strings += 1
-    isNew = false
-    if (strings > unseenStrings) {
-      seen ??= new Int32Array(seenBits / 32)
-      const bit = (hash ^ (hash >>> 15)) & (seenBits - 1)
-      const word = seen[bit >>> 5] ?? 0
-      isNew = (word & (1 << (bit & 31))) === 0
-      seen[bit >>> 5] = word | (1 << (bit & 31))
-    }
-    cost += isNew && length <= internedBytes ? newCost : length <= internedBytes ? 0 : stringCost
+    isNew = unseen(hash)
+    cost += length > internedBytes ? stringCost : isNew ? newCost : 0
+  }
+
+  const noteName = () => {
+    const known = (names[depth] ?? 0) + 1
+    names[depth] = known
+    const shape = Math.imul((shapes[depth] ?? 0) ^ hash, 0x01000193) + known
+    shapes[depth] = shape
+    if (isNew && length > internedBytes) cost += newCost
+    cost += known > shapeNamesMax ? tableCost : unseen(shape) ? newCost + shapeCost * known : 0
   }
 
   const start = (bytes: Uint8Array): number => {
@@ -98,10 +117,12 @@ export const jsonWeight = (): JsonWeight => {
       } else if (isOpening(byte)) {
         depth += 1
         cost += containerCost
+        shapes[depth] = 0
+        names[depth] = 0
         if (depth > depthMax) return `nested deeper than ${depthMax} levels`
       } else if (isClosing(byte)) depth -= 1
       else if (byte === comma) cost += valueCost
-      else if (byte === colon && isNew) cost += newCost
+      else if (byte === colon) noteName()
     }
     return cost > costMax ? `of more values than can be parsed within ${parseMillisMax} ms` : null
   }

@@ -158,6 +158,12 @@ export const bodies: Readonly<Record<string, Case>> = {
   "thirty-mb-of-empty-arrays": (socket) => sends(listOf("[]", 30 * mebibyte))(socket),
   "a-million-new-names": (socket) =>
     sends(`[${Array.from({ length: 1_000_000 }, (_, index) => `{"k${index}":1}`).join(",")}]`)(socket),
+  "names-in-every-order": (socket) => {
+    const names = Array.from({ length: 30 }, (_, index) => `"k${index}":1`)
+    const turned = (by: number) =>
+      names.map((_, index) => names[(index * (2 * by + 7) + (by >> 3)) % 30] ?? "").join(",")
+    sends(`[${Array.from({ length: 100_000 }, (_, by) => `{${turned(by)},"n${by}":1}`).join(",")}]`)(socket)
+  },
   "thirty-mb-of-numbers": (socket) => sends(listOf("1", 30 * mebibyte))(socket)
 }
 
