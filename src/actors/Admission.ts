@@ -47,6 +47,8 @@ export interface EndpointRequest extends Asked {
   readonly path: Readonly<Record<string, unknown>>
   readonly query: Readonly<Record<string, unknown>>
   readonly input: unknown
+  /** The input as the caller wrote it: that is what the provider gets. */
+  readonly input_text: string
   readonly max_cost: Money.MicroUsd | null
 }
 
@@ -319,7 +321,7 @@ export class Admission extends Context.Service<
             return yield* enter(request, newRun(request, input, chosen))
           }),
         submitRaw: (request) =>
-          Effect.flatMap(rawRoute(endpoints, actors, catalog.sandbox, request), (route) =>
+          Effect.flatMap(rawRoute(endpoints, actors, breakers, catalog.sandbox, request), (route) =>
             enter(request, rawRun(request, newId("run"), route))
           ),
         watch

@@ -2,8 +2,9 @@
  * From a raw request to the run that will be admitted: finds the endpoint, checks the request against what inspect states,
  * and fixes hold and request. Whatever is wrong is refused here, before a run or a hold exists.
  */
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import type { Actors } from "../layers/Actors.ts"
+import type { Breakers } from "../layers/Breakers.ts"
 import type { ActorInput } from "../layers/CatalogStore.ts"
 import { compileEndpoint } from "../layers/EndpointInput.ts"
 import type { Endpoints, Lookup, RawProvider } from "../layers/Endpoints.ts"
@@ -87,6 +88,7 @@ export interface RawRoute {
 export const rawRoute = (
   endpoints: Endpoints["Service"],
   actors: Actors["Service"],
+  breakers: Breakers["Service"],
   sandbox: boolean,
   request: EndpointRequest
 ): Effect.Effect<RawRoute, EndpointProblem> =>
@@ -98,6 +100,16 @@ export const rawRoute = (
         problem(
           "provider_not_available",
           `${provider.slug} has no account here yet; its operator sets RUNGATE_PROVIDER_${provider.slug.toUpperCase()}_API_KEY.`
+        )
+      )
+    }
+    // A refused account is refused again; what else fails, a caller may want to try: there is nobody to fall back to.
+    const trip = breakers.tripped(provider.slug, endpoint.path, yield* Clock.currentTimeMillis)
+    if (trip?.reason === "provider_account") {
+      return yield* Effect.fail(
+        problem(
+          "provider_not_available",
+          `${provider.slug} refuses this service's account at present; its operator has been told. Nothing was held.`
         )
       )
     }
@@ -143,7 +155,7 @@ export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute
     provider: provider.slug,
     hold,
     quoted,
-    input: JSON.stringify(request.input),
+    input: request.input_text,
     plan: JSON.stringify(plan),
     routing_reason: `raw endpoint of ${provider.slug}, called once (${held}, holds $${raw.hold})`
   }

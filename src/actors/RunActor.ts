@@ -237,7 +237,7 @@ export class RunActor extends Context.Service<
             const raw = plan.raw
             const known = endpoints.snapshot().providers.get(provider)
             if (known === undefined) return null
-            const call = { run_id, provider: known, raw, input, state, keep }
+            const call = { run_id, provider: known, raw, input, input_text: run.input, state, keep }
             const said = yield* shielded(provider, providers.callRaw(call))
             return { said, delivered: rawDeliveryOf(provider, raw, said, catalog.sandbox) }
           }

@@ -139,7 +139,7 @@ export interface ActorBounds {
 
 export const runActor = (
   ask: Ask,
-  { raw, input, state, keep }: RawCall,
+  { raw, input, input_text, state, keep }: RawCall,
   { seconds, charactersMax }: ActorBounds
 ): Effect.Effect<RawAnswer> =>
   Effect.gen(function* () {
@@ -150,7 +150,13 @@ export const runActor = (
     if (stage === null && Money.dollars(raw.hold) === Money.zero)
       return failure("provider_error", "an actor is not started without money for it")
     for (let question = 0; question < questionsMax; question++) {
-      const call: Call = stage === null ? startCall({ actor: raw.path, input, cap: raw.hold, seconds }) : askCall(stage)
+      const call: Call =
+        stage === null
+          ? {
+              ...startCall({ actor: raw.path, input, cap: raw.hold, seconds }),
+              text: input_text
+            }
+          : askCall(stage)
       const reply: Reply | Failure = yield* ask(call)
       if (stage === null && !("_tag" in reply) && rejections.has(reply.status))
         return refusal(reply, "provider_rejected")

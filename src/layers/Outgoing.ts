@@ -72,17 +72,22 @@ const encoded = (
   return { body: JSON.stringify(body), type: { "content-type": "application/json" } }
 }
 
+const asText = (body: string) => ({ body, type: { "content-type": "application/json" } })
+
 export const outgoing = (call: Call): Outgoing => {
-  const { body, type } = encoded(call.body, call.encoding ?? "json")
+  const { body, type } = call.text === undefined ? encoded(call.body, call.encoding ?? "json") : asText(call.text)
   const { method, path, origin } = call
   return { method, path, query: queryOf(call), headers: { ...type, ...call.headers }, body, origin }
 }
 
-/** The caller's request as its plan fixed it; a task endpoint takes an array, also of one. */
-export const rawOutgoing = ({ raw, input }: RawCall): Outgoing => {
+/** The caller's request as its plan fixed it, its JSON as the caller wrote it; a task endpoint takes an array, also of one. */
+export const rawOutgoing = ({ raw, input, input_text }: RawCall): Outgoing => {
   const query = new URLSearchParams(raw.query.map(([name, value]): [string, string] => [name, value])).toString()
-  const sent = raw.body_type === "task" && !Array.isArray(input) ? [input] : input
-  const { body, type } = encoded(raw.has_body ? sent : undefined, raw.encoding)
+  const one = raw.body_type === "task" && !Array.isArray(input)
+  const { body, type } =
+    raw.has_body && raw.encoding === "json"
+      ? asText(one ? `[${input_text}]` : input_text)
+      : encoded(raw.has_body ? input : undefined, raw.encoding)
   return { method: raw.method, path: raw.path, query, headers: type, body, origin: raw.origin }
 }
 

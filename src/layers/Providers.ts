@@ -42,6 +42,8 @@ export interface RawCall {
   readonly provider: RawProvider
   readonly raw: RawPlan
   readonly input: unknown
+  /** The same as the caller wrote it. */
+  readonly input_text: string
   /** As in a `ProviderCall`: an actor's run is a job, other endpoints answer at once. */
   readonly state: Schema.Json
   readonly keep: (state: Schema.Json) => Effect.Effect<boolean>

@@ -19,6 +19,8 @@ export interface Call {
   /** Sent as JSON, or as the fields of a form. */
   readonly body?: unknown
   readonly encoding?: "json" | "form" | "multipart"
+  /** JSON that is sent as it is, in place of `body`. */
+  readonly text?: string
   /** Another host of the same provider, such as `https://efts.sec.gov`; a configured base URL replaces it too. */
   readonly origin?: string
 }

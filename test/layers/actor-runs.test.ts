@@ -116,7 +116,15 @@ const play = async (
       kept.push(state)
       return leased
     })
-  const call: RawCall = { run_id: "run_1", provider: rawProvider(of), raw, input, state, keep }
+  const call: RawCall = {
+    run_id: "run_1",
+    provider: rawProvider(of),
+    raw,
+    input,
+    input_text: JSON.stringify(input),
+    state,
+    keep
+  }
   const work = Effect.gen(function* () {
     const clock = yield* hasty
     return yield* Providers.use((providers) => providers.callRaw(call)).pipe(Effect.provideService(Clock.Clock, clock))

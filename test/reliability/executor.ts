@@ -128,6 +128,7 @@ export const startExecutor = async (urls: Readonly<Record<string, string>>, key 
           provider: rawProvider(one),
           raw: { ...rawPlan, ...raw },
           input,
+          input_text: JSON.stringify(input),
           state: null,
           keep
         })

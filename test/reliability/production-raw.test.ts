@@ -3,6 +3,8 @@
  * is the cost that the provider reports, or the rate card's, and never more than the hold.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
+import { Effect } from "effect"
+import { Breakers } from "../../src/layers/Breakers.ts"
 import { type App, figures, startApp, type Tenant, until } from "../app.ts"
 import { documentOf, endpointOf } from "../documents.ts"
 import { answer, type Played } from "../providers/stage.ts"
@@ -31,8 +33,15 @@ beforeEach(async () => {
   there.forget()
   org = await app.tenant("5.00")
 })
+/** What an account did in one test is nothing to the next. */
+const forgive = Effect.gen(function* () {
+  const breakers = yield* Effect.serviceOption(Breakers)
+  if (breakers._tag === "None") throw new Error("the app has no breakers")
+  for (const { provider, subject } of breakers.value.all()) yield* breakers.value.record(provider, subject, null)
+})
 afterEach(async () => {
   await app.books()
+  Effect.runSync(Effect.provideContext(forgive, app.context))
 })
 
 const ok = answer(200, { ok: true })
@@ -75,6 +84,20 @@ describe("what leaves", () => {
     await ask("dataforseo", serp, { input: task })
     await ask("dataforseo", serp, { input: [task, { ...task, keyword: "other" }] })
     expect(there.heard().map((one) => one.body)).toEqual([[task], [task, { ...task, keyword: "other" }]])
+  })
+
+  test("JSON exactly as it was written: numbers of any length, doubled names, order and spaces", async () => {
+    const written = '{ "b" : 12345678901234567890, "1":1.0, "a": [ 1e2 ],\n "dup":1, "dup":2, "text":"\\u00e9 \\/ é" }'
+    const send = (provider: string, endpoint: string, input: string) =>
+      org.post("/v1/run", undefined, {
+        raw: `{"provider":"${provider}", "endpoint":"${endpoint}",\n"input" : ${input} }`
+      })
+    there.play("acme", { status: 200, body: "{}" })
+    expect((await send("acme", "/json", written)).body.status).toBe("succeeded")
+    const task = '{"keyword":"a", "language_code" :"en","location_code":2840 ,"depth":10}'
+    there.play("dataforseo", { status: 200, body: "{}" })
+    expect((await send("dataforseo", serp, task)).body.status).toBe("succeeded")
+    expect(there.heard().map((one) => one.text)).toEqual([written, `[${task}]`])
   })
 
   test("a form and a multipart form", async () => {
@@ -313,3 +336,20 @@ describe("refused before a run or a hold exists", () => {
 })
 
 test("nothing went anywhere else", () => expect(there.astray(app.url)).toEqual([]))
+
+test("an account that is refused is not tried again at once, and the caller is not blamed", async () => {
+  const filters = { field: "basic_profile.name", type: "=", value: "Jane Doe" }
+  const first = await ask(
+    "crustdata",
+    "/person/search",
+    { input: { filters } },
+    { status: 401, body: '{"error":"no"}' }
+  )
+  expect([first.status, first.body.status, first.body.attempts[0].outcome]).toEqual([502, "failed", "provider_account"])
+  there.forget()
+  const before = await org.wallet()
+  const second = await ask("crustdata", "/person/search", { input: { filters } })
+  expect([second.status, second.body.error.code]).toEqual([409, "provider_not_available"])
+  expect(there.heard()).toEqual([])
+  expect(await org.wallet()).toEqual(before)
+})

@@ -1,6 +1,6 @@
 /** Runs: a handler decodes, tells an actor, and shows the run. It never holds, pays or settles. */
 import { Clock, Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Admission, isFinalRow } from "../../actors/Admission.ts"
 import { Asking } from "../../actors/Asking.ts"
@@ -13,6 +13,7 @@ import { CurrentCaller, listLimitDefault } from "../api/Common.ts"
 import type { RunRequest } from "../api/Runs.ts"
 import { fingerprintOf } from "../Fingerprint.ts"
 import { RequestContext } from "../RequestContext.ts"
+import { memberText } from "../JsonText.ts"
 import { httpStatusOf, pollUrl, runJson } from "../RunView.ts"
 
 const waitSecondsDefault = 30
@@ -61,6 +62,13 @@ const targetOf = (payload: RunRequest) => {
   return Effect.succeed({ _tag: "Endpoint" as const, provider, endpoint })
 }
 
+/** The body was read before, so its text is there. */
+const writtenInput = (request: HttpServerRequest.HttpServerRequest, input: unknown) =>
+  request.text.pipe(
+    Effect.map((text) => memberText(text, "input") ?? JSON.stringify(input)),
+    Effect.orDie
+  )
+
 const show = (run: RunRow, now: number, status: number, headers: Record<string, string> = {}) =>
   HttpServerResponse.text(runJson(run, now, true), {
     status,
@@ -86,7 +94,7 @@ export const RunsHandlers = HttpApiBuilder.group(
     })
 
     return handlers.handleAll({
-      run: Effect.fnUntraced(function* ({ headers, payload }) {
+      run: Effect.fnUntraced(function* ({ headers, payload, request }) {
         const caller = yield* CurrentCaller
         const { request_id, arrived } = yield* RequestContext
         const target = yield* targetOf(payload)
@@ -106,6 +114,7 @@ export const RunsHandlers = HttpApiBuilder.group(
         const { run, replayed } = yield* target._tag === "Endpoint"
           ? admission.submitRaw({
               ...asked,
+              input_text: yield* writtenInput(request, payload.input),
               provider: target.provider,
               endpoint: target.endpoint,
               method: payload.method ?? null,

@@ -1,0 +1,65 @@
+/**
+ * Finds a member of a JSON object in its own text, so that what a caller wrote can be passed on as it was written: numbers of any length,
+ * doubled keys, the order of keys, spaces.
+ */
+
+const quote = 0x22
+const backslash = 0x5c
+const opening = new Set([0x7b, 0x5b])
+const closing = new Set([0x7d, 0x5d])
+
+/** The end of the string that begins at `at`. */
+const stringEnd = (text: string, at: number): number => {
+  for (let next = at + 1; next < text.length; next += 1) {
+    const code = text.charCodeAt(next)
+    if (code === backslash) next += 1
+    else if (code === quote) return next + 1
+  }
+  return text.length
+}
+
+const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+
+const skipSpace = (text: string, at: number): number => {
+  let next = at
+  while (next < text.length && isSpace(text.charCodeAt(next))) next += 1
+  return next
+}
+
+/** The end of the value that begins at `at`: text up to the comma or bracket that closes what it stands in. */
+const valueEnd = (text: string, at: number): number => {
+  let depth = 0
+  for (let next = at; next < text.length; ) {
+    const code = text.charCodeAt(next)
+    if (code === quote) {
+      next = stringEnd(text, next)
+      continue
+    }
+    if (opening.has(code)) depth += 1
+    else if (depth === 0 && (code === 0x2c || closing.has(code))) return next
+    else if (closing.has(code)) depth -= 1
+    next += 1
+  }
+  return text.length
+}
+
+/**
+ * The text of the member `name` of the object that `json` is, or null. `json` must be valid, as something has parsed it before;
+ * of doubled names the last counts, as it does for `JSON.parse`.
+ */
+export const memberText = (json: string, name: string): string | null => {
+  let at = skipSpace(json, 0)
+  if (json.charCodeAt(at) !== 0x7b) return null
+  let found: string | null = null
+  at = skipSpace(json, at + 1)
+  while (at < json.length && json.charCodeAt(at) === quote) {
+    const keyEnd = stringEnd(json, at)
+    const key: unknown = JSON.parse(json.slice(at, keyEnd))
+    const start = skipSpace(json, skipSpace(json, keyEnd) + 1)
+    const end = valueEnd(json, start)
+    if (key === name) found = json.slice(start, end).trimEnd()
+    at = skipSpace(json, end)
+    if (json.charCodeAt(at) === 0x2c) at = skipSpace(json, at + 1)
+  }
+  return found
+}
