@@ -65,6 +65,14 @@ const Stores = Layer.mergeAll(
 /** Database and stores only: what the operator's commands need. */
 export const Storage = Actors.layer.pipe(Layer.provideMerge(Stores), Layer.provideMerge(DatabaseLayer))
 
+/** Storage and a way to send the actors a command: for a process that is no part of the service, beside it or without it. */
+export const Commanding = Asking.layer.pipe(
+  Layer.provide(Layer.mergeAll(Lanes.layer, Waiters.layer)),
+  Layer.provide(Layer.mergeAll(Signals.layer, Queues.layer)),
+  Layer.provide(Redis.layer),
+  Layer.provideMerge(Storage)
+)
+
 const Infrastructure = ProvidersLayer.pipe(
   Layer.provideMerge(Breakers.layer),
   Layer.provideMerge(Discovery.layer),

@@ -2,7 +2,7 @@
  * The operator's commands: they work on the database itself, with the settings of the service.
  *
  * `catalog import` shows what would change before anything does, and changes all of it or nothing. What they do is loaded when
- * one of them is run (Operations.ts).
+ * one of them is run (Operations.ts, Admin.ts).
  */
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -75,4 +75,70 @@ const reset = Command.make("reset", { provider: Argument.String("provider") }, (
 export const catalog = Command.make("catalog").pipe(
   Command.withDescription("Maintain the catalog of raw endpoints"),
   Command.withSubcommands([importCommand, reset])
+)
+
+const administration = Effect.promise(() => import("./Admin.ts"))
+
+const json = Flag.Boolean("json").pipe(Flag.withDescription("print exact JSON"), Flag.withDefault(false))
+const organization = Argument.String("org_id").pipe(
+  Argument.withDescription("the organization, as admin orgs shows it")
+)
+
+const orgs = Command.make(
+  "orgs",
+  {
+    limit: Flag.Int("limit").pipe(Flag.withDescription("organizations shown, 1 to 1000"), Flag.withDefault(50)),
+    search: Flag.String("search").pipe(
+      Flag.withDescription("only those with this in their name or a member's e-mail, or with this id"),
+      Flag.optional
+    ),
+    json
+  },
+  ({ limit, search, json }) =>
+    Effect.flatMap(administration, (loaded) => loaded.organizations(Option.getOrNull(search), limit, json))
+).pipe(Command.withDescription("List organizations with their wallets, newest first"))
+
+const show = Command.make("show", { org_id: organization, json }, ({ org_id, json }) =>
+  Effect.flatMap(administration, (loaded) => loaded.show(org_id, json))
+).pipe(
+  Command.withDescription(
+    "Show an organization's wallet, keys, ledger and open runs; exit code 1 when its books don't add up"
+  )
+)
+
+const crediting = (name: string, type: "bonus" | "refund", description: string) =>
+  Command.make(
+    name,
+    {
+      org_id: organization,
+      amount: Argument.String("amount").pipe(Argument.withDescription("in USD, such as 10.00")),
+      note: Flag.String("note").pipe(Flag.withDescription("why; the organization reads it in its ledger")),
+      reference: Flag.String("reference").pipe(
+        Flag.withDescription("what makes it unique: the same one twice books once"),
+        Flag.optional
+      ),
+      yes: Flag.Boolean("yes").pipe(Flag.withDescription("don't ask"), Flag.withDefault(false)),
+      json
+    },
+    ({ reference, ...given }) =>
+      Effect.flatMap(administration, (loaded) =>
+        loaded.credit({ ...given, type, reference: Option.getOrNull(reference) })
+      )
+  ).pipe(Command.withDescription(description))
+
+const revoke = Command.make(
+  "revoke",
+  { key_id: Argument.String("key_id").pipe(Argument.withDescription("the key, as admin show lists it")), json },
+  ({ key_id, json }) => Effect.flatMap(administration, (loaded) => loaded.revoke(key_id, json))
+).pipe(Command.withDescription("Revoke an API key, at once and for good"))
+
+export const admin = Command.make("admin").pipe(
+  Command.withDescription("Look after organizations: their credit, books and keys"),
+  Command.withSubcommands([
+    orgs,
+    show,
+    crediting("credit", "bonus", "Grant an organization credit"),
+    crediting("refund", "refund", "Give an organization money back"),
+    Command.make("keys").pipe(Command.withDescription("Maintain API keys"), Command.withSubcommands([revoke]))
+  ])
 )

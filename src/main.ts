@@ -17,7 +17,7 @@ import { discover } from "./http/cli/discover.ts"
 import { inspect } from "./http/cli/inspect.ts"
 import { run } from "./http/cli/run.ts"
 import { Client, CommandFailed } from "./http/client/Client.ts"
-import { audit, catalog, serve } from "./Operator.ts"
+import { admin, audit, catalog, serve } from "./Operator.ts"
 import { Settings } from "./layers/Settings.ts"
 import packageJson from "../package.json" with { type: "json" }
 
@@ -32,7 +32,8 @@ const client = [
 const operator = [
   Command.provide(serve, Settings.layer),
   Command.provide(audit, Settings.layer),
-  Command.provide(catalog, Settings.layer)
+  Command.provide(catalog, Settings.layer),
+  Command.provide(admin, Settings.layer)
 ] as const
 
 const rungate = Command.make("rungate").pipe(

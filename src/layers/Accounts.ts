@@ -3,9 +3,10 @@
  *
  * A revoked key and an ended session are refused by the next statement of any process: nothing here is remembered.
  */
-import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { texts } from "./Columns.ts"
+import { makeId } from "../schema/Ids.ts"
 import type { MicroUsd } from "../schema/Money.ts"
 import { newId } from "./Ids.ts"
 import { laneCount } from "./Queues.ts"
@@ -28,6 +29,18 @@ export interface KeyRow {
   readonly last_used_at: Date | null
   readonly revoked_at: Date | null
   readonly created_at: Date
+}
+
+/** An organization as operators list it. */
+export interface OrganizationRow {
+  readonly org_id: string
+  readonly name: string
+  readonly created_at: Date
+  readonly balance: bigint
+  readonly reserved: bigint
+  /** Runs asked for and money charged on today's UTC day. */
+  readonly runs_today: bigint
+  readonly charged_today: bigint
 }
 
 export interface SessionRow {
@@ -65,6 +78,10 @@ export const digest = (token: string): Uint8Array => new Bun.CryptoHasher("sha25
 /** An organization's lane: any spread will do, it is stored with the wallet. */
 const laneOf = (org_id: string) => (digest(org_id)[0] ?? 0) % laneCount
 
+const dayMillis = 86_400_000
+/** Ids sort by their time: no run of today has a smaller one. */
+const firstRunOf = (dayStart: number) => makeId("run", dayStart).slice(0, -16)
+
 const lastUsedEvery = "10 seconds"
 
 export class Accounts extends Context.Service<
@@ -82,6 +99,9 @@ export class Accounts extends Context.Service<
     /** An organization without people, for the demo and for operators. */
     readonly createOrganization: (name: string, daily_limit: MicroUsd | null) => Effect.Effect<string>
     readonly organizations: Effect.Effect<number>
+    /** Newest first. `search`: a part of the name or of a member's e-mail, or the id. */
+    readonly findOrganizations: (search: string | null, limit: number) => Effect.Effect<ReadonlyArray<OrganizationRow>>
+    readonly organization: (org_id: string) => Effect.Effect<Option.Option<OrganizationRow>>
     readonly principal: (token: Redacted.Redacted) => Effect.Effect<Option.Option<Principal>>
     readonly createKey: (
       org_id: string,
@@ -91,6 +111,8 @@ export class Accounts extends Context.Service<
     readonly keys: (org_id: string, before: string | null, limit: number) => Effect.Effect<ReadonlyArray<KeyRow>>
     /** None for an unknown key and for another organization's. */
     readonly revokeKey: (org_id: string, key_id: string) => Effect.Effect<Option.Option<KeyRow>>
+    /** Whose key it is, for operators. */
+    readonly ownerOfKey: (key_id: string) => Effect.Effect<Option.Option<string>>
     /** Notes that a key was used; written down every few seconds for all keys together. */
     readonly used: (key_id: string) => void
   }
@@ -191,6 +213,24 @@ export class Accounts extends Context.Service<
       const revokeKey = (org_id: string, key_id: string) => sql<KeyRow>`
         UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE org_id = ${org_id} AND key_id = ${key_id} RETURNING ${columns}`
 
+      const ownerOfKey = (key_id: string) =>
+        sql<{ org_id: string }>`SELECT org_id FROM api_keys WHERE key_id = ${key_id}`
+
+      const listed = Effect.fnUntraced(function* (org_id: string | null, search: string | null, limit: number) {
+        const now = yield* Clock.currentTimeMillis
+        const first = firstRunOf(now - (now % dayMillis))
+        return yield* sql<OrganizationRow>`
+          SELECT o.org_id, o.name, o.created_at, w.balance, w.reserved,
+                 (SELECT count(*) FROM runs r WHERE r.org_id = o.org_id AND r.run_id >= ${first}) AS runs_today,
+                 CASE WHEN w.spent_day = (now() AT TIME ZONE 'UTC')::date THEN w.spent ELSE 0 END AS charged_today
+          FROM (SELECT org_id, name, created_at FROM orgs
+                WHERE (${org_id}::text IS NULL OR org_id = ${org_id})
+                  AND (${search}::text IS NULL OR org_id = ${search} OR strpos(lower(name), lower(${search})) > 0
+                       OR EXISTS (SELECT FROM users u WHERE u.org_id = orgs.org_id AND strpos(lower(u.email), lower(${search})) > 0))
+                ORDER BY org_id DESC LIMIT ${limit}) o
+          JOIN wallets w USING (org_id) ORDER BY o.org_id DESC`
+      }, Effect.orDie)
+
       const lately = new Set<string>()
       const writeUsed = Effect.suspend(() => {
         if (lately.size === 0) return Effect.void
@@ -210,11 +250,15 @@ export class Accounts extends Context.Service<
         createOrganization: (name, daily_limit) =>
           Effect.orDie(sql.withTransaction(insertOrganization(name, daily_limit))),
         organizations: Effect.orDie(Effect.map(count, (rows) => Number(rows[0]?.count ?? 0n))),
+        findOrganizations: (search, limit) => listed(null, search, limit),
+        organization: (org_id) => Effect.map(listed(org_id, null, 1), (rows) => Option.fromNullishOr(rows[0])),
         principal,
         createKey,
         keys: (org_id, before, limit) => Effect.orDie(keys(org_id, before, limit)),
         revokeKey: (org_id, key_id) =>
           Effect.orDie(Effect.map(revokeKey(org_id, key_id), (rows) => Option.fromNullishOr(rows[0]))),
+        ownerOfKey: (key_id) =>
+          Effect.orDie(Effect.map(ownerOfKey(key_id), (rows) => Option.fromNullishOr(rows[0]?.org_id))),
         used: (key_id) => {
           lately.add(key_id)
         }
