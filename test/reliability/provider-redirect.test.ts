@@ -324,7 +324,7 @@ describe("a provider that asks for peace", () => {
     const { answer, duration_ms } = await executor.call(narrow)
     expect(answer).toMatchObject({ ...limited, detail: "it asked for a pause of 60 s" })
     expect(own.got.length).toBe(1)
-    expect(duration_ms).toBeLessThan(200)
+    expect(duration_ms).toBeLessThan(5_000)
     expect(executor.breakers.all()).toEqual([])
     figures("rate limits: a long pause", { calls: 6, sent: own.got.length, all_ms: Math.round(millis) })
     await executor.stop()
