@@ -7,7 +7,7 @@
 import { Console, Effect, Option, References, Schema, Stdio, Terminal } from "effect"
 import { Asking } from "./actors/Asking.ts"
 import { encodeCredit } from "./actors/Commands.ts"
-import { Commanding, Storage } from "./App.ts"
+import { Commanding, Storage } from "./Storage.ts"
 import { CommandFailed } from "./http/client/Client.ts"
 import { Accounts, type KeyRow, type OrganizationRow } from "./layers/Accounts.ts"
 import type { Violation } from "./layers/Audit.ts"

@@ -13,31 +13,19 @@ import { Waiters } from "./actors/Waiters.ts"
 import { WalletActor } from "./actors/WalletActor.ts"
 import { Workers } from "./actors/Workers.ts"
 import { Server } from "./http/Server.ts"
-import { Accounts } from "./layers/Accounts.ts"
-import { Actors } from "./layers/Actors.ts"
-import { Audit } from "./layers/Audit.ts"
-import { Books } from "./layers/Books.ts"
 import { Breakers } from "./layers/Breakers.ts"
 import { Catalog } from "./layers/Catalog.ts"
-import { CatalogStore } from "./layers/CatalogStore.ts"
 import { CrashPoints } from "./layers/CrashPoint.ts"
-import { DatabaseLayer } from "./layers/Database.ts"
 import { Discovery } from "./layers/Discovery.ts"
 import { Endpoints } from "./layers/Endpoints.ts"
 import { Health } from "./layers/Health.ts"
-import { Leases } from "./layers/Leases.ts"
-import { MailStore } from "./layers/MailStore.ts"
-import { Ownership } from "./layers/Ownership.ts"
 import type { Providers } from "./layers/Providers.ts"
 import { Queues } from "./layers/Queues.ts"
 import { Redis } from "./layers/Redis.ts"
-import { RunStore } from "./layers/RunStore.ts"
 import { SandboxProviders } from "./layers/Sandbox.ts"
 import { type Role, Settings } from "./layers/Settings.ts"
 import { Signals } from "./layers/Signals.ts"
-import { Stats } from "./layers/Stats.ts"
-import { TurnStore } from "./layers/TurnStore.ts"
-import { WaitStore } from "./layers/WaitStore.ts"
+import { Storage } from "./Storage.ts"
 import { HttpProviders } from "./layers/HttpProviders.ts"
 
 const ProvidersLayer = Layer.unwrap(
@@ -46,31 +34,6 @@ const ProvidersLayer = Layer.unwrap(
     ({ mode }): Layer.Layer<Providers, never, Breakers | Catalog | Settings> =>
       mode === "sandbox" ? SandboxProviders : HttpProviders
   )
-)
-
-const Stores = Layer.mergeAll(
-  RunStore.layer,
-  TurnStore.layer,
-  MailStore.layer,
-  Leases.layer,
-  Ownership.layer,
-  WaitStore.layer,
-  Accounts.layer,
-  Books.layer,
-  CatalogStore.layer,
-  Audit.layer,
-  Stats.layer
-)
-
-/** Database and stores only: what the operator's commands need. */
-export const Storage = Actors.layer.pipe(Layer.provideMerge(Stores), Layer.provideMerge(DatabaseLayer))
-
-/** Storage and a way to send the actors a command: for a process that is no part of the service, beside it or without it. */
-export const Commanding = Asking.layer.pipe(
-  Layer.provide(Layer.mergeAll(Lanes.layer, Waiters.layer)),
-  Layer.provide(Layer.mergeAll(Signals.layer, Queues.layer)),
-  Layer.provide(Redis.layer),
-  Layer.provideMerge(Storage)
 )
 
 const Infrastructure = ProvidersLayer.pipe(

@@ -3,11 +3,12 @@
  * needs nothing of it and should start at once.
  */
 import { Console, Effect, Layer } from "effect"
-import { service, Storage, worker } from "./App.ts"
+import { service, worker } from "./App.ts"
 import { CommandFailed } from "./http/client/Client.ts"
 import { Audit } from "./layers/Audit.ts"
 import { CatalogImports, type ImportPlan, type ImportRequest } from "./layers/CatalogImports.ts"
 import type { Role } from "./layers/Settings.ts"
+import { Storage } from "./Storage.ts"
 import { welcome } from "./Welcome.ts"
 
 export const serve = (role: Role) =>

@@ -114,7 +114,12 @@ describe("beside a running service", () => {
     const to = await app.tenant("1.00")
     await to.run(verify())
     await to.run({ ...verify("slow_20", "sandbox.test"), wait_seconds: 0 })
-    const { balance, reserved } = await to.wallet()
+    const held = await until(
+      "the slow run is held for",
+      () => to.wallet(),
+      (wallet) => wallet.reserved !== "0.00"
+    )
+    const { balance, reserved } = held
     const { code, body } = await beside("show", to.org_id, "--json")
     expect([code, body.org_id, body.balance, body.reserved]).toEqual([0, to.org_id, balance, reserved])
     expect(body.guard).toMatchObject({ per_run_limit: null, daily_limit: null, spent_today: body.charged_today })

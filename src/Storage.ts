@@ -1,0 +1,50 @@
+/**
+ * The database and its stores, composed: what the service stands on, and all that the operator's commands need.
+ *
+ * Apart from App.ts, so that a command loads nothing of providers, the catalog or the socket.
+ */
+import { Layer } from "effect"
+import { Asking } from "./actors/Asking.ts"
+import { Lanes } from "./actors/Lanes.ts"
+import { Waiters } from "./actors/Waiters.ts"
+import { Accounts } from "./layers/Accounts.ts"
+import { Actors } from "./layers/Actors.ts"
+import { Audit } from "./layers/Audit.ts"
+import { Books } from "./layers/Books.ts"
+import { CatalogStore } from "./layers/CatalogStore.ts"
+import { Leases } from "./layers/Leases.ts"
+import { MailStore } from "./layers/MailStore.ts"
+import { Ownership } from "./layers/Ownership.ts"
+import { Queues } from "./layers/Queues.ts"
+import { Redis } from "./layers/Redis.ts"
+import { RunStore } from "./layers/RunStore.ts"
+import { Signals } from "./layers/Signals.ts"
+import { Stats } from "./layers/Stats.ts"
+import { TurnStore } from "./layers/TurnStore.ts"
+import { WaitStore } from "./layers/WaitStore.ts"
+import { DatabaseLayer } from "./layers/Database.ts"
+
+const Stores = Layer.mergeAll(
+  RunStore.layer,
+  TurnStore.layer,
+  MailStore.layer,
+  Leases.layer,
+  Ownership.layer,
+  WaitStore.layer,
+  Accounts.layer,
+  Books.layer,
+  CatalogStore.layer,
+  Audit.layer,
+  Stats.layer
+)
+
+/** Database and stores only: what the operator's commands need. */
+export const Storage = Actors.layer.pipe(Layer.provideMerge(Stores), Layer.provideMerge(DatabaseLayer))
+
+/** Storage and a way to send the actors a command: for a process that is no part of the service, beside it or without it. */
+export const Commanding = Asking.layer.pipe(
+  Layer.provide(Layer.mergeAll(Lanes.layer, Waiters.layer)),
+  Layer.provide(Layer.mergeAll(Signals.layer, Queues.layer)),
+  Layer.provide(Redis.layer),
+  Layer.provideMerge(Storage)
+)
