@@ -46,7 +46,9 @@ describe.each(backends)("on %s", (backend) => {
     const answered_s = Number(((performance.now() - began) / 1000).toFixed(2))
     const { code, signal } = await leaving.ended
     const stopped_s = Number(((performance.now() - began) / 1000).toFixed(2))
-    expect(told.map((one) => one?.status)).toEqual(told.map(() => 202))
+    // On a slow machine the short ones may be over before the signal comes; whoever still waits is told so.
+    for (const one of told.slice(0, short.length)) expect([200, 202]).toContain(one?.status ?? 0)
+    expect(told.slice(short.length).map((one) => one?.status)).toEqual(long.map(() => 202))
     expect({ code, signal }).toEqual({ code: 0, signal: null })
     expect(stopped_s).toBeLessThan(stopSecondsMax)
     const recovery_s = Number((await here.settled(40)).toFixed(2))
