@@ -29,8 +29,16 @@ const checksOf = (raw: RawProvider, endpoint: Endpoint): Checks => {
 }
 
 /** With the input schema that was loaded for an actor since the catalog was imported: what inspect shows is enforced. */
-const whole = (endpoint: Endpoint, loaded: ActorInput | null): Endpoint =>
-  loaded === null ? endpoint : { ...endpoint, body: loaded.body }
+const completed = new WeakMap<ActorInput, Endpoint>()
+const whole = (endpoint: Endpoint, loaded: ActorInput | null): Endpoint => {
+  if (loaded === null) return endpoint
+  const before = completed.get(loaded)
+  // An import may have changed what else the catalog says of the actor.
+  if (before !== undefined && before.cost === endpoint.cost) return before
+  const made = { ...endpoint, body: loaded.body }
+  completed.set(loaded, made)
+  return made
+}
 
 const discoverHint = "search the catalog with POST /v1/discover"
 

@@ -19,6 +19,7 @@ const pageSeconds = 60
 const freshMillis = 24 * 3_600_000
 /** A marketplace that does not answer is not asked again for every inspection. */
 const retryMillis = 60_000
+const seenMax = 1_000
 
 export class Actors extends Context.Service<
   Actors,
@@ -36,6 +37,18 @@ export class Actors extends Context.Service<
       const { accounts } = yield* Settings
       const account = accounts.get(apify.provider)
       const failedAt = new Map<string, number>()
+      const seen = new Map<string, ActorInput & { readonly loaded_at: Date }>()
+
+      /** The same load is the same object, so that whoever compiles a schema does it once. */
+      const known = Effect.fnUntraced(function* (provider: string, path: string) {
+        const stored = yield* kept.actorInput(provider, path)
+        const before = seen.get(path)
+        if (stored === null || before?.loaded_at.getTime() === stored.loaded_at.getTime())
+          return before !== undefined && stored !== null ? before : stored
+        if (seen.size >= seenMax) seen.clear()
+        seen.set(path, stored)
+        return stored
+      })
 
       const fetchJson = (seconds: number) => (path: string) => {
         const origin = account?.baseUrl ?? new URL(apify.base_url).origin
@@ -69,10 +82,10 @@ export class Actors extends Context.Service<
       return Actors.of({
         input: Effect.fnUntraced(function* (provider, endpoint, mayLoad) {
           if (endpoint.body_type !== "actor_input" || endpoint.body !== null) return null
-          const known = yield* kept.actorInput(provider, endpoint.path)
+          const input = yield* known(provider, endpoint.path)
           const now = yield* Clock.currentTimeMillis
-          if (!mayLoad || (known !== null && now - known.loaded_at.getTime() < freshMillis)) return known
-          return (yield* load(provider, endpoint, now)) ?? known
+          if (!mayLoad || (input !== null && now - input.loaded_at.getTime() < freshMillis)) return input
+          return (yield* load(provider, endpoint, now)) ?? input
         }),
         store: importMarketplace({ fetchJson: fetchJson(pageSeconds) })
       })

@@ -7,6 +7,7 @@
 import { Schema } from "effect"
 import type { Issue } from "./Contract.ts"
 import { bodyTypes, type Endpoint, methods } from "./Endpoint.ts"
+import { isRecord } from "./Json.ts"
 import * as Money from "./Money.ts"
 import { type RateCard, rawHold } from "./Pricing.ts"
 
@@ -37,9 +38,6 @@ export interface RawRequest {
 
 /** Longer than any identifier, shorter than any server's limit for a request line. */
 const valueLengthMax = 4_000
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const scalar = (value: unknown): string | null =>
   typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? String(value) : null

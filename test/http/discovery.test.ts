@@ -102,6 +102,19 @@ describe("POST /v1/discover", () => {
   })
 })
 
+test("too many searches from one address are told when to come back", async () => {
+  const limited = await startApp({ settings: { RUNGATE_RATE_LIMIT: "1" } })
+  const search = () => limited.call(null, "POST", "/v1/discover", { body: { query: "email" } })
+  const answers = await Promise.all(Array.from({ length: 6 }, search))
+  const refused = answers.filter(({ status }) => status === 429)
+  expect(refused.length).toBeGreaterThan(0)
+  for (const { body, headers } of refused) {
+    expect(body.error.code).toBe("rate_limited")
+    expect(Number(headers.get("retry-after"))).toBeGreaterThan(0)
+  }
+  await limited.stop()
+})
+
 describe("the catalog's lists", () => {
   test("capabilities, all of them, page by page", async () => {
     const seen: Array<string> = []

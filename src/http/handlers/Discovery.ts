@@ -1,6 +1,6 @@
 /** Discover and the public lists of the catalog: free, without a key, and cached by whoever asks twice. */
 import { Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
+import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Catalog } from "../../layers/Catalog.ts"
 import { Discovery } from "../../layers/Discovery.ts"
@@ -81,6 +81,10 @@ export const DiscoveryHandlers = HttpApiBuilder.group(
         const { address } = yield* RequestContext
         const allowance = yield* limits.request(`address ${address}`)
         if (allowance !== null && !allowance.allowed) {
+          const wait = String(allowance.reset)
+          yield* HttpEffect.appendPreResponseHandler((_request, response) =>
+            Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", wait))
+          )
           return yield* Effect.fail(
             problem("rate_limited", `Too many searches from this address; try again in ${allowance.reset} s.`)
           )

@@ -4,6 +4,7 @@
  * A field is such a line, or an object of JSON Schema keywords with `required: true`, and with `fields` for what lies inside.
  * Every mistake is reported with its path; what comes out is plain JSON Schema, draft 2020-12.
  */
+import { isRecord } from "../../schema/Json.ts"
 import type { Schema } from "effect"
 
 export type Json = Schema.Json
@@ -12,8 +13,7 @@ type ObjectJson = Readonly<Record<string, Json>>
 /** Takes a mistake: where it is, and what is wrong there. */
 export type Report = (path: string, message: string) => void
 
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+export { isRecord }
 const isObject = (value: Json): value is ObjectJson => isRecord(value)
 
 const plain: Readonly<Record<string, ObjectJson>> = {

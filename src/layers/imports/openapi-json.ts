@@ -1,6 +1,7 @@
 /**
  * Reading values of unknown shape: what a document says where it says it properly, and nothing otherwise.
  */
+import { isRecord } from "../../schema/Json.ts"
 import type { Schema } from "effect"
 
 export type Json = Schema.Json
@@ -9,8 +10,7 @@ export type JsonObject = Schema.JsonObject
 /** Examples, defaults and enumerations nested deeper than this are left out. */
 const depthMax = 32
 
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+export { isRecord }
 
 export const isJsonObject = (value: Json): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)

@@ -3,12 +3,12 @@
  *
  * Nothing here throws, so a provider that changes its payload gives nulls or a refused answer, never a crash.
  */
+import { isRecord } from "../../schema/Json.ts"
 import { type Location, location } from "../../schema/capabilities/shapes.ts"
 
 export type Path = ReadonlyArray<string | number>
 
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+export { isRecord }
 
 /** Own properties only: a payload can't reach into a prototype. */
 export const at = (value: unknown, ...path: Path): unknown => {

@@ -28,8 +28,6 @@ const weakWords = new Set(
     .map(stem)
 )
 
-export const isWeak = (term: string): boolean => weakWords.has(term)
-
 const ascii = /^[\t\n\r -~]*$/
 const mark = /\p{Mark}+/gu
 
