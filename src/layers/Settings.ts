@@ -5,7 +5,9 @@
  * in the project reads the environment.
  */
 import { availableParallelism } from "node:os"
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { dollars, type MicroUsd, Usd } from "../schema/Money.ts"
+import { bpsOf, type Terms } from "../schema/Referral.ts"
 
 export type Role = "all" | "http" | "worker"
 export type Mode = "sandbox" | "production"
@@ -14,6 +16,15 @@ export type Mode = "sandbox" | "production"
 export interface Account {
   readonly apiKey: Redacted.Redacted | null
   readonly baseUrl: string | null
+}
+
+/** The account at Stripe that takes the money. */
+export interface StripeAccount {
+  readonly secretKey: Redacted.Redacted
+  /** Several while one replaces another: a webhook signed with any of them is Stripe's. Never empty. */
+  readonly webhookSecrets: ReadonlyArray<Redacted.Redacted>
+  /** An origin that takes the place of Stripe's own; null in earnest. */
+  readonly apiBase: string | null
 }
 
 /** RUNGATE_CRASH_AT=`point:N` kills the process at the N-th pass of a crash point, `point:N:stop` freezes it. */
@@ -42,10 +53,20 @@ export interface SettingsShape {
   readonly drainSeconds: number
   /** Seconds between two looks at how offers do; 0: none, and every offer counts as unmeasured. */
   readonly healthSeconds: number
+  /** What a referral promises that is made today. */
+  readonly referral: Terms
+  /** Seconds between two looks at what referrals have earned. */
+  readonly referralSeconds: number
   /** Postgres connections of one process. */
   readonly connections: number
   /** By provider slug. */
   readonly accounts: ReadonlyMap<string, Account>
+  /** Null in the sandbox, whatever the environment says: there is no processor there. */
+  readonly stripe: StripeAccount | null
+  /** The most that automatic top-ups may charge one organization in 24 hours. */
+  readonly autoTopupDailyMax: MicroUsd
+  /** Seconds between two looks at what the payment processor knows and we don't. */
+  readonly reconcileSeconds: number
   /** For tests only: where this process is to die; see CrashPoint. */
   readonly crashAt: CrashAt | null
 }
@@ -77,6 +98,12 @@ const reader = (environment: Environment) => {
       if (found === undefined) problems.push(`${name} must be ${values.join(" or ")}`)
       return found ?? fallback
     },
+    usd: (name: string, fallback: string, least: "0" | "above 0" = "above 0") => {
+      const amount = Schema.decodeOption(Usd)(text(name) ?? fallback)
+      if (Option.isSome(amount) && (amount.value > 0n || least === "0")) return amount.value
+      problems.push(`${name} must be an amount in USD${least === "0" ? "" : " above 0"}, such as ${fallback}`)
+      return dollars(fallback)
+    },
     url: (name: string, protocols: ReadonlyArray<string>) => {
       const value = text(name)
       if (value === undefined) return null
@@ -84,6 +111,19 @@ const reader = (environment: Environment) => {
       problems.push(`${name} must be an address that starts with ${protocols.map((one) => `${one}://`).join(" or ")}`)
       return null
     }
+  }
+}
+
+const referralOf = (read: ReturnType<typeof reader>): Terms => {
+  const percent = read.text("RUNGATE_REFERRAL_SHARE_PERCENT") ?? "10"
+  const share_bps = bpsOf(percent)
+  if (share_bps === null)
+    read.problems.push("RUNGATE_REFERRAL_SHARE_PERCENT must be a percentage from 0 to 100, with at most two decimals")
+  return {
+    deposit_min: read.usd("RUNGATE_REFERRAL_DEPOSIT_MIN", "10.00", "0"),
+    deposit_bonus: read.usd("RUNGATE_REFERRAL_DEPOSIT_BONUS", "5.00", "0"),
+    share_bps: share_bps ?? 0,
+    months: read.int("RUNGATE_REFERRAL_MONTHS", 12, 0, 120)
   }
 }
 
@@ -103,6 +143,37 @@ const accountsOf = (environment: Environment, read: ReturnType<typeof reader>) =
   return accounts
 }
 
+/** What may stand in a header; a line break in a secret is a slip of a copying hand. */
+const printable = /^[\x21-\x7e]+$/
+
+/** Half of it would take money that nobody ever credits, so both halves are asked for. */
+const stripeOf = (read: ReturnType<typeof reader>): StripeAccount | null => {
+  const key = read.text("STRIPE_SECRET_KEY")
+  const secrets = (read.text("STRIPE_WEBHOOK_SECRET") ?? "").split(",").map((one) => one.trim())
+  const webhookSecrets = secrets.filter((one) => one !== "")
+  const base = read.url("STRIPE_API_BASE", ["http", "https"])
+  if (key === undefined && webhookSecrets.length === 0) return null
+  if (key === undefined) read.problems.push("STRIPE_SECRET_KEY is missing, while STRIPE_WEBHOOK_SECRET is set")
+  else if (!/^(sk|rk)_(test|live)_\w+$/.test(key)) {
+    read.problems.push(
+      "STRIPE_SECRET_KEY must be a secret or restricted key: sk_test_…, sk_live_…, rk_test_… or rk_live_…"
+    )
+  }
+  if (webhookSecrets.length === 0) {
+    read.problems.push("STRIPE_WEBHOOK_SECRET is missing, while STRIPE_SECRET_KEY is set: no payment would be credited")
+  } else if (!webhookSecrets.every((one) => printable.test(one))) {
+    read.problems.push("STRIPE_WEBHOOK_SECRET must be signing secrets without spaces, separated by commas")
+  }
+  if (base !== null && new URL(base).href !== `${new URL(base).origin}/`) {
+    read.problems.push("STRIPE_API_BASE must be an origin: no path, no user, no query")
+  }
+  return {
+    secretKey: Redacted.make(key ?? ""),
+    webhookSecrets: webhookSecrets.map((one) => Redacted.make(one)),
+    apiBase: base === null ? null : new URL(base).origin
+  }
+}
+
 const crashAtOf = (read: ReturnType<typeof reader>): CrashAt | null => {
   const value = read.text("RUNGATE_CRASH_AT")
   if (value === undefined) return null
@@ -115,10 +186,11 @@ const crashAtOf = (read: ReturnType<typeof reader>): CrashAt | null => {
 export const settingsOf = (environment: Environment): Effect.Effect<SettingsShape, SettingsInvalid> =>
   Effect.suspend(() => {
     const read = reader(environment)
+    const mode = read.oneOf("RUNGATE_MODE", "sandbox", ["sandbox", "production"])
     const settings: SettingsShape = {
       port: read.int("PORT", 8787, 0, 65535),
       host: read.text("HOST") ?? "127.0.0.1",
-      mode: read.oneOf("RUNGATE_MODE", "sandbox", ["sandbox", "production"]),
+      mode,
       publicUrl: read.url("RUNGATE_PUBLIC_URL", ["http", "https"])?.replace(/\/+$/, "") ?? null,
       databaseUrl: secret(read.url("DATABASE_URL", ["postgres", "postgresql"])),
       redisUrl: secret(read.url("REDIS_URL", ["redis", "rediss"])),
@@ -128,8 +200,13 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
       leaseSeconds: read.int("RUNGATE_LEASE_SECONDS", 15, 1, 3600),
       drainSeconds: read.int("RUNGATE_DRAIN_SECONDS", 20, 0, 600),
       healthSeconds: read.int("RUNGATE_HEALTH_SECONDS", 5, 0, 3600),
+      referral: referralOf(read),
+      referralSeconds: read.int("RUNGATE_REFERRAL_SECONDS", 60, 1, 86_400),
       connections: read.int("RUNGATE_DATABASE_CONNECTIONS", Math.max(8, availableParallelism() * 2), 2, 500),
       accounts: accountsOf(environment, read),
+      stripe: mode === "sandbox" ? null : stripeOf(read),
+      autoTopupDailyMax: read.usd("RUNGATE_AUTO_TOPUP_DAILY_MAX", "500.00"),
+      reconcileSeconds: read.int("RUNGATE_RECONCILE_SECONDS", 60, 1, 86_400),
       crashAt: crashAtOf(read)
     }
     if (read.problems.length === 0) return Effect.succeed(settings)

@@ -156,3 +156,20 @@ export const rawCharge = (
   const asked = measured === null ? (rates?.estimate ?? hold) : scaled(Money.max(Money.zero, measured), platformRate)
   return Money.min(asked, hold)
 }
+
+/** A report beyond it is a mistake of the provider's, and must not keep a run from settling. */
+const costMax = Money.dollars("1000000.00")
+
+/** What a run's providers cost when none of them says: the part of the charge that is not the platform's rate. */
+export const estimatedCost = (charged: Money.MicroUsd): Money.MicroUsd =>
+  scaled(charged, { numerator: platformRate.denominator, denominator: platformRate.numerator })
+
+/**
+ * What a run has cost the platform: what its attempts report, and an estimate for the delivering one if that reports nothing.
+ * `delivering` is its report, null for none; `others` are those of the attempts that delivered nothing.
+ */
+export const providerCost = (
+  charged: Money.MicroUsd,
+  delivering: Money.MicroUsd | null,
+  others: Iterable<Money.MicroUsd>
+): Money.MicroUsd => Money.min(Money.plus(delivering ?? estimatedCost(charged), Money.sum(others)), costMax)
