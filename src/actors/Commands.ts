@@ -14,6 +14,8 @@ export const SettleReport = Schema.Struct({
   lease_token: Schema.String,
   status: RunStatus,
   charge: Usd,
+  /** What the providers took, as far as they were called: also when nothing was delivered. Mail of before it was kept has none. */
+  provider_cost: Schema.optionalKey(Schema.NullOr(Usd)),
   /** A no-match that the capability bills. */
   billed: Schema.Boolean,
   provider: Schema.NullOr(Schema.String),

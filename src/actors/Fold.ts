@@ -35,6 +35,7 @@ export interface Room {
 
 const plain = {
   charged: null,
+  provider_cost: null,
   provider: null,
   attempts: null,
   hints: null,
@@ -120,6 +121,7 @@ export const fold = (view: TurnView, room: Room, newId: () => string, newToken: 
     end(run, {
       status: report.status,
       charged: delivered ? charge : null,
+      provider_cost: report.provider_cost ?? null,
       provider: report.provider,
       attempts: JSON.stringify(report.attempts),
       hints: JSON.stringify(report.hints),

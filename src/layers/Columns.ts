@@ -10,4 +10,5 @@ const column = (values: ReadonlyArray<unknown>, element: number) => Result.getOr
 
 export const texts = (values: ReadonlyArray<string | null>) => column(values, PgTypes.OID.text)
 export const bigints = (values: ReadonlyArray<bigint | null>) => column(values, PgTypes.OID.int8)
+export const byteas = (values: ReadonlyArray<Uint8Array | null>) => column(values, PgTypes.OID.bytea)
 export const booleans = (values: ReadonlyArray<boolean | null>) => column(values, PgTypes.OID.bool)

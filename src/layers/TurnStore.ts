@@ -7,11 +7,12 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { crashPoint } from "./CrashPoint.ts"
-import { bigints, booleans, texts } from "./Columns.ts"
+import { bigints, booleans, byteas, texts } from "./Columns.ts"
+import { link, type Unlinked } from "./LedgerChain.ts"
 import { spans, windowStart } from "../schema/Health.ts"
 import { MicroUsd } from "../schema/Money.ts"
 import { isRunStatus, type RunStatus } from "../schema/Run.ts"
-import type { Entry, HeldRun, Wallet } from "../schema/Wallet.ts"
+import type { HeldRun, Wallet } from "../schema/Wallet.ts"
 
 export interface Mail {
   readonly id: bigint
@@ -42,6 +43,8 @@ export interface TurnView {
   readonly credited: ReadonlyMap<string, string>
   /** The database's UTC day. */
   readonly day: string
+  /** The database's time in microseconds since 1970: when the entries of this turn are made. */
+  readonly now_micros: bigint
 }
 
 /** The end of a run. */
@@ -52,6 +55,8 @@ export interface Ending {
   readonly lease_token: string | null
   readonly status: RunStatus
   readonly charged: bigint | null
+  /** What its providers took, in microdollars; null when that is not known or none was called. */
+  readonly provider_cost: bigint | null
   readonly provider: string | null
   readonly attempts: string | null
   readonly hints: string | null
@@ -74,7 +79,7 @@ export interface Opening {
 
 export interface TurnEffects {
   readonly wallets: ReadonlyArray<Wallet>
-  readonly entries: ReadonlyArray<Entry & { readonly org_id: string; readonly txn_id: string }>
+  readonly entries: ReadonlyArray<Unlinked>
   readonly ended: ReadonlyArray<Ending>
   readonly opened: ReadonlyArray<Opening>
   /** Runs whose hold and lease end, with the lease they were seen under: one that changed hands meanwhile is not closed. */
@@ -100,10 +105,12 @@ interface TakenRow {
   readonly tag: string
   readonly payload: unknown
   readonly day: string
+  readonly now_micros: bigint
   readonly version: bigint | null
   readonly balance: bigint
   readonly reserved: bigint
   readonly entry_seq: bigint
+  readonly head: Uint8Array | null
   readonly per_run_limit: bigint | null
   readonly daily_limit: bigint | null
   readonly spent_day: string
@@ -130,15 +137,23 @@ const walletOf = (row: TakenRow): Wallet => ({
   spent: MicroUsd(row.spent)
 })
 
-const viewOf = (rows: ReadonlyArray<TakenRow>): TurnView & { readonly versions: ReadonlyMap<string, bigint> } => {
+/** The view, and of its wallets what only the write needs. */
+interface Taken extends TurnView {
+  readonly versions: ReadonlyMap<string, bigint>
+  readonly heads: ReadonlyMap<string, Uint8Array>
+}
+
+const viewOf = (rows: ReadonlyArray<TakenRow>): Taken => {
   const wallets = new Map<string, Wallet>()
   const versions = new Map<string, bigint>()
+  const heads = new Map<string, Uint8Array>()
   const runs = new Map<string, TurnRun>()
   const credited = new Map<string, string>()
   for (const row of rows) {
     if (row.version !== null) {
       wallets.set(row.org_id, walletOf(row))
       versions.set(row.org_id, row.version)
+      if (row.head !== null) heads.set(row.org_id, row.head)
     }
     if (row.command_id !== null && row.credited !== null) credited.set(row.command_id, row.credited)
     if (row.run_id === null || row.status === null || !isRunStatus(row.status) || runs.has(row.run_id)) continue
@@ -156,7 +171,8 @@ const viewOf = (rows: ReadonlyArray<TakenRow>): TurnView & { readonly versions: 
       input: input ?? "null"
     })
   }
-  return { mail: rows, wallets, versions, runs, credited, day: rows[0]?.day ?? "1970-01-01" }
+  const { day = "1970-01-01", now_micros = 0n } = rows[0] ?? {}
+  return { mail: rows, wallets, versions, heads, runs, credited, day, now_micros }
 }
 
 /** Another turn applied some of this mail first; the next one sees it fresh. */
@@ -197,7 +213,8 @@ export class TurnStore extends Context.Service<
 
       const take = (lane: number, max: number) => sql<TakenRow>`
         SELECT m.id, m.command_id, m.org_id, m.run_id, m.tag, m.payload, (now() AT TIME ZONE 'UTC')::date::text AS day,
-               w.version, w.balance, w.reserved, w.entry_seq, w.per_run_limit, w.daily_limit, w.spent_day::text AS spent_day, w.spent,
+               (extract(epoch FROM now()) * 1000000)::bigint AS now_micros,
+               w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.spent_day::text AS spent_day, w.spent,
                coalesce(o.state, r.status) AS status, r.hold, o.lease_token, r.capability,
                r.endpoint, CASE WHEN r.endpoint IS NOT NULL THEN coalesce(r.plan->'raw'->>'method', '-') END AS method,
                CASE WHEN m.tag = 'Reserve' THEN r.plan END AS plan, CASE WHEN m.tag = 'Reserve' THEN r.input::text END AS input,
@@ -217,33 +234,35 @@ export class TurnStore extends Context.Service<
        */
       const apply = Effect.fnUntraced(function* (
         lane: number,
-        mail: ReadonlyArray<Mail>,
-        versions: ReadonlyMap<string, bigint>,
+        { mail, versions, heads: before, now_micros }: Taken,
         effects: TurnEffects
       ) {
-        const { wallets, entries, ended, opened, closed, replies, attempts } = effects
+        const { wallets, ended, opened, closed, replies, attempts } = effects
+        const { entries, heads } = link(before, effects.entries, now_micros)
         const now = yield* Clock.currentTimeMillis
         const [row] = yield* sql<{ committed_at: Date }>`
           WITH gone AS (
             DELETE FROM mailbox WHERE lane = ${lane} AND id = ANY(${bigints(mail.map((m) => m.id))}) RETURNING 1
           ), paid AS (
-            UPDATE wallets w SET version = w.version + 1, balance = n.balance, reserved = n.reserved, entry_seq = n.entry_seq,
+            UPDATE wallets w SET version = w.version + 1, balance = n.balance, reserved = n.reserved, entry_seq = n.entry_seq, head = n.head,
                    per_run_limit = n.per_run_limit, daily_limit = n.daily_limit, spent_day = n.spent_day, spent = n.spent
             FROM unnest(${texts(wallets.map((w) => w.org_id))}, ${bigints(wallets.map((w) => versions.get(w.org_id) ?? -1n))},
                         ${bigints(wallets.map((w) => w.balance))}, ${bigints(wallets.map((w) => w.reserved))},
-                        ${bigints(wallets.map((w) => w.entry_seq))}, ${bigints(wallets.map((w) => w.per_run_limit))},
-                        ${bigints(wallets.map((w) => w.daily_limit))}, ${texts(wallets.map((w) => w.spent_day))}::date[],
+                        ${bigints(wallets.map((w) => w.entry_seq))}, ${byteas(wallets.map((w) => heads.get(w.org_id) ?? null))},
+                        ${bigints(wallets.map((w) => w.per_run_limit))}, ${bigints(wallets.map((w) => w.daily_limit))}, ${texts(wallets.map((w) => w.spent_day))}::date[],
                         ${bigints(wallets.map((w) => w.spent))})
-                 AS n(org_id, version, balance, reserved, entry_seq, per_run_limit, daily_limit, spent_day, spent)
+                 AS n(org_id, version, balance, reserved, entry_seq, head, per_run_limit, daily_limit, spent_day, spent)
             WHERE w.org_id = n.org_id AND w.version = n.version
             RETURNING 1
           ), written AS (
-            INSERT INTO ledger (org_id, seq, txn_id, type, amount, balance_after, reserved_after, run_id, reference, note)
-            SELECT * FROM unnest(${texts(entries.map((e) => e.org_id))}, ${bigints(entries.map((e) => e.seq))},
+            INSERT INTO ledger (org_id, seq, txn_id, type, amount, balance_after, reserved_after, run_id, reference, note, hash, created_at)
+            SELECT n.*, 'epoch'::timestamptz + ${now_micros}::bigint * interval '1 microsecond'
+            FROM unnest(${texts(entries.map((e) => e.org_id))}, ${bigints(entries.map((e) => e.seq))},
                         ${texts(entries.map((e) => e.txn_id))}, ${texts(entries.map((e) => e.type))},
                         ${bigints(entries.map((e) => e.amount))}, ${bigints(entries.map((e) => e.balance_after))},
                         ${bigints(entries.map((e) => e.reserved_after))}, ${texts(entries.map((e) => e.run_id))},
-                        ${texts(entries.map((e) => e.reference))}, ${texts(entries.map((e) => e.note))})
+                        ${texts(entries.map((e) => e.reference))}, ${texts(entries.map((e) => e.note))},
+                        ${byteas(entries.map((e) => e.hash))}) AS n
           ), opened AS (
             INSERT INTO open_runs (run_id, org_id, hold, state, side_effect, worker_id, lease_token, attempts)
             SELECT run_id, org_id, hold, state, side_effect, worker_id, lease_token, attempts::json
@@ -262,15 +281,16 @@ export class TurnStore extends Context.Service<
                  AS n(command_id, reply)
             ON CONFLICT (command_id) DO NOTHING
           ), finished AS (
-            UPDATE runs r SET status = n.status, charged = n.charged, provider = coalesce(n.provider, r.provider),
+            UPDATE runs r SET status = n.status, charged = n.charged, provider_cost = n.provider_cost, provider = coalesce(n.provider, r.provider),
                    attempts = n.attempts::json, hints = n.hints::json, error_code = n.error_code, error_message = n.error_message,
                    result = (SELECT m.result FROM mailbox m WHERE m.lane = ${lane} AND m.id = n.result_of), finished_at = now()
             FROM unnest(${texts(ended.map((r) => r.org_id))}, ${texts(ended.map((r) => r.run_id))}, ${texts(ended.map((r) => r.status))},
-                        ${bigints(ended.map((r) => r.charged))}, ${texts(ended.map((r) => r.provider))},
+                        ${bigints(ended.map((r) => r.charged))}, ${bigints(ended.map((r) => r.provider_cost))},
+                        ${texts(ended.map((r) => r.provider))},
                         ${texts(ended.map((r) => r.attempts))}, ${texts(ended.map((r) => r.hints))},
                         ${texts(ended.map((r) => r.error_code))}, ${texts(ended.map((r) => r.error_message))},
                         ${bigints(ended.map((r) => r.result_of))})
-                 AS n(org_id, run_id, status, charged, provider, attempts, hints, error_code, error_message, result_of)
+                 AS n(org_id, run_id, status, charged, provider_cost, provider, attempts, hints, error_code, error_message, result_of)
             WHERE r.org_id = n.org_id AND r.run_id = n.run_id AND r.finished_at IS NULL
             RETURNING 1
           ), counted AS (
@@ -300,7 +320,7 @@ export class TurnStore extends Context.Service<
           const view = viewOf(rows)
           const { effects, answer } = decide(view)
           yield* crashPoint("turn.before_commit")
-          const committed_at = yield* apply(lane, rows, view.versions, effects)
+          const committed_at = yield* apply(lane, view, effects)
           yield* crashPoint("turn.after_commit")
           return { ...answer, committed_at }
         },

@@ -36,9 +36,9 @@ beforeAll(async () => {
 })
 afterAll(() => runtime.dispose())
 
-const topUp = Effect.fnUntraced(function* (org_id: string, reference: string, amount: string) {
+const topUp = Effect.fnUntraced(function* (org_id: string, reference: string, amount: string, note = "test") {
   const mail = yield* MailStore
-  const payload = encodeCredit({ type: "topup", amount: dollars(amount), reference, note: "test" })
+  const payload = encodeCredit({ type: "topup", amount: dollars(amount), reference, note })
   return yield* mail.post({ command_id: reference, org_id, run_id: null, tag: "Credit", payload, result: null })
 })
 
@@ -101,6 +101,67 @@ describe("a turn", () => {
         expect(applied.length).toBe(1)
         const entries = yield* sql`SELECT amount, seq FROM ledger WHERE org_id = ${org_id}`
         expect(entries).toEqual([{ amount: 10_000_000n, seq: 1n }])
+      })
+    ))
+
+  test("links its entries to the wallet's newest one, as the database computes the chain itself", () =>
+    runtime.runPromise(
+      Effect.gen(function* () {
+        const accounts = yield* Accounts
+        const wallet = yield* WalletActor
+        const sql = yield* SqlClient.SqlClient
+        const org_id = yield* accounts.createOrganization("linked", null)
+        // Ten entries in one turn, one in each of two more; notes and references that could be taken for a border, and half a character.
+        const notes = ["", "-", "+", "|", "1|x", "ü🦊", "\n", '"', "\\", "\ud800"]
+        yield* Effect.forEach(notes, (note) => topUp(org_id, newId("cs"), "0.000001", note))
+        const lane = yield* topUp(org_id, `${newId("cs")}|3|ü`, "1.00")
+        yield* wallet.turn(lane)
+        yield* topUp(org_id, newId("cs"), "2.00")
+        yield* wallet.turn(lane)
+        yield* topUp(org_id, newId("cs"), "3.00")
+        const before = yield* sql<{ now: Date }>`SELECT now()`
+        yield* wallet.turn(lane)
+        const chain = yield* sql<{ seq: bigint; good: boolean; created_at: Date }>`
+          SELECT seq, hash = ledger_hash(lag(hash) OVER (ORDER BY seq), l) AS good, created_at
+          FROM ledger l WHERE org_id = ${org_id} ORDER BY seq`
+        expect(chain.map((one) => one.good)).toEqual(Array.from({ length: notes.length + 3 }, () => true))
+        expect(chain.at(-1)?.created_at.getTime()).toBeGreaterThanOrEqual(before[0]?.now.getTime() ?? Infinity)
+        const [head] = yield* sql`
+          SELECT w.head = l.hash AS newest FROM wallets w JOIN ledger l ON l.org_id = w.org_id AND l.seq = w.entry_seq
+          WHERE w.org_id = ${org_id}`
+        expect(head).toEqual({ newest: true })
+      })
+    ))
+
+  test("writes what the providers of a run took, also when nobody was charged, and knows nothing of it in older mail", () =>
+    runtime.runPromise(
+      Effect.gen(function* () {
+        const accounts = yield* Accounts
+        const wallet = yield* WalletActor
+        const mail = yield* MailStore
+        const sql = yield* SqlClient.SqlClient
+        const org_id = yield* accounts.createOrganization("costs", null)
+        const lane = yield* topUp(org_id, newId("cs"), "5.00")
+        yield* wallet.turn(lane)
+        const ended = Effect.fnUntraced(function* (report: { status: "succeeded" | "failed"; provider_cost?: string }) {
+          const run_id = yield* admit(org_id, "0.10")
+          const { started } = yield* wallet.turn(lane)
+          const lease_token = started.find((run) => run.run_id === run_id)?.lease_token
+          const plain = { charge: "0.02", billed: false, provider: "hunter", attempts: [], hints: [], error: null }
+          const payload = JSON.stringify({ ...plain, ...report, lease_token })
+          yield* mail.post({ command_id: null, org_id, run_id, tag: "Settle", payload, result: null })
+          yield* wallet.turn(lane)
+          return (yield* sql`SELECT charged, provider_cost FROM runs WHERE org_id = ${org_id} AND run_id = ${run_id}`)[0]
+        })
+        expect(yield* ended({ status: "succeeded", provider_cost: "0.0125" })).toEqual({
+          charged: 20_000n,
+          provider_cost: 12_500n
+        })
+        expect(yield* ended({ status: "failed", provider_cost: "0.01" })).toEqual({
+          charged: null,
+          provider_cost: 10_000n
+        })
+        expect(yield* ended({ status: "succeeded" })).toEqual({ charged: 20_000n, provider_cost: null })
       })
     ))
 

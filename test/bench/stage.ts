@@ -91,6 +91,12 @@ export const start = async (args: ReadonlyArray<string>, env: Record<string, str
 
 const digest = (token: string) => new Bun.CryptoHasher("sha256").update(token).digest()
 
+const topUp = (org_id: string, txn_id: string) =>
+  JSON.stringify({
+    ...{ org_id, seq: 1, txn_id, type: "topup", amount: 1e12, balance_after: 1e12, reserved_after: 0 },
+    ...{ reference: txn_id, created_at: new Date() }
+  })
+
 /** Organizations with a key and a million dollars each, credited on the ledger as a top-up is. */
 export const fund = async (database: string, count: number): Promise<ReadonlyArray<string>> => {
   const client = new Client({ connectionString: database })
@@ -102,10 +108,14 @@ export const fund = async (database: string, count: number): Promise<ReadonlyArr
     await client.query("INSERT INTO orgs (org_id, name) VALUES ($1, 'bench')", [org_id])
     await client.query("INSERT INTO wallets (org_id, lane) VALUES ($1, $2)", [org_id, n % 2])
     await client.query(
-      `WITH paid AS (UPDATE wallets SET balance = 1000000000000, entry_seq = 1 WHERE org_id = $1)
-       INSERT INTO ledger (org_id, seq, txn_id, type, amount, balance_after, reserved_after, reference)
-       VALUES ($1, 1, $2, 'topup', 1000000000000, 1000000000000, 0, $2)`,
-      [org_id, `txn_bench${n}`]
+      `WITH entry AS (
+         SELECT e.*, ledger_hash(NULL, e) AS hashed FROM json_populate_record(NULL::ledger, $1) e
+       ), paid AS (
+         UPDATE wallets w SET balance = entry.balance_after, entry_seq = 1, head = hashed FROM entry WHERE w.org_id = entry.org_id
+       )
+       INSERT INTO ledger (org_id, seq, txn_id, type, amount, balance_after, reserved_after, reference, created_at, hash)
+       SELECT org_id, seq, txn_id, type, amount, balance_after, reserved_after, reference, created_at, hashed FROM entry`,
+      [topUp(org_id, `txn_bench${n}`)]
     )
     await client.query(
       "INSERT INTO api_keys (key_id, org_id, name, environment, key_hash, display) VALUES ($1, $2, 'bench', 'test', $3, 'bench')",

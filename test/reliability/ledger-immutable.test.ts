@@ -18,7 +18,7 @@ describe("T04 ledger.immutable", () => {
   const audit = () => Effect.runPromise(Context.get(app.context, Audit).run)
 
   test("UPDATE, DELETE and TRUNCATE are refused, and an entry that does not continue the chain too", async () => {
-    const values = "$1, 99999, 'txn_x', 'bonus', 1, 1, 0, NULL, 'x', NULL"
+    const values = "$1, 99999, 'txn_x', 'bonus', 1, 1, 0, NULL, 'x', NULL, sha256('')"
     const attempts: ReadonlyArray<readonly [string, ReadonlyArray<unknown>]> = [
       ["UPDATE ledger SET amount = amount * 2 WHERE org_id = $1", [org.org_id]],
       ["UPDATE ledger SET note = 'x' WHERE org_id = $1 AND seq = 1", [org.org_id]],
@@ -26,7 +26,7 @@ describe("T04 ledger.immutable", () => {
       ["DELETE FROM ledger WHERE false", []],
       ["TRUNCATE ledger", []],
       [
-        `INSERT INTO ledger (org_id, seq, txn_id, type, amount, balance_after, reserved_after, run_id, reference, note) VALUES (${values})`,
+        `INSERT INTO ledger (org_id, seq, txn_id, type, amount, balance_after, reserved_after, run_id, reference, note, hash) VALUES (${values})`,
         [org.org_id]
       ],
       ["UPDATE wallets SET reserved = balance + 1 WHERE org_id = $1", [org.org_id]],

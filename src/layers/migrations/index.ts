@@ -6,6 +6,8 @@ import { health } from "./0004_health.ts"
 import { catalog } from "./0005_catalog.ts"
 import { jobs } from "./0006_jobs.ts"
 import { ownership } from "./0007_ownership.ts"
+import { chain } from "./0008_chain.ts"
+import { referrals } from "./0010_referrals.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -14,5 +16,7 @@ export const migrations = {
   "0004_health": health,
   "0005_catalog": catalog,
   "0006_jobs": jobs,
-  "0007_ownership": ownership
+  "0007_ownership": ownership,
+  "0008_chain": chain,
+  "0010_referrals": referrals
 }
