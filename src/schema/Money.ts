@@ -32,6 +32,13 @@ export const sum = (amounts: Iterable<MicroUsd>): MicroUsd => {
   return MicroUsd(total)
 }
 
+const centMicros = 10_000n
+/** What a payment processor counts in. `cents` is a whole number. */
+export const ofCents = (cents: number): MicroUsd => MicroUsd(BigInt(cents) * centMicros)
+/** Whole cents, or null when the amount has a fraction of one. */
+export const centsOf = (amount: MicroUsd): number | null =>
+  amount % centMicros === 0n ? Number(amount / centMicros) : null
+
 const parse = (text: string): MicroUsd => {
   const [whole = "0", fraction = ""] = text.replace("-", "").split(".")
   const micros = BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, "0"))
