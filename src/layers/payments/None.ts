@@ -1,0 +1,26 @@
+/**
+ * Production without a payment processor: wallets are filled by the operator, and everything about cards says so.
+ */
+import { Effect, Layer } from "effect"
+import { Payments, ProcessorUnavailable, SignatureRefused } from "../Payments.ts"
+
+const message =
+  "Card payments are not configured here; whoever runs this service sets STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET."
+const unavailable = () => Effect.fail(new ProcessorUnavailable({ message }))
+
+export const NoPayments: Layer.Layer<Payments> = Layer.succeed(
+  Payments,
+  Payments.of({
+    processor: "none",
+    checkout: unavailable,
+    session: unavailable,
+    savedMethod: unavailable,
+    charge: unavailable,
+    findCharge: unavailable,
+    paymentOf: unavailable,
+    reversals: unavailable,
+    verify: () => Effect.fail(new SignatureRefused({ message })),
+    eventsSince: unavailable,
+    settledSince: unavailable
+  })
+)

@@ -1,0 +1,38 @@
+/**
+ * The sandbox's processor: every payment succeeds at once, without a network or a memory.
+ *
+ * Its ids are made of ours, so the same payment is the same charge in every process and after every restart. It never sends
+ * a webhook, so whatever arrives as one is refused.
+ */
+import { DateTime, Duration, Effect, Layer } from "effect"
+import { Payments, ProcessorUnavailable, SignatureRefused } from "../Payments.ts"
+
+const intentPrefix = "pi_sim_"
+const method = { customer: "cus_sim", payment_method: "pm_sim", label: "simulated card ending in 4242" }
+
+export const SimulatedPayments: Layer.Layer<Payments> = Layer.succeed(
+  Payments,
+  Payments.of({
+    processor: "simulated",
+    // Nothing is left to do at the processor's, so its page is the one after it.
+    checkout: ({ payment_id, success_url }) =>
+      Effect.map(DateTime.now, (now) => ({
+        session_id: `cs_sim_${payment_id}`,
+        url: success_url,
+        expires_at: DateTime.toDateUtc(DateTime.addDuration(now, Duration.days(1)))
+      })),
+    session: () =>
+      Effect.fail(new ProcessorUnavailable({ message: "The sandbox keeps its payments in its own books only." })),
+    savedMethod: () => Effect.succeed(method),
+    charge: ({ payment_id, amount }) =>
+      Effect.succeed({ _tag: "Succeeded", payment_intent: `${intentPrefix}${payment_id}`, amount, currency: "usd" }),
+    findCharge: () => Effect.succeed(null),
+    paymentOf: (payment_intent) =>
+      Effect.succeed(payment_intent.startsWith(intentPrefix) ? payment_intent.slice(intentPrefix.length) : null),
+    reversals: () => Effect.succeed([]),
+    verify: () =>
+      Effect.fail(new SignatureRefused({ message: "The sandbox has no payment processor: nobody sends it webhooks." })),
+    eventsSince: () => Effect.succeed([]),
+    settledSince: () => Effect.succeed([])
+  })
+)

@@ -1,0 +1,84 @@
+/**
+ * What a call of Stripe's API can come back with instead of an answer, told apart by what it means for the payment.
+ *
+ * `declined`: the payer's bank said no. `refused`: Stripe looked at the request and did nothing. Both are certain. Everything else leaves open
+ * what happened, and is a `ProcessorUnavailable` for the operator's eyes, with no secret and no word of Stripe's in it.
+ */
+import { Effect, Option, Schema } from "effect"
+import { ProcessorUnavailable } from "../Payments.ts"
+import { reasonOf } from "./StripeObjects.ts"
+
+export interface Declined {
+  readonly _tag: "declined"
+  readonly message: string
+  /** `authentication_required`, `card_declined` … */
+  readonly code: string | null
+}
+
+export interface Refused {
+  readonly _tag: "refused"
+  /** `resource_missing` … */
+  readonly code: string | null
+  /** The parameter it is about. */
+  readonly param: string | null
+}
+
+export type Fault = Declined | Refused | ProcessorUnavailable
+
+const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optional(Schema.NullOr(schema))
+const SdkError = Schema.Struct({
+  type: Schema.String,
+  message: maybe(Schema.String),
+  code: maybe(Schema.String),
+  param: maybe(Schema.String),
+  statusCode: maybe(Schema.Number),
+  requestId: maybe(Schema.String)
+})
+const decode = Schema.decodeUnknownOption(SdkError)
+
+const unavailable = (message: string) => new ProcessorUnavailable({ message })
+
+const faultOf = (thrown: unknown): Fault => {
+  const fault = decode(thrown)
+  if (Option.isNone(fault)) return unavailable("Stripe's answer could not be read.")
+  const { type, message = null, code = null, param = null, statusCode, requestId } = fault.value
+  const where = `${statusCode ?? "no answer"}${requestId ? `, request ${requestId.slice(0, 64)}` : ""}`
+  switch (type) {
+    case "StripeCardError":
+      return { _tag: "declined", message: reasonOf({ message }), code }
+    case "StripeInvalidRequestError":
+      return { _tag: "refused", code, param }
+    case "StripeAuthenticationError":
+    case "StripePermissionError":
+      return unavailable(`Stripe does not accept the key (${where}): check STRIPE_SECRET_KEY and what it may do.`)
+    case "StripeIdempotencyError":
+      return unavailable(`Stripe has seen this payment with other details (${where}): look up what became of it.`)
+    case "StripeRateLimitError":
+      return unavailable(`Stripe asks for fewer requests (${where}).`)
+    case "StripeConnectionError":
+      return unavailable("Stripe could not be reached.")
+    default:
+      return unavailable(`Stripe could not answer (${where}).`)
+  }
+}
+
+/** Calls Stripe, and reads the answer as what it must be. */
+export const ask = <S extends Schema.ConstraintDecoder<unknown>>(
+  schema: S,
+  call: () => Promise<unknown>
+): Effect.Effect<S["Type"], Fault> =>
+  Effect.tryPromise({ try: call, catch: faultOf }).pipe(
+    Effect.flatMap((answer) => Schema.decodeUnknownEffect(schema)(answer)),
+    Effect.catchTag("SchemaError", () => Effect.fail(unavailable("Stripe's answer could not be read.")))
+  )
+
+/** For calls that nothing can decline: whatever comes instead of an answer, nobody knows the state of things. */
+export const surely = <A>(effect: Effect.Effect<A, Fault>): Effect.Effect<A, ProcessorUnavailable> =>
+  Effect.mapError(effect, (fault) => {
+    if (fault._tag === "ProcessorUnavailable") return fault
+    const { code } = fault
+    return unavailable(`Stripe refused the request${code === null ? "" : ` (${code.slice(0, 64)})`}.`)
+  })
+
+export const isMissing = (fault: Fault, param?: string): boolean =>
+  fault._tag === "refused" && fault.code === "resource_missing" && (param === undefined || fault.param === param)

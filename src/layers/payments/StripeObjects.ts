@@ -1,0 +1,152 @@
+/**
+ * Stripe's objects, as far as we read them: sessions, intents, charges, refunds and disputes.
+ *
+ * The same schemas read webhooks, listed events and answers. A webhook is written in the API version of its endpoint and an event in that
+ * of its day, so unknown fields are dropped, references may be ids or whole objects, and what is absent is null.
+ */
+import { Schema } from "effect"
+import { type MicroUsd, ofCents, zero } from "../../schema/Money.ts"
+import type { PaymentFact, Standing } from "../../schema/PaymentFact.ts"
+
+const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optional(Schema.NullOr(schema))
+const Reference = Schema.Union([Schema.String, Schema.Struct({ id: Schema.String })])
+const Metadata = Schema.Record(Schema.String, Schema.String)
+/** A whole number of the currency's smallest unit; only what is in `usd` becomes money of ours. */
+const Cents = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+/** Refused payments come with a text for the person who pays. */
+const PaymentError = Schema.Struct({ message: maybe(Schema.String), code: maybe(Schema.String) })
+
+export const Session = Schema.Struct({
+  id: Schema.String,
+  mode: maybe(Schema.String),
+  status: maybe(Schema.String),
+  payment_status: maybe(Schema.String),
+  amount_total: maybe(Cents),
+  currency: maybe(Schema.String),
+  payment_intent: maybe(Reference),
+  customer: maybe(Reference),
+  client_reference_id: maybe(Schema.String),
+  metadata: maybe(Metadata),
+  url: maybe(Schema.String),
+  expires_at: maybe(Schema.Int)
+})
+export type Session = typeof Session.Type
+
+export const Intent = Schema.Struct({
+  id: Schema.String,
+  status: Schema.String,
+  amount: Cents,
+  amount_received: maybe(Cents),
+  currency: Schema.String,
+  customer: maybe(Reference),
+  setup_future_usage: maybe(Schema.String),
+  payment_method: maybe(Schema.Unknown),
+  last_payment_error: maybe(PaymentError),
+  metadata: maybe(Metadata)
+})
+export type Intent = typeof Intent.Type
+
+const Digits = Schema.Struct({ last4: maybe(Schema.String) })
+export const Method = Schema.Struct({
+  id: Schema.String,
+  type: Schema.String,
+  customer: maybe(Reference),
+  card: maybe(Schema.Struct({ ...Digits.fields, brand: maybe(Schema.String) })),
+  us_bank_account: maybe(Schema.Struct({ ...Digits.fields, bank_name: maybe(Schema.String) }))
+})
+export type Method = typeof Method.Type
+
+export const Charge = Schema.Struct({ payment_intent: maybe(Reference), metadata: maybe(Metadata) })
+
+export const Refund = Schema.Struct({
+  id: Schema.String,
+  status: maybe(Schema.String),
+  amount: Cents,
+  currency: Schema.String,
+  payment_intent: maybe(Reference)
+})
+export type Refund = typeof Refund.Type
+
+export const Dispute = Schema.Struct({
+  id: Schema.String,
+  status: Schema.String,
+  amount: Cents,
+  currency: Schema.String,
+  payment_intent: maybe(Reference),
+  /** What the dispute has moved out of (below zero) and into our account at Stripe. */
+  balance_transactions: maybe(Schema.Array(Schema.Struct({ amount: Schema.Int })))
+})
+export type Dispute = typeof Dispute.Type
+
+export const idOf = (reference: typeof Reference.Type | null | undefined): string | null =>
+  typeof reference === "string" ? reference : (reference?.id ?? null)
+
+export const paymentIdOf = (object: { readonly metadata?: typeof Metadata.Type | null | undefined }): string | null =>
+  object.metadata?.["payment_id"] ?? null
+
+/** Null when the session takes no money, as one that only saves a card. */
+export const priceOf = (session: Session): { readonly amount: MicroUsd; readonly currency: string } | null => {
+  const { amount_total, currency, mode } = session
+  if (mode !== "payment" || typeof amount_total !== "number" || typeof currency !== "string") return null
+  return { amount: ofCents(amount_total), currency }
+}
+
+/** A session may be complete and not yet paid: some methods take days. */
+export const isPaid = (session: Session): boolean => session.payment_status === "paid"
+
+const failedDefault = "The payment failed."
+const reasonCharsMax = 300
+export const reasonOf = (error: typeof PaymentError.Type | null | undefined): string =>
+  (error?.message ?? failedDefault).slice(0, reasonCharsMax)
+
+export const labelOf = (method: Method): string => {
+  const { card, us_bank_account: account, type } = method
+  const [name, last4] = card
+    ? [card.brand ?? "card", card.last4]
+    : account
+      ? [account.bank_name ?? "bank account", account.last4]
+      : [type.replaceAll("_", " "), null]
+  return last4 ? `${name} ending in ${last4}` : name
+}
+
+const reversed = (
+  kind: "refund" | "dispute",
+  object: { readonly id: string; readonly amount: number; readonly currency: string },
+  standing: Standing
+): ReadonlyArray<PaymentFact> => {
+  const amount = ofCents(object.amount)
+  // Only what was paid in dollars was ever credited, and nothing moves nothing.
+  if (object.currency !== "usd" || amount === zero) return []
+  return [{ _tag: "Reversed", reversal_id: object.id, kind, amount, standing }]
+}
+
+/** A refund counts from the moment it is made: the money is on its way out of our account. */
+export const refundFacts = (refund: Refund, failed = false): ReadonlyArray<PaymentFact> =>
+  reversed("refund", refund, failed || ["failed", "canceled"].includes(refund.status ?? "") ? "returned" : "taken")
+
+const atStake: ReadonlyArray<string> = [
+  "needs_response",
+  "under_review",
+  "appeal_needs_response",
+  "appeal_under_review",
+  "lost"
+]
+
+/**
+ * An inquiry takes nothing. A dispute that was `prevented` was either fended off or settled with our money, and a status that we don't
+ * know says nothing, so for those the movements of our balance decide.
+ */
+const standingOf = (dispute: Dispute): Standing => {
+  if (dispute.status === "won") return "returned"
+  if (atStake.includes(dispute.status)) return "taken"
+  const movements = (dispute.balance_transactions ?? []).map(({ amount }) => amount)
+  if (movements.reduce((total, amount) => total + amount, 0) < 0) return "taken"
+  return movements.some((amount) => amount < 0) ? "returned" : "noticed"
+}
+
+/** `moved` is what the event itself says of the money, beyond the dispute's status. */
+export const disputeFacts = (dispute: Dispute, moved?: "withdrawn" | "reinstated"): ReadonlyArray<PaymentFact> => {
+  const standing = standingOf(dispute)
+  if (moved === "reinstated") return reversed("dispute", dispute, "returned")
+  return reversed("dispute", dispute, moved === "withdrawn" && standing === "noticed" ? "taken" : standing)
+}
