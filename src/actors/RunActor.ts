@@ -16,7 +16,7 @@ import { type ProviderAnswer, Providers, type RawProviderAnswer } from "../layer
 import type { Capability } from "../schema/Capability.ts"
 import * as Money from "../schema/Money.ts"
 import type { Plan } from "../schema/Plan.ts"
-import { charge, rawCharge } from "../schema/Pricing.ts"
+import { charge, providerCost, rawCharge } from "../schema/Pricing.ts"
 import { failure } from "../schema/Provider.ts"
 import type { RawPlan } from "../schema/RawPlan.ts"
 import type { Attempt, RunStatus } from "../schema/Run.ts"
@@ -114,6 +114,18 @@ const rawDeliveryOf = (
   }
 }
 
+/** What an attempt reports that it has cost us, by its number; null for one that does not say, or went down with its worker. */
+type Reports = ReadonlyMap<number, Money.MicroUsd>
+const reportOf = (said: ProviderAnswer | RawProviderAnswer): Money.MicroUsd | null => {
+  if ("measured" in said) return said.measured
+  return said.answer._tag === "Delivered" ? said.answer.measured : null
+}
+/** `delivering` is the number of the attempt that is paid for; null for a run that nothing is charged for. */
+const costOf = (charged: Money.MicroUsd, delivering: number | null, reports: Reports): Money.MicroUsd => {
+  const others = [...reports].flatMap(([number, cost]) => (number === delivering ? [] : [cost]))
+  return providerCost(charged, delivering === null ? null : (reports.get(delivering) ?? null), others)
+}
+
 const finalStatus = (attempts: ReadonlyArray<Attempt>): RunStatus => {
   if (attempts.some((one) => one.outcome === "no_match")) return "no_match"
   return attempts.length > 0 && attempts.every((one) => one.outcome === "provider_timeout") ? "timed_out" : "failed"
@@ -162,7 +174,13 @@ export class RunActor extends Context.Service<
         yield* lanes.nudge(lane)
       })
 
-      const settleFailure = (run: LeasedRun, plan: Plan, input: unknown, attempts: ReadonlyArray<Attempt>) => {
+      const settleFailure = (
+        run: LeasedRun,
+        plan: Plan,
+        input: unknown,
+        attempts: ReadonlyArray<Attempt>,
+        provider_cost: Money.MicroUsd
+      ) => {
         const status = finalStatus(attempts)
         const capability = catalog.find(run.capability ?? "")?.capability
         return post(
@@ -171,6 +189,7 @@ export class RunActor extends Context.Service<
             lease_token: run.lease_token,
             status,
             charge: Money.zero,
+            provider_cost,
             billed: false,
             provider: attempts.at(-1)?.provider ?? null,
             attempts,
@@ -186,13 +205,15 @@ export class RunActor extends Context.Service<
         plan: Plan,
         input: unknown,
         attempts: ReadonlyArray<Attempt>,
-        delivered: Delivered
+        delivered: Delivered,
+        provider_cost: Money.MicroUsd
       ) => {
+        const { lease_token } = run
         const { status, charge, billed, provider } = delivered
         const capability = catalog.find(run.capability ?? "")?.capability
         const error = status === "succeeded" ? null : explainFailure(status, attempts, plan)
         const hints = status === "succeeded" ? [] : hintsOf({ status, plan, attempts, capability, input })
-        const report = { lease_token: run.lease_token, status, charge, billed, provider, attempts, hints, error }
+        const report = { lease_token, status, charge, provider_cost, billed, provider, attempts, hints, error }
         return post(run, report, delivered.result)
       }
 
@@ -208,7 +229,7 @@ export class RunActor extends Context.Service<
                     yield* Effect.logError(`${provider}: adapter failed: ${Cause.pretty(cause)}`)
                     const duration_ms = (yield* Clock.currentTimeMillis) - began
                     const answer = failure("provider_error", "the adapter could not read the answer")
-                    return { answer, duration_ms, raw: null }
+                    return { answer, duration_ms, raw: null, measured: null }
                   })
             )
           )
@@ -266,6 +287,7 @@ export class RunActor extends Context.Service<
         // The turn that leased the run recorded its first attempt already; a claim from the queue did not.
         let recorded = run.attempts.length > made.length
         let next = made.filter((one) => one.outcome !== lost).length
+        const reports = new Map<number, Money.MicroUsd>()
         // The first answer that settles nothing, for a run that would rather have one that does.
         let reserve: { readonly at: number; readonly delivered: Delivered } | null = null
         while (made.length < plan.attempts_max) {
@@ -284,18 +306,21 @@ export class RunActor extends Context.Service<
           const went = yield* attempt(run, provider, input, made.length + 1)
           yield* crashPoint("provider.after")
           made.push(went === null ? gone(provider) : attemptOf(provider, went.said, went.delivered))
+          const at = made.length - 1
+          const reported = went === null ? null : reportOf(went.said)
+          if (reported !== null) reports.set(at, reported)
           const delivered = went?.delivered ?? null
           if (delivered === null) continue
           if (!(plan.conclusive === true && delivered.inconclusive))
-            return yield* settleDelivery(run, plan, input, made, delivered)
-          const at = made.length - 1
+            return yield* settleDelivery(run, plan, input, made, delivered, costOf(delivered.charge, at, reports))
           reserve ??= { at, delivered }
           const detail = "the answer settles nothing; another provider is asked"
           made[at] = { ...(made[at] ?? started(provider)), outcome: "inconclusive", detail }
         }
-        if (reserve === null) return yield* settleFailure(run, plan, input, made)
-        made[reserve.at] = { ...(made[reserve.at] ?? started("")), outcome: "succeeded", detail: null }
-        yield* settleDelivery(run, plan, input, made, reserve.delivered)
+        if (reserve === null) return yield* settleFailure(run, plan, input, made, costOf(Money.zero, null, reports))
+        const { at, delivered } = reserve
+        made[at] = { ...(made[at] ?? started("")), outcome: "succeeded", detail: null }
+        yield* settleDelivery(run, plan, input, made, delivered, costOf(delivered.charge, at, reports))
       })
 
       return RunActor.of({
@@ -304,7 +329,7 @@ export class RunActor extends Context.Service<
             // Left `running`: when this worker's lease ends, recovery decides what may be tried again.
             Effect.catchCause((cause) => Effect.logError(`${run.run_id}: execution stopped: ${oneLine(cause)}`))
           ),
-        giveUp: (run, attempts) => settleFailure(run, run.plan, JSON.parse(run.input), attempts)
+        giveUp: (run, attempts) => settleFailure(run, run.plan, JSON.parse(run.input), attempts, Money.zero)
       })
     })
   )

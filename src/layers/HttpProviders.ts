@@ -43,6 +43,10 @@ const tidied = <A extends { readonly _tag: string }>(answer: A): A =>
 const ofProvider = (failed: Failure): Failure =>
   failed.reason === "provider_rejected" ? failure("invalid_response", failed.detail) : failed
 
+/** What a conversation with a provider has come to. */
+type Heard = Omit<ProviderAnswer, "duration_ms">
+const unheard = (answer: Failure): Heard => ({ answer, raw: null, measured: null })
+
 const leaseLost = "another worker has taken over this run"
 /** An actor is ended by its platform so long before the attempt's deadline: time to read what it wrote. */
 const actorReserveSeconds = 30
@@ -132,16 +136,21 @@ export const HttpProviders = Layer.effect(
           outgoing(state === null ? offer.request(asked.input, context) : offer.next(state, asked.input, context))
         )
         const reply = "_tag" in sent ? sent : yield* exchange(provider, sent, begun)
-        if ("_tag" in reply) return { answer: state === null ? reply : ofProvider(reply), raw: null }
+        if ("_tag" in reply) return unheard(state === null ? reply : ofProvider(reply))
         const outcome: Outcome<unknown> = offer.response(reply, asked.input, state)
-        if (outcome._tag !== "Again")
-          return { answer: outcome, raw: asked.include_raw && reply.body !== undefined ? reply.text : null }
+        if (outcome._tag !== "Again") {
+          const cost = "cost" in outcome ? (outcome.cost ?? null) : null
+          return {
+            answer: outcome,
+            raw: asked.include_raw && reply.body !== undefined ? reply.text : null,
+            measured: measuredOf(cost, provider.credit)
+          }
+        }
         state = outcome.state
-        if (outcome.job && !(yield* asked.keep(state)))
-          return { answer: failure("provider_error", leaseLost), raw: null }
+        if (outcome.job && !(yield* asked.keep(state))) return unheard(failure("provider_error", leaseLost))
         yield* Effect.sleep(`${outcome.afterMillis} millis`)
       }
-      return { answer: failure("provider_timeout", "the provider never finished its answer"), raw: null }
+      return unheard(failure("provider_timeout", "the provider never finished its answer"))
     })
 
     /** Within its deadline, waiting for the gate included, and answered whatever an adapter does. */
@@ -180,12 +189,11 @@ export const HttpProviders = Layer.effect(
       })
 
     const call = (asked: ProviderCall): Effect.Effect<ProviderAnswer> => {
-      const failed = (answer: Failure): Pick<ProviderAnswer, "answer" | "raw"> => ({ answer, raw: null })
-      const work = (begun: () => void): Effect.Effect<Pick<ProviderAnswer, "answer" | "raw">> =>
+      const work = (begun: () => void): Effect.Effect<Heard> =>
         Effect.map(converse(asked, begun), (said) => ({ ...said, answer: tidied(said.answer) }))
       const { provider, offer } = asked.offer
       const millis = offer.timeoutMillis ?? provider.timeoutMillis
-      return bounded(provider, millis, work, failed).pipe(
+      return bounded(provider, millis, work, unheard).pipe(
         Effect.tap(({ said }) => note(provider, asked.capability, said.answer)),
         Effect.map(({ said, duration_ms }) => ({ ...said, duration_ms }))
       )

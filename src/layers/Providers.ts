@@ -34,6 +34,8 @@ export interface ProviderAnswer {
   readonly duration_ms: number
   /** The provider's payload as JSON text, when it was asked for. */
   readonly raw: string | null
+  /** What the provider says that the call has cost us; null when it does not say. */
+  readonly measured: MicroUsd | null
 }
 
 /** One call of a provider's own endpoint, as its run's plan fixed it. */

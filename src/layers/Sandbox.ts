@@ -150,7 +150,7 @@ export const SandboxProviders = Layer.effect(
         asked.include_raw && said.answer._tag === "Match"
           ? JSON.stringify({ sandbox: true, provider, payload: said.answer.output })
           : null
-      return { ...said, raw } satisfies ProviderAnswer
+      return { ...said, raw, measured: null } satisfies ProviderAnswer
     })
     const callRaw = (asked: RawCall): Effect.Effect<RawProviderAnswer> => perform(playRaw(asked))
     return Providers.of({ call, callRaw })
