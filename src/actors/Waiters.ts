@@ -83,7 +83,7 @@ export class Waiters extends Context.Service<
         const old = [...watched].flatMap(([id, entry]) => (now - entry.since > pollAfterMillis ? [id] : []))
         if (old.length > 0) tell(yield* store.known(old))
       }).pipe(
-        Effect.catchCause((cause) => Effect.logDebug(`slow poll: ${oneLine(cause)}`)),
+        Effect.catchCause((cause) => Effect.logWarning(`slow poll: ${oneLine(cause)}`)),
         Effect.repeat(Schedule.spaced(pollEvery)),
         Effect.forkScoped
       )

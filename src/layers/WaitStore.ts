@@ -16,10 +16,10 @@ export class WaitStore extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       // Runs are keyed by organization first; an open run's absence from the small table says that it is final.
       const known = (ids: ReadonlyArray<string>) => sql<{ id: string }>`
-        SELECT id FROM unnest(${texts(ids)}) AS asked(id)
-        WHERE (id LIKE 'run\\_%' AND NOT EXISTS (SELECT FROM open_runs o WHERE o.run_id = id)
-               AND NOT EXISTS (SELECT FROM mailbox m WHERE m.run_id = id AND m.tag = 'Reserve'))
-           OR EXISTS (SELECT FROM replies r WHERE r.command_id = id)`
+        SELECT asked.id FROM unnest(${texts(ids)}) AS asked(id)
+        WHERE (asked.id LIKE 'run\\_%' AND NOT EXISTS (SELECT FROM open_runs o WHERE o.run_id = asked.id)
+               AND NOT EXISTS (SELECT FROM mailbox m WHERE m.run_id = asked.id AND m.tag = 'Reserve'))
+           OR EXISTS (SELECT FROM replies r WHERE r.command_id = asked.id)`
       return WaitStore.of({
         known: (ids) =>
           known(ids).pipe(
