@@ -8,6 +8,7 @@ import { Admission } from "./actors/Admission.ts"
 import { Asking } from "./actors/Asking.ts"
 import { Executions } from "./actors/Executions.ts"
 import { Lanes } from "./actors/Lanes.ts"
+import { ReferralActor } from "./actors/ReferralActor.ts"
 import { RunActor } from "./actors/RunActor.ts"
 import { Waiters } from "./actors/Waiters.ts"
 import { WalletActor } from "./actors/WalletActor.ts"
@@ -48,7 +49,7 @@ const Infrastructure = ProvidersLayer.pipe(
 )
 
 /** Asking and waiting: what both roles share. */
-const Doors = Layer.mergeAll(Admission.layer, Asking.layer).pipe(
+const Doors = Layer.mergeAll(Admission.layer, Asking.layer, ReferralActor.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Lanes.layer, Waiters.layer)),
   Layer.provideMerge(Infrastructure)
 )

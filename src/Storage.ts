@@ -17,6 +17,8 @@ import { MailStore } from "./layers/MailStore.ts"
 import { Ownership } from "./layers/Ownership.ts"
 import { Queues } from "./layers/Queues.ts"
 import { Redis } from "./layers/Redis.ts"
+import { Referrals } from "./layers/Referrals.ts"
+import { ReferralShares } from "./layers/ReferralShares.ts"
 import { RunStore } from "./layers/RunStore.ts"
 import { Signals } from "./layers/Signals.ts"
 import { Stats } from "./layers/Stats.ts"
@@ -32,6 +34,8 @@ const Stores = Layer.mergeAll(
   Ownership.layer,
   WaitStore.layer,
   Accounts.layer,
+  Referrals.layer,
+  ReferralShares.layer,
   Books.layer,
   CatalogStore.layer,
   Audit.layer,

@@ -14,6 +14,7 @@ import { Settings } from "../layers/Settings.ts"
 import { Signals } from "../layers/Signals.ts"
 import { Executions } from "./Executions.ts"
 import { Lanes } from "./Lanes.ts"
+import { ReferralActor } from "./ReferralActor.ts"
 import { Waiters } from "./Waiters.ts"
 import { closeLost, RunActor } from "./RunActor.ts"
 import { WalletActor } from "./WalletActor.ts"
@@ -44,6 +45,7 @@ export const Workers = Layer.effectDiscard(
     const wallet = yield* WalletActor
     const runActor = yield* RunActor
     const lanes = yield* Lanes
+    const referrals = yield* ReferralActor
     const waiters = yield* Waiters
     const fork = Effect.runForkWith(yield* Effect.context<never>())
 
@@ -166,7 +168,7 @@ export const Workers = Layer.effectDiscard(
       yield* executions.restart
     })
 
-    const everyWhile = (effect: Effect.Effect<void>, every: Schedule.Schedule<unknown>, name: string) =>
+    const everyWhile = (effect: Effect.Effect<unknown>, every: Schedule.Schedule<unknown>, name: string) =>
       effect.pipe(
         Effect.catchCause((cause) => Effect.logWarning(`${name}: ${oneLine(cause)}`)),
         Effect.repeat(every),
@@ -177,6 +179,7 @@ export const Workers = Layer.effectDiscard(
     for (let lane = 0; lane < laneCount; lane++) yield* queues.work(laneQueue(lane), turnLane(lane))
     yield* queues.work(runsQueue, claimNow)
     yield* everyWhile(sweep, Schedule.spaced(sweepEvery), "sweeper")
+    yield* everyWhile(referrals.accrue, Schedule.spaced(`${settings.referralSeconds} seconds`), "referrals")
     // Registered last, so it runs first: executions end while the lanes still take their settlements.
     yield* Effect.addFinalizer(() =>
       executions.drain.pipe(

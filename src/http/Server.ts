@@ -14,9 +14,11 @@ import { bodyBytesMax, BoundaryLayer } from "./Boundary.ts"
 import { CatalogHandlers } from "./handlers/Catalog.ts"
 import { DiscoveryHandlers } from "./handlers/Discovery.ts"
 import { KeysHandlers } from "./handlers/Keys.ts"
+import { ReferralsHandlers } from "./handlers/Referrals.ts"
 import { RunsHandlers } from "./handlers/Runs.ts"
 import { SessionsHandlers } from "./handlers/Sessions.ts"
 import { WalletHandlers } from "./handlers/Wallet.ts"
+import { JoinRoute, type JoinServices } from "./Join.ts"
 import { Limits } from "./Limits.ts"
 import { NotFound } from "./NotFound.ts"
 import { SystemRoutes, type SystemServices } from "./System.ts"
@@ -29,7 +31,15 @@ const stopSecondsMax = 10
 
 export const Routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
-    Layer.provide([RunsHandlers, DiscoveryHandlers, CatalogHandlers, WalletHandlers, KeysHandlers, SessionsHandlers]),
+    Layer.provide([
+      RunsHandlers,
+      DiscoveryHandlers,
+      CatalogHandlers,
+      WalletHandlers,
+      KeysHandlers,
+      SessionsHandlers,
+      ReferralsHandlers
+    ]),
     Layer.provide(AuthLayer)
   ),
   HttpApiScalar.layer(Api, {
@@ -42,6 +52,7 @@ export const Routes = Layer.mergeAll(
     }
   }),
   SystemRoutes,
+  JoinRoute,
   NotFound
 ).pipe(Layer.provide(BoundaryLayer), Layer.provide(Limits.layer), Layer.provide(HttpServer.layerServices))
 
@@ -52,10 +63,10 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
       const { port, host } = yield* Settings
       const waiters = yield* Waiters
       const httpEffect = yield* HttpRouter.toHttpEffect(Routes)
-      const context = yield* Effect.context<SystemServices>()
+      const context = yield* Effect.context<SystemServices | JoinServices>()
       const handler = HttpEffect.toWebHandlerWith<
-        SystemServices,
-        SystemServices | Scope.Scope | HttpServerRequest.HttpServerRequest
+        SystemServices | JoinServices,
+        SystemServices | JoinServices | Scope.Scope | HttpServerRequest.HttpServerRequest
       >(context)(httpEffect)
       const server = yield* Effect.acquireRelease(
         Effect.try({

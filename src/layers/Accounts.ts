@@ -10,6 +10,7 @@ import { makeId } from "../schema/Ids.ts"
 import type { MicroUsd } from "../schema/Money.ts"
 import { newId } from "./Ids.ts"
 import { laneCount } from "./Queues.ts"
+import type { ReferralRefused } from "./Referrals.ts"
 
 export type Environment = "test" | "live"
 
@@ -56,6 +57,15 @@ export interface Opened {
   readonly session: SessionRow
 }
 
+export interface NewAccount {
+  readonly email: string
+  readonly password: Redacted.Redacted
+  readonly organization: string
+  readonly daily_limit: MicroUsd | null
+  /** What else is written of the new organization, or refuses it: in the transaction that makes it. */
+  readonly joining: (org_id: string) => Effect.Effect<void, ReferralRefused>
+}
+
 export class EmailTaken extends Schema.TaggedError<EmailTaken>()("EmailTaken", {}) {}
 
 const sessionDays = 30
@@ -87,12 +97,7 @@ const lastUsedEvery = "10 seconds"
 export class Accounts extends Context.Service<
   Accounts,
   {
-    readonly signUp: (account: {
-      readonly email: string
-      readonly password: Redacted.Redacted
-      readonly organization: string
-      readonly daily_limit: MicroUsd | null
-    }) => Effect.Effect<Opened, EmailTaken>
+    readonly signUp: (account: NewAccount) => Effect.Effect<Opened, EmailTaken | ReferralRefused>
     readonly signIn: (email: string, password: Redacted.Redacted) => Effect.Effect<Option.Option<Opened>>
     readonly signOut: (token: Redacted.Redacted) => Effect.Effect<void>
     readonly session: (token: Redacted.Redacted) => Effect.Effect<Option.Option<SessionRow>>
@@ -146,12 +151,7 @@ export class Accounts extends Context.Service<
         FROM sessions s JOIN users u USING (user_id) JOIN orgs o ON o.org_id = s.org_id
         WHERE s.token_hash = ${digest(token)} AND s.ended_at IS NULL AND s.expires_at > now()`
 
-      const signUp = Effect.fn("Accounts.signUp")(function* (account: {
-        readonly email: string
-        readonly password: Redacted.Redacted
-        readonly organization: string
-        readonly daily_limit: MicroUsd | null
-      }) {
+      const signUp = Effect.fn("Accounts.signUp")(function* (account: NewAccount) {
         const password_hash = yield* Effect.promise(() => Bun.password.hash(Redacted.value(account.password)))
         return yield* sql
           .withTransaction(
@@ -159,6 +159,7 @@ export class Accounts extends Context.Service<
               const org_id = yield* insertOrganization(account.organization, account.daily_limit)
               const user_id = newId("usr")
               yield* sql`INSERT INTO users ${sql.insert({ user_id, org_id, email: account.email, password_hash })}`
+              yield* account.joining(org_id)
               return yield* open(user_id, org_id)
             })
           )

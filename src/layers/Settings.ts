@@ -71,6 +71,10 @@ export interface SettingsShape {
   readonly crashAt: CrashAt | null
 }
 
+/** Where people and clients find this service. */
+export const addressOf = ({ publicUrl, host, port }: Pick<SettingsShape, "publicUrl" | "host" | "port">): string =>
+  publicUrl ?? `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}`
+
 export class SettingsInvalid extends Schema.TaggedError<SettingsInvalid>()("SettingsInvalid", {
   message: Schema.String
 }) {}

@@ -4,6 +4,7 @@ import { CatalogApi } from "./Catalog.ts"
 import { Malformed } from "./Common.ts"
 import { DiscoveryApi } from "./Discovery.ts"
 import { KeysApi } from "./Keys.ts"
+import { ReferralsApi } from "./Referrals.ts"
 import { RunsApi } from "./Runs.ts"
 import { SessionsApi } from "./Sessions.ts"
 import { WalletApi } from "./Wallet.ts"
@@ -13,6 +14,7 @@ export class Api extends HttpApi.make("rungate")
   .add(DiscoveryApi)
   .add(CatalogApi)
   .add(WalletApi)
+  .add(ReferralsApi)
   .add(KeysApi)
   .add(SessionsApi)
   .prefix("/v1")

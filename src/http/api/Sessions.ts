@@ -31,7 +31,11 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
     success: NewSession,
     error: [Wire.invalid_request, Wire.rate_limited]
   }).annotateMerge(
-    OpenApi.annotations({ summary: "Sign up", description: "Creates an organization with its first user." })
+    OpenApi.annotations({
+      summary: "Sign up",
+      description:
+        "Creates an organization with its first user. A referral_code, in any case, is for people who have no account here yet; GET /v1/referrals shows the bonus that comes with it."
+    })
   ),
   HttpApiEndpoint.post("signIn", "/auth/sign-in", {
     payload: Schema.Struct({ email: Email, password: Schema.String.check(Schema.isMaxLength(500)) }).annotate({

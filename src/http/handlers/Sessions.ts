@@ -3,9 +3,11 @@ import { Effect, Option, Redacted } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Accounts, type Opened, type SessionRow } from "../../layers/Accounts.ts"
+import { Referrals } from "../../layers/Referrals.ts"
 import { Settings } from "../../layers/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { dollars } from "../../schema/Money.ts"
+import { codeOf } from "../../schema/Referral.ts"
 import { Api } from "../api/Api.ts"
 import { Limits } from "../Limits.ts"
 import { RequestContext } from "../RequestContext.ts"
@@ -20,6 +22,18 @@ const opened = ({ token, session }: Opened) => ({ session_token: Redacted.value(
 /** New organizations in production start with a daily limit, so that a leaked key can't empty a wallet in a night. */
 const dailyLimitInProduction = dollars("100.00")
 
+const refusedField = (path: string, message: string) =>
+  problem("invalid_request", `${path} ${message}`, [{ path, message }])
+
+const emailTaken = refusedField("email", "already has an account; sign in instead")
+const codeRefused = {
+  unknown_code: refusedField("referral_code", "is not a known referral code; leave it out"),
+  known_person: refusedField(
+    "referral_code",
+    "is for people who are new here, and this e-mail address, or another spelling of it, has an account already; leave it out"
+  )
+}
+
 const needsSession = problem("forbidden", "This needs a session token (rg_sess_…); sign in with POST /v1/auth/sign-in.")
 
 /** Auth has checked the token; here it is read once more to see which session it is. */
@@ -33,7 +47,8 @@ export const SessionsHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const accounts = yield* Accounts
     const limits = yield* Limits
-    const { mode } = yield* Settings
+    const referrals = yield* Referrals
+    const { mode, referral: terms } = yield* Settings
 
     const allow = Effect.fnUntraced(function* (email: string) {
       const { address } = yield* RequestContext
@@ -48,26 +63,26 @@ export const SessionsHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       signUp: Effect.fnUntraced(function* ({ payload }) {
-        yield* allow(payload.email)
-        if ((payload.referral_code ?? null) !== null) {
-          const message = "is not a known referral code; leave it out"
-          return yield* Effect.fail(
-            problem("invalid_request", `referral_code ${message}`, [{ path: "referral_code", message }])
-          )
-        }
+        const { email } = payload
+        yield* allow(email)
+        const typed = payload.referral_code ?? null
+        const code = typed === null ? null : codeOf(typed)
+        if (typed !== null && code === null) return yield* Effect.fail(codeRefused.unknown_code)
+        if (code !== null)
+          yield* referrals.admit(code, email).pipe(Effect.catch(({ reason }) => Effect.fail(codeRefused[reason])))
         return yield* accounts
           .signUp({
-            email: payload.email,
+            email,
             password: Redacted.make(payload.password),
             organization: payload.organization,
-            daily_limit: mode === "production" ? dailyLimitInProduction : null
+            daily_limit: mode === "production" ? dailyLimitInProduction : null,
+            joining: (org_id) => (code === null ? Effect.void : referrals.refer({ org_id, email, code, terms }))
           })
           .pipe(
             Effect.map(opened),
-            Effect.catch(() => {
-              const message = "already has an account; sign in instead"
-              return Effect.fail(problem("invalid_request", `email ${message}`, [{ path: "email", message }]))
-            })
+            Effect.catch((refused) =>
+              Effect.fail(refused._tag === "EmailTaken" ? emailTaken : codeRefused[refused.reason])
+            )
           )
       }),
 
