@@ -6,10 +6,13 @@
 import { Effect, Layer } from "effect"
 import { Admission } from "./actors/Admission.ts"
 import { Asking } from "./actors/Asking.ts"
+import { Cashier } from "./actors/Cashier.ts"
 import { Executions } from "./actors/Executions.ts"
 import { Lanes } from "./actors/Lanes.ts"
+import { PaymentEvents } from "./actors/PaymentEvents.ts"
 import { ReferralActor } from "./actors/ReferralActor.ts"
 import { RunActor } from "./actors/RunActor.ts"
+import { TopUps } from "./actors/TopUps.ts"
 import { Waiters } from "./actors/Waiters.ts"
 import { WalletActor } from "./actors/WalletActor.ts"
 import { Workers } from "./actors/Workers.ts"
@@ -20,6 +23,10 @@ import { CrashPoints } from "./layers/CrashPoint.ts"
 import { Discovery } from "./layers/Discovery.ts"
 import { Endpoints } from "./layers/Endpoints.ts"
 import { Health } from "./layers/Health.ts"
+import type { Payments } from "./layers/Payments.ts"
+import { NoPayments } from "./layers/payments/None.ts"
+import { SimulatedPayments } from "./layers/payments/Simulated.ts"
+import { StripePayments } from "./layers/payments/Stripe.ts"
 import type { Providers } from "./layers/Providers.ts"
 import { Queues } from "./layers/Queues.ts"
 import { Redis } from "./layers/Redis.ts"
@@ -37,7 +44,14 @@ const ProvidersLayer = Layer.unwrap(
   )
 )
 
-const Infrastructure = ProvidersLayer.pipe(
+const PaymentsLayer = Layer.unwrap(
+  Effect.map(Settings, ({ mode, stripe }): Layer.Layer<Payments, never, Settings> => {
+    if (mode === "sandbox") return SimulatedPayments
+    return stripe === null ? NoPayments : StripePayments
+  })
+)
+
+const Infrastructure = Layer.merge(ProvidersLayer, PaymentsLayer).pipe(
   Layer.provideMerge(Breakers.layer),
   Layer.provideMerge(Discovery.layer),
   Layer.provideMerge(Endpoints.layer),
@@ -49,13 +63,14 @@ const Infrastructure = ProvidersLayer.pipe(
 )
 
 /** Asking and waiting: what both roles share. */
-const Doors = Layer.mergeAll(Admission.layer, Asking.layer, ReferralActor.layer).pipe(
+const Doors = Layer.mergeAll(Admission.layer, TopUps.layer, PaymentEvents.layer, ReferralActor.layer).pipe(
+  Layer.provideMerge(Asking.layer),
   Layer.provideMerge(Layer.mergeAll(Lanes.layer, Waiters.layer)),
   Layer.provideMerge(Infrastructure)
 )
 
 const Working = Workers.pipe(
-  Layer.provide(Layer.mergeAll(WalletActor.layer, RunActor.layer)),
+  Layer.provide(Layer.mergeAll(WalletActor.layer, RunActor.layer, Cashier.layer)),
   Layer.provide(Executions.layer)
 )
 

@@ -15,6 +15,7 @@ import { CatalogStore } from "./layers/CatalogStore.ts"
 import { Leases } from "./layers/Leases.ts"
 import { MailStore } from "./layers/MailStore.ts"
 import { Ownership } from "./layers/Ownership.ts"
+import { PaymentStore } from "./layers/PaymentStore.ts"
 import { Queues } from "./layers/Queues.ts"
 import { Redis } from "./layers/Redis.ts"
 import { Referrals } from "./layers/Referrals.ts"
@@ -37,6 +38,7 @@ const Stores = Layer.mergeAll(
   Referrals.layer,
   ReferralShares.layer,
   Books.layer,
+  PaymentStore.layer,
   CatalogStore.layer,
   Audit.layer,
   Stats.layer

@@ -5,7 +5,8 @@
  */
 import { Schema } from "effect"
 import type { Mail } from "../layers/TurnStore.ts"
-import { Usd } from "../schema/Money.ts"
+import { SignedUsd, Usd } from "../schema/Money.ts"
+import { PaymentFact } from "../schema/PaymentFact.ts"
 import { Attempt, RunError, RunStatus } from "../schema/Run.ts"
 import type { Command } from "../schema/Wallet.ts"
 
@@ -26,8 +27,9 @@ export const SettleReport = Schema.Struct({
 export type SettleReport = typeof SettleReport.Type
 
 export const Credit = Schema.Struct({
-  type: Schema.Literals(["topup", "bonus", "refund"]),
-  amount: Usd,
+  type: Schema.Literals(["bonus", "refund"]),
+  /** Only a refund may take. */
+  amount: SignedUsd,
   reference: Schema.String,
   note: Schema.String
 })
@@ -37,12 +39,27 @@ export const SetGuard = Schema.Struct({
   daily_limit: Schema.optionalKey(Schema.NullOr(Usd))
 })
 
+/** A fact about a payment. `event_id` is applied once, whoever tells of it and however often. */
+export const Pay = Schema.Struct({ payment_id: Schema.String, event_id: Schema.String, fact: PaymentFact })
+export type Pay = typeof Pay.Type
+
+/** A new setting of automatic top-up, or a look at whether it has waited long enough. */
+export const AutoTopup = Schema.Union([
+  Schema.TaggedStruct("Set", { enabled: Schema.Boolean, threshold: Usd, amount: Usd }),
+  Schema.TaggedStruct("Wake", {})
+])
+export type AutoTopup = typeof AutoTopup.Type
+
 const decodeSettle = Schema.decodeUnknownSync(SettleReport)
 const decodeCredit = Schema.decodeUnknownSync(Credit)
 const decodeGuard = Schema.decodeUnknownSync(SetGuard)
+export const decodePay = Schema.decodeUnknownSync(Pay)
+export const decodeAutoTopup = Schema.decodeUnknownSync(AutoTopup)
 
 export const encodeSettle = Schema.encodeSync(Schema.fromJsonString(SettleReport))
 export const encodeCredit = Schema.encodeSync(Schema.fromJsonString(Credit))
+export const encodePay = Schema.encodeSync(Schema.fromJsonString(Pay))
+export const encodeAutoTopup = Schema.encodeSync(Schema.fromJsonString(AutoTopup))
 export const encodeGuard = Schema.encodeSync(Schema.fromJsonString(SetGuard))
 
 export const decodeCommand = (
@@ -61,6 +78,10 @@ export const decodeCommand = (
       return { command: { _tag: "Credit", ...decodeCredit(mail.payload) }, report: null }
     case "SetGuard":
       return { command: { _tag: "SetGuard", ...decodeGuard(mail.payload) }, report: null }
+    // What they do depends on more than a wallet and a run; see FoldPayments.ts.
+    case "Pay":
+    case "AutoTopup":
+      return { command: null, report: null }
     default:
       throw new Error(`unknown command ${mail.tag}`)
   }

@@ -10,6 +10,7 @@ import { decodePlan } from "../schema/Plan.ts"
 import type { RunStatus } from "../schema/Run.ts"
 import { decide, type Entry, type Verdict, type Wallet } from "../schema/Wallet.ts"
 import { decodeCommand, type SettleReport } from "./Commands.ts"
+import { foldPayments } from "./FoldPayments.ts"
 
 export interface TurnAnswer {
   /** Commands applied. */
@@ -22,6 +23,8 @@ export interface TurnAnswer {
   readonly queued: boolean
   /** How runs ended. */
   readonly ended: ReadonlyArray<Ending>
+  /** Whether an automatic charge was decided on: the cashier has work. */
+  readonly charges: boolean
   /** Runs that became final and commands that were answered. */
   readonly signals: ReadonlyArray<string>
   /** The database's time of the commit. */
@@ -54,7 +57,14 @@ const subjectOf = (run: TurnRun, provider: string): string =>
     ? endpointSubject(provider, run.method ?? "-", run.endpoint ?? "")
     : offerSubject(run.capability, provider)
 
-export const fold = (view: TurnView, room: Room, newId: () => string, newToken: () => string) => {
+/** Makes what a turn names anew. */
+export interface Names {
+  readonly txn_id: () => string
+  readonly payment_id: () => string
+  readonly token: () => string
+}
+
+export const fold = (view: TurnView, room: Room, names: Names) => {
   const wallets = new Map<string, Wallet>()
   const runs = new Map<string, TurnRun>()
   const endings = new Map<string, Ending>()
@@ -65,12 +75,13 @@ export const fold = (view: TurnView, room: Room, newId: () => string, newToken: 
   const started = new Map<string, LeasedRun>()
   const signals: Array<string> = []
   const counts = new Map<string, AttemptCount>()
+  const payments = foldPayments(view, names.payment_id)
   let queued = false
 
   const open = (run: TurnRun) => {
     const plan = decodePlan(run.plan)
     const mine = room.tryTake()
-    const lease_token = mine ? newToken() : null
+    const lease_token = mine ? names.token() : null
     const attempts = mine
       ? [{ provider: plan.providers[0] ?? "", outcome: "started", duration_ms: 0, detail: null }]
       : []
@@ -140,10 +151,38 @@ export const fold = (view: TurnView, room: Room, newId: () => string, newToken: 
       fail(run, "cancelled", "cancelled", "the run was cancelled before it started")
   }
 
+  const book = (org_id: string, made: ReadonlyArray<Entry>) => {
+    const posted = made.map((entry) => ({ ...entry, org_id, txn_id: names.txn_id() }))
+    entries.push(...posted)
+    return posted
+  }
+
+  const answer = (mail: Mail, reply: object) => {
+    if (mail.command_id === null) return
+    replies.push({ command_id: mail.command_id, reply: JSON.stringify(reply) })
+    signals.push(mail.command_id)
+  }
+
+  const payment = (mail: Mail, wallet: Wallet) => {
+    if (mail.tag === "AutoTopup") {
+      payments.setting(mail)
+      wallets.set(mail.org_id, wallet)
+      return answer(mail, { verdict: "applied" })
+    }
+    const paid = payments.pay(mail, wallet)
+    wallets.set(mail.org_id, paid.wallet)
+    const posted = book(mail.org_id, paid.entries)
+    answer(mail, { verdict: paid.outcome, transaction_id: posted[0]?.txn_id ?? null })
+  }
+
   for (const mail of view.mail) {
     const wallet = wallets.get(mail.org_id) ?? view.wallets.get(mail.org_id)
     const { command, report } = decodeCommand(mail)
-    if (wallet === undefined || command === null) continue
+    if (wallet === undefined) continue
+    if (command === null) {
+      payment(mail, wallet)
+      continue
+    }
     const run = mail.run_id === null ? null : (runs.get(mail.run_id) ?? view.runs.get(mail.run_id) ?? null)
     const replayed =
       mail.command_id === null || command._tag !== "Credit" ? undefined : view.credited.get(mail.command_id)
@@ -153,14 +192,11 @@ export const fold = (view: TurnView, room: Room, newId: () => string, newToken: 
         : { wallet, entries: [], verdict: { _tag: "Credited" as const, seq: wallet.entry_seq } }
     // Written even when nothing changed: the write is what checks that the decision stood on the wallet as it is.
     wallets.set(mail.org_id, decision.wallet)
-    const posted = decision.entries.map((entry: Entry) => ({ ...entry, org_id: mail.org_id, txn_id: newId() }))
-    entries.push(...posted)
+    const posted = book(mail.org_id, decision.entries)
     if (run !== null) carryOut(mail, run, report, decision.verdict)
-    if (mail.command_id === null) continue
-    const txn_id = replayed ?? posted[0]?.txn_id ?? null
-    replies.push({ command_id: mail.command_id, reply: JSON.stringify(replyOf(decision.verdict, txn_id)) })
-    signals.push(mail.command_id)
+    answer(mail, replyOf(decision.verdict, replayed ?? posted[0]?.txn_id ?? null))
   }
+  payments.charge(wallets)
 
   const effects: TurnEffects = {
     wallets: [...wallets.values()],
@@ -169,14 +205,16 @@ export const fold = (view: TurnView, room: Room, newId: () => string, newToken: 
     opened: [...openings.values()],
     closed,
     replies,
-    attempts: [...counts.values()]
+    attempts: [...counts.values()],
+    payments: payments.effects()
   }
-  const answer: Omit<TurnAnswer, "more" | "committed_at"> = {
+  const told: Omit<TurnAnswer, "more" | "committed_at"> = {
     taken: view.mail.length,
     started: [...started.values()],
     queued,
     ended: effects.ended,
+    charges: effects.payments.charges.length > 0,
     signals
   }
-  return { effects, answer }
+  return { effects, answer: told }
 }

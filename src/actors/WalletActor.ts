@@ -10,7 +10,7 @@ import { oneLine } from "../layers/Batch.ts"
 import { newId } from "../layers/Ids.ts"
 import { TurnStore } from "../layers/TurnStore.ts"
 import { Executions } from "./Executions.ts"
-import { fold, type TurnAnswer } from "./Fold.ts"
+import { fold, type Names, type TurnAnswer } from "./Fold.ts"
 
 const nothing: TurnAnswer = {
   taken: 0,
@@ -18,8 +18,15 @@ const nothing: TurnAnswer = {
   started: [],
   queued: false,
   ended: [],
+  charges: false,
   signals: [],
   committed_at: new Date(0)
+}
+
+const names: Names = {
+  txn_id: () => newId("txn"),
+  payment_id: () => newId("pay"),
+  token: () => crypto.randomUUID()
 }
 
 /** Commands in one group commit: enough for every client of a busy process, few enough to stay in the milliseconds. */
@@ -57,14 +64,7 @@ export class WalletActor extends Context.Service<
             }
           }
           return store
-            .turn(lane, max, (view) =>
-              fold(
-                view,
-                room,
-                () => newId("txn"),
-                () => crypto.randomUUID()
-              )
-            )
+            .turn(lane, max, (view) => fold(view, room, names))
             .pipe(
               // Room taken for runs whose turn was rolled back.
               Effect.onExit((exit) =>

@@ -12,6 +12,7 @@ import { MailStore } from "../layers/MailStore.ts"
 import { laneCount, laneQueue, Queues, runsQueue } from "../layers/Queues.ts"
 import { Settings } from "../layers/Settings.ts"
 import { Signals } from "../layers/Signals.ts"
+import { Cashier } from "./Cashier.ts"
 import { Executions } from "./Executions.ts"
 import { Lanes } from "./Lanes.ts"
 import { ReferralActor } from "./ReferralActor.ts"
@@ -30,6 +31,8 @@ const takeOverMax = 100
 const resumesMax = 5
 /** After so many seconds a wake-up is taken for lost, and after twice as many for impossible: then the turn is taken without one. */
 const stuckSeconds = 4
+/** A charge is made at once by the process whose turn decided on it; this is for those whose process died. */
+const tendPaymentsEvery = "2 seconds"
 const tendEverySweeps = 15
 const forgetEverySweeps = 300
 
@@ -44,6 +47,7 @@ export const Workers = Layer.effectDiscard(
     const executions = yield* Executions
     const wallet = yield* WalletActor
     const runActor = yield* RunActor
+    const cashier = yield* Cashier
     const lanes = yield* Lanes
     const referrals = yield* ReferralActor
     const waiters = yield* Waiters
@@ -68,6 +72,7 @@ export const Workers = Layer.effectDiscard(
             const answer = yield* wallet.turn(lane)
             yield* Effect.forEach(answer.started, start, { discard: true })
             if (answer.queued) yield* claimSoon
+            if (answer.charges) fork(tendPayments)
             for (const ending of answer.ended) waiters.keepEnd(ending, answer.committed_at)
             if (answer.signals.length > 0) {
               yield* crashPoint("settle.after")
@@ -86,6 +91,9 @@ export const Workers = Layer.effectDiscard(
         )
         if (again) yield* lanes.nudge(lane)
       })
+
+    /** One at a time: the second would be given nothing while the first is at it. */
+    const tendPayments = Effect.catchCause(cashier.tend, (cause) => Effect.logWarning(`cashier: ${oneLine(cause)}`))
 
     let claiming = false
     let maybeQueued = false
@@ -179,6 +187,9 @@ export const Workers = Layer.effectDiscard(
     for (let lane = 0; lane < laneCount; lane++) yield* queues.work(laneQueue(lane), turnLane(lane))
     yield* queues.work(runsQueue, claimNow)
     yield* everyWhile(sweep, Schedule.spaced(sweepEvery), "sweeper")
+    yield* everyWhile(tendPayments, Schedule.spaced(tendPaymentsEvery), "cashier")
+    const reconcileEvery = Schedule.spaced(`${settings.reconcileSeconds} seconds`)
+    yield* everyWhile(Effect.asVoid(cashier.reconcile), reconcileEvery, "reconciler")
     yield* everyWhile(referrals.accrue, Schedule.spaced(`${settings.referralSeconds} seconds`), "referrals")
     // Registered last, so it runs first: executions end while the lanes still take their settlements.
     yield* Effect.addFinalizer(() =>

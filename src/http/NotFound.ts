@@ -15,7 +15,8 @@ const add = (method: string, path: string) =>
   known.push({ method, pattern: new RegExp(`^${path.replaceAll(".", "\\.").replace(/:[a-z_]+/g, "[^/]+")}/?$`) })
 
 HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint: ({ endpoint }) => add(endpoint.method, endpoint.path) })
-for (const path of ["/livez", "/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/join/:code"]) add("GET", path)
+for (const path of ["/livez", "/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/join/:code"])
+  add("GET", path)
 
 const answer = (body: Problem, headers: Record<string, string> = {}) =>
   HttpServerResponse.jsonUnsafe(body, { status: statusOf[body.error.code], headers })

@@ -17,11 +17,14 @@ import { KeysHandlers } from "./handlers/Keys.ts"
 import { ReferralsHandlers } from "./handlers/Referrals.ts"
 import { RunsHandlers } from "./handlers/Runs.ts"
 import { SessionsHandlers } from "./handlers/Sessions.ts"
+import { TopUpsHandlers } from "./handlers/TopUps.ts"
 import { WalletHandlers } from "./handlers/Wallet.ts"
 import { JoinRoute, type JoinServices } from "./Join.ts"
 import { Limits } from "./Limits.ts"
 import { NotFound } from "./NotFound.ts"
+import { ReturnPages } from "./ReturnPages.ts"
 import { SystemRoutes, type SystemServices } from "./System.ts"
+import { Webhooks, type WebhookServices } from "./Webhooks.ts"
 
 export class PortTaken extends Schema.TaggedError<PortTaken>()("PortTaken", { message: Schema.String }) {}
 
@@ -36,6 +39,7 @@ export const Routes = Layer.mergeAll(
       DiscoveryHandlers,
       CatalogHandlers,
       WalletHandlers,
+      TopUpsHandlers,
       KeysHandlers,
       SessionsHandlers,
       ReferralsHandlers
@@ -53,8 +57,13 @@ export const Routes = Layer.mergeAll(
   }),
   SystemRoutes,
   JoinRoute,
+  ReturnPages,
+  Webhooks,
   NotFound
 ).pipe(Layer.provide(BoundaryLayer), Layer.provide(Limits.layer), Layer.provide(HttpServer.layerServices))
+
+/** What the routes ask of the process when a request comes. */
+type RouteServices = SystemServices | JoinServices | WebhookServices
 
 export class Server extends Context.Service<Server, { readonly url: string }>()("rungate/http/Server") {
   static readonly layer = Layer.effect(
@@ -63,10 +72,10 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
       const { port, host } = yield* Settings
       const waiters = yield* Waiters
       const httpEffect = yield* HttpRouter.toHttpEffect(Routes)
-      const context = yield* Effect.context<SystemServices | JoinServices>()
+      const context = yield* Effect.context<RouteServices>()
       const handler = HttpEffect.toWebHandlerWith<
-        SystemServices | JoinServices,
-        SystemServices | JoinServices | Scope.Scope | HttpServerRequest.HttpServerRequest
+        RouteServices,
+        RouteServices | Scope.Scope | HttpServerRequest.HttpServerRequest
       >(context)(httpEffect)
       const server = yield* Effect.acquireRelease(
         Effect.try({

@@ -13,7 +13,7 @@ export interface NewMail {
   readonly command_id: string | null
   readonly org_id: string
   readonly run_id: string | null
-  readonly tag: "Settle" | "Cancel" | "Credit" | "SetGuard"
+  readonly tag: "Settle" | "Cancel" | "Credit" | "SetGuard" | "Pay" | "AutoTopup"
   /** JSON text. */
   readonly payload: string
   /** JSON text that becomes the run's result; it does not travel through a turn. */

@@ -9,6 +9,19 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { crashPoint } from "./CrashPoint.ts"
 import { bigints, booleans, byteas, texts } from "./Columns.ts"
 import { link, type Unlinked } from "./LedgerChain.ts"
+import {
+  autoColumn,
+  autoOf,
+  isEmpty,
+  noPayments,
+  type PaymentEffects,
+  type PaymentView,
+  readPayments,
+  writePayments
+} from "./PaymentTurn.ts"
+import { Settings } from "./Settings.ts"
+import type { AutoTopup } from "../schema/AutoTopup.ts"
+import { isRecord } from "../schema/Json.ts"
 import { spans, windowStart } from "../schema/Health.ts"
 import { MicroUsd } from "../schema/Money.ts"
 import { isRunStatus, type RunStatus } from "../schema/Run.ts"
@@ -39,12 +52,18 @@ export interface TurnView {
   readonly mail: ReadonlyArray<Mail>
   readonly wallets: ReadonlyMap<string, Wallet>
   readonly runs: ReadonlyMap<string, TurnRun>
+  /** Automatic top-ups of the wallets that have one. */
+  readonly autos: ReadonlyMap<string, AutoTopup>
+  /** What the payment commands among the mail are about. */
+  readonly payments: PaymentView
   /** References of credits among the mail that the ledger already holds. */
   readonly credited: ReadonlyMap<string, string>
   /** The database's UTC day. */
   readonly day: string
   /** The database's time in microseconds since 1970: when the entries of this turn are made. */
   readonly now_micros: bigint
+  /** What a day's automatic charges of a wallet may come to. */
+  readonly auto_topup_daily_max: MicroUsd
 }
 
 /** The end of a run. */
@@ -86,6 +105,7 @@ export interface TurnEffects {
   readonly closed: ReadonlyArray<{ readonly run_id: string; readonly lease_token: string | null }>
   readonly replies: ReadonlyArray<{ readonly command_id: string; readonly reply: string }>
   readonly attempts: ReadonlyArray<AttemptCount>
+  readonly payments: PaymentEffects
 }
 
 /** Attempts of the runs that end, counted by what they say about a provider; see schema/Health.ts. */
@@ -124,6 +144,7 @@ interface TakenRow {
   readonly plan: unknown
   readonly input: string | null
   readonly credited: string | null
+  readonly auto: unknown
 }
 
 const walletOf = (row: TakenRow): Wallet => ({
@@ -138,7 +159,7 @@ const walletOf = (row: TakenRow): Wallet => ({
 })
 
 /** The view, and of its wallets what only the write needs. */
-interface Taken extends TurnView {
+interface Taken extends Omit<TurnView, "payments" | "auto_topup_daily_max"> {
   readonly versions: ReadonlyMap<string, bigint>
   readonly heads: ReadonlyMap<string, Uint8Array>
 }
@@ -149,7 +170,10 @@ const viewOf = (rows: ReadonlyArray<TakenRow>): Taken => {
   const heads = new Map<string, Uint8Array>()
   const runs = new Map<string, TurnRun>()
   const credited = new Map<string, string>()
+  const autos = new Map<string, AutoTopup>()
   for (const row of rows) {
+    const auto = autoOf(row.auto)
+    if (auto !== null) autos.set(row.org_id, auto)
     if (row.version !== null) {
       wallets.set(row.org_id, walletOf(row))
       versions.set(row.org_id, row.version)
@@ -172,7 +196,7 @@ const viewOf = (rows: ReadonlyArray<TakenRow>): Taken => {
     })
   }
   const { day = "1970-01-01", now_micros = 0n } = rows[0] ?? {}
-  return { mail: rows, wallets, versions, heads, runs, credited, day, now_micros }
+  return { mail: rows, wallets, versions, heads, runs, credited, autos, day, now_micros }
 }
 
 /** Another turn applied some of this mail first; the next one sees it fresh. */
@@ -218,7 +242,7 @@ export class TurnStore extends Context.Service<
                coalesce(o.state, r.status) AS status, r.hold, o.lease_token, r.capability,
                r.endpoint, CASE WHEN r.endpoint IS NOT NULL THEN coalesce(r.plan->'raw'->>'method', '-') END AS method,
                CASE WHEN m.tag = 'Reserve' THEN r.plan END AS plan, CASE WHEN m.tag = 'Reserve' THEN r.input::text END AS input,
-               l.txn_id AS credited
+               l.txn_id AS credited, ${autoColumn(sql)}
         FROM (SELECT *, row_number() OVER (PARTITION BY org_id ORDER BY id) = 1 AS is_first
               FROM (SELECT id, command_id, org_id, run_id, tag, payload FROM mailbox
                     WHERE lane = ${lane} AND parked IS NULL ORDER BY id LIMIT ${max}) oldest) m
@@ -226,12 +250,27 @@ export class TurnStore extends Context.Service<
         LEFT JOIN runs r ON r.org_id = m.org_id AND r.run_id = m.run_id
         LEFT JOIN open_runs o ON o.run_id = m.run_id
         LEFT JOIN ledger l ON m.tag = 'Credit' AND l.run_id IS NULL AND l.org_id = m.org_id AND l.reference = m.command_id
+                           AND l.type = m.payload->>'type'
         ORDER BY m.id`
+
+      /** Read after the mail: what another turn changed in between has changed the wallet's version too, and this turn is undone. */
+      const paymentsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<TakenRow>) {
+        const paying = rows.filter((row) => row.tag === "Pay")
+        if (paying.length === 0) return noPayments
+        const named = (key: string) =>
+          paying.flatMap(({ payload }) => {
+            const value = isRecord(payload) ? payload[key] : undefined
+            return typeof value === "string" ? [value] : []
+          })
+        const orgs = [...new Set(paying.map((row) => row.org_id))]
+        return yield* readPayments(sql, orgs, named("payment_id"), named("event_id"))
+      })
 
       /**
        * One statement, one transaction. Every wallet that was looked at must still have the version that was seen, every run
        * that ends be open under the lease that was seen, every command be there: else a division by zero undoes it all.
        */
+      const { autoTopupDailyMax } = yield* Settings
       const apply = Effect.fnUntraced(function* (
         lane: number,
         { mail, versions, heads: before, now_micros }: Taken,
@@ -302,7 +341,7 @@ export class TurnStore extends Context.Service<
                  AS n(subject, ok, latency_bucket, count),
                  unnest(${texts(spans)}, ${bigints(spans.map((span) => BigInt(windowStart(span, now))))}) AS s(span, starts_at)
             ON CONFLICT (span, starts_at, subject, lane, ok, latency_bucket) DO UPDATE SET count = w.count + excluded.count
-          )
+          )${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}
           SELECT 1 / (CASE WHEN (SELECT count(*) FROM gone) = ${mail.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
                             AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int
                       THEN 1 ELSE 0 END) AS whole, now() AS committed_at`
@@ -318,7 +357,8 @@ export class TurnStore extends Context.Service<
           const rows = yield* take(lane, max)
           if (rows.length === 0) return null
           const view = viewOf(rows)
-          const { effects, answer } = decide(view)
+          const payments = yield* paymentsOf(rows)
+          const { effects, answer } = decide({ ...view, payments, auto_topup_daily_max: autoTopupDailyMax })
           yield* crashPoint("turn.before_commit")
           const committed_at = yield* apply(lane, view, effects)
           yield* crashPoint("turn.after_commit")

@@ -56,7 +56,8 @@ export type Command =
   | { readonly _tag: "Cancel" }
   | {
       readonly _tag: "Credit"
-      readonly type: "topup" | "bonus" | "refund"
+      /** Top-ups are credited by their payments; see Payment.ts. */
+      readonly type: "bonus" | "refund"
       readonly amount: MicroUsd
       readonly reference: string
       readonly note: string
@@ -83,7 +84,8 @@ export interface Decision {
 
 const unchanged = (wallet: Wallet, verdict: Verdict): Decision => ({ wallet, entries: [], verdict })
 
-interface Movement {
+/** What is to be posted; number and balances follow from the wallet. */
+export interface Movement {
   readonly type: EntryType
   readonly amount: MicroUsd
   readonly run_id: string | null
@@ -106,7 +108,8 @@ export const effectOf = (type: EntryType, amount: MicroUsd): { balance: MicroUsd
   }
 }
 
-const post = (
+/** Posts movements in order. */
+export const post = (
   wallet: Wallet,
   movements: ReadonlyArray<Movement>
 ): { wallet: Wallet; entries: ReadonlyArray<Entry> } => {
@@ -143,7 +146,7 @@ const reserve = (wallet: Wallet, run: HeldRun, day: string): Decision => {
   if (run.hold > available(wallet)) {
     return refuse(
       "insufficient_balance",
-      `this run holds up to $${hold} and $${Money.usd(available(wallet))} is available; top up with POST /v1/wallet/topups/checkout`
+      `this run holds up to $${hold} and ${available(wallet) < 0n ? `$${Money.usd(Money.negate(available(wallet)))} is owed after a refund or a dispute` : `$${Money.usd(available(wallet))} is available`}; top up with POST /v1/wallet/topups/checkout`
     )
   }
   const posted = post(wallet, [

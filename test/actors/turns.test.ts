@@ -38,7 +38,7 @@ afterAll(() => runtime.dispose())
 
 const topUp = Effect.fnUntraced(function* (org_id: string, reference: string, amount: string, note = "test") {
   const mail = yield* MailStore
-  const payload = encodeCredit({ type: "topup", amount: dollars(amount), reference, note })
+  const payload = encodeCredit({ type: "bonus", amount: dollars(amount), reference, note })
   return yield* mail.post({ command_id: reference, org_id, run_id: null, tag: "Credit", payload, result: null })
 })
 
@@ -88,8 +88,7 @@ describe("a turn", () => {
           fold(
             view,
             { workerId: "none", tryTake: () => false },
-            () => newId("txn"),
-            () => "token"
+            { txn_id: () => newId("txn"), payment_id: () => newId("pay"), token: () => "token" }
           )
         )
         const exits = yield* Effect.all(

@@ -91,13 +91,13 @@ export const start = async (args: ReadonlyArray<string>, env: Record<string, str
 
 const digest = (token: string) => new Bun.CryptoHasher("sha256").update(token).digest()
 
-const topUp = (org_id: string, txn_id: string) =>
+const credited = (org_id: string, txn_id: string) =>
   JSON.stringify({
-    ...{ org_id, seq: 1, txn_id, type: "topup", amount: 1e12, balance_after: 1e12, reserved_after: 0 },
+    ...{ org_id, seq: 1, txn_id, type: "bonus", amount: 1e12, balance_after: 1e12, reserved_after: 0 },
     ...{ reference: txn_id, created_at: new Date() }
   })
 
-/** Organizations with a key and a million dollars each, credited on the ledger as a top-up is. */
+/** Organizations with a key and a million dollars each, credited on the ledger as a bonus is. */
 export const fund = async (database: string, count: number): Promise<ReadonlyArray<string>> => {
   const client = new Client({ connectionString: database })
   await client.connect()
@@ -115,7 +115,7 @@ export const fund = async (database: string, count: number): Promise<ReadonlyArr
        )
        INSERT INTO ledger (org_id, seq, txn_id, type, amount, balance_after, reserved_after, reference, created_at, hash)
        SELECT org_id, seq, txn_id, type, amount, balance_after, reserved_after, reference, created_at, hashed FROM entry`,
-      [topUp(org_id, `txn_bench${n}`)]
+      [credited(org_id, `txn_bench${n}`)]
     )
     await client.query(
       "INSERT INTO api_keys (key_id, org_id, name, environment, key_hash, display) VALUES ($1, $2, 'bench', 'test', $3, 'bench')",

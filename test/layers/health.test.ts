@@ -10,6 +10,7 @@ import { Storage } from "../../src/Storage.ts"
 import { Accounts } from "../../src/layers/Accounts.ts"
 import { Health } from "../../src/layers/Health.ts"
 import { MailStore } from "../../src/layers/MailStore.ts"
+import { noPaymentEffects } from "../../src/layers/PaymentTurn.ts"
 import { Settings } from "../../src/layers/Settings.ts"
 import { type AttemptCount, type TurnEffects, TurnStore } from "../../src/layers/TurnStore.ts"
 import { latencyBucket } from "../../src/schema/Health.ts"
@@ -42,7 +43,8 @@ const nothing: TurnEffects = {
   opened: [],
   closed: [],
   replies: [],
-  attempts: []
+  attempts: [],
+  payments: noPaymentEffects
 }
 
 const counts = (ok: number, failed = 0, millis = 100, subject = "email.find hunter"): ReadonlyArray<AttemptCount> =>

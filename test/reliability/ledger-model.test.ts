@@ -10,7 +10,7 @@ import { type Command, decide, type Entry, type HeldRun, type Verdict, type Wall
 import { figures, startApp, until } from "../app.ts"
 
 type Op =
-  | { readonly kind: "credit"; readonly type: "topup" | "bonus" | "refund"; readonly amount: bigint }
+  | { readonly kind: "credit"; readonly type: "bonus" | "refund"; readonly amount: bigint }
   | { readonly kind: "reserve"; readonly hold: bigint; readonly queued: boolean }
   | {
       readonly kind: "settle"
@@ -63,7 +63,7 @@ const ops: fc.Arbitrary<Op> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       kind: fc.constant("credit" as const),
-      type: fc.constantFrom("topup", "bonus", "refund"),
+      type: fc.constantFrom("bonus", "refund"),
       amount: fc.bigInt({ min: 1n, max: 12_000_000n })
     })
   },

@@ -76,7 +76,7 @@ test("T07 hold.unpriced_raw: each class holds on the ledger what the rule says",
       const sql = yield* SqlClient.SqlClient
       const org_id = yield* accounts.createOrganization("raw", null)
       const reference = newId("cs")
-      const payload = encodeCredit({ type: "topup", amount: dollars("10.00"), reference, note: "test" })
+      const payload = encodeCredit({ type: "bonus", amount: dollars("10.00"), reference, note: "test" })
       const lane = yield* mail.post({
         command_id: reference,
         org_id,

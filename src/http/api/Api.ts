@@ -7,6 +7,7 @@ import { KeysApi } from "./Keys.ts"
 import { ReferralsApi } from "./Referrals.ts"
 import { RunsApi } from "./Runs.ts"
 import { SessionsApi } from "./Sessions.ts"
+import { TopUpsApi } from "./TopUps.ts"
 import { WalletApi } from "./Wallet.ts"
 
 export class Api extends HttpApi.make("rungate")
@@ -14,6 +15,7 @@ export class Api extends HttpApi.make("rungate")
   .add(DiscoveryApi)
   .add(CatalogApi)
   .add(WalletApi)
+  .add(TopUpsApi)
   .add(ReferralsApi)
   .add(KeysApi)
   .add(SessionsApi)

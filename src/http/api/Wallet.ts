@@ -43,20 +43,6 @@ export class WalletApi extends HttpApiGroup.make("wallet")
       success: Schema.Struct({ items: Schema.Array(Transaction), next_cursor: Schema.NullOr(Schema.String) }),
       error: [Wire.invalid_request]
     }).annotateMerge(OpenApi.annotations({ summary: "List ledger entries", description: "Newest first." })),
-    HttpApiEndpoint.post("checkout", "/wallet/topups/checkout", {
-      payload: Schema.Struct({ amount: Usd }).annotate({ identifier: "CheckoutRequest" }),
-      success: Schema.Struct({
-        status: Schema.Literal("simulated"),
-        session_id: Schema.String,
-        transaction_id: Schema.String
-      }).annotate({ identifier: "SimulatedCheckout" }),
-      error: [Wire.invalid_request, Wire.service_unavailable]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Top up",
-        description: "In the sandbox a labeled, simulated credit of at least $10.00."
-      })
-    ),
     HttpApiEndpoint.get("guard", "/spend-guard", { success: SpendGuard }).annotateMerge(
       OpenApi.annotations({ summary: "Read the spend guard" })
     ),

@@ -2,20 +2,13 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Asking } from "../../actors/Asking.ts"
-import { encodeCredit, encodeGuard } from "../../actors/Commands.ts"
+import { encodeGuard } from "../../actors/Commands.ts"
 import { Books } from "../../layers/Books.ts"
-import { newId } from "../../layers/Ids.ts"
-import { Settings } from "../../layers/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
-import { dollars, usd } from "../../schema/Money.ts"
+import { usd } from "../../schema/Money.ts"
 import { type EntryType, entryTypes } from "../../schema/Wallet.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/Common.ts"
-
-const topUpMin = dollars("10.00")
-/** One simulated top-up; keeps a typo from filling a sandbox wallet with a number nobody can read. */
-const topUpMax = dollars("1000000.00")
-export const simulatedNote = "simulated top-up (sandbox: no money moved)"
 
 const tryAgain = problem(
   "service_unavailable",
@@ -38,7 +31,6 @@ export const WalletHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const books = yield* Books
     const asking = yield* Asking
-    const settings = yield* Settings
 
     const guard = Effect.fnUntraced(function* (org_id: string) {
       const wallet = yield* books.wallet(org_id)
@@ -79,32 +71,6 @@ export const WalletHandlers = HttpApiBuilder.group(
           })),
           next_cursor: rows.length > limit ? String(page.at(-1)?.seq ?? "") : null
         }
-      }),
-
-      checkout: Effect.fnUntraced(function* ({ payload }) {
-        const { org_id } = yield* CurrentCaller
-        const { amount } = payload
-        const wrong =
-          amount < topUpMin
-            ? `must be at least ${usd(topUpMin)}`
-            : amount > topUpMax
-              ? `must be at most ${usd(topUpMax)}`
-              : amount % 10_000n !== 0n
-                ? "must be whole cents"
-                : null
-        if (wrong !== null)
-          return yield* Effect.fail(problem("invalid_request", `amount ${wrong}`, [{ path: "amount", message: wrong }]))
-        if (settings.mode === "production") {
-          return yield* Effect.fail(
-            problem("service_unavailable", "Card payments are not configured here; ask the operator for a credit.")
-          )
-        }
-        const session_id = newId("cs")
-        const payload_ = encodeCredit({ type: "topup", amount, reference: session_id, note: simulatedNote })
-        const reply = yield* asking
-          .ask({ org_id, run_id: null, tag: "Credit", payload: payload_, command_id: session_id })
-          .pipe(Effect.catch(() => Effect.fail(tryAgain)))
-        return { status: "simulated" as const, session_id, transaction_id: reply.transaction_id ?? "" }
       }),
 
       guard: Effect.fnUntraced(function* () {

@@ -7,6 +7,7 @@ import { catalog } from "./0005_catalog.ts"
 import { jobs } from "./0006_jobs.ts"
 import { ownership } from "./0007_ownership.ts"
 import { chain } from "./0008_chain.ts"
+import { payments } from "./0009_payments.ts"
 import { referrals } from "./0010_referrals.ts"
 
 export const migrations = {
@@ -18,5 +19,6 @@ export const migrations = {
   "0006_jobs": jobs,
   "0007_ownership": ownership,
   "0008_chain": chain,
+  "0009_payments": payments,
   "0010_referrals": referrals
 }

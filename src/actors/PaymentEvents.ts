@@ -1,0 +1,76 @@
+/**
+ * What the processor says becomes commands to the wallet actor, whoever brought it: its webhook, or our own look at its records.
+ *
+ * When this answers, the facts are stored durably; the wallet's turn applies each of them once. An event about a payment that isn't ours
+ * is nobody's: other things may be sold over the same account.
+ */
+import { Context, Effect, Layer } from "effect"
+import { MailStore } from "../layers/MailStore.ts"
+import { PaymentStore } from "../layers/PaymentStore.ts"
+import { type EventSubject, Payments, type ProcessorEvent, type ProcessorUnavailable } from "../layers/Payments.ts"
+import type { PaymentFact } from "../schema/PaymentFact.ts"
+import { encodePay } from "./Commands.ts"
+import { Lanes } from "./Lanes.ts"
+
+export class PaymentEvents extends Context.Service<
+  PaymentEvents,
+  {
+    /** `ignored`: it concerns no payment of ours, or says nothing about money. */
+    readonly hear: (event: ProcessorEvent) => Effect.Effect<"stored" | "ignored", ProcessorUnavailable>
+    /** Stores facts about a payment that is known. `event_id` makes them unique. */
+    readonly tell: (
+      payment: { readonly payment_id: string; readonly org_id: string },
+      event_id: string,
+      facts: ReadonlyArray<PaymentFact>
+    ) => Effect.Effect<void>
+  }
+>()("rungate/actors/PaymentEvents") {
+  static readonly layer = Layer.effect(
+    PaymentEvents,
+    Effect.gen(function* () {
+      const mail = yield* MailStore
+      const store = yield* PaymentStore
+      const payments = yield* Payments
+      const lanes = yield* Lanes
+
+      const tell = Effect.fn("PaymentEvents.tell")(function* (
+        { payment_id, org_id }: { readonly payment_id: string; readonly org_id: string },
+        event_id: string,
+        facts: ReadonlyArray<PaymentFact>
+      ) {
+        for (const [index, fact] of facts.entries()) {
+          const payload = encodePay({
+            payment_id,
+            event_id: facts.length === 1 ? event_id : `${event_id}:${index}`,
+            fact
+          })
+          const lane = yield* mail.post({ command_id: null, org_id, run_id: null, tag: "Pay", payload, result: null })
+          yield* lanes.nudge(lane)
+        }
+      })
+
+      /** Refunds and disputes name the charge only; when its payment is not known yet, the processor knows what we wrote on it. */
+      const paymentOf = Effect.fnUntraced(function* (about: EventSubject) {
+        const known = yield* store.find(about)
+        if (known !== null || about.payment_intent === null) return known
+        const payment_id = yield* payments.paymentOf(about.payment_intent)
+        return payment_id === null ? null : yield* store.find({ payment_id, session_id: null, payment_intent: null })
+      })
+
+      const hear = Effect.fn("PaymentEvents.hear")(function* (event: ProcessorEvent) {
+        if (event.facts.length === 0 && !event.ask_reversals) return "ignored" as const
+        const payment = yield* paymentOf(event.about)
+        if (payment === null) {
+          yield* Effect.logInfo(`${event.type} ${event.event_id} is about no payment of ours`)
+          return "ignored" as const
+        }
+        const intent = event.about.payment_intent
+        const asked = event.ask_reversals && intent !== null ? yield* payments.reversals(intent) : []
+        yield* Effect.uninterruptible(tell(payment, event.event_id, [...event.facts, ...asked]))
+        return "stored" as const
+      })
+
+      return PaymentEvents.of({ hear, tell })
+    })
+  )
+}

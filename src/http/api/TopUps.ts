@@ -1,0 +1,58 @@
+/** The contract of paying in: checkout and automatic top-up (specification 2.8, 4.12). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Wire } from "../../schema/Errors.ts"
+import { Usd } from "../../schema/Money.ts"
+import { Auth } from "./Common.ts"
+
+export const Checkout = Schema.Struct({
+  status: Schema.Literal("checkout"),
+  checkout_url: Schema.String,
+  session_id: Schema.String
+}).annotate({ identifier: "Checkout" })
+
+export const SimulatedCheckout = Schema.Struct({
+  status: Schema.Literal("simulated"),
+  session_id: Schema.String,
+  transaction_id: Schema.String
+}).annotate({ identifier: "SimulatedCheckout" })
+
+export const AutoTopup = Schema.Struct({
+  enabled: Schema.Boolean,
+  threshold: Schema.String,
+  amount: Schema.String,
+  /** Why the last charge did not arrive; null when it did, or there was none. */
+  last_error: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "AutoTopup" })
+
+export class TopUpsApi extends HttpApiGroup.make("topups")
+  .add(
+    HttpApiEndpoint.post("checkout", "/wallet/topups/checkout", {
+      payload: Schema.Struct({ amount: Usd }).annotate({ identifier: "CheckoutRequest" }),
+      success: Schema.Union([Checkout, SimulatedCheckout]),
+      error: [Wire.invalid_request, Wire.rate_limited, Wire.service_unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Top up",
+        description:
+          "At least $10.00, in whole cents. In production the answer holds the page to pay on; the wallet is credited when the payment processor says that it was paid, and by nothing else. In the sandbox a labeled, simulated credit."
+      })
+    ),
+    HttpApiEndpoint.get("autoTopup", "/wallet/auto-topup", { success: AutoTopup }).annotateMerge(
+      OpenApi.annotations({ summary: "Read the automatic top-up", description: "last_error shows a failing card." })
+    ),
+    HttpApiEndpoint.post("setAutoTopup", "/wallet/auto-topup", {
+      payload: Schema.Struct({ enabled: Schema.Boolean, threshold: Usd, amount: Usd }).annotate({
+        identifier: "AutoTopupRequest"
+      }),
+      success: AutoTopup,
+      error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Set the automatic top-up",
+        description:
+          "When the balance drops below threshold, the saved payment method is charged amount: one charge at a time, up to a daily maximum, and after a decline not again before an hour. Needs a session token, and a completed checkout with a saved payment method."
+      })
+    )
+  )
+  .middleware(Auth) {}

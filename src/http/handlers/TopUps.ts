@@ -1,0 +1,110 @@
+/** Paying in. Amounts are judged here; what happens to money is the wallet actor's. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { TopUps } from "../../actors/TopUps.ts"
+import { PaymentStore } from "../../layers/PaymentStore.ts"
+import { Settings } from "../../layers/Settings.ts"
+import { problem } from "../../schema/Errors.ts"
+import { dollars, type MicroUsd, usd, zero } from "../../schema/Money.ts"
+import { Api } from "../api/Api.ts"
+import { CurrentCaller } from "../api/Common.ts"
+import { cancelPath, successPath } from "../ReturnPages.ts"
+
+const topUpMin = dollars("10.00")
+/** One top-up; keeps a typo from asking for a number nobody can read, and no processor takes more at once. */
+const topUpMax = dollars("999999.99")
+const thresholdMax = dollars("1000000.00")
+const oneCent = dollars("0.01")
+
+const tryAgain = problem(
+  "service_unavailable",
+  "The command is stored and will be applied; read the wallet again in a few seconds."
+)
+const unavailable = ({ message }: { readonly message: string }) => Effect.fail(problem("service_unavailable", message))
+
+const refused = (path: string, message: string) =>
+  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
+
+const payable = (amount: MicroUsd, max: MicroUsd, why: string) => {
+  if (amount < topUpMin) return refused("amount", `must be at least ${usd(topUpMin)}`)
+  if (amount > max) return refused("amount", `must be at most ${usd(max)}${why}`)
+  return amount % oneCent === 0n ? Effect.void : refused("amount", "must be whole cents")
+}
+
+export const TopUpsHandlers = HttpApiBuilder.group(
+  Api,
+  "topups",
+  Effect.fnUntraced(function* (handlers) {
+    const topUps = yield* TopUps
+    const store = yield* PaymentStore
+    const settings = yield* Settings
+
+    const autoTopup = Effect.fnUntraced(function* (org_id: string) {
+      const row = yield* store.autoTopup(org_id)
+      return {
+        enabled: row?.enabled ?? false,
+        threshold: usd(row?.threshold ?? zero),
+        amount: usd(row?.amount ?? zero),
+        last_error: row?.last_error ?? null
+      }
+    })
+
+    return handlers.handleAll({
+      checkout: Effect.fnUntraced(function* ({ payload: { amount } }) {
+        const { org_id } = yield* CurrentCaller
+        yield* payable(amount, topUpMax, "")
+        const back = settings.publicUrl ?? `http://${settings.host}:${settings.port}`
+        return yield* topUps
+          .checkout({ org_id, amount, success_url: `${back}${successPath}`, cancel_url: `${back}${cancelPath}` })
+          .pipe(
+            Effect.catchTags({
+              TooManyCheckouts: () =>
+                Effect.fail(
+                  problem(
+                    "rate_limited",
+                    "This organization opened too many checkouts in the last hour; pay on one of them, or try again later."
+                  )
+                ),
+              ProcessorUnavailable: unavailable,
+              NoReplyYet: () => Effect.fail(tryAgain)
+            })
+          )
+      }),
+
+      autoTopup: Effect.fnUntraced(function* () {
+        const { org_id } = yield* CurrentCaller
+        return yield* autoTopup(org_id)
+      }),
+
+      setAutoTopup: Effect.fnUntraced(function* ({ payload }) {
+        const { org_id, user_id } = yield* CurrentCaller
+        if (user_id === null) {
+          return yield* Effect.fail(
+            problem(
+              "forbidden",
+              "An API key can read this setting but not change it; sign in with POST /v1/auth/sign-in and use the session token."
+            )
+          )
+        }
+        const dailyMax = settings.autoTopupDailyMax
+        yield* payable(payload.amount, dailyMax, ", the daily maximum of automatic top-ups")
+        if (payload.threshold > thresholdMax) yield* refused("threshold", `must be at most ${usd(thresholdMax)}`)
+        yield* topUps.setAutoTopup(org_id, payload).pipe(
+          Effect.catchTags({
+            NoSavedMethod: () =>
+              Effect.fail(
+                problem(
+                  "invalid_request",
+                  "There is no saved payment method; complete a checkout first: POST /v1/wallet/topups/checkout.",
+                  [{ path: "enabled", message: "needs a completed checkout with a saved payment method" }]
+                )
+              ),
+            ProcessorUnavailable: unavailable,
+            NoReplyYet: () => Effect.fail(tryAgain)
+          })
+        )
+        return yield* autoTopup(org_id)
+      })
+    })
+  })
+)

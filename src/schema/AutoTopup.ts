@@ -1,0 +1,100 @@
+/**
+ * Auto top-up: when the balance falls below the threshold, the saved method is charged; one charge at a time, never above the day's
+ * maximum, and after a decline not again before a while.
+ *
+ * Pure; decided in the wallet's turn. The database holds the same rules: one open charge per wallet, and a day's total within its maximum.
+ */
+import { zero } from "./Money.ts"
+import * as Money from "./Money.ts"
+
+export interface AutoTopup {
+  readonly enabled: boolean
+  readonly threshold: Money.MicroUsd
+  readonly amount: Money.MicroUsd
+  /** `charging` while a charge is in flight; `waiting` until `retry_micros`. */
+  readonly state: "idle" | "charging" | "waiting"
+  /** Declines in a row. */
+  readonly failures: number
+  readonly last_error: string | null
+  /** Microseconds since 1970, on the database's clock. */
+  readonly retry_micros: bigint | null
+  /** The UTC day that `day_total` counts, and what was charged (or is being) on it. */
+  readonly day: string
+  readonly day_total: Money.MicroUsd
+}
+
+export interface AutoTopupSetting {
+  readonly enabled: boolean
+  readonly threshold: Money.MicroUsd
+  readonly amount: Money.MicroUsd
+}
+
+const hourMicros = 3_600_000_000n
+/** Card networks frown on a card that is asked again and again: hours, then days, then no more. */
+const waits = [1n, 6n, 24n, 72n].map((hours) => hours * hourMicros)
+const dayMicros = 24n * hourMicros
+
+const calm = { state: "idle", failures: 0, last_error: null, retry_micros: null } as const
+
+/** A new setting forgets old declines; a charge that is in flight stays the only one. */
+export const set = (auto: AutoTopup | null, setting: AutoTopupSetting): AutoTopup => ({
+  ...(auto ?? { day: "1970-01-01", day_total: zero }),
+  ...calm,
+  ...setting,
+  state: auto?.state === "charging" ? "charging" : "idle"
+})
+
+const totalOn = (auto: AutoTopup, day: string) => (auto.day === day ? auto.day_total : zero)
+
+/** Whether this balance calls for a charge. A wallet that stays below is charged again, up to the day's maximum. */
+export const isDue = (auto: AutoTopup, balance: Money.MicroUsd): boolean =>
+  auto.enabled && auto.state === "idle" && balance < auto.threshold
+
+/** The charge that is due, or why there is none today. */
+export const begin = (
+  auto: AutoTopup,
+  day: string,
+  nowMicros: bigint,
+  dailyMax: Money.MicroUsd
+): { readonly auto: AutoTopup; readonly charge: Money.MicroUsd | null } => {
+  const total = Money.plus(totalOn(auto, day), auto.amount)
+  if (total <= dailyMax) return { auto: { ...auto, state: "charging", day, day_total: total }, charge: auto.amount }
+  const retry_micros = (nowMicros / dayMicros + 1n) * dayMicros
+  const last_error = `The daily maximum of $${Money.usd(dailyMax)} for automatic top-ups is reached; the next is at 00:00 UTC.`
+  return { auto: { ...auto, state: "waiting", retry_micros, last_error }, charge: null }
+}
+
+/** The charge arrived. One that was switched off meanwhile keeps saying why. */
+export const succeed = (auto: AutoTopup): AutoTopup =>
+  auto.enabled ? { ...auto, ...calm } : { ...auto, state: "idle", retry_micros: null }
+
+/** The charge was declined: what it would have cost is open again today, and the next one waits. */
+export const decline = (auto: AutoTopup, amount: Money.MicroUsd, reason: string, nowMicros: bigint): AutoTopup => {
+  const failures = auto.failures + 1
+  const day_total = Money.max(zero, Money.minus(auto.day_total, amount))
+  if (!auto.enabled) return { ...auto, state: "idle", retry_micros: null, day_total }
+  const wait = waits[failures - 1]
+  if (wait === undefined) {
+    const last_error = `${reason} Automatic top-up was switched off after ${failures} declines in a row.`
+    return { ...auto, ...calm, enabled: false, failures, day_total, last_error }
+  }
+  return { ...auto, state: "waiting", failures, day_total, last_error: reason, retry_micros: nowMicros + wait }
+}
+
+/** A payment was disputed: a card that its owner disputes is not charged again before somebody says so. */
+export const dispute = (auto: AutoTopup): AutoTopup => ({
+  ...auto,
+  enabled: false,
+  state: auto.state === "charging" ? "charging" : "idle",
+  retry_micros: null,
+  last_error: "Automatic top-up was switched off because a payment was disputed; switch it on again to use the card."
+})
+
+/** Another method was saved: what the old one was declined for no longer counts. */
+export const renew = (auto: AutoTopup): AutoTopup =>
+  auto.state === "waiting" && auto.failures > 0 ? { ...auto, ...calm } : auto
+
+export const wake = (auto: AutoTopup, nowMicros: bigint): AutoTopup =>
+  auto.state === "waiting" && (auto.retry_micros ?? 0n) <= nowMicros
+    ? { ...auto, state: "idle", retry_micros: null }
+    : auto
