@@ -48,6 +48,11 @@ const skewSeconds = 300
 const authenticate = "The bank wants its customer to confirm this payment. Top up once through the checkout page."
 const unusable = "The saved payment method can't be charged any more. Top up once through the checkout page."
 
+const declined = (error: Parameters<typeof reasonOf>[0]): ChargeOutcome => ({
+  _tag: "Declined",
+  message: error?.code === "authentication_required" ? authenticate : reasonOf(error)
+})
+
 const clientOf = (SDK: typeof Stripe, { secretKey, apiBase }: StripeAccount) => {
   const base = apiBase === null ? null : new URL(apiBase)
   return new SDK(Redacted.value(secretKey), {
@@ -136,12 +141,10 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
       case "processing":
         return Effect.succeed({ _tag: "Pending", payment_intent })
       case "canceled":
-        return Effect.succeed({
-          _tag: "Declined",
-          message: last_payment_error ? reasonOf(last_payment_error) : authenticate
-        })
+        // Without an error it had waited for its payer.
+        return Effect.succeed(declined(last_payment_error ?? { code: "authentication_required" }))
       case "requires_payment_method":
-        return Effect.succeed({ _tag: "Declined", message: reasonOf(last_payment_error) })
+        return Effect.succeed(declined(last_payment_error))
       default:
         if (!mayCancel) {
           return Effect.fail(
@@ -232,11 +235,7 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
       const cents = yield* wholeCents(asked.amount)
       return yield* charged(asked, cents).pipe(
         Effect.catchTags({
-          declined: ({ code, message }) =>
-            Effect.succeed<ChargeOutcome>({
-              _tag: "Declined",
-              message: code === "authentication_required" ? authenticate : message
-            }),
+          declined: (error) => Effect.succeed(declined(error)),
           refused: () => Effect.succeed<ChargeOutcome>({ _tag: "Declined", message: unusable })
         })
       )
