@@ -59,9 +59,10 @@ const unknown = page(
   `<p>Check the link with whoever gave it to you. You can sign up without a code, too: <a href="/docs">see the API reference</a>.</p>`
 )
 
+/** Sent as it stands it is refused: nobody should own an account whose password stands on a page. */
 const command = (address: string, code: string) => `curl -s ${address}/v1/auth/sign-up \\
   -H "Content-Type: application/json" \\
-  -d '{"email":"you@example.com","password":"at least 10 characters","organization":"Your workspace","referral_code":"${code}"}'`
+  -d '{"email":"you@example.com","password":"YOUR-PASS","organization":"Your workspace","referral_code":"${code}"}'`
 
 export const JoinRoute = HttpRouter.add(
   "GET",
@@ -77,7 +78,7 @@ export const JoinRoute = HttpRouter.add(
       "You are invited to Rungate",
       `<p>Rungate runs data and outreach jobs for you, and you pay per run from one prepaid wallet.</p>
 <p>${escaped(describeTerms(settings.referral).referred)} The code is for people who have no account here yet.</p>
-<p>Sign up with the code <strong><code>${code}</code></strong>, the field <code>referral_code</code> of <code>POST /v1/auth/sign-up</code>:</p>
+<p>Sign up with the code <strong><code>${code}</code></strong>, the field <code>referral_code</code> of <code>POST /v1/auth/sign-up</code>, with a password of at least ten characters:</p>
 <pre><code>${escaped(command(address, code))}</code></pre>
 <p>The answer holds a session token; with it, <code>POST /v1/wallet/topups/checkout</code> makes the first deposit. <a href="${escaped(address)}/docs">API reference</a></p>`
     )
