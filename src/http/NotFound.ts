@@ -4,6 +4,8 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApi } from "effect/http-api"
 import { problem, type Problem, statusOf } from "../schema/Errors.ts"
 import { Api } from "./api/Api.ts"
+import { cancelPath, successPath } from "./ReturnPages.ts"
+import { webhookPath } from "./Webhooks.ts"
 
 interface Known {
   readonly method: string
@@ -15,8 +17,19 @@ const add = (method: string, path: string) =>
   known.push({ method, pattern: new RegExp(`^${path.replaceAll(".", "\\.").replace(/:[a-z_]+/g, "[^/]+")}/?$`) })
 
 HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint: ({ endpoint }) => add(endpoint.method, endpoint.path) })
-for (const path of ["/livez", "/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/join/:code"])
-  add("GET", path)
+const pages = [
+  "/livez",
+  "/healthz",
+  "/readyz",
+  "/metrics",
+  "/openapi.json",
+  "/docs",
+  "/join/:code",
+  successPath,
+  cancelPath
+]
+for (const path of pages) add("GET", path)
+add("POST", webhookPath)
 
 const answer = (body: Problem, headers: Record<string, string> = {}) =>
   HttpServerResponse.jsonUnsafe(body, { status: statusOf[body.error.code], headers })

@@ -34,7 +34,8 @@ const receive = Effect.gen(function* () {
   })
 )
 
-export const Webhooks = HttpRouter.add("POST", "/v1/webhooks/stripe", receive)
+export const webhookPath = "/v1/webhooks/stripe"
+export const Webhooks = HttpRouter.add("POST", webhookPath, receive)
 
 /** What the route asks of the process. */
 export type WebhookServices = PaymentEvents | Payments | PaymentStore

@@ -81,13 +81,13 @@ export const decline = (auto: AutoTopup, amount: Money.MicroUsd, reason: string,
   return { ...auto, state: "waiting", failures, day_total, last_error: reason, retry_micros: nowMicros + wait }
 }
 
-/** A payment was disputed: a card that its owner disputes is not charged again before somebody says so. */
-export const dispute = (auto: AutoTopup): AutoTopup => ({
+/** A payment went back to its payer: what that takes from the balance must not be charged to the card again before somebody says so. */
+export const reverse = (auto: AutoTopup, kind: "refund" | "dispute"): AutoTopup => ({
   ...auto,
   enabled: false,
   state: auto.state === "charging" ? "charging" : "idle",
   retry_micros: null,
-  last_error: "Automatic top-up was switched off because a payment was disputed; switch it on again to use the card."
+  last_error: `Automatic top-up was switched off because a payment was ${kind === "refund" ? "refunded" : "disputed"}; switch it on again to use the card.`
 })
 
 /** Another method was saved: what the old one was declined for no longer counts. */

@@ -166,7 +166,7 @@ const reverse = (book: PaymentBook, fact: Extract<PaymentFact, { _tag: "Reversed
   const amount = known?.standing === "taken" ? known.amount : fact.amount
   const reversal: Reversal = { reversal_id, payment_id: payment.payment_id, kind, amount, standing }
   const reversals = [...book.reversals.filter((one) => one !== known), reversal]
-  const auto = kind === "dispute" && standing === "taken" && book.auto !== null ? Auto.dispute(book.auto) : book.auto
+  const auto = standing === "taken" && book.auto?.enabled === true ? Auto.reverse(book.auto, kind) : book.auto
   const clawed = payment.state === "paid" ? claw(payment, reversals, reversal) : { payment, movements: [] }
   return { book: { ...book, ...clawed, reversals, auto }, movements: clawed.movements, outcome: "applied" }
 }
