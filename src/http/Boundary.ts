@@ -106,6 +106,10 @@ const limited = <E, R>(
 /** A run's own answer carries an error inside the run and is left as it is. */
 const isRun = (response: HttpServerResponse.HttpServerResponse) => response.headers["run-id"] !== undefined
 
+/** A page says itself, to a person, what is wrong. */
+const isPage = (response: HttpServerResponse.HttpServerResponse) =>
+  response.body._tag === "Uint8Array" && response.body.contentType.startsWith("text/html")
+
 export const Boundary = HttpRouter.middleware(
   (httpEffect) =>
     Effect.gen(function* () {
@@ -122,7 +126,7 @@ export const Boundary = HttpRouter.middleware(
         })
       )
       const finished =
-        response.status < 400 || isRun(response)
+        response.status < 400 || isRun(response) || isPage(response)
           ? response
           : finishError(response, request_id, (request.headers["accept"] ?? "").includes("application/problem+json"))
       const named = HttpServerResponse.setHeader(finished, "x-request-id", request_id)

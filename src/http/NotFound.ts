@@ -37,7 +37,8 @@ const answer = (body: Problem, headers: Record<string, string> = {}) =>
 export const NotFound = HttpRouter.add("*", "/*", (request) => {
   const path = request.url.split("?")[0] ?? ""
   const methods = known.flatMap((one) => (one.pattern.test(path) ? [one.method] : []))
-  if (methods.length === 0)
+  // A part that is too long for the router leaves a known path without a route.
+  if (methods.length === 0 || methods.includes(request.method))
     return Effect.succeed(answer(problem("not_found", "There is no such path; see /docs for what there is.")))
   const allow = methods.join(", ")
   return Effect.succeed(
