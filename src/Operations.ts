@@ -6,8 +6,10 @@ import { Console, Effect, Layer } from "effect"
 import { service, worker } from "./App.ts"
 import { CommandFailed } from "./http/client/Client.ts"
 import { Audit } from "./layers/Audit.ts"
+import type { Sheet } from "./layers/audit/sheet.ts"
 import { CatalogImports, type ImportPlan, type ImportRequest } from "./layers/CatalogImports.ts"
 import type { Role } from "./layers/Settings.ts"
+import { usd } from "./schema/Money.ts"
 import { Storage } from "./Storage.ts"
 import { welcome } from "./Welcome.ts"
 
@@ -28,8 +30,32 @@ export const serve = (role: Role) =>
         })
       )
 
+/** Where the money of all wallets came from and where it went. */
+const sheetLines = (sheet: Sheet): ReadonlyArray<string> => {
+  const rows: ReadonlyArray<readonly [string, bigint]> = [
+    ["money in by top-ups", sheet.topups],
+    ["clawed back by refunds and disputes", sheet.clawed_back],
+    ["bonuses, of referrals too", sheet.bonuses],
+    ["refunds", sheet.refunds],
+    ["charged to runs", sheet.charged],
+    ["the wallets hold", sheet.balances],
+    ["the runs' providers took", sheet.provider_cost]
+  ]
+  const width = Math.max(...rows.map(([, amount]) => usd(amount).split(".")[0]?.length ?? 0))
+  const unknown =
+    sheet.cost_unknown === 0n ? [] : [`(of ${sheet.cost_unknown} charged runs it is not known what they cost)`]
+  const line = ([label, amount]: readonly [string, bigint]) => {
+    const [whole = "", fraction = ""] = usd(amount).split(".")
+    return `${label.padEnd(38)}${whole.padStart(width)}.${fraction}`
+  }
+  return [...rows.map(line), ...unknown]
+}
+
 export const audit = Effect.gen(function* () {
-  const report = yield* Effect.flatMap(Audit, (books) => books.run)
+  const auditor = yield* Audit
+  const report = yield* auditor.run
+  yield* auditor.record(report)
+  for (const line of sheetLines(report.sheet)) yield* Console.log(line)
   for (const violation of report.violations)
     yield* Console.log(`VIOLATION ${violation.equation}: ${violation.subject}: ${violation.detail}`)
   const good = report.violations.length === 0

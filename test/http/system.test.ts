@@ -12,6 +12,7 @@ const operations = [
   "GET /v1/runs/{run_id}",
   "GET /v1/spend-guard",
   "GET /v1/wallet",
+  "GET /v1/wallet/audit",
   "GET /v1/wallet/transactions",
   "POST /v1/api-keys",
   "POST /v1/auth/sign-in",

@@ -5,6 +5,7 @@ import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/Money.ts"
 import { entryTypes } from "../../schema/Wallet.ts"
 import { Auth, listQuery, optional } from "./Common.ts"
+import { WalletAudit, walletAuditDescription } from "./WalletAudit.ts"
 
 export const Wallet = Schema.Struct({
   currency: Schema.Literal("USD"),
@@ -43,6 +44,9 @@ export class WalletApi extends HttpApiGroup.make("wallet")
       success: Schema.Struct({ items: Schema.Array(Transaction), next_cursor: Schema.NullOr(Schema.String) }),
       error: [Wire.invalid_request]
     }).annotateMerge(OpenApi.annotations({ summary: "List ledger entries", description: "Newest first." })),
+    HttpApiEndpoint.get("audit", "/wallet/audit", { success: WalletAudit }).annotateMerge(
+      OpenApi.annotations({ summary: "Audit the wallet", description: walletAuditDescription })
+    ),
     HttpApiEndpoint.get("guard", "/spend-guard", { success: SpendGuard }).annotateMerge(
       OpenApi.annotations({ summary: "Read the spend guard" })
     ),

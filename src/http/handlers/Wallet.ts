@@ -3,12 +3,14 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Asking } from "../../actors/Asking.ts"
 import { encodeGuard } from "../../actors/Commands.ts"
+import { Audit } from "../../layers/Audit.ts"
 import { Books } from "../../layers/Books.ts"
 import { problem } from "../../schema/Errors.ts"
 import { usd } from "../../schema/Money.ts"
 import { type EntryType, entryTypes } from "../../schema/Wallet.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/Common.ts"
+import { walletAuditView } from "../WalletAuditView.ts"
 
 const tryAgain = problem(
   "service_unavailable",
@@ -30,6 +32,7 @@ export const WalletHandlers = HttpApiBuilder.group(
   "wallet",
   Effect.fnUntraced(function* (handlers) {
     const books = yield* Books
+    const auditor = yield* Audit
     const asking = yield* Asking
 
     const guard = Effect.fnUntraced(function* (org_id: string) {
@@ -71,6 +74,11 @@ export const WalletHandlers = HttpApiBuilder.group(
           })),
           next_cursor: rows.length > limit ? String(page.at(-1)?.seq ?? "") : null
         }
+      }),
+
+      audit: Effect.fnUntraced(function* () {
+        const { org_id } = yield* CurrentCaller
+        return walletAuditView(yield* auditor.wallet(org_id), yield* auditor.last)
       }),
 
       guard: Effect.fnUntraced(function* () {

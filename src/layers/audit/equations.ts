@@ -1,0 +1,170 @@
+/**
+ * The equations of the books, each as SQL that finds where it does not hold: for all wallets, or for one.
+ *
+ * They recompute everything from rows alone and share no code with what wrote them. Read them in one snapshot; each reads the ledger
+ * once from end to end, or one wallet's part of it.
+ */
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+
+export interface Violation {
+  readonly equation: string
+  /** The wallet, entry, run, payment or referral. */
+  readonly subject: string
+  /** Amounts in microdollars. */
+  readonly detail: string
+}
+
+/** Enough to see what is wrong; a broken book can have millions. */
+const perEquation = 50
+
+/** The equations' names as violations have them where a program looks for one. */
+export const equations = {
+  parked: "No command is set aside: one that can't be applied holds up its run, and its hold",
+  chain: "E9 each entry's hash is that of the entry and the hash before it, and the newest is the wallet's head"
+}
+
+type Found = Effect.Effect<ReadonlyArray<Violation>, SqlError.SqlError>
+
+export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, org_id: string | null) {
+  const mine = (column: string) => (org_id === null ? sql.literal("true") : sql`${sql.literal(column)} = ${org_id}`)
+
+  const parked = sql<Violation>`
+    SELECT ${equations.parked} AS equation, tag || ' of ' || coalesce(run_id, org_id) AS subject, parked AS detail
+    FROM mailbox WHERE parked IS NOT NULL AND ${mine("org_id")} LIMIT ${perEquation}`
+
+  // Only what was clawed back may be missing: it is the one way to take money that somebody has spent.
+  const sums = sql<Violation>`
+    SELECT e.equation, org_id AS subject, e.detail
+    FROM (SELECT org_id, balance, reserved FROM wallets WHERE ${mine("org_id")}) w
+    FULL JOIN (SELECT org_id, coalesce(sum(amount) FILTER (WHERE type NOT IN ('reserve', 'release')), 0) AS balance,
+                      coalesce(sum(amount) FILTER (WHERE type = 'settle'), 0)
+                        - coalesce(sum(amount) FILTER (WHERE type IN ('reserve', 'release')), 0) AS reserved,
+                      -coalesce(sum(amount) FILTER (WHERE type = 'refund' AND amount < 0), 0) AS clawed
+               FROM ledger WHERE ${mine("org_id")} GROUP BY org_id) l USING (org_id)
+    FULL JOIN (SELECT org_id, sum(hold) AS held FROM open_runs WHERE ${mine("org_id")} GROUP BY org_id) o USING (org_id),
+    LATERAL (SELECT coalesce(w.balance, 0) AS balance, coalesce(w.reserved, 0) AS reserved, coalesce(l.balance, 0) AS folded,
+                    coalesce(l.reserved, 0) AS folded_holds, coalesce(l.clawed, 0) AS clawed, coalesce(o.held, 0) AS held) f,
+    LATERAL (VALUES
+      ('E1 balance = sum of topup, bonus, refund and settle', f.balance = f.folded,
+       'wallet ' || f.balance || ', ledger ' || f.folded),
+      ('E2 reserved = holds on the ledger = holds of open runs', f.reserved = f.folded_holds AND f.reserved = f.held,
+       'wallet ' || f.reserved || ', ledger ' || f.folded_holds || ', open runs ' || f.held),
+      ('E3 available >= 0, or short by no more than was clawed back', f.reserved - f.balance <= f.clawed,
+       'available ' || f.balance - f.reserved || ', clawed back ' || f.clawed)
+    ) AS e(equation, holds, detail)
+    WHERE NOT e.holds LIMIT ${3 * perEquation}`
+
+  const runs = sql<Violation>`
+    SELECT e.equation, run_id AS subject,
+           'status ' || coalesce(r.status, 'no such run') || ', held ' || coalesce(r.hold, 0) || ', reserved ' || coalesce(l.reserved, 0)
+             || ', resolved ' || coalesce(l.resolved, 0) || ', settled ' || coalesce(l.settled, 0) || ', charged ' || coalesce(r.charged, 0) AS detail
+    FROM (SELECT org_id, run_id, -coalesce(sum(amount) FILTER (WHERE type = 'reserve'), 0) AS reserved,
+                 coalesce(sum(amount) FILTER (WHERE type = 'release'), 0) - coalesce(sum(amount) FILTER (WHERE type = 'settle'), 0) AS resolved,
+                 -coalesce(sum(amount) FILTER (WHERE type = 'settle'), 0) AS settled,
+                 count(*) FILTER (WHERE type = 'reserve') AS reserves, count(*) FILTER (WHERE type = 'settle') AS settles
+          FROM ledger WHERE run_id IS NOT NULL AND ${mine("org_id")} GROUP BY org_id, run_id) l
+    FULL JOIN (SELECT org_id, run_id, status, hold, charged, finished_at FROM runs WHERE ${mine("org_id")}) r USING (org_id, run_id)
+    LEFT JOIN open_runs o USING (run_id),
+    LATERAL (VALUES
+      ('E4 each run is reserved at most once and resolved in full when it is final',
+       r.status IS NOT NULL AND coalesce(l.reserves, 0) <= 1 AND coalesce(l.settles, 0) <= 1
+         AND (r.finished_at IS NULL OR coalesce(l.reserved, 0) = coalesce(l.resolved, 0))
+         AND (r.finished_at IS NOT NULL OR o.state IS NULL
+              OR (coalesce(l.reserved, 0) = r.hold AND coalesce(l.resolved, 0) = 0))),
+      ('E5 0 <= charge <= hold, and only what was delivered is charged',
+       coalesce(r.charged, 0) = coalesce(l.settled, 0)
+         AND (r.status IS NULL OR coalesce(r.charged, 0) <= r.hold)
+         AND (coalesce(r.charged, 0) = 0 OR r.status IN ('succeeded', 'no_match')))
+    ) AS e(equation, holds)
+    WHERE NOT e.holds LIMIT ${2 * perEquation}`
+
+  const chain = sql<Violation>`
+    SELECT e.equation, c.org_id || ' entry ' || c.seq AS subject, e.detail
+    FROM (SELECT l.org_id, l.seq, l.type, l.amount, l.balance_after, l.reserved_after, l.hash,
+                 coalesce(lag(l.seq) OVER chain, 0) AS previous, coalesce(lag(l.balance_after) OVER chain, 0) AS balance_before,
+                 coalesce(lag(l.reserved_after) OVER chain, 0) AS reserved_before, ledger_hash(lag(l.hash) OVER chain, l) AS computed
+          FROM ledger l WHERE ${mine("l.org_id")} WINDOW chain AS (PARTITION BY l.org_id ORDER BY l.seq)) c,
+    LATERAL (VALUES
+      ('E7 entries are numbered without gaps and each continues the one before',
+       c.seq = c.previous + 1
+         AND c.balance_after = c.balance_before + CASE WHEN c.type IN ('reserve', 'release') THEN 0 ELSE c.amount END
+         AND c.reserved_after = c.reserved_before
+           + CASE WHEN c.type IN ('reserve', 'release') THEN -c.amount WHEN c.type = 'settle' THEN c.amount ELSE 0 END,
+       'balance_after ' || c.balance_after || ' after ' || c.balance_before || ', reserved_after ' || c.reserved_after || ' after '
+         || c.reserved_before || ', previous number ' || c.previous),
+      (${equations.chain}, c.hash = c.computed, 'the entry or the one before it is not as it was written')
+    ) AS e(equation, holds, detail)
+    WHERE NOT e.holds ORDER BY c.org_id, c.seq LIMIT ${2 * perEquation}`
+
+  const heads = sql<Violation>`
+    SELECT ${equations.chain} AS equation, w.org_id || ' entry ' || w.entry_seq AS subject,
+           'the wallet was written with this entry as its newest, the ledger''s newest is ' || coalesce(n.seq, 0) AS detail
+    FROM wallets w LEFT JOIN LATERAL (SELECT seq, hash FROM ledger l WHERE l.org_id = w.org_id ORDER BY seq DESC LIMIT 1) n ON true
+    WHERE ${mine("w.org_id")} AND (w.head IS DISTINCT FROM n.hash OR w.entry_seq <> coalesce(n.seq, 0)) LIMIT ${perEquation}`
+
+  const topups = sql<Violation>`
+    SELECT 'E6 each top-up is one paid payment of that amount, and each paid payment one top-up' AS equation,
+           coalesce(p.payment_id, org_id || ' ' || reference) AS subject,
+           CASE WHEN l.entered THEN 'entered' ELSE 'not entered' END || ', ' || CASE WHEN p.payment_id IS NULL THEN 'not paid' ELSE 'paid' END
+             || ': ' || amount AS detail
+    FROM (SELECT org_id, reference, amount, true AS entered FROM ledger WHERE type = 'topup' AND run_id IS NULL AND ${mine("org_id")}) l
+    FULL JOIN (SELECT org_id, coalesce(session_id, payment_intent, payment_id) AS reference, amount, payment_id
+               FROM payments WHERE state = 'paid' AND ${mine("org_id")}) p USING (org_id, reference, amount)
+    WHERE l.entered IS NULL OR p.payment_id IS NULL LIMIT ${perEquation}`
+
+  const clawbacks = sql<Violation>`
+    SELECT 'E6 what a payment''s refunds and disputes took is what was clawed back of it' AS equation, payment_id AS subject,
+           'clawed back ' || p.clawed_back || ', entered ' || -coalesce(sum(l.amount), 0) AS detail
+    FROM payments p LEFT JOIN payment_reversals r USING (payment_id)
+    LEFT JOIN ledger l ON l.org_id = p.org_id AND l.type = 'refund' AND l.run_id IS NULL
+      AND l.reference IN (r.reversal_id, r.reversal_id || ':returned')
+    WHERE (p.clawed_back <> 0 OR r.reversal_id IS NOT NULL) AND ${mine("p.org_id")}
+    GROUP BY p.payment_id, p.clawed_back HAVING p.clawed_back <> -coalesce(sum(l.amount), 0) LIMIT ${perEquation}`
+
+  // A negative entry lets a wallet fall below zero, so none stands there for its own sake.
+  const taken = sql<Violation>`
+    SELECT 'E6 money is taken back only by a payment''s reversal or with a referral' AS equation,
+           l.org_id || ' entry ' || l.seq AS subject, l.reference || ': ' || l.amount AS detail
+    FROM ledger l WHERE l.type = 'refund' AND l.run_id IS NULL AND l.amount < 0 AND ${mine("l.org_id")}
+      AND NOT EXISTS (SELECT FROM payment_reversals r JOIN payments p USING (payment_id)
+                      WHERE r.reversal_id = l.reference AND p.org_id = l.org_id)
+      AND NOT EXISTS (SELECT FROM referrals f WHERE f.referral_id = split_part(l.reference, ':', 1)
+                        AND l.org_id IN (f.referred_org, f.referrer_org)) LIMIT ${perEquation}`
+
+  const bonuses = sql<Violation>`
+    SELECT 'E12 a referred workspace has its bonus while its deposit stands' AS equation, f.referral_id AS subject,
+           'bonus of ' || f.deposit_bonus || ' ' || f.bonus_state || ', entered ' || l.given AS detail
+    FROM referrals f, LATERAL (
+      SELECT coalesce(sum(amount), 0) AS given FROM ledger l
+      WHERE l.org_id = f.referred_org AND l.type IN ('bonus', 'refund') AND l.run_id IS NULL
+        AND split_part(l.reference, ':', 1) = f.referral_id) l
+    WHERE ${mine("f.referred_org")} AND l.given <> CASE WHEN f.bonus_state = 'granted' THEN f.deposit_bonus ELSE 0 END
+    LIMIT ${perEquation}`
+
+  const shares = sql<Violation>`
+    SELECT 'E12 the credits of a referral are what it has credited' AS equation, f.referral_id AS subject,
+           'credited ' || f.credited || ' in ' || f.credits || ', recorded ' || coalesce(sum(c.amount), 0) || ' in ' || count(c.n) AS detail
+    FROM referrals f LEFT JOIN referral_credits c USING (referral_id) WHERE ${mine("f.referrer_org")}
+    GROUP BY f.referral_id, f.credited, f.credits
+    HAVING f.credited <> coalesce(sum(c.amount), 0) OR f.credits <> count(c.n) LIMIT ${perEquation}`
+
+  const credits = sql<Violation>`
+    SELECT 'E12 each credit of a referral is one entry of its referrer, or on its way' AS equation, reference AS subject,
+           CASE WHEN l.entered THEN 'entered' ELSE 'not entered' END || ', ' || CASE WHEN c.recorded THEN 'recorded' ELSE 'not recorded' END
+             || ': ' || amount AS detail
+    FROM (SELECT f.referrer_org AS org_id, c.referral_id || ':share:' || c.n AS reference, c.amount, true AS recorded
+          FROM referral_credits c JOIN referrals f USING (referral_id) WHERE ${mine("f.referrer_org")}) c
+    FULL JOIN (SELECT org_id, reference, amount, true AS entered FROM ledger
+               WHERE type IN ('bonus', 'refund') AND run_id IS NULL AND reference LIKE 'ref\\_%:share:%' AND ${mine("org_id")}) l
+      USING (org_id, reference, amount)
+    WHERE c.recorded IS NULL
+       OR (l.entered IS NULL AND NOT EXISTS (SELECT FROM mailbox m WHERE m.org_id = c.org_id AND m.command_id = c.reference))
+    LIMIT ${perEquation}`
+
+  const all: ReadonlyArray<Found> = [
+    ...[parked, sums, runs, chain, heads],
+    ...[topups, clawbacks, taken, bonuses, shares, credits]
+  ]
+  return (yield* Effect.all(all)).flat()
+})

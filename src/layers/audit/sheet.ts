@@ -1,0 +1,75 @@
+/**
+ * The platform's sheet: where the money in all wallets came from and where it went (E6), and what the equations of one wallet can't
+ * say: that referrers' shares are a part of what the platform has kept. For operators, because it shows what providers cost.
+ */
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Violation } from "./equations.ts"
+
+/** Microdollars over all wallets. What was taken back or charged is negative, as on the ledger. */
+export interface Sheet {
+  readonly topups: bigint
+  /** Refunds and disputes of payments, less what came back of them. */
+  readonly clawed_back: bigint
+  /** Operators' bonuses, and all that referrals gave and took back. */
+  readonly bonuses: bigint
+  readonly refunds: bigint
+  readonly charged: bigint
+  /** What the wallets hold. */
+  readonly balances: bigint
+  /** What the providers of all runs took, as far as it is known. */
+  readonly provider_cost: bigint
+  /** Charged runs of which it is not known. */
+  readonly cost_unknown: bigint
+}
+
+const empty: Sheet = {
+  topups: 0n,
+  clawed_back: 0n,
+  bonuses: 0n,
+  refunds: 0n,
+  charged: 0n,
+  balances: 0n,
+  provider_cost: 0n,
+  cost_unknown: 0n
+}
+
+export const readSheet = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const [sheet = empty] = yield* sql<Sheet>`
+    SELECT e.*, w.*, r.*
+    FROM (SELECT coalesce(sum(amount) FILTER (WHERE kind = 'topup'), 0)::bigint AS topups,
+                 coalesce(sum(amount) FILTER (WHERE kind = 'clawback'), 0)::bigint AS clawed_back,
+                 coalesce(sum(amount) FILTER (WHERE kind = 'bonus'), 0)::bigint AS bonuses,
+                 coalesce(sum(amount) FILTER (WHERE kind = 'refund'), 0)::bigint AS refunds,
+                 coalesce(sum(amount) FILTER (WHERE kind = 'settle'), 0)::bigint AS charged
+          FROM (SELECT l.amount, CASE WHEN l.type <> 'refund' THEN l.type WHEN r.reversal_id IS NOT NULL THEN 'clawback'
+                                      WHEN f.referral_id IS NOT NULL THEN 'bonus' ELSE 'refund' END AS kind
+                FROM ledger l
+                LEFT JOIN payment_reversals r ON l.type = 'refund' AND r.reversal_id = regexp_replace(l.reference, ':returned$', '')
+                LEFT JOIN referrals f ON l.type = 'refund' AND f.referral_id = split_part(l.reference, ':', 1)
+                WHERE l.type NOT IN ('reserve', 'release')) k) e,
+         (SELECT coalesce(sum(balance), 0)::bigint AS balances FROM wallets) w,
+         (SELECT coalesce(sum(provider_cost), 0)::bigint AS provider_cost,
+                 count(*) FILTER (WHERE charged > 0 AND provider_cost IS NULL) AS cost_unknown FROM runs) r`
+  return sheet
+})
+
+/** What the platform's own books add to the equations of its wallets. */
+export const platformViolations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, sheet: Sheet) {
+  const { topups, clawed_back, bonuses, refunds, charged, balances } = sheet
+  const entered = topups + clawed_back + bonuses + refunds + charged
+  // The runs' revenue is counted again; what of it was never paid lowers a share and never raises it.
+  const shares = yield* sql<Violation>`
+    SELECT 'E12 a referrer has no more than its share of what the platform kept of the referred workspace''s runs' AS equation,
+           f.referral_id AS subject,
+           'share of ' || f.share_bps || ' bps, credited ' || f.credited || ', net revenue ' || f.net_revenue || ', counted again ' || n.counted AS detail
+    FROM referrals f, LATERAL (
+      SELECT coalesce(sum(greatest(0, -l.amount - coalesce(r.provider_cost, (-l.amount * 5 + 5) / 6))), 0) AS counted
+      FROM ledger l LEFT JOIN runs r ON r.org_id = l.org_id AND r.run_id = l.run_id
+      WHERE l.org_id = f.referred_org AND l.seq <= f.accrued_seq AND l.type = 'settle' AND l.created_at < f.ends_at) n
+    WHERE f.net_revenue <> n.counted OR f.credited::numeric * 10000 > n.counted * f.share_bps LIMIT 50`
+  const equation = "E6 the wallets hold what came in less what went out"
+  return balances === entered
+    ? shares
+    : [...shares, { equation, subject: "all wallets", detail: `hold ${balances}, entered ${entered}` }]
+})

@@ -1,0 +1,67 @@
+/** What one wallet's owner may check: its sums by kind of entry, what follows from them, and every equation of it. */
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { equations, type Violation, violations } from "./equations.ts"
+import { snapshot } from "./snapshot.ts"
+
+export interface WalletAudit {
+  readonly entries: number
+  /** Signed microdollars, by kind of entry. */
+  readonly topup: bigint
+  readonly bonus: bigint
+  readonly refund: bigint
+  readonly settle: bigint
+  readonly reserve: bigint
+  readonly release: bigint
+  readonly balance: bigint
+  readonly balance_from_ledger: bigint
+  readonly reserved: bigint
+  readonly reserved_from_ledger: bigint
+  /** The newest entry; null for a wallet without any. */
+  readonly head: { readonly seq: bigint; readonly hash: string } | null
+  readonly chain_verified: boolean
+  readonly violations: ReadonlyArray<Violation>
+  /** Of the snapshot that was read. */
+  readonly checked_at: Date
+}
+
+interface Row extends Omit<WalletAudit, "entries" | "head" | "chain_verified" | "violations"> {
+  readonly entries: bigint
+  readonly seq: bigint | null
+  readonly hash: string | null
+}
+
+/** Why a command was set aside may name our own parts, and is for operators. */
+const told = (violation: Violation): Violation =>
+  violation.equation === equations.parked ? { ...violation, detail: "the operator must look at it" } : violation
+
+export const auditWallet = (sql: SqlClient.SqlClient, org_id: string) =>
+  snapshot(
+    sql,
+    Effect.gen(function* () {
+      const [row] = yield* sql<Row>`
+        SELECT w.balance, w.reserved, l.*, l.topup + l.bonus + l.refund + l.settle AS balance_from_ledger,
+               l.settle - l.reserve - l.release AS reserved_from_ledger, n.seq, encode(n.hash, 'hex') AS hash, now() AS checked_at
+        FROM wallets w,
+          (SELECT count(*) AS entries, coalesce(sum(amount) FILTER (WHERE type = 'topup'), 0)::bigint AS topup,
+                  coalesce(sum(amount) FILTER (WHERE type = 'bonus'), 0)::bigint AS bonus,
+                  coalesce(sum(amount) FILTER (WHERE type = 'refund'), 0)::bigint AS refund,
+                  coalesce(sum(amount) FILTER (WHERE type = 'settle'), 0)::bigint AS settle,
+                  coalesce(sum(amount) FILTER (WHERE type = 'reserve'), 0)::bigint AS reserve,
+                  coalesce(sum(amount) FILTER (WHERE type = 'release'), 0)::bigint AS release
+           FROM ledger WHERE org_id = ${org_id}) l
+          LEFT JOIN LATERAL (SELECT seq, hash FROM ledger WHERE org_id = ${org_id} ORDER BY seq DESC LIMIT 1) n ON true
+        WHERE w.org_id = ${org_id}`
+      if (row === undefined) return yield* Effect.die(new Error(`${org_id} has no wallet`))
+      const { entries, seq, hash, ...sums } = row
+      const found = yield* violations(sql, org_id)
+      const audited: WalletAudit = {
+        ...sums,
+        entries: Number(entries),
+        head: seq === null || hash === null ? null : { seq, hash },
+        chain_verified: !found.some((one) => one.equation === equations.chain),
+        violations: found.map(told)
+      }
+      return audited
+    })
+  )
