@@ -137,6 +137,7 @@ describe("refused", () => {
     ["a signature in capitals", good, `t=${now},v1=${mac(good).toUpperCase()}`, malformed],
     ["spaces between the parts", good, `t=${now}, v1=${mac(good)}`, malformed],
     ["two headers that a proxy has joined", good, `${signed()}, ${signed()}`, malformed],
+    ["twenty signatures", good, `t=${now}${`,v1=${mac(good, 0)}`.repeat(19)},v1=${mac(good)}`, malformed],
     ["a thousand signatures", good, `t=${now}${`,v1=${mac(good, 0)}`.repeat(1000)},v1=${mac(good)}`, malformed],
     ["301 seconds old", good, signed(), "301 seconds ago", now + 301],
     ["a day old", good, signed(), "86400 seconds ago", now + 86_400],

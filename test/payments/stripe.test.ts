@@ -259,7 +259,9 @@ describe("charge", () => {
     const ask = chargeAsk(method)
     stripe.fault({ on: "charge", at: "after", how: "close", times: 2 })
     expect(await outcome(processor.charge(ask))).toBe("ProcessorUnavailable: Stripe could not be reached.")
-    const found = await run(processor.findCharge(method.customer, ask.payment_id, longAgo))
+    // Asked with the database's time, when Stripe's clock runs behind it.
+    const since = new Date((stripe.now() + 200) * 1000)
+    const found = await run(processor.findCharge(method.customer, ask.payment_id, since))
     expect(found).toMatchObject({ _tag: "Succeeded", amount: ask.amount })
     expect(await run(processor.charge(ask))).toEqual(found!)
     expect(stripe.charges(ask.payment_id)).toHaveLength(1)
@@ -280,7 +282,8 @@ describe("charge", () => {
   test("the same payment with another amount is not charged, and nobody calls it declined", async () => {
     const ask = chargeAsk(stripe.customer())
     await run(processor.charge(ask))
-    expect(await outcome(processor.charge({ ...ask, amount: dollars("1.00") }))).toStartWith("ProcessorUnavailable")
+    const other = await outcome(processor.charge({ ...ask, amount: dollars("1.00") }))
+    expect(other).toContain("ProcessorUnavailable: Stripe has seen this payment with other details")
     expect(stripe.charges(ask.payment_id)).toHaveLength(1)
   })
 

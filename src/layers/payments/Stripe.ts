@@ -227,7 +227,7 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
       )
       // Only a method that belongs to a customer can be charged again.
       const customer = idOf(method?.customer)
-      if (!method || customer === null || customer !== idOf(intent.customer)) return null
+      if (!method || customer === null) return null
       return { customer, payment_method: method.id, label: labelOf(method) }
     }),
 

@@ -29,12 +29,11 @@ const refuse = (message: string) => Effect.fail(new SignatureRefused({ message }
 const timeOf = (header: string): number | null => {
   if (header.length > headerCharsMax) return null
   const parts = header.split(",")
-  const times = parts.filter((part) => /^t=\d{1,12}$/.test(part))
+  const time = parts.find((part) => /^t=\d{1,12}$/.test(part))
   const signatures = parts.filter((part) => /^v1=[0-9a-f]{64}$/.test(part))
   // Test mode adds a `v0` beside the real one. It proves nothing, and the SDK doesn't look at it.
   const others = parts.filter((part) => /^v0=[0-9a-f]*$/.test(part))
-  const [time] = times
-  if (time === undefined || times.length !== 1) return null
+  if (time === undefined) return null
   if (signatures.length === 0 || signatures.length > signaturesMax) return null
   return parts.length === 1 + signatures.length + others.length ? Number(time.slice(2)) : null
 }
