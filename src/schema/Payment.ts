@@ -67,10 +67,15 @@ const unchanged = (book: PaymentBook, outcome: Outcome): Step => ({ book, moveme
 /** What the ledger calls the payment. */
 const referenceOf = ({ session_id, payment_intent, payment_id }: Payment) => session_id ?? payment_intent ?? payment_id
 
-const noteOf: Readonly<Record<Payment["kind"], string>> = {
-  checkout: "top-up by card",
-  auto: "automatic top-up",
-  simulated: "simulated top-up (sandbox: no money moved)"
+/** What the sandbox's intents begin with. No processor's id has a second underscore. */
+export const simulatedIntentPrefix = "pi_sim_"
+
+const noteOf = ({ kind, payment_intent }: Payment): string => {
+  // An automatic top-up is of the same kind in the sandbox; its intent tells that nobody was charged.
+  const simulated = kind === "simulated" || payment_intent?.startsWith(simulatedIntentPrefix) === true
+  const what = kind === "auto" ? "automatic top-up" : "top-up"
+  if (simulated) return `simulated ${what} (sandbox: no money moved)`
+  return kind === "auto" ? what : `${what} by card`
 }
 
 const movement = (type: Movement["type"], amount: Money.MicroUsd, reference: string, note: string): Movement => ({
@@ -134,14 +139,15 @@ const pay = (book: PaymentBook, fact: Extract<PaymentFact, { _tag: "Paid" }>): S
   if (!same || fact.amount !== payment.amount || fact.currency !== "usd") return unchanged(book, "mismatch")
   const session_id = payment.kind === "auto" ? null : fact.session_id
   let paid: Payment = { ...payment, state: "paid", session_id, payment_intent: fact.payment_intent, failure: null }
-  const movements = [movement("topup", paid.amount, referenceOf(paid), noteOf[paid.kind])]
+  const movements = [movement("topup", paid.amount, referenceOf(paid), noteOf(paid))]
   // What went back before we knew of the payment: one after the other, as if it came now.
   for (const [index, reversal] of reversals.entries()) {
     const clawed = claw(paid, reversals.slice(0, index + 1), reversal)
     paid = clawed.payment
     movements.push(...clawed.movements)
   }
-  const auto = book.auto === null ? null : paid.kind === "auto" ? Auto.succeed(book.auto) : Auto.renew(book.auto)
+  const arrive = paid.kind !== "auto" ? Auto.renew : payment.state === "open" ? Auto.succeed : Auto.succeedLate
+  const auto = book.auto === null ? null : arrive(book.auto)
   return { book: { ...book, payment: paid, auto }, movements, outcome: "credited" }
 }
 
@@ -149,7 +155,8 @@ const fail = (book: PaymentBook, fact: Extract<PaymentFact, { _tag: "Failed" }>,
   const { payment, auto } = book
   // A card that was declined on a checkout page: the customer is still there and may use another.
   if (payment.kind !== "auto" && fact.session_id === null) return unchanged(book, "ignored")
-  if (payment.state !== "open") return unchanged(book, "repeated")
+  // Whichever of the two comes first: that it was tried says more than that it ended.
+  if (payment.state !== "open" && payment.state !== "expired") return unchanged(book, "repeated")
   const failed = { ...payment, state: "failed" as const, failure: fact.reason }
   const declined =
     auto === null || payment.kind !== "auto" ? auto : Auto.decline(auto, payment.amount, fact.reason, nowMicros)
