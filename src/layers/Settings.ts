@@ -190,9 +190,10 @@ const crashAtOf = (read: ReturnType<typeof reader>): CrashAt | null => {
 export const settingsOf = (environment: Environment): Effect.Effect<SettingsShape, SettingsInvalid> =>
   Effect.suspend(() => {
     const read = reader(environment)
+    const port = read.int("PORT", 8787, 0, 65535)
     const mode = read.oneOf("RUNGATE_MODE", "sandbox", ["sandbox", "production"])
     const settings: SettingsShape = {
-      port: read.int("PORT", 8787, 0, 65535),
+      port,
       host: read.text("HOST") ?? "127.0.0.1",
       mode,
       publicUrl: read.url("RUNGATE_PUBLIC_URL", ["http", "https"])?.replace(/\/+$/, "") ?? null,
