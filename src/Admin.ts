@@ -7,50 +7,14 @@
 import { Console, Effect, Option, References, Schema, Stdio, Terminal } from "effect"
 import { Asking } from "./actors/Asking.ts"
 import { encodeCredit } from "./actors/Commands.ts"
-import { Commanding, Storage } from "./Storage.ts"
+import { bad, known, onDatabase, organizationView, plain, print, table, unknown, when } from "./AdminOutput.ts"
+import { Commanding } from "./Storage.ts"
 import { CommandFailed } from "./http/client/Client.ts"
-import { Accounts, type KeyRow, type OrganizationRow } from "./layers/Accounts.ts"
-import type { Violation } from "./layers/audit/equations.ts"
-import { Books, type EntryRow, type OpenRunRow, type WalletRow } from "./layers/Books.ts"
+import { Accounts, type KeyRow } from "./layers/Accounts.ts"
+import { Books, type EntryRow } from "./layers/Books.ts"
 import { newId } from "./layers/Ids.ts"
 import { looksLike } from "./schema/Ids.ts"
 import { dollars, type MicroUsd, Usd, usd } from "./schema/Money.ts"
-
-/** Exit codes as http/cli/output.ts has them. */
-const bad = (message: string) => new CommandFailed({ message, exit_code: 5 })
-const unknown = (message: string) => new CommandFailed({ message, exit_code: 250 })
-
-const print = (value: unknown) => Console.log(JSON.stringify(value, null, 2))
-
-/** Names and notes are other people's words: one that moves the cursor must not rewrite what an operator reads. */
-const plain = (text: string) => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "?")
-
-const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) => {
-  const cells = [head, ...rows].map((row) => row.map(plain))
-  const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
-  return cells.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd()
-  )
-}
-
-const when = (time: Date | null) => (time === null ? "-" : `${time.toISOString().slice(0, 19)}Z`)
-
-const onDatabase = <A, E, R>(work: Effect.Effect<A, E, R>) =>
-  work.pipe(Effect.provide(Storage), Effect.provideService(References.LogToStderr, true))
-
-const organizationView = (row: OrganizationRow) => ({
-  org_id: row.org_id,
-  name: row.name,
-  created_at: row.created_at.toISOString(),
-  balance: usd(row.balance),
-  reserved: usd(row.reserved),
-  available: usd(row.balance - row.reserved),
-  runs_today: Number(row.runs_today),
-  charged_today: usd(row.charged_today)
-})
 
 const listMax = 1_000
 
@@ -87,129 +51,6 @@ export const organizations = (search: string | null, limit: number, json: boolea
       )
       yield* Console.log(lines.join("\n"))
       if (rows.length > limit) yield* Console.error(`… and more: see --limit (now ${limit}) and --search`)
-    }
-  }).pipe(onDatabase)
-
-const known = Effect.fnUntraced(function* (org_id: string) {
-  const accounts = yield* Accounts
-  const found = looksLike("org", org_id) ? yield* accounts.organization(org_id) : Option.none<OrganizationRow>()
-  if (Option.isSome(found)) return found.value
-  return yield* unknown(`There is no organization "${org_id}"; rungate admin orgs lists them.`)
-})
-
-const entriesShown = 20
-const keysShown = 100
-const runsShown = 50
-
-interface Shown {
-  readonly organization: OrganizationRow
-  readonly wallet: WalletRow
-  readonly keys: ReadonlyArray<KeyRow>
-  readonly entries: ReadonlyArray<EntryRow>
-  readonly runs: ReadonlyArray<OpenRunRow>
-  readonly violations: ReadonlyArray<Violation>
-}
-
-const limitOf = (limit: bigint | null) => (limit === null ? null : usd(limit))
-
-const viewOf = ({ organization, wallet, keys, entries, runs, violations }: Shown) => ({
-  ...organizationView(organization),
-  guard: {
-    per_run_limit: limitOf(wallet.per_run_limit),
-    daily_limit: limitOf(wallet.daily_limit),
-    spent_today: usd(wallet.spent_today),
-    resets_at: wallet.resets_at.toISOString()
-  },
-  keys: keys.map((key) => ({
-    id: key.key_id,
-    name: key.name,
-    environment: key.environment,
-    display: key.display,
-    created_at: key.created_at.toISOString(),
-    last_used_at: key.last_used_at?.toISOString() ?? null,
-    revoked_at: key.revoked_at?.toISOString() ?? null
-  })),
-  entries: entries.map((entry) => ({
-    id: entry.txn_id,
-    type: entry.type,
-    amount: usd(entry.amount),
-    balance_after: usd(entry.balance_after),
-    reference: entry.reference,
-    note: entry.note,
-    created_at: entry.created_at.toISOString()
-  })),
-  open_runs: runs.map((run) => ({
-    run_id: run.run_id,
-    capability: run.capability,
-    endpoint: run.endpoint,
-    status: run.state,
-    hold: usd(run.hold),
-    since: run.since.toISOString()
-  })),
-  books: { add_up: violations.length === 0, violations }
-})
-
-const textOf = ({ organization, wallet, keys, entries, runs, violations }: Shown): ReadonlyArray<string> => {
-  const section = (title: string, head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) =>
-    rows.length === 0 ? ["", `${title}: none`] : ["", `${title}:`, ...table(head, rows).map((line) => `  ${line}`)]
-  const most = (title: string, count: number, max: number) => (count < max ? title : `${title} (the first ${max})`)
-  return [
-    `${organization.org_id}  ${plain(organization.name)}  (created ${when(organization.created_at)})`,
-    `wallet: balance ${usd(wallet.balance)}, reserved ${usd(wallet.reserved)}, available ${usd(wallet.balance - wallet.reserved)} USD`,
-    `guard: per run ${limitOf(wallet.per_run_limit) ?? "no limit"}, per day ${limitOf(wallet.daily_limit) ?? "no limit"}; today ${usd(wallet.spent_today)} charged, ${organization.runs_today} runs`,
-    ...section(
-      most("keys, newest first", keys.length, keysShown),
-      ["id", "name", "environment", "display", "last used", "revoked"],
-      keys.map((key) => [
-        key.key_id,
-        key.name,
-        key.environment,
-        key.display,
-        when(key.last_used_at),
-        when(key.revoked_at)
-      ])
-    ),
-    ...section(
-      `last ${entriesShown} ledger entries, newest first`,
-      ["at", "type", "amount", "balance after", "reference", "note"],
-      entries.map((entry) => [
-        when(entry.created_at),
-        entry.type,
-        usd(entry.amount),
-        usd(entry.balance_after),
-        entry.reference,
-        entry.note ?? ""
-      ])
-    ),
-    ...section(
-      most("open runs, oldest first", runs.length, runsShown),
-      ["id", "of", "status", "hold", "since"],
-      runs.map((run) => [run.run_id, run.capability ?? run.endpoint ?? "", run.state, usd(run.hold), when(run.since)])
-    ),
-    "",
-    ...violations.map(({ equation, subject, detail }) => plain(`VIOLATION ${equation}: ${subject}: ${detail}`)),
-    violations.length === 0 ? "books: add up" : `books: ${violations.length} violations`
-  ]
-}
-
-export const show = (org_id: string, json: boolean) =>
-  Effect.gen(function* () {
-    const accounts = yield* Accounts
-    const books = yield* Books
-    yield* known(org_id)
-    const shown = yield* books.snapshot(
-      Effect.all({
-        organization: Effect.orDie(known(org_id)),
-        wallet: books.wallet(org_id),
-        keys: accounts.keys(org_id, null, keysShown),
-        entries: books.entries(org_id, null, entriesShown),
-        runs: books.openRuns(org_id, runsShown),
-        violations: books.violations(org_id)
-      })
-    )
-    yield* json ? print(viewOf(shown)) : Console.log(textOf(shown).join("\n"))
-    if (shown.violations.length > 0) {
-      return yield* new CommandFailed({ message: `the books of ${org_id} do not add up`, exit_code: 1 })
     }
   }).pipe(onDatabase)
 

@@ -99,7 +99,10 @@ const orgs = Command.make(
 ).pipe(Command.withDescription("List organizations with their wallets, newest first"))
 
 const show = Command.make("show", { org_id: organization, json }, ({ org_id, json }) =>
-  Effect.flatMap(administration, (loaded) => loaded.show(org_id, json))
+  Effect.flatMap(
+    Effect.promise(() => import("./AdminShow.ts")),
+    (loaded) => loaded.show(org_id, json)
+  )
 ).pipe(
   Command.withDescription(
     "Show an organization's wallet, keys, ledger and open runs; exit code 1 when its books don't add up"

@@ -33,6 +33,20 @@ export interface OpenPayment {
   readonly looks: number
 }
 
+/** A payment as operators see it. */
+export interface PaymentRow {
+  readonly payment_id: string
+  readonly kind: string
+  readonly amount: bigint
+  readonly state: string
+  readonly session_id: string | null
+  readonly payment_intent: string | null
+  readonly clawed_back: bigint
+  readonly failure: string | null
+  readonly created_at: Date
+  readonly ended_at: Date | null
+}
+
 export interface MethodRow {
   readonly customer: string
   readonly payment_intent: string
@@ -61,6 +75,8 @@ export class PaymentStore extends Context.Service<
     readonly attach: (payment_id: string, session_id: string) => Effect.Effect<void>
     /** Whose payment it is, by any of its names. */
     readonly find: (about: EventSubject) => Effect.Effect<{ payment_id: string; org_id: string } | null>
+    /** Newest first. */
+    readonly latest: (org_id: string, limit: number) => Effect.Effect<ReadonlyArray<PaymentRow>>
     readonly method: (org_id: string) => Effect.Effect<MethodRow | null>
     /** Remembers what the processor said of the method that a payment saved, unless a later one replaced it. */
     readonly keepMethod: (org_id: string, payment_intent: string, method: SavedMethod) => Effect.Effect<void>
@@ -117,6 +133,10 @@ export class PaymentStore extends Context.Service<
           UNION ALL SELECT payment_id, org_id FROM payments WHERE payment_intent = ${payment_intent} LIMIT 1`
         return row ?? null
       })
+
+      const latest = (org_id: string, limit: number) => sql<PaymentRow>`
+        SELECT payment_id, kind, amount, state, session_id, payment_intent, clawed_back, failure, created_at, ended_at FROM payments
+        WHERE org_id = ${org_id} ORDER BY payment_id DESC LIMIT ${limit}`
 
       const method = Effect.fnUntraced(function* (org_id: string) {
         const [row] = yield* sql<MethodRow>`
@@ -182,6 +202,7 @@ export class PaymentStore extends Context.Service<
         open: (payment) => Effect.orDie(open(payment)),
         attach: (payment_id, session_id) => Effect.asVoid(Effect.orDie(attach(payment_id, session_id))),
         find: (about) => Effect.orDie(find(about)),
+        latest: (org_id, limit) => Effect.orDie(latest(org_id, limit)),
         method: (org_id) => Effect.orDie(method(org_id)),
         keepMethod: (org_id, payment_intent, saved) =>
           Effect.asVoid(Effect.orDie(keepMethod(org_id, payment_intent, saved))),
