@@ -9,6 +9,7 @@ import { Context, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { Pool } from "pg"
 import { Asking } from "../src/actors/Asking.ts"
 import { encodeCredit } from "../src/actors/Commands.ts"
+import type { ReferralActor } from "../src/actors/ReferralActor.ts"
 import { service, worker } from "../src/App.ts"
 import { Server } from "../src/http/Server.ts"
 import { Accounts, digest } from "../src/layers/Accounts.ts"
@@ -67,7 +68,7 @@ export interface Ask {
   readonly signal?: AbortSignal
 }
 
-type Services = Accounts | Audit | Asking | MailStore | CatalogStore | Endpoints
+type Services = Accounts | Audit | Asking | MailStore | CatalogStore | Endpoints | ReferralActor
 type Everything = Context.Context<Services>
 
 export interface App {
