@@ -9,6 +9,7 @@ import { PaymentStore } from "../layers/PaymentStore.ts"
 import { Payments, type ProcessorUnavailable } from "../layers/Payments.ts"
 import type { AutoTopupSetting } from "../schema/AutoTopup.ts"
 import type { MicroUsd } from "../schema/Money.ts"
+import { simulatedIntentPrefix } from "../schema/Payment.ts"
 import { Asking, type NoReplyYet } from "./Asking.ts"
 import { encodeAutoTopup, encodePay } from "./Commands.ts"
 
@@ -53,7 +54,11 @@ export class TopUps extends Context.Service<
         const payment_id = newId("pay")
         const session_id = newId("cs")
         yield* store.open({ payment_id, org_id, kind: "simulated", amount, session_id })
-        const about = { session_id, payment_intent: `pi_sim_${payment_id}`, customer: `cus_sim_${org_id}` }
+        const about = {
+          session_id,
+          payment_intent: `${simulatedIntentPrefix}${payment_id}`,
+          customer: `cus_sim_${org_id}`
+        }
         const fact = { _tag: "Paid" as const, ...about, amount, currency: "usd" }
         // The command's id is the event's: whoever waits for it is answered by the turn that credits.
         const event_id = `evt_sim_${payment_id}`

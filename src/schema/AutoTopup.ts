@@ -68,6 +68,9 @@ export const begin = (
 export const succeed = (auto: AutoTopup): AutoTopup =>
   auto.enabled ? { ...auto, ...calm } : { ...auto, state: "idle", retry_micros: null }
 
+/** A charge that had been given up arrived after all. If another one is in flight by now, that one must stay the only one. */
+export const succeedLate = (auto: AutoTopup): AutoTopup => (auto.state === "charging" ? auto : succeed(auto))
+
 /** The charge was declined: what it would have cost is open again today, and the next one waits. */
 export const decline = (auto: AutoTopup, amount: Money.MicroUsd, reason: string, nowMicros: bigint): AutoTopup => {
   const failures = auto.failures + 1
@@ -90,11 +93,14 @@ export const reverse = (auto: AutoTopup, kind: "refund" | "dispute"): AutoTopup 
   last_error: `Automatic top-up was switched off because a payment was ${kind === "refund" ? "refunded" : "disputed"}; switch it on again to use the card.`
 })
 
-/** Another method was saved: what the old one was declined for no longer counts. */
+/** Another method was saved: what the old one was declined for no longer counts. What was switched off stays off. */
 export const renew = (auto: AutoTopup): AutoTopup =>
-  auto.state === "waiting" && auto.failures > 0 ? { ...auto, ...calm } : auto
+  auto.enabled && auto.failures > 0
+    ? { ...auto, ...calm, state: auto.state === "charging" ? "charging" : "idle" }
+    : auto
 
+/** It has waited long enough. A decline is shown until a charge arrives; that yesterday's maximum was reached is over today. */
 export const wake = (auto: AutoTopup, nowMicros: bigint): AutoTopup =>
   auto.state === "waiting" && (auto.retry_micros ?? 0n) <= nowMicros
-    ? { ...auto, state: "idle", retry_micros: null }
+    ? { ...auto, state: "idle", retry_micros: null, last_error: auto.failures === 0 ? null : auto.last_error }
     : auto

@@ -5,9 +5,9 @@
  * a webhook, so whatever arrives as one is refused.
  */
 import { DateTime, Duration, Effect, Layer } from "effect"
+import { simulatedIntentPrefix } from "../../schema/Payment.ts"
 import { Payments, ProcessorUnavailable, SignatureRefused } from "../Payments.ts"
 
-const intentPrefix = "pi_sim_"
 const method = { customer: "cus_sim", payment_method: "pm_sim", label: "simulated card ending in 4242" }
 
 export const SimulatedPayments: Layer.Layer<Payments> = Layer.succeed(
@@ -25,10 +25,17 @@ export const SimulatedPayments: Layer.Layer<Payments> = Layer.succeed(
       Effect.fail(new ProcessorUnavailable({ message: "The sandbox keeps its payments in its own books only." })),
     savedMethod: () => Effect.succeed(method),
     charge: ({ payment_id, amount }) =>
-      Effect.succeed({ _tag: "Succeeded", payment_intent: `${intentPrefix}${payment_id}`, amount, currency: "usd" }),
+      Effect.succeed({
+        _tag: "Succeeded",
+        payment_intent: `${simulatedIntentPrefix}${payment_id}`,
+        amount,
+        currency: "usd"
+      }),
     findCharge: () => Effect.succeed(null),
     paymentOf: (payment_intent) =>
-      Effect.succeed(payment_intent.startsWith(intentPrefix) ? payment_intent.slice(intentPrefix.length) : null),
+      Effect.succeed(
+        payment_intent.startsWith(simulatedIntentPrefix) ? payment_intent.slice(simulatedIntentPrefix.length) : null
+      ),
     reversals: () => Effect.succeed([]),
     verify: () =>
       Effect.fail(new SignatureRefused({ message: "The sandbox has no payment processor: nobody sends it webhooks." })),
