@@ -164,6 +164,7 @@ export const writePayments = (sql: SqlClient.SqlClient, effects: PaymentEffects,
                 ${bigints(payments.map((p) => p.clawed_back))}, ${texts(payments.map((p) => p.failure))})
          AS n(payment_id, state, session_id, payment_intent, clawed_back, failure)
     WHERE p.payment_id = n.payment_id
+    RETURNING 1
   ), reversed AS (
     INSERT INTO payment_reversals AS r (reversal_id, payment_id, kind, amount, standing)
     SELECT * FROM unnest(${texts(reversals.map((r) => r.reversal_id))}, ${texts(reversals.map((r) => r.payment_id))},
@@ -196,6 +197,8 @@ export const writePayments = (sql: SqlClient.SqlClient, effects: PaymentEffects,
     FROM unnest(${texts(charges.map((c) => c.payment_id))}, ${texts(charges.map((c) => c.org_id))}, ${bigints(charges.map((c) => c.amount))})
          AS n(payment_id, org_id, amount)
     LEFT JOIN payment_methods m USING (org_id)
+    -- Postgres may run these parts in any order, and one charge per wallet is open: this asks for the ended one to be ended first.
+    WHERE (SELECT count(*) FROM paid_in) >= 0
   ), happened AS (
     INSERT INTO payment_events (event_id, payment_id, org_id, fact, outcome)
     SELECT * FROM unnest(${texts(events.map((e) => e.event_id))}, ${texts(events.map((e) => e.payment_id))},

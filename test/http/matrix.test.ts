@@ -14,6 +14,7 @@ interface Line {
   readonly key: number
   readonly session: number
 }
+const autoTopup = { enabled: false, threshold: "5.00", amount: "10.00" }
 const lines: ReadonlyArray<Line> = [
   { method: "POST", path: "/v1/run", body: verify(), key: 200, session: 200 },
   { method: "GET", path: "/v1/runs", key: 200, session: 200 },
@@ -25,6 +26,8 @@ const lines: ReadonlyArray<Line> = [
   { method: "GET", path: "/v1/wallet/audit", key: 200, session: 200 },
   { method: "POST", path: "/v1/wallet/topups/checkout", body: { amount: "10.00" }, key: 200, session: 200 },
   { method: "GET", path: "/v1/referrals", key: 200, session: 200 },
+  { method: "GET", path: "/v1/wallet/auto-topup", key: 200, session: 200 },
+  { method: "POST", path: "/v1/wallet/auto-topup", body: autoTopup, key: 403, session: 200 },
   { method: "GET", path: "/v1/spend-guard", key: 200, session: 200 },
   { method: "POST", path: "/v1/spend-guard", body: {}, key: 200, session: 200 },
   { method: "GET", path: "/v1/api-keys", key: 200, session: 200 },
@@ -34,7 +37,9 @@ const lines: ReadonlyArray<Line> = [
   // Last, because it ends the session.
   { method: "POST", path: "/v1/auth/sign-out", key: 403, session: 200 },
   { method: "POST", path: "/v1/auth/sign-up", body: {}, open: true, key: 400, session: 400 },
-  { method: "POST", path: "/v1/auth/sign-in", body: {}, open: true, key: 400, session: 400 }
+  { method: "POST", path: "/v1/auth/sign-in", body: {}, open: true, key: 400, session: 400 },
+  // Open to whoever can sign: no token of ours helps.
+  { method: "POST", path: "/v1/webhooks/stripe", body: {}, open: true, key: 400, session: 400 }
 ]
 
 describe("who may call what", () => {
@@ -183,6 +188,7 @@ describe("who may call what", () => {
         ...Object.keys((await org.ledger())[0] ?? {}),
         ...Object.keys((await org.get("/v1/api-keys")).body.items[0]),
         ...Object.keys((await org.get("/v1/spend-guard")).body),
+        ...Object.keys((await org.get("/v1/wallet/auto-topup")).body),
         ...[
           "org_id",
           "key_id",
@@ -208,6 +214,7 @@ describe("who may call what", () => {
       ["/v1/run", "input.", { ...verify() }],
       ["/v1/inspect", "", { capability: "email.find" }],
       ["/v1/wallet/topups/checkout", "", { amount: "10.00" }],
+      ["/v1/wallet/auto-topup", "", autoTopup],
       ["/v1/spend-guard", "", {}],
       ["/v1/api-keys", "", { name: "x", environment: "test" }]
     ]
