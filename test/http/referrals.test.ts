@@ -1,5 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, figures, startApp } from "../app.ts"
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { Client } from "pg"
+import { type App, figures, startApp, until } from "../app.ts"
+
+// Each sign-up costs a password hash, and a busy machine has little time for it.
+setDefaultTimeout(60_000)
 
 const password = "correct horse battery"
 let app: App
@@ -15,6 +19,37 @@ const signUp = (email: string, referral_code?: unknown, at: App = app) =>
   at.call(null, "POST", "/v1/auth/sign-up", { body: { email, password, organization: `Of ${email}`, referral_code } })
 const program = async (token: string, at: App = app) => (await at.call(token, "GET", "/v1/referrals")).body
 const referrals = async () => Number((await app.sql("SELECT count(*) AS count FROM referrals"))[0]?.["count"])
+
+/**
+ * What `work` makes of a statement that another process has begun and not ended: it must wait for it, and see it when it ends.
+ */
+const meanwhile = async <A>(
+  begun: ReadonlyArray<readonly [string, ReadonlyArray<unknown>]>,
+  work: () => Promise<A>
+) => {
+  const client = new Client({ connectionString: app.databaseUrl })
+  await client.connect()
+  try {
+    await client.query("BEGIN")
+    for (const [text, values] of begun) await client.query(text, [...values])
+    let answered = false
+    const answer = work().finally(() => {
+      answered = true
+    })
+    const blocked =
+      "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database() AND pid <> pg_backend_pid()"
+    await until(
+      "somebody waits",
+      async () => ({ answered, waiting: (await app.sql(blocked)).length }),
+      (seen) => seen.answered || seen.waiting > 0
+    )
+    expect(answered).toBe(false)
+    await client.query("COMMIT")
+    return await answer
+  } finally {
+    await client.end()
+  }
+}
 
 describe("GET /v1/referrals", () => {
   test("shows a code, a link and the terms; nobody is referred yet", async () => {
@@ -53,6 +88,13 @@ describe("GET /v1/referrals", () => {
     expect((await app.sql(count, [org.org_id]))[0]).toEqual({ count: "1" })
     const other = await app.tenant()
     expect(codes.has((await program(other.key)).code)).toBe(false)
+  })
+
+  test("a code that another process is about to mint is the code", async () => {
+    const org = await app.tenant()
+    const mint = ["INSERT INTO referral_codes (org_id, code) VALUES ($1, 'ABCDEFGH')", [org.org_id]] as const
+    const { status, body } = await meanwhile([mint], () => org.get("/v1/referrals"))
+    expect([status, body.code]).toEqual([200, "ABCDEFGH"])
   })
 
   test("needs a caller", async () => {
@@ -196,6 +238,22 @@ describe("a code is for people who are new here", () => {
     // The seven made nothing.
     expect(await app.sql("SELECT 1 AS one FROM users WHERE email LIKE 'twin%'")).toHaveLength(1)
     expect(await app.sql("SELECT 1 AS one FROM orgs WHERE name LIKE 'Of twin%'")).toHaveLength(1)
+  })
+
+  test("nor can the second slip in while the first is being written", async () => {
+    const { code } = await program((await app.tenant()).key)
+    const first = [
+      ["SELECT pg_advisory_xact_lock(hashtextextended('referral ' || email_identity($1), 0))", ["racer@example.net"]],
+      ["INSERT INTO orgs (org_id, name) VALUES ($1, 'Racer')", ["org_racer"]],
+      ["INSERT INTO wallets (org_id, lane) VALUES ($1, 0)", ["org_racer"]],
+      [
+        "INSERT INTO users (user_id, org_id, email, password_hash) VALUES ('usr_racer', 'org_racer', $1, 'none')",
+        ["racer@example.net"]
+      ]
+    ] as const
+    const { status, body } = await meanwhile(first, () => signUp("racer+again@example.net", code))
+    expect([status, body.error?.details?.[0]?.path]).toEqual([400, "referral_code"])
+    expect(await app.sql("SELECT 1 AS one FROM users WHERE email LIKE 'racer%'")).toHaveLength(1)
   })
 
   test("there is no loop: who is here already can't be referred", async () => {
