@@ -7,7 +7,7 @@
 import { Context, Effect, Layer } from "effect"
 import { MailStore } from "../layers/MailStore.ts"
 import { PaymentStore } from "../layers/PaymentStore.ts"
-import { type EventSubject, Payments, type ProcessorEvent, type ProcessorUnavailable } from "../layers/Payments.ts"
+import { Payments, type ProcessorEvent, type ProcessorUnavailable } from "../layers/Payments.ts"
 import type { PaymentFact } from "../schema/PaymentFact.ts"
 import { encodePay } from "./Commands.ts"
 import { Lanes } from "./Lanes.ts"
@@ -49,24 +49,41 @@ export class PaymentEvents extends Context.Service<
         }
       })
 
-      /** Refunds and disputes name the charge only; when its payment is not known yet, the processor knows what we wrote on it. */
-      const paymentOf = Effect.fnUntraced(function* (about: EventSubject) {
-        const known = yield* store.find(about)
-        if (known !== null || about.payment_intent === null) return known
-        const payment_id = yield* payments.paymentOf(about.payment_intent)
-        return payment_id === null ? null : yield* store.find({ payment_id, session_id: null, payment_intent: null })
+      /**
+       * All that an event names must be of one payment. Refunds and disputes name the charge only; when its payment is not known yet,
+       * the processor knows what we wrote on it.
+       */
+      const paymentOf = Effect.fnUntraced(function* ({ event_id, type, about, facts, ask_reversals }: ProcessorEvent) {
+        const reversal_ids = facts.flatMap((fact) => (fact._tag === "Reversed" ? [fact.reversal_id] : []))
+        const [known, another] = yield* store.named(about, reversal_ids)
+        const meant = about.payment_id ?? known?.payment_id
+        if (known !== undefined && (another !== undefined || known.payment_id !== meant)) {
+          yield* Effect.logWarning(`${type} ${event_id} names two payments, and nothing is done about it`)
+          return null
+        }
+        if (known !== undefined) return known
+        const reverses = ask_reversals || reversal_ids.length > 0
+        const payment_id =
+          reverses && about.payment_intent !== null ? yield* payments.paymentOf(about.payment_intent) : null
+        const [found] =
+          payment_id === null ? [] : yield* store.named({ payment_id, session_id: null, payment_intent: null }, [])
+        if (found === undefined) yield* Effect.logInfo(`${type} ${event_id} is about no payment of ours`)
+        return found ?? null
       })
 
       const hear = Effect.fn("PaymentEvents.hear")(function* (event: ProcessorEvent) {
         if (event.facts.length === 0 && !event.ask_reversals) return "ignored" as const
-        const payment = yield* paymentOf(event.about)
-        if (payment === null) {
-          yield* Effect.logInfo(`${event.type} ${event.event_id} is about no payment of ours`)
-          return "ignored" as const
-        }
+        const payment = yield* paymentOf(event)
+        if (payment === null) return "ignored" as const
         const intent = event.about.payment_intent
         const asked = event.ask_reversals && intent !== null ? yield* payments.reversals(intent) : []
-        yield* Effect.uninterruptible(tell(payment, event.event_id, [...event.facts, ...asked]))
+        yield* Effect.uninterruptible(tell(payment, event.event_id, event.facts))
+        for (const fact of asked) {
+          if (fact._tag !== "Reversed") continue
+          // The answer is of now: when the event comes again it may tell more, and each of it must count.
+          const name = `${event.event_id}:${fact.reversal_id}:${fact.standing}`
+          yield* Effect.uninterruptible(tell(payment, name, [fact]))
+        }
         return "stored" as const
       })
 

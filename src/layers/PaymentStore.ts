@@ -73,8 +73,11 @@ export class PaymentStore extends Context.Service<
     readonly open: (payment: NewPayment) => Effect.Effect<boolean>
     /** Notes the session that the processor made for a payment. */
     readonly attach: (payment_id: string, session_id: string) => Effect.Effect<void>
-    /** Whose payment it is, by any of its names. */
-    readonly find: (about: EventSubject) => Effect.Effect<{ payment_id: string; org_id: string } | null>
+    /** Whose payments these names are of: their ids, sessions, charges, refunds and disputes. More than one when they disagree. */
+    readonly named: (
+      about: EventSubject,
+      reversal_ids: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<{ readonly payment_id: string; readonly org_id: string }>>
     /** Newest first. */
     readonly latest: (org_id: string, limit: number) => Effect.Effect<ReadonlyArray<PaymentRow>>
     readonly method: (org_id: string) => Effect.Effect<MethodRow | null>
@@ -126,13 +129,15 @@ export class PaymentStore extends Context.Service<
       const attach = (payment_id: string, session_id: string) => sql`
         UPDATE payments SET session_id = ${session_id} WHERE payment_id = ${payment_id} AND session_id IS NULL`
 
-      const find = Effect.fnUntraced(function* ({ payment_id, session_id, payment_intent }: EventSubject) {
-        const [row] = yield* sql<{ payment_id: string; org_id: string }>`
-          SELECT payment_id, org_id FROM payments WHERE session_id = ${session_id}
-          UNION ALL SELECT payment_id, org_id FROM payments WHERE payment_id = ${payment_id}
-          UNION ALL SELECT payment_id, org_id FROM payments WHERE payment_intent = ${payment_intent} LIMIT 1`
-        return row ?? null
-      })
+      const named = (
+        { payment_id, session_id, payment_intent }: EventSubject,
+        reversal_ids: ReadonlyArray<string>
+      ) => sql<{ payment_id: string; org_id: string }>`
+          SELECT payment_id, org_id FROM payments WHERE payment_id = ${payment_id}
+          UNION SELECT payment_id, org_id FROM payments WHERE session_id = ${session_id}
+          UNION SELECT payment_id, org_id FROM payments WHERE payment_intent = ${payment_intent}
+          UNION SELECT p.payment_id, p.org_id FROM payment_reversals r JOIN payments p USING (payment_id)
+            WHERE r.reversal_id = ANY(${texts(reversal_ids)})`
 
       const latest = (org_id: string, limit: number) => sql<PaymentRow>`
         SELECT payment_id, kind, amount, state, session_id, payment_intent, clawed_back, failure, created_at, ended_at FROM payments
@@ -201,7 +206,7 @@ export class PaymentStore extends Context.Service<
       return PaymentStore.of({
         open: (payment) => Effect.orDie(open(payment)),
         attach: (payment_id, session_id) => Effect.asVoid(Effect.orDie(attach(payment_id, session_id))),
-        find: (about) => Effect.orDie(find(about)),
+        named: (about, reversal_ids) => Effect.orDie(named(about, reversal_ids)),
         latest: (org_id, limit) => Effect.orDie(latest(org_id, limit)),
         method: (org_id) => Effect.orDie(method(org_id)),
         keepMethod: (org_id, payment_intent, saved) =>
