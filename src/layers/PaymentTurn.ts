@@ -196,7 +196,8 @@ export const writePayments = (sql: SqlClient.SqlClient, effects: PaymentEffects,
     SELECT n.payment_id, n.org_id, 'auto', n.amount, m.customer, m.payment_method
     FROM unnest(${texts(charges.map((c) => c.payment_id))}, ${texts(charges.map((c) => c.org_id))}, ${bigints(charges.map((c) => c.amount))})
          AS n(payment_id, org_id, amount)
-    LEFT JOIN payment_methods m USING (org_id)
+    -- What is saved below is not seen here: a card that came in this very turn is looked up by the cashier.
+    LEFT JOIN payment_methods m ON m.org_id = n.org_id AND m.org_id <> ALL(${texts(methods.map((m) => m.org_id))})
     -- Postgres may run these parts in any order, and one charge per wallet is open: this asks for the ended one to be ended first.
     WHERE (SELECT count(*) FROM paid_in) >= 0
   ), happened AS (
