@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { join } from "node:path"
 import { type App, startApp, type Tenant, until, verify } from "../app.ts"
+
+// A process and a database of its own are started first, and a busy machine has little time for it.
+setDefaultTimeout(60_000)
 
 describe("GET /v1/wallet/audit", () => {
   let app: App
@@ -160,4 +163,4 @@ test("the operator's audit prints the sheet and is what last_full_check tells", 
   expect(second.adds_up).toBe(false)
   expect(second.checked_at > first.checked_at).toBe(true)
   await app.stop()
-}, 60_000)
+})

@@ -2,7 +2,7 @@
  * The ledger's hash chain: whatever somebody with every right changes in an entry, and with every trigger off, the auditor names the
  * place.
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
@@ -18,6 +18,9 @@ import { dollars } from "../../src/schema/Money.ts"
 import { Storage } from "../../src/Storage.ts"
 import { type App, figures, startApp, type Tenant, timed, verify } from "../app.ts"
 import { freshDatabase } from "../postgres.ts"
+
+// A database of its own is made first, and a busy machine has little time for it.
+setDefaultTimeout(60_000)
 
 const audit = (app: App) => Effect.runPromise(Context.get(app.context, Audit).run)
 
@@ -196,7 +199,7 @@ test("T04 a longer ledger is verified quickly, and the one changed entry in it i
   ])
   figures("T04 ledger.immutable (speed)", { entries, entries_per_s: Math.round((entries * 1_000) / millis) })
   await app.stop()
-}, 60_000)
+})
 
 /** Three wallets with as many entries, as the version before wrote them. */
 const writeOld = async (databaseUrl: string, counts: Readonly<Record<string, number>>) => {
@@ -254,4 +257,4 @@ test("a ledger of before the chain is chained when the service is updated, and g
     })
   )
   await runtime.dispose()
-}, 60_000)
+})
