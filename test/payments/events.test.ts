@@ -85,6 +85,7 @@ const noticed = [back("dispute", "noticed")]
 const taken = [back("dispute", "taken")]
 const returned = [back("dispute", "returned")]
 const none = { balance_transactions: [] }
+const confirm = "The bank wants its customer to confirm this payment. Top up once through the checkout page."
 
 const cases: ReadonlyArray<readonly [string, string, Thing, ReadonlyArray<object>]> = [
   ["paid at once", "checkout.session.completed", session(), [paid]],
@@ -135,10 +136,16 @@ const cases: ReadonlyArray<readonly [string, string, Thing, ReadonlyArray<object
     [{ _tag: "Failed", session_id: null, reason: "No funds." }]
   ],
   [
-    "a charge was cancelled",
+    "a charge whose bank wants to see its customer",
+    "payment_intent.payment_failed",
+    intent({ status: "requires_payment_method", last_payment_error: { code: "authentication_required" } }),
+    [{ _tag: "Failed", session_id: null, reason: confirm }]
+  ],
+  [
+    "a charge was cancelled, having waited for its payer",
     "payment_intent.canceled",
     intent({ status: "canceled" }),
-    [{ _tag: "Failed", session_id: null, reason: "The payment failed." }]
+    [{ _tag: "Failed", session_id: null, reason: confirm }]
   ],
   ["a refund", "refund.created", refund(), [back("refund", "taken")]],
   ["a refund on its way", "refund.created", refund({ status: "pending" }), [back("refund", "taken")]],

@@ -4,12 +4,12 @@
  * Whatever happens, the local Stripe charges a card once per top-up, and the ledger shows exactly what was charged.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, backends, figures, startApp, type Tenant, until, verify } from "../app.ts"
+import { type App, backends, figures, startApp, until } from "../app.ts"
 import type { Thing } from "../payments/account.ts"
 import { type Desk, openDesk, webhookPath } from "../payments/cashdesk.ts"
-import { type FaultOptions, type LocalStripe, startStripe } from "../payments/standin.ts"
+import { type Holder, holder, inFlightOnce, keysOf } from "../payments/holder.ts"
+import { type FaultOptions, startStripe } from "../payments/standin.ts"
 
-const path = "/v1/wallet/auto-topup"
 /** What one run costs. */
 const price = 0.003
 const leaseSeconds = 2
@@ -24,85 +24,6 @@ const settings = {
   RUNGATE_LEASE_SECONDS: `${leaseSeconds}`,
   RUNGATE_PROVIDER_LEADMAGIC_API_KEY: "s3cret",
   RUNGATE_PROVIDER_LEADMAGIC_BASE_URL: `http://127.0.0.1:${provider.port}`
-}
-
-interface Setting {
-  readonly threshold: string
-  readonly amount: string
-  readonly enabled?: boolean
-}
-
-/** Everything about one organization, asked over one process, with its session. */
-const holder = async (app: App, stripe: LocalStripe, org: Tenant) => {
-  const session = await org.session()
-  const payments = () =>
-    app.sql("SELECT payment_id, state FROM payments WHERE org_id = $1 AND kind = 'auto' ORDER BY payment_id", [
-      org.org_id
-    ])
-  return {
-    ...org,
-    set: async (setting: Setting) => {
-      const answer = await app.call(session, "POST", path, { body: { enabled: true, ...setting } })
-      expect([answer.status, answer.text]).toEqual([200, expect.any(String)])
-    },
-    setting: async () => (await org.get(path)).body,
-    runs: async (count: number, over: ReadonlyArray<App> = [app]) => {
-      const one = (index: number) => org.over(over[index % over.length] ?? app)
-      const asked = { ...verify(), routing: { provider: "leadmagic" } }
-      const answers = await Promise.all(Array.from({ length: count }, (_, index) => one(index).run(asked)))
-      expect(answers.map((answer) => answer.body.status)).toEqual(answers.map(() => "succeeded"))
-    },
-    balance: async () => Number((await org.wallet()).balance),
-    /** Amounts that came automatically, oldest first. */
-    arrived: async () =>
-      (await org.ledger())
-        .filter((one) => one.type === "topup" && one.note === "automatic top-up")
-        .map((one) => one.amount)
-        .reverse(),
-    payments,
-    /** What Stripe was asked to charge, answered or not. */
-    asks: () =>
-      stripe.calls.filter(
-        (call) =>
-          call.method === "POST" && call.path === "/v1/payment_intents" && call.params.metadata?.org_id === org.org_id
-      ),
-    /** What Stripe did charge. */
-    charges: () => stripe.charges().filter(({ metadata }) => metadata.org_id === org.org_id),
-    /** What became of what was asked, newest first. A checkout's intent saves its card, these use it. */
-    intents: () =>
-      stripe.lists
-        .payment_intents()
-        .filter((one) => one["metadata"].org_id === org.org_id && one["setup_future_usage"] === null),
-    retryHours: async () => {
-      const asked =
-        "SELECT extract(epoch FROM retry_at - now())::float8 / 3600 AS hours FROM auto_topups WHERE org_id = $1"
-      return Math.round(Number((await app.sql(asked, [org.org_id]))[0]?.["hours"]))
-    },
-    /** The wait is over. */
-    rest: () =>
-      app.sql("UPDATE auto_topups SET retry_at = now() WHERE org_id = $1 AND state = 'waiting'", [org.org_id]),
-    /** The next look at its open charge is now. */
-    hurry: () =>
-      app.sql("UPDATE payments SET look_at = now() WHERE org_id = $1 AND kind = 'auto' AND state = 'open'", [
-        org.org_id
-      ]),
-    ended: (count: number) =>
-      until(
-        `${count} charges have ended`,
-        payments,
-        (rows) => rows.length === count && rows.every((row) => row["state"] !== "open")
-      )
-  }
-}
-type Holder = Awaited<ReturnType<typeof holder>>
-const keysOf = (asks: ReadonlyArray<{ readonly key: string | null }>) => new Set(asks.map((ask) => ask.key)).size
-
-const inFlightOnce = async (app: App) => {
-  const torn = await app.sql(
-    `SELECT a.org_id FROM auto_topups a LEFT JOIN payments p ON p.org_id = a.org_id AND p.kind = 'auto' AND p.state = 'open'
-     WHERE (a.state = 'charging') <> (p.payment_id IS NOT NULL)`
-  )
-  expect(torn).toEqual([])
 }
 
 describe.each(backends)("automatic top-up over two processes, queues on %s", (backend) => {
@@ -140,12 +61,7 @@ describe.each(backends)("automatic top-up over two processes, queues on %s", (ba
     await desk.applied(org)
     expect(await org.balance()).toBeCloseTo(45 - 60 * price, 6)
     slow.release()
-    await until(
-      "the answer was taken, too",
-      () =>
-        desk.apps[0].sql("SELECT 1 FROM payment_events WHERE event_id LIKE 'charge:%' AND org_id = $1", [org.org_id]),
-      (rows) => rows.length === 1
-    )
+    await until("its answer was taken, too", org.answers, (answers) => answers === 1)
     await desk.tell(event)
     await desk.applied()
 
@@ -370,6 +286,24 @@ describe("what else befalls a charge", () => {
     await tellAbout(org)
     await desk.applied()
     expect([(await org.setting()).last_error, await org.retryHours()]).toEqual([last_error, 1])
+  })
+
+  test.each([
+    ["expired_card", "charge", "Your card has expired."],
+    ["requires_action", /^POST .*\/cancel$/, "The bank wants its customer to confirm this payment."]
+  ] as const)("T47 %s: its event comes before its answer, and it is one decline", async (decline, on, message) => {
+    const org = await open()
+    desk.stripe.card({ decline })
+    const fault = desk.stripe.fault({ on, at: "after", how: "hang" })
+    await org.set(refill)
+    await fault.struck
+    await tellAbout(org)
+    await org.ended(1)
+    const told = await org.setting()
+    expect(told.last_error).toStartWith(message)
+    fault.release()
+    await until("its answer was taken, too", org.answers, (answers) => answers === 1)
+    expect([await org.setting(), await org.retryHours(), org.charges().length]).toEqual([told, 1, 0])
   })
 
   test.each(["settleCharge", "failCharge"] as const)(

@@ -19,6 +19,7 @@ import { Settings, type StripeAccount } from "../Settings.ts"
 import { eventOf, eventTypes, StripeEvent } from "./StripeEvents.ts"
 import { ask, type Fault, isMissing, surely } from "./StripeFaults.ts"
 import {
+  declineOf,
   Dispute,
   disputeFacts,
   idOf,
@@ -28,10 +29,10 @@ import {
   Method,
   paymentIdOf,
   priceOf,
-  reasonOf,
   Refund,
   refundFacts,
-  Session
+  Session,
+  waited
 } from "./StripeObjects.ts"
 import { verify } from "./StripeSignature.ts"
 
@@ -45,12 +46,11 @@ const listedMax = 50_000
 /** Stripe's clock and the database's may differ by so much without a payment being overlooked. */
 const skewSeconds = 300
 
-const authenticate = "The bank wants its customer to confirm this payment. Top up once through the checkout page."
 const unusable = "The saved payment method can't be charged any more. Top up once through the checkout page."
 
-const declined = (error: Parameters<typeof reasonOf>[0]): ChargeOutcome => ({
+const declined = (error: Parameters<typeof declineOf>[0]): ChargeOutcome => ({
   _tag: "Declined",
-  message: error?.code === "authentication_required" ? authenticate : reasonOf(error)
+  message: declineOf(error)
 })
 
 const clientOf = (SDK: typeof Stripe, { secretKey, apiBase }: StripeAccount) => {
@@ -141,8 +141,7 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
       case "processing":
         return Effect.succeed({ _tag: "Pending", payment_intent })
       case "canceled":
-        // Without an error it had waited for its payer.
-        return Effect.succeed(declined(last_payment_error ?? { code: "authentication_required" }))
+        return Effect.succeed(declined(last_payment_error ?? waited))
       case "requires_payment_method":
         return Effect.succeed(declined(last_payment_error))
       default:

@@ -9,6 +9,7 @@ import type { PaymentFact } from "../../schema/PaymentFact.ts"
 import type { EventSubject, ProcessorEvent } from "../Payments.ts"
 import {
   Charge,
+  declineOf,
   Dispute,
   disputeFacts,
   idOf,
@@ -19,7 +20,8 @@ import {
   reasonOf,
   Refund,
   refundFacts,
-  Session
+  Session,
+  waited
 } from "./StripeObjects.ts"
 import { ofCents } from "../../schema/Money.ts"
 
@@ -94,10 +96,10 @@ const readers: Readonly<Record<string, (object: unknown) => Reading>> = {
     }
   ]),
   "payment_intent.payment_failed": intent((intent) => [
-    { _tag: "Failed", session_id: null, reason: reasonOf(intent.last_payment_error) }
+    { _tag: "Failed", session_id: null, reason: declineOf(intent.last_payment_error) }
   ]),
   "payment_intent.canceled": intent((intent) => [
-    { _tag: "Failed", session_id: null, reason: reasonOf(intent.last_payment_error) }
+    { _tag: "Failed", session_id: null, reason: declineOf(intent.last_payment_error ?? waited) }
   ]),
   "refund.created": refund(false),
   "refund.updated": refund(false),

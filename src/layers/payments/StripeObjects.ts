@@ -99,6 +99,13 @@ const reasonCharsMax = 300
 export const reasonOf = (error: typeof PaymentError.Type | null | undefined): string =>
   (error?.message ?? failedDefault).slice(0, reasonCharsMax)
 
+const authenticate = "The bank wants its customer to confirm this payment. Top up once through the checkout page."
+/** What is cancelled without an error had waited for its payer. */
+export const waited = { code: "authentication_required" } as const
+/** Why a charge of a saved method did not arrive, for its customer: the same whether it was answered or announced. */
+export const declineOf = (error: typeof PaymentError.Type | null | undefined): string =>
+  error?.code === waited.code ? authenticate : reasonOf(error)
+
 export const labelOf = (method: Method): string => {
   const { card, us_bank_account: account, type } = method
   const [name, last4] = card
