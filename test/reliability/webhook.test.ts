@@ -145,12 +145,34 @@ describe.each(backends)("events of payments, queues on %s", (backend) => {
     ]
   ]
 
+  test("an endpoint that hears of the charge only: each refund is asked for, also when the event comes again", async () => {
+    const { org, intent } = await desk.paid()
+    const refunded = () => {
+      desk.stripe.refund(intent, 300)
+      return desk.about(intent).findLast(({ type }) => type === "charge.refunded") ?? expect.unreachable("no refund")
+    }
+    refunded()
+    const second = refunded()
+    const balance = async () => {
+      await desk.applied(org)
+      return (await org.wallet()).balance
+    }
+    await desk.tell(second)
+    expect(await balance()).toBe("19.00")
+    // Two more, of which nothing is delivered; the event of before tells of them.
+    refunded()
+    refunded()
+    await desk.tell(second, 1)
+    expect(await balance()).toBe("13.00")
+    await desk.tell(refunded())
+    expect(await balance()).toBe("10.00")
+  })
+
   test("refunds and disputes in every kind of order, also before the payment is known", async () => {
     const ways: ReadonlyArray<readonly [string, (events: ReadonlyArray<Thing>) => ReadonlyArray<Thing>]> = [
       ["as sent", (events) => events],
       ["backwards", (events) => events.toReversed()],
       ["twice, the second time backwards", (events) => [...events, ...events.toReversed()]],
-      // An endpoint that was subscribed to the charge only: which refunds there are must be asked.
       ["the oldest event last", (events) => [...events.slice(1), ...events.slice(0, 1)]]
     ]
     const cases = backs.flatMap((back) => ways.map((way) => [back, way] as const))
