@@ -2,13 +2,17 @@
  * What the operator's commands do: the books, and imports into the catalog. Loaded when one of them is run, because a client's command
  * needs nothing of it and should start at once.
  */
-import { Console, Effect, Layer } from "effect"
+import { Clock, Console, Effect, Layer, Result } from "effect"
+import { plain } from "./AdminOutput.ts"
 import { service, worker } from "./App.ts"
 import { CommandFailed } from "./http/client/Client.ts"
 import { Audit } from "./layers/Audit.ts"
+import type { Violation } from "./layers/audit/equations.ts"
 import type { Sheet } from "./layers/audit/sheet.ts"
 import { CatalogImports, type ImportPlan, type ImportRequest } from "./layers/CatalogImports.ts"
-import type { Role } from "./layers/Settings.ts"
+import { StripePayments } from "./layers/payments/Stripe.ts"
+import { ProcessorAudit, type ProcessorReport } from "./layers/ProcessorAudit.ts"
+import { type Role, Settings } from "./layers/Settings.ts"
 import { usd } from "./schema/Money.ts"
 import { Storage } from "./Storage.ts"
 import { welcome } from "./Welcome.ts"
@@ -51,19 +55,90 @@ const sheetLines = (sheet: Sheet): ReadonlyArray<string> => {
   return [...rows.map(line), ...unknown]
 }
 
-export const audit = Effect.gen(function* () {
-  const auditor = yield* Audit
-  const report = yield* auditor.run
-  yield* auditor.record(report)
-  for (const line of sheetLines(report.sheet)) yield* Console.log(line)
-  for (const violation of report.violations)
-    yield* Console.log(`VIOLATION ${violation.equation}: ${violation.subject}: ${violation.detail}`)
-  const good = report.violations.length === 0
-  yield* Console.log(
-    `${good ? "The books add up" : `${report.violations.length} violations`}: ${report.wallets} wallets, ${report.entries} ledger entries, ${report.runs} runs checked.`
+const violationLines = (violations: ReadonlyArray<Violation>) =>
+  violations.map(({ equation, subject, detail }) => plain(`VIOLATION ${equation}: ${subject}: ${detail}`))
+
+/** What of the processor's was compared, and what was left out of it. */
+const processorLine = (days: number, report: ProcessorReport) => {
+  const { settled, on_their_way, given_back, elsewhere, violations } = report
+  const parts: ReadonlyArray<readonly [number, string]> = [
+    [on_their_way, "on their way"],
+    [given_back, "not credited and given back to the payer"],
+    [elsewhere, "of organizations that are not in this database"]
+  ]
+  const more = parts.filter(([count]) => count > 0).map(([count, what]) => `, ${count} ${what}`)
+  const verdict =
+    violations.length === 0
+      ? "The payment processor agrees"
+      : `${violations.length} differences from the payment processor`
+  return `${verdict}: ${settled} settled payments of the last ${days} days${more.join("")}.`
+}
+
+const quietMillis = 1_000
+const sayMillis = 5_000
+
+/** A terminal that waits for Stripe is told what for; a look that takes no longer than a blink says nothing. */
+const askProcessor = Effect.fnUntraced(function* (days: number) {
+  const auditor = yield* ProcessorAudit
+  const began = yield* Clock.currentTimeMillis
+  let now = ""
+  const doing = (what: string) =>
+    Effect.sync(() => {
+      now = what
+    })
+  const say = Effect.gen(function* () {
+    const seconds = Math.round(((yield* Clock.currentTimeMillis) - began) / 1_000)
+    yield* Console.error(`${now} (${seconds} s so far)`)
+    yield* Effect.sleep(sayMillis)
+  })
+  return yield* Effect.raceFirst(
+    auditor.run(days, doing),
+    Effect.andThen(Effect.sleep(quietMillis), Effect.forever(say))
   )
-  if (!good) return yield* new CommandFailed({ message: "the books do not add up", exit_code: 1 })
-}).pipe(Effect.provide(Storage))
+})
+
+const AgainstStripe = ProcessorAudit.layer.pipe(Layer.provide(StripePayments))
+
+const notAsked = (mode: string) =>
+  mode === "sandbox"
+    ? "The sandbox has no payment processor, so top-ups are held against the service's own payments only."
+    : "No payment processor is set (STRIPE_SECRET_KEY), so top-ups are held against the service's own payments only."
+
+export const audit = (days: number) =>
+  Effect.gen(function* () {
+    const auditor = yield* Audit
+    const report = yield* auditor.run
+    for (const line of sheetLines(report.sheet)) yield* Console.log(line)
+    for (const line of violationLines(report.violations)) yield* Console.log(line)
+    const good = report.violations.length === 0
+    yield* Console.log(
+      `${good ? "The books add up" : `${report.violations.length} violations`}: ${report.wallets} wallets, ${report.entries} ledger entries, ${report.runs} runs checked.`
+    )
+    const { mode, stripe } = yield* Settings
+    if (stripe === null) yield* Console.log(notAsked(mode))
+    else if (days === 0) yield* Console.log("The payment processor was not asked (--processor-days 0).")
+    const asked =
+      stripe === null || days === 0
+        ? Result.succeed(null)
+        : yield* Effect.result(askProcessor(days).pipe(Effect.provide(AgainstStripe)))
+    const compared = Result.isSuccess(asked) ? asked.success : null
+    yield* auditor.record({ ...report, violations: [...report.violations, ...(compared?.violations ?? [])] })
+    if (compared !== null) {
+      for (const line of violationLines(compared.violations)) yield* Console.log(line)
+      yield* Console.log(processorLine(days, compared))
+    }
+    if (Result.isFailure(asked))
+      yield* Console.error(`The payment processor could not be asked: ${asked.failure.message}`)
+    if (!good) return yield* new CommandFailed({ message: "the books do not add up", exit_code: 1 })
+    if (Result.isFailure(asked)) {
+      const message =
+        "the books add up, but nobody held their top-ups against the payment processor (--processor-days 0 leaves it out)"
+      return yield* new CommandFailed({ message, exit_code: 1 })
+    }
+    if (compared !== null && compared.violations.length > 0) {
+      return yield* new CommandFailed({ message: "the books and the payment processor do not agree", exit_code: 1 })
+    }
+  }).pipe(Effect.provide(Storage))
 
 /** Lines of one kind that are shown; the rest are counted. */
 const linesMax = 20

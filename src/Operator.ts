@@ -20,8 +20,29 @@ export const serve = Command.make(
   ({ role }) => Effect.flatMap(operations, (loaded) => loaded.serve(role))
 ).pipe(Command.withDescription("Run the service (or one role of it)"))
 
-export const audit = Command.make("audit", {}, () => Effect.flatMap(operations, (loaded) => loaded.audit)).pipe(
-  Command.withDescription("Recompute the books from the ledger; exit code 1 when something does not add up")
+/** Ten years: all that there is. */
+const processorDaysMax = 3_650
+
+export const audit = Command.make(
+  "audit",
+  {
+    days: Flag.Int("processor-days").pipe(
+      Flag.withDescription(
+        `hold the top-ups of so many days against Stripe's record of payments, where STRIPE_SECRET_KEY is set; 0 leaves it out, ${processorDaysMax} is all of them`
+      ),
+      Flag.filter(
+        (days) => days >= 0 && days <= processorDaysMax,
+        (days) => `--processor-days must be from 0 to ${processorDaysMax}, not ${days}`
+      ),
+      // A look once a month leaves no gap.
+      Flag.withDefault(35)
+    )
+  },
+  ({ days }) => Effect.flatMap(operations, (loaded) => loaded.audit(days))
+).pipe(
+  Command.withDescription(
+    "Recompute the books from the ledger; exit code 1 when something does not add up, differs from the payment processor, or when the processor could not be asked"
+  )
 )
 
 const all = Flag.Boolean("all").pipe(Flag.withDescription("show every line"), Flag.withDefault(false))
