@@ -8,6 +8,20 @@ import type { LocalStripe } from "./standin.ts"
 
 const path = "/v1/wallet/auto-topup"
 
+/** A provider for runs that take money out of wallets. */
+export const startVerifier = () => {
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => Response.json({ email: "jane.doe@example.com", email_status: "valid", credits_consumed: 0.25 })
+  })
+  const settings = {
+    RUNGATE_PROVIDER_LEADMAGIC_API_KEY: "s3cret",
+    RUNGATE_PROVIDER_LEADMAGIC_BASE_URL: `http://127.0.0.1:${server.port}`
+  }
+  return { settings, stop: () => server.stop(true) }
+}
+
 export interface Setting {
   readonly threshold: string
   readonly amount: string
