@@ -157,7 +157,7 @@ describe("in production", () => {
       ),
       `${settled}: ${amount.payment_id}: 25.00 USD of ${amount.org.org_id} were credited for ${names(amount)}, and the processor has 26.00 USD of ${amount.org.org_id}: find out which is right`,
       `${settled}: ${owner.payment_id}: 25.00 USD of ${owner.org.org_id} were credited for ${names(owner)}, and the processor has 25.00 USD of org_other: find out which is right`,
-      `VIOLATION E6 each payment is settled once: ${twice.payment_id}: credited for ${names(twice)}, and the processor has 25.00 USD of ${twice.org.org_id} for ${second} as well: the payer was charged twice, refund the latter there`,
+      `VIOLATION E6 each payment is settled once: ${twice.payment_id}: credited for ${names(twice)}, and the processor has 25.00 USD of ${twice.org.org_id} for ${second} as well: the payer was charged twice, refund the latter there, and see by rungate admin show that the wallet keeps the former`,
       `${credited}: ${untold.payment_id}: the processor has 25.00 USD of ${untold.org.org_id} for ${untold.session["id"]} ${untoldIntent}, and here the payment is open: a running service credits it by itself within minutes, so look at its log, or send its event again there`,
       `${credited}: ${misfit.payment_id}: the processor has 1.00 USD of ${misfit.org.org_id} for ${misfit.session["id"]} ${misfitIntent}, and here the payment is open: asked for were 25.00 USD of ${misfit.org.org_id} by ${misfit.session["id"]}, so it is never credited by itself: refund it there`,
       `${credited}: pay_lost: the processor has 25.00 USD of ${twice.org.org_id} for ${lostIntent}, and there is no such payment here: was the database restored from a backup? Refund it there`

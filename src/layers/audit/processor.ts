@@ -87,7 +87,7 @@ const differs = (own: OwnPayment, there: SettledPayment): Difference => ({
 const twice = (own: OwnPayment, there: SettledPayment): Difference => ({
   equation: equations.once,
   subject: own.payment_id,
-  detail: `credited for ${namesOf(own)}, and the processor has ${told(there)} for ${namesOf(there)} as well: the payer was charged twice, refund the latter there`,
+  detail: `credited for ${namesOf(own)}, and the processor has ${told(there)} for ${namesOf(there)} as well: the payer was charged twice, refund the latter there, and see by rungate admin show that the wallet keeps the former`,
   surplus: there,
   news: false
 })
