@@ -126,7 +126,7 @@ export const readPayments = (
       SELECT payment_id, org_id, kind, amount, state, session_id, payment_intent, clawed_back, failure FROM payments
       WHERE payment_id = ANY(${texts(payment_ids)})`
     const reversals = yield* sql<ReversalRow>`
-      SELECT reversal_id, payment_id, kind, amount, standing FROM payment_reversals
+      SELECT reversal_id, payment_id, payment_intent, kind, amount, standing FROM payment_reversals
       WHERE payment_id = ANY(${texts(payment_ids)}) ORDER BY reversal_id`
     const bonuses = yield* sql<BonusRow>`
       SELECT referred_org, referral_id, deposit_min, deposit_bonus, bonus_state AS state, bonus_payment_id AS payment_id,
@@ -166,8 +166,8 @@ export const writePayments = (sql: SqlClient.SqlClient, effects: PaymentEffects,
     WHERE p.payment_id = n.payment_id
     RETURNING 1
   ), reversed AS (
-    INSERT INTO payment_reversals AS r (reversal_id, payment_id, kind, amount, standing)
-    SELECT * FROM unnest(${texts(reversals.map((r) => r.reversal_id))}, ${texts(reversals.map((r) => r.payment_id))},
+    INSERT INTO payment_reversals AS r (reversal_id, payment_id, payment_intent, kind, amount, standing)
+    SELECT * FROM unnest(${texts(reversals.map((r) => r.reversal_id))}, ${texts(reversals.map((r) => r.payment_id))}, ${texts(reversals.map((r) => r.payment_intent))},
                 ${texts(reversals.map((r) => r.kind))}, ${bigints(reversals.map((r) => r.amount))}, ${texts(reversals.map((r) => r.standing))})
     ON CONFLICT (reversal_id) DO UPDATE SET amount = excluded.amount, standing = excluded.standing
   ), referred AS (

@@ -29,6 +29,8 @@ export interface Payment {
 export interface Reversal {
   readonly reversal_id: string
   readonly payment_id: string
+  /** The charge that it takes back; null when the processor did not say. */
+  readonly payment_intent: string | null
   readonly kind: "refund" | "dispute"
   readonly amount: Money.MicroUsd
   readonly standing: Standing
@@ -86,12 +88,18 @@ const movement = (type: Movement["type"], amount: Money.MicroUsd, reference: str
   note
 })
 
-const taken = (amount: Money.MicroUsd, reversals: ReadonlyArray<Reversal>): Money.MicroUsd =>
-  Money.min(amount, Money.sum(reversals.filter((one) => one.standing === "taken").map((one) => one.amount)))
+/** Whether it takes back the charge that was credited, and not another one that was made for the same payment. */
+const concerns = ({ payment_intent }: Payment, reversal: Reversal) =>
+  payment_intent === null || reversal.payment_intent === null || reversal.payment_intent === payment_intent
+
+const taken = (payment: Payment, reversals: ReadonlyArray<Reversal>): Money.MicroUsd => {
+  const standing = reversals.filter((one) => one.standing === "taken" && concerns(payment, one))
+  return Money.min(payment.amount, Money.sum(standing.map((one) => one.amount)))
+}
 
 /** Brings the ledger to what is taken now; `by` is the reversal whose news this is. */
 const claw = (payment: Payment, reversals: ReadonlyArray<Reversal>, by: Reversal) => {
-  const clawed_back = taken(payment.amount, reversals)
+  const clawed_back = taken(payment, reversals)
   const change = Money.minus(payment.clawed_back, clawed_back)
   const what = by.kind === "refund" ? "refund of a top-up" : "disputed top-up"
   return {
@@ -168,10 +176,11 @@ const reverse = (book: PaymentBook, fact: Extract<PaymentFact, { _tag: "Reversed
   const rank = (standing: Standing) => standings.indexOf(standing)
   if (known !== undefined && rank(known.standing) >= rank(fact.standing)) return unchanged(book, "repeated")
   const { payment } = book
-  const { reversal_id, kind, standing } = fact
+  const { reversal_id, payment_intent, kind, standing } = fact
   // The amount that was taken is the amount that comes back.
   const amount = known?.standing === "taken" ? known.amount : fact.amount
-  const reversal: Reversal = { reversal_id, payment_id: payment.payment_id, kind, amount, standing }
+  const { payment_id } = payment
+  const reversal: Reversal = { reversal_id, payment_id, payment_intent, kind, amount, standing }
   const reversals = [...book.reversals.filter((one) => one !== known), reversal]
   const auto = standing === "taken" && book.auto?.enabled === true ? Auto.reverse(book.auto, kind) : book.auto
   const clawed = payment.state === "paid" ? claw(payment, reversals, reversal) : { payment, movements: [] }

@@ -37,6 +37,8 @@ export const Expired = Schema.TaggedStruct("Expired", { session_id: Schema.Strin
 export const standings = ["noticed", "taken", "returned"] as const
 export const Reversed = Schema.TaggedStruct("Reversed", {
   reversal_id: Schema.String,
+  /** Of which charge: what a second charge of the same payment gives back was never credited here. */
+  payment_intent: Schema.NullOr(Schema.String),
   kind: Schema.Literals(["refund", "dispute"]),
   amount: Usd,
   standing: Schema.Literals(standings)

@@ -77,6 +77,7 @@ const paid = {
 const back = (kind: string, standing: string) => ({
   _tag: "Reversed",
   reversal_id: kind === "refund" ? "re_1" : "dp_1",
+  payment_intent: "pi_1",
   kind,
   amount: kind === "refund" ? dollars("5.00") : dollars("20.00"),
   standing

@@ -45,7 +45,14 @@ describe("equations of payments and referrals", () => {
     const payload = encodePay({
       payment_id: reversed,
       event_id: "evt_1",
-      fact: { _tag: "Reversed", reversal_id: "re_1", kind: "refund", amount: dollars("12.50"), standing: "taken" }
+      fact: {
+        _tag: "Reversed",
+        reversal_id: "re_1",
+        payment_intent: null,
+        kind: "refund",
+        amount: dollars("12.50"),
+        standing: "taken"
+      }
     })
     const asked = { org_id: referred, run_id: null, tag: "Pay", payload, command_id: "evt_1" } as const
     await Effect.runPromise(Effect.ignore(Context.get(app.context, Asking).ask(asked)))

@@ -122,6 +122,7 @@ class World {
           return {
             _tag: "Reversed",
             reversal_id,
+            payment_intent: null,
             kind: one.op === "refund" ? "refund" : "dispute",
             amount,
             standing: "taken"

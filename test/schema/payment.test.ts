@@ -114,7 +114,7 @@ const story = (payment_id: string) =>
         ...back.flatMap((one) =>
           one.seen.map((standing): PaymentFact => {
             const { id: reversal_id, kind, amount } = one
-            return { _tag: "Reversed", reversal_id, kind, amount, standing }
+            return { _tag: "Reversed", reversal_id, payment_intent: null, kind, amount, standing }
           })
         )
       ]
@@ -264,6 +264,7 @@ const back = (start: Payment, reversal_id: string, amount: string, standing: Sta
   fact: {
     _tag: "Reversed",
     reversal_id,
+    payment_intent: null,
     kind: kind === "refund" ? "refund" : "dispute",
     amount: dollars(amount),
     standing
@@ -312,4 +313,17 @@ test("a full refund and a dispute of the same payment take it once, and what com
   for (const more of [[], [dispute("returned")]]) {
     expect(live(null, [paid(start), refund, dispute("taken"), ...more]).clawback).toBe(negate(start.amount))
   }
+})
+
+test("what a second charge of the same payment gives back was never credited, so it is not taken", () => {
+  const start = payment("pay_a", "checkout", dollars("25.00"))
+  const of = (payment_intent: string): About => {
+    const about = back(start, `re_of_${payment_intent}`, "25.00", "taken")
+    return about.fact._tag === "Reversed" ? { ...about, fact: { ...about.fact, payment_intent } } : about
+  }
+  const clawed = (telling: ReadonlyArray<About>) => live(null, telling).state(start).clawed_back
+  expect(clawed([paid(start), of("pi_second")])).toBe(zero)
+  expect(clawed([of("pi_second"), paid(start)])).toBe(zero)
+  expect(clawed([of("pi_second"), paid(start), of("pi_a")])).toBe(dollars("25.00"))
+  expect(clawed([of("pi_a"), paid(start), of("pi_second")])).toBe(dollars("25.00"))
 })

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { TopUps } from "../../actors/TopUps.ts"
 import { PaymentStore } from "../../layers/PaymentStore.ts"
-import { Settings } from "../../layers/Settings.ts"
+import { addressOf, Settings } from "../../layers/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { dollars, type MicroUsd, usd, zero } from "../../schema/Money.ts"
 import { Api } from "../api/Api.ts"
@@ -53,7 +53,7 @@ export const TopUpsHandlers = HttpApiBuilder.group(
       checkout: Effect.fnUntraced(function* ({ payload: { amount } }) {
         const { org_id } = yield* CurrentCaller
         yield* payable(amount, topUpMax, "")
-        const back = settings.publicUrl ?? `http://${settings.host}:${settings.port}`
+        const back = addressOf(settings)
         return yield* topUps
           .checkout({ org_id, amount, success_url: `${back}${successPath}`, cancel_url: `${back}${cancelPath}` })
           .pipe(

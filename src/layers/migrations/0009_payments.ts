@@ -58,6 +58,8 @@ export const payments = Effect.gen(function* () {
     CREATE TABLE payment_reversals (
       reversal_id text PRIMARY KEY,
       payment_id text NOT NULL REFERENCES payments,
+      -- The charge that it takes back: only the one that was credited counts.
+      payment_intent text,
       kind text NOT NULL CHECK (kind IN ('refund', 'dispute')),
       amount bigint NOT NULL CHECK (amount > 0),
       standing text NOT NULL CHECK (standing IN ('noticed', 'taken', 'returned'))

@@ -118,13 +118,15 @@ export const labelOf = (method: Method): string => {
 
 const reversed = (
   kind: "refund" | "dispute",
-  object: { readonly id: string; readonly amount: number; readonly currency: string },
+  object: Pick<Refund, "id" | "amount" | "currency" | "payment_intent">,
   standing: Standing
 ): ReadonlyArray<PaymentFact> => {
   const amount = ofCents(object.amount)
   // Only what was paid in dollars was ever credited, and nothing moves nothing.
   if (object.currency !== "usd" || amount === zero) return []
-  return [{ _tag: "Reversed", reversal_id: object.id, kind, amount, standing }]
+  return [
+    { _tag: "Reversed", reversal_id: object.id, payment_intent: idOf(object.payment_intent), kind, amount, standing }
+  ]
 }
 
 /** A refund counts from the moment it is made: the money is on its way out of our account. */
