@@ -7,6 +7,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test"
 import { figures, startApp, type Tenant, until } from "../app.ts"
 import { type Desk, moved, openDesk, type Sale } from "../payments/cashdesk.ts"
+import type { FaultOptions } from "../payments/standin.ts"
 
 const everySecond = { RUNGATE_RECONCILE_SECONDS: "1" }
 let desk: Desk
@@ -14,10 +15,19 @@ beforeAll(async () => {
   desk = await openDesk({ settings: everySecond })
 })
 afterAll(() => desk.stop())
-afterEach(() => desk.books())
+const faults: Array<{ readonly lift: () => void }> = []
+afterEach(async () => {
+  for (const fault of faults.splice(0)) fault.lift()
+  await desk.books()
+})
 
+const broken = (options: FaultOptions) => {
+  const fault = desk.stripe.fault({ times: 1_000_000, ...options })
+  faults.push(fault)
+  return fault
+}
 /** Stripe's list of events can't be read: only looking at a session can help. */
-const withoutEvents = () => desk.stripe.fault({ on: /^GET \/v1\/events$/, how: 400, times: 1_000_000 })
+const withoutEvents = () => broken({ on: /^GET \/v1\/events$/, how: 400 })
 /** Its time to be looked at has come; that is a minute after it was opened. */
 const lookNow = ({ payment_id }: Sale) =>
   desk.apps[0].sql("UPDATE payments SET look_at = now() - interval '1 second' WHERE payment_id = $1", [payment_id])
@@ -110,10 +120,17 @@ test("events that were never delivered are read: payments, refunds and disputes,
   ])
 })
 
+test("an event that Stripe lists late, with a time of before the last look, is found", async () => {
+  const sale = await desk.buyer()
+  const { payment_intent } = desk.stripe.pay(sale.session_id)
+  for (const event of desk.about(payment_intent)) event["created"] -= 10 * 60
+  await entries(sale.org, "topup 25.00")
+})
+
 test("Stripe is down meanwhile: it is asked again and again, and nothing is lost or made up", async () => {
   const { org, intent } = await desk.paid("10.00")
   const sale = await desk.checkout(org, "20.00")
-  const away = desk.stripe.fault({ on: /^GET /, how: "close", times: 1_000_000 })
+  const away = broken({ on: /^GET /, how: "close" })
   desk.stripe.pay(sale.session_id)
   desk.stripe.refund(intent, 100)
   await lookNow(sale)

@@ -29,6 +29,8 @@ describe.each(backends)("events of payments, queues on %s", (backend) => {
     const atOnce = completed(crowd.session_id)
     const answers: Array<Thing> = []
     for (let index = 0; index < 20; index++) answers.push(await desk.tell(inRow, index))
+    // Two endpoints of one account, or somebody who sends it again by hand: another event, the same news.
+    answers.push(await desk.tell({ ...inRow, id: `${inRow["id"]}again` }))
     answers.push(...(await Promise.all(Array.from({ length: 20 }, (_, index) => desk.tell(atOnce, index)))))
     await desk.applied()
     let credits = 0
