@@ -14,7 +14,7 @@ const arrows: Readonly<Record<string, ReadonlyArray<string>>> = {
   schema: ["schema"]
 }
 /** Nouns and pure rules need no driver. */
-const schemaPackages = ["effect", "ajv", "ajv-formats"]
+const schemaPackages = ["effect", "ajv", "ajv-formats", "tldts", "libphonenumber-js"]
 /** Nobody need import them. */
 const entries = ["main.ts", "cli.ts"]
 /** The top puts the layers together, so it may import everything, and no layer may import it. */

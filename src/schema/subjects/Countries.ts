@@ -1,0 +1,68 @@
+/**
+ * Country hints: what the fields beside a phone number say about where it rings.
+ */
+import { getCountries, type CountryCode, isSupportedCountry } from "libphonenumber-js/min"
+
+/** A country, or a calling code where nothing else is known. */
+export type Place = { readonly country: CountryCode } | { readonly callingCode: string }
+
+const others: Readonly<Record<string, CountryCode>> = {
+  usa: "US",
+  "u.s.": "US",
+  "u.s.a.": "US",
+  america: "US",
+  "united states of america": "US",
+  uk: "GB",
+  "great britain": "GB",
+  england: "GB",
+  scotland: "GB",
+  wales: "GB",
+  "northern ireland": "GB",
+  uae: "AE",
+  "czech republic": "CZ",
+  holland: "NL",
+  "the netherlands": "NL",
+  korea: "KR",
+  "south korea": "KR",
+  turkey: "TR",
+  deutschland: "DE",
+  "hong kong": "HK",
+  gbr: "GB",
+  deu: "DE",
+  fra: "FR",
+  esp: "ES",
+  ita: "IT",
+  can: "CA",
+  aus: "AU",
+  ind: "IN",
+  nld: "NL",
+  bra: "BR",
+  mex: "MX",
+  che: "CH",
+  swe: "SE",
+  pol: "PL"
+}
+
+const english = new Intl.DisplayNames("en", { type: "region", fallback: "none" })
+const named: ReadonlyMap<string, CountryCode> = new Map([
+  ...getCountries().map((code): [string, CountryCode] => [(english.of(code) ?? code).toLowerCase(), code]),
+  ...Object.entries(others)
+])
+
+const longest = 40
+
+/** `DE`, `de`, `Germany`, `DEU`; null when it is no country. */
+export const countryCalled = (value: string): Place | null => {
+  if (value.length > longest) return null
+  const text = value.trim()
+  const code = text.toUpperCase()
+  if (isSupportedCountry(code)) return { country: code }
+  const country = named.get(text.toLowerCase())
+  return country === undefined ? null : { country }
+}
+
+/** `+49`, `49`, 49: where a field says that it is a calling code. */
+export const callingCode = (value: string | number): Place | null => {
+  const found = /^(?:\+|00)?([1-9]\d{0,2})$/.exec(String(value).trim())?.[1]
+  return found === undefined ? null : { callingCode: found }
+}

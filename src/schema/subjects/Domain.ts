@@ -1,0 +1,87 @@
+/**
+ * Hosts and registrable domains, as the public suffix list has them.
+ *
+ * Private suffixes (github.io, blogspot.com) count as ordinary domains: ada.github.io is found under github.io, too.
+ */
+import { parse } from "tldts"
+
+export interface Host {
+  /** Punycode, lower case, without `www.` and the root's dot. IPv6 in brackets. */
+  readonly name: string
+  /** The part that somebody registered; null for IP addresses, single labels and public suffixes. */
+  readonly registrable: string | null
+  /** Its ending is in use, or reserved for examples and inner networks. */
+  readonly known: boolean
+  /** It could as well be the name of a file. */
+  readonly fileLike: boolean
+}
+
+const nameMax = 253
+/** Nobody registers these, but examples, the sandbox and inner networks use them. */
+const reservedEndings = new Set(["example", "test", "invalid", "local", "internal", "corp", "lan", "home", "intranet"])
+/** Endings in use that are seen far more often on files. `.pl`, `.so`, `.ai`, `.in`, `.cc` are mostly domains. */
+const fileEndings = new Set(["md", "py", "rs", "sh", "zip", "mov", "ps", "pm", "mm", "bz", "bat"])
+const library = /^lib[\w-]+\.so$/
+
+const ascii = /^[a-z0-9._-]+$/
+/** Labels of 63 characters at most, without hyphens at their ends; underscores occur in names of services. */
+const labels = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/
+/** Would end or split the host of a URL, so the URL parser must not see them. */
+const foreign = /[\s/?#@:\\%<>|^]/
+const address = /^(\d{1,3}\.){3}\d{1,3}$/
+const options = { extractHostname: false, mixedInputs: false, allowPrivateDomains: false } as const
+
+const toAscii = (text: string): string | null => {
+  const name = text.toLowerCase()
+  if (ascii.test(name) && !name.includes("xn--")) return name
+  if (text.startsWith("[") || foreign.test(text)) return null
+  return URL.parse(`http://${text}/`)?.hostname ?? null
+}
+
+/** A host without port; null when it can't be one. Single labels and IP addresses are hosts, too. */
+export const readHost = (text: string): Host | null => {
+  if (text.length > nameMax * 4) return null
+  const found = toAscii(text)
+  let name = found?.endsWith(".") ? found.slice(0, -1) : found
+  if (name === null || name.length > nameMax || !labels.test(name)) return null
+  if (address.test(name)) {
+    // As a browser reads it: 010.1.1.1 is another address, 300.1.1.1 is none.
+    const canonical = URL.parse(`http://${name}/`)?.hostname
+    return canonical === undefined ? null : { name: canonical, registrable: null, known: true, fileLike: false }
+  }
+  const { hostname, domain, publicSuffix, isIcann, isIp } = parse(name, options)
+  if (hostname === null || isIp) return null
+  const www = name.startsWith("www.")
+  while (domain !== null && name !== domain && name.startsWith("www.")) name = name.slice(4)
+  const ending = publicSuffix ?? ""
+  return {
+    name,
+    registrable: domain,
+    known: isIcann === true || reservedEndings.has(name.slice(name.lastIndexOf(".") + 1)),
+    fileLike: !www && (fileEndings.has(ending) || library.test(name))
+  }
+}
+
+/** The host of a URL that was parsed already. */
+export const parsedHost = (hostname: string): Host | null =>
+  hostname.startsWith("[") ? { name: hostname, registrable: null, known: true, fileLike: false } : readHost(hostname)
+
+/** It is a domain by itself, whatever stands around it. */
+export const isDomain = (host: Host): boolean => host.registrable !== null && host.known
+
+/** A name of a hundred labels would be indexed a hundred times. */
+const parentsMax = 8
+
+/** The host and its parents up to the registrable domain: what a domain query may call it. Empty for IP addresses. */
+export const domainsOf = ({ name, registrable }: Host): ReadonlyArray<string> => {
+  if (registrable === null) return []
+  const found = [registrable]
+  const inner = name === registrable ? [] : name.slice(0, -registrable.length - 1).split(".")
+  let parent = registrable
+  for (const label of inner.reverse().slice(0, parentsMax - 2)) {
+    parent = `${label}.${parent}`
+    found.push(parent)
+  }
+  if (parent !== name) found.push(name)
+  return found.reverse()
+}

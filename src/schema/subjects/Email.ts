@@ -1,0 +1,73 @@
+/**
+ * E-mail addresses: case, `mailto:`, display names, quotes and brackets around them make no difference.
+ *
+ * `ada+news@example.com` and `ada@example.com` are two addresses, and so are `a.da@` and `ada@`: what a mail server makes
+ * of tags and dots is its own affair, and taking two people for one is worse than missing a match.
+ */
+import { type Host, isDomain, readHost } from "./Domain.ts"
+import { bare, lengthMax, lower, plain } from "./Form.ts"
+
+export interface Email {
+  readonly normalized: string
+  readonly host: Host
+}
+
+const localMax = 64
+const local = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u
+const mailto = /^(?:mailto|smtp|e-?mail):\/{0,2}/i
+
+/** An address without anything around it. `loose`: any host with a dot will do, though its ending be unknown. */
+export const readAddress = (text: string, loose = false): Email | null => {
+  const at = text.lastIndexOf("@")
+  if (at < 1 || at > localMax + 2 || text.length > localMax + 1 + 1_012) return null
+  const name = lower(plain(text.slice(0, at))).replace(/^"([^"\\]+)"$/, "$1")
+  if (name.length > localMax || !local.test(name)) return null
+  const host = readHost(plain(text.slice(at + 1)))
+  if (host === null || host.registrable === null || !(loose || isDomain(host))) return null
+  return { normalized: `${name}@${host.name}`, host }
+}
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** A whole value that is one address, in any dress. */
+export const readEmail = (value: string, loose = false): Email | null => {
+  if (value.length > lengthMax || !/[@＠]|%40/.test(value)) return null
+  let text = plain(value).trim()
+  const open = text.lastIndexOf("<")
+  const close = text.lastIndexOf(">")
+  // What stands before the brackets is a name, not a sentence.
+  if (open > 0 && close > open && /^[\s.,;]*$/.test(text.slice(close + 1))) text = text.slice(open + 1, close)
+  text = bare(text)
+  const scheme = mailto.exec(text)?.[0]
+  if (scheme !== undefined) {
+    const rest = text.slice(scheme.length).trim()
+    const question = rest.indexOf("?")
+    text = decoded(question < 0 ? rest : rest.slice(0, question))
+  }
+  return readAddress(bareAddress(text), loose)
+}
+
+/** A quoted local part keeps its quotes until it is read; `bare` would take the first one only. */
+const bareAddress = (text: string): string => {
+  const trimmed = bare(text)
+  return /^[^"]+"@/.test(trimmed) ? `"${trimmed}` : trimmed
+}
+
+/** Several addresses, as in the head of a message; null unless every part is one. */
+export const readEmails = (value: string, loose = false): ReadonlyArray<Email> | null => {
+  if (value.length > lengthMax || !/[,;]/.test(value)) return null
+  const found: Array<Email> = []
+  for (const part of value.split(/[,;]/)) {
+    if (part.trim() === "") continue
+    const email = readEmail(part, loose)
+    if (email === null) return null
+    found.push(email)
+  }
+  return found.length === 0 ? null : found
+}

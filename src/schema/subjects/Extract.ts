@@ -1,0 +1,139 @@
+/**
+ * What a JSON value is about: every subject that it names or mentions, with the place where it does.
+ *
+ * Total and bounded: any value of any shape gives an answer, in time that grows with its size up to the bounds below.
+ */
+import { readEmails } from "./Email.ts"
+import type { Field } from "./Field.ts"
+import { type Name, visible } from "./Form.ts"
+import { readAccount } from "./Handle.ts"
+import { readNetwork } from "./Network.ts"
+import { network, platformCalled } from "./Platforms.ts"
+import { mentionsOfUrl, scan } from "./Scan.ts"
+import { accountReading, emailReading, networkReading, type Reading, readValue } from "./Subject.ts"
+import { holdsPhrase, searchable } from "./Text.ts"
+import { type Around, type Visit, walk } from "./Walk.ts"
+
+export interface Found {
+  /** An index key, such as `e:ada@example.com`. At most 300 characters. */
+  readonly key: string
+  /** Where: `items[3].email`, `["a.b"].c`; empty for the value itself. */
+  readonly path: string
+  /** The value there names the subject itself, and does not only contain it or lie on its domain. */
+  readonly exact: boolean
+}
+
+/** One string: the text of a long page. */
+const stringMax = 1_000_000
+/** All strings together. */
+const charsMax = 4_000_000
+/** Index rows of one value; a hundred search results give a thousand. */
+const keysMax = 5_000
+/** Text for the full-text index; PostgreSQL's own limit is one megabyte of words. */
+const textMax = 500_000
+
+/** A value that only its field's name makes a subject. */
+const byField = (text: string, field: Field, { platform, parent }: Around): Reading | null => {
+  if (text.length > 250 || /\s/.test(text) || (field.tellsPlatform && platformCalled(text) !== null)) return null
+  const spoken = field.platform ?? platform
+  const slug = field.slug ?? (field.handle && spoken === network ? "in" : null)
+  if (slug !== null) {
+    const profile = /^\d+$/.test(text) ? null : readNetwork(text, slug)
+    return profile === null ? null : networkReading(profile)
+  }
+  const handle = field.handle || (field.generic && parent.handle && parent.platform !== null)
+  if (!handle || !/[\p{L}\p{N}]/u.test(text) || /^(true|false|yes|no|null|none|n\/a|unknown)$/i.test(text)) return null
+  const account = text.includes("/") ? null : readAccount(text, spoken === network ? null : spoken)
+  return account === null ? null : accountReading(account)
+}
+
+/**
+ * What a JSON value is about, each key once: with the first path that names it, or else the first that mentions it.
+ * `complete: false` when the value exceeds the bounds; what was found within them is given.
+ */
+export const extract = (json: unknown): { readonly found: ReadonlyArray<Found>; readonly complete: boolean } => {
+  const found = new Map<string, Found>()
+  let complete = true
+  let chars = 0
+  const add = ({ key, exact }: Name, path: () => string) => {
+    const known = found.get(key)
+    if (known !== undefined && (known.exact || !exact)) return
+    if (known === undefined && found.size >= keysMax) complete = false
+    else found.set(key, { key, path: path(), exact })
+  }
+  const named = ({ names }: Reading, path: () => string) => {
+    for (const name of names) add(name, path)
+  }
+  const mentioned = ({ names }: Reading, path: () => string) => {
+    for (const { key } of names) add({ key, exact: false }, path)
+  }
+  const visit: Visit = (value, field, around, path) => {
+    const phone = field.phone || (field.generic && around.parent.phone)
+    if (typeof value === "number") {
+      const reading =
+        phone && Number.isSafeInteger(value)
+          ? readValue(String(value), { phone, place: around.place, host: false })
+          : null
+      if (reading?.subject.kind === "phone") named(reading, path)
+      return
+    }
+    if (value === "") return
+    chars += value.length
+    if (chars > charsMax || value.length > stringMax) complete = false
+    const room = Math.min(stringMax, value.length - Math.max(0, chars - charsMax))
+    if (room <= 0) return
+    const host = field.host || (field.generic && around.parent.host)
+    const hinted = field.handle || field.slug !== null ? byField(visible(value).trim(), field, around) : null
+    const reading = readValue(value, { phone, place: around.place, host })
+    const whole = reading === null || reading.subject.kind === "domain" ? (hinted ?? reading) : reading
+    if (whole !== null) {
+      named(whole, path)
+      const { kind } = whole.subject
+      if (kind === "url" || kind === "handle") mentionsOfUrl(value.trim(), (within) => mentioned(within, path))
+      return
+    }
+    const several = readEmails(value)
+    if (several !== null) for (const email of several) named(emailReading(email), path)
+    else if (value.length > 5)
+      scan(visible(value.length > room ? value.slice(0, room) : value), (within) => mentioned(within, path))
+  }
+  const walked = walk(json, visit, (name, path) => {
+    const reading = readValue(name, { phone: false, place: null, host: false })
+    if (reading !== null) named(reading, path)
+  })
+  return { found: Array.from(found.values()), complete: complete && walked }
+}
+
+/** A number of so many digits may be a phone. */
+const numberMin = 1_000_000
+
+/** All text of the JSON in the form of `searchable`, one value a line, so that no phrase runs from one value into the next. */
+export const textOf = (json: unknown): string => {
+  const lines: Array<string> = []
+  let room = textMax
+  walk(json, (value) => {
+    if (room <= 0 || (typeof value === "number" && !(Number.isSafeInteger(value) && value >= numberMin))) return
+    const line = searchable(String(value).slice(0, room))
+    if (line === "") return
+    lines.push(line)
+    room -= line.length + 1
+  })
+  return lines.join("\n")
+}
+
+/** Where a phrase (the normalized form of kind `text`) stands; the first place that is nothing else, or else the first. */
+export const findPhrase = (
+  json: unknown,
+  phrase: string
+): { readonly path: string; readonly exact: boolean } | null => {
+  let found: { readonly path: string; readonly exact: boolean } | null = null
+  let room = textMax
+  walk(json, (value, _field, _around, path) => {
+    if (room <= 0 || found?.exact) return
+    const line = searchable(String(value).slice(0, room))
+    room -= line.length + 1
+    const exact = line === phrase
+    if (exact || (found === null && holdsPhrase(line, phrase))) found = { path: path(), exact }
+  })
+  return found
+}

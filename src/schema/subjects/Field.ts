@@ -1,0 +1,143 @@
+/**
+ * What the name of a field says about its value: providers name the same thing in dozens of ways.
+ *
+ * Names are split into words (`mobilePhone`, `mobile_phone`, `mobile-phone`); the words decide.
+ */
+import { network, platformCalled } from "./Platforms.ts"
+
+export interface Field {
+  /** The value is a phone number, in whatever form. */
+  readonly phone: boolean
+  /** The value is whatever its parent is: `{"phone": {"number": …}}`. */
+  readonly generic: boolean
+  /** The value is a host or an address on one. */
+  readonly host: boolean
+  /** The value is an account's name. */
+  readonly handle: boolean
+  /** The platform that the name speaks of, `network` for the professional one; null for none. */
+  readonly platform: string | null
+  /** The value is the name of a platform. */
+  readonly tellsPlatform: boolean
+  /** The value is the slug of a page on the professional network. */
+  readonly slug: "in" | "company" | null
+  /** How surely the value is the country that phone numbers beside it ring in; 0 for not at all. */
+  readonly country: number
+  /** The value is a calling code. */
+  readonly calling: boolean
+  /** The name itself may be a subject, as in `{"ada@example.com": {…}}`. */
+  readonly subject: boolean
+}
+
+const set = (text: string): ReadonlySet<string> => new Set(text.split(" "))
+const phones = set(
+  "phone phones phonenumber phonenumbers mobile mobiles mobilephone tel telephone telephones telefon telefono fax faxes whatsapp cell cellphone cellular landline msisdn dial hotline e164"
+)
+/** Facts about a number, not the number. */
+const about = set(
+  "id ids count type types status country state region verified valid score quality credits ext extension carrier provider name code prefix at date time source confidence price cost total available revealed note label model os app url uri link friendly"
+)
+const generics = set(
+  "number numbers value values raw formatted sanitized international national e164 local primary main work home personal direct company input normalized original display text user handle username address"
+)
+const hosts = set("domain domains host hosts hostname website websites homepage email emails mail")
+const handles = set("handle handles username usernames screenname nickname account profile user")
+const strictHandles = set("handle handles username usernames screenname uniqueid")
+const slugs = set("slug username handle vanity publicid publicidentifier identifier vanityname universalname")
+const platformTellers = set(
+  "platform platforms network socialnetwork provider service site channel source type social typename"
+)
+const companyWords = set("company organization organisation org employer business school")
+
+const wordsOf = (name: string): ReadonlyArray<string> =>
+  name
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== "")
+
+const countryOf = (words: ReadonlyArray<string>, joined: string): number => {
+  if (words.includes("calling") || words.includes("dial")) return 0
+  if (joined === "countrycode" || joined.endsWith("countrycode") || joined === "countryiso" || joined === "countryiso2")
+    return 4
+  if (joined === "country" || joined === "countryname" || joined === "locationcountry") return 3
+  if (words.includes("country") && words.length <= 3) return 2
+  return joined === "region" ? 1 : 0
+}
+
+const blank: Field = {
+  phone: false,
+  generic: false,
+  host: false,
+  handle: false,
+  platform: null,
+  tellsPlatform: false,
+  slug: null,
+  country: 0,
+  calling: false,
+  subject: false
+}
+
+const nameMax = 64
+const subjectLike = /@|:\/\/|[\w-]\.[a-z]{2}|^\+\d/i
+
+const read = (name: string): Field => {
+  const subject = name.length <= 2_000 && subjectLike.test(name)
+  if (name.length > nameMax) return { ...blank, subject }
+  const words = wordsOf(name)
+  const joined = words.join("")
+  const last = words.at(-1) ?? ""
+  const platformWord = words.find((word) => word.length > 1 && platformCalled(word) !== null)
+  const platform = platformCalled(joined) ?? (platformWord === undefined ? null : platformCalled(platformWord))
+  const rest = words.filter((word) => word !== platformWord && !companyWords.has(word))
+  const restJoined = rest.join("")
+  const onNetwork = platform === network && joined !== "network"
+  const company = words.some((word) => companyWords.has(word))
+  const alone = platform !== null && joined.length > 1 && (platformCalled(joined) !== null || rest.length === 0)
+  const names = platform !== null && (alone || handles.has(last) || strictHandles.has(restJoined))
+  const slugged = joined.startsWith("public") && slugs.has(joined) ? "in" : company ? "company" : "in"
+  return {
+    phone: words.some((word) => phones.has(word)) && !about.has(last) && words[0] !== "has" && words[0] !== "is",
+    generic: words.length <= 2 && words.every((word) => generics.has(word)),
+    host: words.some((word) => hosts.has(word)) && !about.has(last),
+    handle:
+      platform === null
+        ? strictHandles.has(joined) || strictHandles.has(last) || joined.endsWith("screenname")
+        : names && !onNetwork,
+    platform,
+    tellsPlatform: platformTellers.has(joined) || joined.endsWith("platform"),
+    slug:
+      joined === "publicidentifier" ||
+      joined === "networkurl" ||
+      (onNetwork && (alone || slugs.has(restJoined) || restJoined === "url"))
+        ? slugged
+        : null,
+    country: countryOf(words, joined),
+    calling:
+      joined === "countrycode" ||
+      joined.endsWith("callingcode") ||
+      joined === "dialcode" ||
+      joined === "dialingcode" ||
+      joined === "callingcountrycode" ||
+      joined === "phonecountrycode",
+    subject
+  }
+}
+
+/** Results repeat the same names over and over; a stranger's names must not fill the memory. */
+const known = new Map<string, Field>()
+const knownMax = 4_000
+
+export const fieldOf = (name: string): Field => {
+  const found = known.get(name)
+  if (found !== undefined) return found
+  const field = read(name)
+  if (name.length <= nameMax) {
+    if (known.size >= knownMax) known.clear()
+    known.set(name, field)
+  }
+  return field
+}
+export const nameless: Field = blank
+const entry: Field = { ...blank, subject: true }
+/** A name in a map says nothing about its value, but may be a subject. */
+export const entryOf = (name: string): Field => (name.length <= 2_000 && subjectLike.test(name) ? entry : blank)

@@ -1,0 +1,103 @@
+/**
+ * Accounts on social platforms: `x/ada` where the platform is known, `ada` where it is not.
+ *
+ * Asked for `@ada`, an account of that name on any platform is meant. Asked for a platform's account, an `@ada` that names
+ * no platform may be it, so it is found as inexact.
+ */
+import { network, named, type Platform, platformAt, platformCalled } from "./Platforms.ts"
+import { keyOf, lower, type Name, plain, visible } from "./Form.ts"
+import { parameter, type Url } from "./Url.ts"
+
+export interface Account {
+  readonly platform: string | null
+  readonly name: string
+}
+
+const nameMax = 100
+const blueskyHost = ".bsky.social"
+/** The most that any platform allows. */
+const shape = /^[\p{L}\p{N}\p{M}_.·-]*[\p{L}\p{N}_][\p{L}\p{N}\p{M}_.·-]*$/u
+
+const nameOf = (text: string | undefined): string | null => {
+  const name = lower(plain(visible(text ?? "")))
+    .replace(/^@/, "")
+    .replace(/\.{1,100}$/, "")
+  return name !== "" && name.length <= nameMax && shape.test(name) ? name : null
+}
+
+const account = (platform: string | null, text: string | undefined): Account | null => {
+  const name = nameOf(text)
+  if (name === null) return null
+  if (name.endsWith(blueskyHost) && name !== blueskyHost)
+    return platform === null || platform === "bluesky" ? { platform: "bluesky", name } : { platform, name }
+  return { platform, name: platform === "bluesky" && !name.includes(".") ? `${name}${blueskyHost}` : name }
+}
+
+export const normalizedAccount = ({ platform, name }: Account): string =>
+  platform === null ? name : `${platform}/${name}`
+
+/** Where in the path the account's name stands; -1 where it does not. */
+const placeOf = ({ first, under, at }: Platform, segments: ReadonlyArray<string>): number => {
+  const head = segments[0] ?? ""
+  if (at && head.startsWith("@")) return 0
+  if (under?.has(head.toLowerCase()) && segments.length > 1) return 1
+  return first !== undefined && head !== "" && !first.has(head.toLowerCase()) ? 0 : -1
+}
+
+/** Facebook's pages without a name of their own go by number. */
+const numbered = (url: Url): string | null => {
+  const [place = "", , id = ""] = url.segments
+  const found = place === "profile.php" ? parameter(url, "id") : place === "people" || place === "pages" ? id : ""
+  return found !== null && /^\d{5,20}$/.test(found) ? found : null
+}
+
+/** The account that a URL names; `exact: false` when it names something of that account's, such as a post. */
+export const accountOf = (url: Url): { readonly account: Account; readonly exact: boolean } | null => {
+  const platform = platformAt(url.host.name, url.host.registrable ?? "")
+  if (platform === null || url.port !== "") return null
+  const number = platform.name === "facebook" ? numbered(url) : null
+  const place = number === null ? placeOf(platform, url.segments) : 0
+  if (place < 0) return null
+  const found = account(platform.name, number ?? url.segments[place])
+  if (found === null) return null
+  const [view, ...more] = number === null ? url.segments.slice(place + 1) : []
+  return { account: found, exact: view === undefined || (platform.views.has(view.toLowerCase()) && more.length === 0) }
+}
+
+const mention = /^@[^\s@/]{1,100}$/u
+
+/** `@ada`, or Reddit's `u/ada`. */
+export const readMention = (value: string): Account | null => {
+  const text = plain(value)
+  if (/^\/?u\/[\w-]{2,20}$/i.test(text)) return account("reddit", text.slice(text.indexOf("u/") + 2) || text.slice(-2))
+  return mention.test(text) ? account(null, text.slice(1)) : null
+}
+
+/** A value that is said to be an account: `@ada`, `ada`, `x/ada`, `u/ada`. */
+export const readAccount = (text: string, platform: string | null = null): Account | null => {
+  const mentioned = readMention(text)
+  if (mentioned !== null)
+    return platform === null || mentioned.platform !== null ? mentioned : account(platform, mentioned.name)
+  const slash = text.indexOf("/")
+  if (slash < 0) return account(platform, text)
+  const called = platformCalled(text.slice(0, slash))
+  return called === null || called === network || !named.has(called) ? null : account(called, text.slice(slash + 1))
+}
+
+/** Anybody of that name, wherever; and those of whom no platform is known. */
+const anywhere = "*"
+const unplaced = "?"
+
+/** What a value that names this account is indexed under. */
+export const accountNames = ({ platform, name }: Account): ReadonlyArray<Name> => [
+  { key: keyOf("h", `${anywhere}/${name}`), exact: true },
+  platform === null
+    ? { key: keyOf("h", `${unplaced}/${name}`), exact: false }
+    : { key: keyOf("h", `${platform}/${name}`), exact: true }
+]
+
+/** What a question about this account looks for. */
+export const accountKeys = ({ platform, name }: Account): ReadonlyArray<string> =>
+  platform === null
+    ? [keyOf("h", `${anywhere}/${name}`)]
+    : [keyOf("h", `${platform}/${name}`), keyOf("h", `${unplaced}/${name}`)]

@@ -1,0 +1,63 @@
+/**
+ * Phone numbers in E.164, as libphonenumber reads them.
+ *
+ * Without a country only international forms are numbers. A number counts when its length is possible: ranges open and close
+ * every year, and numbers set aside for fiction are recorded, too. Extensions ring at the same number.
+ */
+import parsePhoneNumber from "libphonenumber-js/min"
+import type { Place } from "./Countries.ts"
+import { plain } from "./Form.ts"
+
+const longest = 60
+const prefix = /^tel:(?:\/\/)?/i
+/** Digits, what stands between them, and an extension; other words make it a text. */
+const form =
+  /^(?:\+|＋)?[\d\s().\-‐‑–/·•]+(?:(?:[,;#x]|\s|ext|extension|extn|durchwahl|poste|anexo)[\s.:=,#x]*\d{1,8}|;[\w=.;+-]+)?\s*$/iu
+const digitsMin = 7
+
+export interface Hints {
+  /** Somebody says that it is a phone number: the field's name, or the question's kind. */
+  readonly named: boolean
+  readonly place: Place | null
+}
+
+const parsed = (text: string, place: Place | null): string | null => {
+  const options =
+    place === null
+      ? undefined
+      : "country" in place
+        ? { defaultCountry: place.country }
+        : { defaultCallingCode: place.callingCode }
+  const found = parsePhoneNumber(text, { ...options, extract: false })
+  return found?.isPossible() ? found.number : null
+}
+
+const isValid = (text: string): boolean => parsePhoneNumber(text, { extract: false })?.isValid() ?? false
+
+/** A number that begins with + and its country. */
+export const readInternational = (text: string): string | null => parsed(text, null)
+
+/** A whole value as a phone number in E.164; null when it is none. */
+export const readPhone = (value: string, { named, place }: Hints): string | null => {
+  if (value.length > longest + 8) return null
+  const scheme = prefix.exec(value)?.[0]
+  const text = plain(scheme === undefined ? value : decodeURIComponentSafely(value.slice(scheme.length))).trim()
+  if (text.length > longest || !form.test(text)) return null
+  const digits = text.replace(/\D/g, "")
+  if (digits.length < digitsMin) return null
+  if (text.startsWith("+") || /^\(\s*\+/.test(text)) return parsed(text, null)
+  if (/^\(?00[\s)]*[1-9]/.test(text)) {
+    const international = `+${text.replace(/^\(?00[\s)]*/, "")}`
+    // Digits alone may be an identifier that was filled up with zeros.
+    if ((named || /\D/.test(text)) && isValid(international)) return parsed(international, null)
+  }
+  return (named || scheme !== undefined) && place !== null ? parsed(text, place) : null
+}
+
+const decodeURIComponentSafely = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

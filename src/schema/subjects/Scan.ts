@@ -1,0 +1,198 @@
+/**
+ * Subjects mentioned in a longer text: a page, a message, a biography.
+ *
+ * One pass: every place that may begin a subject is read within a bounded window, and reading goes on behind what was found, so
+ * the time grows with the text and with nothing else.
+ */
+import { domainsOf } from "./Domain.ts"
+import { readAddress } from "./Email.ts"
+import { lengthMax } from "./Form.ts"
+import { readMention } from "./Handle.ts"
+import { readInternational, readPhone } from "./Phone.ts"
+import { accountReading, emailReading, phoneReading, type Reading, urlReading } from "./Subject.ts"
+import { readUrl, type Url } from "./Url.ts"
+
+/** All that a mention can begin with. */
+const trigger = /:\/\/|@|www\.|\+\(?[1-9]|00[1-9]|\.[a-z]{2,24}\//gi
+
+const wordLike = /[\p{L}\p{N}_]/u
+const localLike = /[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~.-]/u
+const hostLike = /[\p{L}\p{N}\p{M}.-]/u
+const asciiHost = /[a-z0-9.-]/i
+/** Ends a URL in a text, a page or a source file. */
+const urlEnd = /[\s"<>`{}|\\^\p{Cc}，。、；：！？（）【】《》「」『』“”‘’«»…]|[,;](?=https?:\/\/|www\.)/giu
+const digitLike = /[\d\s().\-‐‑–/·\u00a0]/
+const trailing = new Set([".", ",", ":", ";", "!", "?", "'", "*", "_", "~"])
+const closers: ReadonlyMap<string, string> = new Map([
+  [")", "("],
+  ["]", "["]
+])
+
+const localMax = 64
+const hostMax = 253
+const mentionMax = 64
+const phoneMax = 24
+
+const forward = (text: string, from: number, max: number, like: RegExp): number => {
+  const end = Math.min(text.length, from + max)
+  let at = from
+  while (at < end && like.test(text.charAt(at))) at++
+  return at
+}
+const backward = (text: string, from: number, min: number, like: RegExp): number => {
+  let at = from
+  while (at > min && like.test(text.charAt(at - 1))) at--
+  return at
+}
+
+const count = (text: string, character: string): number => text.split(character).length - 1
+
+/** Without the punctuation of the sentence, and without brackets that it did not open. */
+const cut = (run: string): string => {
+  let end = run.length
+  const surplus = new Map(Array.from(closers, ([close, open]) => [close, count(run, close) - count(run, open)]))
+  while (end > 0) {
+    const last = run.charAt(end - 1)
+    const extra = surplus.get(last) ?? 0
+    if (extra > 0) surplus.set(last, extra - 1)
+    else if (!trailing.has(last)) break
+    end--
+  }
+  return run.slice(0, end)
+}
+
+/** At-rules, decorators and keywords of pages and sources. */
+const syntax = new Set(
+  "media import font-face keyframes supports charset layer context type id graph override param return returns property namespace page".split(
+    " "
+  )
+)
+
+type Tell = (reading: Reading) => void
+
+const addressAt = (
+  text: string,
+  at: number,
+  done: number
+): { readonly reading: Reading; readonly end: number } | null => {
+  const start = backward(text, at, Math.max(done, at - localMax), localLike)
+  if (start === at) return null
+  let end = forward(text, at + 1, hostMax, hostLike)
+  // Remote repositories: git@host:path.
+  if (text.charAt(end) === ":" && /[\w~/]/.test(text.charAt(end + 1))) return null
+  while (end > at && /[.-]/.test(text.charAt(end - 1))) end--
+  if (end <= at + 3) return null
+  const local = text
+    .slice(start, at)
+    .replace(/^.*[/='`{|}&?#!*]/, "")
+    .replace(/^\.+/, "")
+  const email = readAddress(`${local}@${text.slice(at + 1, end)}`)
+  return email === null || email.host.fileLike ? null : { reading: emailReading(email), end }
+}
+
+const mentionAt = (text: string, at: number): { readonly reading: Reading; readonly end: number } | null => {
+  const before = text.charAt(at - 1)
+  if (before !== "" && (wordLike.test(before) || /[@./\\&=+-]/.test(before))) return null
+  let end = forward(text, at + 1, mentionMax, /[\p{L}\p{N}\p{M}_.-]/u)
+  if (end === at + 1 + mentionMax || /[@/\\]/.test(text.charAt(end))) return null
+  while (end > at && /[.-]/.test(text.charAt(end - 1))) end--
+  const name = text.slice(at + 1, end)
+  if (name.length < 2 || !/\p{L}/u.test(name) || syntax.has(name.toLowerCase())) return null
+  const account = readMention(`@${name}`)
+  return account === null ? null : { reading: accountReading(account), end }
+}
+
+/** The next groups of digits may belong to something else, so they are dropped one by one. */
+const phoneAt = (text: string, at: number): { readonly reading: Reading; readonly end: number } | null => {
+  const before = text.charAt(at - 1)
+  if (before !== "" && (wordLike.test(before) || /[+=.,:/-]/.test(before))) return null
+  const plus = text.charAt(at) === "+"
+  let end = forward(text, at + 1, phoneMax, digitLike)
+  if (/[\d\p{L}]/u.test(text.charAt(end)) && /\d/.test(text.charAt(end - 1))) return null
+  for (let tries = 0; tries < 3; tries++) {
+    while (end > at && !/\d/.test(text.charAt(end - 1))) end--
+    const run = text.slice(at, end)
+    if (run.replace(/\D/g, "").length < 8) return null
+    const number = plus ? readInternational(run) : readPhone(run, { named: false, place: null })
+    if (number !== null) return { reading: phoneReading(number), end }
+    while (end > at && /\d/.test(text.charAt(end - 1))) end--
+  }
+  return null
+}
+
+/** Tells the addresses inside a URL: a form that was filled in, a link to leave a list. */
+export const mentionsOfUrl = (url: string, tell: Tell) => {
+  if (!url.includes("@") && !url.includes("%40")) return
+  const slash = url.indexOf("/", url.indexOf("://") + 3)
+  const rest = slash < 0 ? "" : url.slice(slash).replace(/%40/g, "@")
+  for (let at = rest.indexOf("@"), done = 0; at >= 0; at = rest.indexOf("@", at + 1)) {
+    const found = addressAt(rest, at, done)
+    if (found !== null) {
+      tell(found.reading)
+      done = found.end
+    }
+  }
+}
+
+const evident = ({ host, bareHost }: Url): boolean =>
+  host.known && !host.fileLike && (domainsOf(host).length > 0 || !bareHost)
+
+interface Page {
+  readonly url: Url | null
+  readonly run: string
+  readonly end: number
+}
+
+/** So many beginnings of one run of characters are tried: a text without blanks must not be read once for each. */
+const triesMax = 8
+
+/** Null when no page can begin here. */
+const pageAt = (text: string, at: number, word: string, done: number): Page | null => {
+  const schemed = word === "://"
+  const letters = schemed ? /(?:^|[^a-z])(https?)$/i.exec(text.slice(Math.max(done, at - 6), at))?.[1] : ""
+  const start = word.startsWith(".")
+    ? backward(text, at, Math.max(done, at - hostMax), asciiHost)
+    : at - (letters?.length ?? 0)
+  const before = text.charAt(start - 1)
+  if (!schemed && (wordLike.test(before) || /[@/\\.\-+=%&]/.test(before))) return null
+  urlEnd.lastIndex = at + 1
+  const end = urlEnd.exec(text)?.index ?? text.length
+  if (end - start > lengthMax || letters === undefined) return { url: null, run: "", end }
+  const run = cut(text.slice(start, end).replaceAll("&amp;", "&"))
+  const url = readUrl(run)
+  return { url: url !== null && (schemed || evident(url)) ? url : null, run: schemed ? run : `http://${run}`, end }
+}
+
+/** Calls `tell` for each subject that the text mentions, in the order of the text. */
+export const scan = (text: string, tell: Tell): void => {
+  trigger.lastIndex = 0
+  /** Where the last mention ended. */
+  let done = 0
+  /** The run of characters in which pages were looked for in vain, and how often. */
+  let run = { end: 0, tries: 0 }
+  for (let found = trigger.exec(text); found !== null; found = trigger.exec(text)) {
+    const at = found.index
+    const [word] = found
+    const first = word.charAt(0)
+    let end = 0
+    if (first === "@" || first === "+" || first === "0") {
+      const hit = first === "@" ? (addressAt(text, at, done) ?? mentionAt(text, at)) : phoneAt(text, at)
+      if (hit !== null) tell(hit.reading)
+      end = hit?.end ?? 0
+    } else if (at >= run.end || run.tries < triesMax) {
+      const page = pageAt(text, at, word, done)
+      if (page?.url) {
+        tell(urlReading(page.url))
+        mentionsOfUrl(page.run, tell)
+        end = page.end
+      } else if (page !== null) {
+        const tries = page.end - at > lengthMax ? triesMax : page.end > run.end ? 1 : run.tries + 1
+        run = { end: Math.max(run.end, page.end), tries }
+        // What follows another scheme is no e-mail address: it may hold a password.
+        if (first === ":" && page.run === "" && tries < triesMax) end = page.end
+      }
+    }
+    if (end > 0) done = end
+    trigger.lastIndex = Math.max(end, at + 1)
+  }
+}

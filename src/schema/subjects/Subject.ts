@@ -1,0 +1,221 @@
+/**
+ * What a value is about, from the value itself or as somebody says: the one way in for queries and for writes.
+ *
+ * Forcing `domain` on an e-mail address or a URL gives its host: an agent that asks for the domain of what it has means that.
+ */
+import type { Place } from "./Countries.ts"
+import { domainsOf, type Host, readHost } from "./Domain.ts"
+import { readAddress, readEmail } from "./Email.ts"
+import {
+  type Account,
+  accountKeys,
+  accountNames,
+  accountOf,
+  normalizedAccount,
+  readAccount,
+  readMention
+} from "./Handle.ts"
+import { profileOf, readNetwork } from "./Network.ts"
+import { readPhone } from "./Phone.ts"
+import { bare, keyOf, type Kind, lengthMax, type Name, type Subject, visible } from "./Form.ts"
+import { readText } from "./Text.ts"
+import { isHomePage, parameter, readUrl, sentenceEnd, type Url } from "./Url.ts"
+
+export { type Kind, kinds, type Subject } from "./Form.ts"
+
+/** What stands around a value tells more about it. */
+export interface Saying {
+  readonly phone: boolean
+  readonly place: Place | null
+  /** It is a host, or an address on one, though its ending be unknown. */
+  readonly host: boolean
+}
+export const nothingSaid: Saying = { phone: false, place: null, host: false }
+
+/** A subject with all the keys that a value naming it is indexed under. */
+export interface Reading {
+  readonly subject: Subject
+  readonly names: ReadonlyArray<Name>
+}
+
+const subject = (kind: Kind, normalized: string): Subject => ({ kind, normalized })
+const exactly = (key: string): Name => ({ key, exact: true })
+const domainKey = (name: string): string => keyOf("d", name)
+/** A domain query also matches what is on the domain. */
+const onDomains = (host: Host): ReadonlyArray<Name> =>
+  domainsOf(host).map((name) => ({ key: domainKey(name), exact: false }))
+
+export const emailReading = ({ normalized, host }: { readonly normalized: string; readonly host: Host }): Reading => ({
+  subject: subject("email", normalized),
+  names: [exactly(keyOf("e", normalized)), ...onDomains(host)]
+})
+export const phoneReading = (number: string): Reading => ({
+  subject: subject("phone", number),
+  names: [exactly(keyOf("p", number))]
+})
+export const accountReading = (account: Account): Reading => ({
+  subject: subject("handle", normalizedAccount(account)),
+  names: accountNames(account)
+})
+export const networkReading = (profile: string): Reading => ({
+  subject: subject("network", profile),
+  names: [exactly(keyOf("n", profile))]
+})
+
+const chats = new Set(["wa.me", "api.whatsapp.com", "web.whatsapp.com"])
+/** Chat links name a phone number. */
+const chatPhone = (url: Url): string | null => {
+  if (!chats.has(url.host.name)) return null
+  const digits = url.host.name === "wa.me" ? url.segments[0] : parameter(url, "phone")
+  return digits ? readPhone(`+${digits.replace(/^\+/, "")}`, { named: true, place: null }) : null
+}
+
+/** A URL names a profile, a phone, an account, a domain, or itself. */
+export const urlReading = (url: Url): Reading => {
+  const on = onDomains(url.host)
+  const with_ = ({ subject, names }: Reading): Reading => ({ subject, names: [...names, ...on] })
+  const profile = profileOf(url)
+  if (profile !== null) return with_(networkReading(profile))
+  const phone = chatPhone(url)
+  if (phone !== null) return with_(phoneReading(phone))
+  const found = accountOf(url)
+  if (found?.exact) return with_(accountReading(found.account))
+  const page = exactly(keyOf("u", url.normalized))
+  if (isHomePage(url)) {
+    const { name } = url.host
+    return { subject: subject("domain", name), names: [exactly(domainKey(name)), page, ...on.slice(1)] }
+  }
+  const authors = found === null ? [] : accountNames(found.account).map(({ key }) => ({ key, exact: false }))
+  return { subject: subject("url", url.normalized), names: [page, ...authors, ...on] }
+}
+
+const pairs = new Set(["<>", '""', "''", "``", "“”", "()", "[]"])
+/** An IPv6 host keeps its brackets. */
+const addressed = /^\[[0-9a-f.]*:[0-9a-f:.]*\]$/i
+const isWrapped = (text: string): boolean =>
+  text.length > 1 && pairs.has(text.charAt(0) + text.charAt(text.length - 1)) && !addressed.test(text)
+
+/** A URL may end in a bracket of its own, so only pairs and the sentence's punctuation go. */
+const unwrapped = (value: string): string => {
+  let text = value.trim()
+  while (isWrapped(text)) text = text.slice(1, -1).trim()
+  let end = text.length
+  while (end > 0 && sentenceEnd.has(text.charAt(end - 1))) end--
+  return text.slice(0, end)
+}
+
+/** Whoever can be named has one of these; most strings of a result have not, or have white space, too. */
+const hopeful = /[@＠.。．+＋:/]|^\(?00/
+
+/** Reads a whole value; null when it names nothing but itself. Kind `text` is never a reading. */
+export const readValue = (value: string, saying: Saying): Reading | null => {
+  if (value.length > lengthMax || value.length < 2) return null
+  if (!saying.phone && !hopeful.test(value)) return null
+  const text = visible(value).trim()
+  const spaced = /\s/.test(text)
+  const email = readEmail(text, saying.host)
+  if (email !== null) return emailReading(email)
+  const phone = readPhone(bare(text), { named: saying.phone, place: saying.place })
+  if (phone !== null) return phoneReading(phone)
+  const tight = unwrapped(text)
+  if (spaced && /\s/.test(tight)) return null
+  const mentioned = readMention(bare(text))
+  if (mentioned !== null) return accountReading(mentioned)
+  const url = readUrl(tight, saying.host)
+  return url === null ? null : urlReading(url)
+}
+
+/** The kind that a value shows by itself; `text` when it is nothing else, null when it is empty or over-long. */
+export const detect = (value: string): Subject | null => {
+  if (value.length > lengthMax) return null
+  const found = readValue(value, nothingSaid)?.subject ?? digitsAsked(value)
+  if (found !== null) return found
+  const text = readText(value)
+  return text === null ? null : subject("text", text)
+}
+
+/** In a question, 00 with digits alone is dialled; in data, it is more often an identifier. */
+const digitsAsked = (value: string): Subject | null => {
+  const text = value.trim()
+  const phone = /^00[1-9]\d{8,14}$/.test(text) ? readPhone(text, { named: true, place: null }) : null
+  return phone === null ? null : subject("phone", phone)
+}
+
+const readDomain = (text: string): string | null => {
+  const email = readEmail(text, true)
+  const rest = text.replace(/^(\*\.|@)/, "")
+  const host = email?.host ?? readUrl(rest, true)?.host ?? readHost(rest)
+  return host === null || host.registrable === null || !host.name.includes(".") ? null : host.name
+}
+
+const readHandle = (text: string): Account | null => {
+  const url = /[./]/.test(text) && !text.startsWith("@") ? readUrl(text) : null
+  const found = url === null ? null : accountOf(url)
+  if (found !== null) return found.exact ? found.account : null
+  if (url?.schemed || readAddress(text, true) !== null) return null
+  return readAccount(text)
+}
+
+/** The value as the kind that somebody says it is; null when it does not read as that. */
+export const readAs = (value: string, kind: Kind): Subject | null => {
+  if (value.length > lengthMax) return null
+  const text = visible(value).trim()
+  const tight = unwrapped(text)
+  const read = (): string | null | undefined => {
+    switch (kind) {
+      case "email":
+        return readEmail(text, true)?.normalized
+      case "domain":
+        return readDomain(tight)
+      case "network":
+        return readNetwork(tight)
+      case "url":
+        return readUrl(tight, true)?.normalized
+      case "handle": {
+        const account = readHandle(tight)
+        return account === null ? null : normalizedAccount(account)
+      }
+      case "phone": {
+        const url = readUrl(tight)
+        return (url === null ? null : chatPhone(url)) ?? readPhone(bare(text), { named: true, place: null })
+      }
+      case "text":
+        return readText(value)
+    }
+  }
+  const normalized = read()
+  return normalized === null || normalized === undefined ? null : subject(kind, normalized)
+}
+
+/** A page that is a profile is indexed as that profile, so a question about the page asks for the profile. */
+const urlKeys = (normalized: string): ReadonlyArray<string> => {
+  const url = readUrl(normalized, true)
+  const found = url === null ? null : urlReading(url)
+  if (found === null || found.subject.kind === "url" || found.subject.kind === "domain") return [keyOf("u", normalized)]
+  return queryKeys(found.subject).slice(0, 1)
+}
+
+/**
+ * The one or few keys under which values that match this subject were indexed. A run matches when it has any of them.
+ * None for kind `text`, which the full-text index answers.
+ */
+export const queryKeys = ({ kind, normalized }: Subject): ReadonlyArray<string> => {
+  switch (kind) {
+    case "email":
+      return [keyOf("e", normalized)]
+    case "domain":
+      return [domainKey(normalized)]
+    case "network":
+      return [keyOf("n", normalized)]
+    case "url":
+      return urlKeys(normalized)
+    case "handle": {
+      const account = readAccount(normalized)
+      return account === null ? [] : accountKeys(account)
+    }
+    case "phone":
+      return [keyOf("p", normalized)]
+    case "text":
+      return []
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * Free text: a whole phrase, in any case, with any white space between its words.
+ *
+ * The full-text index holds what `searchable` makes of a run's strings, so a phrase is found there letter by letter.
+ */
+import { isAscii, lengthMax, visible } from "./Form.ts"
+
+/** Control characters can't be stored, and nobody types them. */
+const blank = /[\s\p{Cc}]+/gu
+
+const folded = (value: string): string =>
+  isAscii(value)
+    ? value.toLowerCase()
+    : value.toWellFormed().normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC").replaceAll("ς", "σ")
+
+/** Text in the form in which phrases are compared. */
+export const searchable = (value: string): string => folded(visible(value)).replace(blank, " ").trim()
+
+const quotes = [`""`, "“”", "„“", "«»"]
+
+/** A phrase to look for; quotes around it only say that it is one. Null when nothing is left of it. */
+export const readText = (value: string): string | null => {
+  if (value.length > lengthMax) return null
+  let text = searchable(value)
+  while (text.length > 1 && quotes.includes(text.charAt(0) + text.charAt(text.length - 1)))
+    text = text.slice(1, -1).trim()
+  return text === "" || text.length > lengthMax ? null : text
+}
+
+const letter = /[\p{L}\p{N}\p{M}_]/u
+
+/** Whether a searchable text holds the phrase as whole words: "ann" is not in "hannah". */
+export const holdsPhrase = (text: string, phrase: string): boolean => {
+  const opens = letter.test(phrase.charAt(0))
+  const closes = letter.test(phrase.charAt(phrase.length - 1))
+  for (let at = text.indexOf(phrase); at >= 0; at = text.indexOf(phrase, at + 1)) {
+    const before = text.charAt(at - 1)
+    const after = text.charAt(at + phrase.length)
+    if (!(opens && letter.test(before)) && !(closes && letter.test(after))) return true
+  }
+  return false
+}

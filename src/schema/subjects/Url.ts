@@ -1,0 +1,147 @@
+/**
+ * URLs: one form for every way of writing the same page.
+ *
+ * http and https are one page, and so are hosts with and without `www.`. Tracking parameters, the order of parameters,
+ * fragments that only scroll, and slashes at the end make no difference; the case of a path does.
+ */
+import { type Host, isDomain, parsedHost } from "./Domain.ts"
+import { lengthMax } from "./Form.ts"
+
+export interface Url {
+  /** Without the scheme, so that it reads well: `example.com/a?b=1`. */
+  readonly normalized: string
+  readonly host: Host
+  /** Empty when it is the scheme's own. */
+  readonly port: string
+  /** It was written with `http://`, `https://` or `//`. */
+  readonly schemed: boolean
+  /** Path, parameters and route are empty. */
+  readonly bareHost: boolean
+  /** Decoded parts of the path (or of a `#!` route), empty ones left out. */
+  readonly segments: ReadonlyArray<string>
+  readonly query: string
+}
+
+const tracking = new Set([
+  ...["gclid", "gclsrc", "gbraid", "wbraid", "dclid", "srsltid", "_ga", "_gl", "fbclid", "igsh", "igshid", "msclkid"],
+  ...["mc_cid", "mc_eid", "yclid", "ysclid", "_openstat", "ttclid", "twclid", "li_fat_id", "rdt_cid", "epik", "scid"],
+  ...["_hsenc", "_hsmi", "__hssc", "__hstc", "__hsfp", "hsctatracking", "mkt_tok", "vero_id", "oly_anon_id"],
+  ...["oly_enc_id", "wickedid", "s_cid", "spm", "ref", "ref_src", "ref_url", "trk", "trkinfo", "trackingid", "lipi"],
+  ...["licu", "originalsubdomain", "original_referer", "is_from_webapp", "sender_device"]
+])
+/** `ref` is a branch or a commit there, so it names another page. */
+const branching = new Set(["github.com", "gitlab.com", "bitbucket.org", "codeberg.org"])
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+const escaped = /%([0-9a-fA-F]{2})|%|[^A-Za-z0-9\-._~!$&'()*+,;=:@/%?#]/g
+const unreserved = /[A-Za-z0-9\-._~!'()*]/
+
+/** Percent-encoding in one form: what needs none has none, the rest is in upper case. */
+const encoded = (text: string): string =>
+  text.replace(escaped, (found: string, hex: string | undefined) => {
+    if (found === "%") return "%25"
+    if (hex === undefined) return encodeURIComponent(found.toWellFormed())
+    const character = String.fromCharCode(Number.parseInt(hex, 16))
+    return unreserved.test(character) ? character : found.toUpperCase()
+  })
+
+const isTracking = (name: string, host: Host): boolean =>
+  name.startsWith("utm_") ||
+  (tracking.has(name) && !((name === "ref" || name === "spm") && branching.has(host.registrable ?? "")))
+
+/** Any spelling of a parameter is decoded and written anew; what reads well as it is stays so. */
+const written = (text: string): string =>
+  encodeURIComponent(decoded(text).toWellFormed()).replace(/%(?:2F|3A|40|2C)/g, decodeURIComponent)
+
+/** Parameters by name; those of one name keep their order, because it may mean something. */
+const queryOf = (search: string, host: Host): string => {
+  if (search.length < 2) return ""
+  const kept: Array<readonly [string, string]> = []
+  for (const part of search.slice(1).replaceAll("+", "%20").split("&")) {
+    const sign = part.indexOf("=")
+    const name = written(sign < 0 ? part : part.slice(0, sign))
+    const value = sign < 0 ? "" : written(part.slice(sign + 1))
+    if ((name !== "" || value !== "") && !isTracking(decoded(name).toLowerCase(), host)) {
+      kept.push([name, value === "" ? name : `${name}=${value}`])
+    }
+  }
+  kept.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+  return kept.map(([, part]) => part).join("&")
+}
+
+/** Routes of pages that run in the browser are pages; every other fragment is a place on one. */
+const routeOf = (hash: string): string => (/^#!?\/?./.test(hash) && /^#[!/]/.test(hash) ? encoded(hash) : "")
+
+/** What ends a sentence does not end a URL in its normalized form, or it would be cut off when that is read again. */
+export const sentenceEnd: ReadonlySet<string> = new Set([".", ",", ";", ":", "!", "'", '"'])
+const closed = (text: string): string => {
+  const last = text.charAt(text.length - 1)
+  return sentenceEnd.has(last) ? `${text.slice(0, -1)}%${last.charCodeAt(0).toString(16).toUpperCase()}` : text
+}
+
+const scheme = /^(?:https?:)?\/\//i
+const authority = /^(?:\[[0-9a-f:.]+\]|[^\s/?#@\\:[\]]+)(?::\d{1,5})?(?=[/?#]|$)/i
+const fourNumbers = /^(\d{1,3}\.){3}\d{1,3}(?=[:/?#]|$)/
+const numbers = /^[\dxa-f.]*\d(?=[:/?#]|$)/i
+
+/**
+ * Reads a whole value as a URL. Without a scheme it must look like one: a host of a known ending that is no file name.
+ * `loose`: somebody says that it is one, so any host with a dot will do. Null when it is none.
+ */
+export const readUrl = (text: string, loose = false): Url | null => {
+  if (text.length > lengthMax || text.length < 3 || /\s/.test(text)) return null
+  const prefix = scheme.exec(text)?.[0]
+  const rest = text.slice(prefix?.length ?? 0)
+  if (prefix === undefined) {
+    if (!authority.test(rest)) return null
+    if (numbers.test(rest) && !fourNumbers.test(rest)) return null
+  }
+  const parsed = URL.parse(`http://${rest}`)
+  const host = parsed === null ? null : parsedHost(parsed.hostname)
+  if (parsed === null || host === null) return null
+  const path = encoded(parsed.pathname).replace(/\/+$/, "")
+  const query = queryOf(parsed.search, host)
+  const route = routeOf(parsed.hash)
+  const bareHost = path === "" && query === "" && route === ""
+  const local = host.name === "localhost"
+  const dotted = host.name.includes(".") || host.name.startsWith("[")
+  if (prefix === undefined && !local) {
+    const evident =
+      host.known && (host.registrable !== null || !/[a-z]/.test(host.name)) && (!host.fileLike || !bareHost)
+    if (!evident && !(loose && dotted)) return null
+  }
+  const port = parsed.port === "443" ? "" : parsed.port
+  const head = `${dotted || local ? "" : "http://"}${host.name}${port === "" ? "" : `:${port}`}`
+  const normalized = closed(`${head}${path}${query === "" ? "" : `?${query}`}${route}`)
+  if (normalized.length > lengthMax) return null
+  const parts = path === "" && route !== "" ? route.replace(/^#!?/, "") : path
+  return {
+    normalized,
+    host,
+    port,
+    schemed: prefix !== undefined,
+    bareHost,
+    segments: parts
+      .split("/")
+      .filter((part) => part !== "")
+      .map(decoded),
+    query
+  }
+}
+
+/** The first value of a parameter, decoded. */
+export const parameter = ({ query }: Url, name: string): string | null => {
+  for (const part of query.split("&")) if (part.startsWith(`${name}=`)) return decoded(part.slice(name.length + 1))
+  return null
+}
+
+/** A bare host is a domain; with a scheme and a port of its own it is a service there. */
+export const isHomePage = ({ bareHost, port, schemed, host }: Url): boolean =>
+  bareHost && (port === "" || !schemed) && host.registrable !== null && (schemed || isDomain(host) || host.known)

@@ -1,0 +1,113 @@
+/**
+ * Walks any JSON value in the order of the document, with what the fields around a value say about it.
+ *
+ * Total and bounded; a path is only put together when somebody asks for it.
+ */
+import { callingCode, countryCalled, type Place } from "./Countries.ts"
+import { entryOf, type Field, fieldOf, nameless } from "./Field.ts"
+import { platformCalled } from "./Platforms.ts"
+
+/** Real results are a tenth as deep; a stack has an end. */
+const depthMax = 100
+/** A page of a thousand results with a hundred facts each, twice. */
+const nodesMax = 200_000
+/** An object with more names is a map: its names are data, not words about their values. */
+const fieldsMax = 500
+const pathMax = 400
+const partMax = 100
+
+const ordinary = /^[A-Za-z_$][\w$-]*$/
+
+const joined = (path: string, name: string): string => {
+  const part = name.length > partMax ? `${name.slice(0, partMax).toWellFormed()}…` : name
+  const whole = ordinary.test(part) ? (path === "" ? part : `${path}.${part}`) : `${path}[${JSON.stringify(part)}]`
+  return whole.length > pathMax ? `${whole.slice(0, pathMax).toWellFormed()}…` : whole
+}
+const indexed = (path: string, index: number): string => (path.length > pathMax ? path : `${path}[${index}]`)
+
+/** What the fields around a value say about it, the nearest first. */
+export interface Around {
+  readonly place: Place | null
+  readonly platform: string | null
+  readonly parent: Field
+}
+
+const nothingAround: Around = { place: null, platform: null, parent: nameless }
+
+export type Visit = (value: string | number, field: Field, around: Around, path: () => string) => void
+
+/** The object's own word on country and platform, else that of the objects around it. */
+const aroundOf = (json: object, keys: ReadonlyArray<string>, field: Field, outer: Around): Around => {
+  let place: Place | null = null
+  let rank = 0
+  let platform: string | null = null
+  for (const key of keys) {
+    const { country, calling, tellsPlatform } = fieldOf(key)
+    if (country === 0 && !calling && !tellsPlatform) continue
+    const value: unknown = Reflect.get(json, key)
+    if (typeof value === "string" || typeof value === "number") {
+      if (tellsPlatform && platform === null && typeof value === "string") platform = platformCalled(value)
+      const named = country > rank && typeof value === "string" ? countryCalled(value) : null
+      const dialled = named === null && calling && rank === 0 ? callingCode(value) : null
+      if (named !== null || dialled !== null) {
+        place = named ?? dialled
+        rank = named === null ? 0 : country
+      }
+    }
+  }
+  if (place === null) place = locationOf(json)
+  const parent = field.generic ? outer.parent : field
+  const spoken = field.platform !== null && !field.phone ? field.platform : null
+  return { place: place ?? outer.place, platform: platform ?? spoken ?? outer.platform, parent }
+}
+
+/** `{"phone": …, "location": {"country": "DE"}}` */
+const locationOf = (json: object): Place | null => {
+  const location: unknown = Reflect.get(json, "location") ?? Reflect.get(json, "address")
+  if (typeof location !== "object" || location === null || Array.isArray(location)) return null
+  for (const name of ["country_code", "countryCode", "country"]) {
+    const value: unknown = Reflect.get(location, name)
+    const place = typeof value === "string" ? countryCalled(value) : null
+    if (place !== null) return place
+  }
+  return null
+}
+
+/** Walks values in the order of the document; false when there was more than the bounds allow. */
+export const walk = (json: unknown, visit: Visit, name?: (name: string, path: () => string) => void): boolean => {
+  let nodes = 0
+  let complete = true
+  const step = (value: unknown, field: Field, around: Around, path: () => string, depth: number): void => {
+    if (++nodes > nodesMax) {
+      complete = false
+      return
+    }
+    if (typeof value === "string" || typeof value === "number") return visit(value, field, around, path)
+    if (typeof value !== "object" || value === null) return
+    if (depth >= depthMax) {
+      complete = false
+      return
+    }
+    let own: string | undefined
+    const here = () => (own ??= path())
+    if (Array.isArray(value)) {
+      for (let index = 0; index < value.length; index++) {
+        if (nodes > nodesMax) return
+        step(value[index], field, around, () => indexed(here(), index), depth + 1)
+      }
+      return
+    }
+    const keys = Object.keys(value)
+    const record = keys.length <= fieldsMax
+    const inner = aroundOf(value, record ? keys : [], field, around)
+    for (const key of keys) {
+      if (nodes > nodesMax) return
+      const known = record ? fieldOf(key) : entryOf(key)
+      const there = () => joined(here(), key)
+      if (known.subject) name?.(key, there)
+      step(Reflect.get(value, key), known, inner, there, depth + 1)
+    }
+  }
+  step(json, nameless, nothingAround, () => "", 0)
+  return complete
+}
