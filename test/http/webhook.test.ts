@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { createHmac } from "node:crypto"
 import { figures, startApp, until } from "../app.ts"
 import type { Thing } from "../payments/account.ts"
-import { type Desk, openDesk, type Sale, webhookPath } from "../payments/cashdesk.ts"
+import { type Desk, moved, openDesk, type Sale, webhookPath } from "../payments/cashdesk.ts"
 import { type DeliverOptions, startStripe, webhookSecret } from "../payments/standin.ts"
 
 let desk: Desk
@@ -73,6 +73,21 @@ describe("the door", () => {
       await app.stop()
       await stripe.stop()
     }
+  })
+
+  test("a refund that can't be placed while Stripe is away is 503, so that it comes again, and then counts", async () => {
+    const { org, intent, event } = await unheard()
+    desk.stripe.refund(intent, 500)
+    const refund = desk.about(intent).find(({ type }) => type === "refund.created") ?? expect.unreachable("no refund")
+    const before = await desk.everything()
+    const away = desk.stripe.fault({ on: /^GET \/v1\/payment_intents\//, how: 503, times: 1_000 })
+    const { status, text } = await desk.stripe.deliver(desk.url(), refund)
+    away.lift()
+    expect([status, JSON.parse(text)]).toEqual([503, problem("service_unavailable")])
+    expect(await desk.everything()).toBe(before)
+    await desk.tellAll([refund, event])
+    await desk.applied(org)
+    expect(await moved(org)).toEqual(["topup 25.00", "refund -5.00"])
   })
 
   test("events of other shops and of kinds that nobody asked for are received, and do nothing", async () => {
