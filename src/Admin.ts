@@ -4,7 +4,7 @@
  * Money moves as it does everywhere: a command is stored and a worker's turn applies it, so these work beside a running service,
  * and without one a credit waits for the next. Data goes to stdout, every other word to stderr.
  */
-import { Console, Effect, Option, References, Schema, Stdio, Terminal } from "effect"
+import { Clock, Console, Effect, Option, References, Schema, Stdio, Terminal } from "effect"
 import { Asking } from "./actors/Asking.ts"
 import { encodeCredit } from "./actors/Commands.ts"
 import { bad, known, onDatabase, organizationView, plain, print, table, unknown, when } from "./AdminOutput.ts"
@@ -13,6 +13,7 @@ import { CommandFailed } from "./http/client/Client.ts"
 import { Accounts, type KeyRow } from "./layers/Accounts.ts"
 import { Books, type EntryRow } from "./layers/Books.ts"
 import { newId } from "./layers/Ids.ts"
+import { Reindex } from "./layers/Reindex.ts"
 import { looksLike } from "./schema/Ids.ts"
 import { dollars, type MicroUsd, Usd, usd } from "./schema/Money.ts"
 
@@ -185,4 +186,30 @@ export const revoke = (key_id: string, json: boolean) =>
     yield* json
       ? print({ id: key_id, org_id: owner.value, name, display, revoked_at: revoked_at?.toISOString() ?? null })
       : Console.log(`revoked: ${key_id} ${plain(name)} (${display}) of ${owner.value}, since ${when(revoked_at)}`)
+  }).pipe(onDatabase)
+
+const progressMillis = 1_000
+
+/** Goes on where an earlier one was broken off; `restart` begins anew. */
+export const reindexHistory = (restart: boolean) =>
+  Effect.gen(function* () {
+    const reindex = yield* Reindex
+    if (restart) yield* reindex.restart
+    const all = yield* reindex.runs
+    let runs = 0
+    let subjects = 0
+    let told = yield* Clock.currentTimeMillis
+    for (;;) {
+      const step = yield* reindex.step
+      if (step.runs === 0) break
+      runs += step.runs
+      subjects += step.subjects
+      const now = yield* Clock.currentTimeMillis
+      if (now - told < progressMillis) continue
+      told = now
+      yield* Console.error(
+        `${runs} runs of about ${Math.max(all, runs)} indexed; it may be broken off and goes on from there`
+      )
+    }
+    yield* Console.log(`${runs} runs indexed, ${subjects} subjects; workers index their words within moments.`)
   }).pipe(onDatabase)

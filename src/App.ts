@@ -8,6 +8,7 @@ import { Admission } from "./actors/Admission.ts"
 import { Asking } from "./actors/Asking.ts"
 import { Cashier } from "./actors/Cashier.ts"
 import { Executions } from "./actors/Executions.ts"
+import { Historian } from "./actors/Historian.ts"
 import { Lanes } from "./actors/Lanes.ts"
 import { PaymentEvents } from "./actors/PaymentEvents.ts"
 import { ReferralActor } from "./actors/ReferralActor.ts"
@@ -70,7 +71,7 @@ const Doors = Layer.mergeAll(Admission.layer, TopUps.layer, PaymentEvents.layer,
 )
 
 const Working = Workers.pipe(
-  Layer.provide(Layer.mergeAll(WalletActor.layer, RunActor.layer, Cashier.layer)),
+  Layer.provide(Layer.mergeAll(WalletActor.layer, RunActor.layer, Cashier.layer, Historian.layer)),
   Layer.provide(Executions.layer)
 )
 

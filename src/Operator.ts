@@ -156,6 +156,17 @@ const revoke = Command.make(
   ({ key_id, json }) => Effect.flatMap(administration, (loaded) => loaded.revoke(key_id, json))
 ).pipe(Command.withDescription("Revoke an API key, at once and for good"))
 
+const reindex = Command.make(
+  "reindex-history",
+  {
+    restart: Flag.Boolean("restart").pipe(
+      Flag.withDescription("begin anew instead of going on where an earlier one was broken off"),
+      Flag.withDefault(false)
+    )
+  },
+  ({ restart }) => Effect.flatMap(administration, (loaded) => loaded.reindexHistory(restart))
+).pipe(Command.withDescription("Index what older runs are about, so that history finds them"))
+
 export const admin = Command.make("admin").pipe(
   Command.withDescription("Look after organizations: their credit, books and keys"),
   Command.withSubcommands([
@@ -163,6 +174,7 @@ export const admin = Command.make("admin").pipe(
     show,
     crediting("credit", "bonus", "Grant an organization credit"),
     crediting("refund", "refund", "Give an organization money back"),
+    reindex,
     Command.make("keys").pipe(Command.withDescription("Maintain API keys"), Command.withSubcommands([revoke]))
   ])
 )

@@ -12,6 +12,8 @@ import { Actors } from "./layers/Actors.ts"
 import { Audit } from "./layers/Audit.ts"
 import { Books } from "./layers/Books.ts"
 import { CatalogStore } from "./layers/CatalogStore.ts"
+import { Erasure } from "./layers/Erasure.ts"
+import { HistoryStore } from "./layers/HistoryStore.ts"
 import { Leases } from "./layers/Leases.ts"
 import { MailStore } from "./layers/MailStore.ts"
 import { Ownership } from "./layers/Ownership.ts"
@@ -20,14 +22,19 @@ import { Queues } from "./layers/Queues.ts"
 import { Redis } from "./layers/Redis.ts"
 import { Referrals } from "./layers/Referrals.ts"
 import { ReferralShares } from "./layers/ReferralShares.ts"
+import { Reindex } from "./layers/Reindex.ts"
 import { RunStore } from "./layers/RunStore.ts"
 import { Signals } from "./layers/Signals.ts"
 import { Stats } from "./layers/Stats.ts"
 import { TurnStore } from "./layers/TurnStore.ts"
 import { WaitStore } from "./layers/WaitStore.ts"
+import { Words } from "./layers/Words.ts"
 import { DatabaseLayer } from "./layers/Database.ts"
 
 const Stores = Layer.mergeAll(
+  Erasure.layer.pipe(Layer.provideMerge(HistoryStore.layer)),
+  Words.layer,
+  Reindex.layer,
   RunStore.layer,
   TurnStore.layer,
   MailStore.layer,

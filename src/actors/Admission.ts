@@ -19,6 +19,7 @@ import type * as Money from "../schema/Money.ts"
 import type { Exclusion, Plan } from "../schema/Plan.ts"
 import { isFinal, isRunStatus } from "../schema/Run.ts"
 import { type Candidate, type Route, type RoutingRequest, route } from "../schema/Routing.ts"
+import { requestSubjects } from "../layers/Subjects.ts"
 import { Lanes } from "./Lanes.ts"
 import { rawRoute, rawRun } from "./RawRoute.ts"
 import { type WatchedEnd, Waiters } from "./Waiters.ts"
@@ -131,7 +132,8 @@ const rowOf = (run: NewRun, created_at: Date, { ending, finished_at, result }: W
   error_code: ending.error_code,
   error_message: ending.error_message,
   created_at,
-  finished_at
+  finished_at,
+  erased_at: null
 })
 
 export class Admission extends Context.Service<
@@ -284,7 +286,7 @@ export class Admission extends Context.Service<
         const admit = Effect.uninterruptible(
           Effect.gen(function* () {
             yield* crashPoint("admit.before")
-            const admitted = yield* store.admit(run)
+            const admitted = yield* store.admit({ ...run, subjects: requestSubjects(run.org_id, run.input, run.plan) })
             yield* crashPoint("admit.after")
             if (admitted._tag === "Admitted") yield* lanes.nudge(admitted.lane)
             yield* crashPoint("wake.after")

@@ -160,9 +160,17 @@ export class Cashier extends Context.Service<
         const found = yield* payments.eventsSince(new Date(readTo.getTime() - overlapMillis))
         const unseen = yield* store.unseen(found.map((event) => event.event_id))
         let ours = 0
+        let missed = 0
         for (const event of found) {
-          if (unseen.has(event.event_id) && (yield* events.hear(event)) === "stored") ours += 1
+          if (!unseen.has(event.event_id)) continue
+          // One that can't be looked into must not keep the others waiting; all are read again until it can.
+          const heard = yield* Effect.catchTag(events.hear(event), "ProcessorUnavailable", ({ message }) =>
+            Effect.as(Effect.logWarning(`${event.type} ${event.event_id}: ${message}`), "missed" as const)
+          )
+          if (heard === "stored") ours += 1
+          if (heard === "missed") missed += 1
         }
+        if (missed > 0) return ours
         yield* store.keepReadTo(payments.processor, now)
         return ours
       })

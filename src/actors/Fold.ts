@@ -25,6 +25,8 @@ export interface TurnAnswer {
   readonly ended: ReadonlyArray<Ending>
   /** Whether an automatic charge was decided on: the cashier has work. */
   readonly charges: boolean
+  /** Events that do not fit the payment they name: somebody should look. */
+  readonly mismatches: ReadonlyArray<string>
   /** Runs that became final and commands that were answered. */
   readonly signals: ReadonlyArray<string>
   /** The database's time of the commit. */
@@ -214,6 +216,9 @@ export const fold = (view: TurnView, room: Room, names: Names) => {
     queued,
     ended: effects.ended,
     charges: effects.payments.charges.length > 0,
+    mismatches: effects.payments.events.flatMap((event) =>
+      event.outcome === "mismatch" ? [`${event.event_id} does not fit ${event.payment_id} of ${event.org_id}`] : []
+    ),
     signals
   }
   return { effects, answer: told }

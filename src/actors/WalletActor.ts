@@ -19,6 +19,7 @@ const nothing: TurnAnswer = {
   queued: false,
   ended: [],
   charges: false,
+  mismatches: [],
   signals: [],
   committed_at: new Date(0)
 }

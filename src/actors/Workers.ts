@@ -14,6 +14,7 @@ import { Settings } from "../layers/Settings.ts"
 import { Signals } from "../layers/Signals.ts"
 import { Cashier } from "./Cashier.ts"
 import { Executions } from "./Executions.ts"
+import { Historian } from "./Historian.ts"
 import { Lanes } from "./Lanes.ts"
 import { ReferralActor } from "./ReferralActor.ts"
 import { Waiters } from "./Waiters.ts"
@@ -33,6 +34,8 @@ const resumesMax = 5
 const stuckSeconds = 4
 /** A charge is made at once by the process whose turn decided on it; this is for those whose process died. */
 const tendPaymentsEvery = "2 seconds"
+const indexEvery = "1 second"
+const retainEvery = "1 hour"
 const tendEverySweeps = 15
 const forgetEverySweeps = 300
 
@@ -48,6 +51,7 @@ export const Workers = Layer.effectDiscard(
     const wallet = yield* WalletActor
     const runActor = yield* RunActor
     const cashier = yield* Cashier
+    const historian = yield* Historian
     const lanes = yield* Lanes
     const referrals = yield* ReferralActor
     const waiters = yield* Waiters
@@ -73,6 +77,8 @@ export const Workers = Layer.effectDiscard(
             yield* Effect.forEach(answer.started, start, { discard: true })
             if (answer.queued) yield* claimSoon
             if (answer.charges) fork(tendPayments)
+            for (const mismatch of answer.mismatches)
+              yield* Effect.logError(`${mismatch}: nothing was credited; see rungate audit and the payment processor`)
             for (const ending of answer.ended) waiters.keepEnd(ending, answer.committed_at)
             if (answer.signals.length > 0) {
               yield* crashPoint("settle.after")
@@ -190,6 +196,8 @@ export const Workers = Layer.effectDiscard(
     yield* everyWhile(tendPayments, Schedule.spaced(tendPaymentsEvery), "cashier")
     const reconcileEvery = Schedule.spaced(`${settings.reconcileSeconds} seconds`)
     yield* everyWhile(Effect.asVoid(cashier.reconcile), reconcileEvery, "reconciler")
+    yield* everyWhile(historian.index, Schedule.spaced(indexEvery), "word index")
+    yield* everyWhile(historian.retain, Schedule.spaced(retainEvery), "retention")
     yield* everyWhile(referrals.accrue, Schedule.spaced(`${settings.referralSeconds} seconds`), "referrals")
     // Registered last, so it runs first: executions end while the lanes still take their settlements.
     yield* Effect.addFinalizer(() =>

@@ -21,6 +21,9 @@ export const httpStatusOf = (run: RunRow): number => {
 
 export const pollUrl = (run_id: string) => `/v1/runs/${run_id}`
 
+const erasedHint = (at: Date) =>
+  `Its input and result were erased on ${at.toISOString().slice(0, 10)}; what it was charged stays on the ledger.`
+
 /** `now` in milliseconds since 1970, for the duration of a run that is not finished. */
 export const runJson = (run: RunRow, now: number, withResult: boolean): string => {
   const done = isFinalRow(run)
@@ -46,7 +49,8 @@ export const runJson = (run: RunRow, now: number, withResult: boolean): string =
     request_id: run.request_id,
     created_at: run.created_at.toISOString()
   })
-  const parts = [head.slice(0, -1), `"attempts":${run.attempts ?? "[]"}`, `"hints":${run.hints ?? "[]"}`]
+  const hints = run.erased_at === null ? (run.hints ?? "[]") : JSON.stringify([erasedHint(run.erased_at)])
+  const parts = [head.slice(0, -1), `"attempts":${run.attempts ?? "[]"}`, `"hints":${hints}`]
   if (withResult && run.result !== null) parts.push(`"result":${run.result}`)
   if (run.error_code !== null)
     parts.push(`"error":${JSON.stringify({ code: run.error_code, message: run.error_message ?? "" })}`)

@@ -13,6 +13,7 @@ import { AuthLayer } from "./Auth.ts"
 import { bodyBytesMax, BoundaryLayer } from "./Boundary.ts"
 import { CatalogHandlers } from "./handlers/Catalog.ts"
 import { DiscoveryHandlers } from "./handlers/Discovery.ts"
+import { HistoryHandlers } from "./handlers/History.ts"
 import { KeysHandlers } from "./handlers/Keys.ts"
 import { ReferralsHandlers } from "./handlers/Referrals.ts"
 import { RunsHandlers } from "./handlers/Runs.ts"
@@ -36,6 +37,7 @@ export const Routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
     Layer.provide([
       RunsHandlers,
+      HistoryHandlers,
       DiscoveryHandlers,
       CatalogHandlers,
       WalletHandlers,

@@ -18,6 +18,8 @@ export interface NewMail {
   readonly payload: string
   /** JSON text that becomes the run's result; it does not travel through a turn. */
   readonly result: string | null
+  /** What the result is about; see Subjects.ts. */
+  readonly subjects?: string | null
 }
 
 export interface Backlog {
@@ -54,10 +56,11 @@ export class MailStore extends Context.Service<
             WITH asked AS (
               SELECT * FROM unnest(${texts(mail.map((m) => m.command_id))}, ${texts(mail.map((m) => m.org_id))},
                 ${texts(mail.map((m) => m.run_id))}, ${texts(mail.map((m) => m.tag))}, ${texts(mail.map((m) => m.payload))},
-                ${texts(mail.map((m) => m.result))}) AS t(command_id, org_id, run_id, tag, payload, result)
+                ${texts(mail.map((m) => m.result))}, ${texts(mail.map((m) => m.subjects ?? null))})
+                AS t(command_id, org_id, run_id, tag, payload, result, subjects)
             ), sent AS (
-              INSERT INTO mailbox (lane, command_id, org_id, run_id, tag, payload, result)
-              SELECT w.lane, a.command_id, a.org_id, a.run_id, a.tag, a.payload::json, a.result::json FROM asked a JOIN wallets w USING (org_id)
+              INSERT INTO mailbox (lane, command_id, org_id, run_id, tag, payload, result, subjects)
+              SELECT w.lane, a.command_id, a.org_id, a.run_id, a.tag, a.payload::json, a.result::json, a.subjects::json FROM asked a JOIN wallets w USING (org_id)
             )
             SELECT DISTINCT a.org_id, w.lane FROM asked a JOIN wallets w USING (org_id)`
           const lanes = new Map(rows.map((row) => [row.org_id, row.lane]))

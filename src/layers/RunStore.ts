@@ -6,8 +6,9 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { bigints, texts } from "./Columns.ts"
+import { bigints, booleans, texts } from "./Columns.ts"
 import { batch } from "./Batch.ts"
+import type { SubjectRow } from "./Subjects.ts"
 
 export interface NewRun {
   readonly run_id: string
@@ -28,6 +29,11 @@ export interface NewRun {
   readonly input: string
   readonly plan: string
   readonly routing_reason: string
+}
+
+export interface AdmittedRun extends NewRun {
+  /** What the request is about. */
+  readonly subjects: ReadonlyArray<SubjectRow>
 }
 
 export type Admission =
@@ -55,6 +61,8 @@ export interface RunRow {
   readonly error_message: string | null
   readonly created_at: Date
   readonly finished_at: Date | null
+  /** When its input and result were erased. */
+  readonly erased_at: Date | null
 }
 
 export interface ListFilter {
@@ -84,7 +92,7 @@ const readsMax = 500
 export class RunStore extends Context.Service<
   RunStore,
   {
-    readonly admit: (run: NewRun) => Effect.Effect<Admission>
+    readonly admit: (run: AdmittedRun) => Effect.Effect<Admission>
     /** Null for an unknown run, and for one of another organization. */
     readonly find: (org_id: string, run_id: string) => Effect.Effect<RunRow | null>
     readonly list: (filter: ListFilter) => Effect.Effect<ReadonlyArray<RunRow>>
@@ -95,7 +103,8 @@ export class RunStore extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const admitAll = Effect.fnUntraced(function* (runs: ReadonlyArray<NewRun>) {
+      const admitAll = Effect.fnUntraced(function* (runs: ReadonlyArray<AdmittedRun>) {
+        const about = runs.flatMap(({ run_id, subjects }) => subjects.map((subject) => ({ ...subject, run_id })))
         const rows = yield* sql<AdmitRow>`
           WITH asked AS (
             SELECT * FROM unnest(
@@ -124,6 +133,13 @@ export class RunStore extends Context.Service<
             FROM good
             ON CONFLICT DO NOTHING
             RETURNING run_id, org_id
+          ), indexed AS (
+            INSERT INTO run_subjects (subject, run_id, in_result, exact, path)
+            SELECT s.subject, s.run_id, false, s.exact, s.path
+            FROM unnest(${bigints(about.map((s) => s.subject))}, ${texts(about.map((s) => s.run_id))},
+                        ${booleans(about.map((s) => s.exact))}, ${texts(about.map((s) => s.path))}) AS s(subject, run_id, exact, path)
+            JOIN inserted i ON i.run_id = s.run_id
+            ON CONFLICT DO NOTHING
           ), mailed AS (
             INSERT INTO mailbox (lane, org_id, run_id, tag)
             SELECT w.lane, i.org_id, i.run_id, 'Reserve' FROM inserted i JOIN wallets w USING (org_id)
@@ -159,10 +175,10 @@ export class RunStore extends Context.Service<
         name: "admit",
         max: admissionsMax,
         parallel: 1,
-        flush: (runs: ReadonlyArray<NewRun>) => admitAll(runs)
+        flush: (runs: ReadonlyArray<AdmittedRun>) => admitAll(runs)
       })
 
-      const admit = Effect.fnUntraced(function* (run: NewRun) {
+      const admit = Effect.fnUntraced(function* (run: AdmittedRun) {
         const row = yield* admitOne(run)
         if (row === null) return { _tag: "Revoked" } satisfies Admission
         if (row.inserted) {
@@ -178,7 +194,7 @@ export class RunStore extends Context.Service<
       // A run that is not final is in the state that its row in open_runs says; one without such a row waits for its turn.
       const columns = sql.literal(`r.org_id, r.run_id, r.request_id, r.kind, r.capability, r.endpoint, r.provider,
         coalesce(o.state, r.status) AS status, r.quoted, r.charged, r.routing_reason, coalesce(r.attempts, o.attempts)::text AS attempts,
-        r.hints::text AS hints, r.error_code, r.error_message, r.created_at, r.finished_at`)
+        r.hints::text AS hints, r.error_code, r.error_message, r.created_at, r.finished_at, r.erased_at`)
 
       const findOne = yield* batch({
         name: "find",

@@ -67,6 +67,8 @@ export interface SettingsShape {
   readonly autoTopupDailyMax: MicroUsd
   /** Seconds between two looks at what the payment processor knows and we don't. */
   readonly reconcileSeconds: number
+  /** Days for which inputs and results of runs are kept; 0: for ever. */
+  readonly retentionDays: number
   /** For tests only: where this process is to die; see CrashPoint. */
   readonly crashAt: CrashAt | null
 }
@@ -211,6 +213,7 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
       accounts: accountsOf(environment, read),
       stripe: mode === "sandbox" ? null : stripeOf(read),
       autoTopupDailyMax: read.usd("RUNGATE_AUTO_TOPUP_DAILY_MAX", "500.00"),
+      retentionDays: read.int("RUNGATE_RETENTION_DAYS", 0, 0, 36_500),
       reconcileSeconds: read.int("RUNGATE_RECONCILE_SECONDS", 60, 1, 86_400),
       crashAt: crashAtOf(read)
     }

@@ -332,6 +332,13 @@ export class TurnStore extends Context.Service<
                  AS n(org_id, run_id, status, charged, provider_cost, provider, attempts, hints, error_code, error_message, result_of)
             WHERE r.org_id = n.org_id AND r.run_id = n.run_id AND r.finished_at IS NULL
             RETURNING 1
+          ), known AS (
+            INSERT INTO run_subjects (subject, run_id, in_result, exact, path)
+            SELECT (s->>0)::bigint, m.run_id, true, (s->>1)::boolean, s->>2 FROM mailbox m, json_array_elements(m.subjects) s
+            WHERE m.lane = ${lane} AND m.id = ANY(${bigints(ended.map((r) => r.result_of))}) ON CONFLICT DO NOTHING
+          ), wordy AS (
+            INSERT INTO word_queue (run_id, org_id)
+            SELECT * FROM unnest(${texts(ended.map((r) => r.run_id))}, ${texts(ended.map((r) => r.org_id))}) ON CONFLICT DO NOTHING
           ), counted AS (
             -- Nobody reads it, so Postgres writes it after the fence below has held: only the lane's one turn gets here.
             INSERT INTO attempt_windows AS w (span, starts_at, subject, lane, ok, latency_bucket, count)

@@ -68,7 +68,8 @@ const admit = Effect.fnUntraced(function* (org_id: string, hold: string) {
     quoted: dollars(hold),
     input: "{}",
     plan: JSON.stringify(plan),
-    routing_reason: "test"
+    routing_reason: "test",
+    subjects: []
   })
   return run_id
 })

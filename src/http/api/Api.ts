@@ -3,6 +3,7 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { CatalogApi } from "./Catalog.ts"
 import { Malformed } from "./Common.ts"
 import { DiscoveryApi } from "./Discovery.ts"
+import { HistoryApi } from "./History.ts"
 import { KeysApi } from "./Keys.ts"
 import { ReferralsApi } from "./Referrals.ts"
 import { RunsApi } from "./Runs.ts"
@@ -12,6 +13,7 @@ import { WalletApi } from "./Wallet.ts"
 
 export class Api extends HttpApi.make("rungate")
   .add(RunsApi)
+  .add(HistoryApi)
   .add(DiscoveryApi)
   .add(CatalogApi)
   .add(WalletApi)

@@ -9,6 +9,7 @@ import { ownership } from "./0007_ownership.ts"
 import { chain } from "./0008_chain.ts"
 import { payments } from "./0009_payments.ts"
 import { referrals } from "./0010_referrals.ts"
+import { history } from "./0011_history.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -20,5 +21,6 @@ export const migrations = {
   "0007_ownership": ownership,
   "0008_chain": chain,
   "0009_payments": payments,
-  "0010_referrals": referrals
+  "0010_referrals": referrals,
+  "0011_history": history
 }

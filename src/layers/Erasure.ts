@@ -1,0 +1,121 @@
+/**
+ * Erasing what runs hold of people: input, result and index rows go, the run, its charge and every ledger entry stay.
+ *
+ * In batches, each of them whole, so an erasure of a million runs holds no lock for long and goes on where it was broken off.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { bigints, texts } from "./Columns.ts"
+import { HistoryStore, type Sought } from "./HistoryStore.ts"
+import { requestSubjects, resultSubjects } from "./Subjects.ts"
+import { makeId } from "../schema/Ids.ts"
+
+const batchMax = 200
+/** Runs under way are the newest and come first: so many of them don't hide the finished ones. */
+const inFlightMax = 1_000
+const dayMillis = 86_400_000
+/** What stands in the place of the input. */
+const erasedInput = "{}"
+
+interface ErasedRow {
+  readonly org_id: string
+  readonly run_id: string
+  readonly input: string
+  readonly plan: string
+  readonly result: string | null
+}
+
+export class Erasure extends Context.Service<
+  Erasure,
+  {
+    /** Erases every finished run that names the subject. `in_flight`: those that are still under way. */
+    readonly subject: (
+      org_id: string,
+      sought: Sought
+    ) => Effect.Effect<{ readonly erased: number; readonly in_flight: number }>
+    /** Erases runs that were asked for more than so many days ago, up to `limit` of them. Answers how many. */
+    readonly olderThan: (days: number, limit: number) => Effect.Effect<number>
+  }
+>()("rungate/layers/Erasure") {
+  static readonly layer = Layer.effect(
+    Erasure,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const history = yield* HistoryStore
+
+      const erase = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
+        const rows = yield* sql<ErasedRow>`
+          SELECT org_id, run_id, input::text AS input, plan::text AS plan, result::text AS result FROM runs
+          WHERE org_id = ${org_id} AND run_id = ANY(${texts(run_ids)}) AND finished_at IS NOT NULL AND erased_at IS NULL FOR UPDATE`
+        const ids = texts(rows.map((row) => row.run_id))
+        const index = rows.flatMap((row) =>
+          [...requestSubjects(row.org_id, row.input, row.plan), ...resultSubjects(row.org_id, row.result)].map(
+            ({ subject }) => ({
+              subject,
+              run_id: row.run_id
+            })
+          )
+        )
+        yield* sql`
+          DELETE FROM run_subjects s USING unnest(${bigints(index.map((one) => one.subject))}, ${texts(index.map((one) => one.run_id))}) AS n(subject, run_id)
+          WHERE s.subject = n.subject AND s.run_id = n.run_id`
+        yield* sql`DELETE FROM run_words WHERE run_id = ANY(${ids})`
+        yield* sql`DELETE FROM word_queue WHERE run_id = ANY(${ids})`
+        // Details and messages may quote what was asked for; a raw run's plan is the request itself.
+        yield* sql`
+          UPDATE runs SET input = ${erasedInput}::text::json, result = NULL, plan = '{}', hints = NULL, erased_at = now(),
+                 error_message = CASE WHEN error_code IS NOT NULL THEN 'erased' END,
+                 attempts = (SELECT json_agg(json_build_object('provider', a->'provider', 'outcome', a->'outcome',
+                                                               'duration_ms', a->'duration_ms', 'detail', NULL))
+                             FROM json_array_elements(attempts) a)
+          WHERE org_id = ${org_id} AND run_id = ANY(${ids})`
+        return rows.length
+      })
+
+      const whole = (org_id: string, run_ids: ReadonlyArray<string>) => sql.withTransaction(erase(org_id, run_ids))
+
+      const subject = Effect.fn("Erasure.subject")(function* (org_id: string, sought: Sought) {
+        let erased = 0
+        for (;;) {
+          const matches = yield* history.matches(org_id, sought, batchMax + inFlightMax)
+          const finished = matches.filter((one) => one.finished_at !== null).map((one) => one.run_id)
+          const done = finished.length === 0 ? 0 : yield* whole(org_id, finished.slice(0, batchMax))
+          erased += done
+          if (done === 0) return { erased, in_flight: matches.length - finished.length }
+        }
+      })
+
+      /** An organization's oldest runs that are not erased; a note of how far it went saves reading the erased ones again. */
+      const olderThan = Effect.fn("Erasure.olderThan")(function* (days: number, limit: number) {
+        const before = makeId("run", (yield* Clock.currentTimeMillis) - days * dayMillis).slice(0, -16)
+        const orgs = yield* sql<{ org_id: string; after: string }>`
+          SELECT o.org_id, coalesce(p.run_id, '') AS after FROM orgs o LEFT JOIN history_progress p ON p.name = 'retain ' || o.org_id
+          WHERE EXISTS (SELECT FROM runs r WHERE r.org_id = o.org_id AND r.run_id > coalesce(p.run_id, '') AND r.run_id < ${before}
+                          AND r.finished_at IS NOT NULL)
+          ORDER BY o.org_id LIMIT ${limit}`
+        let erased = 0
+        for (const { org_id, after } of orgs) {
+          if (erased >= limit) break
+          const rows = yield* sql<{ run_id: string }>`
+            SELECT run_id FROM runs WHERE org_id = ${org_id} AND run_id > ${after} AND run_id < ${before} AND finished_at IS NOT NULL
+            ORDER BY run_id LIMIT ${batchMax}`
+          const last = rows.at(-1)
+          if (last === undefined) continue
+          erased += yield* whole(
+            org_id,
+            rows.map((row) => row.run_id)
+          )
+          yield* sql`
+            INSERT INTO history_progress (name, org_id, run_id) VALUES (${`retain ${org_id}`}, ${org_id}, ${last.run_id})
+            ON CONFLICT (name) DO UPDATE SET run_id = excluded.run_id, updated_at = now()`
+        }
+        return erased
+      })
+
+      return Erasure.of({
+        subject: (org_id, sought) => Effect.orDie(subject(org_id, sought)),
+        olderThan: (days, limit) => Effect.orDie(olderThan(days, limit))
+      })
+    })
+  )
+}

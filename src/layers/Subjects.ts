@@ -1,0 +1,78 @@
+/**
+ * The subjects of a run's input or result as rows of the index: a hash, where it was found, and whether the value names it.
+ *
+ * The same code reads what is written and what is asked for, so both sides agree. The hash covers the organization: one organization's
+ * subjects are nowhere near another's. Rows hold no value, so what is erased leaves nothing to read.
+ */
+import { isRecord } from "../schema/Json.ts"
+import { extract } from "../schema/subjects/Extract.ts"
+
+export interface SubjectRow {
+  readonly subject: bigint
+  readonly exact: boolean
+  readonly path: string
+}
+
+/** Longer ones are walked as text, from their beginning: nobody asks for what stands at the end of a book. */
+const jsonCharsMax = 2_000_000
+const textCharsMax = 200_000
+const pathCharsMax = 300
+/** Of one input or result: an answer of a few hundred people. */
+const rowsMax = 1_000
+
+/** The index key of a subject (`e:ada@example.com`) in an organization. */
+export const subjectHash = (org_id: string, key: string): bigint =>
+  BigInt.asIntN(64, BigInt(Bun.hash.xxHash64(`${org_id} ${key}`)))
+
+const valueOf = (json: string): unknown => {
+  if (json.length > jsonCharsMax) return json.slice(0, textCharsMax)
+  try {
+    return JSON.parse(json)
+  } catch {
+    return json.slice(0, textCharsMax)
+  }
+}
+
+const rowsOf = (org_id: string, value: unknown): ReadonlyArray<SubjectRow> =>
+  extract(value)
+    .found.slice(0, rowsMax)
+    .map(({ key, path, exact }) => ({ subject: subjectHash(org_id, key), exact, path: path.slice(0, pathCharsMax) }))
+
+/** What a raw run carries beside its input: the values in its path and query. */
+const addressed = (plan: unknown): unknown => {
+  const raw = isRecord(plan) ? plan["raw"] : undefined
+  if (!isRecord(raw)) return null
+  const { path, query } = raw
+  const segments = typeof path === "string" ? path.split("/").map(decoded) : []
+  const pairs = Array.isArray(query) ? query.filter(isPair) : []
+  return { path: segments, query: Object.fromEntries(pairs) }
+}
+
+const isPair = (one: unknown): one is readonly [string, unknown] =>
+  Array.isArray(one) && one.length === 2 && typeof one[0] === "string"
+
+const decoded = (segment: string) => {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+/** Of what is asked for. Both are JSON texts; a run's plan holds a raw request's path and query. */
+export const requestSubjects = (org_id: string, input: string, plan: string): ReadonlyArray<SubjectRow> => {
+  const named = rowsOf(org_id, valueOf(input))
+  const around = rowsOf(org_id, addressed(valueOf(plan)))
+  const known = new Set(named.filter((row) => row.exact).map((row) => row.subject))
+  return around.length === 0 ? named : [...named, ...around.filter((row) => !known.has(row.subject))]
+}
+
+/** Of what was delivered, a JSON text. */
+export const resultSubjects = (org_id: string, result: string | null): ReadonlyArray<SubjectRow> =>
+  result === null ? [] : rowsOf(org_id, valueOf(result))
+
+/** As a column of the mail: `[["<subject>", exact, path], …]`; null without any. */
+export const subjectsColumn = (org_id: string, result: string | null): string | null => {
+  const rows = resultSubjects(org_id, result).map(({ subject, exact, path }) => [String(subject), exact, path])
+  return rows.length === 0 ? null : JSON.stringify(rows)
+}

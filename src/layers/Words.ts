@@ -1,0 +1,38 @@
+/**
+ * The words of runs that have ended, for questions about a phrase. Cut up in batches, a moment after the run: it takes longer than
+ * anything else about a run, and nobody's answer waits for it.
+ */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+
+const batchMax = 100
+
+export class Words extends Context.Service<
+  Words,
+  {
+    /** Indexes a batch of what waits. Answers how many runs that was. */
+    readonly index: Effect.Effect<number>
+  }
+>()("rungate/layers/Words") {
+  static readonly layer = Layer.effect(
+    Words,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const index = Effect.gen(function* () {
+        const [row] = yield* sql<{ taken: number }>`
+          WITH taken AS (
+            DELETE FROM word_queue q USING (SELECT run_id FROM word_queue LIMIT ${batchMax} FOR UPDATE SKIP LOCKED) n
+            WHERE q.run_id = n.run_id RETURNING q.run_id, q.org_id
+          ), written AS (
+            INSERT INTO run_words (run_id, org_id, words)
+            SELECT r.run_id, r.org_id, json_words(r.input) || json_words(r.result) || array_to_tsvector(ARRAY[r.org_id])
+            FROM taken t JOIN runs r ON r.org_id = t.org_id AND r.run_id = t.run_id WHERE r.erased_at IS NULL
+            ON CONFLICT (run_id) DO UPDATE SET words = excluded.words
+          )
+          SELECT count(*)::int AS taken FROM taken`
+        return row?.taken ?? 0
+      })
+      return Words.of({ index: Effect.orDie(index) })
+    })
+  )
+}

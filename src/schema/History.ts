@@ -1,0 +1,82 @@
+/**
+ * What a subject's history comes to: which runs were touches, what an agent should conclude. Pure.
+ *
+ * A touch is an outbound run (specification 2.2); a lookup that was paid for and whose input named the subject can be read again
+ * instead of being bought again.
+ */
+import type { RunStatus } from "./Run.ts"
+
+export const channels: Readonly<Record<string, string>> = {
+  "email.send": "email",
+  "network.invite": "network",
+  "network.message": "network"
+}
+export const touchCapabilities: ReadonlyArray<string> = Object.keys(channels)
+
+export const channelOf = (capability: string | null): string | null =>
+  capability !== null && Object.hasOwn(channels, capability) ? (channels[capability] ?? null) : null
+
+export interface Touch {
+  readonly run_id: string
+  readonly capability: string
+  readonly channel: string
+  readonly status: RunStatus
+  readonly created_at: string
+}
+
+export interface Reusable {
+  readonly run_id: string
+  /** Of a capability's run, or the raw endpoint's path. */
+  readonly capability: string | null
+  readonly endpoint: string | null
+  readonly provider: string | null
+  readonly charged: string
+  readonly created_at: string
+}
+
+export interface Conclusions {
+  readonly count: number
+  readonly truncated: boolean
+  readonly limit: number
+  readonly last_touch: Touch | null
+  readonly reusable: Reusable | null
+  /** Touches that did not succeed, and runs that are still under way. */
+  readonly failed_touches: number
+  readonly in_flight: number
+}
+
+const day = (time: string) => time.slice(0, 10)
+
+/** What an agent should do with what is known, most important first. */
+export const conclude = (known: Conclusions): ReadonlyArray<string> => {
+  const { count, last_touch, reusable, failed_touches, in_flight } = known
+  if (count === 0) {
+    return [
+      "Nothing on record: no run of this organization names this subject. Only calls made through this service are on record."
+    ]
+  }
+  const hints: Array<string> = []
+  if (last_touch !== null) {
+    hints.push(
+      `Already contacted: ${last_touch.capability} succeeded on ${day(last_touch.created_at)} (${last_touch.run_id}). Read it before writing again.`
+    )
+  } else if (failed_touches > 0) {
+    hints.push(`Never reached: ${failed_touches} outbound ${failed_touches === 1 ? "run" : "runs"} did not succeed.`)
+  }
+  if (reusable !== null) {
+    const what = reusable.capability ?? reusable.endpoint ?? "a lookup"
+    hints.push(
+      `Already bought: ${what} on ${day(reusable.created_at)}. Read its result with GET /v1/runs/${reusable.run_id} instead of paying again.`
+    )
+  }
+  if (in_flight > 0) {
+    hints.push(
+      `${in_flight} ${in_flight === 1 ? "run is" : "runs are"} still under way; wait for GET /v1/runs/{run_id}?wait=60.`
+    )
+  }
+  if (known.truncated)
+    hints.push(`Only the newest ${known.limit} are shown; ask with a higher limit (at most 200) for more.`)
+  if (hints.length === 0)
+    hints.push("On record, but neither contacted nor bought: the subject appears in other runs only.")
+  return hints
+}
