@@ -5,7 +5,7 @@
  * one that comes while a job runs leads to one more. Redis when `REDIS_URL` is set, else the same Postgres.
  */
 import { createPostgresBackend, Queue, type QueueOptions, Worker, type WorkerOptions } from "bullmq"
-import { Context, Effect, Exit, Layer, Redacted, type Scope } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Redacted, type Scope } from "effect"
 import { oneLine } from "./Batch.ts"
 import { DatabaseUrl } from "./Database.ts"
 import { Redis } from "./Redis.ts"
@@ -22,6 +22,13 @@ const queueNames = [...Array.from({ length: laneCount }, (_, lane) => laneQueue(
 /** A turn-holder that died is replaced after this long; a living one renews its lock by itself. */
 const lockMillis = 3_000
 const stalledMillis = 1_000
+/**
+ * A lane's job is held for a fraction of a second. One that is active this long has lost its worker, though its lock may say otherwise:
+ * on Postgres BullMQ dates locks by the clock of the process that takes them, and a wrong one locks a lane for hours.
+ */
+const heldMillisMax = 1_500
+/** BullMQ's word for "whoever holds the lock". */
+const anyToken = "0"
 /** BullMQ gives up on a job after so many deaths of its workers; ours must always run again. */
 const stalledCountMax = 1_000_000
 
@@ -130,10 +137,22 @@ export class Queues extends Context.Service<
           return Effect.asVoid(Effect.forkDetach(loop, { startImmediately: true }))
         })
 
+      const held = new Map<string, { readonly id: string; readonly since: number }>()
+      /** Gives a dead worker's job to others. If it is alive after all, two turns meet, and one of them applies. */
+      const release = Effect.fnUntraced(function* (name: string) {
+        const now = yield* Clock.currentTimeMillis
+        yield* Effect.promise(async () => {
+          const [job] = (await queues.get(name)?.getActive(0, 0)) ?? []
+          const before = held.get(name)
+          if (job?.id === undefined) held.delete(name)
+          else if (before?.id !== job.id) held.set(name, { id: job.id, since: now })
+          else if (now - before.since > heldMillisMax) await job.moveToWait(anyToken)
+        })
+      })
       const unstick = (name: string) =>
         Effect.promise(async () => {
           await queues.get(name)?.removeDeduplicationKey(name)
-        }).pipe(Effect.ignore, Effect.andThen(wake(name)))
+        }).pipe(Effect.andThen(release(name)), Effect.ignoreCause, Effect.andThen(wake(name)))
 
       const work = (name: string, process: Effect.Effect<void>) =>
         Effect.acquireRelease(
