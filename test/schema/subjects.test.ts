@@ -247,6 +247,23 @@ describe("any string", () => {
     )
   })
 
+  test("of any letter reads alike twice", () => {
+    const unstable: Array<string> = []
+    for (let code = 0; code < 0x1_0000; code++) {
+      const letter = String.fromCharCode(code)
+      const forms: ReadonlyArray<[string, Kind]> = [
+        [`a${letter}`, "text"],
+        [`a${letter}b@example.com`, "email"],
+        [`in/a${letter}b`, "network"]
+      ]
+      for (const [form, kind] of forms) {
+        const subject = readAs(form, kind)
+        if (subject !== null && readAs(subject.normalized, kind)?.normalized !== subject.normalized) unstable.push(form)
+      }
+    }
+    expect(unstable).toEqual([])
+  })
+
   test("is found where it stands, when it is asked for as it was written", () => {
     fc.assert(
       fc.property(strings, (value) => {

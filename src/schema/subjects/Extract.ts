@@ -38,7 +38,7 @@ const byField = (text: string, field: Field, { platform, parent }: Around): Read
   const spoken = field.platform ?? platform
   const slug = field.slug ?? (field.handle && spoken === network ? "in" : null)
   if (slug !== null) {
-    const profile = /^\d+$/.test(text) ? null : readNetwork(text, slug)
+    const profile = /^\d+$/.test(text) ? null : readNetwork(text, parent.company ? "company" : slug)
     return profile === null ? null : networkReading(profile)
   }
   const handle = field.handle || (field.generic && parent.handle && parent.platform !== null)
@@ -46,6 +46,10 @@ const byField = (text: string, field: Field, { platform, parent }: Around): Read
   const account = text.includes("/") ? null : readAccount(text, spoken === network ? null : spoken)
   return account === null ? null : accountReading(account)
 }
+
+/** A field that knows the platform knows better. */
+const isVague = ({ subject: { kind, normalized } }: Reading): boolean =>
+  kind === "domain" || (kind === "handle" && !normalized.includes("/"))
 
 /**
  * What a JSON value is about, each key once: with the first path that names it, or else the first that mentions it.
@@ -85,7 +89,7 @@ export const extract = (json: unknown): { readonly found: ReadonlyArray<Found>; 
     const host = field.host || (field.generic && around.parent.host)
     const hinted = field.handle || field.slug !== null ? byField(visible(value).trim(), field, around) : null
     const reading = readValue(value, { phone, place: around.place, host })
-    const whole = reading === null || reading.subject.kind === "domain" ? (hinted ?? reading) : reading
+    const whole = reading === null || isVague(reading) ? (hinted ?? reading) : reading
     if (whole !== null) {
       named(whole, path)
       const { kind } = whole.subject

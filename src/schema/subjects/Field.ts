@@ -20,6 +20,8 @@ export interface Field {
   readonly tellsPlatform: boolean
   /** The value is the slug of a page on the professional network. */
   readonly slug: "in" | "company" | null
+  /** It speaks of a company. */
+  readonly company: boolean
   /** How surely the value is the country that phone numbers beside it ring in; 0 for not at all. */
   readonly country: number
   /** The value is a calling code. */
@@ -72,6 +74,7 @@ const blank: Field = {
   platform: null,
   tellsPlatform: false,
   slug: null,
+  company: false,
   country: 0,
   calling: false,
   subject: false
@@ -111,6 +114,7 @@ const read = (name: string): Field => {
       (onNetwork && (alone || slugs.has(restJoined) || restJoined === "url"))
         ? slugged
         : null,
+    company,
     country: countryOf(words, joined),
     calling:
       joined === "countrycode" ||

@@ -4,7 +4,7 @@
  * Without a country only international forms are numbers. A number counts when its length is possible: ranges open and close
  * every year, and numbers set aside for fiction are recorded, too. Extensions ring at the same number.
  */
-import parsePhoneNumber from "libphonenumber-js/min"
+import { parsePhoneNumberFromString } from "libphonenumber-js/min"
 import type { Place } from "./Countries.ts"
 import { plain } from "./Form.ts"
 
@@ -28,11 +28,11 @@ const parsed = (text: string, place: Place | null): string | null => {
       : "country" in place
         ? { defaultCountry: place.country }
         : { defaultCallingCode: place.callingCode }
-  const found = parsePhoneNumber(text, { ...options, extract: false })
+  const found = parsePhoneNumberFromString(text, { ...options, extract: false })
   return found?.isPossible() ? found.number : null
 }
 
-const isValid = (text: string): boolean => parsePhoneNumber(text, { extract: false })?.isValid() ?? false
+const isValid = (text: string): boolean => parsePhoneNumberFromString(text, { extract: false })?.isValid() ?? false
 
 /** A number that begins with + and its country. */
 export const readInternational = (text: string): string | null => parsed(text, null)

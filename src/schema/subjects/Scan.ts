@@ -31,7 +31,9 @@ const closers: ReadonlyMap<string, string> = new Map([
 const localMax = 64
 const hostMax = 253
 const mentionMax = 64
-const phoneMax = 24
+const phoneMax = 32
+/** Groups of digits that are dropped: a date, a second number. */
+const groupsMax = 5
 
 const forward = (text: string, from: number, max: number, like: RegExp): number => {
   const end = Math.min(text.length, from + max)
@@ -84,8 +86,8 @@ const addressAt = (
   if (end <= at + 3) return null
   const local = text
     .slice(start, at)
-    .replace(/^.*[/='`{|}&?#!*]/, "")
-    .replace(/^\.+/, "")
+    .replace(/^.*[/=`{|}&?]/, "")
+    .replace(/^['*_.!#~-]+/, "")
   const email = readAddress(`${local}@${text.slice(at + 1, end)}`)
   return email === null || email.host.fileLike ? null : { reading: emailReading(email), end }
 }
@@ -108,8 +110,10 @@ const phoneAt = (text: string, at: number): { readonly reading: Reading; readonl
   if (before !== "" && (wordLike.test(before) || /[+=.,:/-]/.test(before))) return null
   const plus = text.charAt(at) === "+"
   let end = forward(text, at + 1, phoneMax, digitLike)
-  if (/[\d\p{L}]/u.test(text.charAt(end)) && /\d/.test(text.charAt(end - 1))) return null
-  for (let tries = 0; tries < 3; tries++) {
+  const behind = text.charAt(end)
+  if (/\d/.test(behind)) while (end > at && /\d/.test(text.charAt(end - 1))) end--
+  else if (/[^\P{L}x]/iu.test(behind) && /\d/.test(text.charAt(end - 1))) return null
+  for (let tries = 0; tries < groupsMax; tries++) {
     while (end > at && !/\d/.test(text.charAt(end - 1))) end--
     const run = text.slice(at, end)
     if (run.replace(/\D/g, "").length < 8) return null

@@ -107,6 +107,9 @@ const unwrapped = (value: string): string => {
 /** Whoever can be named has one of these; most strings of a result have not, or have white space, too. */
 const hopeful = /[@＠.。．+＋:/]|^\(?00/
 
+/** A list of URLs names each of them. */
+const several = /[,;]https?:\/\//i
+
 /** Reads a whole value; null when it names nothing but itself. Kind `text` is never a reading. */
 export const readValue = (value: string, saying: Saying): Reading | null => {
   if (value.length > lengthMax || value.length < 2) return null
@@ -121,7 +124,7 @@ export const readValue = (value: string, saying: Saying): Reading | null => {
   if (spaced && /\s/.test(tight)) return null
   const mentioned = readMention(bare(text))
   if (mentioned !== null) return accountReading(mentioned)
-  const url = readUrl(tight, saying.host)
+  const url = several.test(tight) ? null : readUrl(tight, saying.host)
   return url === null ? null : urlReading(url)
 }
 

@@ -11,7 +11,14 @@ const blank = /[\s\p{Cc}]+/gu
 const folded = (value: string): string =>
   isAscii(value)
     ? value.toLowerCase()
-    : value.toWellFormed().normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC").replaceAll("ς", "σ")
+    : value
+        .toWellFormed()
+        .normalize("NFKC")
+        .toLowerCase()
+        .toUpperCase()
+        .toLowerCase()
+        .normalize("NFKC")
+        .replaceAll("ς", "σ")
 
 /** Text in the form in which phrases are compared. */
 export const searchable = (value: string): string => folded(visible(value)).replace(blank, " ").trim()

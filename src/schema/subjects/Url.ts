@@ -77,7 +77,7 @@ const queryOf = (search: string, host: Host): string => {
 }
 
 /** Routes of pages that run in the browser are pages; every other fragment is a place on one. */
-const routeOf = (hash: string): string => (/^#!?\/?./.test(hash) && /^#[!/]/.test(hash) ? encoded(hash) : "")
+const routeOf = (hash: string): string => (/^#[!/]./.test(hash) ? encoded(hash) : "")
 
 /** What ends a sentence does not end a URL in its normalized form, or it would be cut off when that is read again. */
 export const sentenceEnd: ReadonlySet<string> = new Set([".", ",", ";", ":", "!", "'", '"'])

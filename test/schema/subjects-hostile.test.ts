@@ -1,0 +1,159 @@
+import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import { extract, findPhrase, textOf } from "../../src/schema/subjects/Extract.ts"
+import { detect } from "../../src/schema/subjects/Subject.ts"
+import { figures } from "../app.ts"
+
+const million = 1_000_000
+const filled = (part: string, length = million) => part.repeat(Math.ceil(length / part.length)).slice(0, length)
+
+/** What would make a reader go back and forth, if it could. */
+const texts: Readonly<Record<string, string>> = {
+  letters: filled("a"),
+  spaces: filled(" "),
+  ats: filled("@"),
+  "a@": filled("a@"),
+  "a.a@": filled("a.a@a.a"),
+  mentions: filled(" @ada"),
+  addresses: filled("ada@example.com "),
+  "addresses without blanks": filled("ada@example.com"),
+  "long locals": filled(`${"a".repeat(63)}@`),
+  "long hosts": filled(`@${"a.".repeat(120)}`),
+  dots: filled("."),
+  "dotted words": filled(".com/"),
+  hosts: filled("example.com/"),
+  "hosts in brackets": filled("(example.com/"),
+  www: filled("www."),
+  "www in brackets": filled("(www.x"),
+  "www in commas": filled(",www.x"),
+  schemes: filled("http://"),
+  "schemes apart": filled(" http://"),
+  "foreign schemes": filled("a://b"),
+  colons: filled("://"),
+  urls: filled("https://example.com/a?b=1&c=2 "),
+  "long urls": filled(`https://example.com/${"a".repeat(1_950)} `),
+  parameters: filled(`https://example.com/?${"&a=".repeat(600)} `),
+  brackets: filled(`https://example.com/${")".repeat(1_900)} `),
+  escapes: filled(`https://example.com/${"%".repeat(1_900)} `),
+  pluses: filled("+"),
+  "+1": filled("+1"),
+  "+1 1": filled("+1 1 1 1 1 1 1 "),
+  phones: filled("+1 202 555 0143 "),
+  zeros: filled("0"),
+  "001": filled("001"),
+  surrogates: filled("\uD800@\uDC00"),
+  invisible: filled("a\u200B@\u202Eb"),
+  combining: filled("e\u0301"),
+  expanding: filled("\uFDFA"),
+  nul: filled("\u0000"),
+  quotes: filled('"'),
+  angles: filled("<a@"),
+  wide: filled("李明@例え.jp ")
+}
+
+describe("a megabyte of", () => {
+  const slowest = { name: "", millis: 0 }
+  for (const [name, text] of Object.entries(texts)) {
+    test(name, () => {
+      const begun = performance.now()
+      const { found } = extract({ text })
+      const short = extract(Array.from({ length: 500 }, (_, n) => text.slice(n * 1_999, (n + 1) * 1_999)))
+      const millis = performance.now() - begun
+      if (millis > slowest.millis) Object.assign(slowest, { name, millis: Math.round(millis) })
+      expect(Math.max(found.length, short.found.length)).toBeLessThanOrEqual(5_000)
+      detect(text.slice(0, 2_000))
+      textOf(text)
+      findPhrase(text, "nothing of it")
+      expect(millis).toBeLessThan(20_000)
+    })
+  }
+  test("(the slowest)", () => figures("subject.hostile", slowest))
+})
+
+describe("a value that is", () => {
+  const nested = (depth: number, wrap: (inner: unknown) => unknown): unknown => {
+    let value: unknown = "deep@example.com"
+    for (let n = 0; n < depth; n++) value = wrap(value)
+    return value
+  }
+
+  test("nested 100,000 deep", () => {
+    for (const wrap of [(inner: unknown) => [inner], (inner: unknown) => ({ inner, mail: "ada@example.com" })]) {
+      const { found, complete } = extract(nested(100_000, wrap))
+      expect(complete).toBe(false)
+      expect(found.some(({ key }) => key === "e:deep@example.com")).toBe(false)
+    }
+    expect(extract(nested(50, (inner) => [inner]))).toMatchObject({
+      complete: true,
+      found: [{ key: "e:deep@example.com" }, {}]
+    })
+  })
+
+  test("made of a million parts", () => {
+    const many = Array.from({ length: million }, (_, index) => index)
+    expect(extract(many)).toEqual({ found: [], complete: false })
+    expect(extract(["first@example.com", ...many]).found[0]?.key).toBe("e:first@example.com")
+    const names = Object.fromEntries(many.slice(0, 300_000).map((n) => [`name_${n}`, n]))
+    expect(extract(names).complete).toBe(false)
+  })
+
+  test("full of subjects", () => {
+    const { found, complete } = extract(Array.from({ length: 20_000 }, (_, n) => `a${n}@b${n}.com`))
+    expect(found.length).toBe(5_000)
+    expect(complete).toBe(false)
+  })
+
+  test("longer than is read", () => {
+    const { found, complete } = extract(`ada@example.com ${filled("x ", 2 * million)} bob@example.com`)
+    expect([found[0]?.key, found.length, complete]).toEqual(["e:ada@example.com", 2, false])
+    expect(extract(Array.from({ length: 10 }, () => filled("x ", 900_000))).complete).toBe(false)
+  })
+
+  test("named strangely", () => {
+    const json = JSON.parse(
+      `{"__proto__":{"email":"a@example.com"},"constructor":"b@example.com","toString":"c@example.com","\\u0000":"d@example.com","${"n".repeat(5_000)}":{"x":"e@example.com"}}`
+    )
+    const found = extract(json).found.filter(({ exact }) => exact)
+    expect(found.map(({ key }) => key)).toEqual(["a", "b", "c", "d", "e"].map((name) => `e:${name}@example.com`))
+    for (const { path } of found) {
+      expect(path.length).toBeLessThanOrEqual(420)
+      expect(path.includes("\u0000")).toBe(false)
+    }
+    expect(extract({}).found).toEqual([])
+    expect(Object.keys(Object.prototype)).toEqual([])
+  })
+
+  test("nothing", () => {
+    for (const json of [
+      null,
+      undefined,
+      true,
+      0,
+      Number.NaN,
+      "",
+      [],
+      {},
+      [null, [undefined]],
+      Symbol.iterator,
+      () => 1
+    ]) {
+      expect(extract(json)).toEqual({ found: [], complete: true })
+      expect(textOf(json)).toBe("")
+    }
+  })
+
+  test("any JSON", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6, stringUnit: "binary" }), (json) => {
+        const { found } = extract(json)
+        expect(new Set(found.map(({ key }) => key)).size).toBe(found.length)
+        for (const { key, path } of found) {
+          expect(/^[deupnh]:./.test(key) && key.length <= 300 && key.isWellFormed()).toBe(true)
+          expect(path.isWellFormed() && !path.includes("\u0000")).toBe(true)
+        }
+        expect(textOf(json).isWellFormed()).toBe(true)
+      }),
+      { numRuns: 3_000 }
+    )
+  })
+})
