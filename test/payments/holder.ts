@@ -32,7 +32,7 @@ export interface Setting {
 export const holder = async (app: App, stripe: LocalStripe, org: Tenant) => {
   const session = await org.session()
   const payments = () =>
-    app.sql("SELECT payment_id, state FROM payments WHERE org_id = $1 AND kind = 'auto' ORDER BY payment_id", [
+    app.sql("SELECT payment_id, state, looks FROM payments WHERE org_id = $1 AND kind = 'auto' ORDER BY payment_id", [
       org.org_id
     ])
   return {
@@ -81,11 +81,13 @@ export const holder = async (app: App, stripe: LocalStripe, org: Tenant) => {
     /** The wait is over. */
     rest: () =>
       app.sql("UPDATE auto_topups SET retry_at = now() WHERE org_id = $1 AND state = 'waiting'", [org.org_id]),
-    /** The next look at its open charge is now. */
-    hurry: () =>
-      app.sql("UPDATE payments SET look_at = now() WHERE org_id = $1 AND kind = 'auto' AND state = 'open'", [
-        org.org_id
-      ]),
+    /** The next look at its open charge is now; given a number of looks, only if nobody has begun another one since. */
+    hurry: (looks: number | null = null) =>
+      app.sql(
+        `UPDATE payments SET look_at = now()
+         WHERE org_id = $1 AND kind = 'auto' AND state = 'open' AND ($2::int IS NULL OR looks = $2)`,
+        [org.org_id, looks]
+      ),
     ended: (count: number) =>
       until(
         `${count} charges have ended`,

@@ -28,11 +28,20 @@ describe("what else befalls a charge", () => {
   const open = async () => holder(app, desk.stripe, (await desk.paid("25.00")).org)
   const refill = { threshold: "30.00", amount: "10.00" }
   const tellAbout = async (org: Holder) => desk.tellAll(org.intents().flatMap((intent) => desk.about(intent["id"])))
+  /** Looks again as soon as the last look has failed, and not while it is under way: its repetitions would mix with the next one's. */
+  const impatiently = async (org: Holder) => {
+    const payment = (await org.payments()).at(-1)
+    const failures = desk.apps
+      .flatMap(({ logs }) => logs)
+      .filter((line) => line.includes(`${payment?.["payment_id"]}: `))
+    if (failures.length >= Number(payment?.["looks"])) await org.hurry(failures.length)
+    return payment?.["state"]
+  }
   const charged = (org: Holder) =>
     until(
       "it is charged",
       async () => {
-        await org.hurry()
+        await impatiently(org)
         return org.balance()
       },
       (balance) => balance > 30
@@ -75,22 +84,16 @@ describe("what else befalls a charge", () => {
     expect([org.charges().length, keysOf(org.asks()), await org.arrived()]).toEqual([1, 1, ["10.00"]])
   })
 
-  test("T47 Stripe answers 500 to a charge that it made, for ever: its event credits it", async () => {
+  test("T47 Stripe answers 500 to a charge that it made, for ever: the third look finds it, and its event adds nothing", async () => {
     const org = await open()
     const fault = desk.stripe.fault({ on: "charge", at: "after", how: 500 })
     await org.set(refill)
     await fault.struck
-    await until(
-      "it was asked again",
-      async () => {
-        await org.hurry()
-        return org.asks().length
-      },
-      (asks) => asks >= 4
-    )
-    expect([org.charges().length, await org.arrived(), (await org.payments()).length]).toEqual([1, [], 1])
-    await tellAbout(org)
     await charged(org)
+    // Two tries, and each is repeated once by Stripe's own client.
+    expect(org.asks().map((ask) => ask.status)).toEqual([500, 500, 500, 500])
+    await tellAbout(org)
+    await desk.applied()
     expect([org.charges().length, keysOf(org.asks()), await org.arrived()]).toEqual([1, 1, ["10.00"]])
   })
 
@@ -111,10 +114,7 @@ describe("what else befalls a charge", () => {
       const asks = org.asks().length
       await until(
         "it has ended",
-        async () => {
-          await org.hurry()
-          return (await org.payments())[0]?.["state"]
-        },
+        () => impatiently(org),
         (state) => state !== "open"
       )
       expect([org.asks().length, org.charges().length]).toEqual([asks, made])
@@ -175,10 +175,12 @@ describe("what else befalls a charge", () => {
         (all) => all.length > 0
       )
       await org.runs(5, desk.apps)
-      await org.hurry()
       await until(
         "it was asked about",
-        () => org.asks().length,
+        async () => {
+          await org.hurry(1)
+          return org.asks().length
+        },
         (asks) => asks === 2
       )
       expect([keysOf(org.asks()), (await org.payments()).length, await org.arrived()]).toEqual([1, 1, []])
