@@ -36,6 +36,11 @@ describe("hints", () => {
     expect(hints(await catalog(), query)).toContain(expected)
   })
 
+  test("for data ask what is on record before buying anything", async () => {
+    expect(hints(await catalog(), "jane+x@example.com")).toContain("GET /v1/history?q=jane%2Bx%40example.com")
+    expect(hints(await catalog(), "work email")).not.toContain("/v1/history")
+  })
+
   test("name only capabilities that exist", async () => {
     expect(hints(await indexOf([capabilityNamed("email.verify")]), "jane@example.com")).not.toContain("people.enrich")
   })

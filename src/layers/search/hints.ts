@@ -113,9 +113,10 @@ const forData = (query: string, slugs: ReadonlySet<string>): ReadonlyArray<strin
   const uses = subject.capabilities
     .filter(([slug]) => slugs.has(slug))
     .map(([slug, purpose]) => `${slug} to ${purpose}`)
+  const known = `What you already know about it costs nothing: GET /v1/history?q=${encodeURIComponent(text)}`
   return uses.length > 0
-    ? [`The query holds ${subject.what}. Run ${listed(uses)}; discover looks for jobs, not for data.`]
-    : []
+    ? [`The query holds ${subject.what}. Run ${listed(uses)}; discover looks for jobs, not for data.`, known]
+    : [known]
 }
 
 const forNothing = (index: SearchIndex, { query, kind, provider }: SearchRequest): ReadonlyArray<string> => {
