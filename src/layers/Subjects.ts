@@ -33,10 +33,13 @@ const valueOf = (json: string): unknown => {
   }
 }
 
+/** Postgres takes no half of a letter: a turn that held one would fail for ever. */
+const shortened = (path: string) => path.slice(0, pathCharsMax).toWellFormed()
+
 const rowsOf = (org_id: string, value: unknown): ReadonlyArray<SubjectRow> =>
   extract(value)
     .found.slice(0, rowsMax)
-    .map(({ key, path, exact }) => ({ subject: subjectHash(org_id, key), exact, path: path.slice(0, pathCharsMax) }))
+    .map(({ key, path, exact }) => ({ subject: subjectHash(org_id, key), exact, path: shortened(path) }))
 
 /** What a raw run carries beside its input: the values in its path and query. */
 const addressed = (plan: unknown): unknown => {
@@ -59,12 +62,14 @@ const decoded = (segment: string) => {
   }
 }
 
-/** Of what is asked for. Both are JSON texts; a run's plan holds a raw request's path and query. */
+/** Of what is asked for, each subject once. Both are JSON texts; a run's plan holds a raw request's path and query. */
 export const requestSubjects = (org_id: string, input: string, plan: string): ReadonlyArray<SubjectRow> => {
-  const named = rowsOf(org_id, valueOf(input))
-  const around = rowsOf(org_id, addressed(valueOf(plan)))
-  const known = new Set(named.filter((row) => row.exact).map((row) => row.subject))
-  return around.length === 0 ? named : [...named, ...around.filter((row) => !known.has(row.subject))]
+  const rows = new Map<bigint, SubjectRow>()
+  for (const row of [...rowsOf(org_id, valueOf(input)), ...rowsOf(org_id, addressed(valueOf(plan)))]) {
+    const known = rows.get(row.subject)
+    if (known === undefined || (row.exact && !known.exact)) rows.set(row.subject, row)
+  }
+  return Array.from(rows.values())
 }
 
 /** Of what was delivered, a JSON text. */

@@ -25,7 +25,7 @@ export class Words extends Context.Service<
             WHERE q.run_id = n.run_id RETURNING q.run_id, q.org_id
           ), written AS (
             INSERT INTO run_words (run_id, org_id, words)
-            SELECT r.run_id, r.org_id, json_words(r.input) || json_words(r.result) || array_to_tsvector(ARRAY[r.org_id])
+            SELECT r.run_id, r.org_id, run_words_of(r.input, r.result) || array_to_tsvector(ARRAY[r.org_id])
             FROM taken t JOIN runs r ON r.org_id = t.org_id AND r.run_id = t.run_id WHERE r.erased_at IS NULL
             ON CONFLICT (run_id) DO UPDATE SET words = excluded.words
           )

@@ -34,14 +34,28 @@ export const history = Effect.gen(function* () {
       org_id text NOT NULL
     ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000)`
   yield* sql`CREATE INDEX word_queue_org ON word_queue (org_id)`
-  // Strings and numbers of a JSON value; of a very long one its beginning, as text. What can't be cut up has no words.
+  // Strings and numbers of a JSON value; of a very long one its beginning, as text. An escaped NUL or half of a letter is valid JSON that
+  // can't be cut up: it becomes a blank. What still can't be, or has more words than an index entry holds, has those of its beginning.
   yield* sql`
     CREATE FUNCTION json_words(value json) RETURNS tsvector LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
     BEGIN
       IF value IS NULL THEN RETURN ''::tsvector; END IF;
       IF octet_length(value::text) <= 200000 THEN RETURN json_to_tsvector('simple', value, '["string", "numeric"]'); END IF;
       RETURN to_tsvector('simple', left(value::text, 200000));
-    EXCEPTION WHEN OTHERS THEN RETURN ''::tsvector;
+    EXCEPTION WHEN OTHERS THEN
+      BEGIN
+        RETURN json_to_tsvector('simple', regexp_replace(left(value::text, 200001),
+          '(\\\\\\\\)|\\\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\\1 ', 'g')::json, '["string", "numeric"]');
+      EXCEPTION WHEN OTHERS THEN
+        BEGIN RETURN to_tsvector('simple', left(value::text, 50000));
+        EXCEPTION WHEN OTHERS THEN RETURN ''::tsvector; END;
+      END;
+    END $$`
+  // Of both, as far as an index entry holds them.
+  yield* sql`
+    CREATE FUNCTION run_words_of(input json, result json) RETURNS tsvector LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+    BEGIN RETURN json_words(input) || json_words(result);
+    EXCEPTION WHEN OTHERS THEN RETURN to_tsvector('simple', left(input::text, 50000)) || to_tsvector('simple', left(coalesce(result::text, ''), 50000));
     END $$`
   yield* sql`ALTER TABLE mailbox ADD COLUMN subjects json`
   // When a run's input and result were erased on request or for their age. Its ledger entries stay.

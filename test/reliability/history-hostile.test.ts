@@ -1,0 +1,108 @@
+/** Whatever a provider delivers: the run settles, its subjects are found, and no other run's history waits for it. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { type App, figures, startApp, type Tenant, timed, until } from "../app.ts"
+import { documentOf, endpointOf } from "../documents.ts"
+
+let app: App
+let org: Tenant
+beforeAll(async () => {
+  app = await startApp()
+  await app.catalog(documentOf("acme", [endpointOf({ path: "/any", method: "POST", body: { type: "object" } })]))
+  org = await app.tenant("100.00")
+})
+afterAll(() => app.stop())
+
+/** The sandbox sends back what it was asked: input and result are alike hostile. `json` goes out as it is. */
+const ask = (json: string) =>
+  org.post("/v1/run", undefined, { raw: `{"provider":"acme","endpoint":"/any","input":${json}}` })
+const history = async (q: string, kind?: string) => {
+  const query = new URLSearchParams({ q, ...(kind === undefined ? {} : { kind }) })
+  const { status, body } = await org.get(`/v1/history?${query}`)
+  expect(status).toBe(200)
+  return body
+}
+const queued = async () => Number((await app.sql("SELECT count(*) AS n FROM word_queue"))[0]?.["n"])
+const indexed = () => until("all words are indexed", queued, (waiting) => waiting === 0)
+
+const nested = (levels: number, inner: string) => `${'{"a":'.repeat(levels)}${inner}${"}".repeat(levels)}`
+const emoji = (letters: number) =>
+  `{"${"k".repeat(99)}":{"${"k".repeat(99)}":{"${"k".repeat(letters)}${"😀".repeat(20)}":`
+const pages = (letter: string) =>
+  Array.from({ length: 15_000 }, (_, n) => `${letter}${n.toString(36)}.co/${letter}${n.toString(36)}`).join(" ")
+
+/** Each names its canary as a subject and as words. */
+const shapes: ReadonlyArray<readonly [string, (email: string) => string]> = [
+  ["100,000 numbers", (e) => `{"who":"${e}","n":[${Array.from({ length: 100_000 }, (_, n) => n).join(",")}]}`],
+  ["50,000 fields", (e) => `{"who":"${e}",${Array.from({ length: 50_000 }, (_, n) => `"f${n}":${n}`).join(",")}}`],
+  ["a string of 900 kB", (e) => `{"who":"${e}","page":"${"lorem ipsum ".repeat(75_000)}"}`],
+  ["a word of 900 kB", (e) => `{"who":"${e}","page":"${"x".repeat(900_000)}"}`],
+  ["90 levels", (e) => nested(90, `{"who":"${e}"}`)],
+  ["a NUL", (e) => `{"who":"${e}","nul":"a\\u0000b"}`],
+  ["a NUL in a name", (e) => `{"a\\u0000b":{"who":"${e}"}}`],
+  ["lone surrogates", (e) => `{"who":"${e}","half":"\\ud83d","other":"\\ude00x"}`],
+  ["a lone surrogate in a name", (e) => `{"a\\ud83d":{"who":"${e}"}}`],
+  ["backslashes that look like escapes", (e) => `{"who":"${e}","path":"C:\\\\u0000\\\\ud800","nul":"\\u0000"}`],
+  ["a path that is cut within a letter", (e) => `${emoji(58)}"${e}"}}}`],
+  ["a path that is cut beside a letter", (e) => `${emoji(59)}"${e}"}}}`],
+  [
+    "3,000 addresses",
+    (e) => `{"who":["${e}",${Array.from({ length: 3_000 }, (_, n) => `"p${n}@many.example"`).join(",")}]}`
+  ],
+  ["__proto__", (e) => `{"__proto__":{"constructor":{"who":"${e}"}},"toString":"x"}`]
+]
+
+/** Runs by the canary that they name. */
+const runs = new Map<string, string>()
+
+describe("hostile inputs and results", () => {
+  test.each(shapes)(
+    "%s",
+    async (name, make) => {
+      const email = `canary.${Bun.hash(name).toString(36)}@hostile.example`
+      const { value: answer, millis } = await timed(() => ask(make(email)))
+      expect([name, answer.status, answer.body?.status]).toEqual([name, 200, "succeeded"])
+      const found = await history(email)
+      expect(found.items.map((item: { run_id: string }) => item.run_id)).toEqual([answer.body.run_id])
+      expect(found.items[0].matched).toMatchObject({ in: "input", exact: true })
+      expect(found.reusable).toHaveLength(1)
+      // By its words as well, from the moment it ends.
+      expect((await history(email, "text")).count).toBe(1)
+      runs.set(email, answer.body.run_id)
+      figures("history.hostile", { name, millis: Math.round(millis) })
+    },
+    20_000
+  )
+
+  test("all of them are found by their words when those are indexed", async () => {
+    await indexed()
+    expect(runs.size).toBe(shapes.length)
+    for (const [email, run_id] of runs) {
+      const { items } = await history(email, "text")
+      expect([email, items.map((item: { run_id: string }) => item.run_id)]).toEqual([email, [run_id]])
+    }
+  })
+
+  test("more different words than Postgres puts into one index entry", async () => {
+    const { body } = await ask(`{"who":"first canary","pages":"${pages("a")}"}`)
+    await indexed()
+    // The sandbox sends back what it was asked: a result of other words is put in its place.
+    const result = JSON.stringify({ data: { who: "second canary", pages: pages("c") } })
+    await app.sql("UPDATE runs SET result = $2::text::json WHERE run_id = $1", [body.run_id, result])
+    await app.sql("INSERT INTO word_queue (run_id, org_id) VALUES ($1, $2)", [body.run_id, org.org_id])
+    expect((await history("second canary")).count).toBe(1)
+    await indexed()
+    for (const phrase of ["first canary", "second canary"]) {
+      const { items } = await history(phrase)
+      expect([phrase, items.map((item: { run_id: string }) => item.run_id)]).toEqual([phrase, [body.run_id]])
+    }
+  }, 20_000)
+
+  test("other runs are indexed beside them, nothing is set aside, and the books add up", async () => {
+    await ask('{"note":"an ordinary canary phrase"}')
+    await indexed()
+    expect((await history("Ordinary CANARY phrase")).count).toBe(1)
+    expect((await history("hostile.example")).count).toBe(shapes.length)
+    await app.books()
+    expect(app.logs.filter((line) => /^(Error|Warn|Fatal)/i.test(line))).toEqual([])
+  })
+})
