@@ -103,6 +103,21 @@ describe("a value that is", () => {
     expect(complete).toBe(false)
   })
 
+  test("full of phone numbers, mentions or fields of numbers", () => {
+    const numbers = Array.from({ length: 100_000 }, (_, n) => String(2025550143 + n))
+    const values: ReadonlyArray<unknown> = [
+      { country: "US", phones: numbers },
+      numbers.map((number) => `+1${number}`),
+      numbers.map((number) => `+1 ${number}`).join(" or "),
+      numbers.map((number) => `@ada${number}`).join(" ")
+    ]
+    for (const value of values) {
+      const { found, complete } = extract(value)
+      expect(found.length).toBeGreaterThan(1_000)
+      expect(complete).toBe(false)
+    }
+  })
+
   test("longer than is read", () => {
     const { found, complete } = extract(`ada@example.com ${filled("x ", 2 * million)} bob@example.com`)
     expect([found[0]?.key, found.length, complete]).toEqual(["e:ada@example.com", 2, false])
@@ -121,6 +136,12 @@ describe("a value that is", () => {
     }
     expect(extract({}).found).toEqual([])
     expect(Object.keys(Object.prototype)).toEqual([])
+  })
+
+  test("made of numbers that are nothing", () => {
+    const table = Array.from({ length: 40_000 }, (_, n) => `${n}001 ${n}.50`).join(",")
+    const { found, complete } = extract([table, "ada@example.com"])
+    expect([found[0]?.key, complete]).toEqual(["e:ada@example.com", true])
   })
 
   test("nothing", () => {

@@ -9,7 +9,7 @@ import { type Name, visible } from "./Form.ts"
 import { readAccount } from "./Handle.ts"
 import { readNetwork } from "./Network.ts"
 import { network, platformCalled } from "./Platforms.ts"
-import { mentionsOfUrl, scan } from "./Scan.ts"
+import { type Budget, mentionsOfUrl, phoneCost, scan } from "./Scan.ts"
 import { accountReading, emailReading, networkReading, type Reading, readValue } from "./Subject.ts"
 import { holdsPhrase, searchable } from "./Text.ts"
 import { type Around, type Visit, walk } from "./Walk.ts"
@@ -29,6 +29,8 @@ const stringMax = 1_000_000
 const charsMax = 4_000_000
 /** Index rows of one value; a hundred search results give a thousand. */
 const keysMax = 5_000
+/** Places in texts that may mention somebody: a long page has some thousands. Keeps hostile texts under a second. */
+const placesMax = 50_000
 /** Text for the full-text index; PostgreSQL's own limit is one megabyte of words. */
 const textMax = 500_000
 
@@ -47,6 +49,8 @@ const byField = (text: string, field: Field, { platform, parent }: Around): Read
   return account === null ? null : accountReading(account)
 }
 
+const dialled = /^\s*\(?(\+|00)\d/
+
 /** A field that knows the platform knows better. */
 const isVague = ({ subject: { kind, normalized } }: Reading): boolean =>
   kind === "domain" || (kind === "handle" && !normalized.includes("/"))
@@ -59,6 +63,7 @@ export const extract = (json: unknown): { readonly found: ReadonlyArray<Found>; 
   const found = new Map<string, Found>()
   let complete = true
   let chars = 0
+  const budget: Budget = { left: placesMax }
   const add = ({ key, exact }: Name, path: () => string) => {
     const known = found.get(key)
     if (known !== undefined && (known.exact || !exact)) return
@@ -72,7 +77,12 @@ export const extract = (json: unknown): { readonly found: ReadonlyArray<Found>; 
     for (const { key } of names) add({ key, exact: false }, path)
   }
   const visit: Visit = (value, field, around, path) => {
+    if (budget.left <= 0 || found.size >= keysMax) {
+      complete = false
+      return
+    }
     const phone = field.phone || (field.generic && around.parent.phone)
+    if (phone || (typeof value === "string" && dialled.test(value))) budget.left -= phoneCost
     if (typeof value === "number") {
       const reading =
         phone && Number.isSafeInteger(value)
@@ -99,13 +109,13 @@ export const extract = (json: unknown): { readonly found: ReadonlyArray<Found>; 
     const several = readEmails(value)
     if (several !== null) for (const email of several) named(emailReading(email), path)
     else if (value.length > 5)
-      scan(visible(value.length > room ? value.slice(0, room) : value), (within) => mentioned(within, path))
+      scan(visible(value.length > room ? value.slice(0, room) : value), (within) => mentioned(within, path), budget)
   }
   const walked = walk(json, visit, (name, path) => {
     const reading = readValue(name, { phone: false, place: null, host: false })
     if (reading !== null) named(reading, path)
   })
-  return { found: Array.from(found.values()), complete: complete && walked }
+  return { found: Array.from(found.values()), complete: complete && walked && budget.left > 0 }
 }
 
 /** A number of so many digits may be a phone. */

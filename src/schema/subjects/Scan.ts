@@ -104,8 +104,18 @@ const mentionAt = (text: string, at: number): { readonly reading: Reading; reado
   return account === null ? null : { reading: accountReading(account), end }
 }
 
+/** How much may still be looked at; a place costs one, a phone number as much as ten others. */
+export interface Budget {
+  left: number
+}
+export const phoneCost = 10
+
 /** The next groups of digits may belong to something else, so they are dropped one by one. */
-const phoneAt = (text: string, at: number): { readonly reading: Reading; readonly end: number } | null => {
+const phoneAt = (
+  text: string,
+  at: number,
+  budget: Budget
+): { readonly reading: Reading; readonly end: number } | null => {
   const before = text.charAt(at - 1)
   if (before !== "" && (wordLike.test(before) || /[+=.,:/-]/.test(before))) return null
   const plus = text.charAt(at) === "+"
@@ -117,6 +127,7 @@ const phoneAt = (text: string, at: number): { readonly reading: Reading; readonl
     while (end > at && !/\d/.test(text.charAt(end - 1))) end--
     const run = text.slice(at, end)
     if (run.replace(/\D/g, "").length < 8) return null
+    budget.left -= phoneCost
     const number = plus ? readInternational(run) : readPhone(run, { named: false, place: null })
     if (number !== null) return { reading: phoneReading(number), end }
     while (end > at && /\d/.test(text.charAt(end - 1))) end--
@@ -167,20 +178,21 @@ const pageAt = (text: string, at: number, word: string, done: number): Page | nu
   return { url: url !== null && (schemed || evident(url)) ? url : null, run: schemed ? run : `http://${run}`, end }
 }
 
-/** Calls `tell` for each subject that the text mentions, in the order of the text. */
-export const scan = (text: string, tell: Tell): void => {
+/** Calls `tell` for each subject that the text mentions, in the order of the text, until the budget is spent. */
+export const scan = (text: string, tell: Tell, budget: Budget): void => {
   trigger.lastIndex = 0
   /** Where the last mention ended. */
   let done = 0
   /** The run of characters in which pages were looked for in vain, and how often. */
   let run = { end: 0, tries: 0 }
-  for (let found = trigger.exec(text); found !== null; found = trigger.exec(text)) {
+  for (let found = trigger.exec(text); found !== null && budget.left > 0; found = trigger.exec(text)) {
     const at = found.index
     const [word] = found
     const first = word.charAt(0)
     let end = 0
+    if (first !== "+" && first !== "0") budget.left--
     if (first === "@" || first === "+" || first === "0") {
-      const hit = first === "@" ? (addressAt(text, at, done) ?? mentionAt(text, at)) : phoneAt(text, at)
+      const hit = first === "@" ? (addressAt(text, at, done) ?? mentionAt(text, at)) : phoneAt(text, at, budget)
       if (hit !== null) tell(hit.reading)
       end = hit?.end ?? 0
     } else if (at >= run.end || run.tries < triesMax) {

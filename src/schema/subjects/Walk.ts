@@ -56,7 +56,8 @@ const aroundOf = (json: object, keys: ReadonlyArray<string>, field: Field, outer
     }
   }
   if (place === null) place = locationOf(json)
-  const parent = field.generic ? outer.parent : field
+  const told = outer.parent.phone || outer.parent.host || outer.parent.handle
+  const parent = field.generic && told ? outer.parent : field
   const spoken = field.platform !== null && !field.phone ? field.platform : null
   return { place: place ?? outer.place, platform: platform ?? spoken ?? outer.platform, parent }
 }
