@@ -98,8 +98,27 @@ export const Workers = Layer.effectDiscard(
         if (again) yield* lanes.nudge(lane)
       })
 
-    /** One at a time: the second would be given nothing while the first is at it. */
-    const tendPayments = Effect.catchCause(cashier.tend, (cause) => Effect.logWarning(`cashier: ${oneLine(cause)}`))
+    let tending = false
+    let againTend = false
+    /** One at a time in a process; who comes meanwhile has it look once more. */
+    const tendPayments: Effect.Effect<void> = Effect.suspend(() => {
+      againTend = true
+      if (tending) return Effect.void
+      tending = true
+      return Effect.gen(function* () {
+        while (againTend) {
+          againTend = false
+          yield* cashier.tend
+        }
+      }).pipe(
+        Effect.catchCause((cause) => Effect.logWarning(`cashier: ${oneLine(cause)}`)),
+        Effect.ensuring(
+          Effect.sync(() => {
+            tending = false
+          })
+        )
+      )
+    })
 
     let claiming = false
     let maybeQueued = false

@@ -32,17 +32,22 @@ export interface AutoTopupSetting {
 const hourMicros = 3_600_000_000n
 /** Card networks frown on a card that is asked again and again: hours, then days, then no more. */
 const waits = [1n, 6n, 24n, 72n].map((hours) => hours * hourMicros)
+/** Also for one that was switched off: it may be switched on again, and then still waits. */
+const waitLongest = 72n * hourMicros
 const dayMicros = 24n * hourMicros
 
 const calm = { state: "idle", failures: 0, last_error: null, retry_micros: null } as const
 
-/** A new setting forgets old declines; a charge that is in flight stays the only one. */
-export const set = (auto: AutoTopup | null, setting: AutoTopupSetting): AutoTopup => ({
-  ...(auto ?? { day: "1970-01-01", day_total: zero }),
-  ...calm,
-  ...setting,
-  state: auto?.state === "charging" ? "charging" : "idle"
-})
+/**
+ * A charge that is in flight stays the only one, and a card that was declined keeps its wait: switching off and on is no way to ask it
+ * again and again. Saving a card with a checkout is (see `renew`).
+ */
+export const set = (auto: AutoTopup | null, { enabled, threshold, amount }: AutoTopupSetting): AutoTopup => {
+  const setting = { enabled, threshold, amount }
+  if (auto === null) return { day: "1970-01-01", day_total: zero, ...calm, ...setting }
+  if (auto.failures > 0) return { ...auto, ...setting }
+  return { ...auto, ...calm, ...setting, state: auto.state === "charging" ? "charging" : "idle" }
+}
 
 const totalOn = (auto: AutoTopup, day: string) => (auto.day === day ? auto.day_total : zero)
 
@@ -77,26 +82,34 @@ export const decline = (auto: AutoTopup, amount: Money.MicroUsd, reason: string,
   const day_total = Money.max(zero, Money.minus(auto.day_total, amount))
   if (!auto.enabled) return { ...auto, state: "idle", retry_micros: null, day_total }
   const wait = waits[failures - 1]
-  if (wait === undefined) {
-    const last_error = `${reason} Automatic top-up was switched off after ${failures} declines in a row.`
-    return { ...auto, ...calm, enabled: false, failures, day_total, last_error }
+  const waiting = {
+    ...auto,
+    state: "waiting" as const,
+    failures,
+    day_total,
+    retry_micros: nowMicros + (wait ?? waitLongest)
   }
-  return { ...auto, state: "waiting", failures, day_total, last_error: reason, retry_micros: nowMicros + wait }
+  if (wait !== undefined) return { ...waiting, last_error: reason }
+  const off = `Automatic top-up was switched off after ${failures} declines in a row; pay a checkout with another card to save it.`
+  return { ...waiting, enabled: false, last_error: `${reason} ${off}` }
 }
 
 /** A payment went back to its payer: what that takes from the balance must not be charged to the card again before somebody says so. */
 export const reverse = (auto: AutoTopup, kind: "refund" | "dispute"): AutoTopup => ({
   ...auto,
   enabled: false,
-  state: auto.state === "charging" ? "charging" : "idle",
-  retry_micros: null,
   last_error: `Automatic top-up was switched off because a payment was ${kind === "refund" ? "refunded" : "disputed"}; switch it on again to use the card.`
 })
 
-/** Another method was saved: what the old one was declined for no longer counts. What was switched off stays off. */
+/** Another method was saved: what the old one was declined for no longer counts. What was switched off stays off, and says why. */
 export const renew = (auto: AutoTopup): AutoTopup =>
-  auto.enabled && auto.failures > 0
-    ? { ...auto, ...calm, state: auto.state === "charging" ? "charging" : "idle" }
+  auto.failures > 0
+    ? {
+        ...auto,
+        ...calm,
+        state: auto.state === "charging" ? "charging" : "idle",
+        last_error: auto.enabled ? null : auto.last_error
+      }
     : auto
 
 /** It has waited long enough. A decline is shown until a charge arrives; that yesterday's maximum was reached is over today. */

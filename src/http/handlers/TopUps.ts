@@ -87,6 +87,9 @@ export const TopUpsHandlers = HttpApiBuilder.group(
           )
         }
         const dailyMax = settings.autoTopupDailyMax
+        const current = yield* autoTopup(org_id)
+        // What GET shows before anything was set can be sent back.
+        if (!payload.enabled && !current.enabled && payload.amount === zero) return current
         yield* payable(payload.amount, dailyMax, ", the daily maximum of automatic top-ups")
         if (payload.threshold > thresholdMax) yield* refused("threshold", `must be at most ${usd(thresholdMax)}`)
         yield* topUps.setAutoTopup(org_id, payload).pipe(
