@@ -122,7 +122,9 @@ export const Boundary = HttpRouter.middleware(
         Effect.catchDefect((defect) => {
           const refused = unreadable(defect)
           if (refused !== null) return Effect.succeed(answer(refused))
-          return Effect.as(Effect.logError(`${request_id} ${request.method} ${request.url}`, defect), answer(internal))
+          // Without its query: that may be about somebody.
+          const path = request.url.split("?")[0] ?? ""
+          return Effect.as(Effect.logError(`${request_id} ${request.method} ${path}`, defect), answer(internal))
         })
       )
       const finished =

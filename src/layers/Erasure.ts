@@ -6,6 +6,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { bigints, texts } from "./Columns.ts"
+import { historyLock } from "./Reindex.ts"
 import { HistoryStore, type Sought } from "./HistoryStore.ts"
 import { requestSubjects, resultSubjects } from "./Subjects.ts"
 import { makeId } from "../schema/Ids.ts"
@@ -44,6 +45,8 @@ export class Erasure extends Context.Service<
       const history = yield* HistoryStore
 
       const erase = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
+        // A re-index that has read a run must not write its subjects when they are gone.
+        yield* sql`SELECT pg_advisory_xact_lock_shared(${historyLock})`
         const rows = yield* sql<ErasedRow>`
           SELECT org_id, run_id, input::text AS input, plan::text AS plan, result::text AS result FROM runs
           WHERE org_id = ${org_id} AND run_id = ANY(${texts(run_ids)}) AND finished_at IS NOT NULL AND erased_at IS NULL FOR UPDATE`
@@ -59,8 +62,9 @@ export class Erasure extends Context.Service<
         yield* sql`
           DELETE FROM run_subjects s USING unnest(${bigints(index.map((one) => one.subject))}, ${texts(index.map((one) => one.run_id))}) AS n(subject, run_id)
           WHERE s.subject = n.subject AND s.run_id = n.run_id`
-        yield* sql`DELETE FROM run_words WHERE run_id = ANY(${ids})`
+        // The queue first: this waits for whoever is cutting up their words, which are then there to be deleted.
         yield* sql`DELETE FROM word_queue WHERE run_id = ANY(${ids})`
+        yield* sql`DELETE FROM run_words WHERE run_id = ANY(${ids})`
         // Details and messages may quote what was asked for; a raw run's plan is the request itself.
         yield* sql`
           UPDATE runs SET input = ${erasedInput}::text::json, result = NULL, plan = '{}', hints = NULL, erased_at = now(),
@@ -85,20 +89,22 @@ export class Erasure extends Context.Service<
         }
       })
 
-      /** An organization's oldest runs that are not erased; a note of how far it went saves reading the erased ones again. */
+      /**
+       * An organization's oldest runs that are not erased. A note of how far it went saves reading the erased ones again; it stays before
+       * a run that is still under way, which is erased when it has ended.
+       */
       const olderThan = Effect.fn("Erasure.olderThan")(function* (days: number, limit: number) {
         const before = makeId("run", (yield* Clock.currentTimeMillis) - days * dayMillis).slice(0, -16)
+        const due = sql`r.run_id < ${before} AND r.finished_at IS NOT NULL AND r.erased_at IS NULL`
         const orgs = yield* sql<{ org_id: string; after: string }>`
           SELECT o.org_id, coalesce(p.run_id, '') AS after FROM orgs o LEFT JOIN history_progress p ON p.name = 'retain ' || o.org_id
-          WHERE EXISTS (SELECT FROM runs r WHERE r.org_id = o.org_id AND r.run_id > coalesce(p.run_id, '') AND r.run_id < ${before}
-                          AND r.finished_at IS NOT NULL)
+          WHERE EXISTS (SELECT FROM runs r WHERE r.org_id = o.org_id AND r.run_id > coalesce(p.run_id, '') AND ${due})
           ORDER BY o.org_id LIMIT ${limit}`
         let erased = 0
         for (const { org_id, after } of orgs) {
           if (erased >= limit) break
           const rows = yield* sql<{ run_id: string }>`
-            SELECT run_id FROM runs WHERE org_id = ${org_id} AND run_id > ${after} AND run_id < ${before} AND finished_at IS NOT NULL
-            ORDER BY run_id LIMIT ${batchMax}`
+            SELECT r.run_id FROM runs r WHERE r.org_id = ${org_id} AND r.run_id > ${after} AND ${due} ORDER BY r.run_id LIMIT ${batchMax}`
           const last = rows.at(-1)
           if (last === undefined) continue
           erased += yield* whole(
@@ -106,7 +112,8 @@ export class Erasure extends Context.Service<
             rows.map((row) => row.run_id)
           )
           yield* sql`
-            INSERT INTO history_progress (name, org_id, run_id) VALUES (${`retain ${org_id}`}, ${org_id}, ${last.run_id})
+            INSERT INTO history_progress (name, org_id, run_id) SELECT ${`retain ${org_id}`}, ${org_id}, ${last.run_id}
+            WHERE NOT EXISTS (SELECT FROM runs WHERE org_id = ${org_id} AND run_id > ${after} AND run_id < ${last.run_id} AND finished_at IS NULL)
             ON CONFLICT (name) DO UPDATE SET run_id = excluded.run_id, updated_at = now()`
         }
         return erased

@@ -9,6 +9,8 @@ import { requestSubjects, resultSubjects } from "./Subjects.ts"
 
 const pageMax = 200
 const name = "reindex"
+/** Held by a step, and shared by what erases: a step writes nothing of a run that was erased meanwhile. Any number; nobody else's. */
+export const historyLock = 7_411_006
 
 interface Row {
   readonly org_id: string
@@ -47,6 +49,7 @@ export class Reindex extends Context.Service<
         WHERE (r.org_id, r.run_id) > (c.org_id, c.run_id) AND r.erased_at IS NULL ORDER BY r.org_id, r.run_id LIMIT ${pageMax}`
 
       const step = Effect.gen(function* () {
+        yield* sql`SELECT pg_advisory_xact_lock(${historyLock})`
         const rows = yield* page
         const last = rows.at(-1)
         if (last === undefined) {
@@ -57,22 +60,18 @@ export class Reindex extends Context.Service<
           ...requestSubjects(org_id, input, plan).map((subject) => ({ ...subject, run_id, in_result: false })),
           ...resultSubjects(org_id, result).map((subject) => ({ ...subject, run_id, in_result: true }))
         ])
-        yield* sql.withTransaction(
-          Effect.gen(function* () {
-            yield* sql`
-              INSERT INTO run_subjects (subject, run_id, in_result, exact, path)
-              SELECT * FROM unnest(${bigints(found.map((s) => s.subject))}, ${texts(found.map((s) => s.run_id))},
-                ${booleans(found.map((s) => s.in_result))}, ${booleans(found.map((s) => s.exact))}, ${texts(found.map((s) => s.path))})
-              ON CONFLICT (subject, run_id, in_result) DO UPDATE SET exact = excluded.exact, path = excluded.path`
-            yield* sql`
-              INSERT INTO word_queue (run_id, org_id)
-              SELECT r.run_id, r.org_id FROM unnest(${texts(rows.map((row) => row.org_id))}, ${texts(rows.map((row) => row.run_id))}) AS n(org_id, run_id)
-              JOIN runs r USING (org_id, run_id) WHERE r.finished_at IS NOT NULL ON CONFLICT DO NOTHING`
-            yield* sql`
-              INSERT INTO history_progress (name, org_id, run_id) VALUES (${name}, ${last.org_id}, ${last.run_id})
-              ON CONFLICT (name) DO UPDATE SET org_id = excluded.org_id, run_id = excluded.run_id, updated_at = now()`
-          })
-        )
+        yield* sql`
+          INSERT INTO run_subjects (subject, run_id, in_result, exact, path)
+          SELECT * FROM unnest(${bigints(found.map((s) => s.subject))}, ${texts(found.map((s) => s.run_id))},
+            ${booleans(found.map((s) => s.in_result))}, ${booleans(found.map((s) => s.exact))}, ${texts(found.map((s) => s.path))})
+          ON CONFLICT (subject, run_id, in_result) DO UPDATE SET exact = excluded.exact, path = excluded.path`
+        yield* sql`
+          INSERT INTO word_queue (run_id, org_id)
+          SELECT r.run_id, r.org_id FROM unnest(${texts(rows.map((row) => row.org_id))}, ${texts(rows.map((row) => row.run_id))}) AS n(org_id, run_id)
+          JOIN runs r USING (org_id, run_id) WHERE r.finished_at IS NOT NULL ON CONFLICT DO NOTHING`
+        yield* sql`
+          INSERT INTO history_progress (name, org_id, run_id) VALUES (${name}, ${last.org_id}, ${last.run_id})
+          ON CONFLICT (name) DO UPDATE SET org_id = excluded.org_id, run_id = excluded.run_id, updated_at = now()`
         return { runs: rows.length, subjects: found.length }
       })
 
@@ -80,7 +79,7 @@ export class Reindex extends Context.Service<
         SELECT greatest(reltuples::bigint, 0) AS runs FROM pg_class WHERE oid = 'runs'::regclass`
 
       return Reindex.of({
-        step: Effect.orDie(step),
+        step: Effect.orDie(sql.withTransaction(step)),
         restart: Effect.asVoid(Effect.orDie(restart)),
         runs: Effect.orDie(Effect.map(runs, (rows) => Number(rows[0]?.runs ?? 0n)))
       })

@@ -1,0 +1,337 @@
+/** What history must never do: show another organization's runs, cost anything, or keep what was erased. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { Client } from "pg"
+import { type App, figures, startApp, type Tenant, until } from "../app.ts"
+import { documentOf, endpointOf } from "../documents.ts"
+
+const people = endpointOf({
+  path: "/people/{who}",
+  path_params: { type: "object", properties: { who: { type: "string" } }, required: ["who"] },
+  query_params: { type: "object", properties: { also: { type: "string" } } }
+})
+const any = endpointOf({ path: "/any", method: "POST", body: { type: "object" } })
+
+let app: App
+beforeAll(async () => {
+  app = await startApp()
+  await app.catalog(documentOf("acme", [people, any]))
+})
+afterAll(() => app.stop())
+
+const asked = (q: string, kind?: string) => `/v1/history?${new URLSearchParams({ q, ...(kind ? { kind } : {}) })}`
+const ask = async (org: Tenant, q: string, kind?: string) => {
+  const { status, body } = await org.get(asked(q, kind))
+  expect(status).toBe(200)
+  return body
+}
+const erase = (token: string, q: string, kind?: string) => app.call(token, "DELETE", asked(q, kind))
+const ids = (items: ReadonlyArray<{ run_id: string }>) => items.map((item) => item.run_id)
+const raw = (input: Record<string, unknown>) => ({ provider: "acme", endpoint: "/any", input })
+const words = async () => Number((await app.sql("SELECT count(*) AS n FROM word_queue"))[0]?.["n"])
+
+/** Every column of every table that holds one of these texts, in any case. */
+const holding = async (canaries: ReadonlyArray<string>) => {
+  const columns = await app.sql(
+    `SELECT table_schema AS s, table_name AS t, column_name AS c FROM information_schema.columns
+     WHERE table_schema NOT IN ('pg_catalog', 'information_schema')`
+  )
+  const hits: Array<string> = []
+  for (const { s, t, c } of columns) {
+    const found = await app.sql(
+      `SELECT 1 FROM "${s}"."${t}" WHERE EXISTS (SELECT FROM unnest($1::text[]) AS n(x) WHERE position(x IN lower("${c}"::text)) > 0) LIMIT 1`,
+      [canaries]
+    )
+    if (found.length > 0) hits.push(`${t}.${c}`)
+  }
+  return { columns: columns.length, hits: hits.sort() }
+}
+
+describe("another organization's history", () => {
+  const subjects = [
+    ["ada@shared.example", "email"],
+    ["shared.example", "domain"],
+    ["https://www.linkedin.com/in/ada-shared", "network"],
+    ["https://shared.example/team?page=2", "url"],
+    ["@ada_shared", "handle"],
+    ["+14155550101", "phone"],
+    ["a phrase that both share", "text"]
+  ] as const
+  const input = { email: "ada@shared.example", profile: subjects[2][0], page: subjects[3][0], note: subjects[6][0] }
+  const told = { ...input, mention: "@ada_shared", phone: subjects[5][0] }
+
+  test("T51 never shows: the same subjects, asked by a key and by a session, one by one and in a batch", async () => {
+    const [one, two, none] = await Promise.all([app.tenant("5.00"), app.tenant("5.00"), app.tenant()])
+    const runs = new Map<Tenant, ReadonlyArray<string>>()
+    for (const [org, count] of [
+      [one, 3],
+      [two, 2]
+    ] as const) {
+      const answers = []
+      for (let n = 0; n < count; n++) answers.push((await org.run(raw({ ...told, n }))).body.run_id)
+      runs.set(org, answers.reverse())
+    }
+    let checks = 0
+    for (const indexed of [false, true]) {
+      if (indexed) await until("all words are indexed", words, (waiting) => waiting === 0)
+      for (const org of [one, two, none]) {
+        const mine = runs.get(org) ?? []
+        for (const token of [org.key, await org.session()]) {
+          for (const [q, kind] of subjects) {
+            const { body } = await app.call(token, "GET", asked(q))
+            expect([body.subject.kind, ids(body.items), body.count]).toEqual([kind, [...mine], mine.length])
+            expect(ids(body.reusable).every((id) => mine.includes(id))).toBe(true)
+            checks += 1
+          }
+          const batch = await app.call(token, "POST", "/v1/history", { body: { subjects: subjects.map(([q]) => q) } })
+          expect(batch.body.items.map((row: { count: number }) => row.count)).toEqual(subjects.map(() => mine.length))
+          for (const row of batch.body.items) expect([...mine, undefined]).toContain(row.reusable?.run_id)
+          checks += subjects.length
+        }
+      }
+    }
+    // Erased by whoever knows the subject: only what is theirs.
+    const before = await Promise.all([one, two].map((org) => ask(org, "shared.example")))
+    for (const [q] of subjects) {
+      const { body } = await erase(await none.session(), q)
+      expect([body.erased, body.in_flight]).toEqual([0, 0])
+    }
+    expect(await Promise.all([one, two].map((org) => ask(org, "shared.example")))).toEqual(before)
+    const erased = await erase(await one.session(), "ada@shared.example")
+    expect(erased.body.erased).toBe(3)
+    expect(await ask(two, "shared.example")).toEqual(before[1])
+    await app.books()
+    figures("T51 history.isolation", { checks, violations: 0 })
+  })
+
+  test("history costs nothing, touches no wallet, and asks neither balance nor guard", async () => {
+    const org = await app.tenant("1.00")
+    await org.run(raw({ ...told }))
+    await org.post("/v1/spend-guard", { per_run_limit: "0.00", daily_limit: "0.00" })
+    expect((await org.run(raw({ ...told }))).body.status).toBe("blocked")
+    const broke = await app.tenant()
+    const wallets = async () => [
+      await app.sql("SELECT * FROM wallets ORDER BY org_id"),
+      await app.sql("SELECT count(*) FROM ledger"),
+      await app.sql("SELECT count(*) FROM mailbox")
+    ]
+    const before = await wallets()
+    for (const [q] of subjects) {
+      expect((await ask(org, q)).count).toBe(2)
+      expect((await ask(broke, q)).count).toBe(0)
+    }
+    expect((await org.post("/v1/history", { subjects: subjects.map(([q]) => q) })).body.seen).toBe(subjects.length)
+    expect((await erase(await org.session(), subjects[0][0])).body.erased).toBe(2)
+    expect(await wallets()).toEqual(before)
+    await app.books()
+  })
+})
+
+describe("what was erased", () => {
+  const email = "canary.ada@erased.example"
+  const canaries = ["canary.ada", "canary lovelace", "erased.example", "canaryphrase", "4155550177"]
+  let org: Tenant
+  let session: string
+  beforeAll(async () => {
+    org = await app.tenant("20.00")
+    session = await org.session()
+  })
+
+  test("T65 pii.logs_and_history: is in no answer, no column and no log; money and the run's end stay", async () => {
+    const key = { "idempotency-key": "first" }
+    const verify = { capability: "email.verify", input: { email } }
+    const send = {
+      from: "me@sender.example",
+      to: [email],
+      subject: "Hello Canary Lovelace",
+      text: "a canaryphrase, call +14155550177"
+    }
+    const find = { capability: "email.find", input: { full_name: "Canary Ada", company_domain: "erased.example" } }
+    const path = { provider: "acme", endpoint: "/people/{who}", path: { who: email }, input: {} }
+    const inQuery = {
+      provider: "acme",
+      endpoint: "/people/{who}",
+      path: { who: "nobody" },
+      query: { also: email },
+      input: {}
+    }
+    const failing = raw({ note: `sandbox:error ${email}` })
+    const asked = [find, { capability: "email.send", input: send }, path, inQuery, failing]
+    const [first, ...rest] = [await org.run(verify, key), ...(await Promise.all(asked.map((one) => org.run(one))))]
+    const runs = [first, ...rest].map((reply) => reply?.body)
+    expect(runs.map((run) => run.status)).toEqual([...Array.from({ length: 5 }, () => "succeeded"), "failed"])
+    const other = await org.run({ capability: "email.verify", input: { email: "somebody@else.example" } })
+    const { body: slow } = await org.run({ ...raw({ note: `sandbox:slow_3 ${email}` }), async: true })
+    await until(
+      "the slow run is at its provider",
+      async () => (await ask(org, email)).by_status,
+      (by) => by.running === 1
+    )
+    await until("all words are indexed", words, (waiting) => waiting === 0)
+    expect((await holding(canaries)).hits).toContain("runs.input")
+    const found = await ask(org, "erased.example")
+    expect(ids(found.items)).toHaveLength(7)
+    const [ledger, wallet] = await Promise.all([org.ledger(), org.wallet()])
+    const ends = "SELECT run_id, status, charged, provider, finished_at FROM runs WHERE org_id = $1 ORDER BY run_id"
+    const before = await app.sql(ends, [org.org_id])
+
+    const refused = await erase(org.key, email)
+    expect([refused.status, refused.body.error.code]).toEqual([403, "forbidden"])
+    expect((await ask(org, email)).count).toBe(7)
+    const { status, body } = await erase(session, email)
+    expect([status, body]).toEqual([
+      200,
+      { subject: { query: email, kind: "email", normalized: email }, erased: 6, in_flight: 1 }
+    ])
+    // Money and the run's end are as they were, but for the slow run, which may have ended.
+    expect(await org.ledger()).toEqual(expect.arrayContaining([...ledger]))
+    expect((await org.wallet()).balance).toBe(wallet.balance)
+    const after = await app.sql(ends, [org.org_id])
+    const settled = (rows: typeof after) => rows.filter((row) => row["run_id"] !== slow.run_id)
+    expect(settled(after)).toEqual(settled(before))
+
+    // Nothing of a run that is under way is taken from its provider.
+    const ended = await org.get(`/v1/runs/${slow.run_id}?wait=20`)
+    expect(ended.body.status).toBe("succeeded")
+    expect(ended.body.result.data.request.body.note).toContain(email)
+    expect(ids((await ask(org, email)).items)).toEqual([slow.run_id])
+    expect((await erase(session, email)).body).toMatchObject({ erased: 1, in_flight: 0 })
+    for (let again = 0; again < 2; again++)
+      expect((await erase(session, email)).body).toMatchObject({ erased: 0, in_flight: 0 })
+
+    for (const run of [...runs, ended.body]) {
+      const { body: shown } = await org.get(`/v1/runs/${run.run_id}`)
+      expect([shown.status, shown.billing, shown.result]).toEqual([run.status, run.billing, undefined])
+      expect(shown.hints).toEqual([expect.stringMatching(/^Its input and result were erased on \d{4}-\d\d-\d\d;/)])
+      expect(shown.error?.code).toBe(run.error?.code)
+    }
+    const replay = await org.run(verify, key)
+    expect([replay.status, replay.body.run_id, replay.headers.get("idempotent-replay")]).toEqual([
+      200,
+      first?.body.run_id,
+      "true"
+    ])
+    const texts = await Promise.all([
+      org.list("?limit=200").then((reply) => reply.text),
+      ...runs.map((run) => org.get(`/v1/runs/${run.run_id}`).then((reply) => reply.text)),
+      Promise.resolve(replay.text)
+    ])
+    for (const text of texts) expect(canaries.filter((canary) => text.toLowerCase().includes(canary))).toEqual([])
+    for (const q of [email, "erased.example", "Canary Lovelace", "canaryphrase", "+14155550177"])
+      expect([q, (await ask(org, q)).count]).toEqual([q, 0])
+    expect((await ask(org, "somebody@else.example")).items[0].run_id).toBe(other.body.run_id)
+
+    await until("all words are indexed", words, (waiting) => waiting === 0)
+    const { columns, hits } = await holding(canaries)
+    expect(hits).toEqual([])
+    expect(await app.sql("SELECT 1 FROM run_subjects WHERE run_id = ANY($1)", [runs.map((run) => run.run_id)])).toEqual(
+      []
+    )
+    const metrics = (await app.call(null, "GET", "/metrics")).text
+    const lines = [...app.logs, metrics].filter((text) =>
+      canaries.some((canary) => text.toLowerCase().includes(canary))
+    )
+    expect(lines).toEqual([])
+    await app.books()
+    figures("T65 pii.logs_and_history", {
+      runs: 7,
+      columns,
+      log_lines: app.logs.length,
+      violations: hits.length + lines.length
+    })
+  })
+
+  test.each([
+    ["erasedphrase here", "text"],
+    ["https://www.linkedin.com/in/erased-one", "network"],
+    ["gone.example", "domain"],
+    ["+14155550188", "phone"]
+  ])("is found by %s, as %s", async (q, kind) => {
+    const input = { profile: "uk.linkedin.com/in/Erased-One/", mail: "x@mail.gone.example", phone: "+1 415 555 0188" }
+    const { body } = await org.run(raw({ ...input, note: "An ERASEDPHRASE  here, twice" }))
+    const done = await erase(session, q)
+    expect(done.body).toMatchObject({ subject: { kind }, erased: 1, in_flight: 0 })
+    expect((await org.get(`/v1/runs/${body.run_id}`)).body.result).toBeUndefined()
+    expect((await ask(org, q)).count).toBe(0)
+  })
+
+  test("is refused without a subject that reads, and to a key", async () => {
+    for (const [path, place] of [
+      ["/v1/history", "query.q"],
+      ["/v1/history?q=", "query.q"],
+      ["/v1/history?q=hello&kind=email", "query.q"],
+      ["/v1/history?q=a@b.example&kind=person", "query.kind"]
+    ] as const) {
+      const { status, body } = await app.call(session, "DELETE", path)
+      expect([path, status, body.error.details[0].path]).toEqual([path, 400, place])
+    }
+    expect((await erase(org.key, "a@b.example")).status).toBe(403)
+  })
+
+  test("does not come back by words that were being cut up meanwhile", async () => {
+    const { body } = await org.run(raw({ who: "late@race.example", note: "a racing canary" }))
+    const slow = new Client({ connectionString: app.databaseUrl })
+    await slow.connect()
+    try {
+      // Another process's turn at the words, caught in the middle of it: it holds the run's place in the queue.
+      await until(
+        "the queue's row is ours",
+        async () => {
+          await app.sql("INSERT INTO word_queue VALUES ($1, $2) ON CONFLICT DO NOTHING", [body.run_id, org.org_id])
+          await slow.query("BEGIN")
+          const { rowCount } = await slow.query("DELETE FROM word_queue WHERE run_id = $1", [body.run_id])
+          if (rowCount === 0) await slow.query("ROLLBACK")
+          return rowCount
+        },
+        (rows) => rows === 1
+      )
+      await slow.query(
+        `INSERT INTO run_words SELECT run_id, org_id, run_words_of(input, result) || array_to_tsvector(ARRAY[org_id]) FROM runs
+         WHERE run_id = $1 ON CONFLICT (run_id) DO UPDATE SET words = excluded.words`,
+        [body.run_id]
+      )
+      let over = false
+      const erased = erase(session, "late@race.example").finally(() => {
+        over = true
+      })
+      const waiting = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+      await until(
+        "the erasure waits, or is over",
+        async () => over || Number((await app.sql(waiting))[0]?.["n"]) > 0,
+        Boolean
+      )
+      await slow.query("COMMIT")
+      expect((await erased).body.erased).toBe(1)
+      expect(await app.sql("SELECT 1 FROM run_words WHERE run_id = $1", [body.run_id])).toEqual([])
+      expect((await holding(["racing", "race.example"])).hits).toEqual([])
+    } finally {
+      await slow.end()
+    }
+  })
+
+  test("T62 is in no error and no log when the index itself fails", async () => {
+    const secret = "canary.failing@erased.example"
+    const lines = app.logs.length
+    for (const table of ["run_subjects", "run_words", "word_queue"]) {
+      await app.sql(`ALTER TABLE ${table} RENAME TO ${table}_away`)
+      try {
+        for (const answer of [
+          await org.get(
+            asked(table === "run_subjects" ? secret : `"${secret}"`, table === "run_subjects" ? "email" : "text")
+          ),
+          await org.post("/v1/history", { subjects: [secret, `phrase ${secret}`] }),
+          await erase(session, `phrase ${secret}`, "text")
+        ]) {
+          expect([200, 500]).toContain(answer.status)
+          if (answer.status === 500) expect(answer.body.error.code).toBe("internal_error")
+          expect(answer.text).not.toMatch(/SELECT|relation|\.ts:/)
+        }
+      } finally {
+        await app.sql(`ALTER TABLE ${table}_away RENAME TO ${table}`)
+      }
+    }
+    const said = app.logs.slice(lines)
+    expect(said.length).toBeGreaterThan(0)
+    expect(said.filter((line) => /canary/i.test(line))).toEqual([])
+    expect((await ask(org, secret)).count).toBe(0)
+  })
+})
