@@ -6,8 +6,8 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { callUrl, figures, timed } from "../app.ts"
-import { type Service, until } from "../chaos/processes.ts"
-import { type Customer, leaseSeconds, World } from "../chaos/world.ts"
+import { type Service, until } from "./processes.ts"
+import { type Customer, leaseSeconds, World } from "./world.ts"
 import { type LocalStripe, startStripe } from "../payments/standin.ts"
 import { once } from "../undertaker.ts"
 
