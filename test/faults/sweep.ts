@@ -133,6 +133,8 @@ const sweep = async <S extends Stage>(
   return { points: points.length, struck, recovery_s_max, slowest: slowest.what, violations }
 }
 
+const pointsMin = 3
+
 /** Every `stride`-th statement, before and after it, from `offset` on; all of them with stride 1. */
 export const sweepStatements = async <S extends Stage>(
   stages: ReadonlyArray<S>,
@@ -143,9 +145,13 @@ export const sweepStatements = async <S extends Stage>(
   const clean = await Promise.all(stages.map((stage) => pass(stage, flow, broken(stage, flow, part, 0, "before"))))
   const undisturbed = clean.flatMap((one) => one.violations.map((what) => `undisturbed: ${what}`))
   const statements = Math.max(...clean.map((one) => one.counted.length))
-  const points = Array.from({ length: statements }, (_, at) => at + 1)
-    .flatMap((k) => moments.map((moment) => ({ k, moment })))
-    .filter((_, at) => at % stride === offset % stride)
+  const all = Array.from({ length: statements }, (_, at) => at + 1).flatMap((k) =>
+    moments.map((moment) => ({ k, moment }))
+  )
+  // A few points of every flow, however short: the last ones of some are not always reached.
+  const every = Math.max(1, Math.min(stride, Math.floor(all.length / pointsMin)))
+  const points = all
+    .filter((_, at) => at % every === offset % every)
     .map(
       ({ k, moment }): Point<S> => ({
         name: `${moment} ${k}`,

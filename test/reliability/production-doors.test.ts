@@ -135,12 +135,12 @@ describe("in the sources", () => {
   const files = Array.from(new Bun.Glob("**/*.ts").scanSync(source))
   const saying = (words: RegExp) => files.filter((file) => words.test(readFileSync(join(source, file), "utf8"))).sort()
 
-  test("one file asks providers, one executes runs, one admits them, and two read the network", () => {
+  test("one file asks providers, one executes runs, one admits them, and three read the network", () => {
     expect(saying(/\bproviders\.(call|callRaw)\(/)).toEqual(["actors/RunActor.ts"])
     expect(saying(/\byield\* Providers\b/)).toEqual(["actors/RunActor.ts"])
     expect(saying(/\brunActor\.execute\(/)).toEqual(["actors/Workers.ts"])
     expect(saying(/\bstore\.admit\(/)).toEqual(["actors/Admission.ts"])
-    // The second one reads documents for the catalog.
-    expect(saying(/\bfetch\(/)).toEqual(["layers/Downloads.ts", "layers/HttpProviders.ts"])
+    // One reads documents for the catalog, one asks the payment processor.
+    expect(saying(/\bfetch\(/)).toEqual(["layers/Downloads.ts", "layers/HttpProviders.ts", "layers/payments/Stripe.ts"])
   })
 })
