@@ -1,7 +1,7 @@
 /**
  * The `rungate` command: what clients use, and what operators use, `serve` above all.
  *
- * Anything that stops the start is one clear sentence and exit code 1.
+ * Whatever goes wrong is one clear sentence on stderr and an exit code (http/cli/exits.ts).
  */
 import * as NodeChildProcessSpawner from "@effect/platform-node-shared/NodeChildProcessSpawner"
 import * as NodeFileSystem from "@effect/platform-node-shared/NodeFileSystem"
@@ -10,27 +10,51 @@ import * as NodeRuntime from "@effect/platform-node-shared/NodeRuntime"
 import * as NodeStdio from "@effect/platform-node-shared/NodeStdio"
 import * as NodeTerminal from "@effect/platform-node-shared/NodeTerminal"
 import { Cause, Effect, Exit, Layer, Logger } from "effect"
-import { CliError, Command } from "effect/cli"
+import { CliError, CliOutput, Command } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
 import { call } from "./http/cli/call.ts"
+import { Credentials } from "./http/cli/Credentials.ts"
 import { discover } from "./http/cli/discover.ts"
+import { exits } from "./http/cli/exits.ts"
+import { globals } from "./http/cli/globals.ts"
+import { help } from "./http/cli/help.ts"
 import { inspect } from "./http/cli/inspect.ts"
+import { Journal } from "./http/cli/Journal.ts"
+import { presenter } from "./http/cli/presenter.ts"
 import { run } from "./http/cli/run.ts"
+import { runs } from "./http/cli/runs.ts"
+import { Screen } from "./http/cli/Screen.ts"
 import { Client, CommandFailed } from "./http/client/Client.ts"
 import { admin, audit, catalog, serve } from "./Operator.ts"
 import { Settings } from "./layers/Settings.ts"
 import packageJson from "../package.json" with { type: "json" }
 
+/** What a client's command may ask for: the service by its address, and the user's own files and terminal. */
+const Surroundings = Layer.mergeAll(Client.layer, Journal.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(Credentials.layer, Screen.layer))
+)
+
 /** What clients use: they know the service by its address, and none of its settings. */
 const client = [
-  Command.provide(discover, Client.layer),
-  Command.provide(inspect, Client.layer),
-  Command.provide(run, Client.layer),
-  Command.provide(call, Client.layer)
+  Command.provide(discover, Surroundings),
+  Command.provide(inspect, Surroundings),
+  Command.provide(run, Surroundings),
+  Command.provide(call, Surroundings),
+  Command.provide(runs, Surroundings),
+  Command.provide(help, Screen.layer)
 ] as const
+/** The exit code of a command that a signal ends. */
+const stopped = { exit_code: Number(exits.interrupted) }
+
 /** What operators use: they work on the database that the settings name. */
 const operator = [
-  Command.provide(serve, Settings.layer),
+  // A service that is told to stop has done its work.
+  Command.provideEffectDiscard(
+    Command.provide(serve, Settings.layer),
+    Effect.sync(() => {
+      stopped.exit_code = exits.ok
+    })
+  ),
   Command.provide(audit, Settings.layer),
   Command.provide(catalog, Settings.layer),
   Command.provide(admin, Settings.layer)
@@ -38,15 +62,13 @@ const operator = [
 
 const rungate = Command.make("rungate").pipe(
   Command.withDescription("A paid execution front door for data and outreach jobs"),
-  Command.withSubcommands([...client, ...operator])
+  Command.withSubcommands([...client, ...operator]),
+  Command.withGlobalFlags(globals)
 )
 
 const Platform = NodeChildProcessSpawner.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeStdio.layer, NodeTerminal.layer))
 )
-
-/** Bad usage, as the exit codes of the commands say (see http/cli/output.ts). */
-const usageExitCode = 5
 
 /** The first failure with a message of its own says what to do; anything else is a bug and is shown whole. */
 const explain = (cause: Cause.Cause<unknown>): string => {
@@ -60,6 +82,9 @@ const explain = (cause: Cause.Cause<unknown>): string => {
   return known && found._tag !== "SqlError" ? `rungate: ${found.message}` : Cause.pretty(cause)
 }
 
+/** A command that only groups others was asked for nothing: its help is the answer. */
+const isHelp = (error: CliError.CliError) => error._tag === "ShowHelp" && error.errors.length === 0
+
 // A closed terminal stops the service as SIGTERM does, or its embedded database would be left running.
 process.on("SIGHUP", () => process.kill(process.pid, "SIGTERM"))
 
@@ -68,16 +93,19 @@ rungate.pipe(
   // Nobody collects spans yet: making one for every statement and request would be work for nothing.
   Effect.withTracerEnabled(false),
   Effect.provide(FetchHttpClient.layer),
+  Effect.provideService(CliOutput.Presenter, presenter),
   Effect.provide(Platform),
   Effect.provide(Logger.layer([Logger.consolePretty({ colors: "auto" })])),
   NodeRuntime.runMain({
     disableErrorReporting: true,
     teardown: (exit, onExit) => {
-      if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return onExit(0)
+      if (Exit.isSuccess(exit)) return onExit(exits.ok)
+      if (Cause.hasInterruptsOnly(exit.cause)) return onExit(stopped.exit_code)
       const found = Cause.squash(exit.cause)
-      // The help was printed, with what is wrong.
-      if (CliError.isCliError(found)) return onExit(usageExitCode)
-      process.stderr.write(`${explain(exit.cause)}\n`)
+      // It was said by the presenter.
+      if (CliError.isCliError(found)) return onExit(isHelp(found) ? exits.ok : exits.usage)
+      const said = found instanceof CommandFailed && found.message === ""
+      if (!said) process.stderr.write(`${explain(exit.cause)}\n`)
       onExit(found instanceof CommandFailed ? found.exit_code : 1)
     }
   })

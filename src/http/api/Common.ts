@@ -6,6 +6,7 @@
 import { Context, Schema } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
+import { waitSecondsMax } from "./Limits.ts"
 
 export interface Caller {
   readonly org_id: string
@@ -30,8 +31,6 @@ export class Malformed extends HttpApiMiddleware.Service<Malformed>()("rungate/h
 
 export const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
-/** Seconds a request may wait for a run. */
-export const waitSecondsMax = 120
 export const WaitSeconds = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: waitSecondsMax }))
 /** A whole number in a query, in plain digits: `Number` would also take "", " 1", "0x10" and "1e2". */
 const Digits = Schema.String.check(Schema.isPattern(/^(0|[1-9]\d{0,8})$/, { message: "expected a whole number" })).pipe(

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
 import { RunStatus } from "../../schema/Run.ts"
-import { kinds } from "../../schema/subjects/Subject.ts"
+import { kinds } from "../../schema/subjects/Form.ts"
 import { Auth, listQuery, optional } from "./Common.ts"
 
 const Kind = Schema.Literals(kinds)

@@ -1,34 +1,63 @@
 /** `rungate call <provider> <endpoint> -i '{…}'`: calls a provider's own endpoint. */
 import { Effect, Option } from "effect"
-import { Argument, Command } from "effect/cli"
-import { Client } from "../client/Client.ts"
-import * as Flags from "./flags.ts"
-import { show } from "./output.ts"
+import { Argument, Command, Flag } from "effect/cli"
+import { methods } from "../../schema/Endpoint.ts"
+import * as Money from "../../schema/Money.ts"
+import { inputFlags, jsonOf, runInput, stdinArgument } from "./input.ts"
+import { bodyOf, spend, spendingFlags } from "./spending.ts"
+
+const object = (name: string, description: string) =>
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional, Flag.map(Option.getOrNull))
 
 export const call = Command.make(
   "call",
   {
     provider: Argument.String("provider"),
     endpoint: Argument.String("endpoint").pipe(Argument.withDescription("the provider's own path")),
-    method: Flags.method,
-    path: Flags.object("path", "values of the path's {placeholders}, as a JSON object"),
-    query: Flags.object("query", "query parameters, as a JSON object"),
-    input: Flags.input,
-    max_cost: Flags.maxCost,
-    wait: Flags.wait
+    stdin: stdinArgument,
+    ...inputFlags,
+    method: Flag.Literals("method", methods).pipe(
+      Flag.withDescription("for a path that takes several"),
+      Flag.optional,
+      Flag.map(Option.getOrNull)
+    ),
+    path: object("path", "values of the path's {placeholders}, as a JSON object"),
+    query: object("query", "query parameters, as a JSON object"),
+    ...spendingFlags
   },
-  Effect.fnUntraced(function* ({ provider, endpoint, method, path, query, input, max_cost, wait }) {
-    const { post } = yield* Client
-    const body = {
-      provider,
-      endpoint,
-      method: Option.getOrNull(method),
-      path: Option.getOrNull(path),
-      query: Option.getOrNull(query),
+  Effect.fnUntraced(function* ({ provider, endpoint, method, path, query, ...given }) {
+    const input = yield* runInput(given)
+    const members = {
       input,
-      routing: { max_cost: Option.getOrNull(max_cost) },
-      wait_seconds: wait
+      ...(path === null ? {} : { path: yield* jsonOf(path, "--path") }),
+      ...(query === null ? {} : { query: yield* jsonOf(query, "--query") })
     }
-    yield* Effect.flatMap(post("/v1/run", body), show)
+    const bodyWith = (max_cost: Money.MicroUsd | null) =>
+      bodyOf(
+        {
+          provider,
+          endpoint,
+          ...(method === null ? {} : { method }),
+          ...(max_cost === null ? {} : { routing: { max_cost: Money.usd(max_cost) } })
+        },
+        members
+      )
+    yield* spend(
+      {
+        title: `${provider} ${endpoint}`,
+        bodyWith,
+        capNeeded: true,
+        quote: ({ endpointQuote }) => endpointQuote({ provider, endpoint, method }, given.max_cost)
+      },
+      given
+    )
   })
-).pipe(Command.withDescription("Call a provider's raw endpoint and print its answer"))
+).pipe(
+  Command.withDescription("Call a provider's raw endpoint and print its answer"),
+  Command.withExamples([
+    {
+      command: `rungate call sec_edgar '/submissions/CIK{cik}.json' --path '{"cik":"0000320193"}' -i '{}' --max-cost 0.01`,
+      description: "Fill a path and set a cap"
+    }
+  ])
+)

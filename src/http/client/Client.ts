@@ -1,50 +1,120 @@
 /**
- * The service as a command asks it: over HTTP like any other client, at `RUNGATE_URL`, with `RUNGATE_API_KEY`.
+ * The service as a command asks it: over HTTP like any other client, at the address and with the credential of the user's settings.
  *
- * The key comes from the environment only, and appears in no message.
+ * Answers are kept as the text they came as, because `--json` prints exactly that; `typed` is the contract's own client for what is
+ * read rather than printed. No credential appears in any message.
  */
-import { Config, Context, Effect, Layer, Redacted, Schema } from "effect"
-import { HttpClient, HttpClientRequest } from "effect/http"
+import { Context, Effect, Layer, type Redacted } from "effect"
+import { HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
+import { Credentials } from "../cli/Credentials.ts"
+import { fail } from "../cli/exits.ts"
+import { failureFor, publicError } from "../cli/problems.ts"
+import { Screen } from "../cli/Screen.ts"
+import type { CommandFailed } from "./CommandFailed.ts"
+import type { RungateClient } from "./Rungate.ts"
+import { isLost, Manner, mannerDefault, type MannerShape, transport } from "./Transport.ts"
+
+export { CommandFailed } from "./CommandFailed.ts"
 
 export interface Answer {
   readonly status: number
+  readonly headers: Readonly<Record<string, string>>
   /** The body exactly as it came. */
   readonly text: string
+  readonly request: { readonly method: string; readonly path: string }
 }
 
-/** A command that ends without success. `exit_code` is what the shell sees; an empty message was said already. */
-export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {
-  message: Schema.String,
-  exit_code: Schema.Int
-}) {}
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 
-const defaultUrl = "http://127.0.0.1:8787"
+export interface Ask {
+  /** A value is sent as JSON; `text` is sent as it is. */
+  readonly body?: unknown
+  readonly text?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Instead of the key of the settings: a session, or a key that is being tried. */
+  readonly token?: Redacted.Redacted
+  /** How long the answer may take, in seconds; 30 when left out. */
+  readonly seconds?: number
+  /** Ask again also when nobody listens: what was started before goes on when the service is back. */
+  readonly patient?: boolean
+}
+
+const answerSeconds = 30
 
 export class Client extends Context.Service<
   Client,
-  { readonly post: (path: string, body: unknown) => Effect.Effect<Answer, CommandFailed> }
+  {
+    readonly url: string
+    readonly send: (method: Method, path: string, ask?: Ask) => Effect.Effect<Answer, CommandFailed>
+    /** By the typed client, which is loaded when it is first used; with another token than the key where one is given. */
+    readonly ask: <A>(
+      use: (rungate: RungateClient) => Effect.Effect<A, unknown>,
+      token?: Redacted.Redacted
+    ) => Effect.Effect<A, CommandFailed>
+  }
 >()("rungate/http/client/Client") {
   static readonly layer = Layer.effect(
     Client,
     Effect.gen(function* () {
       const http = yield* HttpClient.HttpClient
-      const url = (yield* Config.String("RUNGATE_URL").pipe(Config.withDefault(defaultUrl))).replace(/\/+$/, "")
-      const key = yield* Config.Redacted("RUNGATE_API_KEY").pipe(Config.withDefault(Redacted.make("")))
-      const unreachable = new CommandFailed({
-        message: `Can't reach the service at ${url}; is it running (npm start)? Set RUNGATE_URL to its address.`,
-        exit_code: 1
+      const screen = yield* Screen
+      const credentials = yield* Credentials
+      const { url, key } = credentials
+
+      const explain = (error: HttpClientError.HttpClientError) =>
+        isLost(error)
+          ? fail(
+              "pending",
+              `The connection to ${url} was lost before the answer came${"description" in error.reason && error.reason.description !== undefined ? ` (${error.reason.description})` : ""}.`
+            )
+          : fail(
+              "failed",
+              `Can't reach the service at ${url}; is it running (npm start)? Set RUNGATE_URL to its address.`
+            )
+
+      const manner = (ask: Ask): MannerShape => ({
+        ...mannerDefault,
+        answer_seconds: ask.seconds ?? answerSeconds,
+        patient: ask.patient ?? false,
+        onAgain: (why, seconds) => screen.say(`${why}; trying again in ${seconds} s.`)
       })
-      const post = (path: string, body: unknown) =>
-        Effect.gen(function* () {
-          const secret = Redacted.value(key)
-          const request = HttpClientRequest.post(`${url}${path}`).pipe(
-            HttpClientRequest.bodyJsonUnsafe(body),
-            (asked) => (secret === "" ? asked : HttpClientRequest.bearerToken(asked, secret))
-          )
-          const response = yield* http.execute(request)
-          return { status: response.status, text: yield* response.text }
-        }).pipe(Effect.mapError(() => unreachable))
-      return Client.of({ post })
+
+      const send = Effect.fnUntraced(function* (method: Method, path: string, ask: Ask = {}) {
+        const asked = HttpClientRequest.make(method)(path).pipe(
+          HttpClientRequest.setHeaders({ accept: "application/json", ...ask.headers }),
+          (request) =>
+            ask.text !== undefined
+              ? HttpClientRequest.bodyText(request, ask.text, "application/json")
+              : ask.body !== undefined
+                ? HttpClientRequest.bodyJsonUnsafe(request, ask.body)
+                : request
+        )
+        const response = yield* transport({ url, token: ask.token ?? key })(http)
+          .execute(asked)
+          .pipe(Effect.provideService(Manner, manner(ask)), Effect.mapError(explain))
+        const text = yield* Effect.mapError(response.text, explain)
+        if (response.status >= 300 && response.status < 400 && response.status !== 304) {
+          return yield* fail("failed", `${url} answers with a redirect; set RUNGATE_URL to the service's own address.`)
+        }
+        return { status: response.status, headers: response.headers, text, request: { method, path } }
+      })
+
+      const understood = (error: unknown) => {
+        if (HttpClientError.isHttpClientError(error)) return explain(error)
+        const told = publicError(error)
+        return told === null
+          ? fail("failed", `${url} answered what this version of rungate doesn't know; is it the service, and as new?`)
+          : failureFor(credentials, told)
+      }
+      const ask = <A>(use: (rungate: RungateClient) => Effect.Effect<A, unknown>, token?: Redacted.Redacted) =>
+        Effect.promise(() => import("./Rungate.ts")).pipe(
+          Effect.flatMap(({ Rungate }) => Rungate.make({ url, token: token ?? key })),
+          Effect.provideService(HttpClient.HttpClient, http),
+          Effect.flatMap(use),
+          Effect.provideService(Manner, manner({})),
+          Effect.mapError(understood)
+        )
+      return Client.of({ url, send, ask })
     })
   )
 }

@@ -13,7 +13,7 @@ import { CurrentCaller, listLimitDefault } from "../api/Common.ts"
 import type { RunRequest } from "../api/Runs.ts"
 import { fingerprintOf } from "../Fingerprint.ts"
 import { RequestContext } from "../RequestContext.ts"
-import { memberText } from "../JsonText.ts"
+import { memberText } from "../../schema/JsonText.ts"
 import { httpStatusOf, pollUrl, runJson } from "../RunView.ts"
 
 const waitSecondsDefault = 30

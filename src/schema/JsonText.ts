@@ -63,3 +63,18 @@ export const memberText = (json: string, name: string): string | null => {
   }
   return found
 }
+
+/** The texts of the elements of the array that `json` is; none when it is no array. `json` must be valid. */
+export const elementTexts = (json: string): ReadonlyArray<string> => {
+  let at = skipSpace(json, 0)
+  if (json.charCodeAt(at) !== 0x5b) return []
+  const found: Array<string> = []
+  at = skipSpace(json, at + 1)
+  while (at < json.length && json.charCodeAt(at) !== 0x5d) {
+    const end = valueEnd(json, at)
+    found.push(json.slice(at, end).trimEnd())
+    at = skipSpace(json, end)
+    if (json.charCodeAt(at) === 0x2c) at = skipSpace(json, at + 1)
+  }
+  return found
+}

@@ -1,51 +1,26 @@
 /** The commands that the API prints work when pasted into a shell: found, inspected, run, called. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { acme } from "./documents.ts"
-import { type App, startApp, type Tenant } from "./app.ts"
-import { freshDatabase } from "./postgres.ts"
+import { type App, startApp, type Tenant } from "../app.ts"
+import { acme } from "../documents.ts"
+import { freshDatabase } from "../postgres.ts"
+import { type Environment, type Home, newHome } from "./shell.ts"
 
 let app: App
 let org: Tenant
-const folder = mkdtempSync(join(tmpdir(), "rungate-cli-"))
+let home: Home
 beforeAll(async () => {
   app = await startApp()
   await app.catalog(acme)
   org = await app.tenant("25.00")
-  const command = join(folder, "rungate")
-  writeFileSync(
-    command,
-    `#!/bin/sh\nexec "${process.execPath}" "${join(import.meta.dir, "..", "src", "main.ts")}" "$@"\n`
-  )
-  chmodSync(command, 0o755)
+  home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
 })
 afterAll(async () => {
   await app.stop()
-  rmSync(folder, { recursive: true, force: true })
+  home.remove()
 })
-
-const shell = async (line: string, environment: Readonly<Record<string, string>> = {}) => {
-  const child = Bun.spawn(["sh", "-c", line], {
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-    env: {
-      ...process.env,
-      PATH: `${folder}:${process.env.PATH}`,
-      RUNGATE_URL: app.url,
-      RUNGATE_API_KEY: org.key,
-      ...environment
-    }
-  })
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited
-  ])
-  return { out, err, code, body: out.startsWith("{") ? JSON.parse(out) : null }
-}
+const shell = (line: string, environment?: Environment) => home.shell(line, environment)
 
 describe("a printed command, pasted", () => {
   test("finds, inspects and runs", async () => {
@@ -105,7 +80,7 @@ describe("a command that can't", () => {
 })
 
 test("catalog import prints the difference, changes nothing on --dry-run, and is seen when it is done", async () => {
-  const file = join(folder, "beta.json")
+  const file = join(home.folder, "beta.json")
   const operation = (summary: string) => ({ get: { summary, responses: { 200: { description: "ok" } } } })
   const put = (paths: Record<string, unknown>) =>
     writeFileSync(
@@ -137,4 +112,4 @@ test("catalog import prints the difference, changes nothing on --dry-run, and is
   expect([nameless.code, nameless.err]).toEqual([1, expect.stringContaining("--provider")])
   const excluded = await shell(`rungate catalog import ${file} --provider fal`, settings)
   expect([excluded.code, excluded.err]).toEqual([1, expect.stringContaining("never exposed raw")])
-})
+}, 60_000)

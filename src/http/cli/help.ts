@@ -1,0 +1,51 @@
+/** `rungate help <topic>`: what no command's own help says. */
+import { Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import { type Exit, exits, meanings } from "./exits.ts"
+import { Screen } from "./Screen.ts"
+import { table } from "./table.ts"
+
+const names = Object.keys(meanings).filter((name): name is Exit => name in exits)
+
+const topics = {
+  "exit-codes": (width: number, bold: (text: string) => string) => [
+    ...table(
+      names,
+      [
+        { title: "CODE", of: (name) => exits[name], right: true },
+        { title: "MEANING", of: (name) => meanings[name] }
+      ],
+      width,
+      bold
+    )
+  ],
+  environment: (width: number, bold: (text: string) => string) => [
+    ...table(
+      [
+        ["RUNGATE_API_KEY", "the key; without it the profile's, from credentials.json"],
+        ["RUNGATE_URL", "the service; without it the profile's, else http://127.0.0.1:8787"],
+        ["RUNGATE_PROFILE", "which saved profile; --profile says so too, and comes first of all"],
+        ["XDG_CONFIG_HOME", "where rungate/credentials.json and sessions.json stand; else ~/.config"],
+        ["XDG_STATE_HOME", "where runs are written down until they end; else ~/.local/state"],
+        ["NO_COLOR, FORCE_COLOR", "without colors, or with them wherever"],
+        ["CI", "nothing is asked, nothing is animated"]
+      ] as const,
+      [
+        { title: "VARIABLE", of: ([name]) => name },
+        { title: "MEANING", of: ([, meaning]) => meaning }
+      ],
+      width,
+      bold
+    )
+  ]
+}
+
+export const help = Command.make(
+  "help",
+  { topic: Argument.Literals("topic", ["exit-codes", "environment"]) },
+  Effect.fnUntraced(function* ({ topic }) {
+    const screen = yield* Screen
+    const lines = topics[topic](screen.width, (text) => screen.paint("bold", text))
+    yield* screen.out(lines.map((line) => `${line}\n`).join(""))
+  })
+).pipe(Command.withDescription("Explain exit codes, or the environment"))

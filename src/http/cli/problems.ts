@@ -1,0 +1,53 @@
+/** A public error as a sentence that says what to do, and the exit code it means. */
+import { Option, Schema } from "effect"
+import { Detail } from "../../schema/Errors.ts"
+import type { CommandFailed } from "../client/CommandFailed.ts"
+import type { CredentialsShape } from "./Credentials.ts"
+import { exitOfError, fail } from "./exits.ts"
+
+export const PublicError = Schema.Struct({
+  error: Schema.Struct({
+    code: Schema.String,
+    message: Schema.String,
+    details: Schema.optionalKey(Schema.Array(Detail))
+  }),
+  request_id: Schema.optionalKey(Schema.String)
+})
+export type PublicError = typeof PublicError.Type
+
+const decode = Schema.decodeUnknownOption(PublicError)
+const decodeText = Schema.decodeUnknownOption(Schema.fromJsonString(PublicError))
+/** Null when it is none. */
+export const publicError = (value: unknown): PublicError | null => Option.getOrNull(decode(value))
+export const publicErrorIn = (text: string): PublicError | null => Option.getOrNull(decodeText(text))
+
+const guard = "rungate spend-guard shows the limits and sets them."
+const find = "rungate discover finds what there is."
+const advices: Readonly<Record<string, string>> = {
+  insufficient_balance: "rungate wallet topup 25.00 pays in.",
+  budget_exceeded: guard,
+  cost_limit_exceeded: guard,
+  capability_not_found: find,
+  endpoint_not_found: find,
+  provider_not_found: find
+}
+/** What the user can do about an error, as a sentence after its message; "" when the message says it all. */
+export const adviceFor = (code: string): string => (advices[code] === undefined ? "" : ` ${advices[code]}`)
+
+/** What happens inside the service is looked up by this. */
+const quotingIt = ["internal_error", "service_unavailable"]
+
+export const failureFor = (
+  { url, key, source, missing }: Pick<CredentialsShape, "url" | "key" | "source" | "missing">,
+  { error, request_id }: PublicError
+): CommandFailed => {
+  const { code, message, details = [] } = error
+  if (code === "unauthorized" && key === null) return fail("auth", missing)
+  if (code === "unauthorized") {
+    const where = source === "environment" ? "the key in RUNGATE_API_KEY" : "what you signed in with"
+    return fail("auth", `${url} refused ${where}: ${message}`)
+  }
+  const more = details.slice(1).map((one) => `\n  ${one.path}: ${one.message}`)
+  const quoted = quotingIt.includes(code) && request_id !== undefined ? ` Its request_id is ${request_id}.` : ""
+  return fail(exitOfError(code), `${message}${adviceFor(code)}${quoted}${more.join("")}`)
+}

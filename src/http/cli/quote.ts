@@ -1,0 +1,158 @@
+/**
+ * What a run will cost, before it costs it: from the free inspect, with the wallet beside it.
+ *
+ * What a person has said yes to binds: without a cap of their own, the amount that was shown is sent as max_cost.
+ */
+import { Effect, Option, Schema } from "effect"
+import * as Money from "../../schema/Money.ts"
+import { type Demand, demandOf, type Price, priceMax, priceMin } from "../../schema/Pricing.ts"
+import { Client } from "../client/Client.ts"
+import { fail } from "./exits.ts"
+import { Screen } from "./Screen.ts"
+
+export interface Quote {
+  /** What is held, at most; null when nobody can say. */
+  readonly hold: Money.MicroUsd | null
+  /** The cheapest it can be. */
+  readonly from: Money.MicroUsd | null
+  /** How it is charged, and by whom, as sentences. */
+  readonly notes: ReadonlyArray<string>
+}
+
+const decodeUsd = Schema.decodeUnknownOption(Money.Usd)
+/** An amount of the service's; null when it is none. */
+const amountOf = (text: unknown): Money.MicroUsd | null => Option.getOrNull(decodeUsd(text))
+
+const Metered = Schema.Struct({ base: Money.Usd, per_result: Money.Usd, default_limit: Schema.Int })
+const ByPlatform = Schema.Struct({ by_platform: Schema.Record(Schema.String, Money.Usd) })
+const decodeMetered = Schema.decodeUnknownOption(Metered)
+const decodeByPlatform = Schema.decodeUnknownOption(ByPlatform)
+
+/** The price of an offer as inspect shows it. */
+const priceOf = (amount: string, pricing: unknown): Price | null => {
+  const metered = Option.getOrNull(decodeMetered(pricing))
+  if (metered !== null) return { kind: "metered", ...metered }
+  const platforms = Option.getOrNull(decodeByPlatform(pricing))
+  if (platforms !== null) return { kind: "by_platform", amounts: platforms.by_platform }
+  const flat = amountOf(amount)
+  return flat === null ? null : { kind: "flat", amount: flat }
+}
+
+/** Fields in which capabilities that are not priced by `limit` say how much they ask for. */
+const countingFields = ["count", "duration_seconds", "years"]
+
+const demandIn = (input: unknown): Demand => {
+  const demand = demandOf(input)
+  if (demand.results !== null || typeof input !== "object" || input === null) return demand
+  const counts = Object.entries(input).flatMap(([name, value]) =>
+    countingFields.includes(name) && Number.isInteger(value) ? [Number(value)] : []
+  )
+  return { ...demand, results: counts[0] ?? null }
+}
+
+const least = (amounts: ReadonlyArray<Money.MicroUsd>) =>
+  amounts.length === 0 ? null : amounts.reduce((a, b) => Money.min(a, b))
+const most = (amounts: ReadonlyArray<Money.MicroUsd>) =>
+  amounts.length === 0 ? null : amounts.reduce((a, b) => Money.max(a, b))
+
+/** `input` is JSON text that was checked before. */
+export const capabilityQuote = Effect.fnUntraced(function* (
+  capability: string,
+  input: string,
+  provider: string,
+  cap: Money.MicroUsd | null
+) {
+  const { ask } = yield* Client
+  const found = yield* ask((rungate) => rungate.catalog.inspect({ payload: { capability } }))
+  if (!("offers" in found)) return yield* fail("failed", `${capability} is no capability.`)
+  const demand = demandIn(JSON.parse(input))
+  const offers = found.offers
+    .filter((offer) => offer.executable && (provider === "auto" || offer.provider === provider))
+    .flatMap((offer) => {
+      const price = priceOf(offer.price.amount, offer.pricing)
+      return price === null ? [] : [{ provider: offer.provider, price, amount: priceMax(price, demand) }]
+    })
+    .filter((offer) => cap === null || offer.amount <= cap)
+  const quote: Quote = {
+    hold: most(offers.map((offer) => offer.amount)),
+    from: least(offers.map((offer) => Money.min(priceMin(offer.price), offer.amount))),
+    notes: [found.billing.description]
+  }
+  return quote
+})
+
+export interface RawTarget {
+  readonly provider: string
+  readonly endpoint: string
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | null
+}
+
+const Example = Schema.Struct({ routing: Schema.Struct({ max_cost: Money.Usd }) })
+
+export const endpointQuote = Effect.fnUntraced(function* (target: RawTarget, cap: Money.MicroUsd | null) {
+  const { ask } = yield* Client
+  const found = yield* ask((rungate) => rungate.catalog.inspect({ payload: target }))
+  if (!("cost" in found)) return yield* fail("failed", `${target.endpoint} is no endpoint.`)
+  const example = Option.getOrNull(Schema.decodeUnknownOption(Example)(found.example))
+  const hold = example?.routing.max_cost ?? null
+  const quote: Quote = {
+    hold: hold === null ? cap : cap === null ? hold : Money.min(hold, cap),
+    from: amountOf(found.cost.estimate),
+    notes: [
+      found.cost.note ?? "",
+      "A raw call is charged what the provider reports, else its rates; no other provider is tried."
+    ].filter((note) => note !== "")
+  }
+  return quote
+})
+
+const shown = (amount: Money.MicroUsd) => `$${Money.usd(amount)}`
+
+/** Shows the quote, and asks. Answers what the run may cost at most: the cap, or what was shown. */
+export const confirm = Effect.fnUntraced(function* (title: string, quote: Quote, cap: Money.MicroUsd | null) {
+  const { ask } = yield* Client
+  const screen = yield* Screen
+  const [wallet, guard] = yield* Effect.all(
+    [ask((rungate) => rungate.wallet.get()), ask((rungate) => rungate.wallet.guard())],
+    { concurrency: 2 }
+  )
+  const { hold, from } = quote
+  const price =
+    hold === null
+      ? "nobody serves it within the cap"
+      : `at most ${shown(hold)}${from !== null && from < hold ? `, from ${shown(from)}` : ""}`
+  const limits = [
+    cap === null ? "" : `--max-cost ${shown(cap)}`,
+    guard.per_run_limit === null ? "" : `$${guard.per_run_limit} a run`,
+    guard.daily_limit === null ? "" : `$${guard.daily_limit} a day, $${guard.spent_today} spent`
+  ].filter((one) => one !== "")
+  yield* screen.say(
+    [
+      `${screen.paint("bold", title)}: ${price}`,
+      ...quote.notes.map((note) => `  ${note}`),
+      `  Cap: ${limits.length === 0 ? "none of yours" : limits.join("; ")}. Wallet: $${wallet.available} available.`
+    ].join("\n")
+  )
+  const answer = yield* screen.ask(
+    hold === null || cap !== null ? "Run it? [y/N]" : `Run it for at most ${shown(hold)}? [y/N]`
+  )
+  if (!/^y(es)?$/i.test((answer ?? "").trim())) {
+    return yield* fail("interrupted", "Nothing was run, and nothing was charged.")
+  }
+  return cap ?? hold
+})
+
+/** What --dry-run prints for programs. */
+export const dryRunJson = (request: string, { hold, from, notes }: Quote): string =>
+  `{"dry_run":true,"quote":${JSON.stringify({
+    currency: "USD",
+    hold: hold === null ? null : Money.usd(hold),
+    from: from === null ? null : Money.usd(from),
+    notes
+  })},"request":${request}}\n`
+
+export const dryRunLines = (title: string, { hold, from, notes }: Quote): ReadonlyArray<string> => [
+  `${title}: ${hold === null ? "nobody serves it within the cap" : `holds at most ${shown(hold)}`}${from === null ? "" : `, costs from ${shown(from)}`}`,
+  ...notes,
+  "Nothing was run."
+]

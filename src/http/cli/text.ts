@@ -1,0 +1,56 @@
+/**
+ * Text on a terminal: how wide it is, how it is cut, and how other people's text is made harmless.
+ *
+ * What a provider or a customer wrote may hold control characters that move the cursor, recolor the screen or retype what
+ * stands above. None of them reaches a terminal; JSON for programs stays as it came.
+ */
+
+/** C0 and C1 controls, line and paragraph separators, marks that turn the direction of what follows. */
+const hostile = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+
+const shown: Readonly<Record<string, string>> = { "\n": "\u23ce", "\t": " ", "\r": "" }
+
+/** One line, without anything that a terminal would obey. */
+export const harmless = (text: string): string => text.replace(hostile, (letter) => shown[letter] ?? "\ufffd")
+
+/** Several lines, each harmless. */
+export const harmlessLines = (text: string): string => text.split("\n").map(harmless).join("\n")
+
+/** Columns that it takes; wide characters take two. */
+export const widthOf = (text: string): number => Bun.stringWidth(text)
+
+const graphemes = new Intl.Segmenter()
+
+/** At most `columns` wide; what is cut ends with …. */
+export const cut = (text: string, columns: number): string => {
+  if (widthOf(text) <= columns) return text
+  if (columns < 1) return ""
+  let kept = ""
+  let width = 0
+  for (const { segment } of graphemes.segment(text)) {
+    const more = widthOf(segment)
+    if (width + more > columns - 1) break
+    kept += segment
+    width += more
+  }
+  return `${kept}…`
+}
+
+export const padEnd = (text: string, columns: number): string => text + " ".repeat(Math.max(0, columns - widthOf(text)))
+export const padStart = (text: string, columns: number): string =>
+  " ".repeat(Math.max(0, columns - widthOf(text))) + text
+
+/** In lines of at most `columns`, between words; a longer word stands alone and is cut. */
+export const wrap = (text: string, columns: number): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  let line = ""
+  for (const word of text.split(/\s+/).filter((one) => one !== "")) {
+    const longer = line === "" ? word : `${line} ${word}`
+    if (widthOf(longer) <= columns) line = longer
+    else {
+      if (line !== "") lines.push(line)
+      line = cut(word, columns)
+    }
+  }
+  return line === "" ? lines : [...lines, line]
+}
