@@ -7,6 +7,10 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
+/** What nobody sees and copying carries along, as in schema/subjects/Form.ts. */
+const invisible =
+  "\u00AD\u061C\u180E\u200B\u200C\u200D\u200E\u200F\u202A\u202B\u202C\u202D\u202E\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\uFEFF"
+
 export const history = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -34,18 +38,25 @@ export const history = Effect.gen(function* () {
       org_id text NOT NULL
     ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000)`
   yield* sql`CREATE INDEX word_queue_org ON word_queue (org_id)`
+  // As `searchable` of schema/subjects/Text.ts folds a phrase, so that both sides read alike. Quotes and backslashes of other widths, which would
+  // end a string when they are folded, become blanks.
+  yield* sql`
+    CREATE FUNCTION folded(value text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+      SELECT replace(replace(translate(normalize(translate(value, ${sql.literal(`'＂＼﹨${invisible}', '   '`)}), NFKC), 'ςı', 'σi'), 'ß', 'ss'), 'ẞ', 'ss')
+    $$`
   // Strings and numbers of a JSON value; of a very long one its beginning, as text. An escaped NUL or half of a letter is valid JSON that
   // can't be cut up: it becomes a blank. What still can't be, or has more words than an index entry holds, has those of its beginning.
   yield* sql`
     CREATE FUNCTION json_words(value json) RETURNS tsvector LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
     BEGIN
       IF value IS NULL THEN RETURN ''::tsvector; END IF;
-      IF octet_length(value::text) <= 200000 THEN RETURN json_to_tsvector('simple', value, '["string", "numeric"]'); END IF;
-      RETURN to_tsvector('simple', left(value::text, 200000));
+      IF octet_length(value::text) > 200000 THEN RETURN to_tsvector('simple', folded(left(value::text, 200000))); END IF;
+      IF value::text !~ '[^[:ascii:]]|\\\\u' THEN RETURN json_to_tsvector('simple', value, '["string", "numeric"]'); END IF;
+      RETURN json_to_tsvector('simple', folded(value::jsonb::text)::json, '["string", "numeric"]');
     EXCEPTION WHEN OTHERS THEN
       BEGIN
-        RETURN json_to_tsvector('simple', regexp_replace(left(value::text, 200001),
-          '(\\\\\\\\)|\\\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\\1 ', 'g')::json, '["string", "numeric"]');
+        RETURN json_to_tsvector('simple', folded(regexp_replace(left(value::text, 200001),
+          '(\\\\\\\\)|\\\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\\1 ', 'g')::jsonb::text)::json, '["string", "numeric"]');
       EXCEPTION WHEN OTHERS THEN
         BEGIN RETURN to_tsvector('simple', left(value::text, 50000));
         EXCEPTION WHEN OTHERS THEN RETURN ''::tsvector; END;

@@ -1,0 +1,80 @@
+/** What an agent is told to conclude from what is known: each conclusion alone, and all of them in order of weight. */
+import { describe, expect, test } from "bun:test"
+import {
+  channelOf,
+  type Conclusions,
+  conclude,
+  type Reusable,
+  type Touch,
+  touchCapabilities
+} from "../../src/schema/History.ts"
+
+const touch: Touch = {
+  run_id: "run_touch",
+  capability: "email.send",
+  channel: "email",
+  status: "succeeded",
+  created_at: "2026-03-04T05:06:07.000Z"
+}
+const reusable: Reusable = {
+  run_id: "run_bought",
+  capability: "email.find",
+  endpoint: null,
+  provider: "hunter",
+  charged: "0.012",
+  created_at: "2026-02-03T04:05:06.000Z"
+}
+const nothing: Conclusions = {
+  count: 0,
+  truncated: false,
+  limit: 50,
+  last_touch: null,
+  reusable: null,
+  failed_touches: 0,
+  in_flight: 0
+}
+const seen: Conclusions = { ...nothing, count: 1 }
+const said = (change: Partial<Conclusions>) => conclude({ ...seen, ...change })
+
+describe("conclusions", () => {
+  test("nothing on record says what is recorded at all, and nothing else", () => {
+    const hints = conclude({ ...nothing, truncated: true, in_flight: 2, last_touch: touch })
+    expect(hints).toHaveLength(1)
+    expect(hints[0]).toStartWith("Nothing on record")
+    expect(hints[0]).toContain("Only calls made through this service are on record.")
+  })
+
+  test.each([
+    [{ last_touch: touch }, /^Already contacted: email\.send succeeded on 2026-03-04 \(run_touch\)/],
+    [{ reusable }, /^Already bought: email\.find on 2026-02-03\. .*GET \/v1\/runs\/run_bought /],
+    [{ reusable: { ...reusable, capability: null, endpoint: "/people/{id}" } }, /^Already bought: \/people\/\{id\} on/],
+    [{ failed_touches: 1 }, /^Never reached: 1 outbound run did not succeed\.$/],
+    [{ failed_touches: 2 }, /^Never reached: 2 outbound runs did not succeed\.$/],
+    [{ in_flight: 1 }, /^1 run is still under way;/],
+    [{ in_flight: 3 }, /^3 runs are still under way;/],
+    [{ truncated: true, limit: 7 }, /^Only the newest 7 are shown;/],
+    [{}, /^On record, but neither contacted nor bought/]
+  ] satisfies ReadonlyArray<[Partial<Conclusions>, RegExp]>)("%j", (change, words) => {
+    const hints = said(change)
+    expect(hints).toHaveLength(1)
+    expect(hints[0]).toMatch(words)
+  })
+
+  test("the weightiest comes first, and a touch that succeeded outweighs those that did not", () => {
+    const hints = said({ last_touch: touch, failed_touches: 3, reusable, in_flight: 1, truncated: true })
+    expect(
+      hints.map((hint) => (hint.split(/[ :]/)[0] === "Already" ? hint.split(":")[0] : hint.split(" ")[0]))
+    ).toEqual(["Already contacted", "Already bought", "1", "Only"])
+    expect(said({ failed_touches: 1, reusable }).map((hint) => hint.split(":")[0])).toEqual([
+      "Never reached",
+      "Already bought"
+    ])
+  })
+})
+
+test("the outbound capabilities of the specification, and no others, are touches", () => {
+  expect([...touchCapabilities].sort()).toEqual(["email.send", "network.invite", "network.message"])
+  expect(touchCapabilities.map(channelOf)).toEqual(["email", "network", "network"])
+  for (const none of [null, "", "email.find", "email.send ", "EMAIL.SEND", "constructor", "__proto__"])
+    expect(channelOf(none)).toBeNull()
+})
