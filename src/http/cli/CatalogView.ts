@@ -2,11 +2,11 @@
 import { Schema } from "effect"
 import { InspectedCapability, InspectedEndpoint } from "../api/Catalog.ts"
 import { DiscoverItem } from "../api/Discovery.ts"
-import { dollars, durationOf } from "./RunView.ts"
 import type { ScreenShape, Style } from "./Screen.ts"
 import { decoded, type Lines } from "./show.ts"
 import { facts, table } from "./table.ts"
 import { cut, harmless, harmlessLines, wrap } from "./text.ts"
+import { dollars, durationOf } from "./values.ts"
 
 type DiscoverItem = typeof DiscoverItem.Type
 type Capability = typeof InspectedCapability.Type
@@ -52,7 +52,7 @@ export const discoverLines = (text: string, screen: ScreenShape): Lines | null =
   // A hint is there to be copied: it is never cut.
   const hints = found.items.map((item) => `  ${harmless(item.hint)}`)
   const next = found.items.length === 0 ? [] : ["", "Look closer:", ...hints]
-  const more = found.hints.map((hint) => screen.paint("dim", harmless(hint)))
+  const more = forPeople(found.hints).map((hint) => screen.paint("dim", hint))
   return [
     ...(found.items.length === 0 ? ["Nothing was found."] : rows),
     ...next,
@@ -65,11 +65,15 @@ const jsonLines = (value: unknown) => harmlessLines(JSON.stringify(value, null, 
 const section = (screen: ScreenShape, title: string, body: Lines): Lines =>
   body.length === 0 ? [] : ["", screen.paint("bold", title), ...body]
 
+/** What speaks HTTP is for programs. */
+const forPeople = (hints: ReadonlyArray<string>) =>
+  hints.filter((hint) => !/\b(GET|POST) \/v1\//.test(hint)).map((hint) => harmless(hint.replace(/^Or: /, "")))
+
 const hintLines = (screen: ScreenShape, hints: ReadonlyArray<string>) =>
   section(
     screen,
     "Next",
-    hints.map((hint) => `  ${harmless(hint)}`)
+    forPeople(hints).map((hint) => `  ${hint}`)
   )
 
 const capabilityLines = (found: Capability, screen: ScreenShape): Lines => [

@@ -5,25 +5,11 @@ import type { ScreenShape } from "./Screen.ts"
 import { decoded, type Lines } from "./show.ts"
 import { type Column, facts, table } from "./table.ts"
 import { harmlessLines } from "./text.ts"
+import { agoOf, dollars, durationOf, timeOf } from "./values.ts"
 
 type ListedRun = typeof ListedRun.Type
 
 export const targetOf = (run: ListedRun): string => run.capability ?? `${run.provider ?? "?"} ${run.endpoint ?? ""}`
-
-/** "$0.012"; null where nothing was charged yet. */
-export const dollars = (amount: string | null): string | null =>
-  amount === null ? null : amount.startsWith("-") ? `-$${amount.slice(1)}` : `$${amount}`
-
-/** Local time to the second, as people compare it: 2026-11-21 11:48:03. */
-export const timeOf = (iso: string): string => {
-  const at = new Date(iso)
-  if (Number.isNaN(at.getTime())) return iso
-  const two = (value: number) => String(value).padStart(2, "0")
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`
-}
-
-export const durationOf = (millis: number): string =>
-  millis < 1000 ? `${millis} ms` : `${(millis / 1000).toFixed(millis < 10_000 ? 1 : 0)} s`
 
 const isScalar = (value: Schema.Json): value is string | number | boolean | null =>
   value === null || typeof value !== "object"
@@ -105,20 +91,23 @@ export const receipt = (text: string): string | null => {
   return parts.join("  ·  ")
 }
 
-const columns: ReadonlyArray<Column<ListedRun>> = [
+const columns = (now: number): ReadonlyArray<Column<ListedRun>> => [
   { title: "RUN", of: (run) => run.run_id },
   { title: "STATUS", of: (run) => run.status },
   { title: "WHAT", of: targetOf, least: 12 },
   { title: "PROVIDER", of: (run) => run.provider, least: 8 },
   { title: "CHARGED", of: (run) => dollars(run.billing.charged), right: true },
   { title: "TOOK", of: (run) => durationOf(run.timing.duration_ms), right: true },
-  { title: "CREATED", of: (run) => timeOf(run.created_at), least: 10 }
+  { title: "AGO", of: (run) => agoOf(new Date(run.created_at).getTime(), now), right: true }
 ]
 
 const Page = Schema.Struct({ items: Schema.Array(ListedRun), next_cursor: Schema.NullOr(Schema.String) })
 
-export const listLines = (text: string, screen: ScreenShape): Lines | null => {
+/** `now` in milliseconds since 1970. */
+export const listLines = (text: string, screen: ScreenShape, now: number): Lines | null => {
   const page = decoded(Page, text)
   if (page === null) return null
-  return page.items.length === 0 ? [] : table(page.items, columns, screen.width, (line) => screen.paint("bold", line))
+  if (page.items.length === 0) return ["No runs."]
+  const rows = table(page.items, columns(now), screen.width, (line) => screen.paint("bold", line))
+  return page.next_cursor === null ? rows : [...rows, screen.paint("dim", `More: --cursor ${page.next_cursor}`)]
 }

@@ -28,7 +28,7 @@ export interface ScreenShape {
   /** The reader of stdout is gone. */
   readonly closed: () => boolean
   /** A sentence on stderr. */
-  readonly say: (text: string) => Effect.Effect<void>
+  readonly say: (text: string, style?: Style) => Effect.Effect<void>
   /** A line on stderr that the next one overwrites; "" removes it. */
   readonly status: (text: string) => Effect.Effect<void>
   /** The line that the user types, without its end; null at the end of input. */
@@ -91,7 +91,9 @@ export class Screen extends Context.Service<Screen, ScreenShape>()("rungate/http
       const stdinIsTerminal = yield* stdio.stdinIsTerminal
       const stderrIsTerminal = yield* stdio.stderrIsTerminal
       const plain = (yield* NoColor) || isSet(noColor) || term === "dumb"
-      const colored = !plain && (isForcing(forceColor) || person)
+      const painting = (terminal: boolean) => (style: Style, text: string) =>
+        !plain && (isForcing(forceColor) || terminal) ? `\u001b[${styles[style]}m${text}\u001b[0m` : text
+      const paintError = painting(stderrIsTerminal)
       const animated = stderrIsTerminal && term !== "dumb" && !isForcing(ci)
       const out = writer(process.stdout)
       const err = writer(process.stderr)
@@ -106,10 +108,14 @@ export class Screen extends Context.Service<Screen, ScreenShape>()("rungate/http
         askable: stdinIsTerminal && stderrIsTerminal && !(yield* NoInput) && !isForcing(ci),
         animated,
         width: columns > 0 ? Math.max(widthMin, columns) : widthDefault,
-        paint: (style, text) => (colored ? `\u001b[${styles[style]}m${text}\u001b[0m` : text),
+        paint: painting(person),
         out: (text) => out.write(text),
         closed: out.gone,
-        say: (text) => Effect.suspend(() => err.write(`${clear()}${harmlessLines(text)}\n`)),
+        say: (text, style) =>
+          Effect.suspend(() => {
+            const safe = harmlessLines(text)
+            return err.write(`${clear()}${style === undefined ? safe : paintError(style, safe)}\n`)
+          }),
         status: (text) =>
           Effect.suspend(() => {
             if (!animated) return Effect.void

@@ -4,8 +4,11 @@
  * What a person has said yes to binds: without a cap of their own, the amount that was shown is sent as max_cost.
  */
 import { Effect, Option, Schema } from "effect"
+import type { InspectedOffer as OfferShown } from "../api/Catalog.ts"
 import * as Money from "../../schema/Money.ts"
-import { type Demand, demandOf, type Price, priceMax, priceMin } from "../../schema/Pricing.ts"
+import type { Offer } from "../../schema/Provider.ts"
+import { type Candidate, route, type RoutingRequest } from "../../schema/Routing.ts"
+import { type Demand, demandOf, type Price, priceMin } from "../../schema/Pricing.ts"
 import { Client } from "../client/Client.ts"
 import { fail } from "./exits.ts"
 import { Screen } from "./Screen.ts"
@@ -50,33 +53,56 @@ const demandIn = (input: unknown): Demand => {
   return { ...demand, results: counts[0] ?? null }
 }
 
-const least = (amounts: ReadonlyArray<Money.MicroUsd>) =>
-  amounts.length === 0 ? null : amounts.reduce((a, b) => Money.min(a, b))
-const most = (amounts: ReadonlyArray<Money.MicroUsd>) =>
-  amounts.length === 0 ? null : amounts.reduce((a, b) => Money.max(a, b))
+const never = (): never => {
+  throw new Error("a quote calls nobody")
+}
 
-/** `input` is JSON text that was checked before. */
-export const capabilityQuote = Effect.fnUntraced(function* (
-  capability: string,
-  input: string,
-  provider: string,
-  cap: Money.MicroUsd | null
-) {
+/** An offer as far as inspect tells of it: enough to rank it and to price it. */
+const offerOf = (capability: string, shown: typeof OfferShown.Type, price: Price): Offer => ({
+  capability,
+  wired: shown.wired,
+  price,
+  verified: shown.verified,
+  platforms: shown.platforms,
+  note: shown.price.note,
+  wraps: [],
+  serves: (input) => {
+    const { platform } = demandOf(input)
+    return platform === null || shown.platforms.length === 0 || shown.platforms.includes(platform)
+  },
+  request: never,
+  next: never,
+  response: never,
+  timeoutMillis: null
+})
+
+/** How the user wants it routed. */
+export type Routing = RoutingRequest
+
+/** By the rules that the service routes by, over what inspect shows. `input` is JSON text that was checked before. */
+export const capabilityQuote = Effect.fnUntraced(function* (capability: string, input: string, routing: Routing) {
   const { ask } = yield* Client
   const found = yield* ask((rungate) => rungate.catalog.inspect({ payload: { capability } }))
   if (!("offers" in found)) return yield* fail("failed", `${capability} is no capability.`)
-  const demand = demandIn(JSON.parse(input))
-  const offers = found.offers
-    .filter((offer) => offer.executable && (provider === "auto" || offer.provider === provider))
-    .flatMap((offer) => {
-      const price = priceOf(offer.price.amount, offer.pricing)
-      return price === null ? [] : [{ provider: offer.provider, price, amount: priceMax(price, demand) }]
-    })
-    .filter((offer) => cap === null || offer.amount <= cap)
+  const value: unknown = JSON.parse(input)
+  const candidates = found.offers.flatMap((shown): ReadonlyArray<Candidate> => {
+    const price = priceOf(shown.price.amount, shown.pricing)
+    if (price === null) return []
+    return [
+      {
+        provider: shown.provider,
+        offer: offerOf(capability, shown, price),
+        metrics: shown.metrics,
+        barred: shown.executable ? null : "no_account"
+      }
+    ]
+  })
+  const chosen = route(candidates, routing, value, demandIn(value), false)
+  const first = chosen.candidates[0]
   const quote: Quote = {
-    hold: most(offers.map((offer) => offer.amount)),
-    from: least(offers.map((offer) => Money.min(priceMin(offer.price), offer.amount))),
-    notes: [found.billing.description]
+    hold: first === undefined ? null : chosen.hold,
+    from: first === undefined ? null : Money.min(priceMin(first.offer.price), chosen.hold),
+    notes: [chosen.reason, found.billing.description]
   }
   return quote
 })
@@ -117,6 +143,8 @@ export const confirm = Effect.fnUntraced(function* (title: string, quote: Quote,
     { concurrency: 2 }
   )
   const { hold, from } = quote
+  // Nobody minds what costs nothing.
+  if (hold === Money.zero) return cap ?? hold
   const price =
     hold === null
       ? "nobody serves it within the cap"
@@ -128,7 +156,7 @@ export const confirm = Effect.fnUntraced(function* (title: string, quote: Quote,
   ].filter((one) => one !== "")
   yield* screen.say(
     [
-      `${screen.paint("bold", title)}: ${price}`,
+      `${title}: ${price}`,
       ...quote.notes.map((note) => `  ${note}`),
       `  Cap: ${limits.length === 0 ? "none of yours" : limits.join("; ")}. Wallet: $${wallet.available} available.`
     ].join("\n")

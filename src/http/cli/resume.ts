@@ -12,15 +12,7 @@ import { type Entry, Journal } from "./Journal.ts"
 import { Screen } from "./Screen.ts"
 import { formatOf, json } from "./show.ts"
 import { showRun, waitFlag } from "./spending.ts"
-
-const agoOf = (entry: Entry, now: number) => {
-  const seconds = Math.max(0, Math.round((now - entry.sent_at) / 1000))
-  return seconds < 120
-    ? `${seconds} s`
-    : seconds < 7200
-      ? `${Math.round(seconds / 60)} min`
-      : `${Math.round(seconds / 3600)} h`
-}
+import { agoOf } from "./values.ts"
 
 const chosen = (entries: ReadonlyArray<Entry>, run_id: string | null) =>
   run_id === null ? entries : entries.filter((entry) => entry.run_id === run_id || entry.idempotency_key === run_id)
@@ -30,7 +22,7 @@ const mayStart = Effect.fnUntraced(function* (entry: Entry, yes: boolean, now: n
   const screen = yield* Screen
   if (entry.run_id !== null || yes || !screen.askable) return true
   const answer = yield* screen.ask(
-    `${entry.title}, ${agoOf(entry, now)} ago, may not have reached the service; it would run now. Run it? [y/N]`
+    `${entry.title}, ${agoOf(entry.sent_at, now)} ago, may not have reached the service; it would run now. Run it? [y/N]`
   )
   return /^y(es)?$/i.test((answer ?? "").trim())
 })
@@ -63,7 +55,9 @@ export const resume = Command.make(
     const now = yield* Clock.currentTimeMillis
     let first: CommandFailed | null = null
     for (const entry of entries) {
-      yield* screen.say(`${entry.title}, ${agoOf(entry, now)} ago${entry.run_id === null ? "" : ` (${entry.run_id})`}`)
+      yield* screen.say(
+        `${entry.title}, ${agoOf(entry.sent_at, now)} ago${entry.run_id === null ? "" : ` (${entry.run_id})`}`
+      )
       if (forget) {
         yield* journal.close(entry)
         continue

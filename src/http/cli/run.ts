@@ -51,7 +51,13 @@ export const run = Command.make(
         title: capability,
         bodyWith,
         capNeeded: false,
-        quote: ({ capabilityQuote }) => capabilityQuote(capability, input, provider, given.max_cost)
+        quote: ({ capabilityQuote }) =>
+          capabilityQuote(capability, input, {
+            provider,
+            strategy: Option.getOrElse(strategy, () => "best_value"),
+            max_cost: given.max_cost,
+            allow_fallback: !no_fallback
+          })
       },
       given
     )

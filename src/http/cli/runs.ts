@@ -1,5 +1,5 @@
 /** `rungate runs`: list, read, wait for, cancel and resume runs. */
-import { Effect, Option } from "effect"
+import { Clock, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { statuses } from "../../schema/Run.ts"
 import { Client } from "../client/Client.ts"
@@ -46,7 +46,12 @@ const list = Command.make(
     const query = new URLSearchParams({ limit: String(limit) })
     for (const [name, value] of Object.entries(filters)) if (value !== null) query.set(name, value)
     const answer = yield* send("GET", `/v1/runs?${query}`)
-    yield* showList(answer, { json, jsonl }, (body) => Effect.map(views, ({ listLines }) => listLines(body, screen)))
+    yield* showList(answer, { json, jsonl }, (body) =>
+      Effect.gen(function* () {
+        const { listLines } = yield* views
+        return listLines(body, screen, yield* Clock.currentTimeMillis)
+      })
+    )
   })
 ).pipe(Command.withDescription("List runs, newest first"), Command.withAlias("ls"))
 

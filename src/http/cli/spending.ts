@@ -112,5 +112,5 @@ export const showRun = Effect.fnUntraced(function* (text: string, asJson: boolea
   }
   yield* lines(runLines(text, screen, true), text)
   const line = receipt(text)
-  if (line !== null) yield* screen.say(screen.paint("dim", line))
+  if (line !== null) yield* screen.say(line, "dim")
 })
