@@ -20,6 +20,9 @@ const lines: ReadonlyArray<Line> = [
   { method: "GET", path: "/v1/runs", key: 200, session: 200 },
   { method: "GET", path: "/v1/runs/{run}", key: 200, session: 200 },
   { method: "POST", path: "/v1/runs/{run}/cancel", key: 400, session: 400 },
+  { method: "GET", path: "/v1/history?q=nobody@nowhere.example", key: 200, session: 200 },
+  { method: "POST", path: "/v1/history", body: { subjects: ["nobody@nowhere.example"] }, key: 200, session: 200 },
+  { method: "DELETE", path: "/v1/history?q=nobody@nowhere.example", key: 403, session: 200 },
   { method: "POST", path: "/v1/inspect", body: { capability: "email.find" }, key: 200, session: 200 },
   { method: "GET", path: "/v1/wallet", key: 200, session: 200 },
   { method: "GET", path: "/v1/wallet/transactions", key: 200, session: 200 },
@@ -213,6 +216,7 @@ describe("who may call what", () => {
       ["/v1/run", "response.", { ...verify(), response: {} }],
       ["/v1/run", "input.", { ...verify() }],
       ["/v1/inspect", "", { capability: "email.find" }],
+      ["/v1/history", "", { subjects: ["nobody@nowhere.example"] }],
       ["/v1/wallet/topups/checkout", "", { amount: "10.00" }],
       ["/v1/wallet/auto-topup", "", autoTopup],
       ["/v1/spend-guard", "", {}],
@@ -250,6 +254,7 @@ describe("who may call what", () => {
 const allowed = (path: string, prefix: string): ReadonlyArray<string> => {
   if (path === "/v1/run" && prefix === "") return ["capability", "endpoint", "provider"]
   if (path === "/v1/run" && prefix === "routing.") return ["provider"]
+  if (path === "/v1/history") return ["kind"]
   if (path === "/v1/spend-guard") return ["per_run_limit", "daily_limit"]
   return []
 }
