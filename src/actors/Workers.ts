@@ -35,6 +35,7 @@ const stuckSeconds = 4
 /** A charge is made at once by the process whose turn decided on it; this is for those whose process died. */
 const tendPaymentsEvery = "2 seconds"
 const indexEvery = "1 second"
+const scoutEvery = "1 minute"
 const retainEvery = "1 hour"
 const tendEverySweeps = 15
 const forgetEverySweeps = 300
@@ -216,6 +217,8 @@ export const Workers = Layer.effectDiscard(
     const reconcileEvery = Schedule.spaced(`${settings.reconcileSeconds} seconds`)
     yield* everyWhile(Effect.asVoid(cashier.reconcile), reconcileEvery, "reconciler")
     yield* everyWhile(historian.index, Schedule.spaced(indexEvery), "word index")
+    yield* everyWhile(historian.roll, Schedule.spaced(indexEvery), "rollups")
+    yield* everyWhile(historian.scout, Schedule.spaced(scoutEvery), "hot subjects")
     yield* everyWhile(historian.retain, Schedule.spaced(retainEvery), "retention")
     yield* everyWhile(referrals.accrue, Schedule.spaced(`${settings.referralSeconds} seconds`), "referrals")
     // Registered last, so it runs first: executions end while the lanes still take their settlements.

@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import { bigints, texts } from "./Columns.ts"
 import { historyLock } from "./Reindex.ts"
 import { HistoryStore, type Sought } from "./HistoryStore.ts"
-import { requestSubjects, resultSubjects } from "./Subjects.ts"
+import { runSubjects } from "./Subjects.ts"
 import { makeId } from "../schema/Ids.ts"
 
 const batchMax = 200
@@ -52,16 +52,12 @@ export class Erasure extends Context.Service<
           WHERE org_id = ${org_id} AND run_id = ANY(${texts(run_ids)}) AND finished_at IS NOT NULL AND erased_at IS NULL FOR UPDATE`
         const ids = texts(rows.map((row) => row.run_id))
         const index = rows.flatMap((row) =>
-          [...requestSubjects(row.org_id, row.input, row.plan), ...resultSubjects(row.org_id, row.result)].map(
-            ({ subject }) => ({
-              subject,
-              run_id: row.run_id
-            })
-          )
+          runSubjects(row.org_id, row).map(({ subject }) => ({ subject, run_id: row.run_id }))
         )
         yield* sql`
           DELETE FROM run_subjects s USING unnest(${bigints(index.map((one) => one.subject))}, ${texts(index.map((one) => one.run_id))}) AS n(subject, run_id)
           WHERE s.subject = n.subject AND s.run_id = n.run_id`
+        yield* sql`DELETE FROM history_rollups WHERE org_id = ${org_id} AND subject = ANY(${bigints(index.map((one) => one.subject))})`
         // The queue first: this waits for whoever is cutting up their words, which are then there to be deleted.
         yield* sql`DELETE FROM word_queue WHERE run_id = ANY(${ids})`
         yield* sql`DELETE FROM run_words WHERE run_id = ANY(${ids})`

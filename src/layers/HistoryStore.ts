@@ -6,8 +6,8 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { bigints, texts } from "./Columns.ts"
-import { touchCapabilities } from "../schema/History.ts"
+import { bigints } from "./Columns.ts"
+import { groupColumns, isLookup, looseMax, type NoLookups, reusablesMax, rulesOf, succeededTouch } from "./Lookups.ts"
 
 /** What is asked for: a subject's hashes, or a phrase. */
 export type Sought =
@@ -34,7 +34,8 @@ export interface MatchRow {
 
 /** All matches with one status of one capability or endpoint; or a single run that an agent wants to know of. */
 export interface FactRow {
-  readonly tag: "group" | "touch" | "reusable"
+  /** Groups of a rollup and of the matches behind it are of the same kind. */
+  readonly tag: "group" | "rolled" | "touch" | "reusable"
   readonly status: string
   readonly capability: string | null
   readonly endpoint: string | null
@@ -51,6 +52,8 @@ export interface FactRow {
 export interface BatchRow {
   readonly position: number
   readonly count: number
+  /** Of these, how many are in no rollup. */
+  readonly loose: number
   readonly last_seen: Date
   readonly touch_id: string | null
   readonly touch_capability: string | null
@@ -62,15 +65,6 @@ export interface BatchRow {
   readonly reusable_charged: bigint | null
   readonly reusable_at: Date | null
 }
-
-/** Runs of these are no lookups: what they did can't be read again instead of being done again. */
-export interface NoLookups {
-  readonly capabilities: ReadonlyArray<string>
-  /** Of raw endpoints. */
-  readonly providers: ReadonlyArray<string>
-}
-
-const reusablesMax = 50
 
 export class HistoryStore extends Context.Service<
   HistoryStore,
@@ -92,13 +86,22 @@ export class HistoryStore extends Context.Service<
     HistoryStore,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const isTouch = succeededTouch(sql)
+      const groupsOf = (column: string) => sql.literal(`json_to_recordset(${column}) AS g(${groupColumns})`)
+      /** A subject of its own; null, which equals nothing, for several. */
+      const lone = (subjects: ReadonlyArray<bigint>) => (subjects.length === 1 ? (subjects[0] ?? null) : null)
 
-      /** `hits`: one row per run that names the subject. `named`: its input does, exactly. */
-      const bySubject = (subjects: ReadonlyArray<bigint>) => sql`
-        hits AS MATERIALIZED (
-          SELECT run_id, bool_or(exact AND NOT in_result) AS named,
-                 min((CASE WHEN exact THEN '0' ELSE '1' END) || (CASE WHEN in_result THEN '1' ELSE '0' END) || path) AS best
-          FROM run_subjects WHERE subject = ANY(${bigints(subjects)}) GROUP BY run_id
+      /**
+       * `hits`: one row per run that names the subject and is in no rollup. `named`: its input does, exactly. Rollups of several subjects
+       * can't be added up: a run may be in each of them.
+       */
+      const bySubject = (org_id: string, subjects: ReadonlyArray<bigint>, not: NoLookups) => sql`
+        rolled AS MATERIALIZED (
+          SELECT before, groups, touch_id, reusable_ids FROM history_rollups
+          WHERE org_id = ${org_id} AND subject = ${lone(subjects)} AND rules = ${rulesOf(not)}
+        ), hits AS MATERIALIZED (
+          SELECT run_id, bool_or(exact AND NOT in_result) AS named FROM run_subjects
+          WHERE subject = ANY(${bigints(subjects)}) AND run_id >= coalesce((SELECT before FROM rolled), '') GROUP BY run_id
         )`
 
       /** Runs that are under way or ended a moment ago have no words yet: there are few, and they are cut up on the spot. */
@@ -108,30 +111,37 @@ export class HistoryStore extends Context.Service<
           SELECT run_id FROM word_queue WHERE org_id = ${org_id}
           UNION SELECT run_id FROM open_runs WHERE org_id = ${org_id}
         ), found AS MATERIALIZED (
-          SELECT w.run_id FROM run_words w, asked a WHERE numnode(a.phrase) > 0 AND w.words @@ (a.phrase && ${`'${org_id}'`}::tsquery)
-          UNION
-          SELECT f.run_id FROM fresh f JOIN runs r ON r.org_id = ${org_id} AND r.run_id = f.run_id, asked a
+          SELECT w.run_id, ts_filter(w.words, '{a}') @@ a.phrase AS named
+          FROM run_words w, asked a WHERE numnode(a.phrase) > 0 AND w.words @@ (a.phrase && ${`'${org_id}'`}::tsquery)
+          UNION ALL
+          SELECT f.run_id, json_words(r.input) @@ a.phrase FROM fresh f JOIN runs r ON r.org_id = ${org_id} AND r.run_id = f.run_id, asked a
           WHERE numnode(a.phrase) > 0 AND (json_words(r.input) @@ a.phrase OR json_words(r.result) @@ a.phrase)
+        ), rolled AS MATERIALIZED (
+          SELECT NULL AS before, '[]'::json AS groups, NULL AS touch_id, '{}'::text[] AS reusable_ids WHERE false
         ), hits AS MATERIALIZED (
-          SELECT f.run_id, json_words(r.input) @@ a.phrase AS named, NULL AS best
-          FROM found f JOIN runs r ON r.org_id = ${org_id} AND r.run_id = f.run_id, asked a
+          SELECT run_id, bool_or(named) AS named, NULL AS best FROM found GROUP BY run_id
         )`
 
-      const hitsOf = (org_id: string, sought: Sought) =>
-        sought._tag === "Subject" ? bySubject(sought.subjects) : byPhrase(org_id, sought.phrase)
+      /** The newest of each subject, so that nothing is read of a subject's thousand others. */
+      const newest = (org_id: string, { subjects, limit }: { subjects: ReadonlyArray<bigint>; limit: number }) => sql`
+        hits AS MATERIALIZED (
+          SELECT n.run_id, min((CASE WHEN n.exact THEN '0' ELSE '1' END) || (CASE WHEN n.in_result THEN '1' ELSE '0' END) || n.path) AS best
+          FROM unnest(${bigints(subjects)}) AS a(subject), LATERAL (
+            SELECT s.run_id, s.exact, s.in_result, s.path FROM run_subjects s JOIN runs r ON r.org_id = ${org_id} AND r.run_id = s.run_id
+            WHERE s.subject = a.subject AND r.erased_at IS NULL ORDER BY s.run_id DESC LIMIT ${limit}
+          ) n GROUP BY n.run_id
+        )`
 
       const matches = (org_id: string, sought: Sought, limit: number) => sql<MatchRow>`
-        WITH ${hitsOf(org_id, sought)}
+        WITH ${sought._tag === "Subject" ? newest(org_id, { subjects: sought.subjects, limit }) : byPhrase(org_id, sought.phrase)}
         SELECT r.run_id, coalesce(o.state, r.status) AS status, r.kind, r.capability, r.endpoint, r.provider, r.charged, r.created_at,
                r.finished_at, r.input::text AS input, CASE WHEN h.best IS NULL THEN r.result::text END AS result, h.best
-        FROM hits h JOIN runs r ON r.org_id = ${org_id} AND r.run_id = h.run_id LEFT JOIN open_runs o ON o.run_id = r.run_id
-        WHERE r.erased_at IS NULL ORDER BY r.run_id DESC LIMIT ${limit}`
-
-      const isLookup = ({ capabilities, providers }: NoLookups) => sql`
-        status = 'succeeded' AND charged > 0 AND coalesce(capability <> ALL(${texts(capabilities)}), provider <> ALL(${texts(providers)}))`
+        FROM (SELECT run_id, best FROM hits ORDER BY run_id DESC OFFSET 0) h
+        JOIN runs r ON r.org_id = ${org_id} AND r.run_id = h.run_id LEFT JOIN open_runs o ON o.run_id = r.run_id
+        WHERE r.erased_at IS NULL ORDER BY h.run_id DESC LIMIT ${limit}`
 
       const facts = (org_id: string, sought: Sought, not: NoLookups) => sql<FactRow>`
-        WITH ${hitsOf(org_id, sought)}, matched AS MATERIALIZED (
+        WITH ${sought._tag === "Subject" ? bySubject(org_id, sought.subjects, not) : byPhrase(org_id, sought.phrase)}, matched AS MATERIALIZED (
           SELECT r.run_id, coalesce(o.state, r.status) AS status, r.capability, r.endpoint, r.provider, coalesce(r.charged, 0) AS charged,
                  r.created_at, h.named
           FROM hits h JOIN runs r ON r.org_id = ${org_id} AND r.run_id = h.run_id LEFT JOIN open_runs o ON o.run_id = r.run_id
@@ -140,12 +150,23 @@ export class HistoryStore extends Context.Service<
         SELECT 'group' AS tag, status, capability, endpoint, NULL AS provider, NULL AS run_id, count(*)::int AS count,
                sum(charged)::bigint AS charged, min(created_at) AS first_seen, max(created_at) AS last_seen
         FROM matched GROUP BY status, capability, endpoint
+        UNION ALL
+        SELECT 'rolled', g.status, g.capability, g.endpoint, NULL, NULL, g.count, g.charged, g.first_seen, g.last_seen
+        FROM rolled, ${groupsOf("rolled.groups")}
         UNION ALL (
-          SELECT 'touch', status, capability, endpoint, provider, run_id, 1, charged, created_at, created_at
-          FROM matched WHERE capability = ANY(${texts(touchCapabilities)}) AND status = 'succeeded' ORDER BY run_id DESC LIMIT 1
+          SELECT 'touch', status, capability, endpoint, provider, run_id, 1, charged, created_at, created_at FROM (
+            SELECT status, capability, endpoint, provider, run_id, charged, created_at FROM matched WHERE ${isTouch}
+            UNION ALL
+            SELECT r.status, r.capability, r.endpoint, r.provider, r.run_id, coalesce(r.charged, 0), r.created_at
+            FROM rolled JOIN runs r ON r.org_id = ${org_id} AND r.run_id = rolled.touch_id
+          ) t ORDER BY run_id DESC LIMIT 1
         ) UNION ALL (
-          SELECT 'reusable', status, capability, endpoint, provider, run_id, 1, charged, created_at, created_at
-          FROM matched WHERE named AND ${isLookup(not)} ORDER BY run_id DESC LIMIT ${reusablesMax}
+          SELECT 'reusable', status, capability, endpoint, provider, run_id, 1, charged, created_at, created_at FROM (
+            SELECT status, capability, endpoint, provider, run_id, charged, created_at FROM matched WHERE named AND ${isLookup(sql, not)}
+            UNION ALL
+            SELECT r.status, r.capability, r.endpoint, r.provider, r.run_id, r.charged, r.created_at
+            FROM rolled, unnest(rolled.reusable_ids) AS u(run_id) JOIN runs r ON r.org_id = ${org_id} AND r.run_id = u.run_id
+          ) l ORDER BY run_id DESC LIMIT ${reusablesMax}
         )`
 
       const batch = (
@@ -155,29 +176,65 @@ export class HistoryStore extends Context.Service<
         not: NoLookups
       ) => sql<BatchRow>`
         WITH asked AS (
-          SELECT position::int, subject FROM unnest(${bigints(positions.map((one) => BigInt(one)))}, ${bigints(subjects)}) AS n(position, subject)
+          SELECT n.position::int, n.subject, count(*) OVER (PARTITION BY n.position) = 1 AS lone
+          FROM unnest(${bigints(positions.map((one) => BigInt(one)))}, ${bigints(subjects)}) AS n(position, subject)
+        ), placed AS MATERIALIZED (
+          SELECT a.position, a.subject, coalesce(h.before, '') AS before, h.groups, h.touch_id, h.reusable_ids[1] AS reusable_id
+          FROM asked a LEFT JOIN history_rollups h ON h.org_id = ${org_id} AND h.subject = a.subject AND h.rules = ${rulesOf(not)} AND a.lone
         ), hits AS (
-          SELECT a.position, s.run_id, bool_or(s.exact AND NOT s.in_result) AS named
-          FROM asked a JOIN run_subjects s USING (subject) GROUP BY a.position, s.run_id
+          SELECT p.position, s.run_id, bool_or(s.exact AND NOT s.in_result) AS named
+          FROM placed p JOIN run_subjects s ON s.subject = p.subject AND s.run_id >= p.before GROUP BY p.position, s.run_id
         ), matched AS (
           SELECT h.position, h.named, r.run_id, r.status, r.capability, r.provider, r.charged, r.created_at
           FROM hits h JOIN runs r ON r.org_id = ${org_id} AND r.run_id = h.run_id WHERE r.erased_at IS NULL
-        ), summed AS (
-          SELECT position, count(*)::int AS count, max(created_at) AS last_seen,
-                 max(run_id) FILTER (WHERE capability = ANY(${texts(touchCapabilities)}) AND status = 'succeeded') AS touch_id,
-                 max(run_id) FILTER (WHERE named AND ${isLookup(not)}) AS reusable_id
+        ), parts AS (
+          SELECT position, count(*)::int AS count, count(*)::int AS loose, max(created_at) AS last_seen,
+                 max(run_id) FILTER (WHERE ${isTouch}) AS touch_id,
+                 max(run_id) FILTER (WHERE named AND ${isLookup(sql, not)}) AS reusable_id
           FROM matched GROUP BY position
+          UNION ALL
+          SELECT p.position, sum(g.count)::int, 0, max(g.last_seen), p.touch_id, p.reusable_id
+          FROM placed p, ${groupsOf("p.groups")} GROUP BY p.position, p.touch_id, p.reusable_id
+        ), summed AS (
+          SELECT position, sum(count)::int AS count, sum(loose)::int AS loose, max(last_seen) AS last_seen, max(touch_id) AS touch_id,
+                 max(reusable_id) AS reusable_id
+          FROM parts GROUP BY position
         )
-        SELECT s.position, s.count, s.last_seen, s.touch_id, t.capability AS touch_capability, t.created_at AS touch_at, s.reusable_id,
+        SELECT s.position, s.count, s.loose, s.last_seen, s.touch_id, t.capability AS touch_capability, t.created_at AS touch_at, s.reusable_id,
                b.capability AS reusable_capability, b.endpoint AS reusable_endpoint, b.provider AS reusable_provider,
                b.charged AS reusable_charged, b.created_at AS reusable_at
         FROM summed s LEFT JOIN runs t ON t.org_id = ${org_id} AND t.run_id = s.touch_id
         LEFT JOIN runs b ON b.org_id = ${org_id} AND b.run_id = s.reusable_id`
 
+      /** Asked for often or not: the next question about it shall not read them all again. */
+      const want = (org_id: string, subjects: ReadonlyArray<bigint>, not: NoLookups) =>
+        subjects.length === 0
+          ? Effect.void
+          : sql`
+          INSERT INTO history_rollups (org_id, subject, before, rules, groups, reusable_ids, wanted)
+          SELECT ${org_id}, subject, '', ${rulesOf(not)}, '[]', '{}', true FROM unnest(${bigints(subjects)}) AS n(subject)
+          ON CONFLICT (org_id, subject) DO UPDATE SET wanted = true WHERE NOT history_rollups.wanted`
+
       return HistoryStore.of({
         matches: (org_id, sought, limit) => Effect.orDie(matches(org_id, sought, limit)),
-        facts: (org_id, sought, not) => Effect.orDie(facts(org_id, sought, not)),
-        batch: (org_id, positions, subjects, not) => Effect.orDie(batch(org_id, positions, subjects, not))
+        facts: Effect.fnUntraced(function* (org_id, sought, not) {
+          const rows = yield* facts(org_id, sought, not)
+          const loose = rows.reduce((sum, row) => sum + (row.tag === "group" ? row.count : 0), 0)
+          if (sought._tag === "Subject" && sought.subjects.length === 1 && loose > looseMax)
+            yield* want(org_id, sought.subjects, not)
+          return rows.map((row): FactRow => (row.tag === "rolled" ? { ...row, tag: "group" } : row))
+        }, Effect.orDie),
+        batch: Effect.fnUntraced(function* (org_id, positions, subjects, not) {
+          const rows = yield* batch(org_id, positions, subjects, not)
+          const hot = rows
+            .filter((row) => row.loose > looseMax)
+            .flatMap(({ position }) => {
+              const own = subjects.filter((_, index) => positions[index] === position)
+              return own.length === 1 ? own : []
+            })
+          yield* want(org_id, [...new Set(hot)], not)
+          return rows
+        }, Effect.orDie)
       })
     })
   )

@@ -5,7 +5,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { bigints, booleans, texts } from "./Columns.ts"
-import { requestSubjects, resultSubjects } from "./Subjects.ts"
+import { runSubjects } from "./Subjects.ts"
 
 const pageMax = 200
 const name = "reindex"
@@ -46,7 +46,7 @@ export class Reindex extends Context.Service<
       const page = sql<Row>`
         WITH cursor AS (SELECT coalesce(max(org_id), '') AS org_id, coalesce(max(run_id), '') AS run_id FROM history_progress WHERE name = ${name})
         SELECT r.org_id, r.run_id, r.input::text AS input, r.plan::text AS plan, r.result::text AS result FROM runs r, cursor c
-        WHERE (r.org_id, r.run_id) > (c.org_id, c.run_id) AND r.erased_at IS NULL ORDER BY r.org_id, r.run_id LIMIT ${pageMax}`
+        WHERE (r.org_id, r.run_id) > (c.org_id, c.run_id) AND r.erased_at IS NULL ORDER BY r.org_id, r.run_id LIMIT ${pageMax} FOR SHARE OF r`
 
       const step = Effect.gen(function* () {
         yield* sql`SELECT pg_advisory_xact_lock(${historyLock})`
@@ -56,15 +56,15 @@ export class Reindex extends Context.Service<
           yield* restart
           return { runs: 0, subjects: 0 }
         }
-        const found = rows.flatMap(({ org_id, run_id, input, plan, result }) => [
-          ...requestSubjects(org_id, input, plan).map((subject) => ({ ...subject, run_id, in_result: false })),
-          ...resultSubjects(org_id, result).map((subject) => ({ ...subject, run_id, in_result: true }))
-        ])
+        const found = rows.flatMap((row) =>
+          runSubjects(row.org_id, row).map((subject) => ({ ...subject, run_id: row.run_id }))
+        )
+        yield* sql`DELETE FROM history_rollups WHERE subject = ANY(${bigints(found.map((s) => s.subject))})`
         yield* sql`
           INSERT INTO run_subjects (subject, run_id, in_result, exact, path)
           SELECT * FROM unnest(${bigints(found.map((s) => s.subject))}, ${texts(found.map((s) => s.run_id))},
             ${booleans(found.map((s) => s.in_result))}, ${booleans(found.map((s) => s.exact))}, ${texts(found.map((s) => s.path))})
-          ON CONFLICT (subject, run_id, in_result) DO UPDATE SET exact = excluded.exact, path = excluded.path`
+          ON CONFLICT (subject, run_id) DO UPDATE SET in_result = excluded.in_result, exact = excluded.exact, path = excluded.path`
         yield* sql`
           INSERT INTO word_queue (run_id, org_id)
           SELECT r.run_id, r.org_id FROM unnest(${texts(rows.map((row) => row.org_id))}, ${texts(rows.map((row) => row.run_id))}) AS n(org_id, run_id)

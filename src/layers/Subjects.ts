@@ -76,6 +76,19 @@ export const requestSubjects = (org_id: string, input: string, plan: string): Re
 export const resultSubjects = (org_id: string, result: string | null): ReadonlyArray<SubjectRow> =>
   result === null ? [] : rowsOf(org_id, valueOf(result))
 
+/** Of a whole run as the index holds them: for each subject the best of its places. */
+export const runSubjects = (
+  org_id: string,
+  { input, plan, result }: { readonly input: string; readonly plan: string; readonly result: string | null }
+): ReadonlyArray<SubjectRow & { readonly in_result: boolean }> => {
+  const best = new Map(requestSubjects(org_id, input, plan).map((row) => [row.subject, { ...row, in_result: false }]))
+  for (const row of resultSubjects(org_id, result)) {
+    const known = best.get(row.subject)
+    if (known === undefined || (row.exact && !known.exact)) best.set(row.subject, { ...row, in_result: true })
+  }
+  return [...best.values()]
+}
+
 /** As a column of the mail: `[["<subject>", exact, path], …]`; null without any. */
 export const subjectsColumn = (org_id: string, result: string | null): string | null => {
   const rows = resultSubjects(org_id, result).map(({ subject, exact, path }) => [String(subject), exact, path])

@@ -335,7 +335,9 @@ export class TurnStore extends Context.Service<
           ), known AS (
             INSERT INTO run_subjects (subject, run_id, in_result, exact, path)
             SELECT (s->>0)::bigint, m.run_id, true, (s->>1)::boolean, s->>2 FROM mailbox m, json_array_elements(m.subjects) s
-            WHERE m.lane = ${lane} AND m.id = ANY(${bigints(ended.map((r) => r.result_of))}) ON CONFLICT DO NOTHING
+            WHERE m.lane = ${lane} AND m.id = ANY(${bigints(ended.map((r) => r.result_of))})
+            ON CONFLICT (subject, run_id) DO UPDATE SET in_result = true, exact = true, path = excluded.path
+            WHERE excluded.exact AND NOT run_subjects.exact
           ), wordy AS (
             INSERT INTO word_queue (run_id, org_id)
             SELECT * FROM unnest(${texts(ended.map((r) => r.run_id))}, ${texts(ended.map((r) => r.org_id))}) ON CONFLICT DO NOTHING

@@ -4,10 +4,10 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Catalog } from "../../layers/Catalog.ts"
 import { Erasure } from "../../layers/Erasure.ts"
-import { HistoryStore, type NoLookups, type Sought } from "../../layers/HistoryStore.ts"
+import { HistoryStore, type Sought } from "../../layers/HistoryStore.ts"
+import { noLookups } from "../../layers/Lookups.ts"
 import { subjectHash } from "../../layers/Subjects.ts"
 import { problem } from "../../schema/Errors.ts"
-import { touchCapabilities } from "../../schema/History.ts"
 import { detect, type Kind, queryKeys, readAs, type Subject } from "../../schema/subjects/Subject.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/Common.ts"
@@ -37,16 +37,7 @@ export const HistoryHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const store = yield* HistoryStore
     const erasure = yield* Erasure
-    const catalog = yield* Catalog
-
-    const acting = catalog.entries.filter(({ capability }) => capability.side_effect)
-    const not: NoLookups = {
-      capabilities: acting.map(({ capability }) => capability.slug),
-      // A raw call of somebody who sends may have sent.
-      providers: acting
-        .filter(({ capability }) => touchCapabilities.includes(capability.slug))
-        .flatMap(({ offers }) => offers.map((one) => one.provider.slug))
-    }
+    const not = noLookups(yield* Catalog)
 
     /** One row per subject; subjects that read alike share the question. */
     const answers = Effect.fnUntraced(function* (org_id: string, subjects: ReadonlyArray<Subject | null>) {

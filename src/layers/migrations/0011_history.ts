@@ -1,6 +1,8 @@
 /**
  * What is known about a subject: which runs name it, by a hash of the organization and the subject, and the words of every run.
  *
+ * A subject that thousands of runs name has a rollup: what the older of them come to, so that a question reads only the newest.
+ *
  * The subjects of an input are written with the run's admission and those of its result with its end. Words take longer to cut up, so
  * a run that has ended waits in `word_queue` for a moment, where a question still finds it.
  */
@@ -18,12 +20,31 @@ export const history = Effect.gen(function* () {
       -- Of organization and subject; see layers/Subjects.ts. Two that share it are told apart by the run's own organization.
       subject bigint NOT NULL,
       run_id text NOT NULL,
+      -- The best of the places where it stands: one that names it goes before one that mentions it, and then the input before the result.
       in_result boolean NOT NULL,
       -- The value names the subject itself.
       exact boolean NOT NULL,
       path text NOT NULL,
-      PRIMARY KEY (subject, run_id, in_result)
+      PRIMARY KEY (subject, run_id)
     )`
+  // Which subjects are in thousands of runs: what the planner knows of them is what rollups are made by.
+  yield* sql`ALTER TABLE run_subjects ALTER COLUMN subject SET STATISTICS 1000`
+  yield* sql`
+    CREATE TABLE history_rollups (
+      org_id text NOT NULL,
+      subject bigint NOT NULL,
+      -- All matches of runs before this one, which are final, are in it.
+      before text NOT NULL,
+      -- Which lookups counted as such; by other rules it is made anew.
+      rules text NOT NULL,
+      groups json NOT NULL,
+      touch_id text,
+      reusable_ids text[] NOT NULL,
+      -- A question found many matches behind it.
+      wanted boolean NOT NULL,
+      PRIMARY KEY (org_id, subject)
+    )`
+  yield* sql`CREATE INDEX history_rollups_wanted ON history_rollups (org_id, subject) WHERE wanted`
   yield* sql`
     CREATE TABLE run_words (
       run_id text PRIMARY KEY,
@@ -62,11 +83,11 @@ export const history = Effect.gen(function* () {
         EXCEPTION WHEN OTHERS THEN RETURN ''::tsvector; END;
       END;
     END $$`
-  // Of both, as far as an index entry holds them.
+  // Of both, as far as an index entry holds them; those of the input have weight A, so that a question tells them apart.
   yield* sql`
     CREATE FUNCTION run_words_of(input json, result json) RETURNS tsvector LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
-    BEGIN RETURN json_words(input) || json_words(result);
-    EXCEPTION WHEN OTHERS THEN RETURN to_tsvector('simple', left(input::text, 50000)) || to_tsvector('simple', left(coalesce(result::text, ''), 50000));
+    BEGIN RETURN setweight(json_words(input), 'A') || json_words(result);
+    EXCEPTION WHEN OTHERS THEN RETURN setweight(to_tsvector('simple', left(input::text, 50000)), 'A') || to_tsvector('simple', left(coalesce(result::text, ''), 50000));
     END $$`
   yield* sql`ALTER TABLE mailbox ADD COLUMN subjects json`
   // When a run's input and result were erased on request or for their age. Its ledger entries stay.

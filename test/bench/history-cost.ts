@@ -1,0 +1,197 @@
+/**
+ * What the index adds to a run's cost: runs of everyday capabilities go through the service, then the index's own work is done once more, apart,
+ * for the same runs in the same database; both are CPU seconds of every process that takes part.
+ */
+import { spawn } from "node:child_process"
+import { Client } from "pg"
+import { requestSubjects, subjectsColumn } from "../../src/layers/Subjects.ts"
+import { madeRuns } from "./history-runs.ts"
+import { cpuSeconds } from "./machine.ts"
+import type { Running, Stage } from "./stage.ts"
+
+/** Runs that one turn ends when 32 clients wait. */
+const pageMax = 32
+const clients = 32
+
+const admittedText = `
+  INSERT INTO run_subjects (subject, run_id, in_result, exact, path)
+  SELECT subject, run_id, false, exact, path FROM unnest($1::bigint[], $2::text[], $3::boolean[], $4::text[]) AS s(subject, run_id, exact, path)
+  ON CONFLICT DO NOTHING`
+const endedText = `
+  WITH known AS (
+    INSERT INTO run_subjects (subject, run_id, in_result, exact, path)
+    SELECT (s->>0)::bigint, m.run_id, true, (s->>1)::boolean, s->>2
+    FROM unnest($1::text[], $2::text[]) AS m(run_id, subjects), json_array_elements(m.subjects::json) s
+    ON CONFLICT (subject, run_id) DO UPDATE SET in_result = true, exact = true, path = excluded.path
+    WHERE excluded.exact AND NOT run_subjects.exact
+  )
+  INSERT INTO word_queue (run_id, org_id) SELECT unnest($1::text[]), $3::text`
+
+export interface Cost {
+  readonly runs: number
+  /** CPU microseconds for each run. */
+  readonly service: number
+  readonly extraction: number
+  readonly rows: number
+  readonly words: number
+  /** Of a run's cost without them. */
+  readonly share: number
+}
+
+const bodiesOf = (count: number): ReadonlyArray<string> => {
+  const bodies: Array<string> = []
+  for (const { capability, input } of madeRuns(count, 7)) {
+    if (capability !== null) bodies.push(`{"capability":"${capability}","input":${input}}`)
+    if (bodies.length >= count) break
+  }
+  return bodies
+}
+
+/** In a process of its own, so that the load's CPU is not the service's. */
+const sendAll = async (url: string, key: string, bodies: ReadonlyArray<string>) => {
+  let next = 0
+  const failures = new Map<string, number>()
+  const client = async () => {
+    for (let body = bodies[next++]; body !== undefined; body = bodies[next++]) {
+      const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
+      const response = await fetch(`${url}/v1/run`, { method: "POST", headers, body })
+      const text = await response.text()
+      if (!text.includes('"succeeded"')) failures.set(text.slice(0, 300), 1)
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, client))
+  return [...failures.keys()]
+}
+
+const sendIn = (url: string, key: string, count: number) =>
+  new Promise<void>((resolve, reject) => {
+    const child = spawn(process.execPath, [import.meta.path, url, key, String(count)], {
+      stdio: ["ignore", "inherit", "inherit"]
+    })
+    child.once("exit", (code) => (code === 0 ? resolve() : reject(new Error("the load failed"))))
+  })
+
+const emptied = async (client: Client) => {
+  for (;;) {
+    const { rows } = await client.query(
+      "SELECT (SELECT count(*) FROM word_queue) + (SELECT count(*) FROM mailbox) AS left"
+    )
+    if (Number(rows[0].left) === 0) return
+    await Bun.sleep(200)
+  }
+}
+
+export const measureCost = async (
+  stage: Stage,
+  database: string,
+  running: Running,
+  { org_id, key }: { readonly org_id: string; readonly key: string },
+  count: number
+): Promise<Cost> => {
+  const client = new Client({ connectionString: database })
+  await client.connect()
+  await client.query(
+    "SET plan_cache_mode = force_generic_plan; SET jit = off; SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off"
+  )
+  const posts = [running.pid, stage.postgresPid, ...(stage.redisPid === null ? [] : [stage.redisPid])]
+  await sendIn(running.url, key, Math.ceil(count / 4))
+  await emptied(client)
+  const { rows: before } = await client.query("SELECT max(run_id) AS last FROM runs WHERE org_id = $1", [org_id])
+  const spent = cpuSeconds(posts)
+  await sendIn(running.url, key, count)
+  await emptied(client)
+  const service = cpuSeconds(posts) - spent
+  await running.stop()
+
+  const { rows: runs } = await client.query(
+    "SELECT run_id, input::text AS input, plan::text AS plan, result::text AS result FROM runs WHERE org_id = $1 AND run_id > $2 ORDER BY run_id",
+    [org_id, before[0].last]
+  )
+  const ids = runs.map((run) => run.run_id)
+  await client.query("CREATE TEMP TABLE again AS SELECT unnest($1::text[]) AS run_id", [ids])
+  await client.query("SET enable_seqscan = on; SET enable_hashjoin = on")
+  await client.query("DELETE FROM run_subjects WHERE run_id IN (SELECT run_id FROM again)")
+  await client.query("DELETE FROM run_words WHERE run_id IN (SELECT run_id FROM again)")
+  await client.query("SET enable_seqscan = off; SET enable_hashjoin = off")
+  await client.query("VACUUM run_subjects; ").catch(() => undefined)
+  await client.query("VACUUM run_words").catch(() => undefined)
+  // Compiles what is about to be measured.
+  for (const run of runs.slice(0, 2_000)) {
+    requestSubjects(org_id, run.input, run.plan)
+    subjectsColumn(org_id, run.result)
+  }
+  const began = process.cpuUsage()
+  const found = runs.map((run) => ({
+    run_id: String(run.run_id),
+    request: requestSubjects(org_id, run.input, run.plan),
+    result: subjectsColumn(org_id, run.result)
+  }))
+  const took = process.cpuUsage(began)
+  const extraction = (took.user + took.system) / 1e6
+
+  const pages = Array.from({ length: Math.ceil(found.length / pageMax) }, (_, n) =>
+    found.slice(n * pageMax, (n + 1) * pageMax)
+  )
+  const postgres = [stage.postgresPid]
+  /** Statements and commits are the service's own, which writes all this beside other things: they are taken off. */
+  const write = async (full: boolean) => {
+    const before = cpuSeconds(postgres)
+    for (const page of pages) {
+      const runs = full ? page : []
+      const asked = runs.flatMap(({ run_id, request }) => request.map((row) => ({ ...row, run_id })))
+      await client.query({
+        name: "admitted",
+        text: admittedText,
+        values: [
+          asked.map((row) => row.subject),
+          asked.map((row) => row.run_id),
+          asked.map((row) => row.exact),
+          asked.map((row) => row.path)
+        ]
+      })
+      await client.query({
+        name: "ended",
+        text: endedText,
+        values: [runs.map((one) => one.run_id), runs.map((one) => one.result), org_id]
+      })
+    }
+    return cpuSeconds(postgres) - before
+  }
+  const statements = await write(false)
+  const rows = (await write(true)) - statements
+  const wordsBefore = cpuSeconds(postgres)
+  for (;;) {
+    const { rows: taken } = await client.query({
+      name: "words",
+      text: `WITH taken AS (
+               DELETE FROM word_queue q USING (SELECT run_id FROM word_queue LIMIT 100 FOR UPDATE SKIP LOCKED) n
+               WHERE q.run_id = n.run_id RETURNING q.run_id, q.org_id
+             ), written AS (
+               INSERT INTO run_words (run_id, org_id, words)
+               SELECT r.run_id, r.org_id, run_words_of(r.input, r.result) || array_to_tsvector(ARRAY[r.org_id])
+               FROM taken t JOIN runs r ON r.org_id = t.org_id AND r.run_id = t.run_id WHERE r.erased_at IS NULL
+               ON CONFLICT (run_id) DO UPDATE SET words = excluded.words
+             ) SELECT count(*)::int AS taken FROM taken`
+    })
+    if (taken[0].taken === 0) break
+  }
+  const words = cpuSeconds(postgres) - wordsBefore
+  await client.end()
+  const each = (seconds: number) => Math.round((seconds / runs.length) * 1e6)
+  const own = extraction + rows + words
+  return {
+    ...{
+      runs: runs.length,
+      service: each(service),
+      extraction: each(extraction),
+      rows: each(rows),
+      words: each(words)
+    },
+    share: own / (service - own)
+  }
+}
+
+if (import.meta.main) {
+  const [url = "", key = "", count = "1"] = process.argv.slice(2)
+  for (const failure of (await sendAll(url, key, bodiesOf(Number(count)))).slice(0, 3)) console.error(failure)
+}
