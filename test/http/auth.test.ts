@@ -74,7 +74,8 @@ describe("sign-up, sign-in, sessions", () => {
     const org = await app.tenant()
     for (const [method, path] of [
       ["GET", "/v1/auth/session"],
-      ["POST", "/v1/auth/sign-out"]
+      ["POST", "/v1/auth/sign-out"],
+      ["DELETE", "/v1/history?q=nobody@nowhere.example"]
     ] as const) {
       const { status, body } = await app.call(org.key, method, path)
       expect([status, body.error.code]).toEqual([403, "forbidden"])
