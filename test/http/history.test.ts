@@ -310,7 +310,7 @@ describe.each(backends)("GET /v1/history, queues on %s", (backend) => {
       (rows) => rows.length === 0
     )
     expect(await view(phrase)).toEqual(early)
-    await ran(raw({ first: "parted", then: ["walrus"] }))
+    await ran(raw({ first: "parted", second: ["walrus"] }))
     for (const not of ["parted walrus", "agging pelican", "lagging pelicans", "pelican lagging", "lagging and pelican"])
       expect([not, (await view(not)).count]).toEqual([not, 0])
   })
