@@ -1,15 +1,17 @@
 /**
  * The typed client of the service, derived from the API contract; the package's `client` export (docs/client.md).
  *
- * `Rungate.make` is for programs written with Effect: every endpoint by group and name, its input checked and its answer decoded by
- * the contract, its errors in the type.
+ * `Rungate.make` and `Rungate.layer` are for programs written with Effect: every endpoint by group and name, its input checked and
+ * its answer decoded by the contract, its errors in the type. `connect` is the same with promises.
  */
-import { Context, Effect, Layer } from "effect"
-import { FetchHttpClient, HttpClient } from "effect/http"
-import { HttpApiClient } from "effect/http-api"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { FetchHttpClient, HttpClient, HttpClientError } from "effect/http"
+import { HttpApiClient, type HttpApiEndpoint } from "effect/http-api"
 import { Api } from "../api/Api.ts"
-import { type Target, transport } from "./Transport.ts"
+import { Detail } from "../../schema/Errors.ts"
+import { isUnreached, type Target, transport } from "./Transport.ts"
 
+export { dollars } from "../../schema/Money.ts"
 export { Manner, type MannerShape, type Target } from "./Transport.ts"
 
 export type RungateClient = HttpApiClient.ForApi<typeof Api>
@@ -22,4 +24,122 @@ export class Rungate extends Context.Service<Rungate, RungateClient>()("rungate/
 
   static readonly layer = (target: Target) =>
     Layer.effect(Rungate, Rungate.make(target)).pipe(Layer.provide(FetchHttpClient.layer))
+}
+
+/**
+ * What a promise of `connect` rejects with. `code` is the public error code, or `connection_lost`, `unreachable` or
+ * `unexpected_answer` when no answer of the service's came; `message` holds no secret.
+ */
+export class RungateError extends Error {
+  override readonly name = "RungateError"
+  readonly code: string
+  readonly details: ReadonlyArray<Detail>
+  readonly request_id: string | null
+  /** Of `runs.run`: the run that failed, as far as there is one. Read it with `runs.get`. */
+  readonly run_id: string | null
+
+  constructor(told: {
+    readonly code: string
+    readonly message: string
+    readonly details?: ReadonlyArray<Detail>
+    readonly request_id?: string
+    readonly run_id?: string
+  }) {
+    super(told.message)
+    this.code = told.code
+    this.details = told.details ?? []
+    this.request_id = told.request_id ?? null
+    this.run_id = told.run_id ?? null
+  }
+}
+
+const Told = Schema.fromJsonString(
+  Schema.Struct({
+    error: Schema.Struct({
+      code: Schema.String,
+      message: Schema.String,
+      details: Schema.optionalKey(Schema.Array(Detail))
+    }),
+    request_id: Schema.optionalKey(Schema.String),
+    run_id: Schema.optionalKey(Schema.String)
+  })
+)
+const decodeTold = Schema.decodeUnknownOption(Told)
+
+const unexpected = (status: number) =>
+  new RungateError({
+    code: "unexpected_answer",
+    message: `HTTP ${status} with no error of Rungate's; is the address right?`
+  })
+
+const rejection = (error: unknown): unknown => {
+  if (error instanceof RungateError) return error
+  if (HttpClientError.isHttpClientError(error)) {
+    return isUnreached(error)
+      ? new RungateError({ code: "unreachable", message: "The service can't be reached." })
+      : new RungateError({ code: "connection_lost", message: "The connection was lost before the answer came." })
+  }
+  if (Schema.isSchemaError(error)) return new RungateError({ code: "unexpected_answer", message: error.message })
+  return error
+}
+
+type Groups = (typeof Api)["groups"]
+
+type Call<E extends HttpApiEndpoint.ConstraintRequest> = (
+  request: Omit<
+    Extract<
+      HttpApiEndpoint.ClientRequest<E["~Params"], E["~Query"], E["~Payload"], E["~Headers"], "decoded-only">,
+      object
+    >,
+    "responseMode" | "sseOptions"
+  >,
+  options?: { readonly signal?: AbortSignal }
+) => Promise<HttpApiClient.SuccessType<E["~Success"]>>
+
+/** Every endpoint of the contract by group and name, answering a promise. */
+export type Connection = {
+  readonly [G in keyof Groups]: {
+    readonly [E in keyof Groups[G]["endpoints"]]: Groups[G]["endpoints"][E] extends HttpApiEndpoint.ConstraintRequest
+      ? Call<Groups[G]["endpoints"][E]>
+      : never
+  }
+}
+
+/** The service for programs that use promises. Nothing is sent until a method is called. */
+export const connect = (options: {
+  /** Such as http://127.0.0.1:8787. */
+  readonly url: string
+  /** API key or session token; what is public needs none. */
+  readonly key?: string
+}): Connection => {
+  const target = { url: options.url, token: options.key === undefined ? null : Redacted.make(options.key) }
+  const raising = (http: HttpClient.HttpClient) =>
+    transport(target)(http).pipe(
+      HttpClient.transformResponse(
+        Effect.flatMap((response) => {
+          if (response.status < 400) return Effect.succeed(response)
+          return Effect.flatMap(response.text, (text) => {
+            const told = Option.getOrNull(decodeTold(text))
+            if (told === null) return Effect.fail(unexpected(response.status))
+            const { error, ...ids } = told
+            return Effect.fail(new RungateError({ ...error, ...ids }))
+          })
+        })
+      )
+    )
+  const client = HttpClient.HttpClient.pipe(
+    Effect.flatMap((http) => HttpApiClient.makeWith(Api, { httpClient: raising(http) })),
+    Effect.provide(FetchHttpClient.layer),
+    Effect.runSync
+  )
+  type Method = (request: unknown) => Effect.Effect<unknown, unknown>
+  const promised =
+    (method: Method) =>
+    (request: unknown, how: { readonly signal?: AbortSignal } = {}) =>
+      Effect.runPromise(Effect.mapError(method(request), rejection), how)
+  const groups = Object.entries<object>(client).map(([group, endpoints]) => [
+    group,
+    Object.fromEntries(Object.entries<Method>({ ...endpoints }).map(([name, method]) => [name, promised(method)]))
+  ])
+  return Object.fromEntries(groups) as Connection // justified: the contract's own groups, by the same walk as their types
 }
