@@ -2,7 +2,7 @@
  * Matches and facts as the wire shows them. A run's input goes out as the text that it is stored as.
  */
 import type { BatchRow, FactRow, MatchRow } from "../layers/HistoryStore.ts"
-import { channelOf, conclude, type Reusable, type Touch, touchCapabilities } from "../schema/History.ts"
+import { channelOf, conclude, isMention, type Reusable, type Touch, touchCapabilities } from "../schema/History.ts"
 import { usd } from "../schema/Money.ts"
 import { isFinal, isRunStatus } from "../schema/Run.ts"
 import { findPhrase } from "../schema/subjects/Extract.ts"
@@ -75,6 +75,14 @@ const lastTouchOf = (facts: ReadonlyArray<FactRow>): Touch | null => {
 
 const sumOf = (groups: ReadonlyArray<FactRow>) => groups.reduce((sum, group) => sum + group.count, 0)
 
+/** Judged by its match, which only a touch on the page shows. */
+const mentions = (items: ReadonlyArray<MatchRow>, touch: Touch | null, normalized: string): boolean => {
+  const row = touch === null ? undefined : items.find((item) => item.run_id === touch.run_id)
+  if (row === undefined) return false
+  const place = matchedOf(row, normalized)
+  return place.in === "input" && isMention(place.path)
+}
+
 /** `rows` holds one more than `limit` when there are more. */
 export const historyText = (
   subject: SubjectView,
@@ -113,6 +121,7 @@ export const historyText = (
       truncated,
       limit,
       last_touch,
+      mentioned_only: mentions(items, last_touch, subject.normalized),
       reusable: reusable[0] ?? null,
       failed_touches,
       in_flight

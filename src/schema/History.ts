@@ -16,6 +16,11 @@ export const touchCapabilities: ReadonlyArray<string> = Object.keys(channels)
 export const channelOf = (capability: string | null): string | null =>
   capability !== null && Object.hasOwn(channels, capability) ? (channels[capability] ?? null) : null
 
+const besideRecipients = ["from", "reply_to", "subject", "text", "html", "message", "tags", "headers"]
+
+/** Whether a touch's input holds the subject elsewhere than among those it went to, by the path of the match. */
+export const isMention = (path: string): boolean => besideRecipients.includes(/^[^.[]*/.exec(path)?.[0] ?? "")
+
 export interface Touch {
   readonly run_id: string
   readonly capability: string
@@ -39,6 +44,8 @@ export interface Conclusions {
   readonly truncated: boolean
   readonly limit: number
   readonly last_touch: Touch | null
+  /** The last touch went to somebody else: the subject is its sender, or stands in its text. */
+  readonly mentioned_only: boolean
   readonly reusable: Reusable | null
   /** Touches that did not succeed, and runs that are still under way. */
   readonly failed_touches: number
@@ -56,7 +63,11 @@ export const conclude = (known: Conclusions): ReadonlyArray<string> => {
     ]
   }
   const hints: Array<string> = []
-  if (last_touch !== null) {
+  if (last_touch !== null && known.mentioned_only) {
+    hints.push(
+      `Mentioned, not contacted: ${last_touch.capability} on ${day(last_touch.created_at)} (${last_touch.run_id}) went to somebody else.`
+    )
+  } else if (last_touch !== null) {
     hints.push(
       `Already contacted: ${last_touch.capability} succeeded on ${day(last_touch.created_at)} (${last_touch.run_id}). Read it before writing again.`
     )

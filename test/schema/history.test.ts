@@ -4,6 +4,7 @@ import {
   channelOf,
   type Conclusions,
   conclude,
+  isMention,
   type Reusable,
   type Touch,
   touchCapabilities
@@ -29,6 +30,7 @@ const nothing: Conclusions = {
   truncated: false,
   limit: 50,
   last_touch: null,
+  mentioned_only: false,
   reusable: null,
   failed_touches: 0,
   in_flight: 0
@@ -46,6 +48,7 @@ describe("conclusions", () => {
 
   test.each([
     [{ last_touch: touch }, /^Already contacted: email\.send succeeded on 2026-03-04 \(run_touch\)/],
+    [{ last_touch: touch, mentioned_only: true }, /^Mentioned, not contacted: email\.send on 2026-03-04 \(run_touch\)/],
     [{ reusable }, /^Already bought: email\.find on 2026-02-03\. .*GET \/v1\/runs\/run_bought /],
     [{ reusable: { ...reusable, capability: null, endpoint: "/people/{id}" } }, /^Already bought: \/people\/\{id\} on/],
     [{ failed_touches: 1 }, /^Never reached: 1 outbound run did not succeed\.$/],
@@ -77,4 +80,17 @@ test("the outbound capabilities of the specification, and no others, are touches
   expect(touchCapabilities.map(channelOf)).toEqual(["email", "network", "network"])
   for (const none of [null, "", "email.find", "email.send ", "EMAIL.SEND", "constructor", "__proto__"])
     expect(channelOf(none)).toBeNull()
+})
+
+test.each([
+  ["to[0]", false],
+  ["to", false],
+  ["cc[3]", false],
+  ["network_url", false],
+  ["from", true],
+  ["text", true],
+  ["headers.Reply-To", true],
+  ["", false]
+])("a touch whose match is at %p mentions only: %p", (path, mentions) => {
+  expect(isMention(path)).toBe(mentions)
 })

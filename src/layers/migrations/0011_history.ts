@@ -68,7 +68,7 @@ export const history = Effect.gen(function* () {
   // Strings and numbers of a JSON value; of a very long one its beginning, as text. An escaped NUL or half of a letter is valid JSON that
   // can't be cut up: it becomes a blank. What still can't be, or has more words than an index entry holds, has those of its beginning.
   yield* sql`
-    CREATE FUNCTION json_words(value json) RETURNS tsvector LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+    CREATE FUNCTION json_words(value json) RETURNS tsvector LANGUAGE plpgsql STABLE AS $$
     BEGIN
       IF value IS NULL THEN RETURN ''::tsvector; END IF;
       IF octet_length(value::text) > 200000 THEN RETURN to_tsvector('simple', folded(left(value::text, 200000))); END IF;
@@ -85,7 +85,7 @@ export const history = Effect.gen(function* () {
     END $$`
   // Of both, as far as an index entry holds them; those of the input have weight A, so that a question tells them apart.
   yield* sql`
-    CREATE FUNCTION run_words_of(input json, result json) RETURNS tsvector LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+    CREATE FUNCTION run_words_of(input json, result json) RETURNS tsvector LANGUAGE plpgsql STABLE AS $$
     BEGIN RETURN setweight(json_words(input), 'A') || json_words(result);
     EXCEPTION WHEN OTHERS THEN RETURN setweight(to_tsvector('simple', left(input::text, 50000)), 'A') || to_tsvector('simple', left(coalesce(result::text, ''), 50000));
     END $$`
