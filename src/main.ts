@@ -24,6 +24,7 @@ import { presenter } from "./http/cli/presenter.ts"
 import { run } from "./http/cli/run.ts"
 import { runs } from "./http/cli/runs.ts"
 import { Screen } from "./http/cli/Screen.ts"
+import { wallet } from "./http/cli/wallet.ts"
 import { Client, CommandFailed } from "./http/client/Client.ts"
 import { admin, audit, catalog, serve } from "./Operator.ts"
 import { Settings } from "./layers/Settings.ts"
@@ -41,6 +42,7 @@ const client = [
   Command.provide(run, Surroundings),
   Command.provide(call, Surroundings),
   Command.provide(runs, Surroundings),
+  Command.provide(wallet, Surroundings),
   Command.provide(help, Screen.layer)
 ] as const
 /** The exit code of a command that a signal ends. */
