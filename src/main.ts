@@ -16,11 +16,14 @@ import { call } from "./http/cli/call.ts"
 import { Credentials } from "./http/cli/Credentials.ts"
 import { discover } from "./http/cli/discover.ts"
 import { exits } from "./http/cli/exits.ts"
+import { guard } from "./http/cli/guard.ts"
 import { globals } from "./http/cli/globals.ts"
 import { help } from "./http/cli/help.ts"
 import { inspect } from "./http/cli/inspect.ts"
 import { Journal } from "./http/cli/Journal.ts"
+import { keys } from "./http/cli/keys.ts"
 import { presenter } from "./http/cli/presenter.ts"
+import { referrals } from "./http/cli/referrals.ts"
 import { run } from "./http/cli/run.ts"
 import { runs } from "./http/cli/runs.ts"
 import { Screen } from "./http/cli/Screen.ts"
@@ -43,6 +46,9 @@ const client = [
   Command.provide(call, Surroundings),
   Command.provide(runs, Surroundings),
   Command.provide(wallet, Surroundings),
+  Command.provide(keys, Surroundings),
+  Command.provide(guard, Surroundings),
+  Command.provide(referrals, Surroundings),
   Command.provide(help, Screen.layer)
 ] as const
 /** The exit code of a command that a signal ends. */
