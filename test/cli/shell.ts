@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { until } from "../app.ts"
 
 const main = join(import.meta.dir, "..", "..", "src", "main.ts")
 
@@ -15,6 +16,17 @@ export interface Said {
   readonly body: ReturnType<typeof JSON.parse>
 }
 
+/** A terminal with `rungate` in it, as a person has it. */
+export interface Screen {
+  /** Everything that stood on it, escape sequences included. */
+  readonly seen: () => string
+  readonly type: (text: string) => void
+  /** Waits until the text stands on it. */
+  readonly shows: (text: string | RegExp) => Promise<string>
+  readonly ended: Promise<number>
+  readonly pid: number
+}
+
 export interface Home {
   readonly folder: string
   /** Where `rungate` keeps what is under way. */
@@ -22,6 +34,7 @@ export interface Home {
   readonly environment: Environment
   readonly start: (line: string, environment?: Environment) => Bun.Subprocess<"pipe", "pipe", "pipe">
   readonly shell: (line: string, environment?: Environment, stdin?: string) => Promise<Said>
+  readonly terminal: (line: string, environment?: Environment, columns?: number) => Screen
   readonly remove: () => void
 }
 
@@ -58,8 +71,41 @@ export const newHome = (environment: Environment): Home => {
       env: { ...own, ...more },
       cwd: folder
     })
+  const terminal = (line: string, more: Environment = {}, columns = 100): Screen => {
+    let seen = ""
+    const decoder = new TextDecoder()
+    const child = Bun.spawn(["sh", "-c", `exec ${line}`], {
+      env: { TERM: "xterm-256color", ...own, ...more },
+      cwd: folder,
+      terminal: {
+        cols: columns,
+        rows: 40,
+        data: (_terminal, data) => {
+          seen += decoder.decode(data, { stream: true })
+        }
+      }
+    })
+    const holds = (text: string | RegExp) => (typeof text === "string" ? seen.includes(text) : text.test(seen))
+    return {
+      seen: () => seen,
+      type: (text) => void child.terminal?.write(text),
+      shows: (text) =>
+        until(
+          `a terminal that shows ${text}`,
+          () => seen,
+          () => holds(text)
+        ),
+      // What was written last arrives a moment after the process is gone.
+      ended: child.exited.then(async (code) => {
+        for (let length = -1; length !== seen.length; await Bun.sleep(30)) length = seen.length
+        return code
+      }),
+      pid: child.pid
+    }
+  }
   return {
     folder,
+    terminal,
     runsFolder: join(folder, "state", "rungate", "runs"),
     environment: own,
     start,

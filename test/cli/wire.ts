@@ -5,6 +5,8 @@ export interface Wire {
   readonly url: string
   /** Answers that were swallowed. */
   readonly cut: () => number
+  /** Nothing is swallowed from now on. */
+  readonly mend: () => void
   readonly stop: () => Promise<void>
 }
 
@@ -13,6 +15,7 @@ export const cutLine = (target: string, cuts: number, mayCut: (request: string) 
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
   let cut = 0
+  let left = cuts
   const server = createServer((near) => {
     const far = open(Number(port), hostname)
     sockets.add(near).add(far)
@@ -22,8 +25,9 @@ export const cutLine = (target: string, cuts: number, mayCut: (request: string) 
       far.write(part)
     })
     far.on("data", (part) => {
-      if (cut < cuts && mayCut(request)) {
+      if (left > 0 && mayCut(request)) {
         cut++
+        left--
         near.destroy()
         far.destroy()
       } else near.write(part)
@@ -40,6 +44,9 @@ export const cutLine = (target: string, cuts: number, mayCut: (request: string) 
   return {
     url: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
     cut: () => cut,
+    mend: () => {
+      left = 0
+    },
     stop: () =>
       new Promise((resolve) => {
         for (const socket of sockets) socket.destroy()

@@ -34,6 +34,12 @@ const advices: Readonly<Record<string, string>> = {
 /** What the user can do about an error, as a sentence after its message; "" when the message says it all. */
 export const adviceFor = (code: string): string => (advices[code] === undefined ? "" : ` ${advices[code]}`)
 
+/** The service says invalid_request of an id that is nobody's, and names the place: here that is its own exit code. */
+const exitOf = ({ code, details = [] }: PublicError["error"]) =>
+  details.some((one) => one.path.startsWith("path.") && one.message.startsWith("is not "))
+    ? "not_found"
+    : exitOfError(code)
+
 /** What happens inside the service is looked up by this. */
 const quotingIt = ["internal_error", "service_unavailable"]
 
@@ -49,5 +55,5 @@ export const failureFor = (
   }
   const more = details.slice(1).map((one) => `\n  ${one.path}: ${one.message}`)
   const quoted = quotingIt.includes(code) && request_id !== undefined ? ` Its request_id is ${request_id}.` : ""
-  return fail(exitOfError(code), `${message}${adviceFor(code)}${quoted}${more.join("")}`)
+  return fail(exitOf(error), `${message}${adviceFor(code)}${quoted}${more.join("")}`)
 }

@@ -10,6 +10,7 @@ import type { Offer } from "../../schema/Provider.ts"
 import { type Candidate, route, type RoutingRequest } from "../../schema/Routing.ts"
 import { type Demand, demandOf, type Price, priceMin } from "../../schema/Pricing.ts"
 import { Client } from "../client/Client.ts"
+import { confirmed } from "./confirm.ts"
 import { fail } from "./exits.ts"
 import { Screen } from "./Screen.ts"
 
@@ -132,6 +133,7 @@ export const endpointQuote = Effect.fnUntraced(function* (target: RawTarget, cap
   return quote
 })
 
+const nothingRun = "Nothing was run, and nothing was charged."
 const shown = (amount: Money.MicroUsd) => `$${Money.usd(amount)}`
 
 /** Shows the quote, and asks. Answers what the run may cost at most: the cap, or what was shown. */
@@ -161,12 +163,8 @@ export const confirm = Effect.fnUntraced(function* (title: string, quote: Quote,
       `  Cap: ${limits.length === 0 ? "none of yours" : limits.join("; ")}. Wallet: $${wallet.available} available.`
     ].join("\n")
   )
-  const answer = yield* screen.ask(
-    hold === null || cap !== null ? "Run it? [y/N]" : `Run it for at most ${shown(hold)}? [y/N]`
-  )
-  if (!/^y(es)?$/i.test((answer ?? "").trim())) {
-    return yield* fail("interrupted", "Nothing was run, and nothing was charged.")
-  }
+  const question = hold === null || cap !== null ? "Run it?" : `Run it for at most ${shown(hold)}?`
+  if (!(yield* confirmed(question, nothingRun))) return yield* fail("interrupted", nothingRun)
   return cap ?? hold
 })
 

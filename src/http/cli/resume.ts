@@ -6,6 +6,7 @@
 import { Clock, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { CommandFailed } from "../client/CommandFailed.ts"
+import { confirmed } from "./confirm.ts"
 import { conclude, deliver } from "./execution.ts"
 import { fail } from "./exits.ts"
 import { type Entry, Journal } from "./Journal.ts"
@@ -21,10 +22,10 @@ const chosen = (entries: ReadonlyArray<Entry>, run_id: string | null) =>
 const mayStart = Effect.fnUntraced(function* (entry: Entry, yes: boolean, now: number) {
   const screen = yield* Screen
   if (entry.run_id !== null || yes || !screen.askable) return true
-  const answer = yield* screen.ask(
-    `${entry.title}, ${agoOf(entry.sent_at, now)} ago, may not have reached the service; it would run now. Run it? [y/N]`
+  return yield* confirmed(
+    `${entry.title}, ${agoOf(entry.sent_at, now)} ago, may not have reached the service; it would run now. Run it?`,
+    "Nothing was run."
   )
-  return /^y(es)?$/i.test((answer ?? "").trim())
 })
 
 export const resume = Command.make(
