@@ -19,6 +19,7 @@ import { exits } from "./http/cli/exits.ts"
 import { guard } from "./http/cli/guard.ts"
 import { globals } from "./http/cli/globals.ts"
 import { help } from "./http/cli/help.ts"
+import { history } from "./http/cli/history.ts"
 import { inspect } from "./http/cli/inspect.ts"
 import { Journal } from "./http/cli/Journal.ts"
 import { keys } from "./http/cli/keys.ts"
@@ -45,6 +46,7 @@ const client = [
   Command.provide(run, Surroundings),
   Command.provide(call, Surroundings),
   Command.provide(runs, Surroundings),
+  Command.provide(history, Surroundings),
   Command.provide(wallet, Surroundings),
   Command.provide(keys, Surroundings),
   Command.provide(guard, Surroundings),

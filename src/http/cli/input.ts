@@ -42,6 +42,9 @@ const readFile = (path: string) =>
     catch: () => fail("usage", `Can't read the file ${path}.`)
   })
 
+/** The text of a file of any size; - is stdin. */
+export const readText = (path: string) => (path === "-" ? Effect.promise(() => Bun.stdin.text()) : readFile(path))
+
 /** Any input text of flags: inline, from a file, or from stdin. Null when none is given. */
 export const textOf = Effect.fnUntraced(function* (given: {
   readonly input: Option.Option<string>

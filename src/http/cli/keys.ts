@@ -6,7 +6,7 @@
 import { Clock, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { type Answer, Client } from "../client/Client.ts"
-import { confirm, yes } from "./confirm.ts"
+import { consent, yes } from "./consent.ts"
 import { Credentials, saveKey } from "./Credentials.ts"
 import { fail } from "./exits.ts"
 import { all, readList } from "./pages.ts"
@@ -106,7 +106,7 @@ const revoke = Command.make(
   Effect.fnUntraced(function* ({ key_id, yes, json }) {
     const { send } = yield* Client
     const screen = yield* Screen
-    yield* confirm(`Revoke ${key_id}? Whatever uses it is refused from then on, for good.`, { yes })
+    yield* consent(`Revoke ${key_id}? Whatever uses it is refused from then on, for good.`, { yes })
     const answer = yield* send("DELETE", `/v1/api-keys/${encodeURIComponent(key_id)}`)
     if (formatOf(screen, { json }) === "json") return yield* show(answer, { json: true }, () => Effect.succeed(null))
     const failure = yield* failureOf(answer)
