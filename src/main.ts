@@ -23,12 +23,15 @@ import { history } from "./http/cli/history.ts"
 import { inspect } from "./http/cli/inspect.ts"
 import { Journal } from "./http/cli/Journal.ts"
 import { keys } from "./http/cli/keys.ts"
+import { login } from "./http/cli/login.ts"
+import { logout } from "./http/cli/logout.ts"
 import { presenter } from "./http/cli/presenter.ts"
 import { referrals } from "./http/cli/referrals.ts"
 import { run } from "./http/cli/run.ts"
 import { runs } from "./http/cli/runs.ts"
 import { Screen } from "./http/cli/Screen.ts"
 import { wallet } from "./http/cli/wallet.ts"
+import { whoami } from "./http/cli/whoami.ts"
 import { Client, CommandFailed } from "./http/client/Client.ts"
 import { admin, audit, catalog, serve } from "./Operator.ts"
 import { Settings } from "./layers/Settings.ts"
@@ -51,6 +54,9 @@ const client = [
   Command.provide(keys, Surroundings),
   Command.provide(guard, Surroundings),
   Command.provide(referrals, Surroundings),
+  Command.provide(login, Surroundings),
+  Command.provide(logout, Surroundings),
+  Command.provide(whoami, Surroundings),
   Command.provide(help, Screen.layer)
 ] as const
 /** The exit code of a command that a signal ends. */

@@ -1,0 +1,66 @@
+/** What nobody may see: typed without echo, or read from stdin; never an argument, which every process can read. */
+import { Effect, Redacted } from "effect"
+import { fail } from "./exits.ts"
+import { Screen } from "./Screen.ts"
+
+/** Longer than any password or key. */
+const charsMost = 4_096
+
+const keysOf = {
+  enter: ["\r", "\n"],
+  end: "\u0004",
+  interrupt: "\u0003",
+  erase: ["\u0008", "\u007f"],
+  clear: "\u0015"
+}
+
+/** A line of a terminal that is not shown; null at the end of input. Ctrl-C interrupts the command, as ever. */
+const readHidden = Effect.callback<string | null>((resume) => {
+  const { stdin } = process
+  let typed: Array<string> = []
+  const stop = () => {
+    stdin.off("data", onData).off("end", onEnd).pause()
+    stdin.setRawMode(false)
+  }
+  const done = (line: string | null) => {
+    stop()
+    process.stderr.write("\n")
+    resume(Effect.succeed(line))
+  }
+  const onData = (part: Buffer | string) => {
+    for (const letter of String(part)) {
+      if (keysOf.enter.includes(letter)) return done(typed.join(""))
+      if (letter === keysOf.end) return done(typed.length === 0 ? null : typed.join(""))
+      if (letter === keysOf.interrupt) return void process.kill(process.pid, "SIGINT")
+      if (letter === keysOf.clear) typed = []
+      else if (keysOf.erase.includes(letter)) typed.pop()
+      else if (letter >= " " && typed.length < charsMost) typed.push(letter)
+    }
+  }
+  const onEnd = () => done(null)
+  stdin.setRawMode(true)
+  stdin.on("data", onData).on("end", onEnd).resume()
+  return Effect.sync(() => {
+    stop()
+    process.stderr.write("\n")
+  })
+})
+
+/** Asks on a terminal. */
+export const askHidden = Effect.fnUntraced(function* (question: string) {
+  yield* Effect.sync(() => process.stderr.write(`${question} `))
+  const line = yield* readHidden
+  if (line === null || line === "") return yield* fail("interrupted", "Nothing was typed; nothing was done.")
+  return Redacted.make(line)
+})
+
+/** The first line of stdin. On a terminal it is typed without echo. */
+export const fromStdin = Effect.fnUntraced(function* (what: string) {
+  const screen = yield* Screen
+  if (screen.askable) return yield* askHidden(`${what}:`)
+  const text = yield* Effect.promise(() => Bun.stdin.text())
+  const [line = ""] = text.split(/\r?\n/, 1)
+  if (line.trim() === "" || line.length > charsMost)
+    return yield* fail("usage", `stdin holds no ${what.toLowerCase()}.`)
+  return Redacted.make(line)
+})
