@@ -12,9 +12,12 @@ import * as NodeTerminal from "@effect/platform-node-shared/NodeTerminal"
 import { Cause, Effect, Exit, Layer, Logger } from "effect"
 import { CliError, CliOutput, Command } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
+import { api } from "./http/cli/api.ts"
 import { call } from "./http/cli/call.ts"
+import { completions, Root } from "./http/cli/completions.ts"
 import { Credentials } from "./http/cli/Credentials.ts"
 import { discover } from "./http/cli/discover.ts"
+import { doctor } from "./http/cli/doctor.ts"
 import { exits } from "./http/cli/exits.ts"
 import { guard } from "./http/cli/guard.ts"
 import { globals } from "./http/cli/globals.ts"
@@ -57,6 +60,9 @@ const client = [
   Command.provide(login, Surroundings),
   Command.provide(logout, Surroundings),
   Command.provide(whoami, Surroundings),
+  Command.provide(api, Surroundings),
+  Command.provide(doctor(Surroundings), Screen.layer),
+  Command.provide(completions, Screen.layer),
   Command.provide(help, Screen.layer)
 ] as const
 /** The exit code of a command that a signal ends. */
@@ -106,6 +112,7 @@ process.on("SIGHUP", () => process.kill(process.pid, "SIGTERM"))
 
 rungate.pipe(
   Command.run({ version: packageJson.version }),
+  Effect.provideService(Root, rungate),
   // Nobody collects spans yet: making one for every statement and request would be work for nothing.
   Effect.withTracerEnabled(false),
   Effect.provide(FetchHttpClient.layer),

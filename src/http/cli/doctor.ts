@@ -1,0 +1,48 @@
+/** `rungate doctor`: is everything there that a run needs? Exit code 0 when it is, with warnings too; 1 when something fails. */
+import { Effect, type Layer } from "effect"
+import { Command } from "effect/cli"
+import type { Client } from "../client/Client.ts"
+import { CommandFailed } from "../client/CommandFailed.ts"
+import { check, checks, type Verdict } from "./checks.ts"
+import type { Credentials } from "./Credentials.ts"
+import { exits } from "./exits.ts"
+import { Screen, type Style } from "./Screen.ts"
+import { formatOf, json } from "./show.ts"
+import { harmless } from "./text.ts"
+
+const marks: Readonly<Record<Verdict, readonly [string, Style]>> = {
+  pass: ["pass", "green"],
+  warn: ["WARN", "yellow"],
+  fail: ["FAIL", "red"]
+}
+
+/** What a command may ask for is built here, because settings that are wrong are a finding too. */
+export const doctor = <E, R>(surroundings: Layer.Layer<Client | Credentials, E, R>) =>
+  Command.make(
+    "doctor",
+    { json },
+    Effect.fnUntraced(function* (flags) {
+      const screen = yield* Screen
+      const found = yield* checks.pipe(
+        Effect.provide(surroundings),
+        Effect.catch((error) =>
+          error instanceof CommandFailed
+            ? Effect.succeed([check("settings", "fail", error.message)])
+            : Effect.die(error)
+        )
+      )
+      const failed = found.some(({ verdict }) => verdict === "fail")
+      if (formatOf(screen, flags) === "json") {
+        yield* screen.out(`${JSON.stringify({ ok: !failed, checks: found })}\n`)
+      } else {
+        const width = Math.max(...found.map(({ name }) => name.length))
+        const rows = found.map(({ name, verdict, detail }) => {
+          const [mark, style] = marks[verdict]
+          return `${screen.paint(style, mark)}  ${name.padEnd(width)}  ${harmless(detail)}\n`
+        })
+        yield* screen.out(rows.join(""))
+      }
+      // What failed was said above.
+      if (failed) return yield* new CommandFailed({ message: "", exit_code: exits.failed })
+    })
+  ).pipe(Command.withDescription("Check the settings, the service, the key and the balance"))
