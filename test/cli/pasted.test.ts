@@ -14,7 +14,7 @@ beforeAll(async () => {
   app = await startApp()
   await app.catalog(acme)
   org = await app.tenant("25.00")
-  home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
+  home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key }, "source")
 })
 afterAll(async () => {
   await app.stop()

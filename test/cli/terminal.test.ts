@@ -18,7 +18,8 @@ afterAll(async () => {
 })
 
 const ctrlC = "\u0003"
-const color = /\u001b\[\d+m/
+const escape = "\u001b"
+const color = `${escape}[`
 const find = `rungate run email.find -i '{"full_name":"Ada Lovelace","company_domain":"example.com"}'`
 const slow = (seconds: number) => `rungate run email.verify -y -i '{"email":"slow_${seconds}@sandbox.test"}'`
 const runCount = async () => (await org.list("?limit=200")).body.items.length
@@ -33,7 +34,7 @@ describe("tables", () => {
     expect(rows).toMatch(/WHAT +PRICE +HEALTH/)
     expect(rows).toMatch(/email\.find +.+ from \$0\.\d+ /)
     expect(hints).toContain("rungate inspect email.find")
-    expect(screen.seen()).toMatch(color)
+    expect(screen.seen()).toContain(color)
   })
 
   test.each([
@@ -44,15 +45,15 @@ describe("tables", () => {
     const screen = home.terminal(`rungate discover work email ${flag}`, environment)
     expect(await screen.ended).toBe(0)
     expect(screen.seen()).toContain("email.find")
-    expect(screen.seen()).not.toContain("\u001b")
+    expect(screen.seen()).not.toContain(escape)
   })
 
   test("colors where they are asked for, and for an empty NO_COLOR", async () => {
     const piped = await home.shell("rungate help exit-codes", { FORCE_COLOR: "1" })
-    expect(piped.out).toMatch(color)
+    expect(piped.out).toContain(color)
     const screen = home.terminal("rungate help exit-codes", { NO_COLOR: "" })
     await screen.ended
-    expect(screen.seen()).toMatch(color)
+    expect(screen.seen()).toContain(color)
   })
 
   test("--json prints the API's body there too", async () => {
@@ -133,7 +134,7 @@ describe("while one waits", () => {
     // The same command, and resume, are the same run.
     const before = await runCount()
     const again = home.terminal(slow(20))
-    expect(await again.shows(/Joining the run .*\n/)).toContain(run_id)
+    expect(await again.shows("starts another one.")).toContain(run_id)
     again.type(ctrlC)
     expect(await again.ended).toBe(2)
     const resumed = await home.shell(`rungate runs resume ${run_id} --wait 0`)
@@ -146,7 +147,7 @@ describe("while one waits", () => {
   test("nothing moves where nobody looks", async () => {
     const { err, code } = await home.shell(`${slow(21)} --wait 2`)
     expect(code).toBe(8)
-    expect(err).not.toContain("\u001b")
+    expect(err).not.toContain(escape)
     expect(err.trim().split("\n")).toHaveLength(1)
     await home.shell("rungate runs resume --forget")
   })
@@ -180,5 +181,5 @@ test("what others wrote can't command the terminal", async () => {
   expect(await screen.ended).toBe(0)
   await fake.stop(true)
   expect(screen.seen()).toContain("会社を探す")
-  expect(screen.seen()).not.toMatch(/[\u001b\u0007\u009b\u202e]/)
+  for (const sign of [escape, "\u0007", "\u009b", "\u202e"]) expect(screen.seen()).not.toContain(sign)
 })
