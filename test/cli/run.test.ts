@@ -204,6 +204,25 @@ describe("what stands in the way", () => {
   })
 })
 
+test("a service that is busy is asked again when it says so", async () => {
+  let busy = 1
+  const refused = () => Response.json({ error: { code: "rate_limited", message: "slower" } }, { status: 429 })
+  const fake = recorder(() => {
+    if (busy-- <= 0) return Response.json({ run_id: "run_1", status: "succeeded" })
+    const response = refused()
+    response.headers.set("retry-after", "1")
+    return response
+  })
+  const said = await home.shell(`rungate run email.find -i '{}'`, { RUNGATE_URL: fake.url })
+  await fake.stop()
+  expect([said.code, fake.seen.length]).toEqual([0, 2])
+  expect(new Set(fake.seen.map(({ headers }) => headers.get("idempotency-key"))).size).toBe(1)
+  const strict = recorder(refused)
+  const limited = await home.shell("rungate runs list", { RUNGATE_URL: strict.url })
+  await strict.stop()
+  expect([limited.code, strict.seen.length]).toEqual([1, 1])
+})
+
 test("--dry-run inspects and quotes, and runs nothing", async () => {
   const before = await org.list()
   const said = await home.shell(

@@ -1,6 +1,7 @@
 /** `rungate` at a terminal: tables, the question before money is spent, what stands there while one waits, and Ctrl-C. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { readdirSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import { type App, startApp, type Tenant } from "../app.ts"
 import { type Home, newHome } from "./shell.ts"
 
@@ -106,6 +107,14 @@ describe("before money is spent", () => {
     expect(await runCount()).toBe(before)
     const allowed = home.terminal(`${call} --no-input --max-cost 0.05`)
     expect(await allowed.ended).toBe(0)
+  })
+
+  test("who pipes the answer on is asked as well, and only the answer is in the pipe", async () => {
+    const screen = home.terminal(`sh -c '${find.replaceAll("'", "'\\''")} > piped.json'`)
+    await screen.shows("[y/N]")
+    screen.type("y\r")
+    expect(await screen.ended).toBe(0)
+    expect(JSON.parse(readFileSync(join(home.folder, "piped.json"), "utf8")).status).toBe("succeeded")
   })
 
   test("--yes, --no-input and CI ask nothing", async () => {

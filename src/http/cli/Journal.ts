@@ -120,9 +120,10 @@ export class Journal extends Context.Service<
       const all = Effect.gen(function* () {
         const path = yield* folder
         const names = yield* PrivateFile.list(path, ending)
-        const texts = yield* Effect.forEach(names, (name) => PrivateFile.read(join(path, name)))
+        // A file that can't be read, or that another version wrote, is no reason to run nothing.
+        const texts = yield* Effect.forEach(names, (name) => Effect.option(PrivateFile.read(join(path, name))))
         return texts
-          .flatMap((text) => Option.toArray(decode(text ?? "")))
+          .flatMap((text) => Option.toArray(Option.flatMap(text, (found) => decode(found ?? ""))))
           .filter((entry) => entry.url === url && entry.by === by)
           .sort((a, b) => a.sent_at - b.sent_at)
       })

@@ -1,5 +1,5 @@
 /** `rungate help <topic>`: what no command's own help says. */
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import { type Exit, exits, meanings } from "./exits.ts"
 import { Screen } from "./Screen.ts"
@@ -42,10 +42,18 @@ const topics = {
 
 export const help = Command.make(
   "help",
-  { topic: Argument.Literals("topic", ["exit-codes", "environment"]) },
+  {
+    topic: Argument.Literals("topic", ["exit-codes", "environment"]).pipe(
+      Argument.withDescription("exit-codes or environment"),
+      Argument.optional
+    )
+  },
   Effect.fnUntraced(function* ({ topic }) {
     const screen = yield* Screen
-    const lines = topics[topic](screen.width, (text) => screen.paint("bold", text))
+    const bold = (text: string) => screen.paint("bold", text)
+    const lines = Option.isSome(topic)
+      ? topics[topic.value](screen.width, bold)
+      : ["rungate --help             all commands", ...Object.keys(topics).map((name) => `rungate help ${name}`)]
     yield* screen.out(lines.map((line) => `${line}\n`).join(""))
   })
 ).pipe(Command.withDescription("Explain exit codes, or the environment"))

@@ -61,16 +61,17 @@ export class Client extends Context.Service<
       const credentials = yield* Credentials
       const { url, key } = credentials
 
-      const explain = (error: HttpClientError.HttpClientError) =>
-        isLost(error)
-          ? fail(
-              "pending",
-              `The connection to ${url} was lost before the answer came${"description" in error.reason && error.reason.description !== undefined ? ` (${error.reason.description})` : ""}.`
-            )
+      /** `underWay`: something was started that may go on, so nobody knows how it ends. */
+      const explain = (underWay: boolean) => (error: HttpClientError.HttpClientError) => {
+        const { reason } = error
+        const detail = "description" in reason && reason.description !== undefined ? ` (${reason.description})` : ""
+        return isLost(error)
+          ? fail(underWay ? "pending" : "failed", `The connection to ${url} was lost before the answer came${detail}.`)
           : fail(
               "failed",
               `Can't reach the service at ${url}; is it running (npm start)? Set RUNGATE_URL to its address.`
             )
+      }
 
       const manner = (ask: Ask): MannerShape => ({
         ...mannerDefault,
@@ -89,10 +90,11 @@ export class Client extends Context.Service<
                 ? HttpClientRequest.bodyJsonUnsafe(request, ask.body)
                 : request
         )
+        const explained = explain(method !== "GET" || ask.patient === true)
         const response = yield* transport({ url, token: ask.token ?? key })(http)
           .execute(asked)
-          .pipe(Effect.provideService(Manner, manner(ask)), Effect.mapError(explain))
-        const text = yield* Effect.mapError(response.text, explain)
+          .pipe(Effect.provideService(Manner, manner(ask)), Effect.mapError(explained))
+        const text = yield* Effect.mapError(response.text, explained)
         if (response.status >= 300 && response.status < 400 && response.status !== 304) {
           return yield* fail("failed", `${url} answers with a redirect; set RUNGATE_URL to the service's own address.`)
         }
@@ -100,7 +102,7 @@ export class Client extends Context.Service<
       })
 
       const understood = (error: unknown) => {
-        if (HttpClientError.isHttpClientError(error)) return explain(error)
+        if (HttpClientError.isHttpClientError(error)) return explain(false)(error)
         const told = publicError(error)
         return told === null
           ? fail("failed", `${url} answered what this version of rungate doesn't know; is it the service, and as new?`)
