@@ -154,6 +154,11 @@ alone("--async hands the run over: the same command is another run", async ({ ho
   }
 })
 
+alone("a run that was waited for to its end leaves nothing", async ({ home, kept }) => {
+  const ran = await home.shell(verify("slow_2"))
+  expect([ran.code, ran.body.status, kept()]).toEqual([0, "succeeded", []])
+})
+
 alone("how a run that was waited for ended is the exit code of wait", async ({ home }) => {
   const { body } = await home.shell(`${verify("no_match")} --async`)
   const waited = await home.shell(`rungate runs wait ${body.run_id}`)

@@ -66,7 +66,18 @@ describe("tables", () => {
 
 describe("before money is spent", () => {
   test("quote, hold, cap and wallet are shown, and yes runs it for what was shown at most", async () => {
-    const screen = home.terminal(find)
+    const sent: Array<string> = []
+    const between = Bun.serve({
+      port: 0,
+      fetch: async (request) => {
+        const { pathname, search } = new URL(request.url)
+        const body = await request.text()
+        if (pathname === "/v1/run") sent.push(body)
+        const init = { method: request.method, headers: request.headers }
+        return fetch(`${app.url}${pathname}${search}`, body === "" ? init : { ...init, body })
+      }
+    })
+    const screen = home.terminal(find, { RUNGATE_URL: between.url.href })
     const shown = await screen.shows("[y/N]")
     expect(shown).toMatch(/email\.find: at most \$0\.\d+, from \$0\.\d+/)
     expect(shown).toContain(`Wallet: $${(await org.wallet()).available} available`)
@@ -76,6 +87,8 @@ describe("before money is spent", () => {
     expect(screen.seen()).toMatch(/succeeded by \w+ .* charged \$0\.\d+ of \$0\.\d+ held .* run_/)
     const quote = /at most \$([\d.]+)/.exec(shown)?.[1]
     expect((await org.list("?limit=1")).body.items[0].billing.quoted).toBe(quote)
+    expect(sent.map((body) => JSON.parse(body).routing.max_cost)).toEqual([quote])
+    await between.stop(true)
   })
 
   test.each([
