@@ -88,17 +88,17 @@ export class HistoryStore extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const isTouch = succeededTouch(sql)
       const groupsOf = (column: string) => sql.literal(`json_to_recordset(${column}) AS g(${groupColumns})`)
-      /** A subject of its own; null, which equals nothing, for several. */
-      const lone = (subjects: ReadonlyArray<bigint>) => (subjects.length === 1 ? (subjects[0] ?? null) : null)
 
       /**
        * `hits`: one row per run that names the subject and is in no rollup. `named`: its input does, exactly. Rollups of several subjects
-       * can't be added up: a run may be in each of them.
+       * can't be added up, because a run may be in each of them: one counts if no run names another.
        */
       const bySubject = (org_id: string, subjects: ReadonlyArray<bigint>, not: NoLookups) => sql`
         rolled AS MATERIALIZED (
           SELECT before, groups, touch_id, reusable_ids FROM history_rollups
-          WHERE org_id = ${org_id} AND subject = ${lone(subjects)} AND rules = ${rulesOf(not)}
+          WHERE org_id = ${org_id} AND subject = ANY(${bigints(subjects)}) AND rules = ${rulesOf(not)} AND NOT EXISTS (
+            SELECT FROM run_subjects s WHERE s.subject = ANY(${bigints(subjects)}) AND s.subject <> history_rollups.subject
+          ) LIMIT 1
         ), hits AS MATERIALIZED (
           SELECT run_id, bool_or(exact AND NOT in_result) AS named FROM run_subjects
           WHERE subject = ANY(${bigints(subjects)}) AND run_id >= coalesce((SELECT before FROM rolled), '') GROUP BY run_id
@@ -180,7 +180,10 @@ export class HistoryStore extends Context.Service<
           FROM unnest(${bigints(positions.map((one) => BigInt(one)))}, ${bigints(subjects)}) AS n(position, subject)
         ), placed AS MATERIALIZED (
           SELECT a.position, a.subject, coalesce(h.before, '') AS before, h.groups, h.touch_id, h.reusable_ids[1] AS reusable_id
-          FROM asked a LEFT JOIN history_rollups h ON h.org_id = ${org_id} AND h.subject = a.subject AND h.rules = ${rulesOf(not)} AND a.lone
+          FROM asked a LEFT JOIN history_rollups h ON h.org_id = ${org_id} AND h.subject = a.subject AND h.rules = ${rulesOf(not)}
+            AND (a.lone OR NOT EXISTS (
+              SELECT FROM asked b JOIN run_subjects s ON s.subject = b.subject WHERE b.position = a.position AND b.subject <> a.subject
+            ))
         ), hits AS (
           SELECT p.position, s.run_id, bool_or(s.exact AND NOT s.in_result) AS named
           FROM placed p JOIN run_subjects s ON s.subject = p.subject AND s.run_id >= p.before GROUP BY p.position, s.run_id
@@ -213,6 +216,7 @@ export class HistoryStore extends Context.Service<
           : sql`
           INSERT INTO history_rollups (org_id, subject, before, rules, groups, reusable_ids, wanted)
           SELECT ${org_id}, subject, '', ${rulesOf(not)}, '[]', '{}', true FROM unnest(${bigints(subjects)}) AS n(subject)
+          WHERE EXISTS (SELECT FROM run_subjects s WHERE s.subject = n.subject)
           ON CONFLICT (org_id, subject) DO UPDATE SET wanted = true WHERE NOT history_rollups.wanted`
 
       return HistoryStore.of({
@@ -220,18 +224,14 @@ export class HistoryStore extends Context.Service<
         facts: Effect.fnUntraced(function* (org_id, sought, not) {
           const rows = yield* facts(org_id, sought, not)
           const loose = rows.reduce((sum, row) => sum + (row.tag === "group" ? row.count : 0), 0)
-          if (sought._tag === "Subject" && sought.subjects.length === 1 && loose > looseMax)
-            yield* want(org_id, sought.subjects, not)
+          if (sought._tag === "Subject" && loose > looseMax) yield* want(org_id, sought.subjects, not)
           return rows.map((row): FactRow => (row.tag === "rolled" ? { ...row, tag: "group" } : row))
         }, Effect.orDie),
         batch: Effect.fnUntraced(function* (org_id, positions, subjects, not) {
           const rows = yield* batch(org_id, positions, subjects, not)
           const hot = rows
             .filter((row) => row.loose > looseMax)
-            .flatMap(({ position }) => {
-              const own = subjects.filter((_, index) => positions[index] === position)
-              return own.length === 1 ? own : []
-            })
+            .flatMap(({ position }) => subjects.filter((_, index) => positions[index] === position))
           yield* want(org_id, [...new Set(hot)], not)
           return rows
         }, Effect.orDie)

@@ -29,8 +29,8 @@ export const rulesOf = ({ capabilities, providers }: NoLookups): string =>
 
 export const reusablesMax = 50
 
-/** So many matches that are in no rollup cost a question ten milliseconds. */
-export const looseMax = 300
+/** So many matches that are in no rollup cost a question a few milliseconds. */
+export const looseMax = 150
 
 /** Of a run's columns. */
 export const isLookup = (sql: SqlClient.SqlClient, { capabilities, providers }: NoLookups) => sql`

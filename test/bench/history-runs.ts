@@ -59,6 +59,7 @@ const sitesMax = 20_000
 /** Of the people that a run is about, so many come up for the first time. */
 const newPeople = 0.6
 const freeMail = 0.12
+const recentPeople = 20_000
 
 const mulberry = (seed: number) => {
   let state = seed >>> 0
@@ -115,9 +116,12 @@ export function* madeRuns(total: number, seed = 1): Generator<MadeRun> {
   const zipf = (max: number) => Math.min(max - 1, Math.floor(Math.exp(random() * Math.log(max + 1))) - 1)
   const below = (max: number) => Math.floor(random() * max)
   const phrase = (count: number) => Array.from({ length: count }, () => wordOf(zipf(vocabulary))).join(" ")
+  /** Most come up again within days; a few, such as somebody's own address in every test, again and again. */
+  const known = (max: number) =>
+    random() < 0.02 ? zipf(20) : max - 1 - Math.floor(Math.min(max, recentPeople) * random() ** 2)
   let people = 0
   const person = (org: number) => {
-    const n = people < 100 || random() < newPeople ? people++ : zipf(people)
+    const n = people < 100 || random() < newPeople ? people++ : known(people)
     return personOf(n * orgShares.length + org, zipfOf(n))
   }
   /** A person stays with one company. */
@@ -253,7 +257,7 @@ export function* madeRuns(total: number, seed = 1): Generator<MadeRun> {
     [
       0.1,
       () => {
-        const query = phrase(4)
+        const query = Array.from({ length: 4 }, () => wordOf(common.length + zipf(vocabulary))).join(" ")
         const items = Array.from({ length: 10 }, (_, index) => ({
           title: capital(phrase(7)),
           url: `https://www.${domainOf(100_000 + zipf(sitesMax))}/${phrase(4).replaceAll(" ", "-")}?page=${zipf(5_000)}`,

@@ -28,7 +28,7 @@ export const history = Effect.gen(function* () {
       PRIMARY KEY (subject, run_id)
     )`
   // Which subjects are in thousands of runs: what the planner knows of them is what rollups are made by.
-  yield* sql`ALTER TABLE run_subjects ALTER COLUMN subject SET STATISTICS 1000`
+  yield* sql`ALTER TABLE run_subjects ALTER COLUMN subject SET STATISTICS 2000`
   yield* sql`
     CREATE TABLE history_rollups (
       org_id text NOT NULL,
