@@ -7,6 +7,7 @@ import { fail } from "./exits.ts"
 import { Screen } from "./Screen.ts"
 import { decoded, failureOf, formatOf, json, pageOf } from "./show.ts"
 import { facts } from "./table.ts"
+import { timeOf } from "./values.ts"
 
 const Signed = Schema.Struct({
   expires_at: Schema.String,
@@ -92,7 +93,7 @@ export const whoami = Command.make(
           ? []
           : [
               ["signed in", `${session.email}, ${session.organization.name}`] as const,
-              ["until", session.expires_at] as const
+              ["until", timeOf(session.expires_at)] as const
             ])
       ],
       screen.width,
