@@ -6,8 +6,22 @@
  */
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { CommandFailed } from "./http/client/CommandFailed.ts"
 
 const operations = Effect.promise(() => import("./Operations.ts"))
+
+/** The compiled file (scripts/compile.ts) sees itself in a file system of its own, where no other file is. */
+const compiled = /[$~]bun/i.test(import.meta.dir)
+
+/** What needs files of the package: PostgreSQL, and the catalog that comes with it. */
+const packaged = Effect.suspend(() =>
+  compiled
+    ? new CommandFailed({
+        message: "This one file has no database and no catalog in it: run this command from the package (npm start).",
+        exit_code: 1
+      })
+    : operations
+)
 
 export const serve = Command.make(
   "serve",
@@ -17,7 +31,7 @@ export const serve = Command.make(
       Flag.withDefault("all")
     )
   },
-  ({ role }) => Effect.flatMap(operations, (loaded) => loaded.serve(role))
+  ({ role }) => Effect.flatMap(packaged, (loaded) => loaded.serve(role))
 ).pipe(Command.withDescription("Run the service (or one role of it)"))
 
 /** Ten years: all that there is. */
@@ -68,7 +82,7 @@ const importCommand = Command.make(
     all
   },
   ({ location, provider, title, sources, task, include, exclude, dry_run, all }) =>
-    Effect.flatMap(operations, (loaded) =>
+    Effect.flatMap(packaged, (loaded) =>
       loaded.importCatalog({
         request: {
           location,
@@ -90,7 +104,7 @@ const importCommand = Command.make(
 )
 
 const reset = Command.make("reset", { provider: Argument.String("provider") }, ({ provider }) =>
-  Effect.flatMap(operations, (loaded) => loaded.resetCatalog(provider))
+  Effect.flatMap(packaged, (loaded) => loaded.resetCatalog(provider))
 ).pipe(Command.withDescription("Forget a provider's import, and use what the package ships"))
 
 export const catalog = Command.make("catalog").pipe(
