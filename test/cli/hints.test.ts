@@ -66,7 +66,7 @@ test("an endpoint's, for each provider and whatever a shell would misread: it ca
       })
     )
     const misread = found.filter((line) => line.includes("'\\''") || line.includes("--path"))
-    commands.push(...found.slice(0, 1), ...misread.slice(0, 1))
+    commands.push(...(misread.length === 0 ? found : misread).slice(0, 1))
   }
   expect(commands.length).toBeGreaterThan(10)
   expect(await paste([...new Set(commands)])).toEqual([])

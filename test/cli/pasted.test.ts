@@ -10,26 +10,31 @@ import { type Environment, type Home, newHome } from "./shell.ts"
 let app: App
 let org: Tenant
 let home: Home
+/** The source itself, as `npm link` and `npm start` run it. */
+let linked: Home
 beforeAll(async () => {
   app = await startApp()
   await app.catalog(acme)
   org = await app.tenant("25.00")
-  home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key }, "source")
+  const environment = { RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key }
+  home = newHome(environment)
+  linked = newHome(environment, "source")
 })
 afterAll(async () => {
   await app.stop()
   home.remove()
+  linked.remove()
 })
 const shell = (line: string, environment?: Environment) => home.shell(line, environment)
 
 describe("a printed command, pasted", () => {
   test("finds, inspects and runs", async () => {
-    const found = await shell("rungate discover find a work email --limit 3")
+    const found = await linked.shell("rungate discover find a work email --limit 3")
     expect([found.code, found.body.items[0].capability]).toEqual([0, "email.find"])
-    const inspected = await shell(found.body.items[0].hint)
+    const inspected = await linked.shell(found.body.items[0].hint)
     expect([inspected.code, inspected.body.capability]).toEqual([0, "email.find"])
     const hint: string = inspected.body.hints.find((one: string) => one.includes("rungate run"))
-    const ran = await shell(hint.replace(/^Or: /, ""))
+    const ran = await linked.shell(hint.replace(/^Or: /, ""))
     expect([ran.code, ran.body.status]).toEqual([0, "succeeded"])
   })
 
@@ -80,7 +85,7 @@ describe("a command that can't", () => {
 })
 
 test("catalog import prints the difference, changes nothing on --dry-run, and is seen when it is done", async () => {
-  const file = join(home.folder, "beta.json")
+  const file = join(linked.folder, "beta.json")
   const operation = (summary: string) => ({ get: { summary, responses: { 200: { description: "ok" } } } })
   const put = (paths: Record<string, unknown>) =>
     writeFileSync(
@@ -94,22 +99,22 @@ test("catalog import prints the difference, changes nothing on --dry-run, and is
     )
   const settings = { DATABASE_URL: await freshDatabase(), REDIS_URL: "" }
   put({ "/one": operation("One"), "/two": operation("Two") })
-  const dry = await shell(`rungate catalog import ${file} --provider beta --dry-run`, settings)
+  const dry = await linked.shell(`rungate catalog import ${file} --provider beta --dry-run`, settings)
   expect([dry.code, dry.out]).toEqual([0, expect.stringContaining("beta: 2 endpoints; 2 added, 0 changed, 0 removed")])
-  const first = await shell(`rungate catalog import ${file} --provider beta`, settings)
+  const first = await linked.shell(`rungate catalog import ${file} --provider beta`, settings)
   expect([first.code, first.out]).toEqual([0, expect.stringContaining("+ GET /one")])
   put({ "/one": operation("One, new"), "/three": operation("Three") })
-  const second = await shell(`rungate catalog import ${file} --provider beta`, settings)
+  const second = await linked.shell(`rungate catalog import ${file} --provider beta`, settings)
   expect(second.out.trim().split("\n")).toEqual([
     "+ GET /three",
     "~ GET /one",
     "- GET /two",
     "beta: 2 endpoints; 1 added, 1 changed, 1 removed, 0 unchanged, 0 warnings."
   ])
-  const again = await shell(`rungate catalog import ${file} --provider beta`, settings)
+  const again = await linked.shell(`rungate catalog import ${file} --provider beta`, settings)
   expect(again.err).toContain("nothing to change")
-  const nameless = await shell(`rungate catalog import ${file}`, settings)
+  const nameless = await linked.shell(`rungate catalog import ${file}`, settings)
   expect([nameless.code, nameless.err]).toEqual([1, expect.stringContaining("--provider")])
-  const excluded = await shell(`rungate catalog import ${file} --provider fal`, settings)
+  const excluded = await linked.shell(`rungate catalog import ${file} --provider fal`, settings)
   expect([excluded.code, excluded.err]).toEqual([1, expect.stringContaining("never exposed raw")])
 }, 60_000)
