@@ -4,7 +4,7 @@
  * A subject is found by its hashes (Subjects.ts), a phrase by its words. Every match is joined to a run of the organization that asks, so
  * nothing of another's can appear.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { bigints } from "./Columns.ts"
 import { groupColumns, isLookup, looseMax, type NoLookups, reusablesMax, rulesOf, succeededTouch } from "./Lookups.ts"
@@ -66,6 +66,9 @@ export interface BatchRow {
   readonly reusable_at: Date | null
 }
 
+/** A phrase of the commonest words takes seconds. So many of them are answered at once, each on a connection where nothing waits behind it. */
+const phrasesMax = 2
+
 export class HistoryStore extends Context.Service<
   HistoryStore,
   {
@@ -88,6 +91,10 @@ export class HistoryStore extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const isTouch = succeededTouch(sql)
       const groupsOf = (column: string) => sql.literal(`json_to_recordset(${column}) AS g(${groupColumns})`)
+
+      const phrases = Semaphore.makeUnsafe(phrasesMax)
+      const apart = <A, E>(sought: Sought, question: Effect.Effect<A, E>) =>
+        sought._tag === "Subject" ? question : phrases.withPermits(1)(sql.withTransaction(question))
 
       /**
        * `hits`: one row per run that names the subject and is in no rollup. `named`: its input does, exactly. Rollups of several subjects
@@ -220,9 +227,9 @@ export class HistoryStore extends Context.Service<
           ON CONFLICT (org_id, subject) DO UPDATE SET wanted = true WHERE NOT history_rollups.wanted`
 
       return HistoryStore.of({
-        matches: (org_id, sought, limit) => Effect.orDie(matches(org_id, sought, limit)),
+        matches: (org_id, sought, limit) => Effect.orDie(apart(sought, matches(org_id, sought, limit))),
         facts: Effect.fnUntraced(function* (org_id, sought, not) {
-          const rows = yield* facts(org_id, sought, not)
+          const rows = yield* apart(sought, facts(org_id, sought, not))
           const loose = rows.reduce((sum, row) => sum + (row.tag === "group" ? row.count : 0), 0)
           if (sought._tag === "Subject" && loose > looseMax) yield* want(org_id, sought.subjects, not)
           return rows.map((row): FactRow => (row.tag === "rolled" ? { ...row, tag: "group" } : row))
