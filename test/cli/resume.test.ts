@@ -108,6 +108,27 @@ alone("--again, another input and another key do not join it", async ({ home, ke
   await home.shell("rungate runs resume --forget", { RUNGATE_API_KEY: key })
 })
 
+alone("several that were broken off are joined one after the other, each on a line", async ({ home, runCount }) => {
+  const words = ["slow_2", "no_match"]
+  for (const word of words) {
+    const wire = cutLine(app.url, 1_000, isPost)
+    const child = home.start(`exec ${verify(word)}`, { RUNGATE_URL: wire.url })
+    await until("an answer that was swallowed", wire.cut, (count) => count > 0)
+    child.kill("SIGKILL")
+    await child.exited
+    await wire.stop()
+    // As if it had been sent to the service itself.
+    await home.shell(`sed -i 's#${wire.url}#${app.url}#' ${home.runsFolder}/*.json`)
+  }
+  const resumed = await home.shell("rungate runs resume")
+  const ended = resumed.out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line).status)
+  expect([resumed.code, ended]).toEqual([3, ["succeeded", "no_match"]])
+  expect(await runCount()).toBe(2)
+})
+
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   alone(`${signal}: exit code 2, and how to come back`, async ({ home, brokenOff }) => {
     const { run_id, code, err } = await brokenOff(verify("slow_3"), signal)

@@ -223,6 +223,23 @@ test("a service that is busy is asked again when it says so", async () => {
   expect([limited.code, strict.seen.length]).toEqual([1, 1])
 })
 
+test("a long wait is asked for in stretches, until the run ends", async () => {
+  const waits: Array<number> = []
+  const fake = Bun.serve({
+    port: 0,
+    fetch: (request) => {
+      const { pathname, searchParams } = new URL(request.url)
+      if (pathname !== "/v1/run") waits.push(Number(searchParams.get("wait")))
+      const status = waits.length < 3 ? "running" : "succeeded"
+      return Response.json({ run_id: "run_1", status }, { status: pathname === "/v1/run" ? 202 : 200 })
+    }
+  })
+  const said = await home.shell(`rungate run email.find -i '{}' --wait 300`, { RUNGATE_URL: fake.url.href })
+  await fake.stop(true)
+  expect([said.code, said.body.status]).toEqual([0, "succeeded"])
+  expect(waits).toEqual([25, 25, 25])
+})
+
 test("--dry-run inspects and quotes, and runs nothing", async () => {
   const before = await org.list()
   const said = await home.shell(

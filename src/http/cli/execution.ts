@@ -19,6 +19,8 @@ import { widthOf } from "./text.ts"
 const firstSeconds = 1
 /** One request waits no longer than this, so that proxies keep the connection. */
 const stretchSeconds = 25
+/** No more than one question in that time, whatever the service answers. */
+const breathMillis = 250
 /** What an answer may take beside the waiting. */
 const slackSeconds = 30
 
@@ -83,14 +85,17 @@ const reading = Effect.fnUntraced(function* (run_id: string, seconds: number | n
   const { send } = yield* Client
   const end = seconds === null ? Number.POSITIVE_INFINITY : (yield* Clock.currentTimeMillis) + seconds * 1000
   for (;;) {
-    const left = Math.max(0, Math.ceil((end - (yield* Clock.currentTimeMillis)) / 1000))
-    const wait = Math.min(stretchSeconds, left)
+    const asked = yield* Clock.currentTimeMillis
+    const wait = Math.min(stretchSeconds, Math.max(0, Math.ceil((end - asked) / 1000)))
     const answer = yield* send("GET", `/v1/runs/${encodeURIComponent(run_id)}?wait=${wait}`, {
       seconds: wait + slackSeconds,
       patient: true
     })
     const run = runIn(answer.text)
-    if (run === null || isFinal(run.status) || left <= stretchSeconds) return answer
+    const now = yield* Clock.currentTimeMillis
+    if (run === null || isFinal(run.status) || now >= end) return answer
+    // A service that is about to stop answers before the time is up; so might a proxy.
+    if (now - asked < breathMillis) yield* Effect.sleep(`${breathMillis} millis`)
   }
 })
 
