@@ -2,7 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { connect, dollars, RungateError } from "rungate/client"
+import { Effect, Redacted } from "effect"
+import { HttpClientError } from "effect/http"
+import { connect, dollars, Manner, Rungate, RungateError } from "rungate/client"
+import { isLost, mannerDefault } from "../../src/http/client/Transport.ts"
 import { type App, startApp, type Tenant } from "../app.ts"
 import { cutLine } from "./wire.ts"
 
@@ -107,6 +110,21 @@ describe("connect", () => {
     expect([run.status, wire.cut()]).toEqual(["succeeded", 1])
     const paid = dollars(before) - dollars((await org.wallet()).balance)
     expect(paid).toBe(dollars(run.billing.charged ?? "0.00"))
+  })
+
+  test("a request that may have arrived stays lost, though nobody listens by now", async () => {
+    const wire = cutLine(app.url, 1)
+    const asked = Effect.gen(function* () {
+      const rungate = yield* Rungate
+      const payload = { capability: "email.verify", input: { email: "gone@example.com" } }
+      return yield* rungate.runs.run({ headers: { "idempotency-key": crypto.randomUUID() }, payload })
+    }).pipe(
+      Effect.provide(Rungate.layer({ url: wire.url, token: Redacted.make(org.key) })),
+      Effect.provideService(Manner, { ...mannerDefault, again_seconds: 1, onAgain: () => Effect.promise(wire.stop) }),
+      Effect.flip
+    )
+    const error = await Effect.runPromise(asked)
+    expect(HttpClientError.isHttpClientError(error) && isLost(error)).toBe(true)
   })
 
   test("does not send twice what could be done twice", async () => {

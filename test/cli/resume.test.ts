@@ -108,6 +108,23 @@ alone("--again, another input and another key do not join it", async ({ home, ke
   await home.shell("rungate runs resume --forget", { RUNGATE_API_KEY: key })
 })
 
+alone("a service that is away is no reason to forget what was sent to it", async ({ home, kept, runCount }) => {
+  const wire = cutLine(app.url, 1_000, isPost)
+  const child = home.start(`exec ${verify("away")}`, { RUNGATE_URL: wire.url })
+  await until("an answer that was swallowed", wire.cut, (count) => count > 0)
+  child.kill("SIGKILL")
+  await child.exited
+  await wire.stop()
+  for (const line of ["rungate runs resume", verify("away")]) {
+    const said = await home.shell(line, { RUNGATE_URL: wire.url })
+    expect([said.code, said.err]).toEqual([1, expect.stringContaining("Can't reach")])
+    expect(kept()).toHaveLength(1)
+  }
+  await home.shell(`sed -i 's#${wire.url}#${app.url}#' ${home.runsFolder}/*.json`)
+  expect((await home.shell("rungate runs resume")).body.status).toBe("succeeded")
+  expect(await runCount()).toBe(1)
+})
+
 alone("several that were broken off are joined one after the other, each on a line", async ({ home, runCount }) => {
   const words = ["slow_2", "no_match"]
   for (const word of words) {

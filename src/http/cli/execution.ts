@@ -117,8 +117,12 @@ export interface Waiting {
 
 const withWait = (body: string, seconds: number) => `${body.slice(0, -1)},"wait_seconds":${seconds}}`
 
-/** Sends what is written down (again), and waits. The answer is that of the API that said the last word. */
-export const deliver = Effect.fnUntraced(function* (entry: Entry, { seconds, async }: Waiting) {
+/**
+ * Sends what is written down, and waits. The answer is that of the API that said the last word.
+ *
+ * What was sent `before`, by an earlier command, may be a run already: then no refusal and no silence is a reason to forget it.
+ */
+export const deliver = Effect.fnUntraced(function* (entry: Entry, before: boolean, { seconds, async }: Waiting) {
   const { send } = yield* Client
   const journal = yield* Journal
   const known = yield* Ref.make<string | null>(entry.run_id)
@@ -129,18 +133,15 @@ export const deliver = Effect.fnUntraced(function* (entry: Entry, { seconds, asy
     const answer = yield* send("POST", "/v1/run", {
       text: withWait(entry.body, first),
       headers: { "idempotency-key": entry.idempotency_key },
-      seconds: first + slackSeconds,
-      patient: entry.run_id !== null
+      seconds: first + slackSeconds
     }).pipe(
       // Nothing has left when nobody listened.
-      Effect.tapError((error) =>
-        error.exit_code === exits.failed && entry.run_id === null ? journal.close(entry) : Effect.void
-      )
+      Effect.tapError((error) => (error.exit_code === exits.failed && !before ? journal.close(entry) : Effect.void))
     )
     const run = runIn(answer.text)
     if (run === null) {
       // Refused before it became a run. A server's own trouble says nothing about that.
-      if (answer.status < 500) yield* journal.close(entry)
+      if (answer.status < 500 && !before) yield* journal.close(entry)
       return answer
     }
     yield* Ref.set(known, run.run_id)

@@ -65,7 +65,7 @@ export const resume = Command.make(
       }
       if (!(yield* mayStart(entry, yes, now))) continue
       const ended = yield* journal.adopt(entry).pipe(
-        Effect.flatMap((adopted) => deliver(adopted, { seconds: wait, async: false })),
+        Effect.flatMap((adopted) => deliver(adopted, true, { seconds: wait, async: false })),
         Effect.tap((answer) => showRun(answer.text, asJson, false)),
         Effect.flatMap(conclude),
         Effect.as(null),

@@ -93,7 +93,7 @@ export const spend = Effect.fnUntraced(function* (request: Request, given: Spend
         )
       : given.max_cost
   const entry = left ?? (yield* journal.open({ title, asked, body: bodyWith(cap) }))
-  const answer = yield* deliver(entry, { seconds: given.wait, async: given.async })
+  const answer = yield* deliver(entry, left !== null, { seconds: given.wait, async: given.async })
   yield* showRun(answer.text, format === "json", given.async)
   const accepted = given.async && runIn(answer.text) !== null && answer.status === 202
   if (!accepted) yield* conclude(answer)

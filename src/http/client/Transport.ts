@@ -92,6 +92,8 @@ const persistent = (send: Sending, request: HttpClientRequest.HttpClientRequest)
       })
     )
     const repeatable = isRepeatable(request)
+    // Once a request may have arrived, nobody knows what became of it, however the later attempts fail.
+    let lost: HttpClientError.HttpClientError | null = null
     for (let count = 0; ; count++) {
       const result = yield* Effect.result(attempt)
       const elapsed = ((yield* Clock.currentTimeMillis) - began) / 1000
@@ -106,7 +108,8 @@ const persistent = (send: Sending, request: HttpClientRequest.HttpClientRequest)
         yield* Effect.sleep(`${asked} seconds`)
       } else {
         const { failure } = result
-        if (failure.reason._tag !== "TransportError" || !mayAgain) return yield* Effect.fail(failure)
+        if (isLost(failure)) lost ??= failure
+        if (failure.reason._tag !== "TransportError" || !mayAgain) return yield* Effect.fail(lost ?? failure)
         if (isUnreached(failure) && count === 0 && !patient) return yield* Effect.fail(failure)
         yield* onAgain("The connection was lost", pause)
         yield* Effect.sleep(`${pause} seconds`)
