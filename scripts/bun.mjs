@@ -7,11 +7,14 @@
  */
 import { spawn, spawnSync } from "node:child_process"
 import * as fs from "node:fs"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const modules = join(root, "node_modules")
+const own = join(root, "node_modules")
+/** A package among others (`npm install rungate`): npm has installed what it needs, mostly beside it, and goes by no lock file of ours. */
+const installedByOthers = basename(dirname(root)) === "node_modules"
+const modules = installedByOthers && !fs.existsSync(join(own, "bun")) ? dirname(root) : own
 /** npm writes it last, so it is there only after a complete install. */
 const installed = join(modules, ".package-lock.json")
 const wanted = join(root, "package-lock.json")
@@ -99,8 +102,8 @@ const listed = (path) => (stat(path) === undefined ? [] : fs.readdirSync(path).m
 const isProgram = (path) => (stat(path)?.size ?? 0) > programBytesMin
 
 const findBun = () => {
-  const own = ["bun.exe", "bun"].map((name) => join(modules, "bun", "bin", name))
-  const there = own.find(isProgram)
+  const places = ["bun.exe", "bun"].map((name) => join(modules, "bun", "bin", name))
+  const there = places.find(isProgram)
   if (there !== undefined) return there
   // Several may be installed (glibc and musl, say): the right one is the one that runs.
   const shipped = listed(join(modules, "@oven"))
@@ -109,7 +112,7 @@ const findBun = () => {
   for (const program of shipped) {
     ignoring(() => fs.chmodSync(program, 0o755))
     if (spawnSync(program, ["--version"], { stdio: "ignore" }).status === 0) {
-      ignoring(() => putInPlace(program, own[0]))
+      ignoring(() => putInPlace(program, places[0]))
       return program
     }
   }
@@ -135,7 +138,7 @@ const linkPostgres = () => {
   }
 }
 
-await install()
+if (!installedByOthers) await install()
 linkPostgres()
 const child = spawn(findBun(), process.argv.slice(2), { stdio: "inherit" })
 const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"]

@@ -104,6 +104,15 @@ describe.skipIf(Bun.which("node") === null)("scripts/bun.mjs", () => {
     expect({ stdout, signal }).toEqual({ stdout: "up\nbye\n", signal: "SIGTERM" })
   })
 
+  test("as a package among others it installs nothing: what it needs stands beside it", async () => {
+    const outer = unscripted({ "node_modules/rungate/say.ts": 'console.log("started")' })
+    const inner = join(outer, "node_modules", "rungate")
+    mkdirSync(join(inner, "scripts"))
+    copyFileSync(join(scripts, "bun.mjs"), join(inner, "scripts", "bun.mjs"))
+    const { code, stdout, stderr } = await run(launch(inner, join(inner, "say.ts")), outer)
+    expect([code, stdout, stderr]).toEqual([0, "started\n", ""])
+  })
+
   test("dies of the signal that its program died of", async () => {
     const root = unscripted({ "die.ts": 'process.kill(process.pid, "SIGKILL")' })
     expect(await run(launch(root, "die.ts"), root)).toMatchObject({ code: null, signal: "SIGKILL" })
