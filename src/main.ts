@@ -33,6 +33,7 @@ import { referrals } from "./http/cli/referrals.ts"
 import { run } from "./http/cli/run.ts"
 import { runs } from "./http/cli/runs.ts"
 import { Screen } from "./http/cli/Screen.ts"
+import { harmlessLines } from "./http/cli/text.ts"
 import { wallet } from "./http/cli/wallet.ts"
 import { whoami } from "./http/cli/whoami.ts"
 import { Client, CommandFailed } from "./http/client/Client.ts"
@@ -128,7 +129,7 @@ rungate.pipe(
       // It was said by the presenter.
       if (CliError.isCliError(found)) return onExit(isHelp(found) ? exits.ok : exits.usage)
       const said = found instanceof CommandFailed && found.message === ""
-      if (!said) process.stderr.write(`${explain(exit.cause)}\n`)
+      if (!said) process.stderr.write(`${harmlessLines(explain(exit.cause))}\n`)
       onExit(found instanceof CommandFailed ? found.exit_code : 1)
     }
   })

@@ -203,5 +203,13 @@ test("what others wrote can't command the terminal", async () => {
   expect(await screen.ended).toBe(0)
   await fake.stop(true)
   expect(screen.seen()).toContain("会社を探す")
+  const refusing = Bun.serve({
+    port: 0,
+    fetch: () => Response.json({ error: { code: "invalid_request", message: `no ${evil}` } }, { status: 400 })
+  })
+  const refused = await home.shell("rungate runs list", { RUNGATE_URL: refusing.url.href })
+  await refusing.stop(true)
+  expect([refused.code, refused.err]).toEqual([5, expect.stringContaining("rungate: no ")])
+  expect(refused.err).not.toContain(escape)
   for (const sign of [escape, "\u0007", "\u009b", "\u202e"]) expect(screen.seen()).not.toContain(sign)
 })

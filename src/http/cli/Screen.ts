@@ -5,7 +5,7 @@
  */
 import { Config, Context, Effect, Layer, Stdio, Terminal } from "effect"
 import { NoColor, NoInput } from "./globals.ts"
-import { harmlessLines } from "./text.ts"
+import { harmless, harmlessLines } from "./text.ts"
 
 /** Wide enough for a table when the terminal does not say. */
 const widthDefault = 80
@@ -121,11 +121,11 @@ export class Screen extends Context.Service<Screen, ScreenShape>()("rungate/http
             if (!animated) return Effect.void
             const before = clear()
             standing = text !== ""
-            return err.write(`${before}${text}`)
+            return err.write(`${before}${harmless(text)}`)
           }),
         ask: (question) =>
           Effect.andThen(
-            Effect.suspend(() => err.write(`${clear()}${question} `)),
+            Effect.suspend(() => err.write(`${clear()}${harmlessLines(question)} `)),
             readLine
           )
       })
