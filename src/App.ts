@@ -72,7 +72,9 @@ const Doors = Layer.mergeAll(Admission.layer, TopUps.layer, PaymentEvents.layer,
 )
 
 const Working = Workers.pipe(
-  Layer.provide(Layer.mergeAll(WalletActor.layer, RunActor.layer, Cashier.layer, Historian.layer.pipe(Layer.provide(Rollups.layer)))),
+  Layer.provide(
+    Layer.mergeAll(WalletActor.layer, RunActor.layer, Cashier.layer, Historian.layer.pipe(Layer.provide(Rollups.layer)))
+  ),
   Layer.provide(Executions.layer)
 )
 

@@ -18,7 +18,17 @@ const schemaPackages = ["effect", "ajv", "ajv-formats", "tldts", "libphonenumber
 /** Nobody need import them. */
 const entries = ["main.ts", "cli.ts"]
 /** The top puts the layers together, so it may import everything, and no layer may import it. */
-const top = [...entries, "App.ts", "Welcome.ts", "Operator.ts", "Storage.ts", "Operations.ts", "Admin.ts", "AdminShow.ts", "AdminOutput.ts"]
+const top = [
+  ...entries,
+  "App.ts",
+  "Welcome.ts",
+  "Operator.ts",
+  "Storage.ts",
+  "Operations.ts",
+  "Admin.ts",
+  "AdminShow.ts",
+  "AdminOutput.ts"
+]
 const linesMax = 400
 
 /** Where the outside world is read directly; everybody else asks a service. */
