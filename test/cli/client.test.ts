@@ -69,6 +69,34 @@ const rejected = async (promise: Promise<unknown>): Promise<RungateError> => {
   return error as RungateError
 }
 
+const node = Bun.which("node")
+test.if(node !== null)("what is packed runs under Node as well", async () => {
+  const outdir = join(folder, "dist")
+  await Bun.build({
+    entrypoints: [join(root, "src", "http", "client", "Rungate.ts")],
+    outdir,
+    target: "node",
+    packages: "external"
+  })
+  const file = join(folder, "example.mjs")
+  writeFileSync(
+    file,
+    `import { connect } from "./dist/Rungate.js"
+console.log((await connect({ url: process.env.RUNGATE_URL, key: process.env.RUNGATE_API_KEY }).wallet.get({})).currency)
+await connect({ url: process.env.NOBODY }).wallet.get({}).catch((error) => console.log(error.code))`
+  )
+  // Node refuses ports such as 1 by itself, so this one was somebody's a moment ago.
+  const gone = Bun.serve({ port: 0, fetch: () => new Response() })
+  const nobody = gone.url.href
+  await gone.stop(true)
+  const child = Bun.spawn([node ?? "", file], {
+    stdout: "pipe",
+    stderr: "inherit",
+    env: { PATH: process.env["PATH"] ?? "", RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key, NOBODY: nobody }
+  })
+  expect([await new Response(child.stdout).text(), await child.exited]).toEqual(["USD\nunreachable\n", 0])
+})
+
 describe("connect", () => {
   test("an error has the public code, the run it belongs to, and no key", async () => {
     const rungate = connect({ url: app.url, key: org.key })

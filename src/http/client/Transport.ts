@@ -50,10 +50,13 @@ const isRepeatable = ({ method, url, headers }: HttpClientRequest.HttpClientRequ
   headers["idempotency-key"] !== undefined ||
   (method === "POST" && readsByPost.test(url))
 
-const codeOf = (error: HttpClientError.HttpClientError): string => {
-  const cause = "cause" in error.reason ? error.reason.cause : undefined
-  return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""
+/** The system's code: Bun's fetch has it on the error, Node's on the cause of the error. */
+const codeIn = (cause: unknown, depth: number): string => {
+  if (typeof cause !== "object" || cause === null || depth === 0) return ""
+  if ("code" in cause && typeof cause.code === "string") return cause.code
+  return "cause" in cause ? codeIn(cause.cause, depth - 1) : ""
 }
+const codeOf = ({ reason }: HttpClientError.HttpClientError) => ("cause" in reason ? codeIn(reason.cause, 3) : "")
 
 /** Nothing was sent, because there was nobody to send it to. */
 export const isUnreached = (error: HttpClientError.HttpClientError): boolean =>
