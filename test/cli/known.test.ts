@@ -103,7 +103,7 @@ describe("api", () => {
     expect([second.code, second.body.run_id]).toEqual([0, first.body.run_id])
   })
 
-  test.each([
+  test.concurrent.each([
     ["GET /v1/nothing", 250, "no such path"],
     ["GET https://evil.example/v1/wallet", 5, "path alone"],
     ["GET //evil.example/", 250, "no such path"],

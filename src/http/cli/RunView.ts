@@ -1,6 +1,6 @@
 /** Runs as people read them. Loaded when a person looks: it brings the contract along. */
 import { Schema } from "effect"
-import { ListedRun, Run } from "../../schema/Run.ts"
+import { isFinal, ListedRun, Run } from "../../schema/Run.ts"
 import type { ScreenShape } from "./Screen.ts"
 import { decoded, type Lines } from "./show.ts"
 import { type Column, facts, table } from "./table.ts"
@@ -83,7 +83,9 @@ export const receipt = (text: string): string | null => {
   const parts = [
     `${run.status}${run.provider === null ? "" : ` by ${run.provider}`}`,
     run.billing.charged === null
-      ? `${dollars(run.billing.quoted)} held`
+      ? isFinal(run.status)
+        ? "nothing charged"
+        : `${dollars(run.billing.quoted)} held`
       : `charged ${dollars(run.billing.charged)} of ${dollars(run.billing.quoted)} held`,
     durationOf(run.timing.duration_ms),
     run.run_id
