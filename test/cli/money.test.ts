@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { moved, openDesk, type Desk } from "../payments/cashdesk.ts"
-import { type App, startApp, type Tenant } from "../app.ts"
+import { type App, startApp, type Tenant, until } from "../app.ts"
 import { type Home, newHome } from "./shell.ts"
 
 let app: App
@@ -109,8 +109,24 @@ test("a checkout: the page to pay on, and --wait that ends when the payment is c
       "checkout",
       expect.stringContaining("is credited when")
     ])
-    const screen = home.terminal("rungate wallet topup 30.00 --wait", mine)
+    let looks = 0
+    const between = Bun.serve({
+      port: 0,
+      fetch: (request) => {
+        const { pathname, search } = new URL(request.url)
+        if (pathname.endsWith("/transactions")) looks++
+        return fetch(`${desk.apps[0].url}${pathname}${search}`, request)
+      }
+    })
+    const screen = home.terminal("rungate wallet topup 30.00 --wait", { ...mine, RUNGATE_URL: between.url.href })
     await screen.shows("Waiting for the payment")
+    // The first look is for what is there already; that a third follows shows that the second found nothing.
+    await until(
+      "a third look at the ledger",
+      () => looks,
+      (count) => count >= 3
+    )
+    expect(screen.seen()).not.toContain("Credited")
     expect(screen.seen()).toMatch(/https?:\/\/\S+/)
     expect(await moved(buyer)).toEqual([])
     const session = desk.stripe.lists.sessions().find((one) => one["amount_total"] === 3000)
@@ -118,6 +134,7 @@ test("a checkout: the page to pay on, and --wait that ends when the payment is c
     await desk.tell(desk.stripe.events.at(-1) ?? {})
     expect(await screen.ended).toBe(0)
     expect(screen.seen()).toContain("Credited $30.00.")
+    await between.stop(true)
     const left = home.terminal("rungate wallet topup 40.00 --wait", mine)
     await left.shows("Waiting for the payment")
     left.type("\u0003")

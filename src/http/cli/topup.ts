@@ -17,7 +17,7 @@ const Opened = Schema.Struct({
 const Entry = Schema.Struct({ id: Schema.String, reference: Schema.String })
 const entriesPath = "/v1/wallet/transactions"
 /** A person pays in a minute or so; asking more often is of no use. */
-const lookSeconds = 2
+const lookSeconds = 1
 
 const entriesIn = (text: string) =>
   pageOf(text).items.flatMap((item) => {
