@@ -13,7 +13,9 @@ const root = join(import.meta.dir, "..")
 /** Long enough for a busy machine, short enough to notice a test that hangs. A test may set its own. */
 const testMillisMax = 30_000
 /** Fewer files than this are not worth a second process. */
-const halvesFrom = 20
+const partsFrom = 20
+/** One more than two cores have room for, because each waits about a third of its time. */
+const partsMax = 3
 /** Their commands take minutes: `npm run test:chaos`, `npm run bench`. */
 const separate = /^test\/(chaos|bench)\//
 /** Flags of `bun test` that take the next argument. */
@@ -132,21 +134,15 @@ const runAll = async (files: ReadonlyArray<string>, live: boolean) => {
   }
 }
 
-// Most tests wait for a database or a process, so two halves at once take little more than one. Each half has servers of its own.
-const halves = running.length >= halvesFrom && availableParallelism() > 1
+// Most tests wait for a database or a process, so several parts at once take little more than one. Each part has servers of its own.
+const parts = running.length >= partsFrom && availableParallelism() > 1 ? partsMax : 1
 await Promise.all(
-  halves
-    ? [
-        runAll(
-          running.filter((_, at) => at % 2 === 0),
-          true
-        ),
-        runAll(
-          running.filter((_, at) => at % 2 === 1),
-          false
-        )
-      ]
-    : [runAll(running, true)]
+  Array.from({ length: parts }, (_, part) =>
+    runAll(
+      running.filter((_, at) => at % parts === part),
+      part === 0
+    )
+  )
 )
 
 console.log()
