@@ -78,9 +78,12 @@ export class TopUps extends Context.Service<
         if (!opened) return yield* new TooManyCheckouts()
         const customer = (yield* store.method(org_id))?.customer ?? null
         const ask = { payment_id, org_id, amount, customer, success_url, cancel_url }
-        const { session_id, url } = yield* payments.checkout(ask)
-        yield* crashPoint("checkout.created")
-        yield* store.attach(payment_id, session_id)
+        // A client that hangs up must not leave a session that can be paid and that we have no name of.
+        const { session_id, url } = yield* Effect.uninterruptible(
+          Effect.tap(payments.checkout(ask), (made) =>
+            Effect.andThen(crashPoint("checkout.created"), store.attach(payment_id, made.session_id))
+          )
+        )
         return { status: "checkout" as const, checkout_url: url, session_id }
       })
 

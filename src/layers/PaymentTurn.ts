@@ -51,16 +51,6 @@ export interface PaymentView {
 
 export const noPayments: PaymentView = { payments: new Map(), reversals: [], bonuses: new Map(), seen: new Set() }
 
-export const noPaymentEffects: PaymentEffects = {
-  payments: [],
-  reversals: [],
-  bonuses: [],
-  autos: [],
-  charges: [],
-  events: [],
-  methods: []
-}
-
 export const isEmpty = (effects: PaymentEffects): boolean =>
   effects.autos.length + effects.events.length + effects.charges.length === 0
 

@@ -10,7 +10,6 @@ import { Storage } from "../../src/Storage.ts"
 import { Accounts } from "../../src/layers/Accounts.ts"
 import { Health } from "../../src/layers/Health.ts"
 import { MailStore } from "../../src/layers/MailStore.ts"
-import { noPaymentEffects } from "../../src/layers/PaymentTurn.ts"
 import { Settings } from "../../src/layers/Settings.ts"
 import { type AttemptCount, type TurnEffects, TurnStore } from "../../src/layers/TurnStore.ts"
 import { latencyBucket } from "../../src/schema/Health.ts"
@@ -44,7 +43,7 @@ const nothing: TurnEffects = {
   closed: [],
   replies: [],
   attempts: [],
-  payments: noPaymentEffects
+  payments: { payments: [], reversals: [], bonuses: [], autos: [], charges: [], events: [], methods: [] }
 }
 
 const counts = (ok: number, failed = 0, millis = 100, subject = "email.find hunter"): ReadonlyArray<AttemptCount> =>
