@@ -133,14 +133,11 @@ const sweep = async <S extends Stage>(
   return { points: points.length, struck, recovery_s_max, slowest: slowest.what, violations }
 }
 
-const pointsMin = 3
-
-/** Every `stride`-th statement, before and after it, from `offset` on; all of them with stride 1. */
+/** Every statement, before and after it. */
 export const sweepStatements = async <S extends Stage>(
   stages: ReadonlyArray<S>,
   flow: Flow<S>,
-  part: Part,
-  { stride, offset }: { readonly stride: number; readonly offset: number }
+  part: Part
 ): Promise<Swept & { readonly statements: number }> => {
   const clean = await Promise.all(stages.map((stage) => pass(stage, flow, broken(stage, flow, part, 0, "before"))))
   const undisturbed = clean.flatMap((one) => one.violations.map((what) => `undisturbed: ${what}`))
@@ -148,16 +145,12 @@ export const sweepStatements = async <S extends Stage>(
   const all = Array.from({ length: statements }, (_, at) => at + 1).flatMap((k) =>
     moments.map((moment) => ({ k, moment }))
   )
-  // A few points of every flow, however short: the last ones of some are not always reached.
-  const every = Math.max(1, Math.min(stride, Math.floor(all.length / pointsMin)))
-  const points = all
-    .filter((_, at) => at % every === offset % every)
-    .map(
-      ({ k, moment }): Point<S> => ({
-        name: `${moment} ${k}`,
-        on: (stage) => broken(stage, flow, part, k, moment)
-      })
-    )
+  const points = all.map(
+    ({ k, moment }): Point<S> => ({
+      name: `${moment} ${k}`,
+      on: (stage) => broken(stage, flow, part, k, moment)
+    })
+  )
   const swept = await sweep(stages, flow, points)
   return { statements, ...swept, violations: [...undisturbed, ...swept.violations] }
 }
