@@ -190,26 +190,42 @@ export const revoke = (key_id: string, json: boolean) =>
 
 const progressMillis = 1_000
 
+/** Says how long it has taken so far, as soon as it takes longer than a moment. */
+const preparing = Effect.gen(function* () {
+  const reindex = yield* Reindex
+  const began = yield* Clock.currentTimeMillis
+  const say = Effect.gen(function* () {
+    yield* Effect.sleep(progressMillis)
+    const seconds = Math.round(((yield* Clock.currentTimeMillis) - began) / 1_000)
+    yield* Console.error(`making an index for the time of the work; the service goes on (${seconds} s so far)`)
+  })
+  yield* Effect.raceFirst(reindex.prepared, Effect.forever(say))
+})
+
 /** Goes on where an earlier one was broken off; `restart` begins anew. */
 export const reindexHistory = (restart: boolean) =>
   Effect.gen(function* () {
     const reindex = yield* Reindex
+    yield* preparing
     if (restart) yield* reindex.restart
     const all = yield* reindex.runs
-    let runs = 0
-    let subjects = 0
+    const sum = { runs: 0, subjects: 0, written: 0, removed: 0 }
     let told = yield* Clock.currentTimeMillis
     for (;;) {
       const step = yield* reindex.step
-      if (step.runs === 0) break
-      runs += step.runs
-      subjects += step.subjects
+      if (step === null) break
+      sum.runs += step.runs
+      sum.subjects += step.subjects
+      sum.written += step.written
+      sum.removed += step.removed
       const now = yield* Clock.currentTimeMillis
       if (now - told < progressMillis) continue
       told = now
       yield* Console.error(
-        `${runs} runs of about ${Math.max(all, runs)} indexed; it may be broken off and goes on from there`
+        `${sum.runs} runs of about ${Math.max(all, sum.runs)} indexed; it may be broken off and goes on from there`
       )
     }
-    yield* Console.log(`${runs} runs indexed, ${subjects} subjects; workers index their words within moments.`)
-  }).pipe(onDatabase)
+    yield* Console.log(
+      `${sum.runs} runs indexed, ${sum.subjects} subjects: ${sum.written} were missing or wrong, ${sum.removed} no longer stood there and were removed; workers index their words within moments.`
+    )
+  }).pipe(Effect.scoped, onDatabase)

@@ -5,6 +5,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { Erasure } from "../layers/Erasure.ts"
+import { Reindex } from "../layers/Reindex.ts"
 import { Rollups } from "../layers/Rollups.ts"
 import { Settings } from "../layers/Settings.ts"
 import { Words } from "../layers/Words.ts"
@@ -25,6 +26,8 @@ export class Historian extends Context.Service<
     readonly scout: Effect.Effect<void>
     /** Erases what is too old. Answers how many runs; 0 when nothing is kept for a limited time. */
     readonly retain: Effect.Effect<number>
+    /** Clears up after a re-index that was killed. */
+    readonly tidy: Effect.Effect<void>
   }
 >()("rungate/actors/Historian") {
   static readonly layer = Layer.effect(
@@ -34,6 +37,7 @@ export class Historian extends Context.Service<
       const words = yield* Words
       const erasure = yield* Erasure
       const rollups = yield* Rollups
+      const reindex = yield* Reindex
       const roll = Effect.gen(function* () {
         for (let step = 0; step < stepsMax; step++) if (!(yield* rollups.step)) return
       })
@@ -57,7 +61,7 @@ export class Historian extends Context.Service<
                 erased += done
               }
             })
-      return Historian.of({ index, roll, scout: rollups.scout, retain })
+      return Historian.of({ index, roll, scout: rollups.scout, retain, tidy: reindex.tidied })
     })
   )
 }

@@ -220,6 +220,7 @@ export const Workers = Layer.effectDiscard(
     yield* everyWhile(historian.roll, Schedule.spaced(indexEvery), "rollups")
     yield* everyWhile(historian.scout, Schedule.spaced(scoutEvery), "hot subjects")
     yield* everyWhile(historian.retain, Schedule.spaced(retainEvery), "retention")
+    yield* everyWhile(historian.tidy, Schedule.spaced(retainEvery), "left-over index")
     yield* everyWhile(referrals.accrue, Schedule.spaced(`${settings.referralSeconds} seconds`), "referrals")
     // Registered last, so it runs first: executions end while the lanes still take their settlements.
     yield* Effect.addFinalizer(() =>

@@ -116,21 +116,18 @@ describe("re-indexing", () => {
     const all = await runsOf()
     const holder = new Client({ connectionString: app.databaseUrl })
     await holder.connect()
-    /** Holds back the page that has this run: the writer of an index row of the same key waits for ours. */
+    /** Holds back the page that has this run. */
     const hold = async (run_id: string | undefined) => {
       await holder.query("BEGIN")
-      await holder.query(
-        "INSERT INTO run_subjects SELECT subject, $2, in_result, exact, path FROM run_subjects WHERE run_id = $1 ON CONFLICT DO NOTHING",
-        [ada, run_id]
-      )
-      await holder.query("SELECT FROM run_subjects WHERE run_id = $1 FOR UPDATE", [run_id])
+      // Without parameters: such a statement keeps no snapshot, which the making of an index would wait for.
+      await holder.query(`SELECT FROM runs WHERE run_id = '${run_id}' FOR UPDATE`)
     }
     const release = async () => {
       await holder.query("ROLLBACK")
       await until("nothing waits", waited, (seconds) => seconds < 0)
     }
     const waiting = `SELECT coalesce(max(extract(epoch FROM now() - query_start)), -1)::float8 AS seconds FROM pg_stat_activity
-                     WHERE datname = current_database() AND wait_event = 'transactionid' AND query LIKE '%INSERT INTO run_subjects%'`
+                     WHERE datname = current_database() AND wait_event = 'transactionid' AND query LIKE '%WITH cursor AS%'`
     const waited = async () => Number((await app.sql(waiting))[0]?.["seconds"])
     const held = (seconds: number) => until("it is held", waited, (found) => found >= seconds)
     try {
