@@ -286,7 +286,8 @@ export class Admission extends Context.Service<
         const admit = Effect.uninterruptible(
           Effect.gen(function* () {
             yield* crashPoint("admit.before")
-            const admitted = yield* store.admit({ ...run, subjects: requestSubjects(run.org_id, run.input, run.plan) })
+            const subjects = requestSubjects(run.org_id, run.input, run.plan, run.capability)
+            const admitted = yield* store.admit({ ...run, subjects })
             yield* crashPoint("admit.after")
             if (admitted._tag === "Admitted") yield* lanes.nudge(admitted.lane)
             yield* crashPoint("wake.after")

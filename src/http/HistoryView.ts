@@ -2,7 +2,7 @@
  * Matches and facts as the wire shows them. A run's input goes out as the text that it is stored as.
  */
 import type { BatchRow, FactRow, MatchRow } from "../layers/HistoryStore.ts"
-import { channelOf, conclude, isMention, type Reusable, type Touch, touchCapabilities } from "../schema/History.ts"
+import { channelOf, conclude, type Reusable, type Touch, touchCapabilities } from "../schema/History.ts"
 import { usd } from "../schema/Money.ts"
 import { isFinal, isRunStatus } from "../schema/Run.ts"
 import { findPhrase } from "../schema/subjects/Extract.ts"
@@ -67,21 +67,12 @@ const counted = (groups: ReadonlyArray<FactRow>, nameOf: (group: FactRow) => str
 const times = (groups: ReadonlyArray<FactRow>, pick: (group: FactRow) => Date) =>
   groups.map((group) => pick(group).toISOString()).toSorted()
 
-const lastTouchOf = (facts: ReadonlyArray<FactRow>): Touch | null => {
-  const touched = facts.find((fact) => fact.tag === "touch")
-  if (touched === undefined) return null
-  return touchOf(touched.run_id ?? "", touched.capability, touched.status, touched.first_seen)
+const lastOf = (facts: ReadonlyArray<FactRow>, tag: "touch" | "contact"): Touch | null => {
+  const found = facts.find((fact) => fact.tag === tag)
+  return found === undefined ? null : touchOf(found.run_id ?? "", found.capability, found.status, found.first_seen)
 }
 
 const sumOf = (groups: ReadonlyArray<FactRow>) => groups.reduce((sum, group) => sum + group.count, 0)
-
-/** Judged by its match, which only a touch on the page shows. */
-const mentions = (items: ReadonlyArray<MatchRow>, touch: Touch | null, normalized: string): boolean => {
-  const row = touch === null ? undefined : items.find((item) => item.run_id === touch.run_id)
-  if (row === undefined) return false
-  const place = matchedOf(row, normalized)
-  return place.in === "input" && isMention(place.path)
-}
 
 /** `rows` holds one more than `limit` when there are more. */
 export const historyText = (
@@ -94,7 +85,8 @@ export const historyText = (
   const truncated = rows.length > limit
   const groups = facts.filter((fact) => fact.tag === "group")
   const touches = items.flatMap((row) => touchOf(row.run_id, row.capability, row.status, row.created_at) ?? [])
-  const last_touch = lastTouchOf(facts)
+  const last_touch = lastOf(facts, "touch")
+  const last_contact = lastOf(facts, "contact")
   const reusable = facts.filter((fact) => fact.tag === "reusable").map(reusableOf)
   const count = sumOf(groups)
   const over = (status: string) => isRunStatus(status) && isFinal(status)
@@ -107,6 +99,8 @@ export const historyText = (
   const summary = {
     touches,
     last_touch,
+    contacted: last_contact !== null,
+    last_contact,
     reusable,
     count,
     by_status: counted(groups, (group) => group.status),
@@ -121,7 +115,7 @@ export const historyText = (
       truncated,
       limit,
       last_touch,
-      mentioned_only: mentions(items, last_touch, subject.normalized),
+      last_contact,
       reusable: reusable[0] ?? null,
       failed_touches,
       in_flight
@@ -137,6 +131,7 @@ export interface RowView {
   readonly last_seen: string | null
   readonly contacted: boolean
   readonly last_touch: Touch | null
+  readonly last_contact: Touch | null
   readonly reusable: Reusable | null
 }
 
@@ -147,6 +142,7 @@ export const unseen: RowView = {
   last_seen: null,
   contacted: false,
   last_touch: null,
+  last_contact: null,
   reusable: null
 }
 
@@ -155,17 +151,18 @@ export const phraseView = (facts: ReadonlyArray<FactRow>): RowView => {
   const groups = facts.filter((fact) => fact.tag === "group")
   const count = sumOf(groups)
   if (count === 0) return unseen
-  const last_touch = lastTouchOf(facts)
+  const last_touch = lastOf(facts, "touch")
+  const last_contact = lastOf(facts, "contact")
   const [reusable = null] = facts.filter((fact) => fact.tag === "reusable").map(reusableOf)
   const last_seen = times(groups, (group) => group.last_seen).at(-1) ?? null
-  return { seen: true, count, last_seen, contacted: last_touch !== null, last_touch, reusable }
+  return { seen: true, count, last_seen, contacted: last_contact !== null, last_touch, last_contact, reusable }
 }
 
 export const batchView = (row: BatchRow): RowView => {
-  const last_touch =
-    row.touch_id === null || row.touch_at === null
-      ? null
-      : touchOf(row.touch_id, row.touch_capability, "succeeded", row.touch_at)
+  const succeeded = (run_id: string | null, capability: string | null, at: Date | null) =>
+    run_id === null || at === null ? null : touchOf(run_id, capability, "succeeded", at)
+  const last_touch = succeeded(row.touch_id, row.touch_capability, row.touch_at)
+  const last_contact = succeeded(row.contact_id, row.contact_capability, row.contact_at)
   const reusable: Reusable | null =
     row.reusable_id === null || row.reusable_at === null
       ? null
@@ -178,6 +175,6 @@ export const batchView = (row: BatchRow): RowView => {
           created_at: row.reusable_at.toISOString()
         }
   const { count, last_seen } = row
-  const contacted = last_touch !== null
-  return { seen: true, count, last_seen: last_seen.toISOString(), contacted, last_touch, reusable }
+  const contacted = last_contact !== null
+  return { seen: true, count, last_seen: last_seen.toISOString(), contacted, last_touch, last_contact, reusable }
 }

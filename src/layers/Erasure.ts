@@ -21,6 +21,7 @@ const erasedInput = "{}"
 interface ErasedRow {
   readonly org_id: string
   readonly run_id: string
+  readonly capability: string | null
   readonly input: string
   readonly plan: string
   readonly result: string | null
@@ -48,7 +49,7 @@ export class Erasure extends Context.Service<
         // A re-index that has read a run must not write its subjects when they are gone.
         yield* sql`SELECT pg_advisory_xact_lock_shared(${historyLock})`
         const rows = yield* sql<ErasedRow>`
-          SELECT org_id, run_id, input::text AS input, plan::text AS plan, result::text AS result FROM runs
+          SELECT org_id, run_id, capability, input::text AS input, plan::text AS plan, result::text AS result FROM runs
           WHERE org_id = ${org_id} AND run_id = ANY(${texts(run_ids)}) AND finished_at IS NOT NULL AND erased_at IS NULL FOR UPDATE`
         const ids = texts(rows.map((row) => row.run_id))
         const index = rows.flatMap((row) =>

@@ -7,7 +7,17 @@
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { bigints } from "./Columns.ts"
-import { groupColumns, isLookup, looseMax, type NoLookups, reusablesMax, rulesOf, succeededTouch } from "./Lookups.ts"
+import {
+  goesTo,
+  groupColumns,
+  isLookup,
+  looseMax,
+  type NoLookups,
+  phraseGoesTo,
+  reusablesMax,
+  rulesOf,
+  succeededTouch
+} from "./Lookups.ts"
 
 /** What is asked for: a subject's hashes, or a phrase. */
 export type Sought =
@@ -35,7 +45,7 @@ export interface MatchRow {
 /** All matches with one status of one capability or endpoint; or a single run that an agent wants to know of. */
 export interface FactRow {
   /** Groups of a rollup and of the matches behind it are of the same kind. */
-  readonly tag: "group" | "rolled" | "touch" | "reusable"
+  readonly tag: "group" | "rolled" | "touch" | "contact" | "reusable"
   readonly status: string
   readonly capability: string | null
   readonly endpoint: string | null
@@ -48,7 +58,7 @@ export interface FactRow {
   readonly last_seen: Date
 }
 
-/** One subject of a batch: how often it is on record, and the two runs that matter. */
+/** One subject of a batch: how often it is on record, and the three runs that matter. */
 export interface BatchRow {
   readonly position: number
   readonly count: number
@@ -58,6 +68,9 @@ export interface BatchRow {
   readonly touch_id: string | null
   readonly touch_capability: string | null
   readonly touch_at: Date | null
+  readonly contact_id: string | null
+  readonly contact_capability: string | null
+  readonly contact_at: Date | null
   readonly reusable_id: string | null
   readonly reusable_capability: string | null
   readonly reusable_endpoint: string | null
@@ -97,17 +110,17 @@ export class HistoryStore extends Context.Service<
         sought._tag === "Subject" ? question : phrases.withPermits(1)(sql.withTransaction(question))
 
       /**
-       * `hits`: one row per run that names the subject and is in no rollup. `named`: its input does, exactly. Rollups of several subjects
-       * can't be added up, because a run may be in each of them: one counts if no run names another.
+       * `hits`: one row per run that names the subject and is in no rollup. `named`: its input does, exactly; `went`: among its recipients.
+       * Rollups of several subjects can't be added up, because a run may be in each of them: one counts if no run names another.
        */
       const bySubject = (org_id: string, subjects: ReadonlyArray<bigint>, not: NoLookups) => sql`
         rolled AS MATERIALIZED (
-          SELECT before, groups, touch_id, reusable_ids FROM history_rollups
+          SELECT before, groups, touch_id, contact_id, reusable_ids FROM history_rollups
           WHERE org_id = ${org_id} AND subject = ANY(${bigints(subjects)}) AND rules = ${rulesOf(not)} AND NOT EXISTS (
             SELECT FROM run_subjects s WHERE s.subject = ANY(${bigints(subjects)}) AND s.subject <> history_rollups.subject
           ) LIMIT 1
         ), hits AS MATERIALIZED (
-          SELECT run_id, bool_or(exact AND NOT in_result) AS named FROM run_subjects
+          SELECT run_id, bool_or(exact AND NOT in_result) AS named, bool_or(${goesTo(sql)}) AS went FROM run_subjects
           WHERE subject = ANY(${bigints(subjects)}) AND run_id >= coalesce((SELECT before FROM rolled), '') GROUP BY run_id
         )`
 
@@ -124,7 +137,7 @@ export class HistoryStore extends Context.Service<
           SELECT f.run_id, json_words(r.input) @@ a.phrase FROM fresh f JOIN runs r ON r.org_id = ${org_id} AND r.run_id = f.run_id, asked a
           WHERE numnode(a.phrase) > 0 AND (json_words(r.input) @@ a.phrase OR json_words(r.result) @@ a.phrase)
         ), rolled AS MATERIALIZED (
-          SELECT NULL AS before, '[]'::json AS groups, NULL AS touch_id, '{}'::text[] AS reusable_ids WHERE false
+          SELECT NULL AS before, '[]'::json AS groups, NULL AS touch_id, NULL AS contact_id, '{}'::text[] AS reusable_ids WHERE false
         ), hits AS MATERIALIZED (
           SELECT run_id, bool_or(named) AS named, NULL AS best FROM found GROUP BY run_id
         )`
@@ -150,7 +163,8 @@ export class HistoryStore extends Context.Service<
       const facts = (org_id: string, sought: Sought, not: NoLookups) => sql<FactRow>`
         WITH ${sought._tag === "Subject" ? bySubject(org_id, sought.subjects, not) : byPhrase(org_id, sought.phrase)}, matched AS MATERIALIZED (
           SELECT r.run_id, coalesce(o.state, r.status) AS status, r.capability, r.endpoint, r.provider, coalesce(r.charged, 0) AS charged,
-                 r.created_at, h.named
+                 r.created_at, h.named,
+                 ${sought._tag === "Subject" ? sql`h.went` : sql`CASE WHEN ${isTouch} THEN ${phraseGoesTo(sql, sought.phrase)} END`} AS went
           FROM hits h JOIN runs r ON r.org_id = ${org_id} AND r.run_id = h.run_id LEFT JOIN open_runs o ON o.run_id = r.run_id
           WHERE r.erased_at IS NULL
         )
@@ -167,6 +181,13 @@ export class HistoryStore extends Context.Service<
             SELECT r.status, r.capability, r.endpoint, r.provider, r.run_id, coalesce(r.charged, 0), r.created_at
             FROM rolled JOIN runs r ON r.org_id = ${org_id} AND r.run_id = rolled.touch_id
           ) t ORDER BY run_id DESC LIMIT 1
+        ) UNION ALL (
+          SELECT 'contact', status, capability, endpoint, provider, run_id, 1, charged, created_at, created_at FROM (
+            SELECT status, capability, endpoint, provider, run_id, charged, created_at FROM matched WHERE went AND ${isTouch}
+            UNION ALL
+            SELECT r.status, r.capability, r.endpoint, r.provider, r.run_id, coalesce(r.charged, 0), r.created_at
+            FROM rolled JOIN runs r ON r.org_id = ${org_id} AND r.run_id = rolled.contact_id
+          ) c ORDER BY run_id DESC LIMIT 1
         ) UNION ALL (
           SELECT 'reusable', status, capability, endpoint, provider, run_id, 1, charged, created_at, created_at FROM (
             SELECT status, capability, endpoint, provider, run_id, charged, created_at FROM matched WHERE named AND ${isLookup(sql, not)}
@@ -186,35 +207,36 @@ export class HistoryStore extends Context.Service<
           SELECT n.position::int, n.subject, count(*) OVER (PARTITION BY n.position) = 1 AS lone
           FROM unnest(${bigints(positions.map((one) => BigInt(one)))}, ${bigints(subjects)}) AS n(position, subject)
         ), placed AS MATERIALIZED (
-          SELECT a.position, a.subject, coalesce(h.before, '') AS before, h.groups, h.touch_id, h.reusable_ids[1] AS reusable_id
+          SELECT a.position, a.subject, coalesce(h.before, '') AS before, h.groups, h.touch_id, h.contact_id, h.reusable_ids[1] AS reusable_id
           FROM asked a LEFT JOIN history_rollups h ON h.org_id = ${org_id} AND h.subject = a.subject AND h.rules = ${rulesOf(not)}
             AND (a.lone OR NOT EXISTS (
               SELECT FROM asked b JOIN run_subjects s ON s.subject = b.subject WHERE b.position = a.position AND b.subject <> a.subject
             ))
         ), hits AS (
-          SELECT p.position, s.run_id, bool_or(s.exact AND NOT s.in_result) AS named
+          SELECT p.position, s.run_id, bool_or(s.exact AND NOT s.in_result) AS named, bool_or(${goesTo(sql)}) AS went
           FROM placed p JOIN run_subjects s ON s.subject = p.subject AND s.run_id >= p.before GROUP BY p.position, s.run_id
         ), matched AS (
-          SELECT h.position, h.named, r.run_id, r.status, r.capability, r.provider, r.charged, r.created_at
+          SELECT h.position, h.named, h.went, r.run_id, r.status, r.capability, r.provider, r.charged, r.created_at
           FROM hits h JOIN runs r ON r.org_id = ${org_id} AND r.run_id = h.run_id WHERE r.erased_at IS NULL
         ), parts AS (
           SELECT position, count(*)::int AS count, count(*)::int AS loose, max(created_at) AS last_seen,
                  max(run_id) FILTER (WHERE ${isTouch}) AS touch_id,
+                 max(run_id) FILTER (WHERE went AND ${isTouch}) AS contact_id,
                  max(run_id) FILTER (WHERE named AND ${isLookup(sql, not)}) AS reusable_id
           FROM matched GROUP BY position
           UNION ALL
-          SELECT p.position, sum(g.count)::int, 0, max(g.last_seen), p.touch_id, p.reusable_id
-          FROM placed p, ${groupsOf("p.groups")} GROUP BY p.position, p.touch_id, p.reusable_id
+          SELECT p.position, sum(g.count)::int, 0, max(g.last_seen), p.touch_id, p.contact_id, p.reusable_id
+          FROM placed p, ${groupsOf("p.groups")} GROUP BY p.position, p.touch_id, p.contact_id, p.reusable_id
         ), summed AS (
           SELECT position, sum(count)::int AS count, sum(loose)::int AS loose, max(last_seen) AS last_seen, max(touch_id) AS touch_id,
-                 max(reusable_id) AS reusable_id
+                 max(contact_id) AS contact_id, max(reusable_id) AS reusable_id
           FROM parts GROUP BY position
         )
-        SELECT s.position, s.count, s.loose, s.last_seen, s.touch_id, t.capability AS touch_capability, t.created_at AS touch_at, s.reusable_id,
-               b.capability AS reusable_capability, b.endpoint AS reusable_endpoint, b.provider AS reusable_provider,
+        SELECT s.position, s.count, s.loose, s.last_seen, s.touch_id, t.capability AS touch_capability, t.created_at AS touch_at, s.contact_id,
+               c.capability AS contact_capability, c.created_at AS contact_at, s.reusable_id, b.capability AS reusable_capability, b.endpoint AS reusable_endpoint, b.provider AS reusable_provider,
                b.charged AS reusable_charged, b.created_at AS reusable_at
         FROM summed s LEFT JOIN runs t ON t.org_id = ${org_id} AND t.run_id = s.touch_id
-        LEFT JOIN runs b ON b.org_id = ${org_id} AND b.run_id = s.reusable_id`
+        LEFT JOIN runs c ON c.org_id = ${org_id} AND c.run_id = s.contact_id LEFT JOIN runs b ON b.org_id = ${org_id} AND b.run_id = s.reusable_id`
 
       /** Asked for often or not: the next question about it shall not read them all again. */
       const want = (org_id: string, subjects: ReadonlyArray<bigint>, not: NoLookups) =>

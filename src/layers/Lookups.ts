@@ -4,7 +4,7 @@
 import type { SqlClient } from "effect/sql"
 import type { Catalog } from "./Catalog.ts"
 import { texts } from "./Columns.ts"
-import { touchCapabilities } from "../schema/History.ts"
+import { recipientFields, touchCapabilities } from "../schema/History.ts"
 
 /** Runs of these are no lookups: what they did can't be read again instead of being done again. */
 export interface NoLookups {
@@ -25,7 +25,7 @@ export const noLookups = ({ entries }: Catalog["Service"]): NoLookups => {
 }
 
 export const rulesOf = ({ capabilities, providers }: NoLookups): string =>
-  String(Bun.hash.xxHash64(JSON.stringify([touchCapabilities, capabilities, providers])))
+  String(Bun.hash.xxHash64(JSON.stringify([touchCapabilities, recipientFields, capabilities, providers])))
 
 export const reusablesMax = 50
 
@@ -37,6 +37,14 @@ export const isLookup = (sql: SqlClient.SqlClient, { capabilities, providers }: 
   status = 'succeeded' AND charged > 0 AND coalesce(capability <> ALL(${texts(capabilities)}), provider <> ALL(${texts(providers)}))`
 export const succeededTouch = (sql: SqlClient.SqlClient) =>
   sql`capability = ANY(${texts(touchCapabilities)}) AND status = 'succeeded'`
+
+/** Of a row of the index: a touch went there. Its path begins with one of the recipients' fields. */
+export const goesTo = (sql: SqlClient.SqlClient) => sql`
+  NOT in_result AND split_part(split_part(path, '[', 1), '.', 1) = ANY(${texts(recipientFields)})`
+/** The same of a touch's input and a phrase, of which no path is known. */
+export const phraseGoesTo = (sql: SqlClient.SqlClient, phrase: string) => sql`
+  EXISTS (SELECT FROM unnest(${texts(recipientFields)}) AS f(field)
+          WHERE to_tsvector('simple', folded((r.input->f.field)::text)) @@ phraseto_tsquery('simple', ${phrase}))`
 
 /** Of one group in a rollup. */
 export const groupColumns =

@@ -7,14 +7,23 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Catalog } from "./Catalog.ts"
-import { groupColumns, isLookup, looseMax, noLookups, reusablesMax, rulesOf, succeededTouch } from "./Lookups.ts"
+import {
+  goesTo,
+  groupColumns,
+  isLookup,
+  looseMax,
+  noLookups,
+  reusablesMax,
+  rulesOf,
+  succeededTouch
+} from "./Lookups.ts"
 import { historyLock } from "./Reindex.ts"
 import { makeId } from "../schema/Ids.ts"
 
 /** Longer than a request can take to write its run, however slow or its clock however wrong: after that no run with an earlier id appears. */
 const settledMillis = 600_000
-/** Matches in one step: a second's work. */
-const pageMax = 20_000
+/** Matches in one step: a second's work. A test takes fewer. */
+export const RollupPage = Context.Reference<number>("rungate/layers/Rollups/Page", { defaultValue: () => 20_000 })
 
 interface Step {
   readonly org_id: string
@@ -36,6 +45,7 @@ export class Rollups extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const not = noLookups(yield* Catalog)
       const rules = rulesOf(not)
+      const pageMax = yield* RollupPage
 
       const step = Effect.gen(function* () {
         const settled = makeId("run", (yield* Clock.currentTimeMillis) - settledMillis).slice(0, -16)
@@ -46,6 +56,7 @@ export class Rollups extends Context.Service<
             SELECT org_id, subject, CASE WHEN rules = ${rules} THEN before ELSE '' END AS after,
                    CASE WHEN rules = ${rules} THEN groups ELSE '[]' END AS groups,
                    CASE WHEN rules = ${rules} THEN touch_id END AS touch_id,
+                   CASE WHEN rules = ${rules} THEN contact_id END AS contact_id,
                    CASE WHEN rules = ${rules} THEN reusable_ids ELSE '{}' END AS reusable_ids
             FROM history_rollups WHERE wanted LIMIT 1
           ), bound AS MATERIALIZED (
@@ -53,8 +64,8 @@ export class Rollups extends Context.Service<
             SELECT least(${settled}, (SELECT min(o.run_id) FROM open_runs o, old WHERE o.org_id = old.org_id),
                          (SELECT min(m.run_id) FROM mailbox m, old WHERE m.org_id = old.org_id)) AS before
           ), page AS MATERIALIZED (
-            SELECT n.run_id, n.named FROM old, LATERAL (
-              SELECT s.run_id, s.exact AND NOT s.in_result AS named FROM run_subjects s
+            SELECT n.run_id, n.named, n.went FROM old, LATERAL (
+              SELECT s.run_id, s.exact AND NOT s.in_result AS named, ${goesTo(sql)} AS went FROM run_subjects s
               WHERE s.subject = old.subject AND s.run_id >= old.after AND s.run_id < (SELECT before FROM bound)
               ORDER BY s.run_id LIMIT ${pageMax}
             ) n
@@ -64,7 +75,7 @@ export class Rollups extends Context.Service<
                    (SELECT count(*) FROM page) = ${pageMax} AS more
             FROM old
           ), matched AS MATERIALIZED (
-            SELECT p.named, r.run_id, r.status, r.capability, r.endpoint, r.provider, coalesce(r.charged, 0) AS charged, r.created_at
+            SELECT p.named, p.went, r.run_id, r.status, r.capability, r.endpoint, r.provider, coalesce(r.charged, 0) AS charged, r.created_at
             FROM old, page p JOIN runs r ON r.org_id = (SELECT org_id FROM old) AND r.run_id = p.run_id
             WHERE r.erased_at IS NULL AND p.run_id < (SELECT before FROM reached)
           ), grouped AS (
@@ -85,6 +96,7 @@ export class Rollups extends Context.Service<
           UPDATE history_rollups h SET rules = ${rules}, before = reached.before, wanted = reached.more,
                  groups = (SELECT coalesce(json_agg(grouped), '[]') FROM grouped),
                  touch_id = greatest(old.touch_id, (SELECT max(run_id) FROM matched WHERE ${succeededTouch(sql)})),
+                 contact_id = greatest(old.contact_id, (SELECT max(run_id) FROM matched WHERE went AND ${succeededTouch(sql)})),
                  reusable_ids = (SELECT coalesce(array_agg(run_id ORDER BY run_id DESC), '{}') FROM reusable)
           FROM old, reached WHERE h.org_id = old.org_id AND h.subject = old.subject
           RETURNING h.org_id, reached.more`

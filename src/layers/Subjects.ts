@@ -4,6 +4,7 @@
  * The same code reads what is written and what is asked for, so both sides agree. The hash covers the organization: one organization's
  * subjects are nowhere near another's. Rows hold no value, so what is erased leaves nothing to read.
  */
+import { recipientFields, touchCapabilities } from "../schema/History.ts"
 import { isRecord } from "../schema/Json.ts"
 import { extract } from "../schema/subjects/Extract.ts"
 
@@ -62,16 +63,44 @@ const decoded = (segment: string) => {
   }
 }
 
-/** Of what is asked for, each subject once. Both are JSON texts; a run's plan holds a raw request's path and query. */
-export const requestSubjects = (org_id: string, input: string, plan: string): ReadonlyArray<SubjectRow> => {
+/** Whom an outbound run goes to, apart from the rest of its input. */
+const parted = (input: unknown): readonly [unknown, unknown] => {
+  if (!isRecord(input)) return [null, input]
+  const members = (to: boolean) =>
+    Object.fromEntries(Object.entries(input).filter(([name]) => recipientFields.includes(name) === to))
+  return [members(true), members(false)]
+}
+
+/** For each subject the first that names it, or else the first that mentions it. */
+const bestOf = (found: ReadonlyArray<SubjectRow>): ReadonlyArray<SubjectRow> => {
   const rows = new Map<bigint, SubjectRow>()
-  // Most plans hold no such request and are not worth parsing.
-  const around = plan.includes('"raw"') ? rowsOf(org_id, addressed(valueOf(plan))) : []
-  for (const row of [...rowsOf(org_id, valueOf(input)), ...around]) {
+  for (const row of found) {
     const known = rows.get(row.subject)
     if (known === undefined || (row.exact && !known.exact)) rows.set(row.subject, row)
   }
   return Array.from(rows.values())
+}
+
+/**
+ * Of what is asked for, each subject once. Both are JSON texts; a run's plan holds a raw request's path and query. Of a touch, a place among
+ * its recipients goes before any other, even one that names the subject: by it one knows whether the touch went there.
+ */
+export const requestSubjects = (
+  org_id: string,
+  input: string,
+  plan: string,
+  /** Null of a raw run. */
+  capability: string | null = null
+): ReadonlyArray<SubjectRow> => {
+  if (capability !== null && touchCapabilities.includes(capability)) {
+    const [recipients, rest] = parted(valueOf(input))
+    const to = rowsOf(org_id, recipients)
+    const known = new Set(to.map((row) => row.subject))
+    return [...to, ...rowsOf(org_id, rest).filter((row) => !known.has(row.subject))]
+  }
+  // Most plans hold no such request and are not worth parsing.
+  const around = plan.includes('"raw"') ? rowsOf(org_id, addressed(valueOf(plan))) : []
+  return bestOf([...rowsOf(org_id, valueOf(input)), ...around])
 }
 
 /** Of what was delivered, a JSON text. */
@@ -81,9 +110,21 @@ export const resultSubjects = (org_id: string, result: string | null): ReadonlyA
 /** Of a whole run as the index holds them: for each subject the best of its places. */
 export const runSubjects = (
   org_id: string,
-  { input, plan, result }: { readonly input: string; readonly plan: string; readonly result: string | null }
+  {
+    input,
+    plan,
+    result,
+    capability
+  }: {
+    readonly input: string
+    readonly plan: string
+    readonly result: string | null
+    readonly capability: string | null
+  }
 ): ReadonlyArray<SubjectRow & { readonly in_result: boolean }> => {
-  const best = new Map(requestSubjects(org_id, input, plan).map((row) => [row.subject, { ...row, in_result: false }]))
+  const best = new Map(
+    requestSubjects(org_id, input, plan, capability).map((row) => [row.subject, { ...row, in_result: false }])
+  )
   for (const row of resultSubjects(org_id, result)) {
     const known = best.get(row.subject)
     if (known === undefined || (row.exact && !known.exact)) best.set(row.subject, { ...row, in_result: true })

@@ -16,10 +16,15 @@ export const touchCapabilities: ReadonlyArray<string> = Object.keys(channels)
 export const channelOf = (capability: string | null): string | null =>
   capability !== null && Object.hasOwn(channels, capability) ? (channels[capability] ?? null) : null
 
-const besideRecipients = ["from", "reply_to", "subject", "text", "html", "message", "tags", "headers"]
-
-/** Whether a touch's input holds the subject elsewhere than among those it went to, by the path of the match. */
-export const isMention = (path: string): boolean => besideRecipients.includes(/^[^.[]*/.exec(path)?.[0] ?? "")
+/** Members of a touch's input that say whom it goes to. Whoever stands elsewhere sends it, or is mentioned. */
+export const recipientFields: ReadonlyArray<string> = [
+  "to",
+  "cc",
+  "bcc",
+  "network_url",
+  "provider_member_id",
+  "chat_id"
+]
 
 export interface Touch {
   readonly run_id: string
@@ -44,8 +49,8 @@ export interface Conclusions {
   readonly truncated: boolean
   readonly limit: number
   readonly last_touch: Touch | null
-  /** The last touch went to somebody else: the subject is its sender, or stands in its text. */
-  readonly mentioned_only: boolean
+  /** The latest touch that succeeded and went to the subject: not one that it sends, or that mentions it. */
+  readonly last_contact: Touch | null
   readonly reusable: Reusable | null
   /** Touches that did not succeed, and runs that are still under way. */
   readonly failed_touches: number
@@ -56,23 +61,24 @@ const day = (time: string) => time.slice(0, 10)
 
 /** What an agent should do with what is known, most important first. */
 export const conclude = (known: Conclusions): ReadonlyArray<string> => {
-  const { count, last_touch, reusable, failed_touches, in_flight } = known
+  const { count, last_touch, last_contact, reusable, failed_touches, in_flight } = known
   if (count === 0) {
     return [
       "Nothing on record: no run of this organization names this subject. Only calls made through this service are on record."
     ]
   }
   const hints: Array<string> = []
-  if (last_touch !== null && known.mentioned_only) {
+  if (last_contact !== null) {
     hints.push(
-      `Mentioned, not contacted: ${last_touch.capability} on ${day(last_touch.created_at)} (${last_touch.run_id}) went to somebody else.`
+      `Already contacted: ${last_contact.capability} succeeded on ${day(last_contact.created_at)} (${last_contact.run_id}). Read it before writing again.`
     )
-  } else if (last_touch !== null) {
-    hints.push(
-      `Already contacted: ${last_touch.capability} succeeded on ${day(last_touch.created_at)} (${last_touch.run_id}). Read it before writing again.`
-    )
-  } else if (failed_touches > 0) {
-    hints.push(`Never reached: ${failed_touches} outbound ${failed_touches === 1 ? "run" : "runs"} did not succeed.`)
+  } else {
+    if (last_touch !== null)
+      hints.push(
+        `Mentioned, not contacted: ${last_touch.capability} on ${day(last_touch.created_at)} (${last_touch.run_id}) went to somebody else.`
+      )
+    if (failed_touches > 0)
+      hints.push(`Never reached: ${failed_touches} outbound ${failed_touches === 1 ? "run" : "runs"} did not succeed.`)
   }
   if (reusable !== null) {
     const what = reusable.capability ?? reusable.endpoint ?? "a lookup"

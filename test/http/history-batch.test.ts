@@ -13,6 +13,7 @@ interface Row {
   readonly last_seen: string | null
   readonly contacted: boolean
   readonly last_touch: object | null
+  readonly last_contact: object | null
   readonly reusable: object | null
   readonly error?: { readonly code: string; readonly message: string }
 }
@@ -44,11 +45,19 @@ describe.each(backends)("POST /v1/history, queues on %s", (backend) => {
   const single = async (q: string, kind?: string) =>
     (await org.get(`/v1/history?${new URLSearchParams({ q, ...(kind === undefined ? {} : { kind }) })}`)).body
   const raw = (input: unknown) => ({ provider: "acme", endpoint: "/any", input })
-  const unseen = { seen: false, count: 0, last_seen: null, contacted: false, last_touch: null, reusable: null }
+  const unseen = {
+    seen: false,
+    count: 0,
+    last_seen: null,
+    contacted: false,
+    last_touch: null,
+    last_contact: null,
+    reusable: null
+  }
 
   /** What GET says, as a row. */
   const rowOf = async (query: string, kind?: string) => {
-    const { subject, count, last_seen, last_touch, reusable } = await single(query, kind)
+    const { subject, count, last_seen, contacted, last_touch, last_contact, reusable } = await single(query, kind)
     return {
       query,
       kind: subject.kind,
@@ -56,8 +65,9 @@ describe.each(backends)("POST /v1/history, queues on %s", (backend) => {
       seen: count > 0,
       count,
       last_seen,
-      contacted: last_touch !== null,
+      contacted,
       last_touch,
+      last_contact,
       reusable: reusable[0] ?? null
     }
   }
@@ -68,7 +78,7 @@ describe.each(backends)("POST /v1/history, queues on %s", (backend) => {
       read.filter((row) => !row.seen).length,
       read.filter((row) => row.contacted).length
     ])
-    for (const row of items) expect(row.seen).toBe(row.count > 0)
+    for (const row of items) expect([row.seen, row.contacted]).toEqual([row.count > 0, row.last_contact !== null])
   }
 
   test("rows agree with GET of each subject, over runs of every kind and end", async () => {
@@ -133,6 +143,8 @@ describe.each(backends)("POST /v1/history, queues on %s", (backend) => {
       addUp(batch)
       expect([batch.seen > 20, batch.unseen > 1, batch.contacted > 5]).toEqual([true, true, true])
       for (const [index, query] of subjects.entries()) expect(batch.items[index]).toEqual(await rowOf(query))
+      // Everybody's sender, and nobody's recipient.
+      expect(batch.items.at(-1)).toMatchObject({ contacted: false, last_touch: { channel: "email" } })
       rows += subjects.length
     }
     for (const kind of ["text", "domain", "url"]) {

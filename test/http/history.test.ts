@@ -105,6 +105,8 @@ describe.each(backends)("GET /v1/history, queues on %s", (backend) => {
       ],
       touches: [touch(slow, "running"), touch(sent, "succeeded"), touch(missed, "failed")],
       last_touch: touch(sent, "succeeded"),
+      contacted: true,
+      last_contact: touch(sent, "succeeded"),
       // Not the one that found it: its input did not name it. Not those that sent: they did not look anything up.
       reusable: [
         {
@@ -158,6 +160,69 @@ describe.each(backends)("GET /v1/history, queues on %s", (backend) => {
     const after = await view(email)
     expect([after.by_status, after.last_touch.run_id]).toEqual([{ succeeded: 4, failed: 1 }, slow.run_id])
   }, 20_000)
+
+  test("contacted is whom a touch went to, not who sent it or is mentioned, also when that came later", async () => {
+    const write = (input: Record<string, unknown>) =>
+      ran({ capability: "email.send", input: { from: "boss@office.example", subject: "Hi", ...input } })
+    // Whatever comes first, and even where another place names the domain itself.
+    const sent = await write({
+      subject: "acme.example",
+      text: "https://acme.example, ask guide@other.example of https://other.example/x about @ghost_writer",
+      tags: { company: "acme.example" },
+      to: ["reached@acme.example"],
+      cc: ["copied@acme.example"],
+      bcc: "hidden@acme.example".split(" ")
+    })
+    const missed = await write({ text: "sandbox:error", to: "missed@acme.example" })
+    const later = await write({ text: "reached@acme.example and missed@acme.example said no", to: "else@else.example" })
+    const invited = await ran({
+      capability: "network.invite",
+      input: {
+        message: "linkedin.com/in/her-friend says hello",
+        network_url: "https://www.linkedin.com/in/reached-too"
+      }
+    })
+    expect([sent, missed, later, invited].map((run) => run.status)).toEqual([
+      ...["succeeded", "failed", "succeeded", "succeeded"]
+    ])
+    const contacts = [
+      ["reached@acme.example", sent, later],
+      ["copied@acme.example", sent, sent],
+      ["hidden@acme.example", sent, sent],
+      ["acme.example", sent, later],
+      ["linkedin.com/in/reached-too", invited, invited],
+      ["else@else.example", later, later],
+      ["missed@acme.example", null, later],
+      ["boss@office.example", null, later],
+      ["office.example", null, later],
+      ["guide@other.example", null, sent],
+      ["other.example", null, sent],
+      ["@ghost_writer", null, sent],
+      ["linkedin.com/in/her-friend", null, invited]
+    ] as const
+    const rows = (await org.post("/v1/history", { subjects: contacts.map(([q]) => q) })).body
+    for (const [index, [q, contact, touched]] of contacts.entries()) {
+      const body = await view(q, { limit: "1" })
+      const found = ({ contacted, last_contact, last_touch }: typeof body) => [
+        ...[q, contacted, last_contact?.run_id ?? null, last_touch?.run_id ?? null]
+      ]
+      expect(found(body)).toEqual([q, contact !== null, contact?.run_id ?? null, touched.run_id])
+      expect(found(rows.items[index])).toEqual(found(body))
+      const told =
+        contact === null ? `Mentioned, not contacted: .*${touched.run_id}` : `Already contacted: .*${contact.run_id}`
+      expect(body.hints[0]).toMatch(new RegExp(`^${told}`))
+    }
+    expect(rows.contacted).toBe(6)
+    expect((await view("missed@acme.example")).hints[1]).toMatch(/^Never reached: 1 outbound run/)
+    // Words are judged alike: only where they stand among the recipients was somebody written to.
+    const words = ["reached@acme.example", "said no", "boss@office.example"]
+    const told = (await org.post("/v1/history", { subjects: words, kind: "text" })).body.items
+    expect(told.map((row: { contacted: boolean }) => row.contacted)).toEqual([true, false, false])
+    for (const [index, q] of words.entries()) {
+      const { last_contact, last_touch } = await view(q, { kind: "text" })
+      expect(told[index]).toMatchObject({ last_contact, last_touch })
+    }
+  })
 
   test("a domain over e-mails and URLs; what only lies on it is not reusable by its name", async () => {
     const mail = await ran(verify("a@mail.wide.example"))

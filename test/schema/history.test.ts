@@ -4,11 +4,14 @@ import {
   channelOf,
   type Conclusions,
   conclude,
-  isMention,
+  recipientFields,
   type Reusable,
   type Touch,
   touchCapabilities
 } from "../../src/schema/History.ts"
+import { emailSend } from "../../src/schema/capabilities/email.send.ts"
+import { networkInvite } from "../../src/schema/capabilities/network.invite.ts"
+import { networkMessage } from "../../src/schema/capabilities/network.message.ts"
 
 const touch: Touch = {
   run_id: "run_touch",
@@ -30,7 +33,7 @@ const nothing: Conclusions = {
   truncated: false,
   limit: 50,
   last_touch: null,
-  mentioned_only: false,
+  last_contact: null,
   reusable: null,
   failed_touches: 0,
   in_flight: 0
@@ -47,8 +50,11 @@ describe("conclusions", () => {
   })
 
   test.each([
-    [{ last_touch: touch }, /^Already contacted: email\.send succeeded on 2026-03-04 \(run_touch\)/],
-    [{ last_touch: touch, mentioned_only: true }, /^Mentioned, not contacted: email\.send on 2026-03-04 \(run_touch\)/],
+    [
+      { last_touch: touch, last_contact: touch },
+      /^Already contacted: email\.send succeeded on 2026-03-04 \(run_touch\)/
+    ],
+    [{ last_touch: touch }, /^Mentioned, not contacted: email\.send on 2026-03-04 \(run_touch\)/],
     [{ reusable }, /^Already bought: email\.find on 2026-02-03\. .*GET \/v1\/runs\/run_bought /],
     [{ reusable: { ...reusable, capability: null, endpoint: "/people/{id}" } }, /^Already bought: \/people\/\{id\} on/],
     [{ failed_touches: 1 }, /^Never reached: 1 outbound run did not succeed\.$/],
@@ -64,7 +70,14 @@ describe("conclusions", () => {
   })
 
   test("the weightiest comes first, and a touch that succeeded outweighs those that did not", () => {
-    const hints = said({ last_touch: touch, failed_touches: 3, reusable, in_flight: 1, truncated: true })
+    const hints = said({
+      last_touch: touch,
+      last_contact: touch,
+      failed_touches: 3,
+      reusable,
+      in_flight: 1,
+      truncated: true
+    })
     expect(
       hints.map((hint) => (hint.split(/[ :]/)[0] === "Already" ? hint.split(":")[0] : hint.split(" ")[0]))
     ).toEqual(["Already contacted", "Already bought", "1", "Only"])
@@ -73,6 +86,26 @@ describe("conclusions", () => {
       "Already bought"
     ])
   })
+
+  test("a later touch of somebody else takes nothing away from the one that went to the subject", () => {
+    const later = { ...touch, run_id: "run_later", created_at: "2026-05-04T05:06:07.000Z" }
+    expect(said({ last_touch: later, last_contact: touch })).toEqual([
+      expect.stringMatching(/^Already contacted: email\.send succeeded on 2026-03-04 \(run_touch\)/)
+    ])
+    expect(said({ last_touch: later, failed_touches: 1 }).map((hint) => hint.split(":")[0])).toEqual([
+      "Mentioned, not contacted",
+      "Never reached"
+    ])
+  })
+})
+
+test("whom a touch goes to stands in members that its input has", () => {
+  const inputs = [emailSend, networkInvite, networkMessage].flatMap(({ input }) => [...input.fields])
+  expect(recipientFields.filter((field) => !inputs.includes(field))).toEqual([])
+  expect(inputs.filter((field) => !recipientFields.includes(field)).sort()).toEqual([
+    ...["account_id", "account_id", "from", "headers", "html", "message", "reply_to", "subject", "subject", "tags"],
+    ...["text", "text"]
+  ])
 })
 
 test("the outbound capabilities of the specification, and no others, are touches", () => {
@@ -80,17 +113,4 @@ test("the outbound capabilities of the specification, and no others, are touches
   expect(touchCapabilities.map(channelOf)).toEqual(["email", "network", "network"])
   for (const none of [null, "", "email.find", "email.send ", "EMAIL.SEND", "constructor", "__proto__"])
     expect(channelOf(none)).toBeNull()
-})
-
-test.each([
-  ["to[0]", false],
-  ["to", false],
-  ["cc[3]", false],
-  ["network_url", false],
-  ["from", true],
-  ["text", true],
-  ["headers.Reply-To", true],
-  ["", false]
-])("a touch whose match is at %p mentions only: %p", (path, mentions) => {
-  expect(isMention(path)).toBe(mentions)
 })

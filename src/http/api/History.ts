@@ -54,7 +54,11 @@ export const History = Schema.Struct({
   subject: HistorySubject,
   items: Schema.Array(HistoryItem),
   touches: Schema.Array(HistoryTouch),
+  /** The latest that succeeded, whoever it went to. */
   last_touch: Schema.NullOr(HistoryTouch),
+  /** A touch that succeeded went to the subject, and did not only come from it or mention it. */
+  contacted: Schema.Boolean,
+  last_contact: Schema.NullOr(HistoryTouch),
   reusable: Schema.Array(HistoryReusable),
   count: Schema.Int,
   by_status: Schema.Record(Schema.String, Schema.Int),
@@ -74,8 +78,10 @@ export const HistoryRow = Schema.Struct({
   seen: Schema.Boolean,
   count: Schema.Int,
   last_seen: Schema.NullOr(Schema.String),
+  /** As in the view of one. */
   contacted: Schema.Boolean,
   last_touch: Schema.NullOr(HistoryTouch),
+  last_contact: Schema.NullOr(HistoryTouch),
   reusable: Schema.NullOr(HistoryReusable),
   /** Of a subject that does not read as the given kind. */
   error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))

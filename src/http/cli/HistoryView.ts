@@ -17,7 +17,7 @@ const touchOf = (touch: Touch | null, now: number) =>
 export const historyLines = (text: string, screen: ScreenShape, now: number): Lines | null => {
   const found = decoded(History, text)
   if (found === null) return null
-  const { subject, items, last_touch, reusable, hints, count, charged } = found
+  const { subject, items, last_contact, reusable, hints, count, charged } = found
   const bold = (line: string) => screen.paint("bold", line)
   const [newest] = reusable
   return [
@@ -26,7 +26,7 @@ export const historyLines = (text: string, screen: ScreenShape, now: number): Li
         ["subject", `${subject.normalized} (${subject.kind})`],
         ["runs", count],
         ["charged", dollars(charged)],
-        ["contacted", touchOf(last_touch, now) ?? "no"],
+        ["contacted", touchOf(last_contact, now) ?? "no"],
         ["reusable", newest === undefined ? "nothing" : `${newest.run_id} (${newest.capability ?? newest.endpoint})`]
       ],
       screen.width,
@@ -75,7 +75,7 @@ export const batchLines = (text: string, screen: ScreenShape, now: number): Line
       [
         { title: "SUBJECT", of: (row) => row.query, least: 16 },
         { title: "SEEN", of: (row) => (row.error === undefined ? row.count : "?"), right: true },
-        { title: "CONTACTED", of: (row) => touchOf(row.last_touch, now) ?? "no" },
+        { title: "CONTACTED", of: (row) => touchOf(row.last_contact, now) ?? "no" },
         { title: "REUSABLE", of: (row) => row.error?.message ?? row.reusable?.run_id ?? null, least: 12 }
       ],
       screen.width,

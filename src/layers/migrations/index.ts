@@ -10,6 +10,7 @@ import { chain } from "./0008_chain.ts"
 import { payments } from "./0009_payments.ts"
 import { referrals } from "./0010_referrals.ts"
 import { history } from "./0011_history.ts"
+import { contacts } from "./0012_contacts.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -22,5 +23,6 @@ export const migrations = {
   "0008_chain": chain,
   "0009_payments": payments,
   "0010_referrals": referrals,
-  "0011_history": history
+  "0011_history": history,
+  "0012_contacts": contacts
 }
