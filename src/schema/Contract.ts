@@ -4,7 +4,7 @@
  * Types come from an Effect schema, the published document is generated from it, and the very same document is what Ajv
  * compiles. So "run accepts exactly what inspect stated" holds by construction.
  */
-import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js"
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
 import { type JsonSchema, Schema } from "effect"
 
@@ -91,16 +91,19 @@ export const contract = <T>(
     ...(isObject(flat) ? flat : {}),
     ...anyOf
   }
-  const validate = ajv.compile<T>(jsonSchema)
+  let compiled: ValidateFunction<T> | undefined
+  // Compiled at its first use: a process meets few of them, and all at once would be most of its start.
+  const validate = () => (compiled ??= ajv.compile<T>(jsonSchema))
   const properties = document.schema["properties"]
   const groups = options.anyOf?.map((group) => group.join(" + ")).join(", or ")
   return {
     jsonSchema,
     fields: typeof properties === "object" && properties !== null ? Object.keys(properties) : [],
-    accepts: (value): value is T => validate(value),
+    accepts: (value): value is T => validate()(value),
     issues: (value) => {
-      if (validate(value)) return []
-      const errors = validate.errors ?? []
+      const check = validate()
+      if (check(value)) return []
+      const errors = check.errors ?? []
       // A failed anyOf reports every branch; one sentence that names the alternatives says more.
       const lacksGroup = errors.some((error) => error.keyword === "anyOf" && error.instancePath === "")
       const own = errors.filter((error) => !(lacksGroup && error.schemaPath.startsWith("#/anyOf"))).map(issueOf)
