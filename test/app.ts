@@ -21,7 +21,7 @@ import { MailStore } from "../src/layers/MailStore.ts"
 import { type Role, Settings } from "../src/layers/Settings.ts"
 import type { ProviderDocument } from "../src/schema/Endpoint.ts"
 import { dollars } from "../src/schema/Money.ts"
-import { freshDatabase } from "./postgres.ts"
+import { preparedDatabase } from "./postgres.ts"
 import { startRedis } from "./redis.ts"
 import { once } from "./undertaker.ts"
 
@@ -156,7 +156,7 @@ const collector = (lines: Array<string>) =>
 export const startApp = async (options: Options = {}): Promise<App> => {
   const { beside, role = "all" } = options
   const backend = beside?.backend ?? options.backend ?? "postgres"
-  const databaseUrl = beside?.databaseUrl ?? (await freshDatabase())
+  const databaseUrl = beside?.databaseUrl ?? (await preparedDatabase())
   const redisUrl = beside?.settings["REDIS_URL"] ?? (backend === "redis" ? freshRedis() : "")
   const settings = {
     PORT: "0",

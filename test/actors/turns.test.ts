@@ -19,10 +19,10 @@ import { RunStore } from "../../src/layers/RunStore.ts"
 import { Settings } from "../../src/layers/Settings.ts"
 import { TurnStore } from "../../src/layers/TurnStore.ts"
 import { dollars } from "../../src/schema/Money.ts"
-import { freshDatabase } from "../postgres.ts"
+import { preparedDatabase } from "../postgres.ts"
 
 const build = async () => {
-  const settings = Settings.layerFrom({ DATABASE_URL: await freshDatabase() })
+  const settings = Settings.layerFrom({ DATABASE_URL: await preparedDatabase() })
   const layer = WalletActor.layer.pipe(
     Layer.provideMerge(Executions.layer),
     Layer.provideMerge(Storage),

@@ -8,13 +8,13 @@ import { Storage } from "../../src/Storage.ts"
 import { CatalogImports, type ImportRequest } from "../../src/layers/CatalogImports.ts"
 import { CatalogStore } from "../../src/layers/CatalogStore.ts"
 import { Settings } from "../../src/layers/Settings.ts"
-import { freshDatabase } from "../postgres.ts"
+import { preparedDatabase } from "../postgres.ts"
 
 const build = async () =>
   ManagedRuntime.make(
     CatalogImports.layer.pipe(
       Layer.provideMerge(Storage),
-      Layer.provideMerge(Settings.layerFrom({ DATABASE_URL: await freshDatabase() }))
+      Layer.provideMerge(Settings.layerFrom({ DATABASE_URL: await preparedDatabase() }))
     )
   )
 let runtime: Awaited<ReturnType<typeof build>>

@@ -3,7 +3,7 @@
  * virtual clock, shared by processes and outliving them.
  */
 import { beforeEach, describe, expect } from "bun:test"
-import { Effect, Exit, Layer, type Scope } from "effect"
+import { Context, Effect, Exit, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Storage } from "../../src/Storage.ts"
@@ -14,25 +14,26 @@ import { Settings } from "../../src/layers/Settings.ts"
 import { type AttemptCount, type TurnEffects, TurnStore } from "../../src/layers/TurnStore.ts"
 import { latencyBucket } from "../../src/schema/Health.ts"
 import { effect } from "../it.ts"
-import { freshDatabase } from "../postgres.ts"
+import { preparedDatabase } from "../postgres.ts"
 
 let database = ""
 beforeEach(async () => {
-  database = await freshDatabase()
+  database = await preparedDatabase()
 })
 
 const minutes = (count: number) => `${count} minutes` as const
 const days = (count: number) => `${count * 24} hours` as const
 
-/** One process: it looks only when it is told to. */
-const process = () =>
-  Layer.build(
-    Health.layer.pipe(
-      Layer.provideMerge(Storage),
-      Layer.provideMerge(Settings.layerFrom({ DATABASE_URL: database, RUNGATE_HEALTH_SECONDS: "0" })),
-      Layer.fresh
-    )
-  )
+/**
+ * One process: it looks only when it is told to. Its other timers stay in real time, or thirty days would be a quarter of a million
+ * rounds of theirs.
+ */
+const process = Effect.fnUntraced(function* () {
+  const settings = Settings.layerFrom({ DATABASE_URL: database, RUNGATE_HEALTH_SECONDS: "0" })
+  const storage = yield* TestClock.withLive(Layer.build(Layer.fresh(Storage.pipe(Layer.provideMerge(settings)))))
+  const health = yield* Layer.build(Layer.fresh(Health.layer)).pipe(Effect.provideContext(storage))
+  return Context.merge(storage, health)
+})
 type Process = Effect.Success<ReturnType<typeof process>>
 
 const nothing: TurnEffects = {

@@ -20,7 +20,7 @@ import { Settings } from "../../src/layers/Settings.ts"
 import { dollars, MicroUsd } from "../../src/schema/Money.ts"
 import { rawCharge, rawHold } from "../../src/schema/Pricing.ts"
 import { figures } from "../app.ts"
-import { freshDatabase } from "../postgres.ts"
+import { preparedDatabase } from "../postgres.ts"
 
 const amount = fc.bigInt({ min: 0n, max: 10n ** 12n }).map((micros) => MicroUsd(micros))
 const optional = fc.option(amount, { nil: null })
@@ -48,7 +48,7 @@ const build = async () =>
     WalletActor.layer.pipe(
       Layer.provideMerge(Executions.layer),
       Layer.provideMerge(Storage),
-      Layer.provideMerge(Settings.layerFrom({ DATABASE_URL: await freshDatabase() }))
+      Layer.provideMerge(Settings.layerFrom({ DATABASE_URL: await preparedDatabase() }))
     )
   )
 let runtime: Awaited<ReturnType<typeof build>>
