@@ -10,7 +10,7 @@ import * as NodeRuntime from "@effect/platform-node-shared/NodeRuntime"
 import * as NodeStdio from "@effect/platform-node-shared/NodeStdio"
 import * as NodeTerminal from "@effect/platform-node-shared/NodeTerminal"
 import { Cause, Effect, Exit, Layer, Logger } from "effect"
-import { CliError, CliOutput, Command } from "effect/cli"
+import { CliConfig, CliError, CliOutput, Command } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
 import { api } from "./http/cli/api.ts"
 import { call } from "./http/cli/call.ts"
@@ -28,12 +28,14 @@ import { Journal } from "./http/cli/Journal.ts"
 import { keys } from "./http/cli/keys.ts"
 import { login } from "./http/cli/login.ts"
 import { logout } from "./http/cli/logout.ts"
-import { presenter } from "./http/cli/presenter.ts"
+import { builtIns, presenterOf } from "./http/cli/presenter.ts"
 import { referrals } from "./http/cli/referrals.ts"
 import { run } from "./http/cli/run.ts"
 import { runs } from "./http/cli/runs.ts"
 import { Screen } from "./http/cli/Screen.ts"
 import { harmlessLines } from "./http/cli/text.ts"
+import { topup } from "./http/cli/topup.ts"
+import { spokenHttp } from "./http/cli/verbose.ts"
 import { wallet } from "./http/cli/wallet.ts"
 import { whoami } from "./http/cli/whoami.ts"
 import { Client, CommandFailed } from "./http/client/Client.ts"
@@ -42,7 +44,7 @@ import { Settings } from "./layers/Settings.ts"
 import packageJson from "../package.json" with { type: "json" }
 
 /** What a client's command may ask for: the service by its address, and the user's own files and terminal. */
-const Surroundings = Layer.mergeAll(Client.layer, Journal.layer).pipe(
+const Surroundings = Layer.mergeAll(Layer.provide(Client.layer, spokenHttp), Journal.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Credentials.layer, Screen.layer))
 )
 
@@ -55,6 +57,7 @@ const client = [
   Command.provide(runs, Surroundings),
   Command.provide(history, Surroundings),
   Command.provide(wallet, Surroundings),
+  Command.provide(topup, Surroundings),
   Command.provide(keys, Surroundings),
   Command.provide(guard, Surroundings),
   Command.provide(referrals, Surroundings),
@@ -117,7 +120,8 @@ rungate.pipe(
   // Nobody collects spans yet: making one for every statement and request would be work for nothing.
   Effect.withTracerEnabled(false),
   Effect.provide(FetchHttpClient.layer),
-  Effect.provideService(CliOutput.Presenter, presenter),
+  Effect.provideServiceEffect(CliOutput.Presenter, presenterOf(rungate, packageJson.version)),
+  Effect.provide(CliConfig.layer({ builtIns })),
   Effect.provide(Platform),
   Effect.provide(Logger.layer([Logger.consolePretty({ colors: "auto" })])),
   NodeRuntime.runMain({

@@ -5,6 +5,7 @@ import { DiscoverItem } from "../api/Discovery.ts"
 import type { ScreenShape, Style } from "./Screen.ts"
 import { decoded, type Lines } from "./show.ts"
 import { facts, table } from "./table.ts"
+import { spokenHints } from "./spoken.ts"
 import { cut, harmless, harmlessLines, wrap } from "./text.ts"
 import { dollars, durationOf } from "./values.ts"
 
@@ -65,9 +66,7 @@ const jsonLines = (value: unknown) => harmlessLines(JSON.stringify(value, null, 
 const section = (screen: ScreenShape, title: string, body: Lines): Lines =>
   body.length === 0 ? [] : ["", screen.paint("bold", title), ...body]
 
-/** What speaks HTTP is for programs. */
-const forPeople = (hints: ReadonlyArray<string>) =>
-  hints.filter((hint) => !/\b(GET|POST) \/v1\//.test(hint)).map((hint) => harmless(hint.replace(/^Or: /, "")))
+const forPeople = (hints: ReadonlyArray<string>) => spokenHints(hints).map(harmless)
 
 const hintLines = (screen: ScreenShape, hints: ReadonlyArray<string>) =>
   section(

@@ -3,8 +3,9 @@ import { Schema } from "effect"
 import { History, HistoryRow, type HistoryTouch } from "../api/History.ts"
 import type { ScreenShape } from "./Screen.ts"
 import { decoded, type Lines } from "./show.ts"
+import { spokenHints } from "./spoken.ts"
 import { facts, table } from "./table.ts"
-import { harmless, wrap } from "./text.ts"
+import { harmless } from "./text.ts"
 import { agoOf, dollars } from "./values.ts"
 
 type Touch = typeof HistoryTouch.Type
@@ -54,7 +55,7 @@ export const historyLines = (text: string, screen: ScreenShape, now: number): Li
             bold
           )
         ]),
-    ...(hints.length === 0 ? [] : ["", ...hints.flatMap((hint) => wrap(harmless(hint), screen.width))])
+    ...(hints.length === 0 ? [] : ["", ...spokenHints(hints).map(harmless)])
   ]
 }
 

@@ -4,7 +4,8 @@ import { isFinal, ListedRun, Run } from "../../schema/Run.ts"
 import type { ScreenShape } from "./Screen.ts"
 import { decoded, type Lines } from "./show.ts"
 import { type Column, facts, table } from "./table.ts"
-import { harmlessLines } from "./text.ts"
+import { spokenHints } from "./spoken.ts"
+import { harmless, harmlessLines } from "./text.ts"
 import { agoOf, dollars, durationOf, timeOf } from "./values.ts"
 
 type ListedRun = typeof ListedRun.Type
@@ -73,7 +74,19 @@ export const runLines = (text: string, screen: ScreenShape, quiet: boolean): Lin
             (line) => screen.paint("bold", line)
           )
         ]
-  return [...head, ...attempts, ...(result.length === 0 ? [] : ["", ...result])]
+  const hints = spokenHints(run.hints).map(harmless)
+  return [
+    ...head,
+    ...attempts,
+    ...(result.length === 0 ? [] : ["", ...result]),
+    ...(hints.length === 0 ? [] : ["", ...hints])
+  ]
+}
+
+/** What may help a run that did not deliver. */
+export const hintsAfter = (text: string): Lines => {
+  const run = decoded(Run, text)
+  return run === null || run.status === "succeeded" ? [] : spokenHints(run.hints)
 }
 
 /** What a run came to, in one line. */

@@ -4,7 +4,7 @@
  * A reader that goes away (`| head -1`) is no error: what is written after that is dropped, and the command ends as it would have.
  */
 import { Config, Context, Effect, Layer, Stdio, Terminal } from "effect"
-import { NoColor, NoInput } from "./globals.ts"
+import { NoColor, NoInput, Quiet } from "./globals.ts"
 import { harmless, harmlessLines } from "./text.ts"
 
 /** Wide enough for a table when the terminal does not say. */
@@ -27,8 +27,12 @@ export interface ScreenShape {
   readonly out: (text: string) => Effect.Effect<void>
   /** The reader of stdout is gone. */
   readonly closed: () => boolean
-  /** A sentence on stderr. */
+  /** Data as JSON, and no sentence that a user can do without. */
+  readonly quiet: boolean
+  /** A sentence on stderr; --quiet leaves it out. */
   readonly say: (text: string, style?: Style) => Effect.Effect<void>
+  /** A sentence on stderr that one must know, with --quiet too. */
+  readonly warn: (text: string, style?: Style) => Effect.Effect<void>
   /** A line on stderr that the next one overwrites; "" removes it. */
   readonly status: (text: string) => Effect.Effect<void>
   /** The line that the user types, without its end; null at the end of input. */
@@ -94,7 +98,8 @@ export class Screen extends Context.Service<Screen, ScreenShape>()("rungate/http
       const painting = (terminal: boolean) => (style: Style, text: string) =>
         !plain && (isForcing(forceColor) || terminal) ? `\u001b[${styles[style]}m${text}\u001b[0m` : text
       const paintError = painting(stderrIsTerminal)
-      const animated = stderrIsTerminal && term !== "dumb" && !isForcing(ci)
+      const quiet = yield* Quiet
+      const animated = !quiet && stderrIsTerminal && term !== "dumb" && !isForcing(ci)
       const out = writer(process.stdout)
       const err = writer(process.stderr)
       let standing = false
@@ -103,19 +108,22 @@ export class Screen extends Context.Service<Screen, ScreenShape>()("rungate/http
         standing = false
         return code
       }
+      const warn = (text: string, style?: Style) =>
+        Effect.suspend(() => {
+          const safe = harmlessLines(text)
+          return err.write(`${clear()}${style === undefined ? safe : paintError(style, safe)}\n`)
+        })
       return Screen.of({
         person,
+        quiet,
         askable: stdinIsTerminal && stderrIsTerminal && !(yield* NoInput) && !isForcing(ci),
         animated,
         width: columns > 0 ? Math.max(widthMin, columns) : widthDefault,
         paint: painting(person),
         out: (text) => out.write(text),
         closed: out.gone,
-        say: (text, style) =>
-          Effect.suspend(() => {
-            const safe = harmlessLines(text)
-            return err.write(`${clear()}${style === undefined ? safe : paintError(style, safe)}\n`)
-          }),
+        say: (text, style) => (quiet ? Effect.void : warn(text, style)),
+        warn,
         status: (text) =>
           Effect.suspend(() => {
             if (!animated) return Effect.void

@@ -10,7 +10,7 @@ import { type Answer, Client } from "../client/Client.ts"
 import type { CommandFailed } from "../client/CommandFailed.ts"
 import { type Exit, exitOfError, exits, fail } from "./exits.ts"
 import { type Entry, Journal, joinMinutes } from "./Journal.ts"
-import { adviceFor } from "./problems.ts"
+import { sentenceFor } from "./problems.ts"
 import { Screen } from "./Screen.ts"
 import { failureOf } from "./show.ts"
 import { widthOf } from "./text.ts"
@@ -48,7 +48,10 @@ export const outcomeOf = (run: Known): CommandFailed | null => {
       : run.status === "timed_out"
         ? "timed_out"
         : exitOfError(run.error?.code ?? "")
-  return fail(exit, `${run.error?.message ?? `The run is ${run.status}.`}${adviceFor(run.error?.code ?? "")}`)
+  return fail(
+    exit,
+    run.error === undefined ? `The run is ${run.status}.` : sentenceFor(run.error.code, run.error.message)
+  )
 }
 
 /** Elapsed seconds and the run's id, from the first second on. */
@@ -73,7 +76,7 @@ const interrupted = (run_id: Ref.Ref<string | null>) =>
   Effect.gen(function* () {
     const screen = yield* Screen
     const known = yield* Ref.get(run_id)
-    yield* screen.say(
+    yield* screen.warn(
       known === null
         ? `Interrupted before the service answered; the run may be under way. Join it with: rungate runs resume (or the same command within ${joinMinutes} minutes)`
         : `Interrupted. The run ${known} goes on; wait for it with: ${waitCommand(known)}`
@@ -113,6 +116,8 @@ export interface Waiting {
   readonly seconds: number | null
   /** Come back at once with the run's id. */
   readonly async: boolean
+  /** Told the run's id as soon as it is known and the run goes on. */
+  readonly onNamed?: (run_id: string) => Effect.Effect<void>
 }
 
 const withWait = (body: string, seconds: number) => `${body.slice(0, -1)},"wait_seconds":${seconds}}`
@@ -122,7 +127,11 @@ const withWait = (body: string, seconds: number) => `${body.slice(0, -1)},"wait_
  *
  * What was sent `before`, by an earlier command, may be a run already: then no refusal and no silence is a reason to forget it.
  */
-export const deliver = Effect.fnUntraced(function* (entry: Entry, before: boolean, { seconds, async }: Waiting) {
+export const deliver = Effect.fnUntraced(function* (
+  entry: Entry,
+  before: boolean,
+  { seconds, async, onNamed }: Waiting
+) {
   const { send } = yield* Client
   const journal = yield* Journal
   const known = yield* Ref.make<string | null>(entry.run_id)
@@ -150,6 +159,7 @@ export const deliver = Effect.fnUntraced(function* (entry: Entry, before: boolea
       return answer
     }
     const named = yield* journal.named(entry, run.run_id)
+    if (onNamed !== undefined) yield* onNamed(run.run_id)
     if (async) {
       yield* journal.handOver(named)
       return answer
@@ -171,7 +181,7 @@ const lost = (run_id: Ref.Ref<string | null>) =>
   Effect.gen(function* () {
     const screen = yield* Screen
     const known = yield* Ref.get(run_id)
-    yield* screen.say(
+    yield* screen.warn(
       known === null
         ? `The run may be under way. Join it with: rungate runs resume (or the same command within ${joinMinutes} minutes)`
         : `The run ${known} goes on; wait for it with: ${waitCommand(known)}`
@@ -185,7 +195,7 @@ export const leftBy = Effect.fnUntraced(function* (asked: string, again: boolean
   const left = again ? null : yield* journal.left(asked)
   if (left === null) return null
   const seconds = Math.round(((yield* Clock.currentTimeMillis) - left.sent_at) / 1000)
-  yield* screen.say(
+  yield* screen.warn(
     `Joining the run that this command started ${seconds} s ago${left.run_id === null ? "" : ` (${left.run_id})`}; it is paid once. --again starts another one.`
   )
   return yield* journal.adopt(left)

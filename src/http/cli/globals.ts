@@ -18,4 +18,19 @@ export const NoInput = GlobalFlag.Setting("no-input")({
   flag: Flag.Boolean("no-input").pipe(Flag.withDescription("never ask"), Flag.withDefault(false))
 })
 
-export const globals = [Profile, NoColor, NoInput] as const
+export const Quiet = GlobalFlag.Setting("quiet")({
+  flag: Flag.Boolean("quiet").pipe(
+    Flag.withAlias("q"),
+    Flag.withDescription("print the data as JSON, and nothing else but errors"),
+    Flag.withDefault(false)
+  )
+})
+
+export const Verbose = GlobalFlag.Setting("verbose")({
+  flag: Flag.Boolean("verbose").pipe(
+    Flag.withDescription("say on stderr what is asked of the service, and how long it takes"),
+    Flag.withDefault(false)
+  )
+})
+
+export const globals = [Profile, NoColor, NoInput, Quiet, Verbose] as const

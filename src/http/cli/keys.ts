@@ -60,14 +60,9 @@ const create = Command.make(
       Flag.withDescription("keep it in the profile instead of showing it"),
       Flag.withDefault(false)
     ),
-    quiet: Flag.Boolean("quiet").pipe(
-      Flag.withAlias("q"),
-      Flag.withDescription("print the key and nothing else"),
-      Flag.withDefault(false)
-    ),
     json
   },
-  Effect.fnUntraced(function* ({ name, environment, save, quiet, json }) {
+  Effect.fnUntraced(function* ({ name, environment, save, json }) {
     const { send } = yield* Client
     const { session, profile, url } = yield* Credentials
     const screen = yield* Screen
@@ -87,10 +82,10 @@ const create = Command.make(
       yield* saveKey(profile, { url, api_key: made.api_key }).pipe(
         Effect.tapError(() => send("DELETE", `/v1/api-keys/${encodeURIComponent(made.id)}`, { token }))
       )
-      return yield* quiet ? Effect.void : screen.say(`Made ${made.id} and saved it as profile "${profile}".`)
+      return yield* screen.say(`Made ${made.id} and saved it as profile "${profile}".`)
     }
     yield* screen.out(`${made.api_key}\n`)
-    if (!quiet) yield* screen.say(`Made ${made.id}. This is the only time that its key is shown.`)
+    yield* screen.say(`Made ${made.id}. This is the only time that its key is shown.`)
   })
 ).pipe(
   Command.withDescription("Make an API key; it is shown once"),

@@ -1,13 +1,55 @@
-/** What the command line itself says: help and versions on stdout, mistakes on stderr in a line each, and where the help is. */
-import { Effect } from "effect"
-import { CliOutput } from "effect/cli"
+/**
+ * What the command line itself says: help and versions on stdout, mistakes on stderr in a line each, and where the help is.
+ *
+ * `--help --json` is the same help for programs (tree.ts). The text names the defaults too, which Effect's own does not.
+ */
+import { Effect, Option, Stdio } from "effect"
+import { CliOutput, type Command, GlobalFlag, type HelpDoc } from "effect/cli"
+import { globals } from "./globals.ts"
 import { harmless } from "./text.ts"
+import { commandAt, commandTree, type CommandTree, helpJson } from "./tree.ts"
 
-export const presenter: CliOutput.Presenter = {
-  present: Effect.fnUntraced(function* (event) {
-    if (event._tag !== "InvalidInvocation") return yield* CliOutput.defaultPresenter.present(event)
-    const lines = event.errors.map((error) => `rungate: ${harmless(error.message)}`)
-    const help = `See: ${event.commandPath.join(" ")} --help`
-    yield* Effect.sync(() => process.stderr.write(`${[...lines, help].join("\n")}\n`))
+/** Of Effect's own flags those that help anybody here: `completions` is a command, and what commands ask, they ask themselves. */
+export const builtIns = [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.LogLevel] as const
+
+const withDefaults = (doc: HelpDoc.HelpDoc, tree: CommandTree): HelpDoc.HelpDoc => ({
+  ...doc,
+  flags: doc.flags.map((flag) => {
+    const found = tree.flags.find(({ name }) => name === flag.name)?.default ?? null
+    if (found === null || typeof found === "boolean") return flag
+    const described = Option.map(flag.description, (text) => `${text} (default: ${String(found)})`)
+    return { ...flag, description: described }
   })
-}
+})
+
+/** Effect sets suggestions in lines of their own; a mistake is one. */
+const sentence = (message: string) =>
+  message.replace(/\s*\n\s*Did you mean this\?\s*/, "; did you mean ").replace(/\s*\n\s*/g, " or ")
+
+/** `version` is the package's. */
+export const presenterOf = Effect.fnUntraced(function* (root: Command.Command.Any, version: string) {
+  const surroundings = yield* Effect.context<Command.Environment>()
+  const { args } = yield* Stdio.Stdio
+  const asJson = (yield* args).some((word) => word === "--json" || word === "-q" || word === "--quiet")
+
+  const help = Effect.fnUntraced(function* (event: Extract<CliOutput.Presenter.Event, { readonly _tag: "Help" }>) {
+    const { commandPath, helpDoc, reason } = event
+    if (asJson && reason === "Requested") {
+      const text = yield* helpJson(root, commandPath, [...builtIns, ...globals], version)
+      return yield* Effect.sync(() => process.stdout.write(text))
+    }
+    const tree = yield* commandTree(commandAt(root, commandPath), commandPath.slice(0, -1))
+    return yield* CliOutput.defaultPresenter.present({ ...event, helpDoc: withDefaults(helpDoc, tree) })
+  }, Effect.provideContext(surroundings))
+
+  const presenter: CliOutput.Presenter = {
+    present: Effect.fnUntraced(function* (event) {
+      if (event._tag === "Help") return void (yield* help(event))
+      if (event._tag !== "InvalidInvocation") return yield* CliOutput.defaultPresenter.present(event)
+      const lines = event.errors.map((error) => `rungate: ${harmless(sentence(error.message))}`)
+      const see = `See: ${event.commandPath.join(" ")} --help`
+      yield* Effect.sync(() => process.stderr.write(`${[...lines, see].join("\n")}\n`))
+    })
+  }
+  return presenter
+})

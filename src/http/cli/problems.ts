@@ -4,6 +4,7 @@ import { Detail } from "../../schema/Errors.ts"
 import type { CommandFailed } from "../client/CommandFailed.ts"
 import type { CredentialsShape } from "./Credentials.ts"
 import { exitOfError, fail } from "./exits.ts"
+import { spoken } from "./spoken.ts"
 
 export const PublicError = Schema.Struct({
   error: Schema.Struct({
@@ -21,18 +22,22 @@ const decodeText = Schema.decodeUnknownOption(Schema.fromJsonString(PublicError)
 export const publicError = (value: unknown): PublicError | null => Option.getOrNull(decode(value))
 export const publicErrorIn = (text: string): PublicError | null => Option.getOrNull(decodeText(text))
 
-const guard = "rungate spend-guard shows the limits and sets them."
-const find = "rungate discover finds what there is."
+const guard = "`rungate spend-guard` shows the limits and sets them."
+const find = "`rungate discover 'what you need'` finds what there is."
 const advices: Readonly<Record<string, string>> = {
-  insufficient_balance: "rungate wallet topup 25.00 pays in.",
+  insufficient_balance: "`rungate wallet topup 25.00` pays in.",
   budget_exceeded: guard,
   cost_limit_exceeded: guard,
   capability_not_found: find,
   endpoint_not_found: find,
   provider_not_found: find
 }
-/** What the user can do about an error, as a sentence after its message; "" when the message says it all. */
-export const adviceFor = (code: string): string => (advices[code] === undefined ? "" : ` ${advices[code]}`)
+/** A message of the API for people, and what they can do about it where it does not say. */
+export const sentenceFor = (code: string, message: string): string => {
+  const said = spoken(message)
+  const advice = advices[code]
+  return advice === undefined || said.includes("rungate ") ? said : `${said}${/[.!?]$/.test(said) ? "" : "."} ${advice}`
+}
 
 /** The service says invalid_request of an id that is nobody's, and names the place: here that is its own exit code. */
 const exitOf = ({ code, details = [] }: PublicError["error"]) =>
@@ -51,9 +56,9 @@ export const failureFor = (
   if (code === "unauthorized" && key === null) return fail("auth", missing)
   if (code === "unauthorized") {
     const where = source === "environment" ? "the key in RUNGATE_API_KEY" : "what you signed in with"
-    return fail("auth", `${url} refused ${where}: ${message}`)
+    return fail("auth", `${url} refused ${where}: ${spoken(message)}`)
   }
-  const more = details.slice(1).map((one) => `\n  ${one.path}: ${one.message}`)
+  const more = details.slice(1).map((one) => `\n  ${one.path}: ${spoken(one.message)}`)
   const quoted = quotingIt.includes(code) && request_id !== undefined ? ` Its request_id is ${request_id}.` : ""
-  return fail(exitOf(error), `${message}${adviceFor(code)}${quoted}${more.join("")}`)
+  return fail(exitOf(error), `${sentenceFor(code, message)}${quoted}${more.join("")}`)
 }

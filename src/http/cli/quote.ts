@@ -156,7 +156,8 @@ export const confirm = Effect.fnUntraced(function* (title: string, quote: Quote,
     guard.per_run_limit === null ? "" : `$${guard.per_run_limit} a run`,
     guard.daily_limit === null ? "" : `$${guard.daily_limit} a day, $${guard.spent_today} spent`
   ].filter((one) => one !== "")
-  yield* screen.say(
+  // With --quiet too: nobody says yes to what they were not shown.
+  yield* screen.warn(
     [
       `${title}: ${price}`,
       ...quote.notes.map((note) => `  ${note}`),

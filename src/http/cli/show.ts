@@ -26,7 +26,7 @@ export const jsonl = Flag.Boolean("jsonl").pipe(
 )
 
 export const formatOf = (screen: ScreenShape, flags: { readonly json: boolean; readonly jsonl?: boolean }): Format =>
-  flags.jsonl === true ? "jsonl" : flags.json || !screen.person ? "json" : "table"
+  flags.jsonl === true ? "jsonl" : flags.json || screen.quiet || !screen.person ? "json" : "table"
 
 /** The failure that an answer is; null for one that is none (below 400). */
 export const failureOf = Effect.fnUntraced(function* ({ status, text, request }: Answer) {
@@ -55,7 +55,7 @@ export type Lines = ReadonlyArray<string>
 export const lines = Effect.fnUntraced(function* (drawn: Lines | null, text: string) {
   const screen = yield* Screen
   if (drawn === null) {
-    yield* screen.say(newer)
+    yield* screen.warn(newer)
     return yield* screen.out(printed(text))
   }
   yield* screen.out(drawn.map((line) => `${line}\n`).join(""))

@@ -112,7 +112,9 @@ export const topup = Command.make(
     if (open) yield* openBrowser(url)
     if (!wait) return
     yield* waitForCredit(opened.session_id, seen).pipe(
-      Effect.onInterrupt(() => screen.say("Stopped waiting. The checkout stays open, and is credited when it is paid."))
+      Effect.onInterrupt(() =>
+        screen.warn("Stopped waiting. The checkout stays open, and is credited when it is paid.")
+      )
     )
     yield* screen.say(`Credited $${Money.usd(amount)}.`)
   })

@@ -1,0 +1,133 @@
+/**
+ * The commands as data: `--help --json`, for programs and agents that would otherwise read the help's text.
+ *
+ * Read from the very definitions that the command line is parsed by, so it can't say anything else than they do.
+ */
+import { Effect, Option, Predicate } from "effect"
+import { type Command, Param, Primitive } from "effect/cli"
+import { type Exit, exits, meanings } from "./exits.ts"
+
+/** A JSON value that a flag has when nobody gives it; null when it has none. */
+type Default = string | number | boolean | ReadonlyArray<string> | null
+
+export interface ParameterTree {
+  readonly name: string
+  /** As they are typed, such as -y. */
+  readonly aliases: ReadonlyArray<string>
+  readonly type: string
+  readonly required: boolean
+  /** Any number of them. */
+  readonly variadic: boolean
+  readonly default: Default
+  readonly choices: ReadonlyArray<string> | null
+  readonly description: string | null
+}
+
+export interface CommandTree {
+  readonly name: string
+  readonly path: ReadonlyArray<string>
+  /** As it is typed. */
+  readonly command: string
+  readonly aliases: ReadonlyArray<string>
+  readonly description: string | null
+  readonly arguments: ReadonlyArray<ParameterTree>
+  readonly flags: ReadonlyArray<ParameterTree>
+  readonly examples: ReadonlyArray<{ readonly command: string; readonly description: string | null }>
+  readonly commands: ReadonlyArray<CommandTree>
+}
+
+type Parameter = Param.Param<Param.ParamKind, unknown>
+
+/** What a parameter is made from: optional ones, lists and those with a schema wrap it. */
+const coreOf = (parameter: Parameter): Param.Single<Param.ParamKind, unknown> | null =>
+  Param.isSingle(parameter)
+    ? parameter
+    : Predicate.hasProperty(parameter, "param") && Param.isParam(parameter.param)
+      ? coreOf(parameter.param)
+      : null
+
+const isVariadic = (parameter: Parameter): boolean =>
+  parameter._tag === "Variadic" ||
+  (Predicate.hasProperty(parameter, "param") && Param.isParam(parameter.param) && isVariadic(parameter.param))
+
+const choicesOf = (primitive: Primitive.Primitive<unknown>): ReadonlyArray<string> | null =>
+  Predicate.hasProperty(primitive, "choiceKeys") && Array.isArray(primitive.choiceKeys)
+    ? primitive.choiceKeys.map(String)
+    : null
+
+const shownDefault = (value: unknown): Default => {
+  const found = Option.isOption(value) ? Option.getOrNull(value) : value
+  if (Array.isArray(found)) return found.length === 0 ? null : found.map(String)
+  return typeof found === "string" || typeof found === "number" || typeof found === "boolean" ? found : null
+}
+
+/** One flag or argument; null for one that help hides. */
+const parameterTree = Effect.fnUntraced(function* (parameter: Parameter) {
+  const core = coreOf(parameter)
+  if (core === null || core.hidden) return null
+  // Nothing at all is given: what comes is the default, and what fails is required.
+  const absent = yield* Effect.option(parameter.parse({ flags: {}, arguments: [] }))
+  const tree: ParameterTree = {
+    name: core.name,
+    aliases: core.aliases.map((alias) => (alias.length === 1 ? `-${alias}` : `--${alias}`)),
+    type: Primitive.getTypeName(core.primitiveType),
+    required: Option.isNone(absent),
+    variadic: isVariadic(parameter),
+    default: Option.match(absent, { onNone: () => null, onSome: ([, value]) => shownDefault(value) }),
+    choices: choicesOf(core.primitiveType),
+    description: Option.getOrNull(core.description)
+  }
+  return tree
+})
+
+const parameterTrees = (parameters: ReadonlyArray<Parameter>) =>
+  Effect.map(Effect.forEach(parameters, parameterTree), (trees) => trees.filter(Predicate.isNotNull))
+
+/** What a command takes. Effect keeps it under `config`; the test that compares with the text of the help would miss it. */
+const takenBy = (command: Command.Command.Any, kind: "flags" | "arguments"): ReadonlyArray<Parameter> => {
+  const config = Predicate.hasProperty(command, "config") ? command.config : null
+  const found = Predicate.hasProperty(config, kind) ? config[kind] : null
+  return Array.isArray(found) ? found.filter((one) => Param.isParam(one)) : []
+}
+
+export const childrenOf = (command: Command.Command.Any): ReadonlyArray<Command.Command.Any> =>
+  command.subcommands.flatMap(({ commands }) => commands).filter(({ unlisted }) => !unlisted)
+
+/** A command with all below it. `path` are the names above it. */
+export const commandTree = (
+  command: Command.Command.Any,
+  path: ReadonlyArray<string>
+): Effect.Effect<CommandTree, never, Command.Environment> =>
+  Effect.gen(function* () {
+    const here = [...path, command.name]
+    return {
+      name: command.name,
+      path: here,
+      command: here.join(" "),
+      aliases: command.alias === undefined ? [] : [command.alias],
+      description: command.description ?? null,
+      arguments: yield* parameterTrees(takenBy(command, "arguments")),
+      flags: yield* parameterTrees(takenBy(command, "flags")),
+      examples: command.examples.map((one) => ({ command: one.command, description: one.description ?? null })),
+      commands: yield* Effect.forEach(childrenOf(command), (child) => commandTree(child, here))
+    }
+  })
+
+const names = Object.keys(meanings).filter((name): name is Exit => name in exits)
+
+/** The command at a path, root first; as deep as the path can be followed. */
+export const commandAt = (root: Command.Command.Any, path: ReadonlyArray<string>): Command.Command.Any =>
+  path.slice(1).reduce((at, name) => childrenOf(at).find((child) => child.name === name) ?? at, root)
+
+/** What `--help --json` prints after the command at `path`. */
+export const helpJson = Effect.fnUntraced(function* (
+  root: Command.Command.Any,
+  path: ReadonlyArray<string>,
+  globals: ReadonlyArray<{ readonly flag: Parameter }>,
+  version: string
+) {
+  const tree = yield* commandTree(commandAt(root, path), path.slice(0, -1))
+  const global_flags = yield* parameterTrees(globals.map(({ flag }) => flag))
+  const exit_codes = names.map((name) => ({ code: exits[name], name, meaning: meanings[name] }))
+  return `${JSON.stringify({ version, ...tree, global_flags, exit_codes })}\n`
+})
