@@ -28,6 +28,7 @@ import { Journal } from "./http/cli/Journal.ts"
 import { keys } from "./http/cli/keys.ts"
 import { login } from "./http/cli/login.ts"
 import { logout } from "./http/cli/logout.ts"
+import { mcp } from "./http/cli/mcp.ts"
 import { builtIns, presenterOf } from "./http/cli/presenter.ts"
 import { referrals } from "./http/cli/referrals.ts"
 import { run } from "./http/cli/run.ts"
@@ -48,6 +49,13 @@ const Surroundings = Layer.mergeAll(Layer.provide(Client.layer, spokenHttp), Jou
   Layer.provideMerge(Layer.mergeAll(Credentials.layer, Screen.layer))
 )
 
+/** The exit code of a command that a signal ends. */
+const stopped = { exit_code: Number(exits.interrupted) }
+/** A server that is told to stop has done its work. */
+const stopsWell = Effect.sync(() => {
+  stopped.exit_code = exits.ok
+})
+
 /** What clients use: they know the service by its address, and none of its settings. */
 const client = [
   Command.provide(discover, Surroundings),
@@ -65,22 +73,15 @@ const client = [
   Command.provide(logout, Surroundings),
   Command.provide(whoami, Surroundings),
   Command.provide(api, Surroundings),
+  Command.provideEffectDiscard(Command.provide(mcp(packageJson.version), Surroundings), stopsWell),
   Command.provide(doctor(Surroundings), Screen.layer),
   Command.provide(completions, Screen.layer),
   Command.provide(help, Screen.layer)
 ] as const
-/** The exit code of a command that a signal ends. */
-const stopped = { exit_code: Number(exits.interrupted) }
 
 /** What operators use: they work on the database that the settings name. */
 const operator = [
-  // A service that is told to stop has done its work.
-  Command.provideEffectDiscard(
-    Command.provide(serve, Settings.layer),
-    Effect.sync(() => {
-      stopped.exit_code = exits.ok
-    })
-  ),
+  Command.provideEffectDiscard(Command.provide(serve, Settings.layer), stopsWell),
   Command.provide(audit, Settings.layer),
   Command.provide(catalog, Settings.layer),
   Command.provide(admin, Settings.layer)

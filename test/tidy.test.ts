@@ -7,7 +7,8 @@ import { dirname, join, normalize, relative } from "node:path"
 const arrows: Readonly<Record<string, ReadonlyArray<string>>> = {
   "http/api": ["http/api", "http/client", "http/cli", "schema"],
   "http/client": ["http/api", "http/client", "http/cli", "schema"],
-  "http/cli": ["http/api", "http/client", "http/cli", "schema"],
+  "http/cli": ["http/api", "http/client", "http/cli", "http/mcp", "schema"],
+  "http/mcp": ["http/api", "http/mcp", "schema"],
   http: ["http", "actors", "layers", "schema"],
   actors: ["actors", "layers", "schema"],
   layers: ["layers", "schema"],
@@ -281,7 +282,7 @@ describe("tidy finds", () => {
     [
       "a file outside the layers",
       { ...used("utils.ts"), "utils.ts": "/** U. */\nexport const x = 1\n" },
-      ["utils.ts: belongs into one of http/api, http/client, http/cli, http, actors, layers, schema"]
+      ["utils.ts: belongs into one of http/api, http/client, http/cli, http/mcp, http, actors, layers, schema"]
     ],
     [
       "casts, but not const, renames, strings or comments",

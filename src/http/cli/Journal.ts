@@ -72,6 +72,8 @@ export interface Order {
   readonly asked: string
   /** What is sent: the same, perhaps under the cap that the user has said yes to. */
   readonly body: string
+  /** One is made when left out. It becomes the name of a file. */
+  readonly idempotency_key?: string | undefined
 }
 
 export class Journal extends Context.Service<
@@ -85,6 +87,10 @@ export class Journal extends Context.Service<
     readonly adopt: (entry: Entry) => Effect.Effect<Entry, CommandFailed>
     readonly named: (entry: Entry, run_id: string) => Effect.Effect<Entry, CommandFailed>
     readonly handOver: (entry: Entry) => Effect.Effect<Entry, CommandFailed>
+    /** The run that was sent under this key and that nobody has seen end; null when there is none. */
+    readonly find: (idempotency_key: string) => Effect.Effect<Entry | null, CommandFailed>
+    /** This process goes on and waits no longer: the same command again means this run, as if the process were gone. */
+    readonly letGo: (idempotency_key: string) => Effect.Effect<void>
     readonly close: (entry: Entry) => Effect.Effect<void>
     /** Forgets a run that turned out to be final. */
     readonly closeRun: (run_id: string) => Effect.Effect<void>
@@ -128,10 +134,12 @@ export class Journal extends Context.Service<
           .sort((a, b) => a.sent_at - b.sent_at)
       })
 
+      const find = (idempotency_key: string) =>
+        Effect.map(all, (entries) => entries.find((entry) => entry.idempotency_key === idempotency_key) ?? null)
+
       return Journal.of({
-        open: Effect.fnUntraced(function* ({ title, asked, body }) {
+        open: Effect.fnUntraced(function* ({ title, asked, body, idempotency_key = `cli_${crypto.randomUUID()}` }) {
           const sent_at = yield* Clock.currentTimeMillis
-          const idempotency_key = `cli_${crypto.randomUUID()}`
           const entry: Entry = {
             version: 1,
             idempotency_key,
@@ -159,6 +167,17 @@ export class Journal extends Context.Service<
         adopt: (entry) => save({ ...entry, process: own }),
         named: (entry, run_id) => save({ ...entry, run_id }),
         handOver: (entry) => save({ ...entry, handed_over: true }),
+        find,
+        letGo: (idempotency_key) =>
+          find(idempotency_key).pipe(
+            // A process of this number that began at no time is nobody.
+            Effect.flatMap((entry) =>
+              entry === null ? Effect.void : save({ ...entry, process: { ...own, began: "let go" } })
+            ),
+            // Then it is resumed when the process is gone.
+            Effect.catch(() => Effect.void),
+            Effect.asVoid
+          ),
         close,
         closeRun: (run_id) =>
           all.pipe(

@@ -1,0 +1,75 @@
+/**
+ * `rungate mcp`: the service as tools for an agent host (Claude Desktop, Cursor, …), over stdin and stdout.
+ *
+ * The host starts it and talks to it; a person wants `--print-config`, which is what to paste into the host's settings.
+ */
+import { Config, Effect } from "effect"
+import { Command, Flag } from "effect/cli"
+import { Credentials, defaultProfile } from "./Credentials.ts"
+import { Screen } from "./Screen.ts"
+
+/** Where the user's own files are: a host that is no shell does not know. */
+const folders = ["XDG_CONFIG_HOME", "XDG_STATE_HOME"]
+
+/** The compiled file (scripts/compile.ts) is a program of its own; else Bun runs our source, with the flags it has now. */
+const compiled = /[$~]bun/i.test(import.meta.dir)
+const program = () => ({
+  command: process.execPath,
+  args: compiled ? [] : [...process.execArgv, Bun.main]
+})
+
+/** What a host starts: by absolute paths, because it has no shell's PATH; and without the key. */
+const hostConfig = Effect.gen(function* () {
+  const { url, profile, source } = yield* Credentials
+  const found = yield* Effect.forEach(folders, (name) =>
+    Effect.map(Config.String(name).pipe(Config.withDefault("")), (value) => [name, value] as const)
+  )
+  const { command, args } = program()
+  const env = Object.fromEntries([
+    ...(source === "profile" && profile !== defaultProfile ? [] : [["RUNGATE_URL", url] as const]),
+    ...found.filter(([, value]) => value !== "")
+  ])
+  const named = profile === defaultProfile ? [] : ["--profile", profile]
+  return { mcpServers: { rungate: { command, args: [...args, "mcp", ...named], env } } }
+}).pipe(Effect.orDie)
+
+const sayWhoPays = Effect.gen(function* () {
+  const { source, profile, url } = yield* Credentials
+  const screen = yield* Screen
+  yield* screen.say(
+    source === "profile" || source === "session"
+      ? `It uses what is saved as profile "${profile}" for ${url}; there is no secret in it.`
+      : `There is no saved key for ${url}, and none is printed: save one with rungate login --with-token, or add RUNGATE_API_KEY to "env".`
+  )
+})
+
+const usedByHosts =
+  "This waits for an agent host to talk to it (Ctrl-D ends it). rungate mcp --print-config prints what to paste into a host's settings."
+
+/** `version` is what the host is told. */
+export const mcp = (version: string) =>
+  Command.make(
+    "mcp",
+    {
+      print_config: Flag.Boolean("print-config").pipe(
+        Flag.withDescription("print the JSON for an agent host's settings, and serve nothing"),
+        Flag.withDefault(false)
+      )
+    },
+    Effect.fnUntraced(function* ({ print_config }) {
+      const screen = yield* Screen
+      if (print_config) {
+        yield* screen.out(`${JSON.stringify(yield* hostConfig, null, 2)}\n`)
+        return yield* sayWhoPays
+      }
+      if (screen.askable) yield* screen.say(usedByHosts)
+      const { serveStdio } = yield* Effect.promise(() => import("./mcpStdio.ts"))
+      yield* serveStdio(version)
+    })
+  ).pipe(
+    Command.withDescription("Serve the tools of an agent host (Model Context Protocol) over stdin and stdout"),
+    Command.withExamples([
+      { command: "rungate mcp --print-config", description: "What to paste into a host's settings" },
+      { command: "claude mcp add rungate -- rungate mcp", description: "Or let the host do it" }
+    ])
+  )
