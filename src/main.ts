@@ -27,6 +27,7 @@ import { inspect } from "./http/cli/inspect.ts"
 import { Journal } from "./http/cli/Journal.ts"
 import { keys } from "./http/cli/keys.ts"
 import { login } from "./http/cli/login.ts"
+import { logs } from "./http/cli/logs.ts"
 import { logout } from "./http/cli/logout.ts"
 import { mcp } from "./http/cli/mcp.ts"
 import { builtIns, presenterOf } from "./http/cli/presenter.ts"
@@ -63,6 +64,7 @@ const client = [
   Command.provide(run, Surroundings),
   Command.provide(call, Surroundings),
   Command.provide(runs, Surroundings),
+  Command.provide(logs, Surroundings),
   Command.provide(history, Surroundings),
   Command.provide(wallet, Surroundings),
   Command.provide(topup, Surroundings),

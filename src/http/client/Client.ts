@@ -37,6 +37,8 @@ export interface Ask {
   readonly seconds?: number
   /** Ask again also when nobody listens: what was started before goes on when the service is back. */
   readonly patient?: boolean
+  /** Ask once: who goes on asking does it at a pace of their own, and sees refusals and losses as they are. */
+  readonly once?: boolean
 }
 
 const answerSeconds = 30
@@ -77,6 +79,7 @@ export class Client extends Context.Service<
         ...mannerDefault,
         answer_seconds: ask.seconds ?? answerSeconds,
         patient: ask.patient ?? false,
+        again_seconds: ask.once === true ? 0 : mannerDefault.again_seconds,
         onAgain: (why, seconds) => screen.say(`${why}; trying again in ${seconds} s.`)
       })
 
