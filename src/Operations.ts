@@ -4,7 +4,6 @@
  */
 import { Clock, Console, Effect, Layer, Result } from "effect"
 import { plain } from "./AdminOutput.ts"
-import { service, worker } from "./App.ts"
 import { CommandFailed } from "./http/client/Client.ts"
 import { Audit } from "./layers/Audit.ts"
 import type { Violation } from "./layers/audit/equations.ts"
@@ -17,10 +16,14 @@ import { usd } from "./schema/Money.ts"
 import { Storage } from "./Storage.ts"
 import { welcome } from "./Welcome.ts"
 
+/** All of the service, which the other commands do without. */
+const application = Effect.promise(() => import("./App.ts"))
+
 export const serve = (role: Role) =>
   role === "worker"
     ? Effect.scoped(
         Effect.gen(function* () {
+          const { worker } = yield* application
           yield* Layer.build(worker)
           yield* Effect.logInfo("Rungate worker is taking turns and executing runs")
           yield* Effect.never
@@ -28,6 +31,7 @@ export const serve = (role: Role) =>
       )
     : Effect.scoped(
         Effect.gen(function* () {
+          const { service } = yield* application
           const context = yield* Layer.build(service(role))
           yield* Effect.provideContext(welcome, context)
           yield* Effect.never

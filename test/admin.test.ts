@@ -1,9 +1,11 @@
-/** The operator's commands, as real processes beside a running service, before it and without it. */
+/** The operator's commands, as real processes of the compiled file, beside a running service, before it and without it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type App, backends, startApp, type Tenant, until, verify } from "./app.ts"
-import { runMain } from "./chaos/processes.ts"
+import { type Command, runMain } from "./chaos/processes.ts"
+import { compiledCommand } from "./command.ts"
 import { freshDatabase } from "./postgres.ts"
 
+const command: Command = [await compiledCommand()]
 let app: App
 let org: Tenant
 beforeAll(async () => {
@@ -13,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => app.stop())
 
 const admin = async (databaseUrl: string, ...args: ReadonlyArray<string>) => {
-  const { errors, output, ended } = runMain(["admin", ...args], { DATABASE_URL: databaseUrl })
+  const { errors, output, ended } = runMain(["admin", ...args], { DATABASE_URL: databaseUrl }, command)
   const { code } = await ended
   const out = output()
   return { code, out, err: errors(), body: out.startsWith("{") ? JSON.parse(out) : null }
@@ -236,7 +238,7 @@ test.if(backends.includes("redis"))("over Redis a credit is taken and answered, 
   const redis = await startApp({ backend: "redis" })
   const to = await redis.tenant()
   const env = { DATABASE_URL: redis.databaseUrl, REDIS_URL: redis.settings["REDIS_URL"] ?? "" }
-  const { ended, output } = runMain(["admin", "credit", to.org_id, "1.00", "--note", "n"], env)
+  const { ended, output } = runMain(["admin", "credit", to.org_id, "1.00", "--note", "n"], env, command)
   expect([(await ended).code, output()]).toEqual([0, expect.stringContaining("balance 1.00")])
   await redis.stop()
 })

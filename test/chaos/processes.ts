@@ -58,6 +58,8 @@ const environment = () => {
   return { PATH, HOME, TMPDIR, NO_COLOR: "1" }
 }
 
+export type Command = readonly [string, ...ReadonlyArray<string>]
+
 export interface Run {
   readonly child: ChildProcess
   readonly output: () => string
@@ -65,9 +67,15 @@ export interface Run {
   readonly ended: Promise<Ended>
 }
 
-/** `bun src/main.ts <args>` with just this environment. */
-export const runMain = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>): Run => {
-  const child = spawn(process.execPath, ["src/main.ts", ...args], {
+const sources: Command = [process.execPath, "src/main.ts"]
+
+/** `rungate <args>` with just this environment: the sources, or the one compiled file that `../command.ts` makes. */
+export const runMain = (
+  args: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>>,
+  [program, ...first]: Command = sources
+): Run => {
+  const child = spawn(program, [...first, ...args], {
     cwd: root,
     env: { ...environment(), ...env },
     stdio: ["ignore", "pipe", "pipe"]

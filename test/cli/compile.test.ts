@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type App, startApp, type Tenant } from "../app.ts"
+import { compiledCommand } from "../command.ts"
 
 const root = join(import.meta.dir, "..", "..")
 const folder = mkdtempSync(join(tmpdir(), "rungate-compile-"))
@@ -45,9 +46,7 @@ const trap = () => {
 
 test("one compiled file: starts, finds, and says what it can't", async () => {
   trap()
-  const made = await spawned([process.execPath, join(root, "scripts", "compile.ts"), "", folder])
-  expect([made.code, made.err]).toEqual([0, ""])
-  const file = join(folder, "rungate")
+  const file = await compiledCommand()
   const address = { RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key }
   const [version, found, wallet, away, serve] = await Promise.all([
     spawned([file, "--version"]),

