@@ -50,6 +50,8 @@ export interface Options {
   readonly beside?: App
   /** Environment variables. Rate limits are off unless a test sets them. */
   readonly settings?: Readonly<Record<string, string>>
+  /** Limits that no environment sets (references), so that a test reaches them. */
+  readonly limits?: Layer.Layer<never>
 }
 
 export interface Reply {
@@ -170,7 +172,11 @@ export const startApp = async (options: Options = {}): Promise<App> => {
   }
   const logs: Array<string> = []
   const scope = Scope.makeUnsafe()
-  const surroundings = Layer.mergeAll(Settings.layerFrom(settings), Logger.layer([collector(logs)]))
+  const surroundings = Layer.mergeAll(
+    Settings.layerFrom(settings),
+    Logger.layer([collector(logs)]),
+    options.limits ?? Layer.empty
+  )
   const build = <A, E>(layer: Layer.Layer<A, E, Settings>) =>
     Effect.runPromise(
       Layer.build(layer.pipe(Layer.provideMerge(surroundings))).pipe(Effect.provide(surroundings), Scope.provide(scope))

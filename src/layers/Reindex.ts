@@ -78,16 +78,20 @@ export class Reindex extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const restart = sql`DELETE FROM history_progress WHERE name = ${name}`
 
-      const page = sql<RunText>`
-        WITH cursor AS (SELECT coalesce(max(org_id), '') AS org_id, coalesce(max(run_id), '') AS run_id FROM history_progress WHERE name = ${name}),
-        next AS MATERIALIZED (
-          SELECT r.org_id, r.run_id, pg_column_size(r.input) + coalesce(pg_column_size(r.result), 0) AS bytes FROM runs r, cursor c
-          WHERE (r.org_id, r.run_id) > (c.org_id, c.run_id) ORDER BY r.org_id, r.run_id LIMIT ${pageMax}
-        ), weighed AS (SELECT org_id, run_id, sum(bytes) OVER (ORDER BY org_id, run_id) - bytes AS before FROM next)
-        SELECT r.org_id, r.run_id, r.capability, r.input::text AS input, r.plan::text AS plan, r.result::text AS result,
-               r.erased_at IS NOT NULL AS erased
-        FROM weighed w JOIN runs r ON r.org_id = w.org_id AND r.run_id = w.run_id
-        WHERE w.before < ${pageBytesMax} ORDER BY r.org_id, r.run_id FOR SHARE OF r`
+      /** The places of the page are bound first: as a join, Postgres would sort all that is left for each page. */
+      const page = Effect.gen(function* () {
+        const [at = { org_id: "", run_id: "" }] = yield* sql<{ org_id: string; run_id: string }>`
+          SELECT org_id, run_id FROM history_progress WHERE name = ${name}`
+        return yield* sql<RunText>`
+          WITH next AS MATERIALIZED (
+            SELECT org_id, run_id, pg_column_size(input) + coalesce(pg_column_size(result), 0) AS bytes FROM runs
+            WHERE (org_id, run_id) > (${at.org_id}, ${at.run_id}) ORDER BY org_id, run_id LIMIT ${pageMax}
+          ), weighed AS (SELECT org_id, run_id, sum(bytes) OVER (ORDER BY org_id, run_id) - bytes AS before FROM next)
+          SELECT r.org_id, r.run_id, r.capability, r.input::text AS input, r.plan::text AS plan, r.result::text AS result,
+                 r.erased_at IS NOT NULL AS erased
+          FROM weighed w JOIN runs r ON r.org_id = w.org_id AND r.run_id = w.run_id
+          WHERE w.before < ${pageBytesMax} ORDER BY r.org_id, r.run_id FOR SHARE OF r`
+      })
 
       /** Makes the index of these runs hold these places and no others. */
       const corrected = Effect.fnUntraced(function* (rows: ReadonlyArray<RunText>, found: ReadonlyArray<Place>) {

@@ -50,14 +50,17 @@ describe("re-indexing", () => {
   const told = async (run: ReturnType<typeof reindex>) => {
     const { code } = await run.ended
     const runs = Number(/^(\d+) runs indexed/.exec(run.output())?.[1] ?? -1)
-    return { code, runs, errors: run.errors() }
+    const [, wrong, gone] = /: (\d+) were missing or wrong, (\d+) no longer/.exec(run.output()) ?? []
+    return { code, runs, wrong: Number(wrong), gone: Number(gone), errors: run.errors() }
   }
   const subjects = () => app.sql("SELECT * FROM run_subjects ORDER BY subject, run_id, in_result")
   const runsOf = async () => Number((await app.sql("SELECT count(*) AS n FROM runs WHERE erased_at IS NULL"))[0]?.["n"])
   const progress = () => app.sql("SELECT run_id FROM history_progress WHERE name = 'reindex'")
+  /** The index that a re-index makes for itself. */
+  const left = async () => (await app.sql("SELECT to_regclass('run_subjects_run')::text AS name"))[0]?.["name"]
   let org: Tenant
 
-  test("gives back every row that was lost, and none of what was erased", async () => {
+  test("gives back every row that was lost, and removes what no rule finds and what was erased", async () => {
     org = await app.tenant("20.00")
     const input = {
       profile: "https://uk.linkedin.com/in/ada-l/",
@@ -88,10 +91,20 @@ describe("re-indexing", () => {
     expect(before.filter((row) => row["run_id"] === gone.body.run_id)).toEqual([])
     await app.sql("DELETE FROM run_subjects")
     await app.sql("DELETE FROM run_words")
+    // What older rules found: in each run, in one that is erased, and in another place than today's.
+    const stale = await app.sql(
+      "INSERT INTO run_subjects SELECT hashtextextended(run_id, n), run_id, n > 2, n = 1, 'old' FROM runs, generate_series(1, 3) n RETURNING run_id"
+    )
+    expect(stale.map((row) => row["run_id"])).toContain(gone.body.run_id)
+    const [moved] = before
+    await app.sql("INSERT INTO run_subjects VALUES ($1, $2, NOT $3, NOT $4, 'old')", [
+      ...[moved?.["subject"], moved?.["run_id"], moved?.["in_result"], moved?.["exact"]]
+    ])
     expect((await org.get(asked("ada@one.example"))).body.count).toBe(0)
 
     const runs = await runsOf()
-    expect(await told(reindex())).toEqual({ code: 0, runs, errors: "" })
+    const repaired = { code: 0, runs, wrong: before.length, gone: stale.length, errors: "" }
+    expect(await told(reindex())).toEqual(repaired)
     expect(await subjects()).toEqual([...before])
     expect((await org.get(asked("ada@one.example"))).body).toEqual(answer)
     const named = () => org.get(asked("Ada Lovelace"))
@@ -100,10 +113,13 @@ describe("re-indexing", () => {
       async () => (await named()).body.count,
       (count) => count === 1
     )
-    // A second one changes nothing.
-    expect(await told(reindex())).toEqual({ code: 0, runs, errors: "" })
-    expect(await subjects()).toEqual([...before])
-    figures("history.reindex", { runs, subjects: before.length })
+    // A second one writes nothing.
+    const versions = () => app.sql("SELECT xmin::text, ctid::text FROM run_subjects ORDER BY ctid")
+    const written = await versions()
+    expect(await told(reindex())).toEqual({ ...repaired, wrong: 0, gone: 0 })
+    expect(await versions()).toEqual(written)
+    expect(await left()).toBeNull()
+    figures("history.reindex", { runs, subjects: before.length, removed: stale.length })
   })
 
   test("goes on where it was killed, says how far it is, and begins anew when it is told to", async () => {
@@ -127,7 +143,7 @@ describe("re-indexing", () => {
       await until("nothing waits", waited, (seconds) => seconds < 0)
     }
     const waiting = `SELECT coalesce(max(extract(epoch FROM now() - query_start)), -1)::float8 AS seconds FROM pg_stat_activity
-                     WHERE datname = current_database() AND wait_event = 'transactionid' AND query LIKE '%WITH cursor AS%'`
+                     WHERE datname = current_database() AND wait_event = 'transactionid' AND query LIKE '%WITH next AS%'`
     const waited = async () => Number((await app.sql(waiting))[0]?.["seconds"])
     const held = (seconds: number) => until("it is held", waited, (found) => found >= seconds)
     try {
@@ -137,8 +153,12 @@ describe("re-indexing", () => {
       await held(0)
       const [reached] = await progress()
       expect(reached?.["run_id"]).toBe(made[2 * page - 1])
+      const beside = reindex()
+      expect((await beside.ended).code).toBe(1)
+      expect(beside.errors()).toContain("Another rungate admin reindex-history is at work")
       first.child.kill("SIGKILL")
       expect((await first.ended).signal).toBe("SIGKILL")
+      expect(await left()).toBe("run_subjects_run")
       await release()
       const slow = await org.run({ capability: "email.verify", input: { email: "slow_1@sandbox.test" }, async: true })
 
@@ -159,12 +179,15 @@ describe("re-indexing", () => {
       await hold(made[page + page / 2])
       const third = reindex()
       await held(0)
+      // Another build was broken off before: such an index is none.
       third.child.kill("SIGKILL")
       await third.ended
       await release()
+      await app.sql("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'run_subjects_run'::regclass")
       expect(await told(reindex("--restart"))).toMatchObject({ code: 0, runs: all + 1 })
       const { body } = await org.post("/v1/history", { subjects: ["ada@many.example"] })
       expect(body.items[0].count).toBe(5 * page + 1)
+      expect(await left()).toBeNull()
       await app.books()
     } finally {
       await holder.end()
@@ -225,10 +248,16 @@ describe("retention", () => {
     await app.books()
   }, 60_000)
 
-  test("is off by default: a process without it erases nothing, however old", async () => {
+  test("is off by default: a process without it erases nothing, however old, and only clears up after a re-index", async () => {
     const org = await app.tenant("1.00")
     const ancient = await copies(org, await template(org, "ancient@one.example"), [3_000])
+    await app.sql("CREATE INDEX run_subjects_run ON run_subjects (run_id)")
     const beside = await startApp({ role: "worker", beside: app })
+    await until(
+      "the index that somebody left is gone",
+      () => app.sql("SELECT to_regclass('run_subjects_run') AS name"),
+      (rows) => rows[0]?.["name"] === null
+    )
     await beside.stop()
     expect(await erased(ancient)).toEqual([])
   })
