@@ -5,7 +5,7 @@
  */
 import { Config, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { Credentials, defaultProfile } from "./Credentials.ts"
+import { Credentials, defaultProfile, savedKeys, savedSessions } from "./Credentials.ts"
 import { Screen } from "./Screen.ts"
 
 /** Where the user's own files are: a host that is no shell does not know. */
@@ -18,26 +18,37 @@ const program = () => ({
   args: compiled ? [] : [...process.execArgv, Bun.main]
 })
 
+/** Whether a program that is given this profile finds what is saved for this address. */
+const isSaved = Effect.gen(function* () {
+  const { url, profile } = yield* Credentials
+  const saved = [yield* savedKeys, yield* savedSessions].map((profiles) =>
+    Object.hasOwn(profiles, profile) ? profiles[profile]?.url : undefined
+  )
+  return saved.some((one) => one?.replace(/\/+$/, "") === url)
+})
+
 /** What a host starts: by absolute paths, because it has no shell's PATH; and without the key. */
-const hostConfig = Effect.gen(function* () {
-  const { url, profile, source } = yield* Credentials
+const hostConfig = Effect.fnUntraced(function* (saved: boolean) {
+  const { url, profile } = yield* Credentials
   const found = yield* Effect.forEach(folders, (name) =>
-    Effect.map(Config.String(name).pipe(Config.withDefault("")), (value) => [name, value] as const)
+    Effect.map(Effect.orDie(Config.String(name).pipe(Config.withDefault(""))), (value) => [name, value] as const)
   )
   const { command, args } = program()
-  const env = Object.fromEntries([
-    ...(source === "profile" && profile !== defaultProfile ? [] : [["RUNGATE_URL", url] as const]),
-    ...found.filter(([, value]) => value !== "")
-  ])
+  // The profile says for which address it is.
+  const env = Object.fromEntries(
+    [["RUNGATE_URL", saved ? "" : url] as const, ...found].filter(([, value]) => value !== "")
+  )
   const named = profile === defaultProfile ? [] : ["--profile", profile]
   return { mcpServers: { rungate: { command, args: [...args, "mcp", ...named], env } } }
-}).pipe(Effect.orDie)
+})
 
-const sayWhoPays = Effect.gen(function* () {
-  const { source, profile, url } = yield* Credentials
+const printConfig = Effect.gen(function* () {
+  const { profile, url } = yield* Credentials
   const screen = yield* Screen
+  const saved = yield* isSaved
+  yield* screen.out(`${JSON.stringify(yield* hostConfig(saved), null, 2)}\n`)
   yield* screen.say(
-    source === "profile" || source === "session"
+    saved
       ? `It uses what is saved as profile "${profile}" for ${url}; there is no secret in it.`
       : `There is no saved key for ${url}, and none is printed: save one with rungate login --with-token, or add RUNGATE_API_KEY to "env".`
   )
@@ -58,10 +69,7 @@ export const mcp = (version: string) =>
     },
     Effect.fnUntraced(function* ({ print_config }) {
       const screen = yield* Screen
-      if (print_config) {
-        yield* screen.out(`${JSON.stringify(yield* hostConfig, null, 2)}\n`)
-        return yield* sayWhoPays
-      }
+      if (print_config) return yield* printConfig
       if (screen.askable) yield* screen.say(usedByHosts)
       const { serveStdio } = yield* Effect.promise(() => import("./mcpStdio.ts"))
       yield* serveStdio(version)

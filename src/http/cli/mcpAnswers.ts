@@ -41,8 +41,8 @@ const hints: Readonly<Record<string, string>> = {
   journal_unwritable: person
 }
 
-/** Where the advice depends on what was asked. */
-const advice = (code: string, name: string): ReadonlyArray<string> => {
+/** What to do about an error, in the words of the tools; it may depend on what was asked. */
+export const advice = (code: string, name: string): ReadonlyArray<string> => {
   const known = hints[code]
   if (known !== undefined) return [known]
   if (code === "invalid_request" && name === "run") {

@@ -15,7 +15,7 @@ import { resultCharsMax, type RunArguments, waitSecondsDefault } from "../mcp/To
 import { Credentials } from "./Credentials.ts"
 import { deliver, runIn, waitFor } from "./execution.ts"
 import { type Entry, Journal } from "./Journal.ts"
-import { answered, refusal, refusalIn, unanswered, withMembers } from "./mcpAnswers.ts"
+import { advice, answered, refusal, refusalIn, unanswered, withMembers } from "./mcpAnswers.ts"
 import { bodyOf } from "./spending.ts"
 
 /** Often enough that a host which counts from the last sign of life never gives up. */
@@ -77,7 +77,9 @@ const shown = Effect.fnUntraced(function* (
   }
   const pieces = inPieces(text, run.run_id, from)
   const waiting = JSON.stringify({ run_id: run.run_id, wait_seconds: waitSecondsDefault })
-  const next = isFinal(run.status) ? pieces.next : `The run is ${run.status}: wait for it with get_run ${waiting}.`
+  const next = isFinal(run.status)
+    ? (pieces.next ?? advice(run.error?.code ?? "", name)[0])
+    : `The run is ${run.status}: wait for it with get_run ${waiting}.`
   return answered(
     name,
     withMembers(pieces.text, {

@@ -25,6 +25,9 @@ const protocols = [
   McpProtocol.v2026_07_28
 ] as const
 
+/** As long as this process lives, and hosts ask anew when they start another. */
+const unchanging = { ttl: "1 hour", cacheScope: "private" } as const
+
 type Line = { readonly text: string } | { readonly code: number; readonly message: string }
 
 const tooLong: Line = { code: -32600, message: `A message has at most ${lineCharsMax} characters.` }
@@ -33,9 +36,11 @@ const tooLong: Line = { code: -32600, message: `A message has at most ${lineChar
 const lineOf = (text: string): Line => {
   try {
     const message: unknown = JSON.parse(text)
-    return typeof message === "object" && message !== null
-      ? { text }
-      : { code: -32600, message: "A message is a JSON object." }
+    if (typeof message !== "object" || message === null) return { code: -32600, message: "A message is a JSON object." }
+    const named = "id" in message && message.id !== null
+    return named && typeof message.id !== "string" && typeof message.id !== "number"
+      ? { code: -32600, message: "An id is a string or a number." }
+      : { text }
   } catch {
     return { code: -32700, message: "A message is one line of JSON." }
   }
@@ -103,6 +108,7 @@ export const serveStdio = Effect.fnUntraced(function* (version: string) {
     description: "A paid execution front door for data and outreach jobs",
     instructions,
     protocols,
+    cacheHints: { discover: unchanging, tools: unchanging, resourceTemplates: unchanging },
     registrations
   }).pipe(
     Layer.provide(Layer.effect(Stdio.Stdio, messagesOnly(ended))),

@@ -41,7 +41,11 @@ const reading = { readOnlyHint: true, destructiveHint: false, idempotentHint: tr
 /** What stands beside a run, so that a model always knows what is left and how to go on. */
 const beside = {
   wallet: Schema.NullOr(Wallet).annotate({ description: "after this call; null when it could not be read" }),
-  next: optional(Schema.String.annotate({ description: "how to go on, while done is false or result comes in parts" })),
+  next: optional(
+    Schema.String.annotate({
+      description: "how to go on: while done is false, where result comes in parts, on an error"
+    })
+  ),
   result_part: optional(
     Schema.Struct({
       text: Schema.String,
