@@ -6,7 +6,7 @@
  */
 import { recipientFields, touchCapabilities } from "../schema/History.ts"
 import { isRecord } from "../schema/Json.ts"
-import { extract } from "../schema/subjects/Extract.ts"
+import { extract, type Found } from "../schema/subjects/Extract.ts"
 
 export interface SubjectRow {
   readonly subject: bigint
@@ -23,7 +23,7 @@ const rowsMax = 1_000
 
 /** The index key of a subject (`e:ada@example.com`) in an organization. */
 export const subjectHash = (org_id: string, key: string): bigint =>
-  BigInt.asIntN(64, BigInt(Bun.hash.xxHash64(`${org_id} ${key}`)))
+  BigInt.asIntN(64, Bun.hash.xxHash64(`${org_id} ${key}`))
 
 const valueOf = (json: string): unknown => {
   if (json.length > jsonCharsMax) return json.slice(0, textCharsMax)
@@ -35,12 +35,15 @@ const valueOf = (json: string): unknown => {
 }
 
 /** Postgres takes no half of a letter: a turn that held one would fail for ever. */
-const shortened = (path: string) => path.slice(0, pathCharsMax).toWellFormed()
+const shortened = (path: string) => (path.length > pathCharsMax ? path.slice(0, pathCharsMax).toWellFormed() : path)
+
+const foundIn = (value: unknown): ReadonlyArray<Found> => {
+  const { found } = extract(value)
+  return found.length > rowsMax ? found.slice(0, rowsMax) : found
+}
 
 const rowsOf = (org_id: string, value: unknown): ReadonlyArray<SubjectRow> =>
-  extract(value)
-    .found.slice(0, rowsMax)
-    .map(({ key, path, exact }) => ({ subject: subjectHash(org_id, key), exact, path: shortened(path) }))
+  foundIn(value).map(({ key, path, exact }) => ({ subject: subjectHash(org_id, key), exact, path: shortened(path) }))
 
 /** What a raw run carries beside its input: the values in its path and query. */
 const addressed = (plan: unknown): unknown => {
@@ -100,7 +103,8 @@ export const requestSubjects = (
   }
   // Most plans hold no such request and are not worth parsing.
   const around = plan.includes('"raw"') ? rowsOf(org_id, addressed(valueOf(plan))) : []
-  return bestOf([...rowsOf(org_id, valueOf(input)), ...around])
+  const asked = rowsOf(org_id, valueOf(input))
+  return around.length === 0 ? asked : bestOf([...asked, ...around])
 }
 
 /** Of what was delivered, a JSON text. */
@@ -132,8 +136,15 @@ export const runSubjects = (
   return [...best.values()]
 }
 
+/** Most paths are `items[3].email` and need no escapes. */
+const unescaped = /^[\w$.[\]-]*$/
+const quoted = (path: string) => (unescaped.test(path) ? `"${path}"` : JSON.stringify(path))
+
 /** As a column of the mail: `[["<subject>", exact, path], …]`; null without any. */
 export const subjectsColumn = (org_id: string, result: string | null): string | null => {
-  const rows = resultSubjects(org_id, result).map(({ subject, exact, path }) => [String(subject), exact, path])
-  return rows.length === 0 ? null : JSON.stringify(rows)
+  if (result === null) return null
+  let rows = ""
+  for (const { key, path, exact } of foundIn(valueOf(result)))
+    rows += `${rows === "" ? "" : ","}["${subjectHash(org_id, key)}",${exact},${quoted(shortened(path))}]`
+  return rows === "" ? null : `[${rows}]`
 }

@@ -4,6 +4,7 @@
  * Private suffixes (github.io, blogspot.com) count as ordinary domains: ada.github.io is found under github.io, too.
  */
 import { parse } from "tldts"
+import { keyOf, type Name } from "./Form.ts"
 
 export interface Host {
   /** Punycode, lower case, without `www.` and the root's dot. IPv6 in brackets. */
@@ -14,6 +15,8 @@ export interface Host {
   readonly known: boolean
   /** It could as well be the name of a file. */
   readonly fileLike: boolean
+  /** Its domains, by which a query may mean what is on it; none for IP addresses. */
+  readonly domains: ReadonlyArray<Name>
 }
 
 const nameMax = 253
@@ -31,6 +34,9 @@ const foreign = /[\s/?#@:\\%<>|^]/
 const address = /^(\d{1,3}\.){3}\d{1,3}$/
 const options = { extractHostname: false, mixedInputs: false, allowPrivateDomains: false } as const
 
+/** An IP address is nobody's domain. */
+const numbered = (name: string): Host => ({ name, registrable: null, known: true, fileLike: false, domains: [] })
+
 const toAscii = (text: string): string | null => {
   const name = text.toLowerCase()
   if (ascii.test(name) && !name.includes("xn--")) return name
@@ -38,16 +44,33 @@ const toAscii = (text: string): string | null => {
   return URL.parse(`http://${text}/`)?.hostname ?? null
 }
 
-/** A host without port; null when it can't be one. Single labels and IP addresses are hosts, too. */
-export const readHost = (text: string): Host | null => {
-  if (text.length > nameMax * 4) return null
+/** A name of a hundred labels would be indexed a hundred times. */
+const parentsMax = 8
+
+/** The host and its parents up to the registrable domain. */
+const domainsOf = (name: string, registrable: string): ReadonlyArray<string> => {
+  if (name === registrable) return [registrable]
+  const found = [registrable]
+  const inner = name.slice(0, -registrable.length - 1).split(".")
+  let parent = registrable
+  for (const label of inner.reverse().slice(0, parentsMax - 2)) {
+    parent = `${label}.${parent}`
+    found.push(parent)
+  }
+  if (parent !== name) found.push(name)
+  return found.reverse()
+}
+
+export const domainKey = (name: string): string => keyOf("d", name)
+
+const read = (text: string): Host | null => {
   const found = toAscii(text)
   let name = found?.endsWith(".") ? found.slice(0, -1) : found
   if (name === null || name.length > nameMax || !labels.test(name)) return null
   if (address.test(name)) {
     // As a browser reads it: 010.1.1.1 is another address, 300.1.1.1 is none.
     const canonical = URL.parse(`http://${name}/`)?.hostname
-    return canonical === undefined ? null : { name: canonical, registrable: null, known: true, fileLike: false }
+    return canonical === undefined ? null : numbered(canonical)
   }
   const { hostname, domain, publicSuffix, isIcann, isIp } = parse(name, options)
   if (hostname === null || isIp) return null
@@ -58,30 +81,29 @@ export const readHost = (text: string): Host | null => {
     name,
     registrable: domain,
     known: isIcann === true || reservedEndings.has(name.slice(name.lastIndexOf(".") + 1)),
-    fileLike: !www && (fileEndings.has(ending) || library.test(name))
+    fileLike: !www && (fileEndings.has(ending) || library.test(name)),
+    domains: domain === null ? [] : domainsOf(name, domain).map((one) => ({ key: domainKey(one), exact: false }))
   }
+}
+
+/** The few hosts of a run stand in its input and all over its result; a stranger's must not fill the memory. */
+const known = new Map<string, Host | null>()
+const knownMax = 4_000
+
+/** A host without port; null when it can't be one. Single labels and IP addresses are hosts, too. */
+export const readHost = (text: string): Host | null => {
+  if (text.length > nameMax) return text.length > nameMax * 4 ? null : read(text)
+  const found = known.get(text)
+  if (found !== undefined) return found
+  const host = read(text)
+  if (known.size >= knownMax) known.clear()
+  known.set(text, host)
+  return host
 }
 
 /** The host of a URL that was parsed already. */
 export const parsedHost = (hostname: string): Host | null =>
-  hostname.startsWith("[") ? { name: hostname, registrable: null, known: true, fileLike: false } : readHost(hostname)
+  hostname.startsWith("[") ? numbered(hostname) : readHost(hostname)
 
 /** It is a domain by itself, whatever stands around it. */
 export const isDomain = (host: Host): boolean => host.registrable !== null && host.known
-
-/** A name of a hundred labels would be indexed a hundred times. */
-const parentsMax = 8
-
-/** The host and its parents up to the registrable domain: what a domain query may call it. Empty for IP addresses. */
-export const domainsOf = ({ name, registrable }: Host): ReadonlyArray<string> => {
-  if (registrable === null) return []
-  const found = [registrable]
-  const inner = name === registrable ? [] : name.slice(0, -registrable.length - 1).split(".")
-  let parent = registrable
-  for (const label of inner.reverse().slice(0, parentsMax - 2)) {
-    parent = `${label}.${parent}`
-    found.push(parent)
-  }
-  if (parent !== name) found.push(name)
-  return found.reverse()
-}

@@ -21,8 +21,12 @@ export const readAddress = (text: string, loose = false): Email | null => {
   const at = text.lastIndexOf("@")
   if (at < 1 || at > localMax + 2 || text.length > localMax + 1 + 1_012) return null
   const name = lower(plain(text.slice(0, at))).replace(/^"([^"\\]+)"$/, "$1")
-  if (name.length > localMax || !local.test(name)) return null
-  const host = readHost(plain(text.slice(at + 1)))
+  return local.test(name) ? addressOf(name, plain(text.slice(at + 1)), loose) : null
+}
+
+const addressOf = (name: string, place: string, loose: boolean): Email | null => {
+  if (name.length > localMax) return null
+  const host = readHost(place)
   if (host === null || host.registrable === null || !(loose || isDomain(host))) return null
   return { normalized: `${name}@${host.name}`, host }
 }
@@ -35,9 +39,18 @@ const decoded = (text: string): string => {
   }
 }
 
+const sign = /[@＠]|%40/
+/** An address and nothing else, as most are: no brackets, quotes or full stop, no name, no scheme. */
+const undressed = /^[\w+-]+(?:\.[\w+-]+)*@[\w.-]*[\w-]$/
+
 /** A whole value that is one address, in any dress. */
 export const readEmail = (value: string, loose = false): Email | null => {
-  if (value.length > lengthMax || !/[@＠]|%40/.test(value)) return null
+  if (value.length > lengthMax || !sign.test(value)) return null
+  if (undressed.test(value)) {
+    const text = value.toLowerCase()
+    const at = text.indexOf("@")
+    return addressOf(text.slice(0, at), text.slice(at + 1), loose)
+  }
   let text = plain(value).trim()
   const open = text.lastIndexOf("<")
   const close = text.lastIndexOf(">")
@@ -61,7 +74,7 @@ const bareAddress = (text: string): string => {
 
 /** Several addresses, as in the head of a message; null unless every part is one. */
 export const readEmails = (value: string, loose = false): ReadonlyArray<Email> | null => {
-  if (value.length > lengthMax || !/[,;]/.test(value)) return null
+  if (value.length > lengthMax || !/[,;]/.test(value) || !sign.test(value)) return null
   const found: Array<Email> = []
   for (const part of value.split(/[,;]/)) {
     if (part.trim() === "") continue

@@ -5,7 +5,7 @@
  */
 import { readEmails } from "./Email.ts"
 import type { Field } from "./Field.ts"
-import { type Name, visible } from "./Form.ts"
+import { visible } from "./Form.ts"
 import { readAccount } from "./Handle.ts"
 import { readNetwork } from "./Network.ts"
 import { network, platformCalled } from "./Platforms.ts"
@@ -51,6 +51,9 @@ const byField = (text: string, field: Field, { platform, parent }: Around): Read
 
 const dialled = /^\s*\(?(\+|00)\d/
 
+/** Whoever is named or mentioned has one of these, unless the field's name tells. */
+const telling = /[@.+:/%\u0080-\uFFFF]|00/
+
 /** A field that knows the platform knows better. */
 const isVague = ({ subject: { kind, normalized } }: Reading): boolean =>
   kind === "domain" || (kind === "handle" && !normalized.includes("/"))
@@ -64,17 +67,17 @@ export const extract = (json: unknown): { readonly found: ReadonlyArray<Found>; 
   let complete = true
   let chars = 0
   const budget: Budget = { left: placesMax }
-  const add = ({ key, exact }: Name, path: () => string) => {
+  const add = (key: string, exact: boolean, path: () => string) => {
     const known = found.get(key)
     if (known !== undefined && (known.exact || !exact)) return
     if (known === undefined && found.size >= keysMax) complete = false
     else found.set(key, { key, path: path(), exact })
   }
   const named = ({ names }: Reading, path: () => string) => {
-    for (const name of names) add(name, path)
+    for (const { key, exact } of names) add(key, exact, path)
   }
   const mentioned = ({ names }: Reading, path: () => string) => {
-    for (const { key } of names) add({ key, exact: false }, path)
+    for (const { key } of names) add(key, false, path)
   }
   const visit: Visit = (value, field, around, path) => {
     if (budget.left <= 0 || found.size >= keysMax) {
@@ -82,7 +85,9 @@ export const extract = (json: unknown): { readonly found: ReadonlyArray<Found>; 
       return
     }
     const phone = field.phone || (field.generic && around.parent.phone)
-    if (phone || (typeof value === "string" && dialled.test(value))) budget.left -= phoneCost
+    const hinted = field.handle || field.slug !== null
+    const told = phone || hinted || (typeof value === "string" && telling.test(value))
+    if (phone || (told && typeof value === "string" && dialled.test(value))) budget.left -= phoneCost
     if (typeof value === "number") {
       const reading =
         phone && Number.isSafeInteger(value)
@@ -96,10 +101,11 @@ export const extract = (json: unknown): { readonly found: ReadonlyArray<Found>; 
     if (chars > charsMax || value.length > stringMax) complete = false
     const room = Math.min(stringMax, value.length - Math.max(0, chars - charsMax))
     if (room <= 0) return
+    if (!told) return
     const host = field.host || (field.generic && around.parent.host)
-    const hinted = field.handle || field.slug !== null ? byField(visible(value).trim(), field, around) : null
     const reading = readValue(value, { phone, place: around.place, host })
-    const whole = reading === null || isVague(reading) ? (hinted ?? reading) : reading
+    const vague = hinted && (reading === null || isVague(reading))
+    const whole = (vague ? byField(visible(value).trim(), field, around) : null) ?? reading
     if (whole !== null) {
       named(whole, path)
       const { kind } = whole.subject

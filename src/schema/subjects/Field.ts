@@ -26,6 +26,8 @@ export interface Field {
   readonly country: number
   /** The value is a calling code. */
   readonly calling: boolean
+  /** The value says something about the values beside it: a country, a calling code, a platform. */
+  readonly tellsAround: boolean
   /** The name itself may be a subject, as in `{"ada@example.com": {…}}`. */
   readonly subject: boolean
 }
@@ -77,6 +79,7 @@ const blank: Field = {
   company: false,
   country: 0,
   calling: false,
+  tellsAround: false,
   subject: false
 }
 
@@ -97,6 +100,15 @@ const read = (name: string): Field => {
   const company = words.some((word) => companyWords.has(word))
   const alone = platform !== null && joined.length > 1 && (platformCalled(joined) !== null || rest.length === 0)
   const names = platform !== null && (alone || handles.has(last) || strictHandles.has(restJoined))
+  const tellsPlatform = platformTellers.has(joined) || joined.endsWith("platform")
+  const country = countryOf(words, joined)
+  const calling =
+    joined === "countrycode" ||
+    joined.endsWith("callingcode") ||
+    joined === "dialcode" ||
+    joined === "dialingcode" ||
+    joined === "callingcountrycode" ||
+    joined === "phonecountrycode"
   const slugged = joined.startsWith("public") && slugs.has(joined) ? "in" : company ? "company" : "in"
   return {
     phone: words.some((word) => phones.has(word)) && !about.has(last) && words[0] !== "has" && words[0] !== "is",
@@ -107,7 +119,7 @@ const read = (name: string): Field => {
         ? strictHandles.has(joined) || strictHandles.has(last) || joined.endsWith("screenname")
         : names && !onNetwork,
     platform,
-    tellsPlatform: platformTellers.has(joined) || joined.endsWith("platform"),
+    tellsPlatform,
     slug:
       joined === "publicidentifier" ||
       joined === "networkurl" ||
@@ -115,14 +127,9 @@ const read = (name: string): Field => {
         ? slugged
         : null,
     company,
-    country: countryOf(words, joined),
-    calling:
-      joined === "countrycode" ||
-      joined.endsWith("callingcode") ||
-      joined === "dialcode" ||
-      joined === "dialingcode" ||
-      joined === "callingcountrycode" ||
-      joined === "phonecountrycode",
+    country,
+    calling,
+    tellsAround: country > 0 || calling || tellsPlatform,
     subject
   }
 }

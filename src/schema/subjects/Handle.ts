@@ -6,7 +6,7 @@
  */
 import { network, named, type Platform, platformAt, platformCalled } from "./Platforms.ts"
 import { keyOf, lower, type Name, plain, visible } from "./Form.ts"
-import { parameter, type Url } from "./Url.ts"
+import { parameter, segmentsOf, type Url } from "./Url.ts"
 
 export interface Account {
   readonly platform: string | null
@@ -45,8 +45,8 @@ const placeOf = ({ first, under, at }: Platform, segments: ReadonlyArray<string>
 }
 
 /** Facebook's pages without a name of their own go by number. */
-const numbered = (url: Url): string | null => {
-  const [place = "", , id = ""] = url.segments
+const numbered = (url: Url, segments: ReadonlyArray<string>): string | null => {
+  const [place = "", , id = ""] = segments
   const found = place === "profile.php" ? parameter(url, "id") : place === "people" || place === "pages" ? id : ""
   return found !== null && /^\d{5,20}$/.test(found) ? found : null
 }
@@ -55,20 +55,23 @@ const numbered = (url: Url): string | null => {
 export const accountOf = (url: Url): { readonly account: Account; readonly exact: boolean } | null => {
   const platform = platformAt(url.host.name, url.host.registrable ?? "")
   if (platform === null || url.port !== "") return null
-  const number = platform.name === "facebook" ? numbered(url) : null
-  const place = number === null ? placeOf(platform, url.segments) : 0
+  const segments = segmentsOf(url)
+  const number = platform.name === "facebook" ? numbered(url, segments) : null
+  const place = number === null ? placeOf(platform, segments) : 0
   if (place < 0) return null
-  const found = account(platform.name, number ?? url.segments[place])
+  const found = account(platform.name, number ?? segments[place])
   if (found === null) return null
-  const [view, ...more] = number === null ? url.segments.slice(place + 1) : []
+  const [view, ...more] = number === null ? segments.slice(place + 1) : []
   return { account: found, exact: view === undefined || (platform.views.has(view.toLowerCase()) && more.length === 0) }
 }
 
+const mentionStart = new Set(["@", "/", "u", "U"])
 const mention = /^@[^\s@/]{1,100}$/u
 
 /** `@ada`, or Reddit's `u/ada`. */
 export const readMention = (value: string): Account | null => {
   const text = plain(value)
+  if (!mentionStart.has(text.charAt(0))) return null
   if (/^\/?u\/[\w-]{2,20}$/i.test(text)) return account("reddit", text.slice(text.indexOf("u/") + 2) || text.slice(-2))
   return mention.test(text) ? account(null, text.slice(1)) : null
 }

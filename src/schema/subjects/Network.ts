@@ -5,7 +5,7 @@
  * School and showcase pages share the companies' names, so they are companies.
  */
 import { lower, visible } from "./Form.ts"
-import { readUrl, sentenceEnd, type Url } from "./Url.ts"
+import { readUrl, segmentsOf, sentenceEnd, type Url } from "./Url.ts"
 
 const hosts = new Set(["linkedin.com", "linkedin.cn"])
 const people = new Set(["in", "pub"])
@@ -45,7 +45,8 @@ const movedSlug = (name: string, numbers: ReadonlyArray<string>): string => {
 /** The profile that a URL names, such as `in/ada-lovelace`; null when it names none. */
 export const profileOf = (url: Url): string | null => {
   if (!hosts.has(url.host.registrable ?? "")) return null
-  const segments = url.segments[0] === "mwlite" ? url.segments.slice(1) : url.segments
+  const parts = segmentsOf(url)
+  const segments = parts[0] === "mwlite" ? parts.slice(1) : parts
   const place = segments[0]?.toLowerCase() ?? ""
   const slug = slugOf(segments[1])
   if (slug === null) return null

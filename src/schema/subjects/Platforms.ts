@@ -199,6 +199,10 @@ const aliased: ReadonlyMap<string, string> = new Map(
 const hosted: ReadonlyMap<string, Platform> = new Map(
   platforms.flatMap((platform) => platform.hosts.map((host): [string, Platform] => [host, platform]))
 )
+/** `pinterest.` of `pinterest.*` */
+const anyEnding = Array.from(hosted).flatMap(([host, platform]) =>
+  host.endsWith(".*") ? [[host.slice(0, -1), platform] as const] : []
+)
 
 /** The professional network's accounts are profiles, not handles; data calls it a platform all the same. */
 export const network = "network"
@@ -217,7 +221,7 @@ export const platformCalled = (text: string): string | null => {
 
 /** The platform whose accounts live on this host; null for its other hosts, such as docs.github.com. */
 export const platformAt = (name: string, registrable: string): Platform | null => {
-  const found = hosted.get(registrable) ?? hosted.get(`${registrable.slice(0, registrable.indexOf("."))}.*`)
+  const found = hosted.get(registrable) ?? anyEnding.find(([stem]) => registrable.startsWith(stem))?.[1]
   if (found === undefined) return null
   const subdomain = name === registrable ? "" : name.slice(0, -registrable.length - 1)
   return subdomain === "" || subdomain === "m" || subdomain === "mobile" || found.subdomains?.test(subdomain)

@@ -4,7 +4,6 @@
  * One pass: every place that may begin a subject is read within a bounded window, and reading goes on behind what was found, so
  * the time grows with the text and with nothing else.
  */
-import { domainsOf } from "./Domain.ts"
 import { readAddress } from "./Email.ts"
 import { lengthMax } from "./Form.ts"
 import { readMention } from "./Handle.ts"
@@ -150,7 +149,7 @@ export const mentionsOfUrl = (url: string, tell: Tell) => {
 }
 
 const evident = ({ host, bareHost }: Url): boolean =>
-  host.known && !host.fileLike && (domainsOf(host).length > 0 || !bareHost)
+  host.known && !host.fileLike && (host.domains.length > 0 || !bareHost)
 
 interface Page {
   readonly url: Url | null

@@ -4,7 +4,7 @@
  * Forcing `domain` on an e-mail address or a URL gives its host: an agent that asks for the domain of what it has means that.
  */
 import type { Place } from "./Countries.ts"
-import { domainsOf, type Host, readHost } from "./Domain.ts"
+import { domainKey, type Host, readHost } from "./Domain.ts"
 import { readAddress, readEmail } from "./Email.ts"
 import {
   type Account,
@@ -19,7 +19,7 @@ import { profileOf, readNetwork } from "./Network.ts"
 import { readPhone } from "./Phone.ts"
 import { bare, keyOf, type Kind, lengthMax, type Name, type Subject, visible } from "./Form.ts"
 import { readText } from "./Text.ts"
-import { isHomePage, parameter, readUrl, sentenceEnd, type Url } from "./Url.ts"
+import { isHomePage, parameter, readUrl, segmentsOf, sentenceEnd, type Url } from "./Url.ts"
 
 export { type Kind, kinds, type Subject } from "./Form.ts"
 
@@ -40,14 +40,10 @@ export interface Reading {
 
 const subject = (kind: Kind, normalized: string): Subject => ({ kind, normalized })
 const exactly = (key: string): Name => ({ key, exact: true })
-const domainKey = (name: string): string => keyOf("d", name)
-/** A domain query also matches what is on the domain. */
-const onDomains = (host: Host): ReadonlyArray<Name> =>
-  domainsOf(host).map((name) => ({ key: domainKey(name), exact: false }))
 
 export const emailReading = ({ normalized, host }: { readonly normalized: string; readonly host: Host }): Reading => ({
   subject: subject("email", normalized),
-  names: [exactly(keyOf("e", normalized)), ...onDomains(host)]
+  names: [exactly(keyOf("e", normalized)), ...host.domains]
 })
 export const phoneReading = (number: string): Reading => ({
   subject: subject("phone", number),
@@ -66,13 +62,14 @@ const chats = new Set(["wa.me", "api.whatsapp.com", "web.whatsapp.com"])
 /** Chat links name a phone number. */
 const chatPhone = (url: Url): string | null => {
   if (!chats.has(url.host.name)) return null
-  const digits = url.host.name === "wa.me" ? url.segments[0] : parameter(url, "phone")
+  const digits = url.host.name === "wa.me" ? segmentsOf(url)[0] : parameter(url, "phone")
   return digits ? readPhone(`+${digits.replace(/^\+/, "")}`, { named: true, place: null }) : null
 }
 
 /** A URL names a profile, a phone, an account, a domain, or itself. */
 export const urlReading = (url: Url): Reading => {
-  const on = onDomains(url.host)
+  // A domain query also matches what is on the domain.
+  const on = url.host.domains
   const with_ = ({ subject, names }: Reading): Reading => ({ subject, names: [...names, ...on] })
   const profile = profileOf(url)
   if (profile !== null) return with_(networkReading(profile))
@@ -89,11 +86,11 @@ export const urlReading = (url: Url): Reading => {
   return { subject: subject("url", url.normalized), names: [page, ...authors, ...on] }
 }
 
-const pairs = new Set(["<>", '""', "''", "``", "“”", "()", "[]"])
+const pairs = new Map(Array.from(["<>", '""', "''", "``", "“”", "()", "[]"], ([open, close]) => [open, close]))
 /** An IPv6 host keeps its brackets. */
 const addressed = /^\[[0-9a-f.]*:[0-9a-f:.]*\]$/i
 const isWrapped = (text: string): boolean =>
-  text.length > 1 && pairs.has(text.charAt(0) + text.charAt(text.length - 1)) && !addressed.test(text)
+  text.length > 1 && pairs.get(text.charAt(0)) === text.charAt(text.length - 1) && !addressed.test(text)
 
 /** A URL may end in a bracket of its own, so only pairs and the sentence's punctuation go. */
 const unwrapped = (value: string): string => {
@@ -107,25 +104,40 @@ const unwrapped = (value: string): string => {
 /** Whoever can be named has one of these; most strings of a result have not, or have white space, too. */
 const hopeful = /[@＠.。．+＋:/]|^\(?00/
 
+/** One word that begins with a letter and ends in none of a sentence's signs: if it names anything, then a page or a host. */
+const addressLike = /^(?!tel:|u\/)[a-z][^\s@%,;\u0080-\uFFFF]*[^\s@%.,;:!'"\u0080-\uFFFF]$/i
+/** Several words and no sign of an address: it may mention somebody, but names nobody. */
+const prose = /^(?!tel:)[a-z](?=[^]*?\s\w)[^@%\u0080-\uFFFF]*$/i
+
+/** A phone number has one of these, or a field that says so, or forms that only normalizing makes plain. */
+const dialling = /[+\u0080-\uFFFF]|00|tel:/i
+
 /** A list of URLs names each of them. */
 const several = /[,;]https?:\/\//i
+
+const readPage = (text: string, { host }: Saying): Reading | null => {
+  const url = readUrl(text, host)
+  return url === null ? null : urlReading(url)
+}
 
 /** Reads a whole value; null when it names nothing but itself. Kind `text` is never a reading. */
 export const readValue = (value: string, saying: Saying): Reading | null => {
   if (value.length > lengthMax || value.length < 2) return null
   if (!saying.phone && !hopeful.test(value)) return null
+  if (addressLike.test(value)) return readPage(value, saying)
+  if (prose.test(value)) return null
   const text = visible(value).trim()
-  const spaced = /\s/.test(text)
   const email = readEmail(text, saying.host)
   if (email !== null) return emailReading(email)
-  const phone = readPhone(bare(text), { named: saying.phone, place: saying.place })
+  const inner = bare(text)
+  const phone =
+    saying.phone || dialling.test(inner) ? readPhone(inner, { named: saying.phone, place: saying.place }) : null
   if (phone !== null) return phoneReading(phone)
   const tight = unwrapped(text)
-  if (spaced && /\s/.test(tight)) return null
-  const mentioned = readMention(bare(text))
+  if (/\s/.test(tight)) return null
+  const mentioned = readMention(inner)
   if (mentioned !== null) return accountReading(mentioned)
-  const url = several.test(tight) ? null : readUrl(tight, saying.host)
-  return url === null ? null : urlReading(url)
+  return several.test(tight) ? null : readPage(tight, saying)
 }
 
 /** The kind that a value shows by itself; `text` when it is nothing else, null when it is empty or over-long. */

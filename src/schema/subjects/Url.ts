@@ -4,7 +4,7 @@
  * http and https are one page, and so are hosts with and without `www.`. Tracking parameters, the order of parameters,
  * fragments that only scroll, and slashes at the end make no difference; the case of a path does.
  */
-import { type Host, isDomain, parsedHost } from "./Domain.ts"
+import { type Host, isDomain, parsedHost, readHost } from "./Domain.ts"
 import { lengthMax } from "./Form.ts"
 
 export interface Url {
@@ -17,8 +17,8 @@ export interface Url {
   readonly schemed: boolean
   /** Path, parameters and route are empty. */
   readonly bareHost: boolean
-  /** Decoded parts of the path (or of a `#!` route), empty ones left out. */
-  readonly segments: ReadonlyArray<string>
+  /** The path, or else the `#!` route without its sign. */
+  readonly path: string
   readonly query: string
 }
 
@@ -33,6 +33,7 @@ const tracking = new Set([
 const branching = new Set(["github.com", "gitlab.com", "bitbucket.org", "codeberg.org"])
 
 const decoded = (text: string): string => {
+  if (!text.includes("%")) return text
   try {
     return decodeURIComponent(text)
   } catch {
@@ -56,9 +57,13 @@ const isTracking = (name: string, host: Host): boolean =>
   name.startsWith("utm_") ||
   (tracking.has(name) && !((name === "ref" || name === "spm") && branching.has(host.registrable ?? "")))
 
+const readsWell = /^[\w\-.!~*'()/:@,]*$/
+
 /** Any spelling of a parameter is decoded and written anew; what reads well as it is stays so. */
 const written = (text: string): string =>
-  encodeURIComponent(decoded(text).toWellFormed()).replace(/%(?:2F|3A|40|2C)/g, decodeURIComponent)
+  readsWell.test(text)
+    ? text
+    : encodeURIComponent(decoded(text).toWellFormed()).replace(/%(?:2F|3A|40|2C)/g, decodeURIComponent)
 
 /** Parameters by name; those of one name keep their order, because it may mean something. */
 const queryOf = (search: string, host: Host): string => {
@@ -77,7 +82,7 @@ const queryOf = (search: string, host: Host): string => {
 }
 
 /** Routes of pages that run in the browser are pages; every other fragment is a place on one. */
-const routeOf = (hash: string): string => (/^#[!/]./.test(hash) ? encoded(hash) : "")
+const routeOf = (hash: string): string => (hash !== "" && /^#[!/]./.test(hash) ? encoded(hash) : "")
 
 /** What ends a sentence does not end a URL in its normalized form, or it would be cut off when that is read again. */
 export const sentenceEnd: ReadonlySet<string> = new Set([".", ",", ";", ":", "!", "'", '"'])
@@ -91,12 +96,32 @@ const authority = /^(?:\[[0-9a-f:.]+\]|[^\s/?#@\\:[\]]+)(?::\d{1,5})?(?=[/?#]|$)
 const fourNumbers = /^(\d{1,3}\.){3}\d{1,3}(?=[:/?#]|$)/
 const numbers = /^[\dxa-f.]*\d(?=[:/?#]|$)/i
 
-/**
- * Reads a whole value as a URL. Without a scheme it must look like one: a host of a known ending that is no file name.
- * `loose`: somebody says that it is one, so any host with a dot will do. Null when it is none.
- */
-export const readUrl = (text: string, loose = false): Url | null => {
-  if (text.length > lengthMax || text.length < 3 || /\s/.test(text)) return null
+interface Parts {
+  readonly schemed: boolean
+  readonly host: Host
+  /** Empty when it is the scheme's own. */
+  readonly port: string
+  readonly path: string
+  readonly search: string
+  readonly hash: string
+}
+
+/** Most URLs are written as the URL parser would write them. It is needed for ports, escapes, `..` and numbers as hosts. */
+const usual =
+  /^((?:https?:)?\/\/)?((?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*)((?:\/(?!\.)[\w\-.~!$&'()*+,;=:@]*)*)(\?[\w\-.~!$&()*+,;=:@/]*)?$/i
+
+const usualParts = (text: string): Parts | null | undefined => {
+  const found = usual.exec(text)
+  const hostname = found?.[2] ?? ""
+  if (found === null || /xn--/i.test(hostname)) return undefined
+  const schemed = found[1] !== undefined
+  if (!schemed && numbers.test(hostname)) return null
+  const host = readHost(hostname)
+  return host && { schemed, host, port: "", path: found[3] ?? "", search: found[4] ?? "", hash: "" }
+}
+
+const parsedParts = (text: string): Parts | null => {
+  if (/\s/.test(text)) return null
   const prefix = scheme.exec(text)?.[0]
   const rest = text.slice(prefix?.length ?? 0)
   if (prefix === undefined) {
@@ -106,35 +131,60 @@ export const readUrl = (text: string, loose = false): Url | null => {
   const parsed = URL.parse(`http://${rest}`)
   const host = parsed === null ? null : parsedHost(parsed.hostname)
   if (parsed === null || host === null) return null
-  const path = encoded(parsed.pathname).replace(/\/+$/, "")
-  const query = queryOf(parsed.search, host)
-  const route = routeOf(parsed.hash)
+  const { port, pathname, search, hash } = parsed
+  return {
+    ...{ schemed: prefix !== undefined, host, port: port === "443" ? "" : port },
+    ...{ path: encoded(pathname), search, hash }
+  }
+}
+
+const withoutSlashes = (path: string): string => {
+  let end = path.length
+  while (end > 0 && path.charAt(end - 1) === "/") end--
+  return path.slice(0, end)
+}
+
+/**
+ * Reads a whole value as a URL. Without a scheme it must look like one: a host of a known ending that is no file name.
+ * `loose`: somebody says that it is one, so any host with a dot will do. Null when it is none.
+ */
+export const readUrl = (text: string, loose = false): Url | null => {
+  if (text.length > lengthMax || text.length < 3) return null
+  const usually = usualParts(text)
+  const found = usually === undefined ? parsedParts(text) : usually
+  if (found === null) return null
+  const { schemed, host, port } = found
+  const path = withoutSlashes(found.path)
+  const query = queryOf(found.search, host)
+  const route = routeOf(found.hash)
   const bareHost = path === "" && query === "" && route === ""
   const local = host.name === "localhost"
   const dotted = host.name.includes(".") || host.name.startsWith("[")
-  if (prefix === undefined && !local) {
+  if (!schemed && !local) {
     const evident =
       host.known && (host.registrable !== null || !/[a-z]/.test(host.name)) && (!host.fileLike || !bareHost)
     if (!evident && !(loose && dotted)) return null
   }
-  const port = parsed.port === "443" ? "" : parsed.port
   const head = `${dotted || local ? "" : "http://"}${host.name}${port === "" ? "" : `:${port}`}`
   const normalized = closed(`${head}${path}${query === "" ? "" : `?${query}`}${route}`)
   if (normalized.length > lengthMax) return null
-  const parts = path === "" && route !== "" ? route.replace(/^#!?/, "") : path
   return {
     normalized,
     host,
     port,
-    schemed: prefix !== undefined,
+    schemed,
     bareHost,
-    segments: parts
-      .split("/")
-      .filter((part) => part !== "")
-      .map(decoded),
+    path: path === "" && route !== "" ? route.replace(/^#!?/, "") : path,
     query
   }
 }
+
+/** Decoded parts of the path, empty ones left out. */
+export const segmentsOf = ({ path }: Url): ReadonlyArray<string> =>
+  path
+    .split("/")
+    .filter((part) => part !== "")
+    .map(decoded)
 
 /** The first value of a parameter, decoded. */
 export const parameter = ({ query }: Url, name: string): string | null => {

@@ -5,6 +5,7 @@
  */
 import { callingCode, countryCalled, type Place } from "./Countries.ts"
 import { entryOf, type Field, fieldOf, nameless } from "./Field.ts"
+import { isRecord } from "../Json.ts"
 import { platformCalled } from "./Platforms.ts"
 
 /** Real results are a tenth as deep; a stack has an end. */
@@ -36,15 +37,23 @@ const nothingAround: Around = { place: null, platform: null, parent: nameless }
 
 export type Visit = (value: string | number, field: Field, around: Around, path: () => string) => void
 
+/** An object, with what its fields' names say of their values. */
+interface Fields {
+  readonly json: Readonly<Record<string, unknown>>
+  readonly names: ReadonlyArray<string>
+  /** Of each name; empty for a map. */
+  readonly fields: ReadonlyArray<Field>
+}
+
 /** The object's own word on country and platform, else that of the objects around it. */
-const aroundOf = (json: object, keys: ReadonlyArray<string>, field: Field, outer: Around): Around => {
+const aroundOf = ({ json, names, fields }: Fields, field: Field, outer: Around): Around => {
   let place: Place | null = null
   let rank = 0
   let platform: string | null = null
-  for (const key of keys) {
-    const { country, calling, tellsPlatform } = fieldOf(key)
-    if (country === 0 && !calling && !tellsPlatform) continue
-    const value: unknown = Reflect.get(json, key)
+  for (let index = 0; index < fields.length; index++) {
+    const { tellsAround, country, calling, tellsPlatform } = fields[index] ?? nameless
+    if (!tellsAround) continue
+    const value = json[names[index] ?? ""]
     if (typeof value === "string" || typeof value === "number") {
       if (tellsPlatform && platform === null && typeof value === "string") platform = platformCalled(value)
       const named = country > rank && typeof value === "string" ? countryCalled(value) : null
@@ -62,12 +71,13 @@ const aroundOf = (json: object, keys: ReadonlyArray<string>, field: Field, outer
   return { place: place ?? outer.place, platform: platform ?? spoken ?? outer.platform, parent }
 }
 
+const countryNames = ["country_code", "countryCode", "country"]
 /** `{"phone": …, "location": {"country": "DE"}}` */
-const locationOf = (json: object): Place | null => {
-  const location: unknown = Reflect.get(json, "location") ?? Reflect.get(json, "address")
-  if (typeof location !== "object" || location === null || Array.isArray(location)) return null
-  for (const name of ["country_code", "countryCode", "country"]) {
-    const value: unknown = Reflect.get(location, name)
+const locationOf = (json: Readonly<Record<string, unknown>>): Place | null => {
+  const location = json["location"] ?? json["address"]
+  if (!isRecord(location)) return null
+  for (const name of countryNames) {
+    const value = location[name]
     const place = typeof value === "string" ? countryCalled(value) : null
     if (place !== null) return place
   }
@@ -78,7 +88,26 @@ const locationOf = (json: object): Place | null => {
 export const walk = (json: unknown, visit: Visit, name?: (name: string, path: () => string) => void): boolean => {
   let nodes = 0
   let complete = true
-  const step = (value: unknown, field: Field, around: Around, path: () => string, depth: number): void => {
+  /** The way to where the walk is, and those of its beginnings that somebody asked for. */
+  const parts: Array<string | number> = []
+  const paths: Array<string | null> = [""]
+  const pathOf = (depth: number): string => {
+    const known = paths[depth] ?? null
+    if (known !== null) return known
+    const part = parts[depth] ?? ""
+    const outer = pathOf(depth - 1)
+    const path = typeof part === "number" ? indexed(outer, part) : joined(outer, part)
+    paths[depth] = path
+    return path
+  }
+  let here = 0
+  const path = () => pathOf(here)
+  const enter = (part: string | number, depth: number) => {
+    parts[depth] = part
+    paths[depth] = null
+    here = depth
+  }
+  const step = (value: unknown, field: Field, around: Around, depth: number): void => {
     if (++nodes > nodesMax) {
       complete = false
       return
@@ -89,26 +118,27 @@ export const walk = (json: unknown, visit: Visit, name?: (name: string, path: ()
       complete = false
       return
     }
-    let own: string | undefined
-    const here = () => (own ??= path())
     if (Array.isArray(value)) {
       for (let index = 0; index < value.length; index++) {
         if (nodes > nodesMax) return
-        step(value[index], field, around, () => indexed(here(), index), depth + 1)
+        enter(index, depth + 1)
+        step(value[index], field, around, depth + 1)
       }
       return
     }
-    const keys = Object.keys(value)
-    const record = keys.length <= fieldsMax
-    const inner = aroundOf(value, record ? keys : [], field, around)
-    for (const key of keys) {
+    if (!isRecord(value)) return
+    const names = Object.keys(value)
+    const fields = names.length <= fieldsMax ? names.map(fieldOf) : []
+    const inner = aroundOf({ json: value, names, fields }, field, around)
+    for (let index = 0; index < names.length; index++) {
       if (nodes > nodesMax) return
-      const known = record ? fieldOf(key) : entryOf(key)
-      const there = () => joined(here(), key)
-      if (known.subject) name?.(key, there)
-      step(Reflect.get(value, key), known, inner, there, depth + 1)
+      const part = names[index] ?? ""
+      const known = fields[index] ?? entryOf(part)
+      enter(part, depth + 1)
+      if (known.subject) name?.(part, path)
+      step(value[part], known, inner, depth + 1)
     }
   }
-  step(json, nameless, nothingAround, () => "", 0)
+  step(json, nameless, nothingAround, 0)
   return complete
 }
