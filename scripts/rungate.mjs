@@ -1,13 +1,19 @@
-#!/usr/bin/env node
-/** The `rungate` command: `npm link` (or `npm install -g .`) puts it on the PATH. Runs src/main.ts with the Bun that npm brought. */
+/**
+ * `node scripts/rungate.mjs …`: what scripts/rungate leaves to Node, as long as it is not all in place: Bun, packages, the client's one file.
+ */
 import { devNull } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-const main = join(dirname(fileURLToPath(import.meta.url)), "..", "src", "main.ts")
+const root = join(dirname(fileURLToPath(import.meta.url)), "..")
 /** They work on the service of the folder they are called in, by its settings. */
 const operators = ["serve", "audit", "catalog", "admin"]
+/** These take the next word. */
+const withValue = ["--profile", "--log-level"]
+const words = process.argv.slice(2)
+const command = words.find((word, index) => !word.startsWith("-") && !withValue.includes(words[index - 1]))
+const operates = operators.includes(command)
 // Else the folder that somebody happens to stand in could run code (bunfig.toml), or have the key sent elsewhere (.env).
-const flags = [`--config=${devNull}`, ...(operators.includes(process.argv[2]) ? [] : ["--no-env-file"])]
-process.argv.splice(2, 0, ...flags, main)
+const flags = [`--config=${devNull}`, ...(operates ? [] : ["--no-env-file"])]
+process.argv.splice(2, 0, ...flags, join(root, ...(operates ? ["src", "main.ts"] : ["scripts", "client.ts"])))
 await import("./bun.mjs")
