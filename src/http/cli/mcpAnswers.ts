@@ -110,13 +110,13 @@ export const withMembers = (text: string, members: Readonly<Record<string, strin
 }
 
 /** An answer as it came, unless it is more than anybody reads. */
-export const answered = (name: string, text: string): Answered =>
-  text.length <= textCharsMax
+export const answered = (name: string, text: string, charsMax: number = textCharsMax): Answered =>
+  text.length <= charsMax
     ? { text, failed: false }
     : refused({
         error: {
           code: "answer_too_long",
-          message: `The answer of ${name} has ${text.length} characters; ${textCharsMax} is the most.`,
-          hints: ["Ask for less: a smaller limit, or a narrower question."]
+          message: `The answer of ${name} has ${text.length} characters; ${charsMax} is the most.`,
+          hints: ["Ask for less: a smaller limit, or a narrower question. get_run reads a long result in pieces."]
         }
       })

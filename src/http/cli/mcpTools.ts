@@ -3,7 +3,7 @@
  *
  * `run` and what reads runs stand in mcpRun.ts, because they wait and pay. What is here asks once and changes nothing.
  */
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Semaphore } from "effect"
 import { memberText } from "../../schema/JsonText.ts"
 import { type Answer, Client } from "../client/Client.ts"
 import type { CommandFailed } from "../client/CommandFailed.ts"
@@ -19,11 +19,20 @@ import { decoded, pageOf } from "./show.ts"
 
 type Surroundings = Client | Credentials | Journal | Screen
 
+/** More would only wait in the service; a call that waits here has not been sent, and a host may still take it back. */
+const runsAtOnce = 16
+/** What a host reads by its address it shows to a person, or cuts itself. */
+const resourceCharsMax = 8 * 1024 * 1024
+
 /** What one request answers, as a tool's answer. */
-const asked = Effect.fnUntraced(function* (name: string, asking: Effect.Effect<Answer, CommandFailed, Client>) {
+const asked = Effect.fnUntraced(function* (
+  name: string,
+  asking: Effect.Effect<Answer, CommandFailed, Client>,
+  charsMax?: number
+) {
   const credentials = yield* Credentials
   return yield* asking.pipe(
-    Effect.map((answer) => refusalIn(name, answer, credentials) ?? answered(name, answer.text)),
+    Effect.map((answer) => refusalIn(name, answer, credentials) ?? answered(name, answer.text, charsMax)),
     Effect.catch((error) => Effect.succeed(unanswered(name, error)))
   )
 })
@@ -72,11 +81,12 @@ const walletTool = Effect.fnUntraced(function* ({ transactions = 0 }: { readonly
 const toolsFor = (
   carry: <Given>(
     carryOut: (given: Given) => Effect.Effect<Answered, never, Surroundings>
-  ) => (given: Given) => Effect.Effect<Answered>
+  ) => (given: Given) => Effect.Effect<Answered>,
+  turns: Semaphore.Semaphore
 ) => [
   Tools.discover.carriedOut(carry((body) => asked("discover", send("POST", "/v1/discover", { body })))),
   Tools.inspect.carriedOut(carry((body) => asked("inspect", send("POST", "/v1/inspect", { body })))),
-  Tools.run.carriedOut(carry(runTool)),
+  Tools.run.carriedOut(carry((given) => turns.withPermits(1)(runTool(given)))),
   Tools.getRun.carriedOut(carry(getRunTool)),
   Tools.cancelRun.carriedOut(carry(cancelRunTool)),
   Tools.listRuns.carriedOut(
@@ -104,12 +114,14 @@ const slugs = Effect.gen(function* () {
 })
 
 /** The whole run, however long. */
-const wholeRun = (run_id: string) => asked("get_run", send("GET", `/v1/runs/${encodeURIComponent(run_id)}`))
+const wholeRun = (run_id: string) =>
+  asked("get_run", send("GET", `/v1/runs/${encodeURIComponent(run_id)}`), resourceCharsMax)
 
 /** Tools and resources, as this process carries them out. */
 export const carriedOut = Effect.gen(function* () {
   const surroundings = yield* Effect.context<Surroundings>()
-  const tools = toolsFor((carryOut) => (given) => Effect.provideContext(carryOut(given), surroundings))
+  const turns = yield* Semaphore.make(runsAtOnce)
+  const tools = toolsFor((carryOut) => (given) => Effect.provideContext(carryOut(given), surroundings), turns)
   const here = <A>(effect: Effect.Effect<A, never, Surroundings>) => Effect.provideContext(effect, surroundings)
   const resources: ReadonlyArray<Readable> = [
     {
