@@ -8,6 +8,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { kinds } from "../../schema/subjects/Form.ts"
 import { memberText } from "../../schema/JsonText.ts"
 import { type Answer, Client } from "../client/Client.ts"
+import { erase } from "./erase.ts"
 import { Screen } from "./Screen.ts"
 import { decoded, json, jsonl, pageOf, show, showList } from "./show.ts"
 import { subjectsOf } from "./subjects.ts"
@@ -97,5 +98,6 @@ export const history = Command.make(
   Command.withExamples([
     { command: "rungate history ada@example.com", description: "One, in full" },
     { command: "rungate history --csv leads.csv --column email", description: "A list, a row each" }
-  ])
+  ]),
+  Command.withSubcommands([erase])
 )
