@@ -18,6 +18,7 @@ import { Leases } from "./layers/Leases.ts"
 import { MailStore } from "./layers/MailStore.ts"
 import { Ownership } from "./layers/Ownership.ts"
 import { PaymentStore } from "./layers/PaymentStore.ts"
+import { Phrases } from "./layers/Phrases.ts"
 import { Queues } from "./layers/Queues.ts"
 import { Redis } from "./layers/Redis.ts"
 import { Referrals } from "./layers/Referrals.ts"
@@ -32,9 +33,9 @@ import { Words } from "./layers/Words.ts"
 import { DatabaseLayer } from "./layers/Database.ts"
 
 const Stores = Layer.mergeAll(
-  Erasure.layer.pipe(Layer.provideMerge(HistoryStore.layer)),
-  Words.layer,
-  Reindex.layer,
+  Layer.mergeAll(Erasure.layer, Reindex.layer).pipe(
+    Layer.provideMerge(Layer.mergeAll(HistoryStore.layer.pipe(Layer.provide(Phrases.layer)), Words.layer))
+  ),
   RunStore.layer,
   TurnStore.layer,
   MailStore.layer,

@@ -9,6 +9,7 @@ import { bigints, texts } from "./Columns.ts"
 import { historyLock } from "./Reindex.ts"
 import { HistoryStore, type Sought } from "./HistoryStore.ts"
 import { runSubjects } from "./Subjects.ts"
+import { Words } from "./Words.ts"
 import { makeId } from "../schema/Ids.ts"
 
 const batchMax = 200
@@ -44,6 +45,7 @@ export class Erasure extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const history = yield* HistoryStore
+      const words = yield* Words
 
       const erase = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
         // A re-index that has read a run must not write its subjects when they are gone.
@@ -59,9 +61,10 @@ export class Erasure extends Context.Service<
           DELETE FROM run_subjects s USING unnest(${bigints(index.map((one) => one.subject))}, ${texts(index.map((one) => one.run_id))}) AS n(subject, run_id)
           WHERE s.subject = n.subject AND s.run_id = n.run_id`
         yield* sql`DELETE FROM history_rollups WHERE org_id = ${org_id} AND subject = ANY(${bigints(index.map((one) => one.subject))})`
-        // The queue first: this waits for whoever is cutting up their words, which are then there to be deleted.
-        yield* sql`DELETE FROM word_queue WHERE run_id = ANY(${ids})`
-        yield* sql`DELETE FROM run_words WHERE run_id = ANY(${ids})`
+        yield* words.forget(
+          org_id,
+          rows.map((row) => row.run_id)
+        )
         // Details and messages may quote what was asked for; a raw run's plan is the request itself.
         yield* sql`
           UPDATE runs SET input = ${erasedInput}::text::json, result = NULL, plan = '{}', hints = NULL, erased_at = now(),

@@ -1,23 +1,24 @@
 /**
  * Questions about subjects: which runs of an organization name one, and what they come to. Reads only.
  *
- * A subject is found by its hashes (Subjects.ts), a phrase by its words. Every match is joined to a run of the organization that asks, so
+ * A subject is found by its hashes (Subjects.ts), a phrase by its words (Phrases.ts). Every match is joined to a run of the organization that asks, so
  * nothing of another's can appear.
  */
-import { Context, Effect, Layer, Semaphore } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { bigints } from "./Columns.ts"
+import { bigints, texts } from "./Columns.ts"
 import {
   goesTo,
   groupColumns,
   isLookup,
   looseMax,
   type NoLookups,
-  phraseGoesTo,
   reusablesMax,
   rulesOf,
   succeededTouch
 } from "./Lookups.ts"
+import { phraseFacts } from "./PhraseFacts.ts"
+import { type PhraseHit, Phrases } from "./Phrases.ts"
 
 /** What is asked for: a subject's hashes, or a phrase. */
 export type Sought =
@@ -79,16 +80,31 @@ export interface BatchRow {
   readonly reusable_at: Date | null
 }
 
-/** A phrase of the commonest words takes seconds. So many of them are answered at once, each on a connection where nothing waits behind it. */
-const phrasesMax = 2
+/** What is sought, with the runs that hold a phrase, newest first. */
+type Found =
+  | { readonly _tag: "Subject"; readonly subjects: ReadonlyArray<bigint> }
+  | { readonly _tag: "Phrase"; readonly hits: ReadonlyArray<PhraseHit> }
+
+/** Of the newest matches and of all: what a question about one subject wants. */
+export interface Known {
+  /** Newest first. */
+  readonly matches: ReadonlyArray<MatchRow>
+  /** Over all matches, not only those of a page. */
+  readonly facts: ReadonlyArray<FactRow>
+}
 
 export class HistoryStore extends Context.Service<
   HistoryStore,
   {
     /** Newest first. */
     readonly matches: (org_id: string, sought: Sought, limit: number) => Effect.Effect<ReadonlyArray<MatchRow>>
-    /** Over all matches, not only those of a page. */
-    readonly facts: (org_id: string, sought: Sought, not: NoLookups) => Effect.Effect<ReadonlyArray<FactRow>>
+    readonly known: (org_id: string, sought: Sought, limit: number, not: NoLookups) => Effect.Effect<Known>
+    /** Of each phrase. */
+    readonly phrases: (
+      org_id: string,
+      phrases: ReadonlyArray<string>,
+      not: NoLookups
+    ) => Effect.Effect<ReadonlyArray<ReadonlyArray<FactRow>>>
     /** Subjects only; `positions` says whose each hash is. */
     readonly batch: (
       org_id: string,
@@ -102,12 +118,17 @@ export class HistoryStore extends Context.Service<
     HistoryStore,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const phrases = yield* Phrases
       const isTouch = succeededTouch(sql)
       const groupsOf = (column: string) => sql.literal(`json_to_recordset(${column}) AS g(${groupColumns})`)
 
-      const phrases = Semaphore.makeUnsafe(phrasesMax)
-      const apart = <A, E>(sought: Sought, question: Effect.Effect<A, E>) =>
-        sought._tag === "Subject" ? question : phrases.withPermits(1)(sql.withTransaction(question))
+      const found = (org_id: string, sought: Sought): Effect.Effect<Found> =>
+        sought._tag === "Subject"
+          ? Effect.succeed(sought)
+          : Effect.map(phrases.hits(org_id, [sought.phrase]), ([hits = []]) => ({ _tag: "Phrase", hits }))
+
+      const these = (hits: ReadonlyArray<PhraseHit>) => sql`
+        hits AS (SELECT run_id, NULL AS best FROM unnest(${texts(hits.map((hit) => hit.run_id))}) AS n(run_id))`
 
       /**
        * `hits`: one row per run that names the subject and is in no rollup. `named`: its input does, exactly; `went`: among its recipients.
@@ -124,24 +145,6 @@ export class HistoryStore extends Context.Service<
           WHERE subject = ANY(${bigints(subjects)}) AND run_id >= coalesce((SELECT before FROM rolled), '') GROUP BY run_id
         )`
 
-      /** Runs that are under way or ended a moment ago have no words yet: there are few, and they are cut up on the spot. */
-      const byPhrase = (org_id: string, phrase: string) => sql`
-        asked AS MATERIALIZED (SELECT phraseto_tsquery('simple', ${phrase}) AS phrase),
-        fresh AS MATERIALIZED (
-          SELECT run_id FROM word_queue WHERE org_id = ${org_id}
-          UNION SELECT run_id FROM open_runs WHERE org_id = ${org_id}
-        ), found AS MATERIALIZED (
-          SELECT w.run_id, ts_filter(w.words, '{a}') @@ a.phrase AS named
-          FROM run_words w, asked a WHERE numnode(a.phrase) > 0 AND w.words @@ (a.phrase && ${`'${org_id}'`}::tsquery)
-          UNION ALL
-          SELECT f.run_id, json_words(r.input) @@ a.phrase FROM fresh f JOIN runs r ON r.org_id = ${org_id} AND r.run_id = f.run_id, asked a
-          WHERE numnode(a.phrase) > 0 AND (json_words(r.input) @@ a.phrase OR json_words(r.result) @@ a.phrase)
-        ), rolled AS MATERIALIZED (
-          SELECT NULL AS before, '[]'::json AS groups, NULL AS touch_id, NULL AS contact_id, '{}'::text[] AS reusable_ids WHERE false
-        ), hits AS MATERIALIZED (
-          SELECT run_id, bool_or(named) AS named, NULL AS best FROM found GROUP BY run_id
-        )`
-
       /** The newest of each subject, so that nothing is read of a subject's thousand others. */
       const newest = (org_id: string, { subjects, limit }: { subjects: ReadonlyArray<bigint>; limit: number }) => sql`
         hits AS MATERIALIZED (
@@ -152,19 +155,18 @@ export class HistoryStore extends Context.Service<
           ) n GROUP BY n.run_id
         )`
 
-      const matches = (org_id: string, sought: Sought, limit: number) => sql<MatchRow>`
-        WITH ${sought._tag === "Subject" ? newest(org_id, { subjects: sought.subjects, limit }) : byPhrase(org_id, sought.phrase)}
+      const matches = (org_id: string, sought: Found, limit: number) => sql<MatchRow>`
+        WITH ${sought._tag === "Subject" ? newest(org_id, { subjects: sought.subjects, limit }) : these(sought.hits.slice(0, limit))}
         SELECT r.run_id, coalesce(o.state, r.status) AS status, r.kind, r.capability, r.endpoint, r.provider, r.charged, r.created_at,
                r.finished_at, r.input::text AS input, CASE WHEN h.best IS NULL THEN r.result::text END AS result, h.best
         FROM (SELECT run_id, best FROM hits ORDER BY run_id DESC OFFSET 0) h
         JOIN runs r ON r.org_id = ${org_id} AND r.run_id = h.run_id LEFT JOIN open_runs o ON o.run_id = r.run_id
         WHERE r.erased_at IS NULL ORDER BY h.run_id DESC LIMIT ${limit}`
 
-      const facts = (org_id: string, sought: Sought, not: NoLookups) => sql<FactRow>`
-        WITH ${sought._tag === "Subject" ? bySubject(org_id, sought.subjects, not) : byPhrase(org_id, sought.phrase)}, matched AS MATERIALIZED (
+      const facts = (org_id: string, subjects: ReadonlyArray<bigint>, not: NoLookups) => sql<FactRow>`
+        WITH ${bySubject(org_id, subjects, not)}, matched AS MATERIALIZED (
           SELECT r.run_id, coalesce(o.state, r.status) AS status, r.capability, r.endpoint, r.provider, coalesce(r.charged, 0) AS charged,
-                 r.created_at, h.named,
-                 ${sought._tag === "Subject" ? sql`h.went` : sql`CASE WHEN ${isTouch} THEN ${phraseGoesTo(sql, sought.phrase)} END`} AS went
+                 r.created_at, h.named, h.went
           FROM hits h JOIN runs r ON r.org_id = ${org_id} AND r.run_id = h.run_id LEFT JOIN open_runs o ON o.run_id = r.run_id
           WHERE r.erased_at IS NULL
         )
@@ -249,13 +251,23 @@ export class HistoryStore extends Context.Service<
           ON CONFLICT (org_id, subject) DO UPDATE SET wanted = true WHERE NOT history_rollups.wanted`
 
       return HistoryStore.of({
-        matches: (org_id, sought, limit) => Effect.orDie(apart(sought, matches(org_id, sought, limit))),
-        facts: Effect.fnUntraced(function* (org_id, sought, not) {
-          const rows = yield* apart(sought, facts(org_id, sought, not))
-          const loose = rows.reduce((sum, row) => sum + (row.tag === "group" ? row.count : 0), 0)
-          if (sought._tag === "Subject" && loose > looseMax) yield* want(org_id, sought.subjects, not)
-          return rows.map((row): FactRow => (row.tag === "rolled" ? { ...row, tag: "group" } : row))
+        matches: Effect.fnUntraced(function* (org_id, sought, limit) {
+          return yield* matches(org_id, yield* found(org_id, sought), limit)
         }, Effect.orDie),
+        known: Effect.fnUntraced(function* (org_id, sought, limit, not) {
+          const all = yield* found(org_id, sought)
+          if (all._tag === "Phrase")
+            return { matches: yield* matches(org_id, all, limit), facts: phraseFacts(all.hits, not) }
+          const [page, rows] = yield* Effect.all([matches(org_id, all, limit), facts(org_id, all.subjects, not)], {
+            concurrency: 2
+          })
+          const loose = rows.reduce((sum, row) => sum + (row.tag === "group" ? row.count : 0), 0)
+          if (loose > looseMax) yield* want(org_id, all.subjects, not)
+          const told = rows.map((row): FactRow => (row.tag === "rolled" ? { ...row, tag: "group" } : row))
+          return { matches: page, facts: told }
+        }, Effect.orDie),
+        phrases: (org_id, asked, not) =>
+          Effect.map(phrases.hits(org_id, asked), (found) => found.map((hits) => phraseFacts(hits, not))),
         batch: Effect.fnUntraced(function* (org_id, positions, subjects, not) {
           const rows = yield* batch(org_id, positions, subjects, not)
           const hot = rows

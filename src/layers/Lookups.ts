@@ -5,6 +5,7 @@ import type { SqlClient } from "effect/sql"
 import type { Catalog } from "./Catalog.ts"
 import { texts } from "./Columns.ts"
 import { recipientFields, touchCapabilities } from "../schema/History.ts"
+import type { Doc } from "../schema/words/Docs.ts"
 
 /** Runs of these are no lookups: what they did can't be read again instead of being done again. */
 export interface NoLookups {
@@ -35,17 +36,20 @@ export const looseMax = 150
 /** Of a run's columns. */
 export const isLookup = (sql: SqlClient.SqlClient, { capabilities, providers }: NoLookups) => sql`
   status = 'succeeded' AND charged > 0 AND coalesce(capability <> ALL(${texts(capabilities)}), provider <> ALL(${texts(providers)}))`
+/** The same of what is already known of a run. */
+export const isLookupOf = (
+  { status, charged, capability, provider }: Pick<Doc, "status" | "charged" | "capability" | "provider">,
+  { capabilities, providers }: NoLookups
+): boolean =>
+  status === "succeeded" &&
+  charged > 0n &&
+  (capability === null ? provider !== null && !providers.includes(provider) : !capabilities.includes(capability))
 export const succeededTouch = (sql: SqlClient.SqlClient) =>
   sql`capability = ANY(${texts(touchCapabilities)}) AND status = 'succeeded'`
 
 /** Of a row of the index: a touch went there. Its path begins with one of the recipients' fields. */
 export const goesTo = (sql: SqlClient.SqlClient) => sql`
   NOT in_result AND split_part(split_part(path, '[', 1), '.', 1) = ANY(${texts(recipientFields)})`
-/** The same of a touch's input and a phrase, of which no path is known. */
-export const phraseGoesTo = (sql: SqlClient.SqlClient, phrase: string) => sql`
-  EXISTS (SELECT FROM unnest(${texts(recipientFields)}) AS f(field)
-          WHERE to_tsvector('simple', folded((r.input->f.field)::text)) @@ phraseto_tsquery('simple', ${phrase}))`
-
 /** Of one group in a rollup. */
 export const groupColumns =
   "status text, capability text, endpoint text, count int, charged bigint, first_seen timestamptz, last_seen timestamptz"

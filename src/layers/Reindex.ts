@@ -10,6 +10,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { bigints, booleans, texts } from "./Columns.ts"
 import { noRunIndex, type ReindexUnderWay, runIndex } from "./RunIndex.ts"
 import { runSubjects } from "./Subjects.ts"
+import { Words } from "./Words.ts"
 
 const pageMax = 200
 /** Of inputs and results as they are stored, compressed; reading so much takes less than a connection may idle. */
@@ -76,6 +77,7 @@ export class Reindex extends Context.Service<
     Reindex,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const words = yield* Words
       const restart = sql`DELETE FROM history_progress WHERE name = ${name}`
 
       /** The places of the page are bound first: as a join, Postgres would sort all that is left for each page. */
@@ -142,10 +144,11 @@ export class Reindex extends Context.Service<
           runSubjects(row.org_id, row).map((subject) => ({ ...subject, run_id: row.run_id }))
         )
         const { written, removed } = yield* corrected(rows, found)
-        yield* sql`
-          INSERT INTO word_queue (run_id, org_id)
-          SELECT r.run_id, r.org_id FROM unnest(${texts(kept.map((row) => row.org_id))}, ${texts(kept.map((row) => row.run_id))}) AS n(org_id, run_id)
-          JOIN runs r USING (org_id, run_id) WHERE r.finished_at IS NOT NULL ON CONFLICT DO NOTHING`
+        for (const [org_id, runs] of Map.groupBy(kept, (row) => row.org_id))
+          yield* words.restore(
+            org_id,
+            runs.map((row) => row.run_id)
+          )
         yield* sql`
           INSERT INTO history_progress (name, org_id, run_id) VALUES (${name}, ${last.org_id}, ${last.run_id})
           ON CONFLICT (name) DO UPDATE SET org_id = excluded.org_id, run_id = excluded.run_id, updated_at = now()`

@@ -22,6 +22,8 @@ import { makeId } from "../schema/Ids.ts"
 
 /** Longer than a request can take to write its run, however slow or its clock however wrong: after that no run with an earlier id appears. */
 const settledMillis = 600_000
+/** Runs of a subject among which one is looked for that held money: most did. */
+const sampledMax = 20
 /** Matches in one step: a second's work. A test takes fewer. */
 export const RollupPage = Context.Reference<number>("rungate/layers/Rollups/Page", { defaultValue: () => 20_000 })
 
@@ -111,7 +113,11 @@ export class Rollups extends Context.Service<
         )
         INSERT INTO history_rollups (org_id, subject, before, rules, groups, reusable_ids, wanted)
         SELECT w.org_id, h.subject, '', ${rules}, '[]', '{}', true
-        FROM hot h, LATERAL (SELECT run_id FROM run_subjects WHERE subject = h.subject ORDER BY run_id LIMIT 1) s JOIN run_words w USING (run_id)
+        FROM hot h, LATERAL (
+          -- Whose they are, the ledger knows: a run that held money is there under its id.
+          SELECT l.org_id FROM (SELECT run_id FROM run_subjects WHERE subject = h.subject ORDER BY run_id LIMIT ${sampledMax}) s
+          JOIN ledger l ON l.run_id = s.run_id LIMIT 1
+        ) w
         ON CONFLICT (org_id, subject) DO UPDATE SET wanted = true WHERE history_rollups.rules <> excluded.rules`
 
       return Rollups.of({ step: Effect.orDie(sql.withTransaction(step)), scout: Effect.asVoid(Effect.orDie(scout)) })

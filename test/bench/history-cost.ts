@@ -3,8 +3,11 @@
  * for the same runs in the same database; both are CPU seconds of every process that takes part.
  */
 import { spawn } from "node:child_process"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, Redacted } from "effect"
 import { Client } from "pg"
 import { requestSubjects, subjectsColumn } from "../../src/layers/Subjects.ts"
+import { Words } from "../../src/layers/Words.ts"
 import { madeRuns } from "./history-runs.ts"
 import { cpuSeconds } from "./machine.ts"
 import type { Running, Stage } from "./stage.ts"
@@ -81,6 +84,20 @@ const emptied = async (client: Client) => {
   }
 }
 
+/** What waits is put into segments, and these are joined: CPU seconds of this process and of Postgres. */
+const wordsCost = (database: string, postgres: ReadonlyArray<number>) => {
+  const cut = Effect.gen(function* () {
+    const words = yield* Words
+    const spent = cpuSeconds(postgres)
+    const own = process.cpuUsage()
+    while ((yield* words.index) > 0);
+    const { user, system } = process.cpuUsage(own)
+    return cpuSeconds(postgres) - spent + (user + system) / 1e6
+  })
+  const client = PgClient.layer({ url: Redacted.make(database) })
+  return Effect.runPromise(cut.pipe(Effect.provide(Words.layer.pipe(Layer.provide(client)))))
+}
+
 export const measureCost = async (
   stage: Stage,
   database: string,
@@ -111,10 +128,8 @@ export const measureCost = async (
   await client.query("CREATE TEMP TABLE again AS SELECT unnest($1::text[]) AS run_id", [ids])
   await client.query("SET enable_seqscan = on; SET enable_hashjoin = on")
   await client.query("DELETE FROM run_subjects WHERE run_id IN (SELECT run_id FROM again)")
-  await client.query("DELETE FROM run_words WHERE run_id IN (SELECT run_id FROM again)")
   await client.query("SET enable_seqscan = off; SET enable_hashjoin = off")
-  await client.query("VACUUM run_subjects; ").catch(() => undefined)
-  await client.query("VACUUM run_words").catch(() => undefined)
+  await client.query("VACUUM run_subjects").catch(() => undefined)
   // Compiles what is about to be measured.
   for (const run of runs.slice(0, 2_000)) {
     requestSubjects(org_id, run.input, run.plan)
@@ -159,23 +174,7 @@ export const measureCost = async (
   }
   const statements = await write(false)
   const rows = (await write(true)) - statements
-  const wordsBefore = cpuSeconds(postgres)
-  for (;;) {
-    const { rows: taken } = await client.query({
-      name: "words",
-      text: `WITH taken AS (
-               DELETE FROM word_queue q USING (SELECT run_id FROM word_queue LIMIT 100 FOR UPDATE SKIP LOCKED) n
-               WHERE q.run_id = n.run_id RETURNING q.run_id, q.org_id
-             ), written AS (
-               INSERT INTO run_words (run_id, org_id, words)
-               SELECT r.run_id, r.org_id, run_words_of(r.input, r.result) || array_to_tsvector(ARRAY[r.org_id])
-               FROM taken t JOIN runs r ON r.org_id = t.org_id AND r.run_id = t.run_id WHERE r.erased_at IS NULL
-               ON CONFLICT (run_id) DO UPDATE SET words = excluded.words
-             ) SELECT count(*)::int AS taken FROM taken`
-    })
-    if (taken[0].taken === 0) break
-  }
-  const words = cpuSeconds(postgres) - wordsBefore
+  const words = await wordsCost(database, postgres)
   await client.end()
   const each = (seconds: number) => Math.round((seconds / runs.length) * 1e6)
   const own = extraction + rows + words

@@ -1,6 +1,6 @@
 /**
- * A year of made-up runs in a database, written in bulk: runs, their subjects by the service's own extraction, their words by the
- * database's own function. Indexes are dropped meanwhile and made again at the end, as they were.
+ * A year of made-up runs in a database, written in bulk: runs and their subjects by the service's own extraction. Indexes are
+ * dropped meanwhile and made again at the end, as they were. Their words are put into segments by the workers of the service, which must be up.
  */
 import { Client } from "pg"
 import { runSubjects } from "../../src/layers/Subjects.ts"
@@ -28,7 +28,7 @@ const withoutIndexes = async (client: Client) => {
            'ALTER TABLE run_subjects ADD CONSTRAINT ' || conname || ' ' || pg_get_constraintdef(oid) AS make
     FROM pg_constraint WHERE conrelid = 'run_subjects'::regclass AND contype = 'p'
     UNION ALL
-    SELECT 'DROP INDEX ' || indexname, indexdef FROM pg_indexes WHERE tablename IN ('run_subjects', 'run_words') AND indexname NOT LIKE '%_pkey'`)
+    SELECT 'DROP INDEX ' || indexname, indexdef FROM pg_indexes WHERE tablename = 'run_subjects' AND indexname NOT LIKE '%_pkey'`)
   for (const { drop } of rows) await client.query(drop)
   return rows.map(({ make }) => String(make))
 }
@@ -96,12 +96,10 @@ export const fill = async (
           ...[rows.map((row) => row.exact), rows.map((row) => row.path)]
         ]
       )
-      await client.query(
-        `INSERT INTO run_words (run_id, org_id, words)
-         SELECT r.run_id, r.org_id, run_words_of(r.input, r.result) || array_to_tsvector(ARRAY[r.org_id])
-         FROM unnest($1::text[], $2::text[]) AS n(org_id, run_id) JOIN runs r USING (org_id, run_id)`,
-        [owners, ids]
-      )
+      await client.query("INSERT INTO word_queue (org_id, run_id) SELECT * FROM unnest($1::text[], $2::text[])", [
+        owners,
+        ids
+      ])
     })()
     done += runs.length
     subjects += rows.length
@@ -130,8 +128,13 @@ export const fill = async (
     say(make)
     await client.query(make)
   }
+  for (let left = 1; left > 0; await Bun.sleep(left > 0 ? 500 : 0)) {
+    const { rows } = await client.query("SELECT count(*)::int AS left FROM word_queue")
+    left = rows[0].left
+    if (left > 0) say(`${left.toLocaleString("en")} runs wait for their words`)
+  }
   say("VACUUM ANALYZE")
-  await client.query("VACUUM ANALYZE runs, run_subjects, run_words")
+  await client.query("VACUUM ANALYZE runs, run_subjects, word_queue, word_segments, word_blocks, word_runs")
   await client.query("CHECKPOINT")
   await client.end()
   return { subjects, samples }

@@ -90,7 +90,9 @@ describe("re-indexing", () => {
     expect([before.length > 50, answer.count]).toEqual([true, 6])
     expect(before.filter((row) => row["run_id"] === gone.body.run_id)).toEqual([])
     await app.sql("DELETE FROM run_subjects")
-    await app.sql("DELETE FROM run_words")
+    for (const table of ["word_segments", "word_blocks", "word_runs", "word_queue"])
+      await app.sql(`DELETE FROM ${table}`)
+    expect((await org.get(asked("Ada Lovelace"))).body.count).toBe(0)
     // What older rules found: in each run, in one that is erased, and in another place than today's.
     const stale = await app.sql(
       "INSERT INTO run_subjects SELECT hashtextextended(run_id, n), run_id, n > 2, n = 1, 'old' FROM runs, generate_series(1, 3) n RETURNING run_id"
@@ -113,11 +115,12 @@ describe("re-indexing", () => {
       async () => (await named()).body.count,
       (count) => count === 1
     )
-    // A second one writes nothing.
+    // A second one writes nothing, and puts no run into a second segment.
     const versions = () => app.sql("SELECT xmin::text, ctid::text FROM run_subjects ORDER BY ctid")
     const written = await versions()
     expect(await told(reindex())).toEqual({ ...repaired, wrong: 0, gone: 0 })
     expect(await versions()).toEqual(written)
+    expect((await named()).body.count).toBe(1)
     expect(await left()).toBeNull()
     figures("history.reindex", { runs, subjects: before.length, removed: stale.length })
   })

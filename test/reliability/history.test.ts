@@ -3,6 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Client } from "pg"
 import { type App, figures, startApp, type Tenant, until } from "../app.ts"
 import { documentOf, endpointOf } from "../documents.ts"
+import { wordsLock } from "../../src/layers/WordSegments.ts"
+import { pagesOf } from "../../src/schema/words/Docs.ts"
+import { Gathered } from "../../src/schema/words/Gathered.ts"
+import { blocksOf, decoded, inInput, postingOf } from "../../src/schema/words/Segment.ts"
+import { addTerms, phraseOf, seedOf, termRules } from "../../src/schema/words/Term.ts"
 
 const people = endpointOf({
   path: "/people/{who}",
@@ -27,6 +32,20 @@ const ask = async (org: Tenant, q: string, kind?: string) => {
 const erase = (token: string, q: string, kind?: string) => app.call(token, "DELETE", asked(q, kind))
 const ids = (items: ReadonlyArray<{ run_id: string }>) => items.map((item) => item.run_id)
 const raw = (input: Record<string, unknown>) => ({ provider: "acme", endpoint: "/any", input })
+/** Those of the phrases, of one or two words each, of which the organization's segments still hold a term. */
+const termsLeft = async (org_id: string, phrases: ReadonlyArray<string>) => {
+  const rows = await app.sql(
+    "SELECT s.blocks, b.block, b.bytes FROM word_segments s JOIN word_blocks b USING (segment) WHERE s.org_id = $1",
+    [org_id]
+  )
+  const terms = new Set(
+    rows.flatMap(({ blocks, block, bytes }) =>
+      bytes instanceof Uint8Array ? [...decoded([{ block: Number(block), bytes }], Number(blocks)).terms] : []
+    )
+  )
+  return phrases.filter((phrase) => phraseOf(phrase, seedOf(org_id))?.terms.some((term) => terms.has(term)))
+}
+
 const words = async () => Number((await app.sql("SELECT count(*) AS n FROM word_queue"))[0]?.["n"])
 
 /** Every column of every table that holds one of these texts, in any case. */
@@ -226,6 +245,13 @@ describe("what was erased", () => {
     expect(await app.sql("SELECT 1 FROM run_subjects WHERE run_id = ANY($1)", [runs.map((run) => run.run_id)])).toEqual(
       []
     )
+    // Of their words no term is left either, and of the runs only those that nobody erased.
+    expect(await termsLeft(org.org_id, ["else"])).toEqual(["else"])
+    expect(
+      await termsLeft(org.org_id, ["canary", "lovelace", "canaryphrase", "14155550177", "canary lovelace"])
+    ).toEqual([])
+    const [indexed] = await app.sql("SELECT sum(runs)::int AS runs FROM word_segments WHERE org_id = $1", [org.org_id])
+    expect(indexed).toEqual({ runs: 1 })
     const metrics = (await app.call(null, "GET", "/metrics")).text
     const lines = [...app.logs, metrics].filter((text) =>
       canaries.some((canary) => text.toLowerCase().includes(canary))
@@ -278,17 +304,25 @@ describe("what was erased", () => {
         async () => {
           await app.sql("INSERT INTO word_queue VALUES ($1, $2) ON CONFLICT DO NOTHING", [body.run_id, org.org_id])
           await slow.query("BEGIN")
+          await slow.query("SELECT pg_advisory_xact_lock($1)", [wordsLock])
           const { rowCount } = await slow.query("DELETE FROM word_queue WHERE run_id = $1", [body.run_id])
           if (rowCount === 0) await slow.query("ROLLBACK")
           return rowCount
         },
         (rows) => rows === 1
       )
-      await slow.query(
-        `INSERT INTO run_words SELECT run_id, org_id, run_words_of(input, result) || array_to_tsvector(ARRAY[org_id]) FROM runs
-         WHERE run_id = $1 ON CONFLICT (run_id) DO UPDATE SET words = excluded.words`,
-        [body.run_id]
+      const terms = new Gathered()
+      addTerms(terms, { note: "a racing canary" }, seedOf(org.org_id), postingOf(0, inInput))
+      const from = terms.postings()
+      const doc = { run_id: body.run_id, status: "succeeded", capability: null, endpoint: "/any", provider: "acme" }
+      const { kinds, pages } = pagesOf([{ ...doc, charged: 10_000n, created_at: new Date() }])
+      const { rows } = await slow.query(
+        `INSERT INTO word_segments (org_id, rules, runs, blocks, first_run, last_run, kinds) VALUES ($1, $2, 1, 1, $3, $3, $4) RETURNING segment`,
+        [org.org_id, termRules, body.run_id, kinds]
       )
+      for (const { block, bytes } of blocksOf([{ from, runs: Int32Array.of(0) }], 1))
+        await slow.query("INSERT INTO word_blocks VALUES ($1, $2, $3)", [rows[0].segment, block, bytes])
+      await slow.query("INSERT INTO word_runs VALUES ($1, 0, $2)", [rows[0].segment, pages[0]])
       let over = false
       const erased = erase(session, "late@race.example").finally(() => {
         over = true
@@ -301,7 +335,8 @@ describe("what was erased", () => {
       )
       await slow.query("COMMIT")
       expect((await erased).body.erased).toBe(1)
-      expect(await app.sql("SELECT 1 FROM run_words WHERE run_id = $1", [body.run_id])).toEqual([])
+      expect((await ask(org, "racing canary")).count).toBe(0)
+      expect((await termsLeft(org.org_id, ["racing", "canary", "racing canary"])).length).toBe(0)
       expect((await holding(["racing", "race.example"])).hits).toEqual([])
     } finally {
       await slow.end()
@@ -311,7 +346,7 @@ describe("what was erased", () => {
   test("T62 is in no error and no log when the index itself fails", async () => {
     const secret = "canary.failing@erased.example"
     const lines = app.logs.length
-    for (const table of ["run_subjects", "run_words", "word_queue"]) {
+    for (const table of ["run_subjects", "word_segments", "word_queue"]) {
       await app.sql(`ALTER TABLE ${table} RENAME TO ${table}_away`)
       try {
         for (const answer of [

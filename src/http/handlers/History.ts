@@ -13,9 +13,6 @@ import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/Common.ts"
 import { batchView, historyText, phraseView, type RowView, unseen } from "../HistoryView.ts"
 
-/** Phrases are looked for one by one; so many of a batch at once. */
-const phrasesAtOnce = 4
-
 const unreadable = (kind: Kind | undefined) =>
   kind === undefined ? "is not readable as a subject" : `does not read as ${kind}; leave kind out to have it detected`
 
@@ -52,15 +49,14 @@ export const HistoryHandlers = HttpApiBuilder.group(
         not
       )
       const phrases = subjects.flatMap((subject, position) => {
-        const sought = subject?.kind === "text" ? soughtOf(org_id, subject) : null
-        return sought === null ? [] : [{ sought, position }]
+        return subject?.kind === "text" ? [{ phrase: subject.normalized, position }] : []
       })
-      const told = yield* Effect.forEach(
-        phrases,
-        ({ sought, position }) =>
-          Effect.map(store.facts(org_id, sought, not), (facts) => [position, phraseView(facts)] as const),
-        { concurrency: phrasesAtOnce }
+      const facts = yield* store.phrases(
+        org_id,
+        phrases.map((one) => one.phrase),
+        not
       )
+      const told = phrases.map(({ position }, n) => [position, phraseView(facts[n] ?? [])] as const)
       return new Map<number, RowView>([...rows.map((row) => [row.position, batchView(row)] as const), ...told])
     })
 
@@ -70,11 +66,8 @@ export const HistoryHandlers = HttpApiBuilder.group(
         const limit = query.limit ?? listLimitDefault
         const subject = yield* subjectOf(query.q, query.kind)
         const sought = soughtOf(org_id, subject)
-        const [rows, facts] = yield* Effect.all(
-          [store.matches(org_id, sought, limit + 1), store.facts(org_id, sought, not)],
-          { concurrency: 2 }
-        )
-        return HttpServerResponse.text(historyText(subject, rows, facts, limit), { contentType: "application/json" })
+        const { matches, facts } = yield* store.known(org_id, sought, limit + 1, not)
+        return HttpServerResponse.text(historyText(subject, matches, facts, limit), { contentType: "application/json" })
       }),
 
       batch: Effect.fnUntraced(function* ({ payload }) {

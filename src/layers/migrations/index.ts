@@ -11,6 +11,7 @@ import { payments } from "./0009_payments.ts"
 import { referrals } from "./0010_referrals.ts"
 import { history } from "./0011_history.ts"
 import { contacts } from "./0012_contacts.ts"
+import { words } from "./0013_words.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -24,5 +25,6 @@ export const migrations = {
   "0009_payments": payments,
   "0010_referrals": referrals,
   "0011_history": history,
-  "0012_contacts": contacts
+  "0012_contacts": contacts,
+  "0013_words": words
 }

@@ -1,0 +1,165 @@
+/**
+ * Questions about phrases: which runs of an organization hold one, as whole words in their order, in any case. Reads only.
+ *
+ * Runs in segments are found by their terms, those that are under way or ended a moment ago by looking at them. Both are read in one snapshot, so
+ * a run is found once, wherever it is on its way.
+ */
+import { Context, Effect, Layer, Semaphore } from "effect"
+import { SqlClient } from "effect/sql"
+import { bigints, texts } from "./Columns.ts"
+import { placesIn, type RunText, runTextColumns } from "./RunWords.ts"
+import { type SegmentRow, wordSegments } from "./WordSegments.ts"
+import { type Doc, docsOf, kindsOf, pageRuns } from "../schema/words/Docs.ts"
+import { flagsIn, inAll, postingsIn, runIn } from "../schema/words/Segment.ts"
+import { type Phrase, phraseOf, type Seed, seedOf } from "../schema/words/Term.ts"
+
+export interface PhraseHit extends Doc {
+  /** Where it stands, as in schema/words/Segment.ts. */
+  readonly flags: number
+}
+
+/** Questions of one process at once: each holds a connection, and one about the commonest words takes a tenth of a second. */
+const questionsMax = 2
+/** Runs that are read in one go. */
+const pageMax = 256
+
+interface BlockRow {
+  readonly segment: bigint
+  readonly term: bigint
+  readonly block: number
+  readonly bytes: Uint8Array
+}
+
+type Sought = ReadonlyArray<Phrase | null>
+
+/** The runs of a segment that hold each phrase. */
+const hitsIn = ({ blocks }: SegmentRow, rows: ReadonlyArray<BlockRow>, sought: Sought) => {
+  const lists = new Map(
+    rows.map(({ term, block, bytes }) => [Number(term), postingsIn(bytes, { term: Number(term), block, blocks })])
+  )
+  return sought.map((phrase) => (phrase === null ? [] : inAll(phrase.terms.map((term) => lists.get(term) ?? null))))
+}
+
+export class Phrases extends Context.Service<
+  Phrases,
+  {
+    /** The runs of the organization that hold each phrase, newest first. */
+    readonly hits: (
+      org_id: string,
+      phrases: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<ReadonlyArray<PhraseHit>>>
+  }
+>()("rungate/layers/Phrases") {
+  static readonly layer = Layer.effect(
+    Phrases,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const segments = yield* wordSegments
+      const questions = Semaphore.makeUnsafe(questionsMax)
+
+      const blocksOf = (org_id: string, terms: ReadonlyArray<number>) => sql<BlockRow>`
+        SELECT b.segment, t.term, b.block, b.bytes FROM word_segments s CROSS JOIN unnest(${bigints(terms.map(BigInt))}) AS t(term)
+        JOIN word_blocks b ON b.segment = s.segment AND b.block = ((t.term * s.blocks) >> 48)::int WHERE s.org_id = ${org_id}`
+
+      const pagesOf = (wanted: ReadonlyArray<{ segment: bigint; page: number }>) => sql<{
+        segment: bigint
+        page: number
+        bytes: Uint8Array
+      }>`
+        SELECT w.segment, w.page, w.bytes
+        FROM unnest(${bigints(wanted.map((w) => w.segment))}, ${bigints(wanted.map((w) => BigInt(w.page)))}) AS n(segment, page)
+        JOIN word_runs w ON w.segment = n.segment AND w.page = n.page::int`
+
+      const inSegments = Effect.fnUntraced(function* (org_id: string, sought: Sought) {
+        const rows = yield* segments.list(org_id)
+        const terms = new Set(sought.flatMap((phrase) => phrase?.terms ?? []))
+        if (rows.length === 0 || terms.size === 0) return sought.map((): Array<PhraseHit> => [])
+        const blocks = Map.groupBy(yield* blocksOf(org_id, [...terms]), (row) => row.segment)
+        const found = rows.map((row) => ({ row, lists: hitsIn(row, blocks.get(row.segment) ?? [], sought) }))
+        const wanted = found.flatMap(({ row: { segment }, lists }) =>
+          [...new Set(lists.flat().map((hit) => Math.floor(runIn(hit) / pageRuns)))].map((page) => ({ segment, page }))
+        )
+        const pages = Map.groupBy(wanted.length === 0 ? [] : yield* pagesOf(wanted), (page) => page.segment)
+        const all = sought.map((): Array<PhraseHit> => [])
+        for (const { row, lists } of found) {
+          const kinds = kindsOf(row.kinds)
+          const docs = new Map(
+            (pages.get(row.segment) ?? []).map(({ page, bytes }) => [page, docsOf(bytes, kinds)] as const)
+          )
+          lists.forEach((list, n) => {
+            for (const hit of list) {
+              const doc = docs.get(Math.floor(runIn(hit) / pageRuns))?.[runIn(hit) % pageRuns]
+              if (doc !== undefined) all[n]?.push({ ...doc, flags: flagsIn(hit) })
+            }
+          })
+        }
+        return all
+      })
+
+      /** A page of those that no segment holds yet. */
+      const fresh = (org_id: string, after: string) => sql<RunText>`
+        SELECT ${runTextColumns(sql, "any")} FROM (
+          SELECT run_id FROM word_queue WHERE org_id = ${org_id} AND run_id > ${after}
+          UNION SELECT run_id FROM open_runs WHERE org_id = ${org_id} AND run_id > ${after} ORDER BY run_id LIMIT ${pageMax}
+        ) f JOIN runs r ON r.org_id = ${org_id} AND r.run_id = f.run_id LEFT JOIN open_runs o ON o.run_id = f.run_id
+        ORDER BY r.run_id`
+
+      const looked = (rows: ReadonlyArray<RunText>, sought: Sought, seed: Seed) =>
+        rows.map((row) => {
+          const words = sought.map((phrase) => phrase?.words ?? [])
+          return { row, flags: placesIn(row, words, seed) }
+        })
+
+      /** A phrase of three words and more may have its pairs in two places: those are seen in the run. */
+      const certain = Effect.fnUntraced(function* (org_id: string, hits: ReadonlyArray<PhraseHit>, phrase: Phrase) {
+        const sure: Array<PhraseHit> = []
+        const seed = seedOf(org_id)
+        for (let from = 0; from < hits.length; from += pageMax) {
+          const page = hits.slice(from, from + pageMax)
+          const rows = yield* sql<RunText>`
+            SELECT ${runTextColumns(sql, "ended")} FROM unnest(${texts(page.map((hit) => hit.run_id))}) AS n(run_id)
+            JOIN runs r ON r.org_id = ${org_id} AND r.run_id = n.run_id`
+          const flags = new Map(looked(rows, [phrase], seed).map((one) => [one.row.run_id, one.flags[0] ?? 0]))
+          for (const hit of page) {
+            const where = flags.get(hit.run_id) ?? 0
+            if (where !== 0) sure.push({ ...hit, flags: where })
+          }
+        }
+        return sure
+      })
+
+      const hits = Effect.fnUntraced(function* (org_id: string, phrases: ReadonlyArray<string>) {
+        const seed = seedOf(org_id)
+        const sought = phrases.map((text) => phraseOf(text, seed))
+        yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
+        const found = sought.map(() => new Map<string, PhraseHit>())
+        for (const [n, list] of (yield* inSegments(org_id, sought)).entries()) {
+          const phrase = sought[n]
+          if (!phrase) continue
+          const sure = phrase.exact ? list : yield* certain(org_id, list, phrase)
+          for (const hit of sure) found[n]?.set(hit.run_id, hit)
+        }
+        for (let after = "", more = true; more; ) {
+          const rows = yield* fresh(org_id, after)
+          for (const { row, flags } of looked(rows, sought, seed)) {
+            const { input: _, result: __, ...doc } = row
+            flags.forEach((where, n) => {
+              if (where === 0) found[n]?.delete(row.run_id)
+              else found[n]?.set(row.run_id, { ...doc, flags: where })
+            })
+          }
+          after = rows.at(-1)?.run_id ?? ""
+          more = rows.length === pageMax
+        }
+        return found.map((runs) => [...runs.values()].toSorted((a, b) => (a.run_id < b.run_id ? 1 : -1)))
+      })
+
+      return Phrases.of({
+        hits: (org_id, phrases) =>
+          phrases.length === 0
+            ? Effect.succeed([])
+            : questions.withPermits(1)(Effect.orDie(sql.withTransaction(hits(org_id, phrases))))
+      })
+    })
+  )
+}

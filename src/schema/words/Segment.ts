@@ -1,0 +1,179 @@
+/**
+ * A segment of the index of phrases: for each term the runs that have it, as blocks of bytes.
+ *
+ * Runs are numbered from 0 within their segment. A block holds the terms of one slice of the hash space, in order: the distance to the term before,
+ * then how many runs have it, then each run's distance to the one before with three bits for where it stands. All numbers are
+ * variable-length, seven bits a byte. Segments never change; joining some, or leaving runs out, makes a new one.
+ */
+import { Reader, Writer } from "./Bytes.ts"
+
+/** Terms are numbers of 48 bits. */
+export const termSpace = 2 ** 48
+export const inInput = 1
+export const inResult = 2
+/** Among those a touch went to. */
+export const inRecipients = 4
+const flagBits = 3
+const flagMask = 7
+
+export const runIn = (posting: number): number => posting >>> flagBits
+export const flagsIn = (posting: number): number => posting & flagMask
+export const postingOf = (run: number, flags: number): number => run * 8 + flags
+
+/** Decoded: the postings of `terms[n]` are those from `starts[n]` to `starts[n + 1]`, each a run and where in it. */
+export interface Postings {
+  readonly terms: Float64Array
+  readonly starts: Uint32Array
+  readonly postings: Uint32Array
+}
+
+/** Small enough that a question about one term reads little, large enough that a row's own cost is little beside it. */
+const blockBytes = 600
+/** About what a term takes in a block. */
+const termBytes = 7
+const blocksMax = 2 ** 14
+
+/** How many blocks so many terms are cut into: a power of two. */
+export const blocksFor = (terms: number): number => {
+  let blocks = 1
+  while (blocks < blocksMax && blocks * blockBytes < terms * termBytes) blocks *= 2
+  return blocks
+}
+
+/** A segment that becomes part of a new one: `runs[n]` is the new number of its run `n`, below 0 for one that is left out. */
+export interface Part {
+  readonly from: Postings
+  readonly runs: Int32Array
+}
+
+/**
+ * The blocks of the new segment, in order; empty ones are left out. Numbers must grow from part to part.
+ * Lazy, so that a large one is written piece by piece.
+ */
+export function* blocksOf(
+  parts: ReadonlyArray<Part>,
+  blocks: number
+): Generator<{ readonly block: number; readonly bytes: Uint8Array }> {
+  const cursors = new Uint32Array(parts.length)
+  const heads = Float64Array.from(parts, ({ from }) => from.terms[0] ?? termSpace)
+  const writer = new Writer()
+  const width = termSpace / blocks
+  const runs: Array<number> = []
+  for (let block = 0; block < blocks; block++) {
+    const end = (block + 1) * width
+    let last = block * width
+    let any = false
+    for (;;) {
+      let term = end
+      for (let n = 0; n < heads.length; n++) {
+        const head = heads[n] ?? end
+        if (head < term) term = head
+      }
+      if (term === end) break
+      runs.length = 0
+      for (let n = 0; n < heads.length; n++) {
+        const part = parts[n]
+        if (part === undefined || heads[n] !== term) continue
+        const at = cursors[n] ?? 0
+        taken(part, at, runs)
+        cursors[n] = at + 1
+        heads[n] = part.from.terms[at + 1] ?? termSpace
+      }
+      if (runs.length === 0) continue
+      writer.put(term - last)
+      writer.put(runs.length)
+      let run = 0
+      for (const posting of runs) {
+        writer.put(posting - postingOf(run, 0))
+        run = runIn(posting)
+      }
+      last = term
+      any = true
+    }
+    if (any) yield { block, bytes: writer.take() }
+  }
+}
+
+const taken = ({ from: { starts, postings }, runs }: Part, at: number, into: Array<number>) => {
+  const end = starts[at + 1] ?? 0
+  for (let p = starts[at] ?? 0; p < end; p++) {
+    const posting = postings[p] ?? 0
+    const run = runs[runIn(posting)] ?? -1
+    if (run >= 0) into.push(postingOf(run, flagsIn(posting)))
+  }
+}
+
+/** The postings of one term in a block of a segment with so many blocks; null when it isn't there. */
+export const postingsIn = (
+  bytes: Uint8Array,
+  { term, block, blocks }: { readonly term: number; readonly block: number; readonly blocks: number }
+): ReadonlyArray<number> | null => {
+  const reader = new Reader(bytes)
+  let at = block * (termSpace / blocks)
+  while (!reader.done) {
+    at += reader.next()
+    const count = reader.next()
+    if (at > term) return null
+    if (at === term) {
+      let run = 0
+      return Array.from({ length: count }, () => {
+        const posting = postingOf(run, 0) + reader.next()
+        run = runIn(posting)
+        return posting
+      })
+    }
+    for (let n = 0; n < count; n++) reader.next()
+  }
+  return null
+}
+
+/** All of a segment's blocks, in order. */
+export const decoded = (
+  rows: ReadonlyArray<{ readonly block: number; readonly bytes: Uint8Array }>,
+  blocks: number
+): Postings => {
+  const terms: Array<number> = []
+  const starts: Array<number> = []
+  const postings: Array<number> = []
+  for (const { block, bytes } of rows) {
+    const reader = new Reader(bytes)
+    let term = block * (termSpace / blocks)
+    while (!reader.done) {
+      term += reader.next()
+      terms.push(term)
+      starts.push(postings.length)
+      let run = 0
+      for (let count = reader.next(); count > 0; count--) {
+        const posting = postingOf(run, 0) + reader.next()
+        postings.push(posting)
+        run = runIn(posting)
+      }
+    }
+  }
+  starts.push(postings.length)
+  return { terms: Float64Array.from(terms), starts: Uint32Array.from(starts), postings: Uint32Array.from(postings) }
+}
+
+/** The runs that have all terms, all in one place. */
+export const inAll = (lists: ReadonlyArray<ReadonlyArray<number> | null>): ReadonlyArray<number> => {
+  const [first, ...others] = lists.toSorted((a, b) => (a?.length ?? 0) - (b?.length ?? 0))
+  if (first === undefined || first === null) return []
+  let left = first
+  for (const other of others) {
+    if (other === null) return []
+    const both: Array<number> = []
+    for (let a = 0, b = 0; a < left.length && b < other.length; ) {
+      const one = left[a] ?? 0
+      const two = other[b] ?? 0
+      if (runIn(one) === runIn(two)) {
+        const flags = flagsIn(one & two)
+        if (flags !== 0) both.push(postingOf(runIn(one), flags))
+        a++
+        b++
+      } else if (one < two) a++
+      else b++
+    }
+    left = both
+  }
+  return left
+}
