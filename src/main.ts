@@ -16,6 +16,7 @@ import { api } from "./http/cli/api.ts"
 import { call } from "./http/cli/call.ts"
 import { completions, Root } from "./http/cli/completions.ts"
 import { Credentials } from "./http/cli/Credentials.ts"
+import { dev } from "./http/cli/dev.ts"
 import { discover } from "./http/cli/discover.ts"
 import { doctor } from "./http/cli/doctor.ts"
 import { exits } from "./http/cli/exits.ts"
@@ -76,6 +77,7 @@ const client = [
   Command.provide(whoami, Surroundings),
   Command.provide(api, Surroundings),
   Command.provideEffectDiscard(Command.provide(mcp(packageJson.version), Surroundings), stopsWell),
+  Command.provide(dev, Surroundings),
   Command.provide(doctor(Surroundings), Screen.layer),
   Command.provide(completions, Screen.layer),
   Command.provide(help, Screen.layer)
