@@ -142,10 +142,9 @@ export class Phrases extends Context.Service<
         for (let after = "", more = true; more; ) {
           const rows = yield* fresh(org_id, after)
           for (const { row, flags } of looked(rows, sought, seed)) {
-            const { input: _, result: __, ...doc } = row
             flags.forEach((where, n) => {
               if (where === 0) found[n]?.delete(row.run_id)
-              else found[n]?.set(row.run_id, { ...doc, flags: where })
+              else found[n]?.set(row.run_id, { ...row, flags: where })
             })
           }
           after = rows.at(-1)?.run_id ?? ""

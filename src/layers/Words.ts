@@ -80,8 +80,7 @@ export class Words extends Context.Service<
         const close = () => {
           const [first] = docs
           if (first === undefined) return
-          const kept = docs.map(({ input: _, result: __, ...doc }) => doc)
-          drafts.push(draftOf(first.org_id, kept, terms.postings()))
+          drafts.push(draftOf(first.org_id, docs, terms.postings()))
           docs = []
           terms = new Gathered()
         }
