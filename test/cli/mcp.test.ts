@@ -204,6 +204,8 @@ describe("the tools", () => {
     for (const [name, given, code, path] of cases) {
       const { error } = await refused(name, given)
       expect(error.hints[0]).toBeString()
+      if (path === "max_cots") expect(error.message).toContain("no such parameter")
+      if (path === "max_cost") expect(error.hints.join()).toContain('such as "0.05"')
       expect([name, error.code, path === "" ? "" : error.details[0].path]).toEqual([name, code, path])
     }
 
@@ -408,13 +410,26 @@ describe("stdin and stdout", () => {
     expect(said.filter(({ result }) => result !== undefined).map(({ id }) => id)).toContainAllValues([1, 2, "last"])
   })
 
-  test("end with SIGTERM too, with exit code 0; a running host heard nothing but messages", async () => {
+  test("serve a host of the protocol without sessions too; SIGTERM is an end with exit code 0", async () => {
     const child = home.start("exec rungate mcp")
-    child.stdin.write(line(hello))
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientInfo": hello.params.clientInfo,
+      "io.modelcontextprotocol/clientCapabilities": {}
+    }
+    child.stdin.write(line({ jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta } }))
     await child.stdin.flush()
-    await child.stdout.getReader().read()
+    let said = ""
+    for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) {
+      said += part
+      if (said.endsWith("\n")) break
+    }
+    const { tools, cacheScope, ttlMs } = JSON.parse(said).result
+    expect(tools.map(({ name }: Json) => name)).toEqual(host.tools.map(({ name }) => name))
+    expect([cacheScope, ttlMs]).toEqual(["private", 3_600_000])
     child.kill("SIGTERM")
     expect(await child.exited).toBe(0)
+    // All that the first host heard in this file.
     expect(host.noise).toEqual([])
   })
 })

@@ -49,7 +49,7 @@ export const advice = (code: string, name: string): ReadonlyArray<string> => {
     return ["Nothing was run. inspect shows the input schema; correct the arguments and call run again."]
   }
   return code === "invalid_request"
-    ? ["Correct the arguments and call it again; list_runs finds runs by their id."]
+    ? ["Correct the arguments and call it again. list_runs shows which runs there are."]
     : []
 }
 

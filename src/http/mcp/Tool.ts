@@ -70,14 +70,26 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1()
 const detailsOf = (error: Schema.SchemaError): ReadonlyArray<Detail> =>
   format(error.issue).issues.map((issue) => ({
     path: (issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join("."),
-    message: issue.message
+    message: issue.message === "Expected no excess property" ? "there is no such parameter" : issue.message
   }))
 
-const malformed = (name: string, details: ReadonlyArray<Detail>): Answered => {
+const Described = Schema.Struct({
+  properties: Schema.Record(Schema.String, Schema.Struct({ description: Schema.String }))
+})
+const decodeDescribed = Schema.decodeUnknownOption(Described)
+
+/** What is wrong, and what the parameter is that it is wrong with. */
+const malformed = (name: string, inputSchema: JsonSchema.JsonSchema, details: ReadonlyArray<Detail>): Answered => {
   const first = details[0]
   const message =
     first === undefined ? "The arguments don't fit." : `${first.path === "" ? name : first.path}: ${first.message}`
-  const hints = [`Nothing was done. tools/list shows what ${name} takes; correct the arguments and call it again.`]
+  const parameters = Option.match(decodeDescribed(inputSchema), { onNone: () => ({}), onSome: (one) => one.properties })
+  const wrong = new Set(details.map(({ path }) => path.split(".")[0] ?? ""))
+  const about = Object.entries(parameters).filter(([parameter]) => wrong.has(parameter))
+  const hints = [
+    `Nothing was done. Correct the arguments and call ${name} again; it takes ${Object.keys(parameters).join(", ")}.`,
+    ...about.map(([parameter, { description }]) => `${parameter}: ${description}`)
+  ]
   return refused({ error: { code: "invalid_request", message, details, hints } })
 }
 
@@ -118,11 +130,11 @@ export const tool = <Arguments>(words: {
       call: (given) => {
         const lossy = lossyIn(given, "")
         if (lossy !== null) {
-          return Effect.succeed(malformed(shown.name, [{ path: lossy, message: lossyMessage }]))
+          return Effect.succeed(malformed(shown.name, published.inputSchema, [{ path: lossy, message: lossyMessage }]))
         }
         const decoded = decode(withoutNulls(given))
         return Result.isFailure(decoded)
-          ? Effect.succeed(malformed(shown.name, detailsOf(decoded.failure)))
+          ? Effect.succeed(malformed(shown.name, published.inputSchema, detailsOf(decoded.failure)))
           : carryOut(decoded.success)
       }
     })
