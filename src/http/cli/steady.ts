@@ -29,11 +29,8 @@ export const steadily = Effect.gen(function* () {
   const refusal = (answer: Answer) => Effect.provideService(failureOf(answer), Credentials, credentials)
   let answered = false
 
-  const wait = Effect.fnUntraced(function* (seconds: number, what: string) {
-    yield* screen.status(what)
-    yield* Effect.sleep(`${seconds} seconds`)
-    yield* screen.status("")
-  })
+  const wait = (seconds: number, what: string) =>
+    Effect.andThen(screen.status(what), Effect.ensuring(Effect.sleep(`${seconds} seconds`), screen.status("")))
 
   /** The answer to a GET, below 400. */
   return Effect.fnUntraced(function* (path: string) {
