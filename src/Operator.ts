@@ -179,7 +179,11 @@ const reindex = Command.make(
     )
   },
   ({ restart }) => Effect.flatMap(administration, (loaded) => loaded.reindexHistory(restart))
-).pipe(Command.withDescription("Index what older runs are about, so that history finds them"))
+).pipe(
+  Command.withDescription(
+    "Bring the index of history to what today's rules find in older runs: adds, corrects, removes"
+  )
+)
 
 export const admin = Command.make("admin").pipe(
   Command.withDescription("Look after organizations: their credit, books and keys"),

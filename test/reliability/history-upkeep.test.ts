@@ -1,6 +1,7 @@
 /** The index and the retention of old runs: what is rebuilt is the same, what is too old goes, and either may be broken off. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Client } from "pg"
+import { runSubjects } from "../../src/layers/Subjects.ts"
 import { makeId } from "../../src/schema/Ids.ts"
 import { type App, figures, startApp, type Tenant, until } from "../app.ts"
 import { runMain } from "../chaos/processes.ts"
@@ -196,6 +197,48 @@ describe("re-indexing", () => {
       await holder.end()
     }
   }, 60_000)
+
+  test("is exact beside a service that goes on taking runs, ending and erasing them", async () => {
+    await app.sql(
+      "INSERT INTO run_subjects SELECT hashtextextended(run_id, 9), run_id, true, false, 'old' FROM runs ON CONFLICT DO NOTHING"
+    )
+    const session = await org.session()
+    const work = reindex("--restart")
+    const over = { yes: false }
+    void work.ended.then(() => {
+      over.yes = true
+    })
+    let ran = 0
+    const client = async (who: number) => {
+      for (let n = 0; n < 5 || !over.yes; n++) {
+        const email = `busy${who}.${n}@live.example`
+        const send = { from: "me@live.example", to: [email], subject: "Hi", text: `about ada@many.example` }
+        await org.run(
+          n % 2 === 0 ? { capability: "email.send", input: send } : { capability: "email.verify", input: { email } }
+        )
+        if (n % 5 === 4) await app.call(session, "DELETE", asked(email))
+        ran += 1
+      }
+    }
+    await Promise.all([0, 1, 2, 3].map(client))
+    expect(await told(work)).toMatchObject({ code: 0, errors: expect.not.stringMatching(/error/i) })
+    const runs = await app.sql(
+      "SELECT org_id, run_id, capability, input::text AS input, plan::text AS plan, result::text AS result FROM runs"
+    )
+    const due = runs.flatMap((run) => {
+      const { org_id, run_id, capability, input, plan, result } = run as Record<string, string>
+      const text = { capability: capability ?? null, input: `${input}`, plan: `${plan}`, result: result ?? null }
+      return runSubjects(`${org_id}`, text).map(
+        (row) => `${run_id} ${row.subject} ${row.in_result} ${row.exact} ${row.path}`
+      )
+    })
+    const held = (await app.sql("SELECT * FROM run_subjects")).map(
+      ({ run_id, subject, in_result, exact, path }) => `${run_id} ${subject} ${in_result} ${exact} ${path}`
+    )
+    expect(held.sort()).toEqual(due.sort())
+    figures("history.reindex_busy", { runs: runs.length, meanwhile: ran, subjects: held.length, violations: 0 })
+    await app.books()
+  }, 30_000)
 })
 
 describe("retention", () => {
