@@ -1,7 +1,7 @@
 /**
  * Country hints: what the fields beside a phone number say about where it rings.
  */
-import { getCountries, type CountryCode, isSupportedCountry } from "libphonenumber-js/min"
+import { getCountries, type CountryCode } from "libphonenumber-js/min"
 
 /** A country, or a calling code where nothing else is known. */
 export type Place = { readonly country: CountryCode } | { readonly callingCode: string }
@@ -49,15 +49,16 @@ const named: ReadonlyMap<string, CountryCode> = new Map([
   ...Object.entries(others)
 ])
 
+const coded: ReadonlyMap<string, CountryCode> = new Map(getCountries().map((code) => [code, code]))
+
 const longest = 40
 
 /** `DE`, `de`, `Germany`, `DEU`; null when it is no country. */
 export const countryCalled = (value: string): Place | null => {
   if (value.length > longest) return null
   const text = value.trim()
-  const code = text.toUpperCase()
-  if (isSupportedCountry(code)) return { country: code }
-  const country = named.get(text.toLowerCase())
+  const code = text.length <= 2 ? coded.get(text.toUpperCase()) : undefined
+  const country = code ?? named.get(text.toLowerCase())
   return country === undefined ? null : { country }
 }
 

@@ -86,9 +86,9 @@ const read = (text: string): Host | null => {
   }
 }
 
-/** The few hosts of a run stand in its input and all over its result; a stranger's must not fill the memory. */
+/** The few hosts of a run stand in its input and all over its result. More than fit a processor's cache take longer to find than to read again. */
 const known = new Map<string, Host | null>()
-const knownMax = 4_000
+const knownMax = 256
 
 /** A host without port; null when it can't be one. Single labels and IP addresses are hosts, too. */
 export const readHost = (text: string): Host | null => {

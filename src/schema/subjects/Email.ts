@@ -14,14 +14,23 @@ export interface Email {
 
 const localMax = 64
 const local = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u
+/** As most are: no brackets, quotes or full stop around it, no name, no scheme, and no letters that have two forms. */
+const undressed = /^[\w+-]+(?:\.[\w+-]+)*@[\w.-]*[\w-]$/
 const mailto = /^(?:mailto|smtp|e-?mail):\/{0,2}/i
 
 /** An address without anything around it. `loose`: any host with a dot will do, though its ending be unknown. */
 export const readAddress = (text: string, loose = false): Email | null => {
+  if (text.length <= lengthMax && undressed.test(text)) return usualAddress(text, loose)
   const at = text.lastIndexOf("@")
   if (at < 1 || at > localMax + 2 || text.length > localMax + 1 + 1_012) return null
   const name = lower(plain(text.slice(0, at))).replace(/^"([^"\\]+)"$/, "$1")
   return local.test(name) ? addressOf(name, plain(text.slice(at + 1)), loose) : null
+}
+
+const usualAddress = (text: string, loose: boolean): Email | null => {
+  const address = text.toLowerCase()
+  const at = address.indexOf("@")
+  return addressOf(address.slice(0, at), address.slice(at + 1), loose)
 }
 
 const addressOf = (name: string, place: string, loose: boolean): Email | null => {
@@ -40,17 +49,11 @@ const decoded = (text: string): string => {
 }
 
 const sign = /[@＠]|%40/
-/** An address and nothing else, as most are: no brackets, quotes or full stop, no name, no scheme. */
-const undressed = /^[\w+-]+(?:\.[\w+-]+)*@[\w.-]*[\w-]$/
 
 /** A whole value that is one address, in any dress. */
 export const readEmail = (value: string, loose = false): Email | null => {
   if (value.length > lengthMax || !sign.test(value)) return null
-  if (undressed.test(value)) {
-    const text = value.toLowerCase()
-    const at = text.indexOf("@")
-    return addressOf(text.slice(0, at), text.slice(at + 1), loose)
-  }
+  if (undressed.test(value)) return usualAddress(value, loose)
   let text = plain(value).trim()
   const open = text.lastIndexOf("<")
   const close = text.lastIndexOf(">")

@@ -51,13 +51,18 @@ const count = (text: string, character: string): number => text.split(character)
 /** Without the punctuation of the sentence, and without brackets that it did not open. */
 const cut = (run: string): string => {
   let end = run.length
-  const surplus = new Map(Array.from(closers, ([close, open]) => [close, count(run, close) - count(run, open)]))
-  while (end > 0) {
+  /** Of each bracket that was met at the end. */
+  const surplus = new Map<string, number>()
+  for (; end > 0; end--) {
     const last = run.charAt(end - 1)
-    const extra = surplus.get(last) ?? 0
-    if (extra > 0) surplus.set(last, extra - 1)
-    else if (!trailing.has(last)) break
-    end--
+    const open = closers.get(last)
+    if (open === undefined) {
+      if (!trailing.has(last)) break
+      continue
+    }
+    const extra = surplus.get(last) ?? count(run, last) - count(run, open)
+    if (extra <= 0) break
+    surplus.set(last, extra - 1)
   }
   return run.slice(0, end)
 }

@@ -82,7 +82,8 @@ export const urlReading = (url: Url): Reading => {
     const { name } = url.host
     return { subject: subject("domain", name), names: [exactly(domainKey(name)), page, ...on.slice(1)] }
   }
-  const authors = found === null ? [] : accountNames(found.account).map(({ key }) => ({ key, exact: false }))
+  if (found === null) return { subject: subject("url", url.normalized), names: [page, ...on] }
+  const authors = accountNames(found.account).map(({ key }) => ({ key, exact: false }))
   return { subject: subject("url", url.normalized), names: [page, ...authors, ...on] }
 }
 

@@ -65,9 +65,17 @@ const written = (text: string): string =>
     ? text
     : encodeURIComponent(decoded(text).toWellFormed()).replace(/%(?:2F|3A|40|2C)/g, decodeURIComponent)
 
+/** There is nothing to decode and nothing to sort. */
+const oneParameter = /^\?[\w\-.!~*'()/:@,]+(?:=[\w\-.!~*'()/:@,]+)?$/
+
 /** Parameters by name; those of one name keep their order, because it may mean something. */
 const queryOf = (search: string, host: Host): string => {
   if (search.length < 2) return ""
+  if (oneParameter.test(search)) {
+    const sign = search.indexOf("=")
+    const name = search.slice(1, sign < 0 ? search.length : sign)
+    return isTracking(name.toLowerCase(), host) ? "" : search.slice(1)
+  }
   const kept: Array<readonly [string, string]> = []
   for (const part of search.slice(1).replaceAll("+", "%20").split("&")) {
     const sign = part.indexOf("=")
