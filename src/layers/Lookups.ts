@@ -5,7 +5,7 @@ import type { SqlClient } from "effect/sql"
 import type { Catalog } from "./Catalog.ts"
 import { texts } from "./Columns.ts"
 import { recipientFields, touchCapabilities } from "../schema/History.ts"
-import type { Doc } from "../schema/words/Docs.ts"
+import type { Kind } from "../schema/words/Docs.ts"
 
 /** Runs of these are no lookups: what they did can't be read again instead of being done again. */
 export interface NoLookups {
@@ -38,7 +38,7 @@ export const isLookup = (sql: SqlClient.SqlClient, { capabilities, providers }: 
   status = 'succeeded' AND charged > 0 AND coalesce(capability <> ALL(${texts(capabilities)}), provider <> ALL(${texts(providers)}))`
 /** The same of what is already known of a run. */
 export const isLookupOf = (
-  { status, charged, capability, provider }: Pick<Doc, "status" | "charged" | "capability" | "provider">,
+  { status, charged, capability, provider }: Kind & { readonly charged: bigint },
   { capabilities, providers }: NoLookups
 ): boolean =>
   status === "succeeded" &&

@@ -5,36 +5,84 @@ import type { FactRow } from "./HistoryStore.ts"
 import { isLookupOf, type NoLookups, reusablesMax } from "./Lookups.ts"
 import type { PhraseHit } from "./Phrases.ts"
 import { touchCapabilities } from "../schema/History.ts"
+import type { Kind } from "../schema/words/Docs.ts"
 import { inInput, inRecipients } from "../schema/words/Segment.ts"
 
-const single = (tag: "touch" | "contact" | "reusable", hit: PhraseHit): FactRow => ({
-  ...{ tag, status: hit.status, capability: hit.capability, endpoint: hit.endpoint, provider: hit.provider },
-  ...{ run_id: hit.run_id, count: 1, charged: hit.charged, first_seen: hit.created_at, last_seen: hit.created_at }
-})
-
-const groupOf = (hits: ReadonlyArray<PhraseHit>, { status, capability, endpoint }: PhraseHit): FactRow => {
-  const times = hits.map((hit) => hit.created_at.getTime())
-  return {
-    ...{ tag: "group", status, capability, endpoint, provider: null, run_id: null, count: hits.length },
-    charged: hits.reduce((sum, hit) => sum + hit.charged, 0n),
-    first_seen: new Date(times.reduce((a, b) => Math.min(a, b))),
-    last_seen: new Date(times.reduce((a, b) => Math.max(a, b)))
-  }
+const single = (tag: "touch" | "contact" | "reusable", { run_id, kind, charged, created_at }: PhraseHit): FactRow => {
+  const at = new Date(created_at)
+  return { tag, ...kind, run_id, count: 1, charged, first_seen: at, last_seen: at }
 }
 
-const isTouch = ({ status, capability }: PhraseHit) =>
+interface Sum {
+  count: number
+  charged: bigint
+  first: number
+  last: number
+}
+
+const added = (sum: Sum | undefined, { count, charged, first, last }: Sum): Sum =>
+  sum === undefined
+    ? { count, charged, first, last }
+    : {
+        count: sum.count + count,
+        charged: sum.charged + charged,
+        first: Math.min(sum.first, first),
+        last: Math.max(sum.last, last)
+      }
+
+/** A word may be in a hundred thousand runs: those of a kind are added up before kinds are compared. */
+const sums = (hits: ReadonlyArray<PhraseHit>): ReadonlyMap<Kind, Sum> => {
+  const of = new Map<Kind, Sum>()
+  for (const { kind, charged, created_at } of hits) {
+    const sum = of.get(kind)
+    if (sum === undefined) of.set(kind, { count: 1, charged, first: created_at, last: created_at })
+    else {
+      sum.count += 1
+      sum.charged += charged
+      if (created_at < sum.first) sum.first = created_at
+      if (created_at > sum.last) sum.last = created_at
+    }
+  }
+  return of
+}
+
+const groups = (hits: ReadonlyArray<PhraseHit>): ReadonlyArray<FactRow> => {
+  const all = new Map<string, { readonly kind: Kind; readonly sum: Sum }>()
+  for (const [kind, sum] of sums(hits)) {
+    const name = JSON.stringify([kind.status, kind.capability, kind.endpoint])
+    all.set(name, { kind, sum: added(all.get(name)?.sum, sum) })
+  }
+  return Array.from(
+    all.values(),
+    ({ kind: { status, capability, endpoint }, sum: { count, charged, first, last } }) => ({
+      ...{ tag: "group", status, capability, endpoint, provider: null, run_id: null, count, charged },
+      ...{ first_seen: new Date(first), last_seen: new Date(last) }
+    })
+  )
+}
+
+const isTouch = ({ kind: { status, capability } }: PhraseHit) =>
   status === "succeeded" && capability !== null && touchCapabilities.includes(capability)
+
+/** The newest, so many; what is behind them is not looked at. */
+const newest = (hits: ReadonlyArray<PhraseHit>, limit: number, is: (hit: PhraseHit) => boolean) => {
+  const found: Array<PhraseHit> = []
+  for (const hit of hits) {
+    if (found.length >= limit) break
+    if (is(hit)) found.push(hit)
+  }
+  return found
+}
 
 /** `hits` are the newest first. */
 export const phraseFacts = (hits: ReadonlyArray<PhraseHit>, not: NoLookups): ReadonlyArray<FactRow> => {
-  const groups = Map.groupBy(hits, (hit) => `${hit.status} ${hit.capability} ${hit.endpoint}`)
-  const touch = hits.find(isTouch)
-  const contact = hits.find((hit) => isTouch(hit) && (hit.flags & inRecipients) !== 0)
-  const reusable = hits.filter((hit) => (hit.flags & inInput) !== 0 && isLookupOf(hit, not)).slice(0, reusablesMax)
+  const wentTo = (hit: PhraseHit) => isTouch(hit) && (hit.flags & inRecipients) !== 0
+  const bought = (hit: PhraseHit) =>
+    (hit.flags & inInput) !== 0 && isLookupOf({ ...hit.kind, charged: hit.charged }, not)
   return [
-    ...[...groups.values()].flatMap((same) => (same[0] === undefined ? [] : [groupOf(same, same[0])])),
-    ...(touch === undefined ? [] : [single("touch", touch)]),
-    ...(contact === undefined ? [] : [single("contact", contact)]),
-    ...reusable.map((hit) => single("reusable", hit))
+    ...groups(hits),
+    ...newest(hits, 1, isTouch).map((hit) => single("touch", hit)),
+    ...newest(hits, 1, wentTo).map((hit) => single("contact", hit)),
+    ...newest(hits, reusablesMax, bought).map((hit) => single("reusable", hit))
   ]
 }

@@ -7,9 +7,9 @@
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { bigints, texts } from "./Columns.ts"
-import { placesIn, type RunText, runTextColumns } from "./RunWords.ts"
+import { docOf, placesIn, type RunText, runTextColumns } from "./RunWords.ts"
 import { type SegmentRow, wordSegments } from "./WordSegments.ts"
-import { type Doc, docsOf, kindsOf, pageRuns } from "../schema/words/Docs.ts"
+import { type Doc, docsOf, type Kind, kindsOf, pageRuns } from "../schema/words/Docs.ts"
 import { flagsIn, inAll, postingsIn, runIn } from "../schema/words/Segment.ts"
 import { type Phrase, phraseOf, type Seed, seedOf } from "../schema/words/Term.ts"
 
@@ -40,6 +40,35 @@ const hitsIn = ({ blocks }: SegmentRow, rows: ReadonlyArray<BlockRow>, sought: S
   return sought.map((phrase) => (phrase === null ? [] : inAll(phrase.terms.map((term) => lists.get(term) ?? null))))
 }
 
+interface PageRow {
+  readonly segment: bigint
+  readonly page: number
+  readonly bytes: Uint8Array
+}
+
+const newestFirst = (a: Doc, b: Doc) => (a.run_id < b.run_id ? 1 : a.run_id > b.run_id ? -1 : 0)
+const pageOf = (run: number) => Math.floor(run / pageRuns)
+
+/** What the pages of a segment know of these runs. */
+const hitsOf = (list: ReadonlyArray<number>, pages: ReadonlyArray<PageRow>, kinds: ReadonlyArray<Kind>) => {
+  const bytes = new Map(pages.map((row) => [row.page, row.bytes]))
+  const hits: Array<PhraseHit> = []
+  for (let from = 0, to = 0; from < list.length; from = to) {
+    const page = pageOf(runIn(list[from] ?? 0))
+    while (to < list.length && pageOf(runIn(list[to] ?? 0)) === page) to++
+    const wanted = list.slice(from, to)
+    const docs = docsOf(
+      bytes.get(page) ?? new Uint8Array(),
+      kinds,
+      wanted.map((hit) => runIn(hit) % pageRuns)
+    )
+    docs.forEach(({ run_id, kind, charged, created_at }, n) =>
+      hits.push({ run_id, kind, charged, created_at, flags: flagsIn(wanted[n] ?? 0) })
+    )
+  }
+  return hits
+}
+
 export class Phrases extends Context.Service<
   Phrases,
   {
@@ -61,11 +90,7 @@ export class Phrases extends Context.Service<
         SELECT b.segment, t.term, b.block, b.bytes FROM word_segments s CROSS JOIN unnest(${bigints(terms.map(BigInt))}) AS t(term)
         JOIN word_blocks b ON b.segment = s.segment AND b.block = ((t.term * s.blocks) >> 48)::int WHERE s.org_id = ${org_id}`
 
-      const pagesOf = (wanted: ReadonlyArray<{ segment: bigint; page: number }>) => sql<{
-        segment: bigint
-        page: number
-        bytes: Uint8Array
-      }>`
+      const pagesOf = (wanted: ReadonlyArray<{ segment: bigint; page: number }>) => sql<PageRow>`
         SELECT w.segment, w.page, w.bytes
         FROM unnest(${bigints(wanted.map((w) => w.segment))}, ${bigints(wanted.map((w) => BigInt(w.page)))}) AS n(segment, page)
         JOIN word_runs w ON w.segment = n.segment AND w.page = n.page::int`
@@ -77,23 +102,12 @@ export class Phrases extends Context.Service<
         const blocks = Map.groupBy(yield* blocksOf(org_id, [...terms]), (row) => row.segment)
         const found = rows.map((row) => ({ row, lists: hitsIn(row, blocks.get(row.segment) ?? [], sought) }))
         const wanted = found.flatMap(({ row: { segment }, lists }) =>
-          [...new Set(lists.flat().map((hit) => Math.floor(runIn(hit) / pageRuns)))].map((page) => ({ segment, page }))
+          Array.from(new Set(lists.flat().map((hit) => pageOf(runIn(hit)))), (page) => ({ segment, page }))
         )
         const pages = Map.groupBy(wanted.length === 0 ? [] : yield* pagesOf(wanted), (page) => page.segment)
-        const all = sought.map((): Array<PhraseHit> => [])
-        for (const { row, lists } of found) {
-          const kinds = kindsOf(row.kinds)
-          const docs = new Map(
-            (pages.get(row.segment) ?? []).map(({ page, bytes }) => [page, docsOf(bytes, kinds)] as const)
-          )
-          lists.forEach((list, n) => {
-            for (const hit of list) {
-              const doc = docs.get(Math.floor(runIn(hit) / pageRuns))?.[runIn(hit) % pageRuns]
-              if (doc !== undefined) all[n]?.push({ ...doc, flags: flagsIn(hit) })
-            }
-          })
-        }
-        return all
+        return sought.map((_, n) =>
+          found.flatMap(({ row, lists }) => hitsOf(lists[n] ?? [], pages.get(row.segment) ?? [], kindsOf(row.kinds)))
+        )
       })
 
       /** A page of those that no segment holds yet. */
@@ -107,7 +121,7 @@ export class Phrases extends Context.Service<
       const looked = (rows: ReadonlyArray<RunText>, sought: Sought, seed: Seed) =>
         rows.map((row) => {
           const words = sought.map((phrase) => phrase?.words ?? [])
-          return { row, flags: placesIn(row, words, seed) }
+          return { doc: docOf(row), flags: placesIn(row, words, seed) }
         })
 
       /** A phrase of three words and more may have its pairs in two places: those are seen in the run. */
@@ -119,7 +133,7 @@ export class Phrases extends Context.Service<
           const rows = yield* sql<RunText>`
             SELECT ${runTextColumns(sql, "ended")} FROM unnest(${texts(page.map((hit) => hit.run_id))}) AS n(run_id)
             JOIN runs r ON r.org_id = ${org_id} AND r.run_id = n.run_id`
-          const flags = new Map(looked(rows, [phrase], seed).map((one) => [one.row.run_id, one.flags[0] ?? 0]))
+          const flags = new Map(looked(rows, [phrase], seed).map((one) => [one.doc.run_id, one.flags[0] ?? 0]))
           for (const hit of page) {
             const where = flags.get(hit.run_id) ?? 0
             if (where !== 0) sure.push({ ...hit, flags: where })
@@ -132,25 +146,25 @@ export class Phrases extends Context.Service<
         const seed = seedOf(org_id)
         const sought = phrases.map((text) => phraseOf(text, seed))
         yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
-        const found = sought.map(() => new Map<string, PhraseHit>())
-        for (const [n, list] of (yield* inSegments(org_id, sought)).entries()) {
-          const phrase = sought[n]
-          if (!phrase) continue
-          const sure = phrase.exact ? list : yield* certain(org_id, list, phrase)
-          for (const hit of sure) found[n]?.set(hit.run_id, hit)
-        }
+        const held = yield* inSegments(org_id, sought)
+        const waiting: Array<ReturnType<typeof looked>[number]> = []
         for (let after = "", more = true; more; ) {
           const rows = yield* fresh(org_id, after)
-          for (const { row, flags } of looked(rows, sought, seed)) {
-            flags.forEach((where, n) => {
-              if (where === 0) found[n]?.delete(row.run_id)
-              else found[n]?.set(row.run_id, { ...row, flags: where })
-            })
-          }
+          waiting.push(...looked(rows, sought, seed))
           after = rows.at(-1)?.run_id ?? ""
           more = rows.length === pageMax
         }
-        return found.map((runs) => [...runs.values()].toSorted((a, b) => (a.run_id < b.run_id ? 1 : -1)))
+        // A run that waits to be indexed anew is what it is, not what a segment says.
+        const anew = new Set(waiting.map(({ doc }) => doc.run_id))
+        const all: Array<ReadonlyArray<PhraseHit>> = []
+        for (const [n, list] of held.entries()) {
+          const phrase = sought[n]
+          const sure =
+            phrase === null || phrase === undefined || phrase.exact ? list : yield* certain(org_id, list, phrase)
+          const young = waiting.flatMap(({ doc, flags }) => (flags[n] ? [{ ...doc, flags: flags[n] }] : []))
+          all.push([...sure.filter((hit) => !anew.has(hit.run_id)), ...young].sort(newestFirst))
+        }
+        return all
       })
 
       return Phrases.of({

@@ -4,7 +4,7 @@
 import type { SqlClient } from "effect/sql"
 import { isRecord } from "../schema/Json.ts"
 import { recipientFields, touchCapabilities } from "../schema/History.ts"
-import type { Doc } from "../schema/words/Docs.ts"
+import type { Doc, Kind } from "../schema/words/Docs.ts"
 import type { Gathered } from "../schema/words/Gathered.ts"
 import { inInput, inRecipients, inResult, postingOf } from "../schema/words/Segment.ts"
 import { addTerms, holdsWords, type Seed, wordsOf } from "../schema/words/Term.ts"
@@ -12,8 +12,11 @@ import { addTerms, holdsWords, type Seed, wordsOf } from "../schema/words/Term.t
 /** Of a longer one the beginning, as text. */
 const charsMax = 200_000
 
-export interface RunText extends Doc {
+export interface RunText extends Kind {
   readonly org_id: string
+  readonly run_id: string
+  readonly charged: bigint
+  readonly created_at: Date
   /** JSON text, or the beginning of a long one. */
   readonly input: string
   readonly result: string | null
@@ -23,6 +26,11 @@ export interface RunText extends Doc {
 export const runTextColumns = (sql: SqlClient.SqlClient, status: "ended" | "any") => sql`
   r.org_id, r.run_id, ${status === "ended" ? sql`r.status` : sql`coalesce(o.state, r.status) AS status`}, r.capability, r.endpoint, r.provider,
   coalesce(r.charged, 0) AS charged, r.created_at, left(r.input::text, ${charsMax}) AS input, left(r.result::text, ${charsMax}) AS result`
+
+/** What a segment keeps of it. */
+export const docOf = ({ run_id, status, capability, endpoint, provider, charged, created_at }: RunText): Doc => ({
+  ...{ run_id, kind: { status, capability, endpoint, provider }, charged, created_at: created_at.getTime() }
+})
 
 const valueOf = (json: string): unknown => {
   try {

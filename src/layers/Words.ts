@@ -7,8 +7,9 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { texts } from "./Columns.ts"
-import { addRun, type RunText, runTextColumns } from "./RunWords.ts"
+import { addRun, docOf, type RunText, runTextColumns } from "./RunWords.ts"
 import { type Draft, draftOf, type SegmentRow, wordSegments } from "./WordSegments.ts"
+import type { Doc } from "../schema/words/Docs.ts"
 import { Gathered } from "../schema/words/Gathered.ts"
 import { seedOf, termRules } from "../schema/words/Term.ts"
 
@@ -75,21 +76,20 @@ export class Words extends Context.Service<
       /** Rows by organization; a new segment where one becomes too large. */
       const draftsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<QueueRow>) {
         const drafts: Array<Draft> = []
-        let docs: Array<RunText> = []
+        let org = ""
+        let docs: Array<Doc> = []
         let terms = new Gathered()
         const close = () => {
-          const [first] = docs
-          if (first === undefined) return
-          drafts.push(draftOf(first.org_id, docs, terms.postings()))
+          if (docs.length > 0) drafts.push(draftOf(org, docs, terms.postings()))
           docs = []
           terms = new Gathered()
         }
         for (let from = 0; from < rows.length; from += pageMax) {
           for (const row of yield* textsOf(rows.slice(from, from + pageMax))) {
-            if (docs[0]?.org_id !== row.org_id || terms.size > termsMax) close()
-            addRun(terms, row, seedOf(row.org_id), docs.length)
-            // Its texts are not kept.
-            docs.push({ ...row, input: "", result: null })
+            if (org !== row.org_id || terms.size > termsMax) close()
+            org = row.org_id
+            addRun(terms, row, seedOf(org), docs.length)
+            docs.push(docOf(row))
           }
         }
         close()

@@ -314,8 +314,8 @@ describe("what was erased", () => {
       const terms = new Gathered()
       addTerms(terms, { note: "a racing canary" }, seedOf(org.org_id), postingOf(0, inInput))
       const from = terms.postings()
-      const doc = { run_id: body.run_id, status: "succeeded", capability: null, endpoint: "/any", provider: "acme" }
-      const { kinds, pages } = pagesOf([{ ...doc, charged: 10_000n, created_at: new Date() }])
+      const kind = { status: "succeeded", capability: null, endpoint: "/any", provider: "acme" }
+      const { kinds, pages } = pagesOf([{ run_id: body.run_id, kind, charged: 10_000n, created_at: Date.now() }])
       const { rows } = await slow.query(
         `INSERT INTO word_segments (org_id, rules, runs, blocks, first_run, last_run, kinds) VALUES ($1, $2, 1, 1, $3, $3, $4) RETURNING segment`,
         [org.org_id, termRules, body.run_id, kinds]

@@ -51,6 +51,10 @@ export class Reader {
       shift *= 128
     }
   }
+  skipText() {
+    const length = this.next()
+    this.at += length
+  }
   text(): string {
     const length = this.next()
     const text = String.fromCharCode(...this.bytes.subarray(this.at, this.at + length))

@@ -17,11 +17,13 @@ export interface Kind {
   readonly provider: string | null
 }
 
-export interface Doc extends Kind {
+export interface Doc {
   readonly run_id: string
+  readonly kind: Kind
   /** Microdollars. */
   readonly charged: bigint
-  readonly created_at: Date
+  /** Milliseconds. */
+  readonly created_at: number
 }
 
 const kindText = ({ status, capability, endpoint, provider }: Kind) =>
@@ -51,13 +53,13 @@ export const pagesOf = (
   const writer = new Writer()
   const pages: Array<Uint8Array> = []
   docs.forEach((doc, n) => {
-    const text = kindText(doc)
+    const text = kindText(doc.kind)
     const kind = kinds.get(text) ?? kinds.size
     kinds.set(text, kind)
     writer.text(doc.run_id)
     writer.put(kind)
     writer.put(Number(doc.charged))
-    writer.put(doc.created_at.getTime())
+    writer.put(doc.created_at)
     if ((n + 1) % pageRuns === 0 || n + 1 === docs.length) pages.push(writer.take())
   })
   return { kinds: `[${[...kinds.keys()].join(",")}]`, pages }
@@ -65,15 +67,25 @@ export const pagesOf = (
 
 const nothing: Kind = { status: "", capability: null, endpoint: null, provider: null }
 
-export const docsOf = (page: Uint8Array, kinds: ReadonlyArray<Kind>): ReadonlyArray<Doc> => {
+/** Those of a page at these places, which must ascend; all of them without. */
+export const docsOf = (
+  page: Uint8Array,
+  kinds: ReadonlyArray<Kind>,
+  places?: ReadonlyArray<number>
+): ReadonlyArray<Doc> => {
   const reader = new Reader(page)
   const docs: Array<Doc> = []
-  while (!reader.done) {
+  for (let place = 0, next = 0; !reader.done; place++) {
+    if (places !== undefined && places[next] !== place) {
+      if (next >= places.length) break
+      reader.skipText()
+      for (let n = 0; n < 3; n++) reader.next()
+      continue
+    }
+    next += 1
     const run_id = reader.text()
-    const { status, capability, endpoint, provider } = kinds[reader.next()] ?? nothing
-    const charged = BigInt(reader.next())
-    const created_at = new Date(reader.next())
-    docs.push({ run_id, status, capability, endpoint, provider, charged, created_at })
+    const kind = kinds[reader.next()] ?? nothing
+    docs.push({ run_id, kind, charged: BigInt(reader.next()), created_at: reader.next() })
   }
   return docs
 }
