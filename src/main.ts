@@ -14,6 +14,7 @@ import { CliConfig, CliError, CliOutput, Command } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
 import { api } from "./http/cli/api.ts"
 import { call } from "./http/cli/call.ts"
+import { complete } from "./http/cli/complete.ts"
 import { completions, Root } from "./http/cli/completions.ts"
 import { Credentials } from "./http/cli/Credentials.ts"
 import { dev } from "./http/cli/dev.ts"
@@ -80,6 +81,7 @@ const client = [
   Command.provide(dev, Surroundings),
   Command.provide(doctor(Surroundings), Screen.layer),
   Command.provide(completions, Screen.layer),
+  Command.provide(complete, Surroundings),
   Command.provide(help, Screen.layer)
 ] as const
 

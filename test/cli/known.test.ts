@@ -1,10 +1,10 @@
 /** `history` of one, of many and of a file; `api`, whose answers are the API's own; completions. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import fc from "fast-check"
 import { csvLine, csvRows } from "../../src/http/cli/csv.ts"
-import { type App, startApp, type Tenant } from "../app.ts"
+import { type App, startApp, type Tenant, until } from "../app.ts"
 import { type Home, newHome } from "./shell.ts"
 
 let app: App
@@ -117,13 +117,56 @@ describe("api", () => {
   })
 })
 
-test("completions complete commands, in a real bash", async () => {
+/** What a bash offers when Tab is pressed at the end of the line. */
+const offeredBy = (line: string) => `COMP_LINE='${line}'; COMP_POINT=\${#COMP_LINE}; COMP_WORDS=($COMP_LINE)
+    [[ $COMP_LINE == *' ' ]] && COMP_WORDS+=('')
+    COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); COMPREPLY=()
+    _rungate rungate "\${COMP_WORDS[COMP_CWORD]}" "\${COMP_WORDS[COMP_CWORD-1]}"; echo "\${COMPREPLY[@]}"`
+
+test("completions complete commands and names, in a real bash; the first Tab fetches the names behind its back, the next has them offline", async () => {
   const script = await home.shell(
     "rungate completions bash > done && rungate completions zsh && rungate completions fish"
   )
   expect([script.code, script.out]).toEqual([0, expect.stringContaining("#compdef rungate")])
-  const asked = `. ./done; COMP_WORDS=(rungate wallet t) COMP_CWORD=2 COMP_LINE="rungate wallet t" COMP_POINT=16
-    $(complete -p rungate | sed "s/.*-F \\([^ ]*\\).*/\\1/"); echo "\${COMPREPLY[@]}"`
-  file("ask.sh", asked)
-  expect((await home.shell("bash ask.sh")).out).toBe("transactions topup\n")
+  expect(script.out).not.toContain("RUNGATE-NAMES")
+  const cache = join(home.folder, ".cache", "rungate")
+  const names = "rungate run email.f"
+  const between = Bun.serve({
+    port: 0,
+    fetch: (request) => fetch(request.url.replace(new URL(request.url).origin, app.url))
+  })
+  const ask = (lines: ReadonlyArray<string>) => {
+    file("ask.sh", [". ./done", ...lines.map(offeredBy)].join("\n"))
+    return home.shell("bash ask.sh", { RUNGATE_URL: between.url.href })
+  }
+  expect(await ask(["rungate wallet t", names])).toMatchObject({ code: 0, out: "transactions topup\n\n", err: "" })
+  const kept = () => readdirSync(cache).flatMap((name) => (name.endsWith(".json") ? [join(cache, name)] : []))
+  await until(
+    "the names that the first Tab asked for",
+    () => (existsSync(cache) ? kept().map((path) => readFileSync(path, "utf8")) : []).join(""),
+    (found) => found.includes("email.find")
+  )
+  expect(kept().map((path) => statSync(path).mode & 0o777)).toEqual([0o600])
+  await between.stop(true)
+  const lines = [
+    names,
+    "rungate inspect email.v",
+    "rungate inspect sec_",
+    "rungate call sec_edgar /subm",
+    "rungate runs list --provider sec_e",
+    "rungate call nobody "
+  ]
+  const offered = await ask(lines)
+  expect([offered.code, offered.err]).toEqual([0, ""])
+  expect(offered.out.split("\n")).toEqual([
+    "email.find",
+    "email.verify",
+    "sec_edgar",
+    "/submissions/CIK\\{cik\\}.json",
+    "sec_edgar",
+    "",
+    ""
+  ])
+  const blind = await home.shell("bash ask.sh", { RUNGATE_URL: "http://127.0.0.1:1" })
+  expect([blind.code, blind.err, blind.out.trim()]).toEqual([0, "", ""])
 })

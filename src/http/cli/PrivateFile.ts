@@ -41,6 +41,8 @@ const base = (variable: string, ...home: ReadonlyArray<string>) =>
 export const configFolder: Effect.Effect<string, CommandFailed> = base("XDG_CONFIG_HOME", ".config")
 /** Where runs are kept whose end was not seen yet. */
 export const stateFolder: Effect.Effect<string, CommandFailed> = base("XDG_STATE_HOME", ".local", "state")
+/** What may be thrown away at any time. */
+export const cacheFolder: Effect.Effect<string, CommandFailed> = base("XDG_CACHE_HOME", ".cache")
 
 /** Null when the file keeps the rules, or is not there; else the sentence that says what to do. */
 export const complaint = (path: string): string | null => {

@@ -27,6 +27,7 @@ const topics = {
         ["RUNGATE_PROFILE", "which saved profile; --profile says so too, and comes first of all"],
         ["XDG_CONFIG_HOME", "where rungate/credentials.json and sessions.json stand; else ~/.config"],
         ["XDG_STATE_HOME", "where runs are written down until they end; else ~/.local/state"],
+        ["XDG_CACHE_HOME", "where names are kept that completions offer; else ~/.cache"],
         ["NO_COLOR, FORCE_COLOR", "without colors, or with them wherever"],
         ["CI", "nothing is asked, nothing is animated"]
       ] as const,
