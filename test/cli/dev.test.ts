@@ -35,7 +35,7 @@ const payments = (org: Tenant) =>
     org.org_id
   ])
 
-test("every event that the service reads can be triggered, and is read as what it says", () => {
+test.concurrent("every event that the service reads can be triggered, and is read as what it says", () => {
   expect<ReadonlyArray<string>>(eventTypes.toSorted()).toEqual(known.toSorted())
   const decode = Schema.decodeUnknownSync(StripeEvent)
   const read = eventTypes.map((type) => {
@@ -81,7 +81,7 @@ test("every event that the service reads can be triggered, and is read as what i
   })
 })
 
-test("a checkout is opened and paid, refunded in part, and the refund fails; the books hold, and Stripe's audit tells", async () => {
+test.concurrent("a checkout is opened and paid, refunded in part, and the refund fails; the books hold, and Stripe's audit tells", async () => {
   const org = await app.tenant()
   const screen = home.terminal(
     "rungate dev stripe trigger checkout.session.completed --amount 30.00",
@@ -120,7 +120,7 @@ test("a checkout is opened and paid, refunded in part, and the refund fails; the
   )
 })
 
-test("disputes bring their payment along; payments that fail or expire credit nothing; what is real is found by its name", async () => {
+test.concurrent("disputes bring their payment along; payments that fail or expire credit nothing; what is real is found by its name", async () => {
   const [disputer, loser, poor, real] = await Promise.all([app.tenant(), app.tenant(), app.tenant(), app.tenant()])
   const { body: checkout } = await real.post("/v1/wallet/topups/checkout", { amount: "25.00" })
   const { payment_intent } = stripe.pay(checkout.session_id)
@@ -160,7 +160,7 @@ test("disputes bring their payment along; payments that fail or expire credit no
   await app.books()
 }, 60_000)
 
-test("without the secret, on a live key, elsewhere, in the sandbox, on a live service: nothing is opened and nothing credited", async () => {
+test.concurrent("without the secret, on a live key, elsewhere, in the sandbox, on a live service: nothing is opened and nothing credited", async () => {
   const live = await startStripe({ live: true })
   const [sandbox, earnest] = await Promise.all([
     startApp(),

@@ -4,12 +4,10 @@ import { type App, rehearse, startApp, type Tenant, until, verify } from "../app
 import { type Home, newHome } from "./shell.ts"
 
 let app: App
-let org: Tenant
 let home: Home
 beforeAll(async () => {
   app = await startApp()
-  org = await app.tenant("25.00")
-  home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
+  home = newHome({ RUNGATE_URL: app.url })
 }, 30_000)
 afterAll(async () => {
   await app.stop()
@@ -58,15 +56,22 @@ const reading = (stream: ReadableStream<Uint8Array>) => {
 }
 
 const lines = (text: string) => text.split("\n").slice(0, -1)
-const slow = async (seconds: number): Promise<string> =>
-  (await org.run({ ...rehearse(`slow_${seconds}`), async: true })).body.run_id
-const quick = async (local: string): Promise<string> => (await org.run(verify(local))).body.run_id
+/** An organization of one test's own, for they run side by side. */
+const newcomer = async () => {
+  const org: Tenant = await app.tenant("25.00")
+  const quick = async (local: string): Promise<string> => (await org.run(verify(local))).body.run_id
+  const slow = async (seconds: number): Promise<string> =>
+    (await org.run({ ...rehearse(`slow_${seconds}`), async: true })).body.run_id
+  const fails = async (): Promise<string> => (await org.run(rehearse("error"))).body.run_id
+  return { org, mine: { RUNGATE_API_KEY: org.key }, quick, slow, fails }
+}
 
-test("in a pipe: the past, then every run as the API lists it, once when it is seen and once when it ends", async () => {
+test.concurrent("in a pipe: the past, then every run as the API lists it, once when it is seen and once when it ends", async () => {
+  const { org, mine, quick, slow, fails } = await newcomer()
   const old = await slow(4)
   const [first, second] = [await quick("first"), await quick("second")]
   const door = doorway()
-  const child = home.start("exec rungate logs tail -n 2", { RUNGATE_URL: door.url })
+  const child = home.start("exec rungate logs tail -n 2", { ...mine, RUNGATE_URL: door.url })
   const [out, err] = [reading(child.stdout), reading(child.stderr)]
   const told = () => lines(out.text()).map((line) => JSON.parse(line))
   const tells = (run_id: string, status: string) =>
@@ -86,13 +91,13 @@ test("in a pipe: the past, then every run as the API lists it, once when it is s
 
   await door.close()
   await until("it says that the service is away", err.text, (text) => text.includes("Asking again"))
-  const meanwhile = [await quick("fourth"), (await org.run(rehearse("error"))).body.run_id]
+  const [fourth, broken] = [await quick("fourth"), await fails()]
   const before = door.asked()
   door.refuse(503, {})
   door.reopen()
   await until("it is back", err.text, (text) => text.includes("Connected again"))
   expect(door.asked() - before).toBeGreaterThanOrEqual(2)
-  await tells(meanwhile[1], "failed")
+  await tells(broken, "failed")
   await tells(old, "succeeded")
 
   child.kill("SIGINT")
@@ -104,30 +109,31 @@ test("in a pipe: the past, then every run as the API lists it, once when it is s
   const seen = told().map((run) => `${run.run_id} ${run.status}`)
   expect(seen.toSorted()).toEqual(
     [
-      ...[first, second, third, running, old, meanwhile[0]].map((run_id) => `${run_id} succeeded`),
+      ...[first, second, third, running, old, fourth].map((run_id) => `${run_id} succeeded`),
       `${running} running`,
-      `${meanwhile[1]} failed`
+      `${broken} failed`
     ].toSorted()
   )
   const listed = new Map((await org.list("?limit=200")).body.items.map((run: { run_id: string }) => [run.run_id, run]))
-  const exact = lines((await home.shell("rungate runs list --jsonl --limit 200")).out)
+  const exact = lines((await home.shell("rungate runs list --jsonl --limit 200", mine)).out)
   for (const line of lines(out.text()).filter((one) => JSON.parse(one).done)) {
     expect(listed.get(JSON.parse(line).run_id)).toEqual(JSON.parse(line))
     expect(exact).toContain(line)
   }
 }, 60_000)
 
-test("at a terminal: a line each, in columns and colors; filters hold for past and future", async () => {
-  const failed: string = (await org.run(rehearse("error"))).body.run_id
-  const screen = home.terminal("rungate logs tail --status failed --since 1h", {}, 120)
+test.concurrent("at a terminal: a line each, in columns and colors; filters hold for past and future", async () => {
+  const { mine, quick, fails } = await newcomer()
+  const failed = await fails()
+  const screen = home.terminal("rungate logs tail --status failed --since 1h", mine, 120)
   await screen.shows("Following the runs")
   const other = await quick("other")
-  const next: string = (await org.run(rehearse("error"))).body.run_id
+  const next = await fails()
   await screen.shows(next)
   screen.type("\u0003")
   expect(await screen.ended).toBe(2)
   const plain = Bun.stripANSI(screen.seen())
-  const line = (run_id: string) => plain.split(/\r?\n/).find((one) => one.includes(run_id)) ?? ""
+  const line = (run_id: string) => plain.split(/[\r\n]+/).find((one) => one.includes(run_id)) ?? ""
   const shape = /^\d\d:\d\d:\d\d {2}run_\w{26} {2}failed {5}email\.verify +\S+ +\S+ +[\d.]+ m?s {2}provider_error$/
   expect([line(failed), line(next)]).toEqual([expect.stringMatching(shape), expect.stringMatching(shape)])
   expect(line(failed).indexOf("email.verify")).toBe(line(next).indexOf("email.verify"))
@@ -135,14 +141,15 @@ test("at a terminal: a line each, in columns and colors; filters hold for past a
   expect(screen.seen()).toContain("\u001b[31mfailed")
 })
 
-test("a wrong key, a service that was never there, a time that is none, a reader that has seen enough", async () => {
+test.concurrent("a wrong key, a service that was never there, a time that is none, a reader that has seen enough", async () => {
+  const { mine, quick } = await newcomer()
   const [wrong, nobody, odd, many, enough] = await Promise.all([
     home.shell("rungate logs tail", { RUNGATE_API_KEY: "rg_test_wrong" }),
-    home.shell("rungate logs tail", { RUNGATE_URL: "http://127.0.0.1:1" }),
-    home.shell("rungate logs tail --since tomorrow"),
-    home.shell("rungate logs tail -n 10001"),
+    home.shell("rungate logs tail", { ...mine, RUNGATE_URL: "http://127.0.0.1:1" }),
+    home.shell("rungate logs tail --since tomorrow", mine),
+    home.shell("rungate logs tail -n 10001", mine),
     (async () => {
-      const child = home.start("rungate logs tail -n 1 --capability email.verify | head -2; echo ended")
+      const child = home.start("rungate logs tail -n 1 --capability email.verify | head -2; echo ended", mine)
       const [said, err] = [reading(child.stdout), reading(child.stderr)]
       await until("it follows", err.text, (text) => text.includes("Following"))
       // What nobody reads any more is what ends it.
