@@ -10,8 +10,9 @@ import { capabilities } from "../../src/schema/capabilities/index.ts"
 import { type App, figures, startApp, type Tenant } from "../app.ts"
 import { accepted, spoilt } from "../generate.ts"
 
-const acceptedEach = 12
-const spoiltEach = 25
+/** Of every capability: with 35 of them eight hundred runs in all. */
+const acceptedEach = 8
+const spoiltEach = 15
 
 let app: App
 let org: Tenant
@@ -44,7 +45,7 @@ let refused = 0
 for (const { slug } of capabilities) {
   test(`${slug}: what its schema accepts is run, what it refuses is refused at the same place`, async () => {
     const { body: inspected } = await org.post("/v1/inspect", { capability: slug })
-    const ajv = new Ajv2020({ allErrors: true, strict: false })
+    const ajv = new Ajv2020({ allErrors: true, strict: false, code: { optimize: false } })
     addFormats(ajv)
     const validate = ajv.compile(inspected.input_schema)
     const schema = withoutCursor(inspected.input_schema)
