@@ -81,7 +81,7 @@ export class Journal extends Context.Service<
   {
     /** Writes down a run that is about to be sent. */
     readonly open: (order: Order) => Effect.Effect<Entry, CommandFailed>
-    /** The run that this same command has started and nobody has seen end; null when there is none. */
+    /** The run that this same command has started and no other living process waits for; null when there is none. */
     readonly left: (asked: string) => Effect.Effect<Entry | null, CommandFailed>
     /** Takes over a run that some earlier process has left. */
     readonly adopt: (entry: Entry) => Effect.Effect<Entry, CommandFailed>
@@ -160,7 +160,11 @@ export class Journal extends Context.Service<
           const since = (yield* Clock.currentTimeMillis) - joinMinutes * 60_000
           const found = (yield* all).filter(
             (entry) =>
-              entry.command === command && entry.sent_at >= since && !entry.handed_over && !isAlive(entry.process)
+              entry.command === command &&
+              entry.sent_at >= since &&
+              !entry.handed_over &&
+              // One of our own was asked for by an earlier call, which may have been taken back a moment ago.
+              (entry.process.id === process.pid || !isAlive(entry.process))
           )
           return found.at(-1) ?? null
         }),

@@ -1,10 +1,10 @@
 /**
  * The tool `run`: written down before it is sent, waited for within a bound, and never sent twice for the same wish.
  *
- * A call that a host cancels, gives up on or loses leaves the run and its entry in the journal. The same call again joins it, as does
- * `rungate runs resume`; only a key of the caller's own makes another run of the same.
+ * A call that a host cancels, gives up on or loses leaves the run and its entry in the journal. The same call joins it until somebody
+ * has seen its end, as does `rungate runs resume`; only a key of the caller's own makes another run of the same.
  */
-import { Effect, Fiber, Ref } from "effect"
+import { Effect, Fiber, Ref, type Semaphore } from "effect"
 import * as Money from "../../schema/Money.ts"
 import { isFinal } from "../../schema/Run.ts"
 import { memberText } from "../../schema/JsonText.ts"
@@ -109,7 +109,10 @@ interface Order {
   readonly before: boolean
 }
 
-/** The run that this call means: one that was left, or a new one that is written down now; null where the key is another's. */
+/**
+ * The run that this call means: one whose end nobody has seen, or a new one that is written down now; null where the key is another's.
+ * One call after the other, or two at the same time would both find none.
+ */
 const orderOf = Effect.fnUntraced(function* (title: string, body: string, idempotency_key: string | undefined) {
   const journal = yield* Journal
   const left = yield* idempotency_key === undefined ? journal.left(body) : journal.find(idempotency_key)
@@ -121,13 +124,13 @@ const orderOf = Effect.fnUntraced(function* (title: string, body: string, idempo
   return order
 })
 
-export const runTool = Effect.fnUntraced(function* (given: RunArguments) {
+export const runTool = Effect.fnUntraced(function* (given: RunArguments, oneByOne: Semaphore.Semaphore) {
   const credentials = yield* Credentials
   const journal = yield* Journal
   const { capability, provider = "", endpoint = "", wait_seconds = waitSecondsDefault } = given
   if (credentials.key === null) return refusal("run", { code: "unauthorized", message: credentials.missing })
   const title = capability ?? `${provider} ${endpoint}`.trim()
-  const ordered = yield* Effect.result(orderOf(title, bodyIn(given), given.idempotency_key))
+  const ordered = yield* Effect.result(oneByOne.withPermits(1)(orderOf(title, bodyIn(given), given.idempotency_key)))
   if (ordered._tag === "Failure") {
     return refusal("run", { code: "journal_unwritable", message: ordered.failure.message })
   }
@@ -139,7 +142,7 @@ export const runTool = Effect.fnUntraced(function* (given: RunArguments) {
     })
   }
   const { idempotency_key } = order.entry
-  // Whoever waited is gone or was told how to go on; from here on the same call means this run.
+  // Whoever waited is gone or was told how to go on: now other processes may wait for it too.
   const letGo = journal.letGo(idempotency_key)
   return yield* telling(title, (onNamed) =>
     deliver(order.entry, order.before, { seconds: wait_seconds, async: false, onNamed })

@@ -82,11 +82,12 @@ const toolsFor = (
   carry: <Given>(
     carryOut: (given: Given) => Effect.Effect<Answered, never, Surroundings>
   ) => (given: Given) => Effect.Effect<Answered>,
-  turns: Semaphore.Semaphore
+  turns: Semaphore.Semaphore,
+  oneByOne: Semaphore.Semaphore
 ) => [
   Tools.discover.carriedOut(carry((body) => asked("discover", send("POST", "/v1/discover", { body })))),
   Tools.inspect.carriedOut(carry((body) => asked("inspect", send("POST", "/v1/inspect", { body })))),
-  Tools.run.carriedOut(carry((given) => turns.withPermits(1)(runTool(given)))),
+  Tools.run.carriedOut(carry((given) => turns.withPermits(1)(runTool(given, oneByOne)))),
   Tools.getRun.carriedOut(carry(getRunTool)),
   Tools.cancelRun.carriedOut(carry(cancelRunTool)),
   Tools.listRuns.carriedOut(
@@ -121,7 +122,8 @@ const wholeRun = (run_id: string) =>
 export const carriedOut = Effect.gen(function* () {
   const surroundings = yield* Effect.context<Surroundings>()
   const turns = yield* Semaphore.make(runsAtOnce)
-  const tools = toolsFor((carryOut) => (given) => Effect.provideContext(carryOut(given), surroundings), turns)
+  const oneByOne = yield* Semaphore.make(1)
+  const tools = toolsFor((carryOut) => (given) => Effect.provideContext(carryOut(given), surroundings), turns, oneByOne)
   const here = <A>(effect: Effect.Effect<A, never, Surroundings>) => Effect.provideContext(effect, surroundings)
   const resources: ReadonlyArray<Readable> = [
     {

@@ -156,7 +156,7 @@ export const run = tool({
   name: "run",
   title: "Run, and pay for it",
   description:
-    "Run a capability, or call a provider's raw endpoint, and wait for the result. SPENDS MONEY from the prepaid wallet, at most max_cost (billing.charged says how much); some capabilities act on the outside world (send a message, register a domain). Failures are not charged. Ask history first whether the answer was bought before. If the answer has done: false the run goes on: follow next, don't start it again. A call with the same arguments as one that was broken off joins it instead of paying twice; to run the same on purpose once more, give an idempotency_key of your own.",
+    "Run a capability, or call a provider's raw endpoint, and wait for the result. SPENDS MONEY from the prepaid wallet, at most max_cost (billing.charged says how much); some capabilities act on the outside world (send a message, register a domain). Failures are not charged. Ask history first whether the answer was bought before. If the answer has done: false the run goes on: follow next, don't start it again. A call with the same arguments as one whose end was not seen yet joins that run instead of paying twice; to run the same on purpose once more, give an idempotency_key of your own.",
   parameters: RunParameters,
   answers: [SentRun],
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }
