@@ -118,10 +118,11 @@ interface Parts {
 const usual =
   /^((?:https?:)?\/\/)?((?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*)((?:\/(?!\.)[\w\-.~!$&'()*+,;=:@]*)*)(\?[\w\-.~!$&()*+,;=:@/]*)?$/i
 
+/** Undefined when it is not written so. */
 const usualParts = (text: string): Parts | null | undefined => {
   const found = usual.exec(text)
-  const hostname = found?.[2] ?? ""
-  if (found === null || /xn--/i.test(hostname)) return undefined
+  if (found === null) return undefined
+  const hostname = found[2] ?? ""
   const schemed = found[1] !== undefined
   if (!schemed && numbers.test(hostname)) return null
   const host = readHost(hostname)
