@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { join } from "node:path"
 import { type App, startApp, type Tenant, until, verify } from "../app.ts"
+import { compiledCommand } from "../command.ts"
 
 // A process and a database of its own are started first, and a busy machine has little time for it.
 setDefaultTimeout(60_000)
@@ -135,7 +135,7 @@ test("the operator's audit prints the sheet and is what last_full_check tells", 
   await org.run(verify())
   await org.post("/v1/wallet/topups/checkout", { amount: "25.00" })
   const operator = async () => {
-    const child = Bun.spawn([process.execPath, join(import.meta.dir, "../../src/main.ts"), "audit"], {
+    const child = Bun.spawn([await compiledCommand(), "audit"], {
       env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", DATABASE_URL: app.databaseUrl },
       stdout: "pipe",
       stderr: "pipe"

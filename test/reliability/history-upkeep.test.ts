@@ -4,7 +4,8 @@ import { Client } from "pg"
 import { runSubjects } from "../../src/layers/Subjects.ts"
 import { makeId } from "../../src/schema/Ids.ts"
 import { type App, figures, startApp, type Tenant, until } from "../app.ts"
-import { runMain } from "../chaos/processes.ts"
+import { type Command, runMain } from "../chaos/processes.ts"
+import { compiledCommand } from "../command.ts"
 import { documentOf, endpointOf } from "../documents.ts"
 
 const people = endpointOf({
@@ -15,6 +16,7 @@ const people = endpointOf({
   query_params: { type: "object", properties: { also: { type: "string" } } }
 })
 
+const command: Command = [await compiledCommand()]
 let app: App
 beforeAll(async () => {
   app = await startApp()
@@ -47,7 +49,7 @@ const template = async (org: Tenant, email: string) =>
 
 describe("re-indexing", () => {
   const reindex = (...args: ReadonlyArray<string>) =>
-    runMain(["admin", "reindex-history", ...args], { DATABASE_URL: app.databaseUrl })
+    runMain(["admin", "reindex-history", ...args], { DATABASE_URL: app.databaseUrl }, command)
   const told = async (run: ReturnType<typeof reindex>) => {
     const { code } = await run.ended
     const runs = Number(/^(\d+) runs indexed/.exec(run.output())?.[1] ?? -1)

@@ -1,9 +1,9 @@
 /** The ledger can't be changed, and when somebody with every right changes it all the same, the auditor says where. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { join } from "node:path"
 import { Context, Effect } from "effect"
 import { Audit } from "../../src/layers/Audit.ts"
 import { type App, figures, rehearse, startApp, type Tenant, timed, verify } from "../app.ts"
+import { compiledCommand } from "../command.ts"
 
 describe("T04 ledger.immutable", () => {
   let app: App
@@ -143,7 +143,7 @@ describe("T04 ledger.immutable", () => {
 
   test("`rungate audit` exits 0 when the books add up, and 1 with the place when they don't", async () => {
     const run = async () => {
-      const child = Bun.spawn([process.execPath, join(import.meta.dir, "../../src/main.ts"), "audit"], {
+      const child = Bun.spawn([await compiledCommand(), "audit"], {
         env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", DATABASE_URL: app.databaseUrl },
         stdout: "pipe",
         stderr: "pipe"

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { type App, figures, type Reply, startApp, type Tenant, until, verify } from "../app.ts"
+import { compiledCommand } from "../command.ts"
 import { answer } from "../providers/stage.ts"
 import { standIn } from "../providers/standin.ts"
 
@@ -38,7 +39,7 @@ const raw = { provider: "scrapecreators", endpoint: "/v1/tiktok/profile", input:
 const pinned = { ...verify(), routing: { provider: "millionverifier" } }
 
 const commandLine = async (args: ReadonlyArray<string>) => {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "..", "..", "src", "main.ts"), ...args], {
+  const child = Bun.spawn([await compiledCommand(), ...args], {
     env: { ...process.env, RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key },
     stdio: ["ignore", "pipe", "pipe"]
   })

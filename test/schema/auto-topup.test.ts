@@ -233,7 +233,7 @@ const play = (...together: ReadonlyArray<Op | number>) => {
 describe("automatic top-up", () => {
   test("one charge at a time, within the day's maximum, rarer with every decline, and none once it is off", () => {
     const counts = { charges: 0, declines: 0, switched_off: 0, at_maximum: 0, late: 0 }
-    const sequences = 3_000
+    const sequences = 1_000
     fc.assert(
       fc.property(fc.array(turns, { minLength: 10, maxLength: 60, size: "max" }), (sequence) => {
         const world = new World()
