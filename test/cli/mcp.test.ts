@@ -4,68 +4,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { readdirSync } from "node:fs"
-import { Client } from "@modelcontextprotocol/sdk/client/index.js"
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
-import { Ajv2020 } from "ajv/dist/2020.js"
 import { type App, startApp, type Tenant, until } from "../app.ts"
+import { type Arguments, closeHosts, type Host, hostOf, type Json, signal } from "./host.ts"
 import { type Environment, type Home, newHome } from "./shell.ts"
-
-type Json = ReturnType<typeof JSON.parse>
-type Arguments = Readonly<Record<string, unknown>>
-
-interface Called {
-  readonly failed: boolean
-  /** The JSON that structured content and text both are. */
-  readonly body: Json
-  readonly text: string
-}
-
-interface Options {
-  readonly signal?: AbortSignal
-  readonly onprogress?: (progress: { readonly progress: number; readonly message?: string | undefined }) => void
-}
-
-interface Host {
-  readonly client: Client
-  readonly pid: number
-  readonly tools: Awaited<ReturnType<Client["listTools"]>>["tools"]
-  /** Lines of stdout that were no message. */
-  readonly noise: ReadonlyArray<string>
-  readonly call: (name: string, given?: Arguments, options?: Options) => Promise<Called>
-}
-
-const hosts: Array<Client> = []
-
-/** An agent host that has started the command. */
-const hostOf = async (command: string, args: ReadonlyArray<string>, env: Environment): Promise<Host> => {
-  const transport = new StdioClientTransport({ command, args: [...args], env: { ...env }, stderr: "ignore" })
-  const client = new Client({ name: "test", version: "1" })
-  const noise: Array<string> = []
-  Object.assign(client, { onerror: (error: unknown) => void noise.push(String(error)) })
-  await client.connect(transport)
-  hosts.push(client)
-  const { tools } = await client.listTools()
-  const ajv = new Ajv2020({ strict: false })
-  const outputs = new Map(tools.map(({ name, outputSchema }) => [name, ajv.compile(outputSchema ?? false)]))
-  const call: Host["call"] = async (name, given = {}, options = {}) => {
-    const answer: Json = await client.callTool({ name, arguments: { ...given } }, undefined, options)
-    const [{ type, text }] = answer.content
-    const fits = outputs.get(name)
-    expect([type, fits?.(answer.structuredContent), fits?.errors ?? null]).toEqual(["text", true, null])
-    expect(JSON.parse(text)).toEqual(answer.structuredContent)
-    return { failed: answer.isError === true, body: answer.structuredContent, text }
-  }
-  return { client, pid: transport.pid ?? 0, tools, noise, call }
-}
-
-/** A promise, and what keeps it. */
-const signal = <A>() => {
-  let send: (value: A) => void = () => {}
-  const received = new Promise<A>((resolve) => {
-    send = resolve
-  })
-  return { send, received }
-}
 
 const verify = (email: string, more: Arguments = {}) => ({
   capability: "email.verify",
@@ -99,7 +40,7 @@ beforeAll(async () => {
   host = await hostOf(command, args, { HOME: home.folder, ...env })
 }, 60_000)
 afterAll(async () => {
-  await Promise.all(hosts.map((client) => client.close()))
+  await closeHosts()
   await app.stop()
   home.remove()
 })

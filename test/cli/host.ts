@@ -1,0 +1,65 @@
+/** An agent host that has started `rungate mcp`: the reference client of the protocol, which holds every answer against the tool's own schema. */
+import { expect } from "bun:test"
+import { Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
+import { Ajv2020 } from "ajv/dist/2020.js"
+import type { Environment } from "./shell.ts"
+
+export type Json = ReturnType<typeof JSON.parse>
+export type Arguments = Readonly<Record<string, unknown>>
+
+interface Called {
+  readonly failed: boolean
+  /** The JSON that structured content and text both are. */
+  readonly body: Json
+  readonly text: string
+}
+
+interface Options {
+  readonly signal?: AbortSignal
+  readonly onprogress?: (progress: { readonly progress: number; readonly message?: string | undefined }) => void
+}
+
+export interface Host {
+  readonly client: Client
+  readonly pid: number
+  readonly tools: Awaited<ReturnType<Client["listTools"]>>["tools"]
+  /** Lines of stdout that were no message. */
+  readonly noise: ReadonlyArray<string>
+  readonly call: (name: string, given?: Arguments, options?: Options) => Promise<Called>
+}
+
+const clients: Array<Client> = []
+
+/** An agent host that has started the command. */
+export const hostOf = async (command: string, args: ReadonlyArray<string>, env: Environment): Promise<Host> => {
+  const transport = new StdioClientTransport({ command, args: [...args], env: { ...env }, stderr: "ignore" })
+  const client = new Client({ name: "test", version: "1" })
+  const noise: Array<string> = []
+  Object.assign(client, { onerror: (error: unknown) => void noise.push(String(error)) })
+  await client.connect(transport)
+  clients.push(client)
+  const { tools } = await client.listTools()
+  const ajv = new Ajv2020({ strict: false })
+  const outputs = new Map(tools.map(({ name, outputSchema }) => [name, ajv.compile(outputSchema ?? false)]))
+  const call: Host["call"] = async (name, given = {}, options = {}) => {
+    const answer: Json = await client.callTool({ name, arguments: { ...given } }, undefined, options)
+    const [{ type, text }] = answer.content
+    const fits = outputs.get(name)
+    expect([type, fits?.(answer.structuredContent), fits?.errors ?? null]).toEqual(["text", true, null])
+    expect(JSON.parse(text)).toEqual(answer.structuredContent)
+    return { failed: answer.isError === true, body: answer.structuredContent, text }
+  }
+  return { client, pid: transport.pid ?? 0, tools, noise, call }
+}
+
+/** A promise, and what keeps it. */
+export const signal = <A>() => {
+  let send: (value: A) => void = () => {}
+  const received = new Promise<A>((resolve) => {
+    send = resolve
+  })
+  return { send, received }
+}
+
+export const closeHosts = () => Promise.all(clients.map((client) => client.close()))
