@@ -1,6 +1,6 @@
 /** The wallet from the command line: balance, ledger, paying in and waiting for it, the books, referrals. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { mkdirSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { moved, openDesk, type Desk } from "../payments/cashdesk.ts"
 import { type App, startApp, type Tenant, until } from "../app.ts"
@@ -135,6 +135,30 @@ test("a checkout: the page to pay on, and --wait that ends when the payment is c
     expect(await screen.ended).toBe(0)
     expect(screen.seen()).toContain("Credited $30.00.")
     await between.stop(true)
+    // A stand-in for the browser notes what it is asked to show.
+    const shown = join(home.folder, "shown.txt")
+    const browsers = join(home.folder, "browsers")
+    mkdirSync(browsers)
+    writeFileSync(join(browsers, "xdg-open"), `#!/bin/sh\necho "$1" >> ${shown}\n`, { mode: 0o755 })
+    const PATH = `${browsers}:${home.environment["PATH"]}`
+    const opened = home.terminal("rungate topup 45.00 --open", { ...mine, PATH })
+    expect(await opened.ended).toBe(0)
+    const address = /https?:\/\/\S+/.exec(Bun.stripANSI(opened.seen()))?.[0]
+    const noted = await until(
+      "a browser that was started",
+      () => (existsSync(shown) ? readFileSync(shown, "utf8") : ""),
+      (text) => text.endsWith("\n")
+    )
+    expect(noted).toBe(`${address}\n`)
+    const [unseen, none] = await Promise.all([
+      home.shell("rungate topup 46.00 --open", { ...mine, PATH }),
+      // Nothing but rungate itself is on this PATH.
+      home
+        .terminal(`env PATH=${join(home.folder, "bin")} rungate topup 47.00 --open`, mine)
+        .shows("There is no browser")
+    ])
+    expect([unseen.body.checkout_url, readFileSync(shown, "utf8")]).toEqual([expect.stringContaining("http"), noted])
+    expect(none).toMatch(/https?:\/\/\S+/)
     const left = home.terminal("rungate wallet topup 40.00 --wait", mine)
     await left.shows("Waiting for the payment")
     left.type("\u0003")

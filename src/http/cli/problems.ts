@@ -43,7 +43,12 @@ export const sentenceFor = (code: string, message: string): string => {
 const exitOf = ({ code, details = [] }: PublicError["error"]) =>
   details.some((one) => one.path.startsWith("path.") && one.message.startsWith("is not "))
     ? "not_found"
-    : exitOfError(code)
+    : // Whoever could run it costs more than the user allows.
+      code === "provider_not_available" &&
+        details.length > 0 &&
+        details.every(({ path }) => path === "routing.max_cost")
+      ? "money"
+      : exitOfError(code)
 
 /** What happens inside the service is looked up by this. */
 const quotingIt = ["internal_error", "service_unavailable"]
@@ -58,7 +63,9 @@ export const failureFor = (
     const where = source === "environment" ? "the key in RUNGATE_API_KEY" : "what you signed in with"
     return fail("auth", `${url} refused ${where}: ${spoken(message)}`)
   }
-  const more = details.slice(1).map((one) => `\n  ${one.path}: ${spoken(one.message)}`)
+  const [first] = details
+  const untold = first !== undefined && message.includes(first.message) ? details.slice(1) : details
+  const more = untold.map((one) => `\n  ${spoken(`${one.path}: ${one.message}`)}`)
   const quoted = quotingIt.includes(code) && request_id !== undefined ? ` Its request_id is ${request_id}.` : ""
   return fail(exitOf(error), `${sentenceFor(code, message)}${quoted}${more.join("")}`)
 }

@@ -77,7 +77,7 @@ const wordings: ReadonlyArray<readonly [RegExp, string]> = [
   [/^Or: (?=rungate )/, ""]
 ]
 
-const request = /\b(GET|POST|PUT|PATCH|DELETE) (\/v1\/[\w/.{}%~-]+(?:\?[\w=&%.~+{}-]*[\w=%}])?)( \{.*\})?/g
+const request = /\b(GET|POST|PUT|PATCH|DELETE) (\/v1\/[\w/.{}%~-]+(?:\?[\w=&%.~+{}!'()*-]*[\w=%}!'()*])?)( \{.*\})?/g
 
 /** The full stop of a sentence is no part of a path. */
 const unstopped = (path: string): readonly [string, string] => {
