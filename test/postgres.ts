@@ -12,6 +12,8 @@ import { Effect, Layer, Redacted, Scope } from "effect"
 import { Client } from "pg"
 import { DatabaseLayer } from "../src/layers/Database.ts"
 import { embeddedPostgres } from "../src/layers/EmbeddedPostgres.ts"
+import { Queues } from "../src/layers/Queues.ts"
+import { Redis } from "../src/layers/Redis.ts"
 import { Settings } from "../src/layers/Settings.ts"
 import { afterwards, once } from "./undertaker.ts"
 
@@ -57,11 +59,14 @@ const create = async (template: string): Promise<string> => {
 /** The URL of a new, empty database. */
 export const freshDatabase = (): Promise<string> => create("template0")
 
-/** Migrated by the service itself, once per process: all migrations one by one cost more than most tests. */
+/** Migrated by the service's own layers, once per process: our migrations and the queues' one by one cost more than most tests. */
 const prepared = (): Promise<string> =>
   once("postgres/prepared", async () => {
     const url = await freshDatabase()
-    const layer = DatabaseLayer.pipe(Layer.provide(Settings.layerFrom({ DATABASE_URL: url })))
+    const layer = Queues.layer.pipe(
+      Layer.provide(Layer.merge(DatabaseLayer, Redis.layer)),
+      Layer.provide(Settings.layerFrom({ DATABASE_URL: url, REDIS_URL: "" }))
+    )
     await Effect.runPromise(Effect.scoped(Layer.build(layer)))
     return new URL(url).pathname.slice(1)
   })
