@@ -59,27 +59,35 @@ const stopsWell = Effect.sync(() => {
   stopped.exit_code = exits.ok
 })
 
-/** What clients use: they know the service by its address, and none of its settings. */
-const client = [
+/** What clients use knows the service by its address, and none of its settings. */
+const finding = [
   Command.provide(discover, Surroundings),
   Command.provide(inspect, Surroundings),
+  Command.provide(history, Surroundings)
+] as const
+const running = [
   Command.provide(run, Surroundings),
   Command.provide(call, Surroundings),
   Command.provide(runs, Surroundings),
-  Command.provide(logs, Surroundings),
-  Command.provide(history, Surroundings),
+  Command.provide(logs, Surroundings)
+] as const
+const money = [
   Command.provide(wallet, Surroundings),
   Command.provide(topup, Surroundings),
-  Command.provide(keys, Surroundings),
   Command.provide(guard, Surroundings),
-  Command.provide(referrals, Surroundings),
+  Command.provide(referrals, Surroundings)
+] as const
+const account = [
   Command.provide(login, Surroundings),
   Command.provide(logout, Surroundings),
   Command.provide(whoami, Surroundings),
+  Command.provide(keys, Surroundings)
+] as const
+const tools = [
+  Command.provide(doctor(Surroundings), Screen.layer),
   Command.provide(api, Surroundings),
   Command.provideEffectDiscard(Command.provide(mcp(packageJson.version), Surroundings), stopsWell),
   Command.provide(dev, Surroundings),
-  Command.provide(doctor(Surroundings), Screen.layer),
   Command.provide(completions, Screen.layer),
   Command.provide(complete, Surroundings),
   Command.provide(help, Screen.layer)
@@ -95,7 +103,14 @@ const operator = [
 
 const rungate = Command.make("rungate").pipe(
   Command.withDescription("A paid execution front door for data and outreach jobs"),
-  Command.withSubcommands([...client, ...operator]),
+  Command.withSubcommands([
+    { group: "FIND", commands: finding },
+    { group: "RUN", commands: running },
+    { group: "MONEY", commands: money },
+    { group: "ACCOUNT", commands: account },
+    { group: "TOOLS", commands: tools },
+    { group: "THE SERVICE ITSELF", commands: operator }
+  ]),
   Command.withGlobalFlags(globals)
 )
 

@@ -191,6 +191,12 @@ describe("what stands in the way", () => {
       6,
       expect.stringMatching(/--max-cost: hunter costs up to .*--max-cost: \w+ costs/s)
     ])
+    const [usual, odd] = await Promise.all([
+      home.shell(`rungate run email.verify -i '{"email":"a@example.com"}' --dry-run`, { RUNGATE_MAX_COST: "0.004" }),
+      home.shell(`rungate run email.verify -i '{"email":"a@example.com"}'`, { RUNGATE_MAX_COST: "lots" })
+    ])
+    expect(usual.body.request.routing.max_cost).toBe("0.004")
+    expect([odd.code, odd.out, odd.err]).toEqual([5, "", expect.stringContaining("max-cost")])
     const poor = await app.tenant()
     const unpaid = await home.shell(`rungate run email.verify -i '{"email":"a@example.com"}'`, {
       RUNGATE_API_KEY: poor.key

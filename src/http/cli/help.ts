@@ -24,6 +24,7 @@ const topics = {
       [
         ["RUNGATE_API_KEY", "the key; without it the profile's, from credentials.json"],
         ["RUNGATE_URL", "the service; without it the profile's, else http://127.0.0.1:8787"],
+        ["RUNGATE_MAX_COST", "--max-cost of run and call, where it is left out"],
         ["RUNGATE_PROFILE", "which saved profile; --profile says so too, and comes first of all"],
         ["XDG_CONFIG_HOME", "where rungate/credentials.json and sessions.json stand; else ~/.config"],
         ["XDG_STATE_HOME", "where runs are written down until they end; else ~/.local/state"],

@@ -1,5 +1,5 @@
 /** What `run` and `call` share: the quote and the question before, one delivery, the result and its receipt after. */
-import { Effect, Option } from "effect"
+import { Config, Effect, Option } from "effect"
 import { Flag } from "effect/cli"
 import * as Money from "../../schema/Money.ts"
 import type { CommandFailed } from "../client/CommandFailed.ts"
@@ -27,7 +27,8 @@ export const waitFlag = Flag.Int("wait").pipe(
 
 export const spendingFlags = {
   max_cost: Flag.String("max-cost").pipe(
-    Flag.withDescription("USD that it may cost at most, such as 0.05"),
+    Flag.withDescription("USD that it may cost at most, such as 0.05; RUNGATE_MAX_COST when left out"),
+    Flag.withFallbackConfig(Config.NonEmptyString("RUNGATE_MAX_COST")),
     Flag.withSchema(Money.Usd),
     Flag.optional,
     Flag.map(Option.getOrNull)
