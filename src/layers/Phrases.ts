@@ -162,7 +162,9 @@ export class Phrases extends Context.Service<
           const sure =
             phrase === null || phrase === undefined || phrase.exact ? list : yield* certain(org_id, list, phrase)
           const young = waiting.flatMap(({ doc, flags }) => (flags[n] ? [{ ...doc, flags: flags[n] }] : []))
-          all.push([...sure.filter((hit) => !anew.has(hit.run_id)), ...young].sort(newestFirst))
+          const known = [...sure.filter((hit) => !anew.has(hit.run_id)), ...young].sort(newestFirst)
+          // Nobody puts a run into two segments; if somebody did, it would still be one run.
+          all.push(known.filter((hit, at) => hit.run_id !== known[at - 1]?.run_id))
         }
         return all
       })

@@ -3,22 +3,26 @@
  */
 import { type Postings, runIn } from "./Segment.ts"
 
+const digitBits = 12
+const digitMask = 2 ** digitBits - 1
+
 /** Terms of runs as they come; `postings` sorts them. A term that comes several times in a run is one. */
 export class Gathered {
-  private high = new Uint32Array(4096)
-  private low = new Uint16Array(4096)
+  /** Of each term the upper and the lower 24 bits. */
+  private upper = new Uint32Array(4096)
+  private lower = new Uint32Array(4096)
   private posting = new Uint32Array(4096)
   size = 0
 
   /** A term of 48 bits as its upper 32 and its lower 16. */
   add(high: number, low: number, posting: number) {
-    if (this.size === this.high.length) {
-      this.high = grown(this.high, new Uint32Array(this.size * 2))
-      this.low = grown(this.low, new Uint16Array(this.size * 2))
-      this.posting = grown(this.posting, new Uint32Array(this.size * 2))
+    if (this.size === this.upper.length) {
+      this.upper = doubled(this.upper)
+      this.lower = doubled(this.lower)
+      this.posting = doubled(this.posting)
     }
-    this.high[this.size] = high
-    this.low[this.size] = low
+    this.upper[this.size] = high >>> 8
+    this.lower[this.size] = ((high & 255) << 16) | low
     this.posting[this.size++] = posting
   }
 
@@ -31,7 +35,7 @@ export class Gathered {
     let at = 0
     for (let n = 0; n < this.size; n++) {
       const of = order[n] ?? 0
-      const term = (this.high[of] ?? 0) * 65_536 + (this.low[of] ?? 0)
+      const term = (this.upper[of] ?? 0) * 2 ** 24 + (this.lower[of] ?? 0)
       const posting = this.posting[of] ?? 0
       const before = postings[at - 1] ?? 0
       if (count === 0 || terms[count - 1] !== term) {
@@ -53,35 +57,40 @@ export class Gathered {
 
   /** By term, and as they came: a radix sort, because comparing a hundred thousand pairs costs ten times as much. */
   private sorted(): Uint32Array {
-    const { high, low } = this
-    let order = Uint32Array.from({ length: this.size }, (_, n) => n)
-    for (const digit of digits(high, low)) {
-      const places = new Uint32Array(2 ** digitBits + 1)
-      for (let n = 0; n < this.size; n++) places[digit(n) + 1] = (places[digit(n) + 1] ?? 0) + 1
-      for (let d = 1; d < places.length; d++) places[d] = (places[d] ?? 0) + (places[d - 1] ?? 0)
-      const next = new Uint32Array(this.size)
-      for (let n = 0; n < this.size; n++) {
-        const of = order[n] ?? 0
-        const d = digit(of)
-        const place = places[d] ?? 0
-        next[place] = of
-        places[d] = place + 1
+    let order = new Uint32Array(this.size)
+    for (let n = 0; n < this.size; n++) order[n] = n
+    let next = new Uint32Array(this.size)
+    for (const keys of [this.lower, this.upper]) {
+      for (const shift of [0, digitBits]) {
+        placed(order, next, keys, shift)
+        const last = order
+        order = next
+        next = last
       }
-      order = next
     }
     return order
   }
 }
 
-const digitBits = 12
-/** The lowest first. */
-const digits = (high: Uint32Array, low: Uint16Array): ReadonlyArray<(n: number) => number> => [
-  (n) => (low[n] ?? 0) & 4095,
-  (n) => ((low[n] ?? 0) >>> 12) | (((high[n] ?? 0) & 255) << 4),
-  (n) => ((high[n] ?? 0) >>> 8) & 4095,
-  (n) => (high[n] ?? 0) >>> 20
-]
-const grown = <A extends Uint32Array | Uint16Array>(from: A, to: A): A => {
+/** One digit's pass. */
+const placed = (from: Uint32Array, to: Uint32Array, keys: Uint32Array, shift: number) => {
+  const places = new Uint32Array(digitMask + 2)
+  for (let n = 0; n < from.length; n++) {
+    const after = (((keys[n] ?? 0) >>> shift) & digitMask) + 1
+    places[after] = (places[after] ?? 0) + 1
+  }
+  for (let digit = 1; digit <= digitMask; digit++) places[digit] = (places[digit] ?? 0) + (places[digit - 1] ?? 0)
+  for (let n = 0; n < from.length; n++) {
+    const of = from[n] ?? 0
+    const digit = ((keys[of] ?? 0) >>> shift) & digitMask
+    const place = places[digit] ?? 0
+    to[place] = of
+    places[digit] = place + 1
+  }
+}
+
+const doubled = (from: Uint32Array): Uint32Array<ArrayBuffer> => {
+  const to = new Uint32Array(from.length * 2)
   to.set(from)
   return to
 }
