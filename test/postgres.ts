@@ -23,6 +23,15 @@ const bury = `
   for try in 1 2 3 4 5 6 7 8 9 10; do [ -e "$2/postmaster.pid" ] && sleep 0.1; done
   rm -rf "$1"`
 
+/** Each of some thousand connections would hash the password 4,096 times. */
+const cheapPassword = async (url: string) => {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  await client.query("SET scram_iterations = 1")
+  await client.query(`ALTER USER CURRENT_USER PASSWORD '${new URL(url).password}'`)
+  await client.end()
+}
+
 const start = async () => {
   const given = process.env.TEST_DATABASE_URL
   if (given !== undefined && given !== "") return given
@@ -33,7 +42,9 @@ const start = async () => {
     embeddedPostgres({ dataDir, onProgress: () => Effect.void, settings }).pipe(Scope.provide(Scope.makeUnsafe()))
   )
   afterwards(bury, dataDir, running.cluster)
-  return Redacted.value(running.url)
+  const url = Redacted.value(running.url)
+  await cheapPassword(url)
+  return url
 }
 
 /** The URL of the server's own database. Every call of one process gets the same server. */
