@@ -216,6 +216,18 @@ describe("facts", () => {
     expect(eventTypes.length).toBeLessThanOrEqual(20)
   })
 
+  test("an intent of the sandbox's has none: the audit would not ask the processor about its money", () => {
+    const made = { payment_intent: "pi_sim_pay_1" }
+    for (const [type, object] of [
+      ["checkout.session.completed", session(made)],
+      ["payment_intent.succeeded", intent({ id: "pi_sim_pay_1" })],
+      ["refund.created", refund(made)]
+    ] as const) {
+      const { about, facts } = read(type, object)
+      expect([type, about.payment_intent, facts]).toEqual([type, null, []])
+    }
+  })
+
   test("they survive the mailbox", () => {
     const [fact] = read("checkout.session.completed", session()).facts
     const stored = JSON.stringify(Schema.encodeSync(PaymentFact)(fact!))

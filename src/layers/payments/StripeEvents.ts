@@ -24,6 +24,7 @@ import {
   waited
 } from "./StripeObjects.ts"
 import { ofCents } from "../../schema/Money.ts"
+import { simulatedIntentPrefix } from "../../schema/Payment.ts"
 
 /** The envelope. `account` names another account than ours, for platforms that hold several. */
 export const StripeEvent = Schema.Struct({
@@ -121,8 +122,14 @@ const readers: Readonly<Record<string, (object: unknown) => Reading>> = {
 /** What a webhook endpoint at Stripe must be subscribed to, and what the reconciler reads. */
 export const eventTypes: ReadonlyArray<string> = Object.keys(readers)
 
-export const eventOf = ({ id, type, data }: StripeEvent): ProcessorEvent => ({
-  event_id: id,
-  type,
-  ...((Object.hasOwn(readers, type) ? readers[type]?.(data.object) : undefined) ?? silent)
-})
+/** Stripe has no such intents: whoever signed this wants money that the audit would take for the sandbox's. */
+const isMadeUp = ({ about, facts }: Reading): boolean =>
+  [about, ...facts].some(
+    (one) =>
+      "payment_intent" in one && one.payment_intent !== null && one.payment_intent.startsWith(simulatedIntentPrefix)
+  )
+
+export const eventOf = ({ id, type, data }: StripeEvent): ProcessorEvent => {
+  const reading = (Object.hasOwn(readers, type) ? readers[type]?.(data.object) : undefined) ?? silent
+  return { event_id: id, type, ...(isMadeUp(reading) ? silent : reading) }
+}
