@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test"
+import { afterAll, afterEach, describe, expect, test } from "bun:test"
 import { type ChildProcess, spawn } from "node:child_process"
 import * as fs from "node:fs"
 import { createServer } from "node:net"
@@ -23,6 +23,25 @@ const newDataDir = (mode = 0o755) => {
   cleanups.push(() => fs.rmSync(path, { recursive: true, force: true }))
   return path
 }
+
+let made: Promise<string> | undefined
+/** A data directory in which somebody ran it before: to create one takes longer than most of what is tested on it. */
+const usedDataDir = async () => {
+  made ??= (async () => {
+    const dataDir = fs.mkdtempSync(join(tmpdir(), "rungate-embedded-"))
+    fs.chmodSync(dataDir, 0o755)
+    const { stop } = await start(dataDir)
+    await stop()
+    return dataDir
+  })()
+  const dataDir = newDataDir()
+  const { exitCode } = Bun.spawnSync(["cp", "-a", `${await made}/.`, dataDir])
+  expect(exitCode).toBe(0)
+  return dataDir
+}
+afterAll(async () => {
+  if (made !== undefined) fs.rmSync(await made, { recursive: true, force: true })
+})
 
 const query = async (url: string, sql: string): Promise<Array<Record<string, unknown>>> => {
   const client = new Client({ connectionString: url })
@@ -154,7 +173,7 @@ describe("embedded PostgreSQL", () => {
   }, 30_000)
 
   test("comes back on the same address when its server is killed", async () => {
-    const { url, cluster } = await start(newDataDir())
+    const { url, cluster } = await start(await usedDataDir())
     await query(url, "CREATE TABLE kept AS SELECT 1 AS one")
     const killed = serverPid(cluster)
     process.kill(killed, "SIGKILL")
@@ -165,7 +184,7 @@ describe("embedded PostgreSQL", () => {
   }, 30_000)
 
   test("starts after server and owner were killed together", async () => {
-    const dataDir = newDataDir()
+    const dataDir = await usedDataDir()
     const owner = await startProcess(dataDir)
     await query(owner.url, "CREATE TABLE kept AS SELECT 1 AS one")
     const server = serverPid(owner.cluster)
@@ -181,7 +200,7 @@ describe("embedded PostgreSQL", () => {
   }, 30_000)
 
   test("a note that names a living stranger does not keep it from starting", async () => {
-    const dataDir = newDataDir()
+    const dataDir = await usedDataDir()
     const first = await start(dataDir)
     const note = fs.readFileSync(join(first.cluster, "postmaster.pid"), "utf8")
     await first.stop()
@@ -196,7 +215,7 @@ describe("embedded PostgreSQL", () => {
   }, 30_000)
 
   test("the server that a killed process left running is adopted, and stopped by its new owner", async () => {
-    const dataDir = newDataDir()
+    const dataDir = await usedDataDir()
     const owner = await startProcess(dataDir)
     const server = serverPid(owner.cluster)
     owner.child.kill("SIGKILL")
@@ -226,7 +245,7 @@ describe("embedded PostgreSQL", () => {
   }, 40_000)
 
   test("a process that only attached leaves the server running", async () => {
-    const dataDir = newDataDir()
+    const dataDir = await usedDataDir()
     const owner = await start(dataDir)
     const guest = await start(dataDir)
     expect(guest.began).toBe("attached")
@@ -235,7 +254,7 @@ describe("embedded PostgreSQL", () => {
   }, 30_000)
 
   test("moves to another port when its own was taken meanwhile", async () => {
-    const dataDir = newDataDir()
+    const dataDir = await usedDataDir()
     const first = await start(dataDir)
     await first.stop()
     const squatter = createServer()
@@ -247,7 +266,7 @@ describe("embedded PostgreSQL", () => {
   }, 30_000)
 
   test("keeps a database whose password was deleted, and begins a new one", async () => {
-    const dataDir = newDataDir()
+    const dataDir = await usedDataDir()
     const first = await start(dataDir)
     await first.stop()
     fs.rmSync(join(dataDir, "postgres.json"))
@@ -264,7 +283,7 @@ describe("embedded PostgreSQL", () => {
   })
 
   test("a server that refuses to start fails with its own complaint", async () => {
-    const dataDir = newDataDir()
+    const dataDir = await usedDataDir()
     const onProgress = () => Effect.void
     const exit = await Effect.runPromiseExit(
       Effect.scoped(embeddedPostgres({ dataDir, onProgress, settings: { no_such_setting: "1" } }))
