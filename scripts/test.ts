@@ -3,6 +3,9 @@
  *
  * A test file that takes the whole process with it (a crash, a stray `process.exit`) counts as one failure and does not
  * hide the files behind it: they run in another process. The exit code is 0 only when nothing failed and something ran.
+ *
+ * All files run in several processes, each with servers of its own; whichever is free takes the next, the longest first. How long they
+ * take stands in test/timings.json: `npm test -- --update-timings`, on a quiet machine, writes it anew.
  */
 import { spawn } from "node:child_process"
 import { existsSync, readFileSync, statSync } from "node:fs"
@@ -13,9 +16,10 @@ const root = join(import.meta.dir, "..")
 /** Long enough for a busy machine, short enough to notice a test that hangs. A test may set its own. */
 const testMillisMax = 30_000
 /** Fewer files than this are not worth a second process. */
-const partsFrom = 20
+const processesFrom = 20
 /** One more than two cores have room for, because each waits about a third of its time. */
-const partsMax = 3
+const processesMax = 3
+const timings = join(root, "test", "timings.json")
 /** Their commands take minutes: `npm run test:chaos`, `npm run bench`. */
 const separate = /^test\/(chaos|bench)\//
 /** Flags of `bun test` that take the next argument. */
@@ -69,12 +73,22 @@ interface Round {
 // oxlint-disable-next-line no-control-regex -- colors are control characters
 const colors = /\u001b\[[0-9;]*m/g
 
-/** One `bun test` over some files. Its report is read on the way, and shown as it comes or, when another one is, at its end. */
-const run = async (files: ReadonlyArray<string>, live = true): Promise<Round> => {
+// Most tests wait for a database or a process, so several at once take little more time than one.
+const several = running.length >= processesFrom && availableParallelism() > 1
+const division = several
+  ? [
+      `--parallel=${processesMax}`,
+      "--no-isolate",
+      ...(existsSync(timings) || flags.includes("--update-timings") ? [`--timings=${timings}`] : [])
+    ]
+  : []
+
+/** One `bun test` over some files. Its report is read on the way. */
+const run = async (files: ReadonlyArray<string>): Promise<Round> => {
   const paths = files.map((file) => `./${file}`)
-  const child = spawn(process.execPath, ["test", ...flags, ...paths], {
+  const child = spawn(process.execPath, ["test", ...division, ...flags, ...paths], {
     cwd: root,
-    stdio: ["ignore", live ? "inherit" : "pipe", "pipe"],
+    stdio: ["ignore", "inherit", "pipe"],
     env: { ...process.env, ...(process.stderr.isTTY ? { FORCE_COLOR: "1" } : {}) }
   })
   const stop = (signal: NodeJS.Signals) => {
@@ -83,18 +97,14 @@ const run = async (files: ReadonlyArray<string>, live = true): Promise<Round> =>
   }
   process.once("SIGINT", stop).once("SIGTERM", stop)
   let report = ""
-  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
     report += text
-  })
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-    report += text
-    if (live) process.stderr.write(text)
+    process.stderr.write(text)
   })
   const [code, signal] = await new Promise<[number | null, string | null]>((done) =>
     child.once("close", (...end) => done(end))
   )
   process.off("SIGINT", stop).off("SIGTERM", stop)
-  if (!live) process.stderr.write(report)
 
   const lines = report.replace(colors, "").split("\n")
   const marked = (mark: string) => lines.filter((line) => line.startsWith(`(${mark}) `)).length
@@ -114,36 +124,24 @@ const run = async (files: ReadonlyArray<string>, live = true): Promise<Round> =>
   }
   // An error outside every test is no failed test for bun, but it is one for us.
   const failed = Math.max(counted("fail"), code === 0 ? 0 : 1)
-  return { passed: counted("pass"), failed, skipped: counted("skip"), done: new Set(files) }
+  // Of a process that died among others, bun counts the end and leaves out what had passed.
+  return { passed: Math.max(counted("pass"), marked("pass")), failed, skipped: counted("skip"), done: new Set(files) }
 }
 
 let passed = 0
 let failed = 0
 let skipped = 0
 
-/** All of these files, in as many processes as it takes when some die. */
-const runAll = async (files: ReadonlyArray<string>, live: boolean) => {
-  for (let left = files; left.length > 0; ) {
-    const round = await run(left, live)
-    passed += round.passed
-    failed += round.failed
-    skipped += round.skipped
-    const next = left.filter((file) => !round.done.has(file))
-    if (next.length === left.length) return
-    left = next
-  }
+// In as many rounds as it takes when some die.
+for (let left = running; left.length > 0; ) {
+  const round = await run(left)
+  passed += round.passed
+  failed += round.failed
+  skipped += round.skipped
+  const next = left.filter((file) => !round.done.has(file))
+  if (next.length === left.length) break
+  left = next
 }
-
-// Most tests wait for a database or a process, so several parts at once take little more than one. Each part has servers of its own.
-const parts = running.length >= partsFrom && availableParallelism() > 1 ? partsMax : 1
-await Promise.all(
-  Array.from({ length: parts }, (_, part) =>
-    runAll(
-      running.filter((_, at) => at % parts === part),
-      part === 0
-    )
-  )
-)
 
 console.log()
 if (leftOut.length > 0)

@@ -182,6 +182,21 @@ describe("scripts/test.ts", () => {
     expect([lastLine(stdout), code]).toEqual(["5 passed, 2 failed", 1])
   })
 
+  test("many files run in several processes, and what ends one of them hides nothing", async () => {
+    const many = Array.from({ length: 20 }, (_, at) => [`test/many${at}.test.ts`, good] as const)
+    const { code, stdout, stderr } = await suite({
+      ...Object.fromEntries(many),
+      "test/dies.test.ts": `${header}test("x", () => {}); test("y", () => process.exit(0)); test("z", () => {})`,
+      "test/killed.test.ts": `${header}test("x", () => process.kill(process.pid, "SIGKILL"))`,
+      "test/unloaded.test.ts": 'import "./nothing.ts"',
+      "test/wrong.test.ts": `${header}test("w", () => expect(1).toBe(2)); test.skip("v", () => {})`,
+      "test/timings.json": '{"version":1,"files":{"test/many7.test.ts":9000}}'
+    })
+    expect([lastLine(stdout), code]).toEqual(["41 passed, 4 failed", 1])
+    expect(stdout).toContain("1 skipped")
+    for (const name of ["dies", "killed", "unloaded", "wrong"]) expect(stderr).toContain(`test/${name}.test.ts`)
+  })
+
   test("a filter that matches nothing is a failure, not a success without tests", async () => {
     const { code, stdout } = await suite({ "test/a.test.ts": good }, "nowhere")
     expect(stdout).toContain("no test file matches nowhere")
