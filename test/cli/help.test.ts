@@ -143,5 +143,5 @@ test("what the API says in paths is said in commands", () => {
   ])
   expect(
     spokenHints([`Run it: POST /v1/run {"capability":"a.b","input":{"c":1}}`, `Or: rungate run a.b -i '{"c":1}'`])
-  ).toEqual([`Run it: rungate run a.b -i '{"c":1}'`])
+  ).toEqual([`rungate run a.b -i '{"c":1}'`])
 })

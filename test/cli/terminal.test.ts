@@ -143,6 +143,18 @@ describe("before money is spent", () => {
   })
 })
 
+test("a run that found nothing tells a person what may help, in flags; to a program that stands in the body", async () => {
+  const line = find.replace("example.com", "no-match.sandbox.test")
+  const screen = home.terminal(`${line} -y --provider hunter`)
+  expect(await screen.ended).toBe(3)
+  expect(Bun.stripANSI(screen.seen())).toMatch(/rungate: No provider found a match[^]*\n {2}--provider pinned hunter/)
+  const piped = await home.shell(`${line} --provider hunter`)
+  expect([piped.body.hints[0], piped.err.trim().split("\n").length]).toEqual([
+    expect.stringContaining("routing.provider pinned hunter"),
+    1
+  ])
+})
+
 describe("while one waits", () => {
   test("seconds and the run's id stand there; Ctrl-C leaves it running and says how to come back", async () => {
     const screen = home.terminal(slow(20))

@@ -83,12 +83,6 @@ export const runLines = (text: string, screen: ScreenShape, quiet: boolean): Lin
   ]
 }
 
-/** What may help a run that did not deliver. */
-export const hintsAfter = (text: string): Lines => {
-  const run = decoded(Run, text)
-  return run === null || run.status === "succeeded" ? [] : spokenHints(run.hints)
-}
-
 /** What a run came to, in one line. */
 export const receipt = (text: string): string | null => {
   const run = decoded(Run, text)

@@ -7,11 +7,12 @@
 import { Clock, Effect, Fiber, Option, Ref, Schema } from "effect"
 import { isFinal, RunStatus } from "../../schema/Run.ts"
 import { type Answer, Client } from "../client/Client.ts"
-import type { CommandFailed } from "../client/CommandFailed.ts"
+import { CommandFailed } from "../client/CommandFailed.ts"
 import { type Exit, exitOfError, exits, fail } from "./exits.ts"
 import { type Entry, Journal, joinMinutes } from "./Journal.ts"
 import { sentenceFor } from "./problems.ts"
 import { Screen } from "./Screen.ts"
+import { spokenHints } from "./spoken.ts"
 import { failureOf } from "./show.ts"
 import { widthOf } from "./text.ts"
 
@@ -28,6 +29,7 @@ const Known = Schema.fromJsonString(
   Schema.Struct({
     run_id: Schema.String,
     status: RunStatus,
+    hints: Schema.optionalKey(Schema.Array(Schema.String)),
     error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
   })
 )
@@ -201,9 +203,13 @@ export const leftBy = Effect.fnUntraced(function* (asked: string, again: boolean
   return yield* journal.adopt(left)
 })
 
-/** Says how a run's answer ends the command: nothing for success, else a failure. */
+/** Says how a run's answer ends the command: nothing for success, else a failure; to a person with what may help. */
 export const conclude = Effect.fnUntraced(function* (answer: Answer) {
   const run = runIn(answer.text)
   const failure = run === null ? yield* failureOf(answer) : outcomeOf(run)
-  if (failure !== null) return yield* failure
+  if (failure === null) return
+  const { person, quiet } = yield* Screen
+  const hints = person && !quiet ? spokenHints(run?.hints ?? []) : []
+  const { message, exit_code } = failure
+  return yield* new CommandFailed({ message: [message, ...hints.map((hint) => `  ${hint}`)].join("\n"), exit_code })
 })

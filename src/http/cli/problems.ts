@@ -63,8 +63,8 @@ export const failureFor = (
     const where = source === "environment" ? "the key in RUNGATE_API_KEY" : "what you signed in with"
     return fail("auth", `${url} refused ${where}: ${spoken(message)}`)
   }
-  const [first] = details
-  const untold = first !== undefined && message.includes(first.message) ? details.slice(1) : details
+  // The first one is the message, unless that only points at them.
+  const untold = message.includes("see details") ? details : details.slice(1)
   const more = untold.map((one) => `\n  ${spoken(`${one.path}: ${one.message}`)}`)
   const quoted = quotingIt.includes(code) && request_id !== undefined ? ` Its request_id is ${request_id}.` : ""
   return fail(exitOf(error), `${sentenceFor(code, message)}${quoted}${more.join("")}`)

@@ -106,7 +106,7 @@ export const showRun = Effect.fnUntraced(function* (text: string, asJson: boolea
   if (asJson) return yield* screen.out(printed(text))
   const run = runIn(text)
   if (run === null) return
-  const { runLines, receipt, hintsAfter } = yield* Effect.promise(() => import("./RunView.ts"))
+  const { runLines, receipt } = yield* Effect.promise(() => import("./RunView.ts"))
   if (accepted) {
     yield* screen.out(`${run.run_id}\n`)
     return yield* screen.say(`Accepted. Wait for it with: rungate runs wait ${run.run_id}`)
@@ -114,5 +114,4 @@ export const showRun = Effect.fnUntraced(function* (text: string, asJson: boolea
   yield* lines(runLines(text, screen, true), text)
   const line = receipt(text)
   if (line !== null) yield* screen.say(line, "dim")
-  for (const hint of hintsAfter(text)) yield* screen.say(hint)
 })

@@ -96,9 +96,13 @@ export const spoken = (sentence: string): string => {
   })
 }
 
-/** Several sentences, each once: what names the same command in two ways names it once here. */
+/** Several sentences, each once: of those that name the same command the shortest, which is easiest to paste. */
 export const spokenHints = (hints: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const said = hints.map(spoken)
-  const commands = said.map((hint) => /rungate .*$/.exec(hint)?.[0] ?? hint)
-  return said.filter((_, index) => commands.indexOf(commands[index] ?? "") === index)
+  const shortest = new Map<string, string>()
+  for (const hint of hints.map(spoken)) {
+    const command = /rungate .*$/.exec(hint)?.[0] ?? hint
+    const before = shortest.get(command)
+    if (before === undefined || hint.length < before.length) shortest.set(command, hint)
+  }
+  return Array.from(shortest.values())
 }
