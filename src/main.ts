@@ -23,7 +23,7 @@ import { doctor } from "./http/cli/doctor.ts"
 import { exits } from "./http/cli/exits.ts"
 import { guard } from "./http/cli/guard.ts"
 import { globals } from "./http/cli/globals.ts"
-import { help } from "./http/cli/help.ts"
+import { help, helpAsked } from "./http/cli/help.ts"
 import { history } from "./http/cli/history.ts"
 import { inspect } from "./http/cli/inspect.ts"
 import { Journal } from "./http/cli/Journal.ts"
@@ -136,8 +136,7 @@ const isHelp = (error: CliError.CliError) => error._tag === "ShowHelp" && error.
 // A closed terminal stops the service as SIGTERM does, or its embedded database would be left running.
 process.on("SIGHUP", () => process.kill(process.pid, "SIGTERM"))
 
-rungate.pipe(
-  Command.run({ version: packageJson.version }),
+Command.runWith(rungate, { version: packageJson.version })(helpAsked(process.argv.slice(2))).pipe(
   Effect.provideService(Root, rungate),
   // Nobody collects spans yet: making one for every statement and request would be work for nothing.
   Effect.withTracerEnabled(false),

@@ -98,8 +98,11 @@ test("types, defaults, choices, aliases and what is required", async () => {
   expect(at("rungate runs list").aliases).toEqual(["ls"])
   expect(at("rungate topup").flags).toEqual(at("rungate wallet topup").flags)
   expect(tree.exit_codes.map(({ code }) => code).sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 250])
-  const part = await home.shell("rungate runs ls -q --help")
-  expect([part.body.command, part.body.flags]).toEqual(["rungate runs list", at("rungate runs list").flags])
+  const [part, asked] = await Promise.all(
+    ["rungate runs ls -q --help", "rungate help runs list --json"].map((line) => home.shell(line))
+  )
+  expect([asked?.code, asked?.out]).toEqual([0, part?.out])
+  expect([part?.body.command, part?.body.flags]).toEqual(["rungate runs list", at("rungate runs list").flags])
 })
 
 test("--quiet is JSON and silence, also at a terminal; --verbose tells what was asked, and no secret; a slip is one line", async () => {

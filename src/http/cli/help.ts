@@ -42,6 +42,14 @@ const topics = {
   ]
 }
 
+/** `help runs list` is what `runs list --help` prints. */
+export const helpAsked = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const [first, subject = "-", ...rest] = words
+  return first !== "help" || subject.startsWith("-") || Object.hasOwn(topics, subject)
+    ? words
+    : [subject, ...rest, "--help"]
+}
+
 export const help = Command.make(
   "help",
   {
@@ -55,7 +63,11 @@ export const help = Command.make(
     const bold = (text: string) => screen.paint("bold", text)
     const lines = Option.isSome(topic)
       ? topics[topic.value](screen.width, bold)
-      : ["rungate --help             all commands", ...Object.keys(topics).map((name) => `rungate help ${name}`)]
+      : [
+          "rungate --help             all commands",
+          "rungate help <command>     what it takes, as rungate <command> --help",
+          ...Object.keys(topics).map((name) => `rungate help ${name}`)
+        ]
     yield* screen.out(lines.map((line) => `${line}\n`).join(""))
   })
-).pipe(Command.withDescription("Explain exit codes, or the environment"))
+).pipe(Command.withDescription("Explain a command, exit codes, or the environment"))
