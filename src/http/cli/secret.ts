@@ -15,41 +15,43 @@ const keysOf = {
 }
 
 /** A line of a terminal that is not shown; null at the end of input. Ctrl-C interrupts the command, as ever. */
-const readHidden = Effect.callback<string | null>((resume) => {
-  const { stdin } = process
-  let typed: Array<string> = []
-  const stop = () => {
-    stdin.off("data", onData).off("end", onEnd).pause()
-    stdin.setRawMode(false)
-  }
-  const done = (line: string | null) => {
-    stop()
-    process.stderr.write("\n")
-    resume(Effect.succeed(line))
-  }
-  const onData = (part: Buffer | string) => {
-    for (const letter of String(part)) {
-      if (keysOf.enter.includes(letter)) return done(typed.join(""))
-      if (letter === keysOf.end) return done(typed.length === 0 ? null : typed.join(""))
-      if (letter === keysOf.interrupt) return void process.kill(process.pid, "SIGINT")
-      if (letter === keysOf.clear) typed = []
-      else if (keysOf.erase.includes(letter)) typed.pop()
-      else if (letter >= " " && typed.length < charsMost) typed.push(letter)
+const readHidden = (question: string) =>
+  Effect.callback<string | null>((resume) => {
+    const { stdin } = process
+    let typed: Array<string> = []
+    const stop = () => {
+      stdin.off("data", onData).off("end", onEnd).pause()
+      stdin.setRawMode(false)
     }
-  }
-  const onEnd = () => done(null)
-  stdin.setRawMode(true)
-  stdin.on("data", onData).on("end", onEnd).resume()
-  return Effect.sync(() => {
-    stop()
-    process.stderr.write("\n")
+    const done = (line: string | null) => {
+      stop()
+      process.stderr.write("\n")
+      resume(Effect.succeed(line))
+    }
+    const onData = (part: Buffer | string) => {
+      for (const letter of String(part)) {
+        if (keysOf.enter.includes(letter)) return done(typed.join(""))
+        if (letter === keysOf.end) return done(typed.length === 0 ? null : typed.join(""))
+        if (letter === keysOf.interrupt) return void process.kill(process.pid, "SIGINT")
+        if (letter === keysOf.clear) typed = []
+        else if (keysOf.erase.includes(letter)) typed.pop()
+        else if (letter >= " " && typed.length < charsMost) typed.push(letter)
+      }
+    }
+    const onEnd = () => done(null)
+    // First the echo goes, then the question comes: whoever pastes at once must not see the secret either.
+    stdin.setRawMode(true)
+    process.stderr.write(`${question} `)
+    stdin.on("data", onData).on("end", onEnd).resume()
+    return Effect.sync(() => {
+      stop()
+      process.stderr.write("\n")
+    })
   })
-})
 
 /** Asks on a terminal. */
 export const askHidden = Effect.fnUntraced(function* (question: string) {
-  yield* Effect.sync(() => process.stderr.write(`${question} `))
-  const line = yield* readHidden
+  const line = yield* readHidden(question)
   if (line === null || line === "") return yield* fail("interrupted", "Nothing was typed; nothing was done.")
   return Redacted.make(line)
 })
