@@ -7,6 +7,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { texts } from "./Columns.ts"
 import { batch } from "./Batch.ts"
+import type { MailedSubjects } from "./Subjects.ts"
 
 export interface NewMail {
   /** Set when the sender waits for the reply; for credits, the reference that makes them unique. */
@@ -19,7 +20,7 @@ export interface NewMail {
   /** JSON text that becomes the run's result; it does not travel through a turn. */
   readonly result: string | null
   /** What the result is about; see Subjects.ts. */
-  readonly subjects?: string | null
+  readonly subjects?: MailedSubjects | null
 }
 
 export interface Backlog {
@@ -56,11 +57,13 @@ export class MailStore extends Context.Service<
             WITH asked AS (
               SELECT * FROM unnest(${texts(mail.map((m) => m.command_id))}, ${texts(mail.map((m) => m.org_id))},
                 ${texts(mail.map((m) => m.run_id))}, ${texts(mail.map((m) => m.tag))}, ${texts(mail.map((m) => m.payload))},
-                ${texts(mail.map((m) => m.result))}, ${texts(mail.map((m) => m.subjects ?? null))})
-                AS t(command_id, org_id, run_id, tag, payload, result, subjects)
+                ${texts(mail.map((m) => m.result))}, ${texts(mail.map((m) => m.subjects?.keys ?? null))},
+                ${texts(mail.map((m) => m.subjects?.places ?? null))})
+                AS t(command_id, org_id, run_id, tag, payload, result, subject_keys, subject_places)
             ), sent AS (
-              INSERT INTO mailbox (lane, command_id, org_id, run_id, tag, payload, result, subjects)
-              SELECT w.lane, a.command_id, a.org_id, a.run_id, a.tag, a.payload::json, a.result::json, a.subjects::json FROM asked a JOIN wallets w USING (org_id)
+              INSERT INTO mailbox (lane, command_id, org_id, run_id, tag, payload, result, subject_keys, subject_places)
+              SELECT w.lane, a.command_id, a.org_id, a.run_id, a.tag, a.payload::json, a.result::json, a.subject_keys, a.subject_places
+              FROM asked a JOIN wallets w USING (org_id)
             )
             SELECT DISTINCT a.org_id, w.lane FROM asked a JOIN wallets w USING (org_id)`
           const lanes = new Map(rows.map((row) => [row.org_id, row.lane]))

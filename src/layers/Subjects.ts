@@ -136,15 +136,23 @@ export const runSubjects = (
   return [...best.values()]
 }
 
-/** Most paths are `items[3].email` and need no escapes. */
-const unescaped = /^[\w$.[\]-]*$/
-const quoted = (path: string) => (unescaped.test(path) ? `"${path}"` : JSON.stringify(path))
+/** Two columns of the mail: lists, because Postgres reads them in half the time that JSON takes. */
+export interface MailedSubjects {
+  /** Hashes, with commas between them. */
+  readonly keys: string
+  /** Of each `1` where the value names the subject itself, else `0`, and the path. Between them the character 1, which no path has. */
+  readonly places: string
+}
 
-/** As a column of the mail: `[["<subject>", exact, path], …]`; null without any. */
-export const subjectsColumn = (org_id: string, result: string | null): string | null => {
+/** Null without any. */
+export const mailedSubjects = (org_id: string, result: string | null): MailedSubjects | null => {
   if (result === null) return null
-  let rows = ""
-  for (const { key, path, exact } of foundIn(valueOf(result)))
-    rows += `${rows === "" ? "" : ","}["${subjectHash(org_id, key)}",${exact},${quoted(shortened(path))}]`
-  return rows === "" ? null : `[${rows}]`
+  let keys = ""
+  let places = ""
+  for (const { key, path, exact } of foundIn(valueOf(result))) {
+    const parted = keys !== ""
+    keys += `${parted ? "," : ""}${subjectHash(org_id, key)}`
+    places += `${parted ? "\u0001" : ""}${exact ? 1 : 0}${shortened(path)}`
+  }
+  return keys === "" ? null : { keys, places }
 }

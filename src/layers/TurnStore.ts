@@ -334,7 +334,12 @@ export class TurnStore extends Context.Service<
             RETURNING 1
           ), known AS (
             INSERT INTO run_subjects (subject, run_id, in_result, exact, path)
-            SELECT (s->>0)::bigint, m.run_id, true, (s->>1)::boolean, s->>2 FROM mailbox m, json_array_elements(m.subjects) s
+            SELECT s.subject, m.run_id, true, s.exact, s.path FROM mailbox m, LATERAL (
+              SELECT n.subject, starts_with(n.place, '1'), substr(n.place, 2)
+              FROM unnest(string_to_array(m.subject_keys, ',')::bigint[], string_to_array(m.subject_places, chr(1))) AS n(subject, place)
+              -- Mail of a process from before these columns.
+              UNION ALL SELECT (o->>0)::bigint, (o->>1)::boolean, o->>2 FROM json_array_elements(m.subjects) o
+            ) AS s(subject, exact, path)
             WHERE m.lane = ${lane} AND m.id = ANY(${bigints(ended.map((r) => r.result_of))})
             ON CONFLICT (subject, run_id) DO UPDATE SET in_result = true, exact = true, path = excluded.path
             WHERE excluded.exact AND NOT run_subjects.exact

@@ -6,7 +6,7 @@ import { spawn } from "node:child_process"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import { Client } from "pg"
-import { requestSubjects, subjectsColumn } from "../../src/layers/Subjects.ts"
+import { requestSubjects, mailedSubjects } from "../../src/layers/Subjects.ts"
 import { Words } from "../../src/layers/Words.ts"
 import { madeRuns } from "./history-runs.ts"
 import { cpuSeconds } from "./machine.ts"
@@ -23,12 +23,13 @@ const admittedText = `
 const endedText = `
   WITH known AS (
     INSERT INTO run_subjects (subject, run_id, in_result, exact, path)
-    SELECT (s->>0)::bigint, m.run_id, true, (s->>1)::boolean, s->>2
-    FROM unnest($1::text[], $2::text[]) AS m(run_id, subjects), json_array_elements(m.subjects::json) s
+    SELECT s.subject, m.run_id, true, starts_with(s.place, '1'), substr(s.place, 2)
+    FROM unnest($1::text[], $2::text[], $3::text[]) AS m(run_id, keys, places),
+         unnest(string_to_array(m.keys, ',')::bigint[], string_to_array(m.places, chr(1))) AS s(subject, place)
     ON CONFLICT (subject, run_id) DO UPDATE SET in_result = true, exact = true, path = excluded.path
     WHERE excluded.exact AND NOT run_subjects.exact
   )
-  INSERT INTO word_queue (run_id, org_id) SELECT unnest($1::text[]), $3::text`
+  INSERT INTO word_queue (run_id, org_id) SELECT unnest($1::text[]), $4::text`
 
 export interface Cost {
   readonly runs: number
@@ -133,13 +134,13 @@ export const measureCost = async (
   // Compiles what is about to be measured.
   for (const run of runs.slice(0, 2_000)) {
     requestSubjects(org_id, run.input, run.plan)
-    subjectsColumn(org_id, run.result)
+    mailedSubjects(org_id, run.result)
   }
   const began = process.cpuUsage()
   const found = runs.map((run) => ({
     run_id: String(run.run_id),
     request: requestSubjects(org_id, run.input, run.plan),
-    result: subjectsColumn(org_id, run.result)
+    result: mailedSubjects(org_id, run.result)
   }))
   const took = process.cpuUsage(began)
   const extraction = (took.user + took.system) / 1e6
@@ -167,7 +168,10 @@ export const measureCost = async (
       await client.query({
         name: "ended",
         text: endedText,
-        values: [runs.map((one) => one.run_id), runs.map((one) => one.result), org_id]
+        values: [
+          ...[runs.map((one) => one.run_id), runs.map((one) => one.result?.keys ?? null)],
+          ...[runs.map((one) => one.result?.places ?? null), org_id]
+        ]
       })
     }
     return cpuSeconds(postgres) - before
