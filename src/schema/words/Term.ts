@@ -7,7 +7,6 @@
  */
 import { isAscii } from "../subjects/Form.ts"
 import { searchable } from "../subjects/Text.ts"
-import { walk } from "../subjects/Walk.ts"
 import type { Gathered } from "./Gathered.ts"
 
 /** By other rules all segments are made anew: count it up when a text would give other terms. */
@@ -84,15 +83,30 @@ const eachWordOf = (text: string, [seedHigh, seedLow]: Seed, tell: Tell) => {
 const eachWord = (text: string, seed: Seed, tell: Tell) =>
   eachWordOf(isAscii(text) ? text : searchable(text), seed, tell)
 
+/** Real results are a tenth as deep; a stack has an end. */
+const depthMax = 100
+/** A page of a thousand results with a hundred facts each, twice. */
+const nodesMax = 200_000
+
 /** Strings and numbers of a JSON value, in its order. No phrase runs from one into the next. */
 const eachText = (json: unknown, tell: (text: string) => void) => {
   let room = charsMax
-  walk(json, (value) => {
-    if (room <= 0) return
-    const text = typeof value === "string" ? value.slice(0, room) : String(value)
-    room -= text.length
-    tell(text)
-  })
+  let nodes = nodesMax
+  const step = (value: unknown, depth: number) => {
+    if (room <= 0 || --nodes < 0) return
+    if (typeof value === "string") {
+      const text = value.length > room ? value.slice(0, room) : value
+      room -= text.length
+      tell(text)
+    } else if (typeof value === "number") {
+      room -= 8
+      tell(String(value))
+    } else if (typeof value === "object" && value !== null && depth < depthMax) {
+      if (Array.isArray(value)) for (const one of value) step(one, depth + 1)
+      else for (const key of Object.keys(value)) step(Reflect.get(value, key), depth + 1)
+    }
+  }
+  step(json, 0)
 }
 
 /** What stands for two words as neighbours, tied or not. */
