@@ -98,16 +98,16 @@ export class Phrases extends Context.Service<
       const inSegments = Effect.fnUntraced(function* (org_id: string, sought: Sought) {
         const rows = yield* segments.list(org_id)
         const terms = new Set(sought.flatMap((phrase) => phrase?.terms ?? []))
-        if (rows.length === 0 || terms.size === 0) return sought.map((): Array<PhraseHit> => [])
+        if (rows.length === 0 || terms.size === 0) return { found: [], pages: new Map<bigint, Array<PageRow>>() }
         const blocks = Map.groupBy(yield* blocksOf(org_id, [...terms]), (row) => row.segment)
         const found = rows.map((row) => ({ row, lists: hitsIn(row, blocks.get(row.segment) ?? [], sought) }))
         const wanted = found.flatMap(({ row: { segment }, lists }) =>
           Array.from(new Set(lists.flat().map((hit) => pageOf(runIn(hit)))), (page) => ({ segment, page }))
         )
-        const pages = Map.groupBy(wanted.length === 0 ? [] : yield* pagesOf(wanted), (page) => page.segment)
-        return sought.map((_, n) =>
-          found.flatMap(({ row, lists }) => hitsOf(lists[n] ?? [], pages.get(row.segment) ?? [], kindsOf(row.kinds)))
-        )
+        return {
+          found,
+          pages: Map.groupBy(wanted.length === 0 ? [] : yield* pagesOf(wanted), (page) => page.segment)
+        }
       })
 
       /** A page of those that no segment holds yet. */
@@ -142,11 +142,10 @@ export class Phrases extends Context.Service<
         return sure
       })
 
-      const hits = Effect.fnUntraced(function* (org_id: string, phrases: ReadonlyArray<string>) {
-        const seed = seedOf(org_id)
-        const sought = phrases.map((text) => phraseOf(text, seed))
+      /** One state of it all. What is made of it is made afterwards: a transaction must not be kept waiting. */
+      const snapshot = Effect.fnUntraced(function* (org_id: string, sought: Sought, seed: Seed) {
         yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
-        const held = yield* inSegments(org_id, sought)
+        const { found, pages } = yield* inSegments(org_id, sought)
         const waiting: Array<ReturnType<typeof looked>[number]> = []
         for (let after = "", more = true; more; ) {
           const rows = yield* fresh(org_id, after)
@@ -154,13 +153,21 @@ export class Phrases extends Context.Service<
           after = rows.at(-1)?.run_id ?? ""
           more = rows.length === pageMax
         }
+        return { found, pages, waiting }
+      })
+
+      const hits = Effect.fnUntraced(function* (org_id: string, phrases: ReadonlyArray<string>) {
+        const seed = seedOf(org_id)
+        const sought = phrases.map((text) => phraseOf(text, seed))
+        const { found, pages, waiting } = yield* sql.withTransaction(snapshot(org_id, sought, seed))
         // A run that waits to be indexed anew is what it is, not what a segment says.
         const anew = new Set(waiting.map(({ doc }) => doc.run_id))
         const all: Array<ReadonlyArray<PhraseHit>> = []
-        for (const [n, list] of held.entries()) {
-          const phrase = sought[n]
-          const sure =
-            phrase === null || phrase === undefined || phrase.exact ? list : yield* certain(org_id, list, phrase)
+        for (const [n, phrase] of sought.entries()) {
+          const held = found.flatMap(({ row, lists }) =>
+            hitsOf(lists[n] ?? [], pages.get(row.segment) ?? [], kindsOf(row.kinds))
+          )
+          const sure = phrase === null || phrase.exact ? held : yield* certain(org_id, held, phrase)
           const young = waiting.flatMap(({ doc, flags }) => (flags[n] ? [{ ...doc, flags: flags[n] }] : []))
           const known = [...sure.filter((hit) => !anew.has(hit.run_id)), ...young].sort(newestFirst)
           // Nobody puts a run into two segments; if somebody did, it would still be one run.
@@ -171,9 +178,7 @@ export class Phrases extends Context.Service<
 
       return Phrases.of({
         hits: (org_id, phrases) =>
-          phrases.length === 0
-            ? Effect.succeed([])
-            : questions.withPermits(1)(Effect.orDie(sql.withTransaction(hits(org_id, phrases))))
+          phrases.length === 0 ? Effect.succeed([]) : questions.withPermits(1)(Effect.orDie(hits(org_id, phrases)))
       })
     })
   )
