@@ -80,6 +80,9 @@ export interface BatchRow {
   readonly reusable_at: Date | null
 }
 
+/** Of a batch: each may be in a hundred thousand runs, which stand in memory together. */
+const phrasesAtOnce = 4
+
 /** What is sought, with the runs that hold a phrase, newest first. */
 type Found =
   | { readonly _tag: "Subject"; readonly subjects: ReadonlyArray<bigint> }
@@ -266,8 +269,13 @@ export class HistoryStore extends Context.Service<
           const told = rows.map((row): FactRow => (row.tag === "rolled" ? { ...row, tag: "group" } : row))
           return { matches: page, facts: told }
         }, Effect.orDie),
-        phrases: (org_id, asked, not) =>
-          Effect.map(phrases.hits(org_id, asked), (found) => found.map((hits) => phraseFacts(hits, not))),
+        phrases: Effect.fnUntraced(function* (org_id, asked, not) {
+          const all: Array<ReadonlyArray<FactRow>> = []
+          for (let from = 0; from < asked.length; from += phrasesAtOnce)
+            for (const hits of yield* phrases.hits(org_id, asked.slice(from, from + phrasesAtOnce)))
+              all.push(phraseFacts(hits, not))
+          return all
+        }),
         batch: Effect.fnUntraced(function* (org_id, positions, subjects, not) {
           const rows = yield* batch(org_id, positions, subjects, not)
           const hot = rows
