@@ -80,8 +80,8 @@ export interface BatchRow {
   readonly reusable_at: Date | null
 }
 
-/** Of a batch: each may be in a hundred thousand runs, which stand in memory together. */
-const phrasesAtOnce = 4
+/** Of a batch: each may be in a hundred thousand runs, and their numbers stand in memory together. */
+const phrasesAtOnce = 16
 
 /** What is sought, with the runs that hold a phrase, newest first. */
 type Found =
@@ -128,7 +128,10 @@ export class HistoryStore extends Context.Service<
       const found = (org_id: string, sought: Sought): Effect.Effect<Found> =>
         sought._tag === "Subject"
           ? Effect.succeed(sought)
-          : Effect.map(phrases.hits(org_id, [sought.phrase]), ([hits = []]) => ({ _tag: "Phrase", hits }))
+          : Effect.map(
+              phrases.hits(org_id, [sought.phrase], (hits) => hits),
+              ([hits = []]) => ({ _tag: "Phrase", hits })
+            )
 
       const these = (hits: ReadonlyArray<PhraseHit>) => sql`
         hits AS (SELECT run_id, NULL AS best FROM unnest(${texts(hits.map((hit) => hit.run_id))}) AS n(run_id))`
@@ -272,8 +275,11 @@ export class HistoryStore extends Context.Service<
         phrases: Effect.fnUntraced(function* (org_id, asked, not) {
           const all: Array<ReadonlyArray<FactRow>> = []
           for (let from = 0; from < asked.length; from += phrasesAtOnce)
-            for (const hits of yield* phrases.hits(org_id, asked.slice(from, from + phrasesAtOnce)))
-              all.push(phraseFacts(hits, not))
+            all.push(
+              ...(yield* phrases.hits(org_id, asked.slice(from, from + phrasesAtOnce), (hits) =>
+                phraseFacts(hits, not)
+              ))
+            )
           return all
         }),
         batch: Effect.fnUntraced(function* (org_id, positions, subjects, not) {

@@ -72,11 +72,12 @@ const hitsOf = (list: ReadonlyArray<number>, pages: ReadonlyArray<PageRow>, kind
 export class Phrases extends Context.Service<
   Phrases,
   {
-    /** The runs of the organization that hold each phrase, newest first. */
-    readonly hits: (
+    /** What is made of the runs of the organization that hold each phrase, newest first. */
+    readonly hits: <A>(
       org_id: string,
-      phrases: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlyArray<ReadonlyArray<PhraseHit>>>
+      phrases: ReadonlyArray<string>,
+      use: (hits: ReadonlyArray<PhraseHit>) => A
+    ) => Effect.Effect<ReadonlyArray<A>>
   }
 >()("rungate/layers/Phrases") {
   static readonly layer = Layer.effect(
@@ -124,22 +125,29 @@ export class Phrases extends Context.Service<
           return { doc: docOf(row), flags: placesIn(row, words, seed) }
         })
 
-      /** A phrase of three words and more may have its pairs in two places: those are seen in the run. */
-      const certain = Effect.fnUntraced(function* (org_id: string, hits: ReadonlyArray<PhraseHit>, phrase: Phrase) {
-        const sure: Array<PhraseHit> = []
+      /**
+       * A phrase of three words and more may have its pairs in two places: those are seen in the run. Of each such phrase, where it stands in
+       * each of its candidates.
+       */
+      const certain = Effect.fnUntraced(function* (
+        org_id: string,
+        unsure: ReadonlyArray<{ readonly phrase: Phrase; readonly run_ids: ReadonlyArray<string> }>
+      ) {
         const seed = seedOf(org_id)
-        for (let from = 0; from < hits.length; from += pageMax) {
-          const page = hits.slice(from, from + pageMax)
+        const flags = unsure.map(() => new Map<string, number>())
+        const candidates = [...new Set(unsure.flatMap((one) => one.run_ids))]
+        for (let from = 0; from < candidates.length; from += pageMax) {
           const rows = yield* sql<RunText>`
-            SELECT ${runTextColumns(sql, "ended")} FROM unnest(${texts(page.map((hit) => hit.run_id))}) AS n(run_id)
+            SELECT ${runTextColumns(sql, "ended")} FROM unnest(${texts(candidates.slice(from, from + pageMax))}) AS n(run_id)
             JOIN runs r ON r.org_id = ${org_id} AND r.run_id = n.run_id`
-          const flags = new Map(looked(rows, [phrase], seed).map((one) => [one.doc.run_id, one.flags[0] ?? 0]))
-          for (const hit of page) {
-            const where = flags.get(hit.run_id) ?? 0
-            if (where !== 0) sure.push({ ...hit, flags: where })
-          }
+          const seen = looked(
+            rows,
+            unsure.map((one) => one.phrase),
+            seed
+          )
+          for (const { doc, flags: where } of seen) where.forEach((flag, n) => flags[n]?.set(doc.run_id, flag))
         }
-        return sure
+        return new Map(unsure.map(({ phrase }, n) => [phrase, flags[n] ?? new Map<string, number>()]))
       })
 
       /** One state of it all. What is made of it is made afterwards: a transaction must not be kept waiting. */
@@ -156,29 +164,37 @@ export class Phrases extends Context.Service<
         return { found, pages, waiting }
       })
 
-      const hits = Effect.fnUntraced(function* (org_id: string, phrases: ReadonlyArray<string>) {
+      const hits = Effect.fnUntraced(function* <A>(
+        org_id: string,
+        phrases: ReadonlyArray<string>,
+        use: (hits: ReadonlyArray<PhraseHit>) => A
+      ) {
         const seed = seedOf(org_id)
         const sought = phrases.map((text) => phraseOf(text, seed))
         const { found, pages, waiting } = yield* sql.withTransaction(snapshot(org_id, sought, seed))
+        const heldOf = (n: number) =>
+          found.flatMap(({ row, lists }) => hitsOf(lists[n] ?? [], pages.get(row.segment) ?? [], kindsOf(row.kinds)))
+        const unsure = sought.flatMap((phrase, n) =>
+          phrase === null || phrase.exact ? [] : [{ phrase, run_ids: heldOf(n).map((hit) => hit.run_id) }]
+        )
+        const places = yield* certain(org_id, unsure)
         // A run that waits to be indexed anew is what it is, not what a segment says.
         const anew = new Set(waiting.map(({ doc }) => doc.run_id))
-        const all: Array<ReadonlyArray<PhraseHit>> = []
-        for (const [n, phrase] of sought.entries()) {
-          const held = found.flatMap(({ row, lists }) =>
-            hitsOf(lists[n] ?? [], pages.get(row.segment) ?? [], kindsOf(row.kinds))
-          )
-          const sure = phrase === null || phrase.exact ? held : yield* certain(org_id, held, phrase)
-          const young = waiting.flatMap(({ doc, flags }) => (flags[n] ? [{ ...doc, flags: flags[n] }] : []))
-          const known = [...sure.filter((hit) => !anew.has(hit.run_id)), ...young].sort(newestFirst)
+        // One phrase after the other: the hits of the one before are gone.
+        return sought.map((phrase, n) => {
+          const where = phrase === null ? undefined : places.get(phrase)
+          const held = heldOf(n).filter((hit) => !anew.has(hit.run_id))
+          const sure = where === undefined ? held : held.map((hit) => ({ ...hit, flags: where.get(hit.run_id) ?? 0 }))
+          const young = waiting.map(({ doc, flags }) => ({ ...doc, flags: flags[n] ?? 0 }))
+          const known = [...sure, ...young].filter((hit) => hit.flags !== 0).sort(newestFirst)
           // Nobody puts a run into two segments; if somebody did, it would still be one run.
-          all.push(known.filter((hit, at) => hit.run_id !== known[at - 1]?.run_id))
-        }
-        return all
+          return use(known.filter((hit, at) => hit.run_id !== known[at - 1]?.run_id))
+        })
       })
 
       return Phrases.of({
-        hits: (org_id, phrases) =>
-          phrases.length === 0 ? Effect.succeed([]) : questions.withPermits(1)(Effect.orDie(hits(org_id, phrases)))
+        hits: (org_id, phrases, use) =>
+          phrases.length === 0 ? Effect.succeed([]) : questions.withPermits(1)(Effect.orDie(hits(org_id, phrases, use)))
       })
     })
   )
