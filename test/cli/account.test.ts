@@ -1,6 +1,6 @@
 /** Who one is: signing up and in, keys, limits, and what `doctor` finds; by pipe and at a terminal, and never a secret on it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { chmodSync, existsSync, readFileSync, statSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type App, startApp, type Tenant } from "../app.ts"
 import { type Home, newHome } from "./shell.ts"
@@ -123,6 +123,15 @@ describe("login", () => {
       const none = await home.shell("rungate login --with-token", {}, "hunter2\n")
       expect([none.code, none.err]).toEqual([5, expect.not.stringContaining("hunter2")])
       expect(saved(home, "credentials.json")).toBe("")
+      const file = join(home.folder, "key.txt")
+      const missing = await home.shell(`rungate login --key-file ${file}`)
+      expect([missing.code, missing.err]).toEqual([5, expect.stringContaining(file)])
+      writeFileSync(file, "\n")
+      const empty = await home.shell(`rungate login --key-file ${file}`)
+      expect([empty.code, empty.err]).toEqual([5, expect.stringContaining("holds no API key")])
+      writeFileSync(file, `${org.key}\n`)
+      const kept = await home.shell(`rungate login --key-file ${file} --profile file && rungate whoami --profile file`)
+      expect([kept.code, kept.out + kept.err]).toEqual([0, expect.not.stringContaining(org.key)])
       const good = await home.shell("rungate login --with-token", {}, `${org.key}\n`)
       expect([good.code, good.out, good.err]).toEqual([0, "", expect.not.stringContaining(org.key)])
       expect((await home.shell("rungate wallet")).body.balance).toBe("25.00")
@@ -188,7 +197,7 @@ describe("doctor", () => {
       expect(new Set(Object.values(verdicts(well.body)))).toEqual(new Set(["pass"]))
       expect([broke.code, verdicts(broke.body)]).toEqual([0, expect.objectContaining({ balance: "warn" })])
       expect([keyless.code, verdicts(keyless.body)]).toEqual([1, expect.objectContaining({ key: "fail" })])
-      expect([nobody.code, verdicts(nobody.body)]).toEqual([1, { settings: "pass", service: "fail" }])
+      expect([nobody.code, verdicts(nobody.body)]).toEqual([1, { settings: "pass", service: "fail", agents: "pass" }])
       expect([page.code, verdicts(page.body)]).toEqual([1, expect.objectContaining({ version: "fail" })])
       expect(verdicts(slow.body)).toMatchObject({ clock: "warn" })
 
@@ -197,5 +206,26 @@ describe("doctor", () => {
       const screen = home.terminal("rungate doctor")
       expect(await screen.ended).toBe(1)
       expect(Bun.stripANSI(screen.seen())).toMatch(/FAIL +settings +.*chmod 600/)
+    }))
+
+  test("says which agent hosts use rungate, and when what they would start is gone", () =>
+    withHome(async (home) => {
+      const settings = join(home.folder, ".cursor", "mcp.json")
+      const printed = (await home.shell("rungate mcp --print-config")).body.mcpServers.rungate
+      const other = { command: "/usr/bin/other", args: ["mcp"], env: { SECRET: "canary" } }
+      const agents = async (text: string) => {
+        mkdirSync(join(home.folder, ".cursor"), { recursive: true })
+        writeFileSync(settings, text)
+        const { body, out } = await home.shell("rungate doctor", { RUNGATE_API_KEY: org.key, HOME: home.folder })
+        expect(out).not.toContain("canary")
+        const [found] = body.checks.filter(({ name }: { name: string }) => name === "agents")
+        return [found.verdict, found.detail]
+      }
+      const config = (rungate?: unknown) => JSON.stringify({ mcpServers: { other, ...(rungate ? { rungate } : {}) } })
+      expect(await agents(config(printed))).toEqual(["pass", "Cursor can use rungate"])
+      expect(await agents(config())).toEqual(["pass", expect.stringMatching(/^no agent host .*--print-config/)])
+      const gone = config({ ...printed, command: join(home.folder, "gone", "rungate") })
+      expect(await agents(gone)).toEqual(["warn", expect.stringContaining(settings)])
+      expect(await agents("{")).toEqual(["warn", expect.stringContaining(settings)])
     }))
 })

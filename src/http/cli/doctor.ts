@@ -6,6 +6,7 @@ import { CommandFailed } from "../client/CommandFailed.ts"
 import { check, checks, type Verdict } from "./checks.ts"
 import type { Credentials } from "./Credentials.ts"
 import { exits } from "./exits.ts"
+import { hosts } from "./hosts.ts"
 import { Screen, type Style } from "./Screen.ts"
 import { formatOf, json } from "./show.ts"
 import { harmless } from "./text.ts"
@@ -23,7 +24,7 @@ export const doctor = <E, R>(surroundings: Layer.Layer<Client | Credentials, E, 
     { json },
     Effect.fnUntraced(function* (flags) {
       const screen = yield* Screen
-      const found = yield* checks.pipe(
+      const looked = yield* checks.pipe(
         Effect.provide(surroundings),
         Effect.catch((error) =>
           error instanceof CommandFailed
@@ -31,6 +32,7 @@ export const doctor = <E, R>(surroundings: Layer.Layer<Client | Credentials, E, 
             : Effect.die(error)
         )
       )
+      const found = [...looked, yield* hosts]
       const failed = found.some(({ verdict }) => verdict === "fail")
       if (formatOf(screen, flags) === "json") {
         yield* screen.out(`${JSON.stringify({ ok: !failed, checks: found })}\n`)
@@ -45,4 +47,4 @@ export const doctor = <E, R>(surroundings: Layer.Layer<Client | Credentials, E, 
       // What failed was said above.
       if (failed) return yield* new CommandFailed({ message: "", exit_code: exits.failed })
     })
-  ).pipe(Command.withDescription("Check the settings, the service, the key and the balance"))
+  ).pipe(Command.withDescription("Check the settings, the service, the key, the balance and agent hosts"))

@@ -9,7 +9,7 @@ import { Client } from "../client/Client.ts"
 import { Credentials, saveKey, savedKeys, savedSessions, saveSession } from "./Credentials.ts"
 import { fail } from "./exits.ts"
 import { Screen } from "./Screen.ts"
-import { askHidden, fromStdin } from "./secret.ts"
+import { askHidden, fromFile, fromStdin } from "./secret.ts"
 import { decoded, failureOf } from "./show.ts"
 
 const Opened = Schema.Struct({
@@ -41,11 +41,13 @@ const sameAddress = Effect.gen(function* () {
   )
 })
 
-const keepKey = Effect.fnUntraced(function* () {
+const keepKey = Effect.fnUntraced(function* (file: string | null) {
   const { profile, url } = yield* Credentials
   const { send } = yield* Client
   const screen = yield* Screen
-  const token = Redacted.make(Redacted.value(yield* fromStdin("API key")).trim())
+  const token = Redacted.make(
+    Redacted.value(yield* file === null ? fromStdin("API key") : fromFile(file, "API key")).trim()
+  )
   if (!/^rg_(test|live)_[\w-]+$/.test(Redacted.value(token))) {
     return yield* fail("usage", "That is no API key: one begins with rg_test_ or rg_live_.")
   }
@@ -107,23 +109,27 @@ export const login = Command.make(
   "login",
   {
     with_token: boolean("with-token", "read an API key from stdin and keep it"),
+    key_file: text("key-file", "read an API key from this file and keep it"),
     sign_up: boolean("sign-up", "make an account first"),
     email: text("email", "asked for when it is left out"),
     password_stdin: boolean("password-stdin", "read the password from stdin"),
     organization: text("organization", "its name, with --sign-up"),
     referral_code: text("referral-code", "of who told you, with --sign-up")
   },
-  Effect.fnUntraced(function* ({ with_token, ...given }) {
+  Effect.fnUntraced(function* ({ with_token, key_file, ...given }) {
     const { source } = yield* Credentials
     const screen = yield* Screen
-    if (with_token && (given.sign_up || given.email !== null || given.password_stdin)) {
-      return yield* fail("usage", "--with-token keeps a key, the other flags sign in: choose one.")
+    const keep = with_token || key_file !== null
+    if (with_token && key_file !== null)
+      return yield* fail("usage", "--with-token reads stdin, --key-file a file: choose one.")
+    if (keep && (given.sign_up || given.email !== null || given.password_stdin)) {
+      return yield* fail("usage", "--with-token and --key-file keep a key, the other flags sign in: choose one.")
     }
     if (!given.sign_up && (given.organization !== null || given.referral_code !== null)) {
       return yield* fail("usage", "--organization and --referral-code belong to --sign-up.")
     }
     yield* sameAddress
-    yield* with_token ? keepKey() : open(given)
+    yield* keep ? keepKey(key_file) : open(given)
     if (source === "environment") {
       yield* screen.say("RUNGATE_API_KEY is set, and is used instead of the profile until you unset it.")
     }

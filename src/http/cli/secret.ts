@@ -56,13 +56,27 @@ export const askHidden = Effect.fnUntraced(function* (question: string) {
   return Redacted.make(line)
 })
 
+/** The first line of a file. */
+export const fromFile = Effect.fnUntraced(function* (path: string, what: string) {
+  const text = yield* Effect.tryPromise(() =>
+    Bun.file(path)
+      .slice(0, charsMost + 1)
+      .text()
+  ).pipe(Effect.catch(() => fail("usage", `Can't read ${path}: is it there, and yours to read?`)))
+  return yield* firstLine(text, path, what)
+})
+
+const firstLine = (text: string, from: string, what: string) => {
+  const [line = ""] = text.split(/\r?\n/, 1)
+  return line.trim() === "" || line.length > charsMost
+    ? fail("usage", `${from} holds no ${what.toLowerCase().replace("api", "API")}.`)
+    : Effect.succeed(Redacted.make(line))
+}
+
 /** The first line of stdin. On a terminal it is typed without echo. */
 export const fromStdin = Effect.fnUntraced(function* (what: string) {
   const screen = yield* Screen
   if (screen.askable) return yield* askHidden(`${what}:`)
   const text = yield* Effect.promise(() => Bun.stdin.text())
-  const [line = ""] = text.split(/\r?\n/, 1)
-  if (line.trim() === "" || line.length > charsMost)
-    return yield* fail("usage", `stdin holds no ${what.toLowerCase()}.`)
-  return Redacted.make(line)
+  return yield* firstLine(text, "stdin", what)
 })
