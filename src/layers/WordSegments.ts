@@ -29,8 +29,8 @@ export interface Draft {
   readonly parts: ReadonlyArray<Part>
 }
 
-/** So many blocks in one statement: a megabyte, and some milliseconds of work between two pauses. */
-const blocksAtOnce = 1_024
+/** So many blocks in one statement: a millisecond's work. Everything else in the process waits for it. */
+const blocksAtOnce = 256
 
 const alone = (postings: Postings, runs: number): Part => ({
   from: postings,
