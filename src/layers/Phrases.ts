@@ -18,7 +18,7 @@ export interface PhraseHit extends Doc {
   readonly flags: number
 }
 
-/** Questions of one process at once: each holds a connection, and one about the commonest words takes a tenth of a second. */
+/** Questions of one process at once: each holds a connection, and one about the commonest words takes half a second. */
 const questionsMax = 2
 /** Runs that are read in one go. */
 const pageMax = 256
@@ -49,16 +49,22 @@ interface PageRow {
 const newestFirst = (a: Doc, b: Doc) => (a.run_id < b.run_id ? 1 : a.run_id > b.run_id ? -1 : 0)
 const pageOf = (run: number) => Math.floor(run / pageRuns)
 
-/** What the pages of a segment know of these runs. */
-const hitsOf = (list: ReadonlyArray<number>, pages: ReadonlyArray<PageRow>, kinds: ReadonlyArray<Kind>) => {
-  const bytes = new Map(pages.map((row) => [row.page, row.bytes]))
+/** A segment as a question has read it: for each phrase the runs that hold it, and the pages that know them. */
+interface Read {
+  readonly lists: ReadonlyArray<ReadonlyArray<number>>
+  readonly kinds: ReadonlyArray<Kind>
+  readonly pages: ReadonlyMap<number, Uint8Array>
+}
+
+const hitsOf = ({ lists, kinds, pages }: Read, phrase: number) => {
+  const list = lists[phrase] ?? []
   const hits: Array<PhraseHit> = []
   for (let from = 0, to = 0; from < list.length; from = to) {
     const page = pageOf(runIn(list[from] ?? 0))
     while (to < list.length && pageOf(runIn(list[to] ?? 0)) === page) to++
     const wanted = list.slice(from, to)
     const docs = docsOf(
-      bytes.get(page) ?? new Uint8Array(),
+      pages.get(page) ?? new Uint8Array(),
       kinds,
       wanted.map((hit) => runIn(hit) % pageRuns)
     )
@@ -99,16 +105,18 @@ export class Phrases extends Context.Service<
       const inSegments = Effect.fnUntraced(function* (org_id: string, sought: Sought) {
         const rows = yield* segments.list(org_id)
         const terms = new Set(sought.flatMap((phrase) => phrase?.terms ?? []))
-        if (rows.length === 0 || terms.size === 0) return { found: [], pages: new Map<bigint, Array<PageRow>>() }
+        if (rows.length === 0 || terms.size === 0) return []
         const blocks = Map.groupBy(yield* blocksOf(org_id, [...terms]), (row) => row.segment)
         const found = rows.map((row) => ({ row, lists: hitsIn(row, blocks.get(row.segment) ?? [], sought) }))
         const wanted = found.flatMap(({ row: { segment }, lists }) =>
           Array.from(new Set(lists.flat().map((hit) => pageOf(runIn(hit)))), (page) => ({ segment, page }))
         )
-        return {
-          found,
-          pages: Map.groupBy(wanted.length === 0 ? [] : yield* pagesOf(wanted), (page) => page.segment)
-        }
+        const pages = Map.groupBy(wanted.length === 0 ? [] : yield* pagesOf(wanted), (page) => page.segment)
+        return found.flatMap(({ row, lists }): ReadonlyArray<Read> => {
+          const known = pages.get(row.segment)
+          if (known === undefined) return []
+          return [{ lists, kinds: kindsOf(row.kinds), pages: new Map(known.map(({ page, bytes }) => [page, bytes])) }]
+        })
       })
 
       /** A page of those that no segment holds yet. */
@@ -119,11 +127,10 @@ export class Phrases extends Context.Service<
         ) f JOIN runs r ON r.org_id = ${org_id} AND r.run_id = f.run_id LEFT JOIN open_runs o ON o.run_id = f.run_id
         ORDER BY r.run_id`
 
-      const looked = (rows: ReadonlyArray<RunText>, sought: Sought, seed: Seed) =>
-        rows.map((row) => {
-          const words = sought.map((phrase) => phrase?.words ?? [])
-          return { doc: docOf(row), flags: placesIn(row, words, seed) }
-        })
+      const looked = (rows: ReadonlyArray<RunText>, sought: Sought, seed: Seed) => {
+        const words = sought.map((phrase) => phrase?.words ?? [])
+        return rows.map((row) => ({ doc: docOf(row), flags: placesIn(row, words, seed) }))
+      }
 
       /**
        * A phrase of three words and more may have its pairs in two places: those are seen in the run. Of each such phrase, where it stands in
@@ -153,7 +160,7 @@ export class Phrases extends Context.Service<
       /** One state of it all. What is made of it is made afterwards: a transaction must not be kept waiting. */
       const snapshot = Effect.fnUntraced(function* (org_id: string, sought: Sought, seed: Seed) {
         yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
-        const { found, pages } = yield* inSegments(org_id, sought)
+        const found = yield* inSegments(org_id, sought)
         const waiting: Array<ReturnType<typeof looked>[number]> = []
         for (let after = "", more = true; more; ) {
           const rows = yield* fresh(org_id, after)
@@ -161,7 +168,7 @@ export class Phrases extends Context.Service<
           after = rows.at(-1)?.run_id ?? ""
           more = rows.length === pageMax
         }
-        return { found, pages, waiting }
+        return { found, waiting }
       })
 
       const hits = Effect.fnUntraced(function* <A>(
@@ -171,9 +178,8 @@ export class Phrases extends Context.Service<
       ) {
         const seed = seedOf(org_id)
         const sought = phrases.map((text) => phraseOf(text, seed))
-        const { found, pages, waiting } = yield* sql.withTransaction(snapshot(org_id, sought, seed))
-        const heldOf = (n: number) =>
-          found.flatMap(({ row, lists }) => hitsOf(lists[n] ?? [], pages.get(row.segment) ?? [], kindsOf(row.kinds)))
+        const { found, waiting } = yield* sql.withTransaction(snapshot(org_id, sought, seed))
+        const heldOf = (n: number) => found.flatMap((segment) => hitsOf(segment, n))
         const unsure = sought.flatMap((phrase, n) =>
           phrase === null || phrase.exact ? [] : [{ phrase, run_ids: heldOf(n).map((hit) => hit.run_id) }]
         )

@@ -21,7 +21,7 @@ const pageMax = 256
 const termsMax = 500_000
 /** Segments of one size are joined when there are so many: a question looks at a few dozen. */
 const joinedMin = 16
-/** As large as a segment needs to be. Without one of its runs it is written anew in a tenth of a second. */
+/** As large as a segment needs to be. Without one of its runs it is written anew in a quarter of a second. */
 const runsMax = 16_384
 /** Joins after one step: the rest has time. */
 const joinsMax = 8

@@ -1,5 +1,5 @@
 /**
- * The index of phrases as segments (schema/words/Segment.ts) instead of a row of words for each run: it costs a third to write, and a phrase
+ * The index of phrases as segments (schema/words/Segment.ts) instead of a row of words for each run: it costs less to write, and a phrase
  * is found by its pairs of words without looking at every run that has the words somewhere.
  *
  * Runs that have ended wait in `word_queue` until a worker has put them into a segment, all that were there before this migration with them.
