@@ -3,6 +3,7 @@
  */
 import type { BatchRow, FactRow, MatchRow } from "../layers/HistoryStore.ts"
 import { channelOf, conclude, type Reusable, type Touch, touchCapabilities } from "../schema/History.ts"
+import { parsedOrText } from "../schema/Json.ts"
 import { usd } from "../schema/Money.ts"
 import { isFinal, isRunStatus } from "../schema/Run.ts"
 import { findPhrase } from "../schema/subjects/Extract.ts"
@@ -13,19 +14,11 @@ export interface SubjectView {
   readonly normalized: string
 }
 
-const parsed = (json: string): unknown => {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return json
-  }
-}
-
 /** Where a phrase stands: in the input if it does, unless only the result names it exactly. */
 const phrasePlace = ({ input, result }: MatchRow, phrase: string) => {
-  const inInput = findPhrase(parsed(input), phrase)
+  const inInput = findPhrase(parsedOrText(input), phrase)
   if (inInput?.exact === true || result === null) return { in: "input", path: "", exact: false, ...inInput }
-  const inResult = findPhrase(parsed(result), phrase)
+  const inResult = findPhrase(parsedOrText(result), phrase)
   if (inResult !== null && (inInput === null || inResult.exact)) return { in: "result", ...inResult }
   return { in: inInput === null ? "result" : "input", path: "", exact: false, ...inInput }
 }

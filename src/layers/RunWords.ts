@@ -2,7 +2,7 @@
  * The words of a run, read from the run itself: to be put into a segment, or to be looked through where no segment holds it yet.
  */
 import type { SqlClient } from "effect/sql"
-import { isRecord } from "../schema/Json.ts"
+import { isRecord, parsedOrText } from "../schema/Json.ts"
 import { recipientFields, touchCapabilities } from "../schema/History.ts"
 import type { Doc, Kind } from "../schema/words/Docs.ts"
 import type { Gathered } from "../schema/words/Gathered.ts"
@@ -32,21 +32,13 @@ export const docOf = ({ run_id, status, capability, endpoint, provider, charged,
   ...{ run_id, kind: { status, capability, endpoint, provider }, charged, created_at: created_at.getTime() }
 })
 
-const valueOf = (json: string): unknown => {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return json
-  }
-}
-
 /** What stands where, by the flag of the place. */
 const placesOf = ({ capability, input, result }: RunText): ReadonlyArray<readonly [number, unknown]> => {
-  const asked = valueOf(input)
+  const asked = parsedOrText(input)
   const places: Array<readonly [number, unknown]> = [[inInput, asked]]
   if (capability !== null && touchCapabilities.includes(capability) && isRecord(asked))
     places.push([inInput | inRecipients, recipientFields.map((name) => asked[name])])
-  if (result !== null) places.push([inResult, valueOf(result)])
+  if (result !== null) places.push([inResult, parsedOrText(result)])
   return places
 }
 

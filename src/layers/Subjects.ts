@@ -5,7 +5,7 @@
  * subjects are nowhere near another's. Rows hold no value, so what is erased leaves nothing to read.
  */
 import { recipientFields, touchCapabilities } from "../schema/History.ts"
-import { isRecord } from "../schema/Json.ts"
+import { isRecord, parsedOrText } from "../schema/Json.ts"
 import { extract, type Found } from "../schema/subjects/Extract.ts"
 
 export interface SubjectRow {
@@ -27,11 +27,8 @@ export const subjectHash = (org_id: string, key: string): bigint =>
 
 const valueOf = (json: string): unknown => {
   if (json.length > jsonCharsMax) return json.slice(0, textCharsMax)
-  try {
-    return JSON.parse(json)
-  } catch {
-    return json.slice(0, textCharsMax)
-  }
+  const value = parsedOrText(json)
+  return value === json ? json.slice(0, textCharsMax) : value
 }
 
 /** Postgres takes no half of a letter: a turn that held one would fail for ever. */
