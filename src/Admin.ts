@@ -13,7 +13,7 @@ import { CommandFailed } from "./http/client/Client.ts"
 import { Accounts, type KeyRow } from "./layers/Accounts.ts"
 import { Books, type EntryRow } from "./layers/Books.ts"
 import { newId } from "./layers/Ids.ts"
-import { Reindex } from "./layers/Reindex.ts"
+import { Reindex } from "./layers/history/Reindex.ts"
 import { looksLike } from "./schema/Ids.ts"
 import { dollars, type MicroUsd, Usd, usd } from "./schema/Money.ts"
 
@@ -190,42 +190,32 @@ export const revoke = (key_id: string, json: boolean) =>
 
 const progressMillis = 1_000
 
-/** Says how long it has taken so far, as soon as it takes longer than a moment. */
-const preparing = Effect.gen(function* () {
-  const reindex = yield* Reindex
-  const began = yield* Clock.currentTimeMillis
-  const say = Effect.gen(function* () {
-    yield* Effect.sleep(progressMillis)
-    const seconds = Math.round(((yield* Clock.currentTimeMillis) - began) / 1_000)
-    yield* Console.error(`making an index for the time of the work; the service goes on (${seconds} s so far)`)
-  })
-  yield* Effect.raceFirst(reindex.prepared, Effect.forever(say))
-})
-
 /** Goes on where an earlier one was broken off; `restart` begins anew. */
 export const reindexHistory = (restart: boolean) =>
   Effect.gen(function* () {
     const reindex = yield* Reindex
-    yield* preparing
     if (restart) yield* reindex.restart
     const all = yield* reindex.runs
-    const sum = { runs: 0, subjects: 0, written: 0, removed: 0 }
+    const sum = { checked: 0, missing: 0, segments: 0 }
     let told = yield* Clock.currentTimeMillis
     for (;;) {
       const step = yield* reindex.step
       if (step === null) break
-      sum.runs += step.runs
-      sum.subjects += step.subjects
-      sum.written += step.written
-      sum.removed += step.removed
+      if (step._tag === "Renewed") sum.segments += 1
+      else {
+        sum.checked += step.runs
+        sum.missing += step.missing
+      }
       const now = yield* Clock.currentTimeMillis
       if (now - told < progressMillis) continue
       told = now
-      yield* Console.error(
-        `${sum.runs} runs of about ${Math.max(all, sum.runs)} indexed; it may be broken off and goes on from there`
-      )
+      const done =
+        step._tag === "Checked"
+          ? `${sum.checked} runs of about ${Math.max(all, sum.checked)} looked for`
+          : `${sum.segments} segments made anew, ${step.left} left`
+      yield* Console.error(`${done}; it may be broken off and goes on from there`)
     }
     yield* Console.log(
-      `${sum.runs} runs indexed, ${sum.subjects} subjects: ${sum.written} were missing or wrong, ${sum.removed} no longer stood there and were removed; workers index their words within moments.`
+      `${sum.checked} runs looked for: ${sum.missing} were missing in the index; ${sum.segments} segments made anew.`
     )
-  }).pipe(Effect.scoped, onDatabase)
+  }).pipe(onDatabase)

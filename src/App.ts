@@ -31,7 +31,6 @@ import { StripePayments } from "./layers/payments/Stripe.ts"
 import type { Providers } from "./layers/Providers.ts"
 import { Queues } from "./layers/Queues.ts"
 import { Redis } from "./layers/Redis.ts"
-import { Rollups } from "./layers/Rollups.ts"
 import { SandboxProviders } from "./layers/Sandbox.ts"
 import { type Role, Settings } from "./layers/Settings.ts"
 import { Signals } from "./layers/Signals.ts"
@@ -72,9 +71,7 @@ const Doors = Layer.mergeAll(Admission.layer, TopUps.layer, PaymentEvents.layer,
 )
 
 const Working = Workers.pipe(
-  Layer.provide(
-    Layer.mergeAll(WalletActor.layer, RunActor.layer, Cashier.layer, Historian.layer.pipe(Layer.provide(Rollups.layer)))
-  ),
+  Layer.provide(Layer.mergeAll(WalletActor.layer, RunActor.layer, Cashier.layer, Historian.layer)),
   Layer.provide(Executions.layer)
 )
 

@@ -181,7 +181,7 @@ const reindex = Command.make(
   ({ restart }) => Effect.flatMap(administration, (loaded) => loaded.reindexHistory(restart))
 ).pipe(
   Command.withDescription(
-    "Bring the index of history to what today's rules find in older runs: adds, corrects, removes"
+    "Make the index of history anew from the runs, beside a running service: finds what is missing, corrects, removes"
   )
 )
 

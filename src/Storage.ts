@@ -12,29 +12,29 @@ import { Actors } from "./layers/Actors.ts"
 import { Audit } from "./layers/Audit.ts"
 import { Books } from "./layers/Books.ts"
 import { CatalogStore } from "./layers/CatalogStore.ts"
-import { Erasure } from "./layers/Erasure.ts"
-import { HistoryStore } from "./layers/HistoryStore.ts"
+import { Erasure } from "./layers/history/Erasure.ts"
+import { Finder } from "./layers/history/Finder.ts"
+import { HistoryIndex } from "./layers/history/HistoryIndex.ts"
+import { HistoryStore } from "./layers/history/HistoryStore.ts"
 import { Leases } from "./layers/Leases.ts"
 import { MailStore } from "./layers/MailStore.ts"
 import { Ownership } from "./layers/Ownership.ts"
 import { PaymentStore } from "./layers/PaymentStore.ts"
-import { Phrases } from "./layers/Phrases.ts"
 import { Queues } from "./layers/Queues.ts"
 import { Redis } from "./layers/Redis.ts"
 import { Referrals } from "./layers/Referrals.ts"
 import { ReferralShares } from "./layers/ReferralShares.ts"
-import { Reindex } from "./layers/Reindex.ts"
+import { Reindex } from "./layers/history/Reindex.ts"
 import { RunStore } from "./layers/RunStore.ts"
 import { Signals } from "./layers/Signals.ts"
 import { Stats } from "./layers/Stats.ts"
 import { TurnStore } from "./layers/TurnStore.ts"
 import { WaitStore } from "./layers/WaitStore.ts"
-import { Words } from "./layers/Words.ts"
 import { DatabaseLayer } from "./layers/Database.ts"
 
 const Stores = Layer.mergeAll(
   Layer.mergeAll(Erasure.layer, Reindex.layer).pipe(
-    Layer.provideMerge(Layer.mergeAll(HistoryStore.layer.pipe(Layer.provide(Phrases.layer)), Words.layer))
+    Layer.provideMerge(Layer.mergeAll(HistoryStore.layer.pipe(Layer.provide(Finder.layer)), HistoryIndex.layer))
   ),
   RunStore.layer,
   TurnStore.layer,

@@ -19,7 +19,6 @@ import type * as Money from "../schema/Money.ts"
 import type { Exclusion, Plan } from "../schema/Plan.ts"
 import { isFinal, isRunStatus } from "../schema/Run.ts"
 import { type Candidate, type Route, type RoutingRequest, route } from "../schema/Routing.ts"
-import { requestSubjects } from "../layers/Subjects.ts"
 import { Lanes } from "./Lanes.ts"
 import { rawRoute, rawRun } from "./RawRoute.ts"
 import { type WatchedEnd, Waiters } from "./Waiters.ts"
@@ -286,8 +285,7 @@ export class Admission extends Context.Service<
         const admit = Effect.uninterruptible(
           Effect.gen(function* () {
             yield* crashPoint("admit.before")
-            const subjects = requestSubjects(run.org_id, run.input, run.plan, run.capability)
-            const admitted = yield* store.admit({ ...run, subjects })
+            const admitted = yield* store.admit(run)
             yield* crashPoint("admit.after")
             if (admitted._tag === "Admitted") yield* lanes.nudge(admitted.lane)
             yield* crashPoint("wake.after")

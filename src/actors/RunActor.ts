@@ -12,7 +12,6 @@ import { type LeasedRun, Leases } from "../layers/Leases.ts"
 import { MailStore } from "../layers/MailStore.ts"
 import { Ownership } from "../layers/Ownership.ts"
 import { Endpoints } from "../layers/Endpoints.ts"
-import { mailedSubjects } from "../layers/Subjects.ts"
 import { type ProviderAnswer, Providers, type RawProviderAnswer } from "../layers/Providers.ts"
 import type { Capability } from "../schema/Capability.ts"
 import * as Money from "../schema/Money.ts"
@@ -170,8 +169,7 @@ export class RunActor extends Context.Service<
         if (result !== null) waiters.keepResult(run_id, run.lease_token, result)
         yield* crashPoint("mail.before")
         const payload = encodeSettle(report)
-        const subjects = mailedSubjects(org_id, result)
-        const settled = { command_id: null, org_id, run_id, tag: "Settle", payload, result, subjects } as const
+        const settled = { command_id: null, org_id, run_id, tag: "Settle", payload, result } as const
         const lane = yield* patiently(mail.post(settled))
         yield* crashPoint("mail.after")
         yield* lanes.nudge(lane)

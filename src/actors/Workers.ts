@@ -35,7 +35,6 @@ const stuckSeconds = 4
 /** A charge is made at once by the process whose turn decided on it; this is for those whose process died. */
 const tendPaymentsEvery = "2 seconds"
 const indexEvery = "1 second"
-const scoutEvery = "1 minute"
 const retainEvery = "1 hour"
 const tendEverySweeps = 15
 const forgetEverySweeps = 300
@@ -216,11 +215,8 @@ export const Workers = Layer.effectDiscard(
     yield* everyWhile(tendPayments, Schedule.spaced(tendPaymentsEvery), "cashier")
     const reconcileEvery = Schedule.spaced(`${settings.reconcileSeconds} seconds`)
     yield* everyWhile(Effect.asVoid(cashier.reconcile), reconcileEvery, "reconciler")
-    yield* everyWhile(historian.index, Schedule.spaced(indexEvery), "word index")
-    yield* everyWhile(historian.roll, Schedule.spaced(indexEvery), "rollups")
-    yield* everyWhile(historian.scout, Schedule.spaced(scoutEvery), "hot subjects")
+    yield* everyWhile(historian.index, Schedule.spaced(indexEvery), "history index")
     yield* everyWhile(historian.retain, Schedule.spaced(retainEvery), "retention")
-    yield* everyWhile(historian.tidy, Schedule.spaced(retainEvery), "left-over index")
     yield* everyWhile(referrals.accrue, Schedule.spaced(`${settings.referralSeconds} seconds`), "referrals")
     // Registered last, so it runs first: executions end while the lanes still take their settlements.
     yield* Effect.addFinalizer(() =>

@@ -1,12 +1,12 @@
 /**
  * Matches and facts as the wire shows them. A run's input goes out as the text that it is stored as.
  */
-import type { BatchRow, FactRow, MatchRow } from "../layers/HistoryStore.ts"
+import type { Facts, Group } from "../layers/history/Facts.ts"
+import type { MatchRow } from "../layers/history/HistoryStore.ts"
 import { channelOf, conclude, type Reusable, type Touch, touchCapabilities } from "../schema/History.ts"
-import { parsedOrText } from "../schema/Json.ts"
 import { usd } from "../schema/Money.ts"
 import { isFinal, isRunStatus } from "../schema/Run.ts"
-import { findPhrase } from "../schema/subjects/Extract.ts"
+import type { Run } from "../schema/segments/Docs.ts"
 
 export interface SubjectView {
   readonly query: string
@@ -14,26 +14,12 @@ export interface SubjectView {
   readonly normalized: string
 }
 
-/** Where a phrase stands: in the input if it does, unless only the result names it exactly. */
-const phrasePlace = ({ input, result }: MatchRow, phrase: string) => {
-  const inInput = findPhrase(parsedOrText(input), phrase)
-  if (inInput?.exact === true || result === null) return { in: "input", path: "", exact: false, ...inInput }
-  const inResult = findPhrase(parsedOrText(result), phrase)
-  if (inResult !== null && (inInput === null || inResult.exact)) return { in: "result", ...inResult }
-  return { in: inInput === null ? "result" : "input", path: "", exact: false, ...inInput }
-}
-
-const matchedOf = (row: MatchRow, normalized: string) =>
-  row.best === null
-    ? phrasePlace(row, normalized)
-    : { in: row.best[1] === "0" ? "input" : "result", path: row.best.slice(2), exact: row.best[0] === "0" }
-
-const itemText = (row: MatchRow, normalized: string): string => {
-  const { run_id, status, kind, capability, endpoint, provider } = row
+const itemText = (row: MatchRow): string => {
+  const { run_id, status, kind, capability, endpoint, provider, matched } = row
   const charged = row.charged === null ? null : usd(row.charged)
   const created_at = row.created_at.toISOString()
   const head = JSON.stringify({ run_id, status, kind, capability, endpoint, provider, charged, created_at })
-  return `${head.slice(0, -1)},"input":${row.input},"matched":${JSON.stringify(matchedOf(row, normalized))}}`
+  return `${head.slice(0, -1)},"input":${row.input},"matched":${JSON.stringify(matched)}}`
 }
 
 const touchOf = (run_id: string, capability: string | null, status: string, at: Date): Touch | null => {
@@ -42,46 +28,43 @@ const touchOf = (run_id: string, capability: string | null, status: string, at: 
   return { run_id, capability, channel, status, created_at: at.toISOString() }
 }
 
-const reusableOf = (row: FactRow): Reusable => ({
-  run_id: row.run_id ?? "",
-  capability: row.capability,
-  endpoint: row.endpoint,
-  provider: row.provider,
-  charged: usd(row.charged),
-  created_at: row.first_seen.toISOString()
+const timeOf = (run: Run | null | undefined): string | null =>
+  run === null || run === undefined ? null : new Date(run.created_at).toISOString()
+
+const touched = (run: Run | null): Touch | null =>
+  run === null ? null : touchOf(run.run_id, run.kind.capability, run.kind.status, new Date(run.created_at))
+
+const reusableOf = (run: Run): Reusable => ({
+  run_id: run.run_id,
+  capability: run.kind.capability,
+  endpoint: run.kind.endpoint,
+  provider: run.kind.provider,
+  charged: usd(run.charged),
+  created_at: new Date(run.created_at).toISOString()
 })
 
-const counted = (groups: ReadonlyArray<FactRow>, nameOf: (group: FactRow) => string) => {
+const counted = (groups: ReadonlyArray<Group>, nameOf: (group: Group) => string) => {
   const counts: Record<string, number> = {}
   for (const group of groups) counts[nameOf(group)] = (counts[nameOf(group)] ?? 0) + group.count
   return counts
 }
 
-const times = (groups: ReadonlyArray<FactRow>, pick: (group: FactRow) => Date) =>
-  groups.map((group) => pick(group).toISOString()).toSorted()
-
-const lastOf = (facts: ReadonlyArray<FactRow>, tag: "touch" | "contact"): Touch | null => {
-  const found = facts.find((fact) => fact.tag === tag)
-  return found === undefined ? null : touchOf(found.run_id ?? "", found.capability, found.status, found.first_seen)
-}
-
-const sumOf = (groups: ReadonlyArray<FactRow>) => groups.reduce((sum, group) => sum + group.count, 0)
+const sumOf = (groups: ReadonlyArray<Group>) => groups.reduce((sum, group) => sum + group.count, 0)
 
 /** `rows` holds one more than `limit` when there are more. */
 export const historyText = (
   subject: SubjectView,
   rows: ReadonlyArray<MatchRow>,
-  facts: ReadonlyArray<FactRow>,
+  facts: Facts,
   limit: number
 ): string => {
   const items = rows.slice(0, limit)
   const truncated = rows.length > limit
-  const groups = facts.filter((fact) => fact.tag === "group")
+  const { groups, count } = facts
   const touches = items.flatMap((row) => touchOf(row.run_id, row.capability, row.status, row.created_at) ?? [])
-  const last_touch = lastOf(facts, "touch")
-  const last_contact = lastOf(facts, "contact")
-  const reusable = facts.filter((fact) => fact.tag === "reusable").map(reusableOf)
-  const count = sumOf(groups)
+  const last_touch = touched(facts.touch)
+  const last_contact = touched(facts.contact)
+  const reusable = facts.reusable.map(reusableOf)
   const over = (status: string) => isRunStatus(status) && isFinal(status)
   const in_flight = sumOf(groups.filter((group) => !over(group.status)))
   const failed_touches = sumOf(
@@ -100,8 +83,8 @@ export const historyText = (
     by_capability: counted(groups, (group) => group.capability ?? group.endpoint ?? ""),
     charged: usd(groups.reduce((sum, group) => sum + group.charged, 0n)),
     currency: "USD",
-    first_seen: times(groups, (group) => group.first_seen)[0] ?? null,
-    last_seen: times(groups, (group) => group.last_seen).at(-1) ?? null,
+    first_seen: timeOf(facts.oldest),
+    last_seen: timeOf(facts.newest[0]),
     truncated,
     hints: conclude({
       count,
@@ -114,7 +97,7 @@ export const historyText = (
       in_flight
     })
   }
-  const texts = items.map((row) => itemText(row, subject.normalized)).join(",")
+  const texts = items.map(itemText).join(",")
   return `{"subject":${JSON.stringify(subject)},"items":[${texts}],${JSON.stringify(summary).slice(1)}`
 }
 
@@ -139,35 +122,17 @@ export const unseen: RowView = {
   reusable: null
 }
 
-/** What a batch says of a phrase, from the same facts as the view of one. */
-export const phraseView = (facts: ReadonlyArray<FactRow>): RowView => {
-  const groups = facts.filter((fact) => fact.tag === "group")
-  const count = sumOf(groups)
+/** What a batch says of a subject, from the same facts as the view of one. */
+export const batchView = ({ count, newest, touch, contact, reusable }: Facts): RowView => {
   if (count === 0) return unseen
-  const last_touch = lastOf(facts, "touch")
-  const last_contact = lastOf(facts, "contact")
-  const [reusable = null] = facts.filter((fact) => fact.tag === "reusable").map(reusableOf)
-  const last_seen = times(groups, (group) => group.last_seen).at(-1) ?? null
-  return { seen: true, count, last_seen, contacted: last_contact !== null, last_touch, last_contact, reusable }
-}
-
-export const batchView = (row: BatchRow): RowView => {
-  const succeeded = (run_id: string | null, capability: string | null, at: Date | null) =>
-    run_id === null || at === null ? null : touchOf(run_id, capability, "succeeded", at)
-  const last_touch = succeeded(row.touch_id, row.touch_capability, row.touch_at)
-  const last_contact = succeeded(row.contact_id, row.contact_capability, row.contact_at)
-  const reusable: Reusable | null =
-    row.reusable_id === null || row.reusable_at === null
-      ? null
-      : {
-          run_id: row.reusable_id,
-          capability: row.reusable_capability,
-          endpoint: row.reusable_endpoint,
-          provider: row.reusable_provider,
-          charged: usd(row.reusable_charged ?? 0n),
-          created_at: row.reusable_at.toISOString()
-        }
-  const { count, last_seen } = row
-  const contacted = last_contact !== null
-  return { seen: true, count, last_seen: last_seen.toISOString(), contacted, last_touch, last_contact, reusable }
+  const [again] = reusable
+  return {
+    seen: true,
+    count,
+    last_seen: timeOf(newest[0]),
+    contacted: contact !== null,
+    last_touch: touched(touch),
+    last_contact: touched(contact),
+    reusable: again === undefined ? null : reusableOf(again)
+  }
 }

@@ -7,7 +7,6 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { texts } from "./Columns.ts"
 import { batch } from "./Batch.ts"
-import type { MailedSubjects } from "./Subjects.ts"
 
 export interface NewMail {
   /** Set when the sender waits for the reply; for credits, the reference that makes them unique. */
@@ -19,8 +18,6 @@ export interface NewMail {
   readonly payload: string
   /** JSON text that becomes the run's result; it does not travel through a turn. */
   readonly result: string | null
-  /** What the result is about; see Subjects.ts. */
-  readonly subjects?: MailedSubjects | null
 }
 
 export interface Backlog {
@@ -57,12 +54,10 @@ export class MailStore extends Context.Service<
             WITH asked AS (
               SELECT * FROM unnest(${texts(mail.map((m) => m.command_id))}, ${texts(mail.map((m) => m.org_id))},
                 ${texts(mail.map((m) => m.run_id))}, ${texts(mail.map((m) => m.tag))}, ${texts(mail.map((m) => m.payload))},
-                ${texts(mail.map((m) => m.result))}, ${texts(mail.map((m) => m.subjects?.keys ?? null))},
-                ${texts(mail.map((m) => m.subjects?.places ?? null))})
-                AS t(command_id, org_id, run_id, tag, payload, result, subject_keys, subject_places)
+                ${texts(mail.map((m) => m.result))}) AS t(command_id, org_id, run_id, tag, payload, result)
             ), sent AS (
-              INSERT INTO mailbox (lane, command_id, org_id, run_id, tag, payload, result, subject_keys, subject_places)
-              SELECT w.lane, a.command_id, a.org_id, a.run_id, a.tag, a.payload::json, a.result::json, a.subject_keys, a.subject_places
+              INSERT INTO mailbox (lane, command_id, org_id, run_id, tag, payload, result)
+              SELECT w.lane, a.command_id, a.org_id, a.run_id, a.tag, a.payload::json, a.result::json
               FROM asked a JOIN wallets w USING (org_id)
             )
             SELECT DISTINCT a.org_id, w.lane FROM asked a JOIN wallets w USING (org_id)`

@@ -6,9 +6,8 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { bigints, booleans, texts } from "./Columns.ts"
+import { bigints, texts } from "./Columns.ts"
 import { batch } from "./Batch.ts"
-import type { SubjectRow } from "./Subjects.ts"
 
 export interface NewRun {
   readonly run_id: string
@@ -29,11 +28,6 @@ export interface NewRun {
   readonly input: string
   readonly plan: string
   readonly routing_reason: string
-}
-
-export interface AdmittedRun extends NewRun {
-  /** What the request is about. */
-  readonly subjects: ReadonlyArray<SubjectRow>
 }
 
 export type Admission =
@@ -92,7 +86,7 @@ const readsMax = 500
 export class RunStore extends Context.Service<
   RunStore,
   {
-    readonly admit: (run: AdmittedRun) => Effect.Effect<Admission>
+    readonly admit: (run: NewRun) => Effect.Effect<Admission>
     /** Null for an unknown run, and for one of another organization. */
     readonly find: (org_id: string, run_id: string) => Effect.Effect<RunRow | null>
     readonly list: (filter: ListFilter) => Effect.Effect<ReadonlyArray<RunRow>>
@@ -103,8 +97,7 @@ export class RunStore extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const admitAll = Effect.fnUntraced(function* (runs: ReadonlyArray<AdmittedRun>) {
-        const about = runs.flatMap(({ run_id, subjects }) => subjects.map((subject) => ({ ...subject, run_id })))
+      const admitAll = Effect.fnUntraced(function* (runs: ReadonlyArray<NewRun>) {
         const rows = yield* sql<AdmitRow>`
           WITH asked AS (
             SELECT * FROM unnest(
@@ -133,13 +126,6 @@ export class RunStore extends Context.Service<
             FROM good
             ON CONFLICT DO NOTHING
             RETURNING run_id, org_id
-          ), indexed AS (
-            INSERT INTO run_subjects (subject, run_id, in_result, exact, path)
-            SELECT s.subject, s.run_id, false, s.exact, s.path
-            FROM unnest(${bigints(about.map((s) => s.subject))}, ${texts(about.map((s) => s.run_id))},
-                        ${booleans(about.map((s) => s.exact))}, ${texts(about.map((s) => s.path))}) AS s(subject, run_id, exact, path)
-            JOIN inserted i ON i.run_id = s.run_id
-            ON CONFLICT DO NOTHING
           ), mailed AS (
             INSERT INTO mailbox (lane, org_id, run_id, tag)
             SELECT w.lane, i.org_id, i.run_id, 'Reserve' FROM inserted i JOIN wallets w USING (org_id)
@@ -175,10 +161,10 @@ export class RunStore extends Context.Service<
         name: "admit",
         max: admissionsMax,
         parallel: 1,
-        flush: (runs: ReadonlyArray<AdmittedRun>) => admitAll(runs)
+        flush: (runs: ReadonlyArray<NewRun>) => admitAll(runs)
       })
 
-      const admit = Effect.fnUntraced(function* (run: AdmittedRun) {
+      const admit = Effect.fnUntraced(function* (run: NewRun) {
         const row = yield* admitOne(run)
         if (row === null) return { _tag: "Revoked" } satisfies Admission
         if (row.inserted) {

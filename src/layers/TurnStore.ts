@@ -332,19 +332,8 @@ export class TurnStore extends Context.Service<
                  AS n(org_id, run_id, status, charged, provider_cost, provider, attempts, hints, error_code, error_message, result_of)
             WHERE r.org_id = n.org_id AND r.run_id = n.run_id AND r.finished_at IS NULL
             RETURNING 1
-          ), known AS (
-            INSERT INTO run_subjects (subject, run_id, in_result, exact, path)
-            SELECT s.subject, m.run_id, true, s.exact, s.path FROM mailbox m, LATERAL (
-              SELECT n.subject, starts_with(n.place, '1'), substr(n.place, 2)
-              FROM unnest(string_to_array(m.subject_keys, ',')::bigint[], string_to_array(m.subject_places, chr(1))) AS n(subject, place)
-              -- Mail of a process from before these columns.
-              UNION ALL SELECT (o->>0)::bigint, (o->>1)::boolean, o->>2 FROM json_array_elements(m.subjects) o
-            ) AS s(subject, exact, path)
-            WHERE m.lane = ${lane} AND m.id = ANY(${bigints(ended.map((r) => r.result_of))})
-            ON CONFLICT (subject, run_id) DO UPDATE SET in_result = true, exact = true, path = excluded.path
-            WHERE excluded.exact AND NOT run_subjects.exact
-          ), wordy AS (
-            INSERT INTO word_queue (run_id, org_id)
+          ), indexed AS (
+            INSERT INTO history_queue (run_id, org_id)
             SELECT * FROM unnest(${texts(ended.map((r) => r.run_id))}, ${texts(ended.map((r) => r.org_id))}) ON CONFLICT DO NOTHING
           ), counted AS (
             -- Nobody reads it, so Postgres writes it after the fence below has held: only the lane's one turn gets here.

@@ -68,8 +68,7 @@ const admit = Effect.fnUntraced(function* (org_id: string, hold: string) {
     quoted: dollars(hold),
     input: "{}",
     plan: JSON.stringify(plan),
-    routing_reason: "test",
-    subjects: []
+    routing_reason: "test"
   })
   return run_id
 })

@@ -6,8 +6,7 @@ import { spawn } from "node:child_process"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import { Client } from "pg"
-import { requestSubjects, mailedSubjects } from "../../src/layers/Subjects.ts"
-import { Words } from "../../src/layers/Words.ts"
+import { HistoryIndex } from "../../src/layers/history/HistoryIndex.ts"
 import { madeRuns } from "./history-runs.ts"
 import { cpuSeconds } from "./machine.ts"
 import type { Running, Stage } from "./stage.ts"
@@ -16,28 +15,18 @@ import type { Running, Stage } from "./stage.ts"
 const pageMax = 32
 const clients = 32
 
-const admittedText = `
-  INSERT INTO run_subjects (subject, run_id, in_result, exact, path)
-  SELECT subject, run_id, false, exact, path FROM unnest($1::bigint[], $2::text[], $3::boolean[], $4::text[]) AS s(subject, run_id, exact, path)
-  ON CONFLICT DO NOTHING`
-const endedText = `
-  WITH known AS (
-    INSERT INTO run_subjects (subject, run_id, in_result, exact, path)
-    SELECT s.subject, m.run_id, true, starts_with(s.place, '1'), substr(s.place, 2)
-    FROM unnest($1::text[], $2::text[], $3::text[]) AS m(run_id, keys, places),
-         unnest(string_to_array(m.keys, ',')::bigint[], string_to_array(m.places, chr(1))) AS s(subject, place)
-    ON CONFLICT (subject, run_id) DO UPDATE SET in_result = true, exact = true, path = excluded.path
-    WHERE excluded.exact AND NOT run_subjects.exact
-  )
-  INSERT INTO word_queue (run_id, org_id) SELECT unnest($1::text[]), $4::text`
+/** What the end of runs adds for the index. */
+const endedText =
+  "INSERT INTO history_queue (run_id, org_id) SELECT unnest($1::text[]), $2::text ON CONFLICT DO NOTHING"
 
 export interface Cost {
   readonly runs: number
   /** CPU microseconds for each run. */
   readonly service: number
-  readonly extraction: number
-  readonly rows: number
-  readonly words: number
+  readonly queue: number
+  /** Of the process that does it, and of Postgres. */
+  readonly index: number
+  readonly index_postgres: number
   /** Of a run's cost without them. */
   readonly share: number
 }
@@ -78,7 +67,7 @@ const sendIn = (url: string, key: string, count: number) =>
 const emptied = async (client: Client) => {
   for (;;) {
     const { rows } = await client.query(
-      "SELECT (SELECT count(*) FROM word_queue) + (SELECT count(*) FROM mailbox) AS left"
+      "SELECT (SELECT count(*) FROM history_queue) + (SELECT count(*) FROM mailbox) AS left"
     )
     if (Number(rows[0].left) === 0) return
     await Bun.sleep(200)
@@ -89,25 +78,25 @@ const emptied = async (client: Client) => {
  * What waits is put into segments, and these are joined: CPU seconds of this process and of Postgres. Some runs before, because a service that has been up
  * for a while has its code compiled.
  */
-const wordsCost = (
+const indexCost = (
   database: string,
   postgres: ReadonlyArray<number>,
   wait: (from: number, to: number) => Promise<unknown>,
   runs: number
 ) => {
-  const cut = Effect.gen(function* () {
-    const words = yield* Words
+  const work = Effect.gen(function* () {
+    const history = yield* HistoryIndex
     yield* Effect.promise(() => wait(0, Math.floor(runs / 4)))
-    while ((yield* words.index) > 0);
+    while ((yield* history.index) > 0);
     yield* Effect.promise(() => wait(0, runs))
     const spent = cpuSeconds(postgres)
     const own = process.cpuUsage()
-    while ((yield* words.index) > 0);
+    while ((yield* history.index) > 0);
     const { user, system } = process.cpuUsage(own)
-    return cpuSeconds(postgres) - spent + (user + system) / 1e6
+    return { own: (user + system) / 1e6, postgres: cpuSeconds(postgres) - spent }
   })
   const client = PgClient.layer({ url: Redacted.make(database) })
-  return Effect.runPromise(cut.pipe(Effect.provide(Words.layer.pipe(Layer.provide(client)))))
+  return Effect.runPromise(work.pipe(Effect.provide(HistoryIndex.layer.pipe(Layer.provide(client)))))
 }
 
 export const measureCost = async (
@@ -133,81 +122,37 @@ export const measureCost = async (
   await running.stop()
 
   const { rows: runs } = await client.query(
-    "SELECT run_id, input::text AS input, plan::text AS plan, result::text AS result FROM runs WHERE org_id = $1 AND run_id > $2 ORDER BY run_id",
+    "SELECT run_id FROM runs WHERE org_id = $1 AND run_id > $2 ORDER BY run_id",
     [org_id, before[0].last]
   )
-  const ids = runs.map((run) => run.run_id)
-  await client.query("CREATE TEMP TABLE again AS SELECT unnest($1::text[]) AS run_id", [ids])
-  await client.query("SET enable_seqscan = on; SET enable_hashjoin = on")
-  await client.query("DELETE FROM run_subjects WHERE run_id IN (SELECT run_id FROM again)")
-  await client.query("SET enable_seqscan = off; SET enable_hashjoin = off")
-  await client.query("VACUUM run_subjects").catch(() => undefined)
-  // Compiles what is about to be measured.
-  for (const run of runs.slice(0, 2_000)) {
-    requestSubjects(org_id, run.input, run.plan)
-    mailedSubjects(org_id, run.result)
-  }
-  const began = process.cpuUsage()
-  const found = runs.map((run) => ({
-    run_id: String(run.run_id),
-    request: requestSubjects(org_id, run.input, run.plan),
-    result: mailedSubjects(org_id, run.result)
-  }))
-  const took = process.cpuUsage(began)
-  const extraction = (took.user + took.system) / 1e6
-
-  const pages = Array.from({ length: Math.ceil(found.length / pageMax) }, (_, n) =>
-    found.slice(n * pageMax, (n + 1) * pageMax)
-  )
+  const ids = runs.map((run) => String(run.run_id))
   const postgres = [stage.postgresPid]
   /** Statements and commits are the service's own, which writes all this beside other things: they are taken off. */
   const write = async (full: boolean) => {
     const before = cpuSeconds(postgres)
-    for (const page of pages) {
-      const runs = full ? page : []
-      const asked = runs.flatMap(({ run_id, request }) => request.map((row) => ({ ...row, run_id })))
-      await client.query({
-        name: "admitted",
-        text: admittedText,
-        values: [
-          asked.map((row) => row.subject),
-          asked.map((row) => row.run_id),
-          asked.map((row) => row.exact),
-          asked.map((row) => row.path)
-        ]
-      })
+    for (let from = 0; from < ids.length; from += pageMax)
       await client.query({
         name: "ended",
         text: endedText,
-        values: [
-          ...[runs.map((one) => one.run_id), runs.map((one) => one.result?.keys ?? null)],
-          ...[runs.map((one) => one.result?.places ?? null), org_id]
-        ]
+        values: [full ? ids.slice(from, from + pageMax) : [], org_id]
       })
-    }
     return cpuSeconds(postgres) - before
   }
   const statements = await write(false)
-  const rows = (await write(true)) - statements
-  await client.query("DELETE FROM word_queue")
+  const queue = (await write(true)) - statements
+  await client.query("DELETE FROM history_queue")
   const wait = (from: number, to: number) =>
-    client.query("INSERT INTO word_queue (org_id, run_id) SELECT $1, unnest($2::text[]) ON CONFLICT DO NOTHING", [
+    client.query("INSERT INTO history_queue (org_id, run_id) SELECT $1, unnest($2::text[]) ON CONFLICT DO NOTHING", [
       org_id,
       ids.slice(from, to)
     ])
-  const words = await wordsCost(database, postgres, wait, ids.length)
+  const index = await indexCost(database, postgres, wait, ids.length)
   await client.end()
   const each = (seconds: number) => Math.round((seconds / runs.length) * 1e6)
-  const own = extraction + rows + words
+  const added = queue + index.own + index.postgres
   return {
-    ...{
-      runs: runs.length,
-      service: each(service),
-      extraction: each(extraction),
-      rows: each(rows),
-      words: each(words)
-    },
-    share: own / (service - own)
+    ...{ runs: runs.length, service: each(service), queue: each(queue) },
+    ...{ index: each(index.own), index_postgres: each(index.postgres), share: added / (service - added) }
   }
 }
 

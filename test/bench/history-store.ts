@@ -1,9 +1,7 @@
 /**
- * A year of made-up runs in a database, written in bulk: runs and their subjects by the service's own extraction. Indexes are
- * dropped meanwhile and made again at the end, as they were. Their words are put into segments by the workers of the service, which must be up.
+ * A year of made-up runs in a database, written in bulk. The workers of the service, which must be up, put them into the index.
  */
 import { Client } from "pg"
-import { runSubjects } from "../../src/layers/Subjects.ts"
 import { makeId } from "../../src/schema/Ids.ts"
 import { type Asked, type AskedKind, askedKinds, madeRuns, type MadeRun, orgShares } from "./history-runs.ts"
 
@@ -15,51 +13,28 @@ export interface Sample extends Asked {
   readonly org: number
 }
 
-export interface Filled {
-  readonly subjects: number
-  /** Of each kind, drawn from the runs: who comes up often is drawn often. */
-  readonly samples: ReadonlyMap<AskedKind, ReadonlyArray<Sample>>
-}
-
-/** Takes the indexes of what is filled away; gives what puts them back. */
-const withoutIndexes = async (client: Client) => {
-  const { rows } = await client.query(`
-    SELECT 'ALTER TABLE run_subjects DROP CONSTRAINT ' || conname AS drop,
-           'ALTER TABLE run_subjects ADD CONSTRAINT ' || conname || ' ' || pg_get_constraintdef(oid) AS make
-    FROM pg_constraint WHERE conrelid = 'run_subjects'::regclass AND contype = 'p'
-    UNION ALL
-    SELECT 'DROP INDEX ' || indexname, indexdef FROM pg_indexes WHERE tablename = 'run_subjects' AND indexname NOT LIKE '%_pkey'`)
-  for (const { drop } of rows) await client.query(drop)
-  return rows.map(({ make }) => String(make))
-}
-
 export const fill = async (
   database: string,
   orgs: ReadonlyArray<string>,
   count: number,
   say: (line: string) => void
-): Promise<Filled> => {
+): Promise<ReadonlyMap<AskedKind, ReadonlyArray<Sample>>> => {
   const client = new Client({ connectionString: database })
   await client.connect()
   await client.query("SET synchronous_commit = off; SET maintenance_work_mem = '1GB'")
-  const again = await withoutIndexes(client)
+  /** Of each kind, drawn from the runs: who comes up often is drawn often. */
   const samples = new Map<AskedKind, Array<Sample>>(askedKinds.map((kind) => [kind, []]))
   /** How many of a kind there were, so that each has the same chance to be kept. */
   const seen = new Map<AskedKind, number>()
   const began = Date.now()
   const first = began - yearMillis
   let done = 0
-  let subjects = 0
   let writing: Promise<unknown> = Promise.resolve()
   let page: Array<MadeRun & { readonly run_id: string; readonly created_at: Date }> = []
 
   const flush = async () => {
     const runs = page
     page = []
-    const rows = runs.flatMap((run) => {
-      const org_id = orgs[run.org] ?? ""
-      return runSubjects(org_id, run).map((row) => ({ ...row, run_id: run.run_id }))
-    })
     const ids = runs.map((run) => run.run_id)
     const owners = runs.map((run) => orgs[run.org])
     await writing
@@ -88,21 +63,12 @@ export const fill = async (
           ...[runs.map((run) => run.result), runs.map((run) => run.created_at)]
         ]
       )
-      await client.query(
-        `INSERT INTO run_subjects (subject, run_id, in_result, exact, path)
-         SELECT * FROM unnest($1::bigint[], $2::text[], $3::boolean[], $4::boolean[], $5::text[])`,
-        [
-          ...[rows.map((row) => row.subject), rows.map((row) => row.run_id), rows.map((row) => row.in_result)],
-          ...[rows.map((row) => row.exact), rows.map((row) => row.path)]
-        ]
-      )
-      await client.query("INSERT INTO word_queue (org_id, run_id) SELECT * FROM unnest($1::text[], $2::text[])", [
+      await client.query("INSERT INTO history_queue (org_id, run_id) SELECT * FROM unnest($1::text[], $2::text[])", [
         owners,
         ids
       ])
     })()
     done += runs.length
-    subjects += rows.length
     if (done % 50_000 < pageMax)
       say(
         `${done.toLocaleString("en")} of ${count.toLocaleString("en")} runs, ${Math.round((Date.now() - began) / 1000)} s`
@@ -124,20 +90,18 @@ export const fill = async (
   }
   if (page.length > 0) await flush()
   await writing
-  for (const make of again) {
-    say(make)
-    await client.query(make)
-  }
   for (let left = 1; left > 0; await Bun.sleep(left > 0 ? 500 : 0)) {
-    const { rows } = await client.query("SELECT count(*)::int AS left FROM word_queue")
+    const { rows } = await client.query("SELECT count(*)::int AS left FROM history_queue")
     left = rows[0].left
-    if (left > 0) say(`${left.toLocaleString("en")} runs wait for their words`)
+    if (left > 0) say(`${left.toLocaleString("en")} runs wait to be indexed`)
   }
   say("VACUUM ANALYZE")
-  await client.query("VACUUM ANALYZE runs, run_subjects, word_queue, word_segments, word_blocks, word_runs")
+  await client.query(
+    "VACUUM ANALYZE runs, history_queue, history_segments, history_blocks, history_classes, history_docs"
+  )
   await client.query("CHECKPOINT")
   await client.end()
-  return { subjects, samples }
+  return samples
 }
 
 export const sharesNote = `${orgShares.length} organizations, the largest with ${(orgShares[0] ?? 0) * 100} % of the runs`

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Client } from "pg"
-import { historyLock } from "../../src/layers/Reindex.ts"
+import { segmentsLock } from "../../src/layers/history/Segments.ts"
 import { type App, startApp, type Tenant, until } from "../app.ts"
 import { type Home, newHome } from "./shell.ts"
 
@@ -60,10 +60,10 @@ test("a person is told how many runs it is about, may say no, sees how far it is
   expect(no.seen()).toContain("Nothing was done.")
   expect(await count(person)).toBe(2)
 
-  // Held up as a re-index holds it up, so that it takes long enough to be told about.
+  // Held up as the index's own work holds it up, so that it takes long enough to be told about.
   const holder = new Client({ connectionString: app.databaseUrl })
   await holder.connect()
-  await holder.query(`SELECT pg_advisory_lock(${historyLock})`)
+  await holder.query(`SELECT pg_advisory_lock(${segmentsLock})`)
   const yes = home.terminal(line)
   await yes.shows("[y/N]")
   yes.type("y\r")

@@ -136,7 +136,7 @@ describe.each(backends)("POST /v1/history, queues on %s", (backend) => {
       if (round !== "at once")
         await until(
           "the words are indexed",
-          () => app.sql("SELECT 1 FROM word_queue"),
+          () => app.sql("SELECT 1 FROM history_queue"),
           (waiting) => waiting.length === 0
         )
       const batch = await ask(subjects)
@@ -194,7 +194,7 @@ describe.each(backends)("POST /v1/history, queues on %s", (backend) => {
     const wire = await faultyPostgres(app.databaseUrl)
     const front = await startApp({ role: "http", beside: app, settings: { DATABASE_URL: wire.url } })
     const statements = async (subjects: ReadonlyArray<string>) => {
-      wire.arm(({ text }) => /run_subjects|word_blocks/.test(text) && !/INSERT|DELETE|UPDATE/.test(text), 0, "before")
+      wire.arm(({ text }) => /history_blocks/.test(text) && !/INSERT|DELETE|UPDATE/.test(text), 0, "before")
       expect((await org.over(front).post("/v1/history", { subjects })).status).toBe(200)
       return wire.disarm().counted.length
     }

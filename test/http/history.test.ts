@@ -371,7 +371,7 @@ describe.each(backends)("GET /v1/history, queues on %s", (backend) => {
     expect(ids(early.items)).toEqual([run.run_id])
     await until(
       "the words are indexed",
-      () => app.sql("SELECT 1 FROM word_queue"),
+      () => app.sql("SELECT 1 FROM history_queue"),
       (rows) => rows.length === 0
     )
     expect(await view(phrase)).toEqual(early)

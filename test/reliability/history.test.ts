@@ -1,13 +1,17 @@
 /** What history must never do: show another organization's runs, cost anything, or keep what was erased. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { Client } from "pg"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
 import { type App, figures, startApp, type Tenant, until } from "../app.ts"
 import { documentOf, endpointOf } from "../documents.ts"
-import { wordsLock } from "../../src/layers/WordSegments.ts"
-import { pagesOf } from "../../src/schema/words/Docs.ts"
-import { Gathered } from "../../src/schema/words/Gathered.ts"
-import { blocksOf, decoded, inInput, postingOf } from "../../src/schema/words/Segment.ts"
-import { addTerms, phraseOf, seedOf, termRules } from "../../src/schema/words/Term.ts"
+import { HistoryIndex } from "../../src/layers/history/HistoryIndex.ts"
+import { families, historySegments } from "../../src/layers/history/Segments.ts"
+import { subjectTerm } from "../../src/layers/history/Subjects.ts"
+import { docsOf } from "../../src/schema/segments/Docs.ts"
+import { decoded } from "../../src/schema/segments/Segment.ts"
+import { detect, queryKeys } from "../../src/schema/subjects/Subject.ts"
+import { phraseOf, seedOf } from "../../src/schema/words/Term.ts"
 
 const people = endpointOf({
   path: "/people/{who}",
@@ -32,21 +36,48 @@ const ask = async (org: Tenant, q: string, kind?: string) => {
 const erase = (token: string, q: string, kind?: string) => app.call(token, "DELETE", asked(q, kind))
 const ids = (items: ReadonlyArray<{ run_id: string }>) => items.map((item) => item.run_id)
 const raw = (input: Record<string, unknown>) => ({ provider: "acme", endpoint: "/any", input })
-/** Those of the phrases, of one or two words each, of which the organization's segments still hold a term. */
-const termsLeft = async (org_id: string, phrases: ReadonlyArray<string>) => {
+/** What the index has of a text: a subject, or a phrase of one or two words. */
+const termsOf = (org_id: string, text: string) => {
+  const subject = detect(text)
+  if (subject === null || subject.kind === "text")
+    return { family: "words", terms: phraseOf(text, seedOf(org_id))?.terms ?? [] }
+  return { family: "subjects", terms: queryKeys(subject).map((key) => subjectTerm(org_id, key)) }
+}
+/** Those of the texts of which the organization's segments still hold a term. */
+const termsLeft = async (org_id: string, all: ReadonlyArray<string>) => {
   const rows = await app.sql(
-    "SELECT s.blocks, b.block, b.bytes FROM word_segments s JOIN word_blocks b USING (segment) WHERE s.org_id = $1",
+    "SELECT s.family, s.blocks, b.block, b.bytes FROM history_segments s JOIN history_blocks b USING (segment) WHERE s.org_id = $1",
     [org_id]
   )
-  const terms = new Set(
-    rows.flatMap(({ blocks, block, bytes }) =>
-      bytes instanceof Uint8Array ? [...decoded([{ block: Number(block), bytes }], Number(blocks)).terms] : []
+  const held = new Set(
+    rows.flatMap(({ family, blocks, block, bytes }) =>
+      bytes instanceof Uint8Array
+        ? [...decoded([{ block: Number(block), bytes }], Number(blocks)).terms].map((term) => `${family} ${term}`)
+        : []
     )
   )
-  return phrases.filter((phrase) => phraseOf(phrase, seedOf(org_id))?.terms.some((term) => terms.has(term)))
+  return all.filter((text) => {
+    const { family, terms } = termsOf(org_id, text)
+    return terms.some((term) => held.has(`${family} ${term}`))
+  })
+}
+/** The runs that the organization's segments of a family say they hold. */
+const runsHeld = async (org_id: string, family: string) => {
+  const rows = await app.sql(
+    "SELECT d.bytes FROM history_segments s JOIN history_docs d USING (segment) WHERE s.org_id = $1 AND s.family = $2",
+    [org_id, family]
+  )
+  return rows.flatMap(({ bytes }) => (bytes instanceof Uint8Array ? docsOf(bytes).map((doc) => doc.run_id) : []))
+}
+/** Rows of segments that there are no longer. */
+const orphans = async () => {
+  const counts = ["history_blocks", "history_docs", "history_classes"].map((table) =>
+    app.sql(`SELECT 1 FROM ${table} t WHERE NOT EXISTS (SELECT FROM history_segments s WHERE s.segment = t.segment)`)
+  )
+  return (await Promise.all(counts)).flat().length
 }
 
-const words = async () => Number((await app.sql("SELECT count(*) AS n FROM word_queue"))[0]?.["n"])
+const waiting = async () => Number((await app.sql("SELECT count(*) AS n FROM history_queue"))[0]?.["n"])
 
 /** Every column of every table that holds one of these texts, in any case. */
 const holding = async (canaries: ReadonlyArray<string>) => {
@@ -91,7 +122,7 @@ describe("another organization's history", () => {
     }
     let checks = 0
     for (const indexed of [false, true]) {
-      if (indexed) await until("all words are indexed", words, (waiting) => waiting === 0)
+      if (indexed) await until("all is indexed", waiting, (left) => left === 0)
       for (const org of [one, two, none]) {
         const mine = runs.get(org) ?? []
         for (const token of [org.key, await org.session()]) {
@@ -185,7 +216,7 @@ describe("what was erased", () => {
       async () => (await ask(org, email)).by_status,
       (by) => by.running === 1
     )
-    await until("all words are indexed", words, (waiting) => waiting === 0)
+    await until("all is indexed", waiting, (left) => left === 0)
     expect((await holding(canaries)).hits).toContain("runs.input")
     const found = await ask(org, "erased.example")
     expect(ids(found.items)).toHaveLength(7)
@@ -239,19 +270,18 @@ describe("what was erased", () => {
       expect([q, (await ask(org, q)).count]).toEqual([q, 0])
     expect((await ask(org, "somebody@else.example")).items[0].run_id).toBe(other.body.run_id)
 
-    await until("all words are indexed", words, (waiting) => waiting === 0)
+    await until("all is indexed", waiting, (left) => left === 0)
     const { columns, hits } = await holding(canaries)
     expect(hits).toEqual([])
-    expect(await app.sql("SELECT 1 FROM run_subjects WHERE run_id = ANY($1)", [runs.map((run) => run.run_id)])).toEqual(
-      []
-    )
-    // Of their words no term is left either, and of the runs only those that nobody erased.
-    expect(await termsLeft(org.org_id, ["else"])).toEqual(["else"])
-    expect(
-      await termsLeft(org.org_id, ["canary", "lovelace", "canaryphrase", "14155550177", "canary lovelace"])
-    ).toEqual([])
-    const [indexed] = await app.sql("SELECT sum(runs)::int AS runs FROM word_segments WHERE org_id = $1", [org.org_id])
-    expect(indexed).toEqual({ runs: 1 })
+    // Of subjects and words no term is left either, and of the runs only the one that nobody erased.
+    const kept = ["else", "somebody@else.example", "else.example"]
+    expect(await termsLeft(org.org_id, kept)).toEqual(kept)
+    const gone = ["canary", "lovelace", "canaryphrase", "14155550177", "canary lovelace"]
+    const gonePeople = [email, "erased.example", "+14155550177"]
+    expect(await termsLeft(org.org_id, [...gone, ...gonePeople])).toEqual([])
+    for (const family of families)
+      expect([family, await runsHeld(org.org_id, family)]).toEqual([family, [other.body.run_id]])
+    expect(await orphans()).toBe(0)
     const metrics = (await app.call(null, "GET", "/metrics")).text
     const lines = [...app.logs, metrics].filter((text) =>
       canaries.some((canary) => text.toLowerCase().includes(canary))
@@ -293,67 +323,55 @@ describe("what was erased", () => {
     expect((await erase(org.key, "a@b.example")).status).toBe(403)
   })
 
-  test("does not come back by words that were being cut up meanwhile", async () => {
-    const { body } = await org.run(raw({ who: "late@race.example", note: "a racing canary" }))
-    const slow = new Client({ connectionString: app.databaseUrl })
-    await slow.connect()
-    try {
-      // Another process's turn at the words, caught in the middle of it: it holds the run's place in the queue.
-      await until(
-        "the queue's row is ours",
-        async () => {
-          await app.sql("INSERT INTO word_queue VALUES ($1, $2) ON CONFLICT DO NOTHING", [body.run_id, org.org_id])
-          await slow.query("BEGIN")
-          await slow.query("SELECT pg_advisory_xact_lock($1)", [wordsLock])
-          const { rowCount } = await slow.query("DELETE FROM word_queue WHERE run_id = $1", [body.run_id])
-          if (rowCount === 0) await slow.query("ROLLBACK")
-          return rowCount
-        },
-        (rows) => rows === 1
-      )
-      const terms = new Gathered()
-      addTerms(terms, { note: "a racing canary" }, seedOf(org.org_id), postingOf(0, inInput))
-      const from = terms.postings()
-      const kind = { status: "succeeded", capability: null, endpoint: "/any", provider: "acme" }
-      const { kinds, pages } = pagesOf([{ run_id: body.run_id, kind, charged: 10_000n, created_at: Date.now() }])
-      const { rows } = await slow.query(
-        `INSERT INTO word_segments (org_id, rules, runs, blocks, first_run, last_run, kinds) VALUES ($1, $2, 1, 1, $3, $3, $4) RETURNING segment`,
-        [org.org_id, termRules, body.run_id, kinds]
-      )
-      for (const { block, bytes } of blocksOf([{ from, runs: Int32Array.of(0) }], 1))
-        await slow.query("INSERT INTO word_blocks VALUES ($1, $2, $3)", [rows[0].segment, block, bytes])
-      await slow.query("INSERT INTO word_runs VALUES ($1, 0, $2)", [rows[0].segment, pages[0]])
-      let over = false
-      const erased = erase(session, "late@race.example").finally(() => {
-        over = true
+  test.each(["put into", "joined from"])("does not come back by what is %s segments meanwhile", async (how) => {
+    const say = () => org.run(raw({ who: "late@race.example", note: "a racing canary" }))
+    if (how === "joined from") await say().then(() => until("all is indexed", waiting, (left) => left === 0))
+    const race = Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { index } = yield* HistoryIndex
+      const segments = yield* historySegments
+      // Another process's turn at the index, caught in the middle of it.
+      const turn = Effect.gen(function* () {
+        yield* segments.lock
+        if (how === "put into") {
+          yield* Effect.promise(say)
+          expect(yield* index).toBeGreaterThan(0)
+        } else for (const family of families) yield* segments.join(org.org_id, yield* segments.list(org.org_id, family))
+        let over = false
+        const erased = erase(session, "late@race.example").finally(() => {
+          over = true
+        })
+        const locks = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+        const waits = async () => over || Number((await app.sql(locks))[0]?.["n"]) > 0
+        yield* Effect.promise(() => until("the erasure waits, or is over", waits, Boolean))
+        return { erased }
       })
-      const waiting = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-      await until(
-        "the erasure waits, or is over",
-        async () => over || Number((await app.sql(waiting))[0]?.["n"]) > 0,
-        Boolean
-      )
-      await slow.query("COMMIT")
-      expect((await erased).body.erased).toBe(1)
-      expect((await ask(org, "racing canary")).count).toBe(0)
-      expect((await termsLeft(org.org_id, ["racing", "canary", "racing canary"])).length).toBe(0)
-      expect((await holding(["racing", "race.example"])).hits).toEqual([])
-    } finally {
-      await slow.end()
-    }
+      return yield* sql.withTransaction(turn)
+    })
+    const hand = ManagedRuntime.make(
+      HistoryIndex.layer.pipe(Layer.provideMerge(PgClient.layer({ url: Redacted.make(app.databaseUrl) })))
+    )
+    const { erased } = await hand.runPromise(race)
+    await hand.dispose()
+    expect((await erased).body.erased).toBe(1)
+    expect((await ask(org, "racing canary")).count).toBe(0)
+    expect((await ask(org, "late@race.example")).count).toBe(0)
+    expect(await termsLeft(org.org_id, ["racing", "racing canary", "late@race.example", "race.example"])).toEqual([])
+    expect((await holding(["racing", "race.example"])).hits).toEqual([])
+    expect(await orphans()).toBe(0)
   })
 
   test("T62 is in no error and no log when the index itself fails", async () => {
     const secret = "canary.failing@erased.example"
     const lines = app.logs.length
-    for (const table of ["run_subjects", "word_segments", "word_queue"]) {
+    for (const table of ["history_segments", "history_docs", "history_queue"]) {
       await app.sql(`ALTER TABLE ${table} RENAME TO ${table}_away`)
       try {
         for (const answer of [
-          await org.get(
-            asked(table === "run_subjects" ? secret : `"${secret}"`, table === "run_subjects" ? "email" : "text")
-          ),
+          await org.get(asked(secret, "email")),
+          await org.get(asked(`"${secret}"`, "text")),
           await org.post("/v1/history", { subjects: [secret, `phrase ${secret}`] }),
+          await erase(session, secret, "email"),
           await erase(session, `phrase ${secret}`, "text")
         ]) {
           expect([200, 500]).toContain(answer.status)

@@ -112,8 +112,7 @@ test("T07 hold.unpriced_raw: each class holds on the ledger what the rule says",
           quoted: hold,
           input: "{}",
           plan: JSON.stringify(plan),
-          routing_reason: name,
-          subjects: []
+          routing_reason: name
         })
         yield* wallet.turn(lane)
         const [entry] = yield* sql<{ amount: bigint }>`SELECT amount FROM ledger WHERE run_id = ${run_id}`

@@ -4,7 +4,8 @@
  */
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { resultSubjects, mailedSubjects } from "../../src/layers/Subjects.ts"
+import { eachSubject, placeOf } from "../../src/layers/history/Subjects.ts"
+import { named, recipient } from "../../src/schema/segments/Segment.ts"
 import { extract } from "../../src/schema/subjects/Extract.ts"
 import { detect, nothingSaid, readValue } from "../../src/schema/subjects/Subject.ts"
 import { readUrl } from "../../src/schema/subjects/Url.ts"
@@ -121,15 +122,30 @@ test("more hosts than are remembered give the same again", () => {
   expect(once[0]).toEqual({ kind: "domain", normalized: "host0.example.com" })
 })
 
-test("the mail holds the rows of a result, whatever its fields are called", () => {
-  const strange = ["\u0001", 'a"b', "a\\b", "\n", "\uD800", "é", "__proto__", "x".repeat(400), "😀".repeat(200)]
-  const result = JSON.stringify(
-    strange.map((name, n) => ({ [name]: { [name]: [`ada${n}@example.com`, "+12025550143"] } }))
-  )
-  const rows = resultSubjects("org", result)
-  expect(rows.length).toBeGreaterThan(strange.length)
-  const { keys, places } = mailedSubjects("org", result) ?? { keys: "", places: "" }
-  expect(keys.split(",")).toEqual(rows.map(({ subject }) => String(subject)))
-  expect(places.split("\u0001")).toEqual(rows.map(({ exact, path }) => `${exact ? 1 : 0}${path}`))
-  expect([mailedSubjects("org", '{"nothing":[]}'), mailedSubjects("org", null)]).toEqual([null, null])
+test("what the index is told of a run is found in it again, whatever its fields are called", () => {
+  const strange = ["\u0001", 'a"b', "a\\b", "\n", "\uD800", "é", "__proto__", "x".repeat(400), "😀".repeat(200), "to"]
+  const people = strange.map((name, n) => ({ [name]: { [name]: [`ada${n}@example.com`, "about +12025550143"] } }))
+  const input = { [strange[3] ?? ""]: people.slice(0, 3), to: ["bob@example.com"], text: "ada1@example.com, ada2@x.co" }
+  for (const capability of ["email.send", "email.find", null]) {
+    const run = {
+      capability,
+      input,
+      plan: { raw: { path: "/p/eve%40x.co", query: [["q", "ada7@example.com"]] } },
+      result: people
+    }
+    const told = new Map<string, number>()
+    eachSubject(run, (key, flags) => told.set(key, (told.get(key) ?? 0) | flags))
+    const mentioned = [...extract(people).found, ...extract(input).found].map(({ key }) => key)
+    expect(mentioned.filter((key) => !told.has(key))).toEqual([])
+    expect(mentioned.length).toBeGreaterThan(strange.length)
+    for (const [key, flags] of told) {
+      const place = placeOf(run, [key])
+      expect([key, place?.exact === true && !place.in_result]).toEqual([key, (flags & named) !== 0])
+      // By a key that is nowhere in it, the same.
+      expect(placeOf(run, ["e:nobody@nowhere.example", key])).toEqual(place)
+    }
+    const to = [...told].flatMap(([key, flags]) => ((flags & recipient) === 0 ? [] : [key]))
+    expect(to).toEqual(capability === "email.send" ? extract({ to: input.to }).found.map(({ key }) => key) : [])
+    expect([told.has("e:eve@x.co"), placeOf(run, ["e:nobody@nowhere.example"])]).toEqual([capability === null, null])
+  }
 })

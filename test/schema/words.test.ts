@@ -1,22 +1,20 @@
-/** The index of phrases, as pure functions: what is cut up, packed, joined and asked for agrees with a plain look at the texts. */
+/** Words and phrases in segments, as pure functions: what is cut up, packed, joined and asked for agrees with a plain look at the texts. */
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { joinable } from "../../src/layers/Words.ts"
-import { docsOf, kindsOf, pageRuns, pagesOf } from "../../src/schema/words/Docs.ts"
-import { Gathered } from "../../src/schema/words/Gathered.ts"
+import { Gathered } from "../../src/schema/segments/Gathered.ts"
 import {
   blocksFor,
   blocksOf,
   decoded,
+  elsewhere,
   flagsIn,
   inAll,
-  inInput,
-  inResult,
+  named,
   postingOf,
   postingsIn,
   runIn,
   termSpace
-} from "../../src/schema/words/Segment.ts"
+} from "../../src/schema/segments/Segment.ts"
 import { addTerms, holdsWords, phraseOf, seedOf, wordsOf } from "../../src/schema/words/Term.ts"
 
 const seed = seedOf("org_words")
@@ -38,8 +36,8 @@ type Packed = {
 const packed = (runs: ReadonlyArray<Run>, blocks?: number): Packed => {
   const terms = new Gathered()
   runs.forEach(({ input, result }, run) => {
-    addTerms(terms, input, seed, postingOf(run, inInput))
-    addTerms(terms, result, seed, postingOf(run, inResult))
+    addTerms(terms, input, seed, postingOf(run, named))
+    addTerms(terms, result, seed, postingOf(run, elsewhere))
   })
   const from = terms.postings()
   const count = blocks ?? blocksFor(from.terms.length)
@@ -58,7 +56,7 @@ const found = ({ blocks, rows }: Packed, text: string) => {
 
 const expected = (runs: ReadonlyArray<Run>, text: string) =>
   runs.flatMap(({ input, result }, run) => {
-    const flags = (holds(input, text) ? inInput : 0) | (holds(result, text) ? inResult : 0)
+    const flags = (holds(input, text) ? named : 0) | (holds(result, text) ? elsewhere : 0)
     return flags === 0 ? [] : [[run, flags]]
   })
 
@@ -163,55 +161,5 @@ describe("segments", () => {
       ),
       { numRuns: 100 }
     )
-  })
-
-  test("runs come back as they were put in", () => {
-    const doc = fc.record({
-      run_id: fc.stringMatching(/^run_[0-9a-z]{26}$/),
-      kind: fc.record({
-        status: fc.constantFrom("succeeded", "failed"),
-        capability: fc.constantFrom(null, "email.find"),
-        endpoint: fc.constantFrom(null, '/a/"{who}"'),
-        provider: fc.constantFrom(null, "acme")
-      }),
-      charged: fc.bigInt({ min: 0n, max: 9_007_199_254_740_991n }),
-      created_at: fc.integer({ min: 0, max: 7_258_118_400_000 })
-    })
-    fc.assert(
-      fc.property(fc.array(doc, { maxLength: 100 }), (docs) => {
-        const { kinds, pages } = pagesOf(docs)
-        expect(pages.flatMap((page) => docsOf(page, kindsOf(kinds)))).toEqual(docs)
-        const odd = (place: number) => place % 2 === 1
-        for (const [n, page] of pages.entries()) {
-          const all = docs.slice(n * pageRuns, (n + 1) * pageRuns)
-          expect(docsOf(page, kindsOf(kinds), [...all.keys()].filter(odd))).toEqual(
-            all.filter((_, place) => odd(place))
-          )
-        }
-        expect(pages).toHaveLength(Math.ceil(docs.length / pageRuns))
-      })
-    )
-  })
-
-  test("a question looks at a few dozen segments, and each run is written anew a few times", () => {
-    for (const flush of [1, 7, 64, 1_000]) {
-      let segments: Array<{ runs: number }> = []
-      let written = 0
-      let most = 0
-      const row = { segment: 0n, blocks: 1, kinds: "[]", first_run: "", last_run: "" }
-      for (let all = 0; all < 200_000; all += flush) {
-        segments.push({ runs: flush })
-        for (;;) {
-          const join = joinable(segments.map((one, n) => ({ ...row, ...one, segment: BigInt(n) })))
-          if (join.length === 0) break
-          const gone = new Set(join.map((one) => Number(one.segment)))
-          const runs = join.reduce((sum, one) => sum + one.runs, 0)
-          written += runs
-          segments = [...segments.filter((_, n) => !gone.has(n)), { runs }]
-        }
-        most = Math.max(most, segments.length)
-      }
-      expect([flush, most < 70, written / 200_000 < 5]).toEqual([flush, true, true])
-    }
   })
 })

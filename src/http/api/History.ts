@@ -97,7 +97,7 @@ export class HistoryApi extends HttpApiGroup.make("history")
     HttpApiEndpoint.get("get", "/history", {
       query: { q: Query, kind: Schema.optionalKey(Kind), limit: listQuery.limit },
       success: History,
-      error: [Wire.invalid_request]
+      error: [Wire.invalid_request, Wire.service_unavailable]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "What is known about a subject",
@@ -116,7 +116,7 @@ export class HistoryApi extends HttpApiGroup.make("history")
         unseen: Schema.Int,
         contacted: Schema.Int
       }).annotate({ identifier: "HistoryBatch" }),
-      error: [Wire.invalid_request]
+      error: [Wire.invalid_request, Wire.service_unavailable]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "What is known about many subjects",
@@ -132,7 +132,7 @@ export class HistoryApi extends HttpApiGroup.make("history")
         /** Runs that name it and are still under way: erase again when they have ended. */
         in_flight: Schema.Int
       }).annotate({ identifier: "HistoryErasure" }),
-      error: [Wire.invalid_request, Wire.forbidden]
+      error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Erase a subject",

@@ -12,6 +12,7 @@ import { referrals } from "./0010_referrals.ts"
 import { history } from "./0011_history.ts"
 import { contacts } from "./0012_contacts.ts"
 import { words } from "./0013_words.ts"
+import { segments } from "./0014_segments.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -26,5 +27,6 @@ export const migrations = {
   "0010_referrals": referrals,
   "0011_history": history,
   "0012_contacts": contacts,
-  "0013_words": words
+  "0013_words": words,
+  "0014_segments": segments
 }

@@ -60,16 +60,23 @@ const isVague = ({ subject: { kind, normalized } }: Reading): boolean =>
 
 /**
  * What a JSON value is about, each key once: with the first path that names it, or else the first that mentions it.
- * `complete: false` when the value exceeds the bounds; what was found within them is given.
+ * `complete: false` when the value exceeds the bounds; what was found within them is given. With `wanted` only those keys, up to where one of
+ * them is named.
  */
-export const extract = (json: unknown): { readonly found: ReadonlyArray<Found>; readonly complete: boolean } => {
+export const extract = (
+  json: unknown,
+  wanted: ReadonlySet<string> | null = null
+): { readonly found: ReadonlyArray<Found>; readonly complete: boolean } => {
   const found = new Map<string, Found>()
   let complete = true
   let chars = 0
+  let over = false
   const budget: Budget = { left: placesMax }
   const add = (key: string, exact: boolean, path: () => string) => {
+    if (wanted !== null && !wanted.has(key)) return
     const known = found.get(key)
     if (known !== undefined && (known.exact || !exact)) return
+    over = exact && wanted !== null
     if (known === undefined && found.size >= keysMax) complete = false
     else found.set(key, { key, path: path(), exact })
   }
@@ -80,6 +87,7 @@ export const extract = (json: unknown): { readonly found: ReadonlyArray<Found>; 
     for (const { key } of names) add(key, false, path)
   }
   const visit: Visit = (value, field, around, path) => {
+    if (over) return
     if (budget.left <= 0 || found.size >= keysMax) {
       complete = false
       return

@@ -7,7 +7,7 @@
  */
 import { isAscii } from "../subjects/Form.ts"
 import { searchable } from "../subjects/Text.ts"
-import type { Gathered } from "./Gathered.ts"
+import type { Gathered } from "../segments/Gathered.ts"
 
 /** By other rules all segments are made anew: count it up when a text would give other terms. */
 export const termRules = 1
@@ -32,8 +32,8 @@ const mixed = (value: number): number => {
 }
 const termOf = (high: number, low: number): number => mixed(high) * 65_536 + (mixed(low) & 0xffff)
 
-/** Told each word of a text: two numbers that stand for it, and whether it is tied to the one before, as in an address. */
-type Tell = (high: number, low: number, tied: boolean) => void
+/** Told each word of a text: two numbers that stand for it, whether it is tied to the one before, as in an address, and where it ends. */
+type Tell = (high: number, low: number, tied: boolean, end: number) => void
 
 const characters = (value: string) => Array.from(value, (character) => character.charCodeAt(0))
 /** Of each plain character: 0 for what stands between words, 1 for a blank, 2 for what ties words, else the letter in lower case. */
@@ -69,7 +69,7 @@ const eachWordOf = (text: string, [seedHigh, seedLow]: Seed, tell: Tell) => {
       continue
     }
     if (within) {
-      tell(high, low, tie && !space)
+      tell(high, low, tie && !space, at)
       high = seedHigh
       low = seedLow
       within = tie = space = false
@@ -77,7 +77,7 @@ const eachWordOf = (text: string, [seedHigh, seedLow]: Seed, tell: Tell) => {
     if (code === tied) tie = true
     else if (code === blank) space = true
   }
-  if (within) tell(high, low, tie && !space)
+  if (within) tell(high, low, tie && !space, text.length)
 }
 
 const eachWord = (text: string, seed: Seed, tell: Tell) =>
@@ -132,7 +132,7 @@ export const addTerms = (to: Gathered, json: unknown, seed: Seed, posting: numbe
   })
 }
 
-/** What to look for: terms that a run has all of, in its input or all of in its result. */
+/** What to look for: terms that a run has all of, in its input or all of in its result; the one that is probably the rarest first. */
 export interface Phrase {
   readonly terms: ReadonlyArray<number>
   /** Its words, to be looked for in the run itself. */
@@ -143,19 +143,23 @@ export interface Phrase {
 
 /** Null for what has no words, such as a row of dashes. */
 export const phraseOf = (text: string, seed: Seed): Phrase | null => {
-  const pairs: Array<number> = []
+  const pairs: Array<{ readonly term: number; readonly length: number }> = []
   const words: Array<number> = []
   let before: readonly [number, number] | null = null
-  eachWord(text, seed, (high, low, tied) => {
+  let ends: readonly [number, number] = [0, 0]
+  eachWord(text, seed, (high, low, tied, end) => {
     if (before !== null) {
-      pairs.push(termOf(pairHigh(before[0], high, tied), pairLow(before[1], low)))
+      const term = termOf(pairHigh(before[0], high, tied), pairLow(before[1], low))
+      pairs.push({ term, length: end - ends[0] })
       if (tied) words.push(knot)
     }
     words.push(termOf(high, low))
     before = [high, low]
+    ends = [ends[1], end]
   })
   if (words.length === 0) return null
-  return { terms: [...new Set(pairs.length === 0 ? words : pairs)], words, exact: pairs.length < 2 }
+  const terms = pairs.length === 0 ? words : pairs.toSorted((a, b) => b.length - a.length).map((pair) => pair.term)
+  return { terms: [...new Set(terms)], words, exact: pairs.length < 2 }
 }
 
 /** Between two texts, and between two words that are tied: no words are. */

@@ -1,7 +1,7 @@
 /**
- * A segment of the index of phrases: for each term the runs that have it, as blocks of bytes.
+ * A segment of the index of history: for each term (a subject, a word, two neighbouring words) the runs that have it, as blocks of bytes.
  *
- * Runs are numbered from 0 within their segment. A block holds the terms of one slice of the hash space, in order: the distance to the term before,
+ * Runs are numbered from 0 within their segment, the oldest first. A block holds the terms of one slice of the hash space, in order: the distance to the term before,
  * then how many runs have it, then each run's distance to the one before with three bits for where it stands. All numbers are
  * variable-length, seven bits a byte. Segments never change; joining some, or leaving runs out, makes a new one.
  */
@@ -9,10 +9,12 @@ import { Reader, Writer } from "./Bytes.ts"
 
 /** Terms are numbers of 48 bits. */
 export const termSpace = 2 ** 48
-export const inInput = 1
-export const inResult = 2
-/** Among those a touch went to. */
-export const inRecipients = 4
+/** Three flags of where a term stands: the run's input names it, or holds the word; */
+export const named = 1
+/** it stands in the result, or something in the run mentions it; */
+export const elsewhere = 2
+/** a touch went to it. */
+export const recipient = 4
 const flagBits = 3
 const flagMask = 7
 
@@ -47,7 +49,7 @@ export interface Part {
 }
 
 /**
- * The blocks of the new segment, in order; empty ones are left out. Numbers must grow from part to part.
+ * The blocks of the new segment, in order; empty ones are left out. Within a part, numbers must grow with its own.
  * Lazy, so that a large one is written piece by piece.
  */
 export function* blocksOf(
@@ -80,6 +82,7 @@ export function* blocksOf(
         heads[n] = part.from.terms[at + 1] ?? termSpace
       }
       if (runs.length === 0) continue
+      if (!ascends(runs)) runs.sort((a, b) => a - b)
       writer.put(term - last)
       writer.put(runs.length)
       let run = 0
@@ -92,6 +95,12 @@ export function* blocksOf(
     }
     if (any) yield { block, bytes: writer.take() }
   }
+}
+
+/** Parts follow each other in time, but for runs that took long. */
+const ascends = (values: ReadonlyArray<number>): boolean => {
+  for (let n = 1; n < values.length; n++) if ((values[n] ?? 0) < (values[n - 1] ?? 0)) return false
+  return true
 }
 
 const taken = ({ from: { starts, postings }, runs }: Part, at: number, into: Array<number>) => {
@@ -115,14 +124,15 @@ export const postingsIn = (
     const count = reader.next()
     if (at > term) return null
     if (at === term) {
-      let run = 0
-      return Array.from({ length: count }, () => {
+      const postings: Array<number> = []
+      for (let n = 0, run = 0; n < count; n++) {
         const posting = postingOf(run, 0) + reader.next()
+        postings.push(posting)
         run = runIn(posting)
-        return posting
-      })
+      }
+      return postings
     }
-    for (let n = 0; n < count; n++) reader.next()
+    reader.skip(count)
   }
   return null
 }
@@ -176,4 +186,19 @@ export const inAll = (lists: ReadonlyArray<ReadonlyArray<number> | null>): Reado
     left = both
   }
   return left
+}
+
+/** The runs that have any of the terms. */
+export const inAny = (lists: ReadonlyArray<ReadonlyArray<number> | null>): ReadonlyArray<number> => {
+  const known = lists.filter((list) => list !== null)
+  const [only = []] = known
+  if (known.length < 2) return only
+  const all = known.flat().sort((a, b) => a - b)
+  const runs: Array<number> = []
+  for (const posting of all) {
+    const before = runs.at(-1)
+    if (before !== undefined && runIn(before) === runIn(posting)) runs[runs.length - 1] = before | posting
+    else runs.push(posting)
+  }
+  return runs
 }

@@ -1,32 +1,23 @@
 /**
- * Erasing what runs hold of people: input, result and index rows go, the run, its charge and every ledger entry stay.
+ * Erasing what runs hold of people: input, result and all that the index holds of them go, the run, its charge and every ledger entry stay.
  *
  * In batches, each of them whole, so an erasure of a million runs holds no lock for long and goes on where it was broken off.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { bigints, texts } from "./Columns.ts"
-import { historyLock } from "./Reindex.ts"
-import { HistoryStore, type Sought } from "./HistoryStore.ts"
-import { runSubjects } from "./Subjects.ts"
-import { Words } from "./Words.ts"
-import { makeId } from "../schema/Ids.ts"
+import { texts } from "../Columns.ts"
+import type { IndexBehind } from "./FreshRuns.ts"
+import { HistoryIndex } from "./HistoryIndex.ts"
+import { HistoryStore } from "./HistoryStore.ts"
+import { makeId } from "../../schema/Ids.ts"
+import type { Subject } from "../../schema/subjects/Subject.ts"
 
-const batchMax = 200
+const batchMax = 1_000
 /** Runs under way are the newest and come first: so many of them don't hide the finished ones. */
 const inFlightMax = 1_000
 const dayMillis = 86_400_000
 /** What stands in the place of the input. */
 const erasedInput = "{}"
-
-interface ErasedRow {
-  readonly org_id: string
-  readonly run_id: string
-  readonly capability: string | null
-  readonly input: string
-  readonly plan: string
-  readonly result: string | null
-}
 
 export class Erasure extends Context.Service<
   Erasure,
@@ -34,8 +25,8 @@ export class Erasure extends Context.Service<
     /** Erases every finished run that names the subject. `in_flight`: those that are still under way. */
     readonly subject: (
       org_id: string,
-      sought: Sought
-    ) => Effect.Effect<{ readonly erased: number; readonly in_flight: number }>
+      subject: Subject
+    ) => Effect.Effect<{ readonly erased: number; readonly in_flight: number }, IndexBehind>
     /** Erases runs that were asked for more than so many days ago, up to `limit` of them. Answers how many. */
     readonly olderThan: (days: number, limit: number) => Effect.Effect<number>
   }
@@ -45,26 +36,14 @@ export class Erasure extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const history = yield* HistoryStore
-      const words = yield* Words
+      const index = yield* HistoryIndex
 
       const erase = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
-        // A re-index that has read a run must not write its subjects when they are gone.
-        yield* sql`SELECT pg_advisory_xact_lock_shared(${historyLock})`
-        const rows = yield* sql<ErasedRow>`
-          SELECT org_id, run_id, capability, input::text AS input, plan::text AS plan, result::text AS result FROM runs
-          WHERE org_id = ${org_id} AND run_id = ANY(${texts(run_ids)}) AND finished_at IS NOT NULL AND erased_at IS NULL FOR UPDATE`
-        const ids = texts(rows.map((row) => row.run_id))
-        const index = rows.flatMap((row) =>
-          runSubjects(row.org_id, row).map(({ subject }) => ({ subject, run_id: row.run_id }))
-        )
-        yield* sql`
-          DELETE FROM run_subjects s USING unnest(${bigints(index.map((one) => one.subject))}, ${texts(index.map((one) => one.run_id))}) AS n(subject, run_id)
-          WHERE s.subject = n.subject AND s.run_id = n.run_id`
-        yield* sql`DELETE FROM history_rollups WHERE org_id = ${org_id} AND subject = ANY(${bigints(index.map((one) => one.subject))})`
-        yield* words.forget(
-          org_id,
-          rows.map((row) => row.run_id)
-        )
+        const rows = yield* sql<{ run_id: string }>`
+          SELECT run_id FROM runs WHERE org_id = ${org_id} AND run_id = ANY(${texts(run_ids)}) AND finished_at IS NOT NULL AND erased_at IS NULL
+          FOR UPDATE`
+        const ids = rows.map((row) => row.run_id)
+        yield* index.forget(org_id, ids)
         // Details and messages may quote what was asked for; a raw run's plan is the request itself.
         yield* sql`
           UPDATE runs SET input = ${erasedInput}::text::json, result = NULL, plan = '{}', hints = NULL, erased_at = now(),
@@ -72,17 +51,23 @@ export class Erasure extends Context.Service<
                  attempts = (SELECT json_agg(json_build_object('provider', a->'provider', 'outcome', a->'outcome',
                                                                'duration_ms', a->'duration_ms', 'detail', NULL))
                              FROM json_array_elements(attempts) a)
-          WHERE org_id = ${org_id} AND run_id = ANY(${ids})`
+          WHERE org_id = ${org_id} AND run_id = ANY(${texts(ids)})`
         return rows.length
       })
 
       const whole = (org_id: string, run_ids: ReadonlyArray<string>) => sql.withTransaction(erase(org_id, run_ids))
 
-      const subject = Effect.fn("Erasure.subject")(function* (org_id: string, sought: Sought) {
+      const isFinished = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
+        const rows = yield* sql<{ run_id: string }>`
+          SELECT run_id FROM runs WHERE org_id = ${org_id} AND run_id = ANY(${texts(run_ids)}) AND finished_at IS NOT NULL AND erased_at IS NULL`
+        return rows.map((row) => row.run_id)
+      })
+
+      const subject = Effect.fn("Erasure.subject")(function* (org_id: string, sought: Subject) {
         let erased = 0
         for (;;) {
-          const matches = yield* history.matches(org_id, sought, batchMax + inFlightMax)
-          const finished = matches.filter((one) => one.finished_at !== null).map((one) => one.run_id)
+          const matches = yield* history.newest(org_id, sought, batchMax + inFlightMax)
+          const finished = yield* isFinished(org_id, matches)
           const done = finished.length === 0 ? 0 : yield* whole(org_id, finished.slice(0, batchMax))
           erased += done
           if (done === 0) return { erased, in_flight: matches.length - finished.length }
@@ -120,7 +105,7 @@ export class Erasure extends Context.Service<
       })
 
       return Erasure.of({
-        subject: (org_id, sought) => Effect.orDie(subject(org_id, sought)),
+        subject: (org_id, sought) => Effect.catchTag(subject(org_id, sought), "SqlError", (error) => Effect.die(error)),
         olderThan: (days, limit) => Effect.orDie(olderThan(days, limit))
       })
     })

@@ -1,0 +1,179 @@
+/**
+ * What a segment knows of its runs, so that a question about thousands of them reads no run. In the order of their numbers, as pages of bytes:
+ *
+ * - classes: of each run its kind (status, capability, endpoint, provider) and its charge, 4,096 runs a page, about a byte each. Counting and
+ *   adding up needs no more. Page 0 lists the segment's kinds as JSON text.
+ * - docs: of each run its id and its time, 32 runs a page, for those few that are told.
+ *
+ * All of it is final when a run has ended.
+ */
+import { Reader, Writer } from "./Bytes.ts"
+
+/** Runs of a page: what is read to know one. */
+export const docRuns = 32
+export const classRuns = 4_096
+
+/** What many runs have in common. */
+export interface Kind {
+  readonly status: string
+  readonly capability: string | null
+  readonly endpoint: string | null
+  readonly provider: string | null
+}
+
+export interface Doc {
+  readonly run_id: string
+  /** Milliseconds. */
+  readonly created_at: number
+}
+
+export interface Run extends Doc {
+  readonly kind: Kind
+  /** Microdollars. */
+  readonly charged: bigint
+}
+
+/** A run's kind and charge. */
+export interface Class {
+  readonly kind: Kind
+  readonly charged: bigint
+}
+
+const kindText = ({ status, capability, endpoint, provider }: Kind) =>
+  JSON.stringify([status, capability, endpoint, provider])
+
+const textOrNull = (value: unknown) => (typeof value === "string" ? value : null)
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** Of page 0. */
+export const kindsOf = (page: Uint8Array): ReadonlyArray<Kind> => {
+  const read: unknown = JSON.parse(decoder.decode(page))
+  return (Array.isArray(read) ? read : []).map((one: unknown) => {
+    const [status, capability, endpoint, provider]: ReadonlyArray<unknown> = Array.isArray(one) ? one : []
+    return {
+      status: String(status),
+      capability: textOrNull(capability),
+      endpoint: textOrNull(endpoint),
+      provider: textOrNull(provider)
+    }
+  })
+}
+
+/** Among the pages of classes, the one that lists the kinds. */
+export const kindsPage = 0
+/** Which page of classes has a run. */
+export const classPageOf = (run: number): number => 1 + Math.floor(run / classRuns)
+export const docPageOf = (run: number): number => Math.floor(run / docRuns)
+
+/** Kinds are the same object for all runs that share them, or their text is made for every run. */
+const numbersOf = (runs: ReadonlyArray<Run>) => {
+  const known = new Map<Kind, number>()
+  const byText = new Map<string, number>()
+  const numbers = runs.map(({ kind }) => {
+    const before = known.get(kind)
+    if (before !== undefined) return before
+    const text = kindText(kind)
+    const number = byText.get(text) ?? byText.size
+    byText.set(text, number)
+    known.set(kind, number)
+    return number
+  })
+  return { numbers, kinds: [...byText.keys()] }
+}
+
+export interface Pages {
+  readonly classes: ReadonlyArray<Uint8Array>
+  readonly docs: ReadonlyArray<Uint8Array>
+}
+
+export const pagesOf = (runs: ReadonlyArray<Run>): Pages => {
+  const { numbers, kinds } = numbersOf(runs)
+  const writer = new Writer()
+  const classes: Array<Uint8Array> = [encoder.encode(`[${kinds.join(",")}]`)]
+  for (let from = 0; from < runs.length; from += classRuns) {
+    /** Kind and charge as one number would not be exact for each charge. */
+    const local = new Map<string, number>()
+    const members = runs.slice(from, from + classRuns).map(({ charged }, n) => {
+      const text = `${numbers[from + n] ?? 0} ${charged}`
+      const number = local.get(text) ?? local.size
+      local.set(text, number)
+      return number
+    })
+    writer.put(local.size)
+    for (const text of local.keys()) for (const part of text.split(" ")) writer.put(Number(part))
+    // One byte each, or two, the lower first: read as they are.
+    writer.raw(
+      local.size <= 256 ? Uint8Array.from(members) : Uint8Array.from(members.flatMap((m) => [m & 255, m >> 8]))
+    )
+    classes.push(writer.take())
+  }
+  const docs: Array<Uint8Array> = []
+  runs.forEach(({ run_id, created_at }, n) => {
+    writer.text(run_id)
+    writer.put(created_at)
+    if ((n + 1) % docRuns === 0 || n + 1 === runs.length) docs.push(writer.take())
+  })
+  return { classes, docs }
+}
+
+const nothing: Kind = { status: "", capability: null, endpoint: null, provider: null }
+
+/** A page of classes: which there are, and of each of its runs the number of its own. */
+export interface ClassPage {
+  readonly classes: ReadonlyArray<Class>
+  readonly of: Uint8Array | Uint16Array
+}
+/** Of a run of which nothing is known. */
+export const noClass: Class = { kind: nothing, charged: 0n }
+export const noClasses: ClassPage = { classes: [noClass], of: new Uint8Array(classRuns) }
+
+export const classesOf = (page: Uint8Array, kinds: ReadonlyArray<Kind>): ClassPage => {
+  const reader = new Reader(page)
+  const classes = Array.from({ length: reader.next() }, () => {
+    const kind = kinds[reader.next()] ?? nothing
+    return { kind, charged: BigInt(reader.next()) }
+  })
+  const members = reader.rest()
+  if (classes.length <= 256) return { classes, of: members }
+  const of = Uint16Array.from(
+    { length: members.length / 2 },
+    (_, n) => (members[2 * n] ?? 0) + 256 * (members[2 * n + 1] ?? 0)
+  )
+  return { classes, of }
+}
+
+const docFrom = (reader: Reader): Doc => ({ run_id: reader.text(), created_at: reader.next() })
+
+/** The one of a page at a place; null behind its end. */
+export const docAt = (page: Uint8Array, place: number): Doc | null => {
+  const reader = new Reader(page)
+  for (let n = 0; n < place && !reader.done; n++) {
+    reader.skipText()
+    reader.next()
+  }
+  return reader.done ? null : docFrom(reader)
+}
+
+/** All of a page. */
+export const docsOf = (page: Uint8Array): ReadonlyArray<Doc> => {
+  const reader = new Reader(page)
+  const docs: Array<Doc> = []
+  while (!reader.done) docs.push(docFrom(reader))
+  return docs
+}
+
+/** All runs of a segment, from all of its pages. */
+export const runsOf = ({ classes, docs }: Pages): ReadonlyArray<Run> => {
+  const [first = new Uint8Array(), ...rest] = classes
+  const kinds = first.length === 0 ? [] : kindsOf(first)
+  const known = rest.flatMap((page) => {
+    const read = classesOf(page, kinds)
+    return Array.from(read.of, (number) => read.classes[number])
+  })
+  return docs.flatMap(docsOf).map((doc, n) => {
+    const { kind, charged } = known[n] ?? noClass
+    return { ...doc, kind, charged }
+  })
+}
