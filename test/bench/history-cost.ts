@@ -75,8 +75,8 @@ const emptied = async (client: Client) => {
 }
 
 /**
- * What waits is put into segments, and these are joined: CPU seconds of this process and of Postgres. Some runs before, because a service that has been up
- * for a while has its code compiled.
+ * What waits is put into segments, and these are joined: CPU seconds of this process and of Postgres. Done twice and measured the second time, because
+ * a service that has been up for a while has its code compiled.
  */
 const indexCost = (
   database: string,
@@ -86,7 +86,7 @@ const indexCost = (
 ) => {
   const work = Effect.gen(function* () {
     const history = yield* HistoryIndex
-    yield* Effect.promise(() => wait(0, Math.floor(runs / 4)))
+    yield* Effect.promise(() => wait(0, runs))
     while ((yield* history.index) > 0);
     yield* Effect.promise(() => wait(0, runs))
     const spent = cpuSeconds(postgres)

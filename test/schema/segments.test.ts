@@ -235,11 +235,15 @@ describe("terms of a segment", () => {
   })
 
   test("blocks are a power of two, and stay small", () => {
-    for (const terms of [0, 1, 85, 86, 1_000, 500_000, 10 ** 9]) {
-      const blocks = blocksFor(terms)
-      expect([terms, Math.log2(blocks) % 1, blocks <= 16_384]).toEqual([terms, 0, true])
-      if (blocks < 16_384) expect((terms * 7) / blocks).toBeLessThanOrEqual(600)
-    }
+    for (const [runs, bytes] of [
+      [1_024, 4_096],
+      [1_025, 800]
+    ] as const)
+      for (const terms of [0, 1, 114, 115, 1_000, 500_000, 10 ** 9]) {
+        const blocks = blocksFor(terms, runs)
+        expect([terms, Math.log2(blocks) % 1, blocks <= 16_384]).toEqual([terms, 0, true])
+        if (blocks < 16_384) expect((terms * 7) / blocks).toBeLessThanOrEqual(bytes)
+      }
   })
 
   const list = fc.option(

@@ -40,7 +40,7 @@ const packed = (runs: ReadonlyArray<Run>, blocks?: number): Packed => {
     addTerms(terms, result, seed, postingOf(run, elsewhere))
   })
   const from = terms.postings()
-  const count = blocks ?? blocksFor(from.terms.length)
+  const count = blocks ?? blocksFor(from.terms.length, 2_000)
   return { blocks: count, rows: [...blocksOf([{ from, runs: Int32Array.from(runs.keys()) }], count)] }
 }
 

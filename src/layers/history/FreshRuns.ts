@@ -1,6 +1,6 @@
 /**
- * Runs that no segment holds yet: those that ended a moment ago, are under way, or wait for their money. A question looks at the runs themselves. In the
- * transaction of the caller, who sees to it that runs and segments are one state.
+ * Runs that no segment holds yet: those that ended a moment ago, are under way, or wait for their money. A question looks at the runs themselves. The
+ * caller says which they are, as they stood at one moment.
  *
  * What somebody queued by the thousand may be under way for hours: the subjects of its inputs, which don't change, are remembered. Runs that have ended
  * wait for seconds, and only after an upgrade or without a worker for longer; then nobody is kept waiting for an answer that takes minutes.
@@ -39,7 +39,8 @@ const behind = (waiting: number) =>
     message: `${waiting} runs of this organization wait to be put into the index of history, as after an upgrade; ask again in ${Math.ceil(waiting / indexedASecond)} seconds.`
   })
 
-interface Fresh {
+/** One that no segment held at that moment. */
+export interface Fresh {
   readonly run_id: string
   readonly ended: boolean
 }
@@ -60,14 +61,9 @@ export const freshRuns = Effect.gen(function* () {
     if (remembered.size > rememberedMax && oldest !== undefined) remembered.delete(oldest)
   }
 
-  const waiting = Effect.fnUntraced(function* (org_id: string) {
-    const rows = yield* sql<Fresh>`
-      (SELECT run_id, true AS ended FROM history_queue WHERE org_id = ${org_id} LIMIT ${endedMax + 1})
-      UNION ALL SELECT run_id, false FROM open_runs WHERE org_id = ${org_id}
-      UNION ALL SELECT m.run_id, false FROM wallets w JOIN mailbox m ON m.lane = w.lane
-      WHERE w.org_id = ${org_id} AND m.org_id = ${org_id} AND m.tag = 'Reserve'`
-    if (rows.filter((row) => row.ended).length <= endedMax)
-      return [...new Map(rows.map((row) => [row.run_id, row])).values()]
+  /** `rows`: of those that have ended one more than `endedMax` when there are more. */
+  const timely = Effect.fnUntraced(function* (org_id: string, rows: ReadonlyArray<Fresh>) {
+    if (rows.filter((row) => row.ended).length <= endedMax) return
     const [all] = yield* sql<{ n: bigint }>`SELECT count(*) AS n FROM history_queue WHERE org_id = ${org_id}`
     return yield* behind(Number(all?.n ?? 0n))
   })
@@ -101,8 +97,11 @@ export const freshRuns = Effect.gen(function* () {
     return young
   })
 
-  const naming = Effect.fnUntraced(function* (org_id: string, subjects: ReadonlyArray<ReadonlyArray<number>>) {
-    const fresh = yield* waiting(org_id)
+  const naming = Effect.fnUntraced(function* (
+    org_id: string,
+    fresh: ReadonlyArray<Fresh>,
+    subjects: ReadonlyArray<ReadonlyArray<number>>
+  ) {
     const open = new Set(fresh.flatMap(({ run_id, ended }) => (ended ? [] : [run_id])))
     const known = (run_id: string) => (open.has(run_id) ? remembered.get(run_id) : undefined)
     const run_ids = fresh.flatMap(({ run_id }) => {
@@ -118,8 +117,11 @@ export const freshRuns = Effect.gen(function* () {
     return yield* looked(org_id, run_ids, { count: subjects.length, look })
   })
 
-  const holding = Effect.fnUntraced(function* (org_id: string, phrases: ReadonlyArray<Phrase | null>) {
-    const fresh = yield* waiting(org_id)
+  const holding = Effect.fnUntraced(function* (
+    org_id: string,
+    fresh: ReadonlyArray<Fresh>,
+    phrases: ReadonlyArray<Phrase | null>
+  ) {
     const seed = seedOf(org_id)
     const words = phrases.map((phrase) => phrase?.words ?? [])
     const look: Look = (row) => Effect.sync(() => placesIn(shortJson(row), words, seed))
@@ -127,5 +129,5 @@ export const freshRuns = Effect.gen(function* () {
     return yield* looked(org_id, run_ids, { count: phrases.length, look })
   })
 
-  return { naming, holding }
+  return { timely, naming, holding }
 })

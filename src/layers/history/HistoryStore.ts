@@ -44,8 +44,10 @@ const reusablesMax = 50
 /** Of a batch: each phrase may be in a hundred thousand runs, and their numbers stand in memory together. */
 const phrasesAtOnce = 32
 /** Results that are looked through in one go, and characters of them for one page: a second's work, were they all made to take long. */
-const resultsAtOnce = 25
+const resultsAtOnce = 50
 const resultCharsMax = 8_000_000
+/** Looking through so many takes a few milliseconds; then whoever else has work in the process has a turn. */
+const breathChars = 200_000
 
 const inBatch = { newest: 1, reusable: 1, groups: false }
 
@@ -109,6 +111,7 @@ export class HistoryStore extends Context.Service<
       const inResults = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>, subject: Subject) {
         const found = new Map<string, Matched>()
         let room = resultCharsMax
+        let breath = 0
         for (let from = 0; from < run_ids.length && room > 0; from += resultsAtOnce) {
           const rows = yield* sql<Texts>`
             SELECT r.run_id, ${jsonColumns(sql, "whole")} FROM unnest(${texts(run_ids.slice(from, from + resultsAtOnce))}) AS n(run_id)
@@ -118,6 +121,9 @@ export class HistoryStore extends Context.Service<
             room -= row.result?.length ?? 0
             const matched = matchedIn(row, subject)
             if (matched !== null) found.set(row.run_id, matched)
+            breath += row.result?.length ?? 0
+            if (breath < breathChars) continue
+            breath = 0
             yield* Effect.yieldNow
           }
         }

@@ -27,11 +27,17 @@ export interface RunText extends Kind {
   readonly plan: string | null
 }
 
+/** Stored bytes, compressed, of which no text becomes that is too long to be read whole: counting characters takes longer than reading them. */
+const storedMax = 8_000
+
 /** Of `runs r`. Of a long text so much that one sees that it is. */
 export const jsonColumns = (sql: SqlClient.SqlClient, length: "short" | "whole") => {
   const chars = 1 + (length === "short" ? charsMax : jsonCharsMax)
-  return sql`
-    r.capability, left(r.input::text, ${chars}) AS input, left(r.result::text, ${chars}) AS result, CASE WHEN r.capability IS NULL THEN r.plan::text END AS plan`
+  const text = (column: "input" | "result") => {
+    const of = sql.literal(`r.${column}`)
+    return sql`CASE WHEN pg_column_size(${of}) <= ${storedMax} THEN ${of}::text ELSE left(${of}::text, ${chars}) END AS ${sql.literal(column)}`
+  }
+  return sql`r.capability, ${text("input")}, ${text("result")}, CASE WHEN r.capability IS NULL THEN r.plan::text END AS plan`
 }
 
 /** What is read of `runs r`, and of `open_runs o` where a run may be under way. */

@@ -1,14 +1,14 @@
 /**
  * Looks terms up in the segments of an organization: in which runs of which segments a subject or a phrase is, how those runs are to be counted, and
- * who they are. In the transaction of the caller, who sees to it that all of it is one state.
+ * who they are. The caller says which segments there are, as they stood at one moment.
  */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { bigints, texts } from "../Columns.ts"
 import { cutsOf, type Held, nothingKnown, traitsOf } from "./Facts.ts"
 import type { NoLookups } from "./Lookups.ts"
 import { placesIn, type RunText, runTextColumns, shortJson } from "./IndexedRun.ts"
-import { historySegments, type SegmentRow } from "./Segments.ts"
+import type { SegmentRow } from "./Segments.ts"
 import { classesOf, type Doc, docAt, docPageOf, docRuns, kindsOf, kindsPage } from "../../schema/segments/Docs.ts"
 import { flagsIn, inAll, inAny, postingOf, postingsIn, runIn, termSpace } from "../../schema/segments/Segment.ts"
 import { type Phrase, seedOf } from "../../schema/words/Term.ts"
@@ -21,6 +21,9 @@ interface Row {
   readonly n: number
   readonly bytes: Uint8Array
 }
+/** Segments were joined, or written anew without a run, since the caller saw which there are. */
+export class Moved extends Schema.TaggedError<Moved>()("Moved", {}) {}
+
 /** In which runs of which segments something is, as postings. */
 export type Lists = ReadonlyArray<{ readonly row: SegmentRow; readonly list: ReadonlyArray<number> }>
 
@@ -47,14 +50,20 @@ class Places {
 
 export const segmentLists = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const segments = yield* historySegments
 
-  const read = (table: string, column: "page" | "block", { segments, numbers }: Places) =>
-    segments.length === 0
-      ? Effect.succeed<ReadonlyArray<Row>>([])
-      : sql<Row>`
-          SELECT t.segment, t.${sql.literal(column)} AS n, t.bytes FROM unnest(${bigints(segments)}, ${bigints(numbers)}) AS n(segment, n)
-          JOIN ${sql.literal(table)} t ON t.segment = n.segment AND t.${sql.literal(column)} = n.n::int`
+  /** Fails when one of the segments is no more: all of it is there for as long as a segment is, and never changes. */
+  const read = Effect.fnUntraced(function* (table: string, column: "page" | "block", { segments, numbers }: Places) {
+    if (segments.length === 0) return []
+    const different = [...new Set(segments)]
+    const rows = yield* sql<{ readonly segment: bigint | null; readonly n: number; readonly bytes: Uint8Array | null }>`
+      SELECT t.segment, t.${sql.literal(column)} AS n, t.bytes FROM unnest(${bigints(segments)}, ${bigints(numbers)}) AS n(segment, n)
+      JOIN ${sql.literal(table)} t ON t.segment = n.segment AND t.${sql.literal(column)} = n.n::int
+      UNION ALL SELECT NULL, count(*)::int, NULL FROM history_segments WHERE segment = ANY(${bigints(different)})`
+    if (rows.some(({ segment, n }) => segment === null && n !== different.length)) return yield* new Moved()
+    return rows.flatMap(
+      ({ segment, n, bytes }): ReadonlyArray<Row> => (segment === null || bytes === null ? [] : [{ segment, n, bytes }])
+    )
+  })
 
   /** The postings of terms in segments, as far as they are asked for. */
   const postings = Effect.fnUntraced(function* (
@@ -71,8 +80,10 @@ export const segmentLists = Effect.gen(function* () {
     }
   })
 
-  const bySubject = Effect.fnUntraced(function* (org_id: string, subjects: ReadonlyArray<ReadonlyArray<number>>) {
-    const rows = yield* segments.list(org_id, "subjects")
+  const bySubject = Effect.fnUntraced(function* (
+    rows: ReadonlyArray<SegmentRow>,
+    subjects: ReadonlyArray<ReadonlyArray<number>>
+  ) {
     const terms = [...new Set(subjects.flat())]
     const of = yield* postings(rows.map((row) => ({ row, terms })))
     return subjects.map(
@@ -81,8 +92,11 @@ export const segmentLists = Effect.gen(function* () {
   })
 
   /** A phrase's rarest term is looked for first: the others matter where that one is. */
-  const byPhrase = Effect.fnUntraced(function* (org_id: string, phrases: ReadonlyArray<Phrase | null>) {
-    const rows = yield* segments.list(org_id, "words")
+  const byPhrase = Effect.fnUntraced(function* (
+    org_id: string,
+    rows: ReadonlyArray<SegmentRow>,
+    phrases: ReadonlyArray<Phrase | null>
+  ) {
     const rarest = [...new Set(phrases.flatMap((phrase) => phrase?.terms.slice(0, 1) ?? []))]
     const first = yield* postings(rows.map((row) => ({ row, terms: rarest })))
     const hopeful = phrases.map((phrase) =>

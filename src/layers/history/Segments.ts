@@ -116,7 +116,10 @@ export const historySegments = Effect.gen(function* () {
       ...draft,
       ...pagesOf(draft.runs),
       // Terms that parts share are counted for each, which makes blocks a little smaller.
-      blocks: blocksFor(draft.parts.reduce((sum, part) => sum + part.from.terms.length, 0)),
+      blocks: blocksFor(
+        draft.parts.reduce((sum, part) => sum + part.from.terms.length, 0),
+        draft.runs.length
+      ),
       first: draft.runs[0]?.run_id ?? "",
       last: draft.runs.at(-1)?.run_id ?? ""
     }))

@@ -2,17 +2,22 @@
  * Numbers as bytes: seven bits each, the lowest first, the eighth says that more follow. Whole numbers from 0 up to 2^53.
  */
 
+/** Many small arrays cost more to make than what is in them: they are cut out of larger ones. */
+const chunkBytes = 65_536
+
 /** Bytes that grow. */
 export class Writer {
-  private bytes = new Uint8Array(1024)
-  private length = 0
+  private bytes = new Uint8Array(chunkBytes)
+  /** Where that begins which was put since the last time, and where it ends. */
+  private start = 0
+  private end = 0
   put(value: number) {
-    if (this.length + 8 > this.bytes.length) this.grow()
+    if (this.end + 8 > this.bytes.length) this.grow()
     let rest = value
     // A term's distance may be longer than what bit operations hold.
-    for (; rest >= 0x8000_0000; rest = Math.floor(rest / 128)) this.bytes[this.length++] = (rest % 128) | 128
-    for (; rest > 127; rest >>>= 7) this.bytes[this.length++] = (rest & 127) | 128
-    this.bytes[this.length++] = rest
+    for (; rest >= 0x8000_0000; rest = Math.floor(rest / 128)) this.bytes[this.end++] = (rest % 128) | 128
+    for (; rest > 127; rest >>>= 7) this.bytes[this.end++] = (rest & 127) | 128
+    this.bytes[this.end++] = rest
   }
   /** Of plain letters, at most 127. */
   text(value: string) {
@@ -22,19 +27,21 @@ export class Writer {
   /** As they are. */
   raw(values: Uint8Array) {
     for (const value of values) {
-      if (this.length === this.bytes.length) this.grow()
-      this.bytes[this.length++] = value
+      if (this.end === this.bytes.length) this.grow()
+      this.bytes[this.end++] = value
     }
   }
   private grow() {
-    const larger = new Uint8Array(this.bytes.length * 2)
-    larger.set(this.bytes)
-    this.bytes = larger
+    const kept = this.bytes.subarray(this.start, this.end)
+    this.bytes = new Uint8Array(Math.max(chunkBytes, kept.length * 2))
+    this.bytes.set(kept)
+    this.start = 0
+    this.end = kept.length
   }
   /** What was put since the last time. */
   take(): Uint8Array {
-    const taken = this.bytes.slice(0, this.length)
-    this.length = 0
+    const taken = this.bytes.subarray(this.start, this.end)
+    this.start = this.end
     return taken
   }
 }

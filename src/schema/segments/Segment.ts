@@ -30,15 +30,19 @@ export interface Postings {
 }
 
 /** Small enough that a question about one term reads little, large enough that a row's own cost is little beside it. */
-const blockBytes = 600
+const blockBytes = 800
+/** A segment of so few runs is soon part of another, and of a question's many terms several are in one block: fewer rows cost less. */
+const youngRuns = 1_024
+const youngBlockBytes = 4_096
 /** About what a term takes in a block. */
 const termBytes = 7
 const blocksMax = 2 ** 14
 
-/** How many blocks so many terms are cut into: a power of two. */
-export const blocksFor = (terms: number): number => {
+/** How many blocks so many terms of so many runs are cut into: a power of two. */
+export const blocksFor = (terms: number, runs: number): number => {
+  const bytes = runs > youngRuns ? blockBytes : youngBlockBytes
   let blocks = 1
-  while (blocks < blocksMax && blocks * blockBytes < terms * termBytes) blocks *= 2
+  while (blocks < blocksMax && blocks * bytes < terms * termBytes) blocks *= 2
   return blocks
 }
 
@@ -142,26 +146,30 @@ export const decoded = (
   rows: ReadonlyArray<{ readonly block: number; readonly bytes: Uint8Array }>,
   blocks: number
 ): Postings => {
-  const terms: Array<number> = []
-  const starts: Array<number> = []
-  const postings: Array<number> = []
+  // Of every byte that ends a number one is a posting at most, and of three one is a term.
+  const most = rows.reduce((sum, { bytes }) => sum + bytes.length, 0)
+  const terms = new Float64Array(Math.ceil(most / 3))
+  const starts = new Uint32Array(terms.length + 1)
+  const postings = new Uint32Array(most)
+  let count = 0
+  let at = 0
   for (const { block, bytes } of rows) {
     const reader = new Reader(bytes)
     let term = block * (termSpace / blocks)
     while (!reader.done) {
       term += reader.next()
-      terms.push(term)
-      starts.push(postings.length)
+      terms[count] = term
+      starts[count++] = at
       let run = 0
-      for (let count = reader.next(); count > 0; count--) {
+      for (let left = reader.next(); left > 0; left--) {
         const posting = postingOf(run, 0) + reader.next()
-        postings.push(posting)
+        postings[at++] = posting
         run = runIn(posting)
       }
     }
   }
-  starts.push(postings.length)
-  return { terms: Float64Array.from(terms), starts: Uint32Array.from(starts), postings: Uint32Array.from(postings) }
+  starts[count] = at
+  return { terms: terms.subarray(0, count), starts: starts.subarray(0, count + 1), postings: postings.subarray(0, at) }
 }
 
 /** The runs that have all terms, all in one place. */
