@@ -84,7 +84,7 @@ export const historyText = (
     charged: usd(groups.reduce((sum, group) => sum + group.charged, 0n)),
     currency: "USD",
     first_seen: timeOf(facts.oldest),
-    last_seen: timeOf(facts.newest[0]),
+    last_seen: timeOf(facts.newest[0]?.run),
     truncated,
     hints: conclude({
       count,
@@ -129,7 +129,7 @@ export const batchView = ({ count, newest, touch, contact, reusable }: Facts): R
   return {
     seen: true,
     count,
-    last_seen: timeOf(newest[0]),
+    last_seen: timeOf(newest[0]?.run),
     contacted: contact !== null,
     last_touch: touched(touch),
     last_contact: touched(contact),

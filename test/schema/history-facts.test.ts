@@ -13,7 +13,7 @@ import {
   sifted,
   traitsOf,
   type Want,
-  type Young
+  type Found
 } from "../../src/layers/history/Facts.ts"
 import { isLookup, isTouch, type NoLookups } from "../../src/layers/history/Lookups.ts"
 import {
@@ -98,7 +98,7 @@ const indexed = (all: ReadonlyArray<Placed>) => {
     held.push({ row, list, stretches })
   }
   const young = all.flatMap(
-    ({ run, segment, flags }): ReadonlyArray<Young> => (segment < 0 && flags !== 0 ? [{ run, flags }] : [])
+    ({ run, segment, flags }): ReadonlyArray<Found> => (segment < 0 && flags !== 0 ? [{ run, flags }] : [])
   )
   const known = ({ row, number, of }: Candidate): Run => {
     const run = runs.get(row.segment)?.[number]
@@ -129,7 +129,7 @@ const plainly = (all: ReadonlyArray<Placed>, { newest, reusable, groups: wanted 
   return {
     count: runs.length,
     groups: wanted ? inOrder([...groups.values()]) : [],
-    newest: runs.slice(0, newest),
+    newest: matching.slice(0, newest).map(({ run, flags }) => ({ run, flags })),
     oldest: wanted ? (runs.at(-1) ?? null) : null,
     touch: touches[0]?.run ?? null,
     contact: touches.find(({ flags }) => (flags & recipient) !== 0)?.run ?? null,

@@ -16,7 +16,7 @@ import {
   noClasses,
   type Run
 } from "../../schema/segments/Docs.ts"
-import { named, recipient, runIn } from "../../schema/segments/Segment.ts"
+import { flagsIn, named, recipient, runIn } from "../../schema/segments/Segment.ts"
 
 /** A page of classes, and which of them are touches or lookups; all of these together. */
 interface Page extends ClassPage {
@@ -65,8 +65,8 @@ export const cutsOf = (
   return cuts
 }
 
-/** A run that no segment holds yet. */
-export interface Young {
+/** A run, with the flags of where it stands in it. */
+export interface Found {
   readonly run: Run
   readonly flags: number
 }
@@ -95,7 +95,7 @@ export interface Facts {
   readonly count: number
   readonly groups: ReadonlyArray<Group>
   /** The newest first. */
-  readonly newest: ReadonlyArray<Run>
+  readonly newest: ReadonlyArray<Found>
   /** Null too when nobody wanted it, as groups are none then. */
   readonly oldest: Run | null
   /** The latest touch that succeeded; and the latest of those that went there. */
@@ -109,6 +109,7 @@ export interface Facts {
 export interface Candidate {
   readonly row: SegmentRow
   readonly number: number
+  readonly flags: number
   readonly of: Class
 }
 
@@ -137,7 +138,7 @@ const newestIn = ({ row, list, stretches }: Held, limit: number, rule: Rule): Re
     for (let n = to - 1; n >= from && found.length < limit; n--) {
       const posting = list[n] ?? 0
       if (meets(rule, page.traits[numberOf(page, posting)] ?? 0, posting))
-        found.push({ row, number: runIn(posting), of: classAt(page, posting) })
+        found.push({ row, number: runIn(posting), flags: flagsIn(posting), of: classAt(page, posting) })
     }
   }
   return found
@@ -164,7 +165,7 @@ const oldestOf = (held: ReadonlyArray<Held>): ReadonlyArray<Candidate> => {
     const [stretch] = one.stretches
     if (posting === undefined || stretch === undefined) continue
     if (found.length > 0 && one.row.first_run > newest) break
-    found.push({ row: one.row, number: runIn(posting), of: classAt(stretch.page, posting) })
+    found.push({ row: one.row, number: runIn(posting), flags: flagsIn(posting), of: classAt(stretch.page, posting) })
     if (one.row.last_run > newest) newest = one.row.last_run
   }
   return found
@@ -201,7 +202,7 @@ const put = (sums: Map<Kind, Sum>, { kind, charged }: Class, count: number) => {
 }
 
 /** A hundred thousand runs may hold it: those of a class are counted before anything is compared. */
-const groupsOf = (held: ReadonlyArray<Held>, young: ReadonlyArray<Young>): ReadonlyArray<Group> => {
+const groupsOf = (held: ReadonlyArray<Held>, young: ReadonlyArray<Found>): ReadonlyArray<Group> => {
   const sums = new Map<Kind, Sum>()
   for (const { list, stretches } of held) {
     for (const { page, from, to } of stretches) {
@@ -225,12 +226,12 @@ const groupsOf = (held: ReadonlyArray<Held>, young: ReadonlyArray<Young>): Reado
   return [...groups.values()]
 }
 
-const newestFirst = (a: Run, b: Run) => (a.run_id < b.run_id ? 1 : a.run_id > b.run_id ? -1 : 0)
+const newestFirst = ({ run: a }: Found, { run: b }: Found) => (a.run_id < b.run_id ? 1 : a.run_id > b.run_id ? -1 : 0)
 
 /** `known`: the candidates, read. */
 export const factsOf = (
   held: ReadonlyArray<Held>,
-  young: ReadonlyArray<Young>,
+  young: ReadonlyArray<Found>,
   {
     from,
     known,
@@ -243,18 +244,19 @@ export const factsOf = (
     readonly not: NoLookups
   }
 ): Facts => {
+  const read = (old: ReadonlyArray<Candidate>) => old.map((one): Found => ({ run: known(one), flags: one.flags }))
   const top = (old: ReadonlyArray<Candidate>, limit: number, rule: Rule) =>
-    [...old.map(known), ...young.flatMap(({ run, flags }) => (meets(rule, traitsIn(run, not), flags) ? [run] : []))]
+    [...read(old), ...young.filter(({ run, flags }) => meets(rule, traitsIn(run, not), flags))]
       .sort(newestFirst)
       .slice(0, limit)
-  const oldest = want.groups ? [...from.oldest.map(known), ...young.map(({ run }) => run)].sort(newestFirst) : []
+  const oldest = want.groups ? [...read(from.oldest), ...young].sort(newestFirst) : []
   return {
     count: held.reduce((sum, { list }) => sum + list.length, young.length),
     groups: want.groups ? groupsOf(held, young) : [],
     newest: top(from.newest, want.newest, any),
-    oldest: oldest.at(-1) ?? null,
-    touch: top(from.touch, 1, touches)[0] ?? null,
-    contact: top(from.contact, 1, contacts)[0] ?? null,
-    reusable: top(from.reusable, want.reusable, lookups)
+    oldest: oldest.at(-1)?.run ?? null,
+    touch: top(from.touch, 1, touches)[0]?.run ?? null,
+    contact: top(from.contact, 1, contacts)[0]?.run ?? null,
+    reusable: top(from.reusable, want.reusable, lookups).map(({ run }) => run)
   }
 }

@@ -6,7 +6,7 @@
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { type Candidate, type Facts, factsOf, sifted, type Want, type Young } from "./Facts.ts"
+import { type Candidate, type Facts, factsOf, sifted, type Want, type Found } from "./Facts.ts"
 import { endedMax, type Fresh, freshRuns, type IndexBehind } from "./FreshRuns.ts"
 import type { NoLookups } from "./Lookups.ts"
 import { type Lists, type Moved, segmentLists } from "./SegmentLists.ts"
@@ -66,7 +66,7 @@ export class Finder extends Context.Service<
 
       const answered = Effect.fnUntraced(function* (
         lists: ReadonlyArray<Lists>,
-        young: ReadonlyArray<ReadonlyArray<Young>>,
+        young: ReadonlyArray<ReadonlyArray<Found>>,
         { want, not }: Asked
       ) {
         const all = (yield* withClasses(lists, not)).map((held) => ({ held, from: sifted(held, want) }))

@@ -8,7 +8,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { texts } from "../Columns.ts"
-import type { Young } from "./Facts.ts"
+import type { Found } from "./Facts.ts"
 import {
   isLong,
   jsonColumns,
@@ -84,7 +84,7 @@ export const freshRuns = Effect.gen(function* () {
     run_ids: ReadonlyArray<string>,
     { count, look }: { readonly count: number; readonly look: Look }
   ) {
-    const young = Array.from({ length: count }, (): Array<Young> => [])
+    const young = Array.from({ length: count }, (): Array<Found> => [])
     for (let from = 0; from < run_ids.length; from += pageMax) {
       for (const row of yield* textsOf(org_id, run_ids.slice(from, from + pageMax))) {
         const run = runOf(row)

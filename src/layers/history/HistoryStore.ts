@@ -6,14 +6,15 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { texts } from "../Columns.ts"
-import type { Facts } from "./Facts.ts"
+import { booleans, texts } from "../Columns.ts"
+import type { Facts, Found } from "./Facts.ts"
 import { Finder } from "./Finder.ts"
 import type { IndexBehind } from "./FreshRuns.ts"
-import { jsonColumns } from "./IndexedRun.ts"
+import { jsonText } from "./IndexedRun.ts"
 import type { NoLookups } from "./Lookups.ts"
 import { type Matched, matchedIn, somewhere } from "./Matched.ts"
 import { subjectTerm } from "./Subjects.ts"
+import { named } from "../../schema/segments/Segment.ts"
 import { queryKeys, type Subject } from "../../schema/subjects/Subject.ts"
 import { phraseOf, seedOf } from "../../schema/words/Term.ts"
 
@@ -43,9 +44,9 @@ export interface Known {
 const reusablesMax = 50
 /** Of a batch: each phrase may be in a hundred thousand runs, and their numbers stand in memory together. */
 const phrasesAtOnce = 32
-/** Results that are looked through in one go, and characters of them for one page: a second's work, were they all made to take long. */
-const resultsAtOnce = 50
-const resultCharsMax = 8_000_000
+/** Runs that are read in one go, and characters that are looked through for one page: a second's work, were they all made to take long. */
+const runsAtOnce = 50
+const charsMax = 8_000_000
 /** Looking through so many takes a few milliseconds; then whoever else has work in the process has a turn. */
 const breathChars = 200_000
 
@@ -93,61 +94,47 @@ export class HistoryStore extends Context.Service<
         )
       }
 
-      type Shown = Omit<MatchRow, "matched"> & { readonly plan: string | null }
-      const rowsOf = (org_id: string, run_ids: ReadonlyArray<string>) => sql<Shown>`
-        SELECT r.run_id, coalesce(o.state, r.status) AS status, r.kind, r.capability, r.endpoint, r.provider, r.charged, r.created_at,
-               r.input::text AS input, CASE WHEN r.capability IS NULL THEN r.plan::text END AS plan
-        FROM unnest(${texts(run_ids)}) AS n(run_id) JOIN runs r ON r.org_id = ${org_id} AND r.run_id = n.run_id
-        LEFT JOIN open_runs o ON o.run_id = r.run_id WHERE r.erased_at IS NULL ORDER BY r.run_id DESC`
-
-      interface Texts {
+      type Shown = Omit<MatchRow, "matched"> & { readonly plan: string | null; readonly result: string | null }
+      interface Sought {
         readonly run_id: string
-        readonly capability: string | null
-        readonly input: string
-        readonly plan: string | null
-        readonly result: string | null
+        /** Its result need not be looked through. */
+        readonly sure: boolean
       }
-      /** Of those that the input doesn't name already. */
-      const inResults = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>, subject: Subject) {
-        const found = new Map<string, Matched>()
-        let room = resultCharsMax
+      const rowsOf = (org_id: string, sought: ReadonlyArray<Sought>) => sql<Shown>`
+        SELECT r.run_id, coalesce(o.state, r.status) AS status, r.kind, r.capability, r.endpoint, r.provider, r.charged, r.created_at,
+               r.input::text AS input, CASE WHEN r.capability IS NULL THEN r.plan::text END AS plan,
+               CASE WHEN NOT n.sure THEN ${jsonText(sql, "result", "whole")} END AS result
+        FROM unnest(${texts(sought.map((one) => one.run_id))}, ${booleans(sought.map((one) => one.sure))}) AS n(run_id, sure)
+        JOIN runs r ON r.org_id = ${org_id} AND r.run_id = n.run_id LEFT JOIN open_runs o ON o.run_id = r.run_id
+        WHERE r.erased_at IS NULL ORDER BY r.run_id DESC`
+
+      const matches = Effect.fnUntraced(function* (org_id: string, found: ReadonlyArray<Found>, subject: Subject) {
+        const all: Array<MatchRow> = []
+        let room = charsMax
         let breath = 0
-        for (let from = 0; from < run_ids.length && room > 0; from += resultsAtOnce) {
-          const rows = yield* sql<Texts>`
-            SELECT r.run_id, ${jsonColumns(sql, "whole")} FROM unnest(${texts(run_ids.slice(from, from + resultsAtOnce))}) AS n(run_id)
-            JOIN runs r ON r.org_id = ${org_id} AND r.run_id = n.run_id WHERE r.result IS NOT NULL ORDER BY r.run_id DESC`
-          for (const row of rows) {
-            if (room <= 0) break
-            room -= row.result?.length ?? 0
-            const matched = matchedIn(row, subject)
-            if (matched !== null) found.set(row.run_id, matched)
-            breath += row.result?.length ?? 0
+        for (let from = 0; from < found.length; from += runsAtOnce) {
+          const sure = ({ flags }: Found) => room <= 0 || (subject.kind !== "text" && (flags & named) !== 0)
+          const page = found.slice(from, from + runsAtOnce)
+          for (const { plan, result, ...row } of yield* rowsOf(
+            org_id,
+            page.map((one) => ({ run_id: one.run.run_id, sure: sure(one) }))
+          )) {
+            const texts = { ...row, plan, result: room > 0 ? result : null }
+            all.push({ ...row, matched: matchedIn(texts, subject) ?? somewhere })
+            const chars = row.input.length + (texts.result?.length ?? 0)
+            room -= chars
+            breath += chars
             if (breath < breathChars) continue
             breath = 0
             yield* Effect.yieldNow
           }
         }
-        return found
-      })
-
-      const matches = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>, subject: Subject) {
-        if (run_ids.length === 0) return []
-        const rows = yield* rowsOf(org_id, run_ids)
-        const asked = new Map(rows.map((row) => [row.run_id, matchedIn({ ...row, result: null }, subject)]))
-        const unsure = rows.map((row) => row.run_id).filter((run_id) => asked.get(run_id)?.exact !== true)
-        const brought = unsure.length === 0 ? new Map<string, Matched>() : yield* inResults(org_id, unsure, subject)
-        return rows.map(
-          (row): MatchRow => ({
-            ...row,
-            matched: brought.get(row.run_id) ?? asked.get(row.run_id) ?? somewhere
-          })
-        )
+        return all
       }, Effect.orDie)
 
       const known = Effect.fnUntraced(function* (org_id: string, subject: Subject, limit: number, not: NoLookups) {
         const facts = yield* one(org_id, subject, limit, not)
-        const newest = facts?.newest.map((run) => run.run_id) ?? []
-        return { matches: yield* matches(org_id, newest, subject), facts: facts ?? nothing }
+        return { matches: yield* matches(org_id, facts?.newest ?? [], subject), facts: facts ?? nothing }
       })
 
       const batch = Effect.fnUntraced(function* (org_id: string, subjects: ReadonlyArray<Subject>, not: NoLookups) {
@@ -173,7 +160,7 @@ export class HistoryStore extends Context.Service<
         known,
         batch,
         newest: (org_id, subject, limit) =>
-          Effect.map(one(org_id, subject, limit, nobody), (facts) => facts?.newest.map((run) => run.run_id) ?? [])
+          Effect.map(one(org_id, subject, limit, nobody), (facts) => facts?.newest.map(({ run }) => run.run_id) ?? [])
       })
     })
   )

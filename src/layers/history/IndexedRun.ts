@@ -30,15 +30,15 @@ export interface RunText extends Kind {
 /** Stored bytes, compressed, of which no text becomes that is too long to be read whole: counting characters takes longer than reading them. */
 const storedMax = 8_000
 
-/** Of `runs r`. Of a long text so much that one sees that it is. */
-export const jsonColumns = (sql: SqlClient.SqlClient, length: "short" | "whole") => {
+/** Of `runs r`: a JSON column as text, of a long one so much that one sees that it is. */
+export const jsonText = (sql: SqlClient.SqlClient, column: "input" | "result", length: "short" | "whole") => {
+  const of = sql.literal(`r.${column}`)
   const chars = 1 + (length === "short" ? charsMax : jsonCharsMax)
-  const text = (column: "input" | "result") => {
-    const of = sql.literal(`r.${column}`)
-    return sql`CASE WHEN pg_column_size(${of}) <= ${storedMax} THEN ${of}::text ELSE left(${of}::text, ${chars}) END AS ${sql.literal(column)}`
-  }
-  return sql`r.capability, ${text("input")}, ${text("result")}, CASE WHEN r.capability IS NULL THEN r.plan::text END AS plan`
+  return sql`CASE WHEN pg_column_size(${of}) <= ${storedMax} THEN ${of}::text ELSE left(${of}::text, ${chars}) END`
 }
+export const jsonColumns = (sql: SqlClient.SqlClient, length: "short" | "whole") => sql`
+  r.capability, ${jsonText(sql, "input", length)} AS input, ${jsonText(sql, "result", length)} AS result,
+  CASE WHEN r.capability IS NULL THEN r.plan::text END AS plan`
 
 /** What is read of `runs r`, and of `open_runs o` where a run may be under way. */
 export const runTextColumns = (sql: SqlClient.SqlClient, status: "ended" | "any") => sql`
