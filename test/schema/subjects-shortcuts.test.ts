@@ -149,3 +149,30 @@ test("what the index is told of a run is found in it again, whatever its fields 
     expect([told.has("e:eve@x.co"), placeOf(run, ["e:nobody@nowhere.example"])]).toEqual([capability === null, null])
   }
 })
+
+test("one domain is found where it is found among all, though most texts are passed over", () => {
+  const text = fc.array(fc.oneof(piece, fc.constantFrom(...forms)), { maxLength: 8 }).map((parts) => parts.join(""))
+  const domains = (json: unknown) => extract(json).found.filter(({ key }) => key.startsWith("d:"))
+  const agree = (json: unknown) => {
+    for (const one of domains(json))
+      expect(extract(json, { keys: new Set([one.key]), within: one.key.slice(2) }).found).toEqual([one])
+    return domains(json).length
+  }
+  let found = 0
+  fc.assert(
+    fc.property(fc.array(text, { minLength: 1, maxLength: 4 }), (texts) => {
+      found += agree({ note: texts, website: texts[0], email: texts.at(-1), [texts[0] ?? ""]: texts.length })
+    }),
+    { numRuns: 3_000 }
+  )
+  for (const form of forms) found += agree({ value: form, text: `see ${form} (${form})` })
+  expect(found).toBeGreaterThan(3_000)
+  // An address on it, its page, and its own name in another spelling.
+  const spelled = [
+    "ADA@BÜCHER.example",
+    "https://xn--bcher-kva.example/x",
+    "bu\u0308cher.example",
+    "b%C3%BCcher.example"
+  ]
+  expect(agree(spelled)).toBeGreaterThan(0)
+})

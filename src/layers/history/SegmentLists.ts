@@ -9,12 +9,24 @@ import { cutsOf, type Held, nothingKnown, traitsOf } from "./Facts.ts"
 import type { NoLookups } from "./Lookups.ts"
 import { placesIn, type RunText, runTextColumns, shortJson } from "./IndexedRun.ts"
 import type { SegmentRow } from "./Segments.ts"
-import { classesOf, type Doc, docAt, docPageOf, docRuns, kindsOf, kindsPage } from "../../schema/segments/Docs.ts"
+import {
+  classesOf,
+  type Doc,
+  docAt,
+  docPageOf,
+  docRuns,
+  kindsOf,
+  type Kind,
+  kindsPage
+} from "../../schema/segments/Docs.ts"
 import { flagsIn, inAll, inAny, postingOf, postingsIn, runIn, termSpace } from "../../schema/segments/Segment.ts"
 import { type Phrase, seedOf } from "../../schema/words/Term.ts"
 
 /** Runs that are read in one go. */
 const pageMax = 256
+
+/** Segments whose kinds are remembered: they never change, and a question needs those of dozens. Some megabytes. */
+const rememberedMax = 512
 
 interface Row {
   readonly segment: bigint
@@ -64,6 +76,13 @@ export const segmentLists = Effect.gen(function* () {
       ({ segment, n, bytes }): ReadonlyArray<Row> => (segment === null || bytes === null ? [] : [{ segment, n, bytes }])
     )
   })
+
+  const known = new Map<bigint, ReadonlyArray<Kind>>()
+  const remember = (segment: bigint, kinds: ReadonlyArray<Kind>) => {
+    known.set(segment, kinds)
+    const [oldest] = known.keys()
+    if (known.size > rememberedMax && oldest !== undefined) known.delete(oldest)
+  }
 
   /** The postings of terms in segments, as far as they are asked for. */
   const postings = Effect.fnUntraced(function* (
@@ -168,15 +187,19 @@ export const segmentLists = Effect.gen(function* () {
     const traits = traitsOf(not)
     const cut = all.map((lists) => lists.map((one) => ({ ...one, cuts: cutsOf(one.list) })))
     const places = new Places()
+    const before = new Map<bigint, ReadonlyArray<Kind>>()
     for (const { row, cuts } of cut.flat()) {
-      places.add(row.segment, kindsPage)
+      const kinds = known.get(row.segment)
+      if (kinds === undefined) places.add(row.segment, kindsPage)
+      else before.set(row.segment, kinds)
       for (const { number } of cuts) places.add(row.segment, number)
     }
     const rows = Map.groupBy(yield* read("history_classes", "page", places), (page) => page.segment)
     const pages = new Map(
       rows.entries().map(([segment, of]) => {
         const [first] = of.filter(({ n }) => n === kindsPage)
-        const kinds = first === undefined ? [] : kindsOf(first.bytes)
+        const kinds = first === undefined ? (before.get(segment) ?? []) : kindsOf(first.bytes)
+        if (first !== undefined) remember(segment, kinds)
         const classes = of
           .filter(({ n }) => n !== kindsPage)
           .map(({ n, bytes }) => [n, traits(classesOf(bytes, kinds))] as const)

@@ -2,8 +2,8 @@
  * Segments of the index of history in the database: written whole, never changed, taken away when larger ones hold their runs.
  *
  * Subjects and words have segments of their own, because a run has fifteen times as many words: those of subjects can hold more runs, so that a
- * question about two hundred of them looks at few. Whoever changes which there are holds the lock, and readers see one state of them all (a
- * snapshot), so a run is always in exactly one of each family.
+ * question about two hundred of them looks at few. Whoever changes which there are holds the lock and does it in one transaction, so a run is always in
+ * exactly one of each family; readers notice when one of theirs is gone (SegmentLists.ts).
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

@@ -7,7 +7,7 @@
 import { recipientFields, touchCapabilities } from "../../schema/History.ts"
 import { isRecord } from "../../schema/Json.ts"
 import { elsewhere, named, recipient } from "../../schema/segments/Segment.ts"
-import { extract, type Found } from "../../schema/subjects/Extract.ts"
+import { extract, type Found, type Wanted } from "../../schema/subjects/Extract.ts"
 
 /** By other rules all segments of subjects are made anew: count it up when a run would give other subjects. */
 export const subjectRules = 1
@@ -34,10 +34,7 @@ const rowsMax = 1_000
 export const subjectTerm = (org_id: string, key: string): number =>
   Number(BigInt.asUintN(48, Bun.hash.xxHash64(`${org_id} ${key}`)))
 
-/** Of some keys only, or of all. */
-type Keys = ReadonlySet<string> | null
-
-const foundIn = (value: unknown, keys: Keys): ReadonlyArray<Found> => {
+const foundIn = (value: unknown, keys: Wanted | null): ReadonlyArray<Found> => {
   const { found } = extract(value, keys)
   return found.length > rowsMax ? found.slice(0, rowsMax) : found
 }
@@ -87,7 +84,7 @@ const bestOf = (found: ReadonlyArray<Found>): ReadonlyArray<Found> => {
  */
 const requested = (
   { capability, input, plan }: RunJson,
-  keys: Keys
+  keys: Wanted | null
 ): { readonly to: ReadonlyArray<Found>; readonly rest: ReadonlyArray<Found> } => {
   if (capability !== null && touchCapabilities.includes(capability)) {
     const [recipients, others] = parted(input)
@@ -114,9 +111,15 @@ const better = (a: Place, b: Place) =>
   Number(a.in_result) - Number(b.in_result) ||
   (a.path < b.path ? -1 : Number(a.path > b.path))
 
+/** A host's own name stands in whatever names or mentions it, unless it is too long for a key. */
+const withinOf = (keys: ReadonlyArray<string>): string | null => {
+  const [key = "", ...others] = keys
+  return others.length === 0 && key.startsWith("d:") && !key.includes("~") ? key.slice(2) : null
+}
+
 /** The best place where any of the keys stands; null where none does. */
 export const placeOf = (run: RunJson, keys: ReadonlyArray<string>): Place | null => {
-  const wanted = new Set(keys)
+  const wanted = { keys: new Set(keys), within: withinOf(keys) }
   const { to, rest } = requested(run, wanted)
   const asked = [...to, ...rest].map((one) => ({ ...one, in_result: false }))
   // Most results need not be looked through: the input names what was asked for.

@@ -44,7 +44,7 @@ export const segments = Effect.gen(function* () {
         page int NOT NULL,
         bytes bytea NOT NULL,
         PRIMARY KEY (segment, page)
-      )`
+      ) WITH (autovacuum_vacuum_scale_factor = 0.05)`
   // They are dense already.
   for (const table of ["history_blocks", "history_classes", "history_docs"])
     yield* sql`ALTER TABLE ${sql.literal(table)} ALTER COLUMN bytes SET STORAGE EXTERNAL`

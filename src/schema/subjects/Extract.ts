@@ -58,6 +58,17 @@ const telling = /[@.+:/%\u0080-\uFFFF]|00/
 const isVague = ({ subject: { kind, normalized } }: Reading): boolean =>
   kind === "domain" || (kind === "handle" && !normalized.includes("/"))
 
+/** Some keys only. */
+export interface Wanted {
+  readonly keys: ReadonlySet<string>
+  /** Each plain text that gives one of them has this in it, in any case; null when there is no such thing. */
+  readonly within: string | null
+}
+/** Nothing in it becomes another letter when it is read. */
+const plainText = /^[\x20-\x24\x26-\x7e]*$/
+const mayHold = (value: string, { within }: Wanted): boolean =>
+  within === null || !plainText.test(value) || value.toLowerCase().includes(within)
+
 /**
  * What a JSON value is about, each key once: with the first path that names it, or else the first that mentions it.
  * `complete: false` when the value exceeds the bounds; what was found within them is given. With `wanted` only those keys, up to where one of
@@ -65,7 +76,7 @@ const isVague = ({ subject: { kind, normalized } }: Reading): boolean =>
  */
 export const extract = (
   json: unknown,
-  wanted: ReadonlySet<string> | null = null
+  wanted: Wanted | null = null
 ): { readonly found: ReadonlyArray<Found>; readonly complete: boolean } => {
   const found = new Map<string, Found>()
   let complete = true
@@ -73,7 +84,7 @@ export const extract = (
   let over = false
   const budget: Budget = { left: placesMax }
   const add = (key: string, exact: boolean, path: () => string) => {
-    if (wanted !== null && !wanted.has(key)) return
+    if (wanted !== null && !wanted.keys.has(key)) return
     const known = found.get(key)
     if (known !== undefined && (known.exact || !exact)) return
     over = exact && wanted !== null
@@ -109,7 +120,7 @@ export const extract = (
     if (chars > charsMax || value.length > stringMax) complete = false
     const room = Math.min(stringMax, value.length - Math.max(0, chars - charsMax))
     if (room <= 0) return
-    if (!told) return
+    if (!told || (wanted !== null && !mayHold(value, wanted))) return
     const host = field.host || (field.generic && around.parent.host)
     const reading = readValue(value, { phone, place: around.place, host })
     const vague = hinted && (reading === null || isVague(reading))
