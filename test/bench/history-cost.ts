@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process"
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { Client } from "pg"
 import { HistoryIndex } from "../../src/layers/history/HistoryIndex.ts"
 import { madeRuns } from "./history-runs.ts"
@@ -74,30 +74,31 @@ const emptied = async (client: Client) => {
   }
 }
 
-/**
- * What waits is put into segments, and these are joined: CPU seconds of this process and of Postgres. Done twice and measured the second time, because
- * a service that has been up for a while has its code compiled.
- */
-const indexCost = (
-  database: string,
-  postgres: ReadonlyArray<number>,
-  wait: (from: number, to: number) => Promise<unknown>,
-  runs: number
-) => {
-  const work = Effect.gen(function* () {
-    const history = yield* HistoryIndex
-    yield* Effect.promise(() => wait(0, runs))
-    while ((yield* history.index) > 0);
-    yield* Effect.promise(() => wait(0, runs))
+/** What waits is put into segments, and these are joined: CPU seconds of this process and of Postgres. */
+const indexing = (database: string, postgres: ReadonlyArray<number>, client: Client) => {
+  const layer = HistoryIndex.layer.pipe(Layer.provide(PgClient.layer({ url: Redacted.make(database) })))
+  const runtime = ManagedRuntime.make(layer)
+  const step = Effect.flatMap(HistoryIndex, (history) => history.index)
+  return async () => {
     const spent = cpuSeconds(postgres)
     const own = process.cpuUsage()
-    while ((yield* history.index) > 0);
+    for (;;) {
+      while ((await runtime.runPromise(step)) > 0);
+      const { rows } = await client.query("SELECT 1 FROM history_queue LIMIT 1")
+      if (rows.length === 0) break
+      // The service was stopped amid a step: Postgres hangs up on it.
+      await Bun.sleep(100)
+    }
     const { user, system } = process.cpuUsage(own)
     return { own: (user + system) / 1e6, postgres: cpuSeconds(postgres) - spent }
-  })
-  const client = PgClient.layer({ url: Redacted.make(database) })
-  return Effect.runPromise(work.pipe(Effect.provide(HistoryIndex.layer.pipe(Layer.provide(client)))))
+  }
 }
+
+/**
+ * In rounds, service and index in turn, because a machine is now faster and now slower. The first is not counted: a service that has been up
+ * for a while has its code compiled.
+ */
+const rounds = 4
 
 export const measureCost = async (
   stage: Stage,
@@ -111,48 +112,57 @@ export const measureCost = async (
   await client.query(
     "SET plan_cache_mode = force_generic_plan; SET jit = off; SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off"
   )
-  const posts = [running.pid, stage.postgresPid, ...(stage.redisPid === null ? [] : [stage.redisPid])]
-  await sendIn(running.url, key, Math.ceil(count / 4))
-  await emptied(client)
-  const { rows: before } = await client.query("SELECT max(run_id) AS last FROM runs WHERE org_id = $1", [org_id])
-  const spent = cpuSeconds(posts)
-  await sendIn(running.url, key, count)
-  await emptied(client)
-  const service = cpuSeconds(posts) - spent
-  await running.stop()
-
-  const { rows: runs } = await client.query(
-    "SELECT run_id FROM runs WHERE org_id = $1 AND run_id > $2 ORDER BY run_id",
-    [org_id, before[0].last]
-  )
-  const ids = runs.map((run) => String(run.run_id))
   const postgres = [stage.postgresPid]
-  /** Statements and commits are the service's own, which writes all this beside other things: they are taken off. */
-  const write = async (full: boolean) => {
-    const before = cpuSeconds(postgres)
-    for (let from = 0; from < ids.length; from += pageMax)
-      await client.query({
-        name: "ended",
-        text: endedText,
-        values: [full ? ids.slice(from, from + pageMax) : [], org_id]
-      })
-    return cpuSeconds(postgres) - before
+  const posts = [running.pid, ...postgres, ...(stage.redisPid === null ? [] : [stage.redisPid])]
+  const indexed = indexing(database, postgres, client)
+
+  const queueOf = async (ids: ReadonlyArray<string>) => {
+    /** Statements and commits are the service's own, which writes all this beside other things: they are taken off. */
+    const write = async (full: boolean) => {
+      const before = cpuSeconds(postgres)
+      for (let from = 0; from < ids.length; from += pageMax)
+        await client.query({
+          name: "ended",
+          text: endedText,
+          values: [full ? ids.slice(from, from + pageMax) : [], org_id]
+        })
+      return cpuSeconds(postgres) - before
+    }
+    const statements = await write(false)
+    return (await write(true)) - statements
   }
-  const statements = await write(false)
-  const queue = (await write(true)) - statements
-  await client.query("DELETE FROM history_queue")
-  const wait = (from: number, to: number) =>
-    client.query("INSERT INTO history_queue (org_id, run_id) SELECT $1, unnest($2::text[]) ON CONFLICT DO NOTHING", [
+
+  const round = async () => {
+    const { rows: before } = await client.query("SELECT max(run_id) AS last FROM runs WHERE org_id = $1", [org_id])
+    const spent = cpuSeconds(posts)
+    await sendIn(running.url, key, Math.ceil(count / rounds))
+    await emptied(client)
+    const service = cpuSeconds(posts) - spent
+    // Its workers must not take what is measured here.
+    process.kill(running.pid, "SIGSTOP")
+    const { rows } = await client.query("SELECT run_id FROM runs WHERE org_id = $1 AND run_id > $2 ORDER BY run_id", [
       org_id,
-      ids.slice(from, to)
+      before[0].last
     ])
-  const index = await indexCost(database, postgres, wait, ids.length)
+    const queue = await queueOf(rows.map((run) => String(run.run_id)))
+    const { own, postgres: beside } = await indexed()
+    process.kill(running.pid, "SIGCONT")
+    return { runs: rows.length, service, queue, own, beside }
+  }
+
+  await round()
+  const all: Array<Awaited<ReturnType<typeof round>>> = []
+  for (let n = 0; n < rounds; n++) all.push(await round())
+  await running.stop()
   await client.end()
-  const each = (seconds: number) => Math.round((seconds / runs.length) * 1e6)
-  const added = queue + index.own + index.postgres
+  const sum = (of: (one: (typeof all)[number]) => number) => all.reduce((total, one) => total + of(one), 0)
+  const runs = sum((one) => one.runs)
+  const each = (of: (one: (typeof all)[number]) => number) => Math.round((sum(of) / runs) * 1e6)
+  const added = sum((one) => one.queue + one.own + one.beside)
   return {
-    ...{ runs: runs.length, service: each(service), queue: each(queue) },
-    ...{ index: each(index.own), index_postgres: each(index.postgres), share: added / (service - added) }
+    ...{ runs, service: each((one) => one.service), queue: each((one) => one.queue) },
+    ...{ index: each((one) => one.own), index_postgres: each((one) => one.beside) },
+    share: added / (sum((one) => one.service) - added)
   }
 }
 

@@ -15,7 +15,7 @@ const option = (name: string, otherwise: number) => {
 const count = option("runs", 1_000_000)
 const asked = option("questions", 1_000)
 const batches = option("batches", 100)
-const costRuns = Math.min(option("cost-runs", 20_000), count)
+const costRuns = Math.min(option("cost-runs", 40_000), count)
 const batchSize = 200
 const limit = 50
 const singleMillisMax = 20

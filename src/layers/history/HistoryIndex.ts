@@ -4,7 +4,7 @@
  *
  * One process at a time does it, and each step is whole.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { texts } from "../Columns.ts"
 import {
@@ -20,7 +20,7 @@ import {
 } from "./IndexedRun.ts"
 import { type Draft, families, type Family, historySegments, isFamily, partOf, type SegmentRow } from "./Segments.ts"
 import { subjectRules } from "./Subjects.ts"
-import type { Run } from "../../schema/segments/Docs.ts"
+import type { Kind, Run } from "../../schema/segments/Docs.ts"
 import { Gathered } from "../../schema/segments/Gathered.ts"
 import { seedOf, termRules } from "../../schema/words/Term.ts"
 
@@ -69,15 +69,28 @@ class Drafts {
   readonly made: Array<Draft> = []
   private org = ""
   private runs: Array<Run> = []
-  private readonly terms: Map<Family, Gathered>
-  constructor(of: ReadonlyArray<Family>) {
-    this.terms = new Map(of.map((family) => [family, new Gathered()]))
+  private readonly kinds = new Map<string, Kind>()
+  private readonly terms: ReadonlyMap<Family, Gathered>
+  /** Terms are collected where others were before: making room takes longer than clearing it. */
+  constructor(room: Readonly<Record<Family, Gathered>>, of: ReadonlyArray<Family>) {
+    this.terms = new Map(of.map((family) => [family, room[family]]))
+    for (const terms of this.terms.values()) terms.clear()
+  }
+  /** One object for all runs of a kind, so that nobody compares what it says. */
+  private runOf(row: RunText): Run {
+    const run = runOf(row)
+    const { status, capability, endpoint, provider } = run.kind
+    const name = `${status} ${capability} ${endpoint} ${provider}`
+    const kind = this.kinds.get(name)
+    if (kind !== undefined) return { ...run, kind }
+    this.kinds.set(name, run.kind)
+    return run
   }
   add(row: RunText, whole: RunText) {
     const size = Array.from(this.terms.values(), (terms) => terms.size).reduce((a, b) => a + b, 0)
     if (this.org !== row.org_id || size > termsMax) this.close()
     this.org = row.org_id
-    const number = this.runs.push(runOf(row)) - 1
+    const number = this.runs.push(this.runOf(row)) - 1
     const json = shortJson(row)
     const [words, subjects] = [this.terms.get("words"), this.terms.get("subjects")]
     if (words !== undefined) addWords(words, json, seedOf(row.org_id), number)
@@ -92,7 +105,7 @@ class Drafts {
       }
     }
     this.runs = []
-    for (const family of this.terms.keys()) this.terms.set(family, new Gathered())
+    for (const terms of this.terms.values()) terms.clear()
   }
 }
 
@@ -119,6 +132,8 @@ export class HistoryIndex extends Context.Service<
       // Where the last step ended, so that every organization's turn comes.
       let after = start
       let outdated = true
+      const room = { subjects: new Gathered(), words: new Gathered() }
+      const alone = Semaphore.makeUnsafe(1)
 
       const textsOf = (rows: ReadonlyArray<QueueRow>) => sql<RunText>`
         SELECT ${runTextColumns(sql, "ended")}
@@ -134,7 +149,7 @@ export class HistoryIndex extends Context.Service<
 
       /** Rows are by organization and ascend. */
       const draftsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<QueueRow>, of: ReadonlyArray<Family>) {
-        const drafts = new Drafts(of)
+        const drafts = new Drafts(room, of)
         for (let from = 0; from < rows.length; from += pageMax) {
           for (const [n, row] of (yield* textsOf(rows.slice(from, from + pageMax))).entries()) {
             drafts.add(row, isLong(row) && of.includes("subjects") ? yield* whole(row) : row)
@@ -143,7 +158,7 @@ export class HistoryIndex extends Context.Service<
         }
         drafts.close()
         return drafts.made
-      })
+      }, alone.withPermits(1))
 
       const step = Effect.gen(function* () {
         if (!(yield* segments.lockIfFree)) return []

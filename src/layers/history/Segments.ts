@@ -38,8 +38,8 @@ export interface Draft {
   readonly parts: ReadonlyArray<Part>
 }
 
-/** So many blocks in one statement: a millisecond's work. Everything else in the process waits for it. */
-const blocksAtOnce = 256
+/** So many bytes of blocks in one statement: a millisecond's work. Everything else in the process waits for it. */
+const bytesAtOnce = 200_000
 
 /** Of runs that have just been read. */
 export const partOf = (postings: Postings, runs: number): Part => ({
@@ -112,9 +112,12 @@ export const historySegments = Effect.gen(function* () {
 
   /** One segment each; many small ones in as few statements as one. */
   const write = Effect.fnUntraced(function* (drafts: ReadonlyArray<Draft>) {
+    // Two families of the same runs share their pages.
+    const known = new Map<ReadonlyArray<Run>, Pages>()
+    for (const { runs } of drafts) if (!known.has(runs)) known.set(runs, pagesOf(runs))
     const made = drafts.map((draft) => ({
       ...draft,
-      ...pagesOf(draft.runs),
+      ...(known.get(draft.runs) ?? { classes: [], docs: [] }),
       // Terms that parts share are counted for each, which makes blocks a little smaller.
       blocks: blocksFor(
         draft.parts.reduce((sum, part) => sum + part.from.terms.length, 0),
@@ -146,15 +149,18 @@ export const historySegments = Effect.gen(function* () {
       all((m) => m.classes)
     )
     let waiting: Array<Bytes> = []
+    let size = 0
     const flush = Effect.suspend(() => {
       const full = waiting
       waiting = []
+      size = 0
       return insert("history_blocks", "block", full)
     })
     for (const [n, { parts, blocks }] of made.entries()) {
       for (const { block, bytes } of blocksOf(parts, blocks)) {
         waiting.push({ segment: segments[n] ?? 0n, n: block, bytes })
-        if (waiting.length >= blocksAtOnce) yield* flush
+        size += bytes.length
+        if (size >= bytesAtOnce) yield* flush
       }
     }
     if (waiting.length > 0) yield* flush

@@ -26,6 +26,11 @@ export class Gathered {
     this.posting[this.size++] = posting
   }
 
+  /** Begins anew, with the room that was needed before. */
+  clear() {
+    this.size = 0
+  }
+
   postings(): Postings {
     const order = this.sorted()
     const terms = new Float64Array(this.size)
