@@ -28,8 +28,8 @@ const pageMax = 256
 export const endedMax = 20_000
 /** About as many a second are indexed. */
 const indexedASecond = 4_000
-/** Of runs under way: some ten megabytes. */
-const rememberedMax = 50_000
+/** Subjects of runs under way, seven of an ordinary run: some ten megabytes. */
+const rememberedMax = 300_000
 
 /** So many runs have ended that are not in the index: a right answer would take too long. */
 export class IndexBehind extends Schema.TaggedError<IndexBehind>()("IndexBehind", { message: Schema.String }) {}
@@ -55,10 +55,19 @@ const flagsOf = (flags: Flags, subjects: ReadonlyArray<ReadonlyArray<number>>): 
 export const freshRuns = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const remembered = new Map<string, Flags>()
+  let room = rememberedMax
+  /** A run without subjects takes room as well. */
+  const sizeOf = (flags: Flags) => 1 + flags.size
   const remember = (run_id: string, flags: Flags) => {
+    const before = remembered.get(run_id)
+    if (before !== undefined) room += sizeOf(before)
     remembered.set(run_id, flags)
-    const [oldest] = remembered.keys()
-    if (remembered.size > rememberedMax && oldest !== undefined) remembered.delete(oldest)
+    room -= sizeOf(flags)
+    for (const [oldest, kept] of remembered) {
+      if (room >= 0) break
+      remembered.delete(oldest)
+      room += sizeOf(kept)
+    }
   }
 
   /** `rows`: of those that have ended one more than `endedMax` when there are more. */

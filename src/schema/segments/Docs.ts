@@ -83,6 +83,10 @@ const numbersOf = (runs: ReadonlyArray<Run>) => {
   return { numbers, kinds: [...byText.keys()] }
 }
 
+/** A charge below this and a kind's number are one number together: a hundred thousand dollars are. */
+const kindsMax = 65_536
+const exactMax = 2n ** 37n
+
 export interface Pages {
   readonly classes: ReadonlyArray<Uint8Array>
   readonly docs: ReadonlyArray<Uint8Array>
@@ -93,19 +97,24 @@ export const pagesOf = (runs: ReadonlyArray<Run>): Pages => {
   const writer = new Writer()
   const classes: Array<Uint8Array> = [encoder.encode(`[${kinds.join(",")}]`)]
   for (let from = 0; from < runs.length; from += classRuns) {
-    /** Kind and charge as one number would not be exact for each charge. */
-    const local = new Map<string, number>()
+    const known = new Map<number | string, number>()
+    const own: Array<{ readonly kind: number; readonly charged: bigint }> = []
     const members = runs.slice(from, from + classRuns).map(({ charged }, n) => {
-      const text = `${numbers[from + n] ?? 0} ${charged}`
-      const number = local.get(text) ?? local.size
-      local.set(text, number)
-      return number
+      const kind = numbers[from + n] ?? 0
+      const name = charged < exactMax && kind < kindsMax ? Number(charged) * kindsMax + kind : `${kind} ${charged}`
+      const before = known.get(name)
+      if (before !== undefined) return before
+      known.set(name, own.length)
+      return own.push({ kind, charged }) - 1
     })
-    writer.put(local.size)
-    for (const text of local.keys()) for (const part of text.split(" ")) writer.put(Number(part))
+    writer.put(own.length)
+    for (const { kind, charged } of own) {
+      writer.put(kind)
+      writer.put(Number(charged))
+    }
     // One byte each, or two, the lower first: read as they are.
     writer.raw(
-      local.size <= 256 ? Uint8Array.from(members) : Uint8Array.from(members.flatMap((m) => [m & 255, m >> 8]))
+      own.length <= 256 ? Uint8Array.from(members) : Uint8Array.from(members.flatMap((m) => [m & 255, m >> 8]))
     )
     classes.push(writer.take())
   }
