@@ -333,3 +333,31 @@ describe.each(families)("joins of %s", (family: Family) => {
     )
   })
 })
+
+test("terms that come in any order, many of them alike in their upper half, are sorted, each with its runs", () => {
+  const high = fc.constantFrom(0, 1, 255, 256, 257, 0x7fff_ffff, 0xffff_ff00, 0xffff_ffff)
+  const low = fc.constantFrom(0, 1, 2, 0xffff)
+  const terms = fc.array(fc.array(fc.tuple(high, low, fc.constantFrom(1, 2, 4)), { maxLength: 12 }), { maxLength: 40 })
+  const gathered = new Gathered()
+  fc.assert(
+    fc.property(terms, (runs) => {
+      gathered.clear()
+      const plain = new Map<number, Map<number, number>>()
+      runs.forEach((of, run) => {
+        for (const [upper, lower, where] of of) {
+          gathered.add(upper, lower, postingOf(run, where))
+          const term = upper * 65_536 + lower
+          const known = plain.get(term) ?? new Map<number, number>()
+          plain.set(term, known.set(run, (known.get(run) ?? 0) | where))
+        }
+      })
+      const { terms, starts, postings } = gathered.postings()
+      const expected = [...plain].sort(([a], [b]) => a - b)
+      expect([...terms]).toEqual(expected.map(([term]) => term))
+      expect(expected.map((_, n) => [...postings.subarray(starts[n], starts[n + 1])])).toEqual(
+        expected.map(([, of]) => Array.from(of, ([run, where]) => postingOf(run, where)))
+      )
+    }),
+    { numRuns: 500 }
+  )
+})

@@ -57,7 +57,7 @@ interface Bytes {
 const numbered = (segment: bigint, pages: ReadonlyArray<Uint8Array>): ReadonlyArray<Bytes> =>
   pages.map((bytes, n) => ({ segment, n, bytes }))
 
-const order = (a: { readonly run_id: string }, b: { readonly run_id: string }) =>
+const order = ({ run: a }: { readonly run: Run }, { run: b }: { readonly run: Run }) =>
   a.run_id < b.run_id ? -1 : a.run_id > b.run_id ? 1 : 0
 
 export const historySegments = Effect.gen(function* () {
@@ -174,12 +174,12 @@ export const historySegments = Effect.gen(function* () {
   ) {
     const [{ family, rules } = { family: "", rules: 0 }] = rows
     if (!isFamily(family)) return
-    const held: Array<Run & { readonly part: number; readonly n: number }> = []
+    const held: Array<{ readonly run: Run; readonly part: number; readonly n: number }> = []
     const parts: Array<Part> = []
     for (const [part, row] of rows.entries()) {
       const all = yield* runs(row.segment)
       all.forEach((run, n) => {
-        if (!without.has(run.run_id)) held.push({ ...run, part, n })
+        if (!without.has(run.run_id)) held.push({ run, part, n })
       })
       parts.push({ from: yield* postings(row), runs: new Int32Array(all.length).fill(-1) })
     }
@@ -189,7 +189,7 @@ export const historySegments = Effect.gen(function* () {
       if (numbers !== undefined) numbers[n] = number
     })
     yield* drop(rows.map((row) => row.segment))
-    if (held.length > 0) yield* write([{ org_id, family, rules, runs: held, parts }])
+    if (held.length > 0) yield* write([{ org_id, family, rules, runs: held.map(({ run }) => run), parts }])
   })
 
   const touching = (org_id: string, run_ids: ReadonlyArray<string>) => sql<SegmentRow>`

@@ -15,7 +15,7 @@ export class Writer {
     if (this.end + 8 > this.bytes.length) this.grow()
     let rest = value
     // A term's distance may be longer than what bit operations hold.
-    for (; rest >= 0x8000_0000; rest = Math.floor(rest / 128)) this.bytes[this.end++] = (rest % 128) | 128
+    for (; rest >= 0x8000_0000; rest = Math.floor(rest / 128)) this.bytes[this.end++] = (rest & 127) | 128
     for (; rest > 127; rest >>>= 7) this.bytes[this.end++] = (rest & 127) | 128
     this.bytes[this.end++] = rest
   }

@@ -181,8 +181,8 @@ export const runsOf = ({ classes, docs }: Pages): ReadonlyArray<Run> => {
     const read = classesOf(page, kinds)
     return Array.from(read.of, (number) => read.classes[number])
   })
-  return docs.flatMap(docsOf).map((doc, n) => {
+  return docs.flatMap(docsOf).map(({ run_id, created_at }, n) => {
     const { kind, charged } = known[n] ?? noClass
-    return { ...doc, kind, charged }
+    return { run_id, created_at, kind, charged }
   })
 }

@@ -60,18 +60,26 @@ export class Gathered {
     }
   }
 
-  /** By term, and as they came: a radix sort; a map of terms whose keys are sorted took twice as long. */
+  /**
+   * By term, and as they came: a radix sort; a map of terms whose keys are sorted took twice as long. By the upper half only, which says which term it is
+   * but for a few: those are sorted by the lower.
+   */
   private sorted(): Uint32Array {
     let order = new Uint32Array(this.size)
     for (let n = 0; n < this.size; n++) order[n] = n
     let next = new Uint32Array(this.size)
-    for (const keys of [this.lower, this.upper]) {
-      for (const shift of [0, digitBits]) {
-        placed(order, next, keys, shift)
-        const last = order
-        order = next
-        next = last
-      }
+    for (const shift of [0, digitBits]) {
+      placed(order, next, this.upper, shift)
+      const last = order
+      order = next
+      next = last
+    }
+    for (let from = 0, to = 0; from < this.size; from = to) {
+      const upper = this.upper[order[from] ?? 0]
+      let ascends = true
+      for (to = from + 1; to < this.size && this.upper[order[to] ?? 0] === upper; to++)
+        if ((this.lower[order[to] ?? 0] ?? 0) < (this.lower[order[to - 1] ?? 0] ?? 0)) ascends = false
+      if (!ascends) order.subarray(from, to).sort((a, b) => (this.lower[a] ?? 0) - (this.lower[b] ?? 0) || a - b)
     }
     return order
   }
