@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { Client } from "pg"
 import { addSubjects, addWords, shortJson, wholeJson } from "../../src/layers/history/IndexedRun.ts"
 import { segmentsLock } from "../../src/layers/history/Segments.ts"
-import { makeId } from "../../src/schema/Ids.ts"
 import { runsOf as runsIn } from "../../src/schema/segments/Docs.ts"
 import { Gathered } from "../../src/schema/segments/Gathered.ts"
 import { decoded, flagsIn, type Postings, runIn } from "../../src/schema/segments/Segment.ts"
@@ -12,6 +11,7 @@ import { type App, figures, startApp, type Tenant, until } from "../app.ts"
 import { type Command, runMain } from "../chaos/processes.ts"
 import { compiledCommand } from "../command.ts"
 import { documentOf, endpointOf } from "../documents.ts"
+import { copies, template } from "../old-runs.ts"
 
 const people = endpointOf({
   path: "/people/{who}",
@@ -34,26 +34,6 @@ beforeAll(async () => {
 afterAll(() => app.stop())
 
 const asked = (q: string) => `/v1/history?${new URLSearchParams({ q })}`
-const dayMillis = 86_400_000
-const idAt = (days: number) => makeId("run", Date.now() - days * dayMillis)
-
-/** Runs as they were made before: copies of a run of public data, with ids and times of that age; nothing was held or charged. In no index. */
-const copies = async (org: Tenant, from: string, ages: ReadonlyArray<number>, status = "failed") => {
-  const ids = ages.map(idAt)
-  await app.sql(
-    `INSERT INTO runs (org_id, run_id, request_id, fingerprint, kind, capability, endpoint, provider, status, hold, quoted, charged,
-                       input, plan, routing_reason, attempts, result, created_at, finished_at)
-     SELECT $1, n.id, request_id, fingerprint, kind, capability, endpoint, provider, $5, 0, 0, NULL,
-            input, plan, routing_reason, attempts, result, now() - n.days * interval '1 day',
-            CASE WHEN $5 <> 'created' THEN now() - n.days * interval '1 day' END
-     FROM runs, unnest($3::text[], $4::float8[]) AS n(id, days) WHERE run_id = $2`,
-    [org.org_id, from, ids, ages, status]
-  )
-  return ids
-}
-const template = async (org: Tenant, email: string) =>
-  (await org.run({ provider: "acme", endpoint: "/people/{who}", path: { who: email }, input: { who: email } })).body
-    .run_id
 
 const reindex = (databaseUrl: string, ...args: ReadonlyArray<string>) =>
   runMain(["admin", "reindex-history", ...args], { DATABASE_URL: databaseUrl }, command)
@@ -269,7 +249,7 @@ test(
 test("goes on where it was killed, says how far it is, and begins anew when it is told to", async () => {
   const step = 1_000
   const ages = Array.from({ length: 5 * step }, (_, n) => 40 - n / 1000)
-  const made = await copies(org, await template(org, "ada@many.example"), ages)
+  const made = await copies(app, org, await template(org, "ada@many.example"), ages)
   const all = (await app.sql("SELECT run_id FROM runs ORDER BY org_id, run_id")).map((row) => String(row["run_id"]))
   const holder = new Client({ connectionString: app.databaseUrl })
   await holder.connect()

@@ -1,8 +1,8 @@
 /** The retention of old runs: what is too old goes, of every organization, and nothing else. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { makeId } from "../../src/schema/Ids.ts"
-import { type App, figures, startApp, type Tenant, until } from "../app.ts"
+import { type App, figures, startApp, until } from "../app.ts"
 import { documentOf, endpointOf } from "../documents.ts"
+import { copies, template } from "../old-runs.ts"
 
 const people = endpointOf({
   path: "/people/{who}",
@@ -19,27 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.stop())
 
-const dayMillis = 86_400_000
-const idAt = (days: number) => makeId("run", Date.now() - days * dayMillis)
 const page = 200
-
-/** Runs as they were made before: copies of a run of public data, with ids and times of that age; nothing was held or charged. In no index. */
-const copies = async (org: Tenant, from: string, ages: ReadonlyArray<number>, status = "failed") => {
-  const ids = ages.map(idAt)
-  await app.sql(
-    `INSERT INTO runs (org_id, run_id, request_id, fingerprint, kind, capability, endpoint, provider, status, hold, quoted, charged,
-                       input, plan, routing_reason, attempts, result, created_at, finished_at)
-     SELECT $1, n.id, request_id, fingerprint, kind, capability, endpoint, provider, $5, 0, 0, NULL,
-            input, plan, routing_reason, attempts, result, now() - n.days * interval '1 day',
-            CASE WHEN $5 <> 'created' THEN now() - n.days * interval '1 day' END
-     FROM runs, unnest($3::text[], $4::float8[]) AS n(id, days) WHERE run_id = $2`,
-    [org.org_id, from, ids, ages, status]
-  )
-  return ids
-}
-const template = async (org: Tenant, email: string) =>
-  (await org.run({ provider: "acme", endpoint: "/people/{who}", path: { who: email }, input: { who: email } })).body
-    .run_id
 
 /** A process of the same service that keeps runs for 30 days; it looks when it starts, and then once an hour. */
 const keeper = () => startApp({ role: "worker", beside: app, settings: { RUNGATE_RETENTION_DAYS: "30" } })
@@ -54,11 +34,11 @@ test("erases what is older, of every organization, and nothing else", async () =
   const [one, two] = [await app.tenant("1.00"), await app.tenant("1.00")]
   const [first, second] = [await template(one, "old@one.example"), await template(two, "old@two.example")]
   const ages = Array.from({ length: 2 * page + 50 }, (_, n) => 60 - n / 100)
-  const old = await copies(one, first, ages)
-  const other = await copies(two, second, [400, 31, 30.01])
-  const young = [...(await copies(one, first, [29.99, 20, 1])), ...(await copies(two, second, [29, 0.5]))]
+  const old = await copies(app, one, first, ages)
+  const other = await copies(app, two, second, [400, 31, 30.01])
+  const young = [...(await copies(app, one, first, [29.99, 20, 1])), ...(await copies(app, two, second, [29, 0.5]))]
   // A run of that age that is still under way, before all others of its organization's.
-  const [open = ""] = await copies(two, second, [500], "created")
+  const [open = ""] = await copies(app, two, second, [500], "created")
   // A whole page that somebody has erased before.
   await app.sql("UPDATE runs SET erased_at = now() WHERE run_id = ANY($1)", [old.slice(0, page + 10)])
   const ledgers = await Promise.all([one.ledger(), two.ledger()])
@@ -95,7 +75,7 @@ test("erases what is older, of every organization, and nothing else", async () =
 
 test("is off by default: a process without it erases nothing, however old", async () => {
   const org = await app.tenant("1.00")
-  const ancient = await copies(org, await template(org, "ancient@one.example"), [3_000])
+  const ancient = await copies(app, org, await template(org, "ancient@one.example"), [3_000])
   const beside = await startApp({ role: "worker", beside: app })
   const later = await template(org, "later@one.example")
   await until(

@@ -25,8 +25,7 @@ interface Page extends ClassPage {
 }
 const touch = 1
 const lookup = 2
-const traitsIn = ({ kind, charged }: Class, not: NoLookups) =>
-  (isTouch(kind) ? touch : 0) | (isLookup({ kind, charged }, not) ? lookup : 0)
+const traitsIn = (of: Class, not: NoLookups) => (isTouch(of.kind) ? touch : 0) | (isLookup(of, not) ? lookup : 0)
 
 export const traitsOf =
   (not: NoLookups) =>

@@ -10,15 +10,14 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { texts } from "../Columns.ts"
 import type { Found } from "./Facts.ts"
 import {
-  isLong,
-  jsonColumns,
   placesIn,
   runOf,
   type RunText,
   runTextColumns,
   shortJson,
   subjectsIn,
-  wholeJson
+  wholeJson,
+  wholeText
 } from "./IndexedRun.ts"
 import { type Phrase, seedOf } from "../../schema/words/Term.ts"
 
@@ -28,7 +27,7 @@ const pageMax = 256
 export const endedMax = 20_000
 /** About as many a second are indexed. */
 const indexedASecond = 4_000
-/** Subjects of runs under way, seven of an ordinary run: some ten megabytes. */
+/** Subjects of runs under way, seven of an ordinary run: twenty megabytes. */
 const rememberedMax = 300_000
 
 /** So many runs have ended that are not in the index: a right answer would take too long. */
@@ -81,12 +80,6 @@ export const freshRuns = Effect.gen(function* () {
     SELECT ${runTextColumns(sql, "any")} FROM unnest(${texts(run_ids)}) AS n(run_id)
     JOIN runs r ON r.org_id = ${org_id} AND r.run_id = n.run_id LEFT JOIN open_runs o ON o.run_id = r.run_id`
 
-  const whole = Effect.fnUntraced(function* (row: RunText) {
-    const [longer] = yield* sql<Pick<RunText, "capability" | "input" | "result" | "plan">>`
-      SELECT ${jsonColumns(sql, "whole")} FROM runs r WHERE r.org_id = ${row.org_id} AND r.run_id = ${row.run_id}`
-    return { ...row, ...longer }
-  })
-
   /** Of each of what is sought those that have it. */
   const looked = Effect.fnUntraced(function* (
     org_id: string,
@@ -119,7 +112,7 @@ export const freshRuns = Effect.gen(function* () {
     })
     const look: Look = Effect.fnUntraced(function* (row: RunText) {
       const before = known(row.run_id)
-      const flags = before ?? subjectsIn(wholeJson(isLong(row) ? yield* whole(row) : row), org_id)
+      const flags = before ?? subjectsIn(wholeJson(yield* wholeText(sql, row)), org_id)
       if (before === undefined && open.has(row.run_id)) remember(row.run_id, flags)
       return flagsOf(flags, subjects)
     })

@@ -10,13 +10,12 @@ import { texts } from "../Columns.ts"
 import {
   addSubjects,
   addWords,
-  isLong,
-  jsonColumns,
   runOf,
   type RunText,
   runTextColumns,
   shortJson,
-  wholeJson
+  wholeJson,
+  wholeText
 } from "./IndexedRun.ts"
 import { type Draft, families, type Family, historySegments, isFamily, partOf, type SegmentRow } from "./Segments.ts"
 import { subjectRules } from "./Subjects.ts"
@@ -34,7 +33,7 @@ const breathEvery = 32
 const termsMax = 500_000
 /** Segments of one size are joined when there are so many: a question looks at a few dozen. */
 const joinedMin = 16
-/** As large as a segment needs to be. Without one of its runs it is written anew in a quarter of a second. */
+/** As large as a segment needs to be. Without one of its runs it is written anew in a quarter to half a second. */
 export const runsMax: Readonly<Record<Family, number>> = { subjects: 131_072, words: 16_384 }
 /** Joins after one step: the rest has time. */
 const joinsMax = 8
@@ -87,7 +86,8 @@ class Drafts {
     return run
   }
   add(row: RunText, whole: RunText) {
-    const size = Array.from(this.terms.values(), (terms) => terms.size).reduce((a, b) => a + b, 0)
+    let size = 0
+    for (const terms of this.terms.values()) size += terms.size
     if (this.org !== row.org_id || size > termsMax) this.close()
     this.org = row.org_id
     const number = this.runs.push(this.runOf(row)) - 1
@@ -116,7 +116,7 @@ export class HistoryIndex extends Context.Service<
     readonly index: Effect.Effect<number>
     /** The same, but makes no segment anew when there is nothing else to do. */
     readonly gather: Effect.Effect<number>
-    /** Makes one segment anew that was made by other rules. Answers how many runs that was, null when there is none or another process is at it. */
+    /** Makes one segment anew that was made by other rules. Answers how many runs that was: 0 when somebody else had changed it meanwhile, null when there is none. */
     readonly renew: Effect.Effect<number | null>
     /** Has those of the runs indexed that are not in the index, though they have ended. In the transaction of the caller. */
     readonly restore: (org_id: string, run_ids: ReadonlyArray<string>) => Effect.Effect<number>
@@ -133,6 +133,7 @@ export class HistoryIndex extends Context.Service<
       let after = start
       let outdated = true
       const room = { subjects: new Gathered(), words: new Gathered() }
+      // Whoever cuts up runs has the room for himself.
       const alone = Semaphore.makeUnsafe(1)
 
       const textsOf = (rows: ReadonlyArray<QueueRow>) => sql<RunText>`
@@ -140,19 +141,12 @@ export class HistoryIndex extends Context.Service<
         FROM unnest(${texts(rows.map((row) => row.org_id))}, ${texts(rows.map((row) => row.run_id))}) WITH ORDINALITY AS n(org_id, run_id, place)
         JOIN runs r USING (org_id, run_id) WHERE r.erased_at IS NULL ORDER BY n.place`
 
-      /** A long one is read once more, all of it; there are few. */
-      const whole = Effect.fnUntraced(function* (row: RunText) {
-        const [longer] = yield* sql<Pick<RunText, "capability" | "input" | "result" | "plan">>`
-          SELECT ${jsonColumns(sql, "whole")} FROM runs r WHERE r.org_id = ${row.org_id} AND r.run_id = ${row.run_id}`
-        return { ...row, ...longer }
-      })
-
       /** Rows are by organization and ascend. */
       const draftsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<QueueRow>, of: ReadonlyArray<Family>) {
         const drafts = new Drafts(room, of)
         for (let from = 0; from < rows.length; from += pageMax) {
           for (const [n, row] of (yield* textsOf(rows.slice(from, from + pageMax))).entries()) {
-            drafts.add(row, isLong(row) && of.includes("subjects") ? yield* whole(row) : row)
+            drafts.add(row, of.includes("subjects") ? yield* wholeText(sql, row) : row)
             if (n % breathEvery === breathEvery - 1) yield* Effect.yieldNow
           }
         }

@@ -44,7 +44,7 @@ export interface Known {
 const reusablesMax = 50
 /** Of a batch: each phrase may be in a hundred thousand runs, and their numbers stand in memory together. */
 const phrasesAtOnce = 32
-/** Runs that are read in one go, and characters that are looked through for one page: a second's work, were they all made to take long. */
+/** Runs that are read in one go, and characters that are looked through for one page: two seconds' work, were they all made to take long. */
 const runsAtOnce = 50
 const charsMax = 8_000_000
 /** Looking through so many takes a few milliseconds; then whoever else has work in the process has a turn. */

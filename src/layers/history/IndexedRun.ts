@@ -1,6 +1,7 @@
 /**
  * What the index knows of a run, read from the run itself: to be put into segments, or to be looked through where none holds it yet.
  */
+import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { eachSubject, type RunJson, subjectTerm } from "./Subjects.ts"
 import { isRecord, parsedOrText } from "../../schema/Json.ts"
@@ -11,7 +12,7 @@ import { elsewhere, named, postingOf, recipient } from "../../schema/segments/Se
 import { addTerms, holdsWords, type Seed, wordsOf } from "../../schema/words/Term.ts"
 
 /** Of a longer input or result the words of the beginning count, as text. */
-export const charsMax = 200_000
+const charsMax = 200_000
 /** A longer one names nobody but in its beginning: nobody asks for what stands at the end of a book. */
 const jsonCharsMax = 2_000_000
 
@@ -48,7 +49,16 @@ export const runTextColumns = (sql: SqlClient.SqlClient, status: "ended" | "any"
 type Texts = Pick<RunText, "capability" | "input" | "result" | "plan">
 
 /** There is more than was read. */
-export const isLong = ({ input, result }: Texts): boolean => input.length > charsMax || (result?.length ?? 0) > charsMax
+const isLong = ({ input, result }: Texts): boolean => input.length > charsMax || (result?.length ?? 0) > charsMax
+
+/** A long one is read once more, all of it; there are few. */
+export const wholeText = (sql: SqlClient.SqlClient, row: RunText) =>
+  isLong(row)
+    ? Effect.map(
+        sql<Texts>`SELECT ${jsonColumns(sql, "whole")} FROM runs r WHERE r.org_id = ${row.org_id} AND r.run_id = ${row.run_id}`,
+        ([longer]): RunText => ({ ...row, ...longer })
+      )
+    : Effect.succeed(row)
 
 const valueOf = (text: string, max: number): unknown =>
   text.length > max ? text.slice(0, charsMax) : parsedOrText(text)

@@ -31,7 +31,7 @@ const charsMax = 4_000_000
 const keysMax = 5_000
 /** Places in texts that may mention somebody: a long page has some thousands. Keeps hostile texts under a second. */
 const placesMax = 50_000
-/** Text for the full-text index; PostgreSQL's own limit is one megabyte of words. */
+/** As much of a value is looked through for a phrase as the index of words reads of it. */
 const textMax = 500_000
 
 /** A value that only its field's name makes a subject. */
@@ -141,23 +141,6 @@ export const extract = (
     if (reading !== null) named(reading, path)
   })
   return { found: Array.from(found.values()), complete: complete && walked && budget.left > 0 }
-}
-
-/** A number of so many digits may be a phone. */
-const numberMin = 1_000_000
-
-/** All text of the JSON in the form of `searchable`, one value a line, so that no phrase runs from one value into the next. */
-export const textOf = (json: unknown): string => {
-  const lines: Array<string> = []
-  let room = textMax
-  walk(json, (value) => {
-    if (room <= 0 || (typeof value === "number" && !(Number.isSafeInteger(value) && value >= numberMin))) return
-    const line = searchable(String(value).slice(0, room))
-    if (line === "") return
-    lines.push(line)
-    room -= line.length + 1
-  })
-  return lines.join("\n")
 }
 
 /** Where a phrase (the normalized form of kind `text`) stands; the first place that is nothing else, or else the first. */

@@ -213,7 +213,7 @@ const urlKeys = (normalized: string): ReadonlyArray<string> => {
 
 /**
  * The one or few keys under which values that match this subject were indexed. A run matches when it has any of them.
- * None for kind `text`, which the full-text index answers.
+ * None for kind `text`, which the index of words answers.
  */
 export const queryKeys = ({ kind, normalized }: Subject): ReadonlyArray<string> => {
   switch (kind) {

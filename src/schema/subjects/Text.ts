@@ -1,7 +1,7 @@
 /**
  * Free text: a whole phrase, in any case, with any white space between its words.
  *
- * The full-text index holds what `searchable` makes of a run's strings, so a phrase is found there letter by letter.
+ * The index of words (schema/words/Term.ts) reads what `searchable` makes of a run's strings, so a phrase is found there letter by letter.
  */
 import { isAscii, lengthMax, visible } from "./Form.ts"
 
