@@ -333,8 +333,9 @@ export class TurnStore extends Context.Service<
             WHERE r.org_id = n.org_id AND r.run_id = n.run_id AND r.finished_at IS NULL
             RETURNING 1
           ), indexed AS (
-            INSERT INTO history_queue (run_id, org_id)
-            SELECT * FROM unnest(${texts(ended.map((r) => r.run_id))}, ${texts(ended.map((r) => r.org_id))}) ON CONFLICT DO NOTHING
+            INSERT INTO history_queue (org_id, run_ids)
+            SELECT org_id, array_agg(run_id) FROM unnest(${texts(ended.map((r) => r.org_id))}, ${texts(ended.map((r) => r.run_id))}) AS n(org_id, run_id)
+            GROUP BY org_id
           ), counted AS (
             -- Nobody reads it, so Postgres writes it after the fence below has held: only the lane's one turn gets here.
             INSERT INTO attempt_windows AS w (span, starts_at, subject, lane, ok, latency_bucket, count)

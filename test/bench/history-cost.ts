@@ -17,7 +17,7 @@ const clients = 32
 
 /** What the end of runs adds for the index. */
 const endedText =
-  "INSERT INTO history_queue (run_id, org_id) SELECT unnest($1::text[]), $2::text ON CONFLICT DO NOTHING"
+  "INSERT INTO history_queue (org_id, run_ids) SELECT org_id, array_agg(run_id) FROM unnest($1::text[], $2::text[]) AS n(org_id, run_id) GROUP BY org_id"
 
 export interface Cost {
   readonly runs: number
@@ -151,12 +151,10 @@ export const measureCost = async (
     /** Statements and commits are the service's own, which writes all this beside other things: they are taken off. */
     const write = async (full: boolean) => {
       const before = cpuSeconds(postgres)
-      for (let from = 0; from < ids.length; from += pageMax)
-        await client.query({
-          name: "ended",
-          text: endedText,
-          values: [full ? ids.slice(from, from + pageMax) : [], org_id]
-        })
+      for (let from = 0; from < ids.length; from += pageMax) {
+        const page = full ? ids.slice(from, from + pageMax) : []
+        await client.query({ name: "ended", text: endedText, values: [page.map(() => org_id), page] })
+      }
       return cpuSeconds(postgres) - before
     }
     const statements = await write(false)

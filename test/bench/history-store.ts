@@ -63,7 +63,7 @@ export const fill = async (
           ...[runs.map((run) => run.result), runs.map((run) => run.created_at)]
         ]
       )
-      await client.query("INSERT INTO history_queue (org_id, run_id) SELECT * FROM unnest($1::text[], $2::text[])", [
+      await client.query("INSERT INTO history_queue (org_id, run_ids) SELECT org_id, array_agg(run_id) FROM unnest($1::text[], $2::text[]) AS n(org_id, run_id) GROUP BY org_id", [
         owners,
         ids
       ])
@@ -91,7 +91,7 @@ export const fill = async (
   if (page.length > 0) await flush()
   await writing
   for (let left = 1; left > 0; await Bun.sleep(left > 0 ? 500 : 0)) {
-    const { rows } = await client.query("SELECT count(*)::int AS left FROM history_queue")
+    const { rows } = await client.query("SELECT coalesce(sum(cardinality(run_ids)), 0)::int AS left FROM history_queue")
     left = rows[0].left
     if (left > 0) say(`${left.toLocaleString("en")} runs wait to be indexed`)
   }

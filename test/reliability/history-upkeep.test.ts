@@ -80,7 +80,7 @@ test("is off by default: a process without it erases nothing, however old", asyn
   const later = await template(org, "later@one.example")
   await until(
     "a run of after its start is indexed",
-    () => app.sql("SELECT FROM history_queue WHERE run_id = $1", [later]),
+    () => app.sql("SELECT FROM history_queue WHERE $1 = ANY(run_ids)", [later]),
     (rows) => rows.length === 0
   )
   await beside.stop()

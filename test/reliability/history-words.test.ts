@@ -311,7 +311,7 @@ test("an organization whose old runs wait by the thousand is told to ask again, 
     await holder.query("SELECT pg_advisory_lock($1)", [segmentsLock])
     const wait = (from: number, to: number) =>
       app.sql(
-        "INSERT INTO history_queue (org_id, run_id) SELECT $1, 'run_' || lpad(n::text, 26, '0') FROM generate_series($2::int, $3::int) n",
+        "INSERT INTO history_queue (org_id, run_ids) SELECT $1, array_agg('run_' || lpad(n::text, 26, '0')) FROM generate_series($2::int, $3::int) n GROUP BY n / 500",
         [tenant.org_id, from, to]
       )
     await wait(1, endedMax)

@@ -54,7 +54,7 @@ export class Finder extends Context.Service<
         const rows = yield* sql<StateRow>`
           SELECT s.*, NULL::text AS run_id, NULL::boolean AS ended FROM history_segments s WHERE org_id = ${org_id} AND family = ${family}
           UNION ALL SELECT s.*, w.run_id, w.ended FROM (
-            (SELECT run_id, true AS ended FROM history_queue WHERE org_id = ${org_id} LIMIT ${endedMax + 1})
+            (SELECT unnest(run_ids) AS run_id, true AS ended FROM history_queue WHERE org_id = ${org_id} LIMIT ${endedMax + 1})
             UNION SELECT run_id, false FROM open_runs WHERE org_id = ${org_id}
             UNION SELECT m.run_id, false FROM wallets l JOIN mailbox m ON m.lane = l.lane
             WHERE l.org_id = ${org_id} AND m.org_id = ${org_id} AND m.tag = 'Reserve'

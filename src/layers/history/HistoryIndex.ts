@@ -5,7 +5,7 @@
  * One process at a time does it, and each step is whole.
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { texts } from "../Columns.ts"
 import {
   addSubjects,
@@ -23,7 +23,7 @@ import type { Kind, Run } from "../../schema/segments/Docs.ts"
 import { Gathered } from "../../schema/segments/Gathered.ts"
 import { seedOf, termRules } from "../../schema/words/Term.ts"
 
-/** Runs of one step. */
+/** Runs of one step, and as many more as one turn may have ended. */
 const stepMax = 1_024
 /** Texts that are read in one go: two hundred megabytes, were they all of the longest. */
 const pageMax = 256
@@ -55,13 +55,24 @@ export const joinable = (segments: ReadonlyArray<SegmentRow>, family: Family): R
   return []
 }
 
-interface QueueRow {
+interface RunId {
   readonly org_id: string
   readonly run_id: string
 }
+/** Of a row of the queue. */
+interface Place {
+  readonly org_id: string
+  readonly turn: bigint
+}
 
 const order = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
-const start: QueueRow = { org_id: "", run_id: "" }
+const start: Place = { org_id: "", turn: 0n }
+/** What a step took, and behind which row the next one begins. */
+interface Taken {
+  readonly taken: ReadonlyArray<RunId>
+  readonly last: Place
+}
+const none: Taken = { taken: [], last: start }
 
 /** Runs as they come, to become segments: of an organization one for each family, more where they would become too large. */
 class Drafts {
@@ -118,9 +129,9 @@ export class HistoryIndex extends Context.Service<
     readonly gather: Effect.Effect<number>
     /** Makes one segment anew that was made by other rules. Answers how many runs that was: 0 when somebody else had changed it meanwhile, null when there is none. */
     readonly renew: Effect.Effect<number | null>
-    /** Has those of the runs indexed that are not in the index, though they have ended. In the transaction of the caller. */
+    /** Has those of the runs, whose ids ascend, indexed that are not in the index, though they have ended. In the transaction of the caller. */
     readonly restore: (org_id: string, run_ids: ReadonlyArray<string>) => Effect.Effect<number>
-    /** Removes runs from wherever they are, in the transaction of the caller. */
+    /** Removes runs that are erased from all segments, in the transaction of the caller. Where they wait, they are passed over. */
     readonly forget: (org_id: string, run_ids: ReadonlyArray<string>) => Effect.Effect<void>
   }
 >()("rungate/layers/HistoryIndex") {
@@ -136,13 +147,13 @@ export class HistoryIndex extends Context.Service<
       // Whoever cuts up runs has the room for himself.
       const alone = Semaphore.makeUnsafe(1)
 
-      const textsOf = (rows: ReadonlyArray<QueueRow>) => sql<RunText>`
+      const textsOf = (rows: ReadonlyArray<RunId>) => sql<RunText>`
         SELECT ${runTextColumns(sql, "ended")}
         FROM unnest(${texts(rows.map((row) => row.org_id))}, ${texts(rows.map((row) => row.run_id))}) WITH ORDINALITY AS n(org_id, run_id, place)
         JOIN runs r USING (org_id, run_id) WHERE r.erased_at IS NULL ORDER BY n.place`
 
       /** Rows are by organization and ascend. */
-      const draftsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<QueueRow>, of: ReadonlyArray<Family>) {
+      const draftsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<RunId>, of: ReadonlyArray<Family>) {
         const drafts = new Drafts(room, of)
         for (let from = 0; from < rows.length; from += pageMax) {
           for (const [n, row] of (yield* textsOf(rows.slice(from, from + pageMax))).entries()) {
@@ -155,17 +166,22 @@ export class HistoryIndex extends Context.Service<
       }, alone.withPermits(1))
 
       const step = Effect.gen(function* () {
-        if (!(yield* segments.lockIfFree)) return []
-        const [last] = yield* sql<QueueRow>`
-          SELECT org_id, run_id FROM history_queue WHERE (org_id, run_id) > (${after.org_id}, ${after.run_id})
-          ORDER BY org_id, run_id OFFSET ${stepMax - 1} LIMIT 1`
-        const deleted = yield* sql<QueueRow>`
-          DELETE FROM history_queue WHERE (org_id, run_id) > (${after.org_id}, ${after.run_id})
-          ${last === undefined ? sql`` : sql`AND (org_id, run_id) <= (${last.org_id}, ${last.run_id})`} RETURNING org_id, run_id`
-        const taken = deleted.toSorted((a, b) => order(a.org_id, b.org_id) || order(a.run_id, b.run_id))
+        if (!(yield* segments.lockIfFree)) return none
+        const [last] = yield* sql<Place>`
+          SELECT org_id, turn FROM (
+            SELECT org_id, turn, sum(cardinality(run_ids)) OVER (ORDER BY org_id, turn) AS runs FROM (
+              SELECT * FROM history_queue WHERE (org_id, turn) > (${after.org_id}, ${after.turn}) ORDER BY org_id, turn LIMIT ${stepMax}
+            ) first
+          ) q WHERE runs >= ${stepMax}::int ORDER BY runs LIMIT 1`
+        const deleted = yield* sql<{ org_id: string; run_ids: ReadonlyArray<string> }>`
+          DELETE FROM history_queue WHERE (org_id, turn) > (${after.org_id}, ${after.turn})
+          ${last === undefined ? sql`` : sql`AND (org_id, turn) <= (${last.org_id}, ${last.turn})`} RETURNING org_id, run_ids`
+        const taken = deleted
+          .flatMap(({ org_id, run_ids }) => run_ids.map((run_id) => ({ org_id, run_id })))
+          .sort((a, b) => order(a.org_id, b.org_id) || order(a.run_id, b.run_id))
         const drafts = yield* draftsOf(taken, families)
         if (drafts.length > 0) yield* segments.write(drafts)
-        return taken
+        return { taken, last: last ?? start }
       })
 
       /** One organization's, until none of its segments are many of a size. */
@@ -210,10 +226,12 @@ export class HistoryIndex extends Context.Service<
         )
       })
 
-      const gather = Effect.gen(function* () {
-        const taken = yield* sql.withTransaction(step)
-        after = taken.length < stepMax ? start : (taken.at(-1) ?? start)
-        if (taken.length === 0) return 0
+      const gather: Effect.Effect<number, SqlError.SqlError> = Effect.gen(function* () {
+        const began = after
+        const { taken, last } = yield* sql.withTransaction(step)
+        after = last
+        // Nothing waits behind the last step's: what waits before it has its turn now.
+        if (taken.length === 0) return began === start ? 0 : yield* gather
         const orgs = [...new Set(taken.map((row) => row.org_id))]
         for (const family of families)
           for (const { org_id } of yield* crowded(orgs, family))
@@ -232,11 +250,15 @@ export class HistoryIndex extends Context.Service<
         const lost = run_ids.filter((run_id) => !held.has(run_id))
         if (lost.length === 0) return 0
         yield* segments.forget(org_id, lost)
-        const waiting = yield* sql`
-          INSERT INTO history_queue (org_id, run_id)
-          SELECT r.org_id, r.run_id FROM unnest(${texts(lost)}) AS n(run_id) JOIN runs r ON r.org_id = ${org_id} AND r.run_id = n.run_id
-          WHERE r.finished_at IS NOT NULL AND r.erased_at IS NULL ON CONFLICT DO NOTHING RETURNING 1`
-        return waiting.length
+        const waiting = yield* sql<{ runs: number }>`
+          INSERT INTO history_queue (org_id, run_ids)
+          SELECT ${org_id}, array_agg(run_id ORDER BY run_id) FROM (
+            SELECT r.run_id FROM unnest(${texts(lost)}) AS n(run_id) JOIN runs r ON r.org_id = ${org_id} AND r.run_id = n.run_id
+            WHERE r.finished_at IS NOT NULL AND r.erased_at IS NULL
+            EXCEPT SELECT n.run_id FROM history_queue q, unnest(q.run_ids) AS n(run_id)
+            WHERE q.org_id = ${org_id} AND n.run_id BETWEEN ${lost[0]} AND ${lost.at(-1)}
+          ) missing HAVING count(*) > 0 RETURNING cardinality(run_ids) AS runs`
+        return waiting[0]?.runs ?? 0
       })
 
       return HistoryIndex.of({
@@ -246,7 +268,6 @@ export class HistoryIndex extends Context.Service<
         restore: (org_id, run_ids) => Effect.orDie(restore(org_id, run_ids)),
         forget: Effect.fnUntraced(function* (org_id, run_ids) {
           yield* segments.lock
-          yield* sql`DELETE FROM history_queue WHERE org_id = ${org_id} AND run_id = ANY(${texts(run_ids)})`
           yield* segments.forget(org_id, run_ids)
         }, Effect.orDie)
       })

@@ -13,6 +13,7 @@ import { history } from "./0011_history.ts"
 import { contacts } from "./0012_contacts.ts"
 import { words } from "./0013_words.ts"
 import { segments } from "./0014_segments.ts"
+import { queue } from "./0015_queue.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -28,5 +29,6 @@ export const migrations = {
   "0011_history": history,
   "0012_contacts": contacts,
   "0013_words": words,
-  "0014_segments": segments
+  "0014_segments": segments,
+  "0015_queue": queue
 }
