@@ -63,10 +63,10 @@ export const fill = async (
           ...[runs.map((run) => run.result), runs.map((run) => run.created_at)]
         ]
       )
-      await client.query("INSERT INTO history_queue (org_id, run_ids) SELECT org_id, array_agg(run_id) FROM unnest($1::text[], $2::text[]) AS n(org_id, run_id) GROUP BY org_id", [
-        owners,
-        ids
-      ])
+      await client.query(
+        "INSERT INTO history_queue (org_id, run_ids) SELECT org_id, array_agg(run_id) FROM unnest($1::text[], $2::text[]) AS n(org_id, run_id) GROUP BY org_id",
+        [owners, ids]
+      )
     })()
     done += runs.length
     if (done % 50_000 < pageMax)

@@ -19,9 +19,9 @@ import {
   runsOf
 } from "../../src/schema/segments/Docs.ts"
 import { Gathered } from "../../src/schema/segments/Gathered.ts"
+import { blocksOf } from "../../src/schema/segments/Merge.ts"
 import {
   blocksFor,
-  blocksOf,
   decoded,
   flagsIn,
   inAll,

@@ -2,9 +2,9 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { Gathered } from "../../src/schema/segments/Gathered.ts"
+import { blocksOf } from "../../src/schema/segments/Merge.ts"
 import {
   blocksFor,
-  blocksOf,
   decoded,
   elsewhere,
   flagsIn,

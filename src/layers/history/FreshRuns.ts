@@ -72,13 +72,15 @@ export const freshRuns = Effect.gen(function* () {
   /** `rows`: of those that have ended one more than `endedMax` when there are more. */
   const timely = Effect.fnUntraced(function* (org_id: string, rows: ReadonlyArray<Fresh>) {
     if (rows.filter((row) => row.ended).length <= endedMax) return
-    const [all] = yield* sql<{ n: bigint }>`SELECT sum(cardinality(run_ids)) AS n FROM history_queue WHERE org_id = ${org_id}`
+    const [all] = yield* sql<{
+      n: bigint
+    }>`SELECT sum(cardinality(run_ids)) AS n FROM history_queue WHERE org_id = ${org_id}`
     return yield* behind(Number(all?.n ?? 0n))
   })
 
   const textsOf = (org_id: string, run_ids: ReadonlyArray<string>) => sql<RunText>`
-    SELECT ${runTextColumns(sql, "any")} FROM unnest(${texts(run_ids)}) AS n(run_id)
-    JOIN runs r ON r.org_id = ${org_id} AND r.run_id = n.run_id LEFT JOIN open_runs o ON o.run_id = r.run_id`
+    SELECT ${runTextColumns(sql, "any")} FROM runs r LEFT JOIN open_runs o ON o.run_id = r.run_id
+    WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(run_ids)})`
 
   /** Of each of what is sought those that have it. */
   const looked = Effect.fnUntraced(function* (

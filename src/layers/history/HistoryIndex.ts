@@ -66,6 +66,7 @@ interface Place {
 }
 
 const order = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+const byPlace = (a: RunId, b: RunId) => order(a.org_id, b.org_id) || order(a.run_id, b.run_id)
 const start: Place = { org_id: "", turn: 0n }
 /** What a step took, and behind which row the next one begins. */
 interface Taken {
@@ -147,12 +148,19 @@ export class HistoryIndex extends Context.Service<
       // Whoever cuts up runs has the room for himself.
       const alone = Semaphore.makeUnsafe(1)
 
-      const textsOf = (rows: ReadonlyArray<RunId>) => sql<RunText>`
-        SELECT ${runTextColumns(sql, "ended")}
-        FROM unnest(${texts(rows.map((row) => row.org_id))}, ${texts(rows.map((row) => row.run_id))}) WITH ORDINALITY AS n(org_id, run_id, place)
-        JOIN runs r USING (org_id, run_id) WHERE r.erased_at IS NULL ORDER BY n.place`
+      /** In the order of the rows. Looking for an organization's runs together takes half as long as for one after the other. */
+      const textsOf = (rows: ReadonlyArray<RunId>) => {
+        const of = [...Map.groupBy(rows, (row) => row.org_id)]
+        const ids = of.map(([, runs]) => runs.map((run) => run.run_id).join(" "))
+        return Effect.map(
+          sql<RunText>`
+            SELECT ${runTextColumns(sql, "ended")} FROM unnest(${texts(of.map(([org_id]) => org_id))}, ${texts(ids)}) AS n(org_id, run_ids)
+            JOIN runs r ON r.org_id = n.org_id AND r.run_id = ANY(string_to_array(n.run_ids, ' ')) WHERE r.erased_at IS NULL`,
+          (found) => found.toSorted(byPlace)
+        )
+      }
 
-      /** Rows are by organization and ascend. */
+      /** Rows are by organization and ascend, as they are written. */
       const draftsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<RunId>, of: ReadonlyArray<Family>) {
         const drafts = new Drafts(room, of)
         for (let from = 0; from < rows.length; from += pageMax) {
@@ -178,7 +186,7 @@ export class HistoryIndex extends Context.Service<
           ${last === undefined ? sql`` : sql`AND (org_id, turn) <= (${last.org_id}, ${last.turn})`} RETURNING org_id, run_ids`
         const taken = deleted
           .flatMap(({ org_id, run_ids }) => run_ids.map((run_id) => ({ org_id, run_id })))
-          .sort((a, b) => order(a.org_id, b.org_id) || order(a.run_id, b.run_id))
+          .sort(byPlace)
         const drafts = yield* draftsOf(taken, families)
         if (drafts.length > 0) yield* segments.write(drafts)
         return { taken, last: last ?? start }

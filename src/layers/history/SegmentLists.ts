@@ -162,8 +162,8 @@ export const segmentLists = Effect.gen(function* () {
     const run_ids = [...new Set(hits.map(({ row, number }) => known(row, number).run_id))]
     for (let from = 0; from < run_ids.length; from += pageMax) {
       const rows = yield* sql<RunText>`
-        SELECT ${runTextColumns(sql, "ended")} FROM unnest(${texts(run_ids.slice(from, from + pageMax))}) AS n(run_id)
-        JOIN runs r ON r.org_id = ${org_id} AND r.run_id = n.run_id`
+        SELECT ${runTextColumns(sql, "ended")} FROM runs r
+        WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(run_ids.slice(from, from + pageMax))})`
       for (const row of rows)
         placesIn(shortJson(row), words, seed).forEach((where, n) => unsure[n]?.flags.set(row.run_id, where))
     }

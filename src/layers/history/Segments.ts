@@ -9,7 +9,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { bigints, byteas, texts } from "../Columns.ts"
 import { type Pages, pagesOf, type Run, runsOf } from "../../schema/segments/Docs.ts"
-import { blocksFor, blocksOf, decoded, type Part, type Postings } from "../../schema/segments/Segment.ts"
+import { Writer } from "../../schema/segments/Bytes.ts"
+import { blocksOf, type Part } from "../../schema/segments/Merge.ts"
+import { blocksFor, decoded, type Postings } from "../../schema/segments/Segment.ts"
 
 /** Any number; nobody else's. */
 export const segmentsLock = 7_411_008
@@ -148,16 +150,18 @@ export const historySegments = Effect.gen(function* () {
       "page",
       all((m) => m.classes)
     )
+    const writer = new Writer(bytesAtOnce * 1.25)
     let waiting: Array<Bytes> = []
     let size = 0
     const flush = Effect.suspend(() => {
       const full = waiting
       waiting = []
       size = 0
-      return insert("history_blocks", "block", full)
+      // The statement has them all, copied, when it is done; as much memory again for each would be most of a join's work.
+      return Effect.map(insert("history_blocks", "block", full), () => writer.clear())
     })
     for (const [n, { parts, blocks }] of made.entries()) {
-      for (const { block, bytes } of blocksOf(parts, blocks)) {
+      for (const { block, bytes } of blocksOf(parts, blocks, writer)) {
         waiting.push({ segment: segments[n] ?? 0n, n: block, bytes })
         size += bytes.length
         if (size >= bytesAtOnce) yield* flush

@@ -1,5 +1,6 @@
 /**
  * Runs that wait for the index of history, many in a row: a row and its place in an index cost a run twice as much as its part of a turn's row.
+ * And what segments are made of stays in its row.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -24,4 +25,7 @@ export const queue = Effect.gen(function* () {
     FROM (SELECT org_id, run_id, (row_number() OVER (PARTITION BY org_id ORDER BY run_id) - 1) / ${runsOfRow}::int AS part FROM single_queue) q
     GROUP BY org_id, part ORDER BY org_id, part`
   yield* sql`DROP TABLE single_queue`
+  // Blocks of young segments are longer than what Postgres keeps in a row by itself; cut up and put elsewhere, each took three rows.
+  for (const table of ["history_blocks", "history_classes"])
+    yield* sql`ALTER TABLE ${sql.literal(table)} SET (toast_tuple_target = 8160)`
 })

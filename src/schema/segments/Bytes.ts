@@ -7,10 +7,15 @@ const chunkBytes = 65_536
 
 /** Bytes that grow. */
 export class Writer {
-  private bytes = new Uint8Array(chunkBytes)
+  private bytes: Uint8Array
+  private readonly chunk: number
   /** Where that begins which was put since the last time, and where it ends. */
   private start = 0
   private end = 0
+  constructor(chunk = chunkBytes) {
+    this.chunk = chunk
+    this.bytes = new Uint8Array(chunk)
+  }
   put(value: number) {
     if (this.end + 8 > this.bytes.length) this.grow()
     let rest = value
@@ -33,10 +38,15 @@ export class Writer {
   }
   private grow() {
     const kept = this.bytes.subarray(this.start, this.end)
-    this.bytes = new Uint8Array(Math.max(chunkBytes, kept.length * 2))
+    this.bytes = new Uint8Array(Math.max(this.chunk, kept.length * 2))
     this.bytes.set(kept)
     this.start = 0
     this.end = kept.length
+  }
+  /** What was taken may be overwritten: whoever needed it has copied it. */
+  clear() {
+    this.start = 0
+    this.end = 0
   }
   /** What was put since the last time. */
   take(): Uint8Array {

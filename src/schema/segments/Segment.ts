@@ -5,7 +5,7 @@
  * then how many runs have it, then each run's distance to the one before with three bits for where it stands. All numbers are
  * variable-length, seven bits a byte. Segments never change; joining some, or leaving runs out, makes a new one.
  */
-import { Reader, Writer } from "./Bytes.ts"
+import { Reader } from "./Bytes.ts"
 
 /** Terms are numbers of 48 bits. */
 export const termSpace = 2 ** 48
@@ -44,76 +44,6 @@ export const blocksFor = (terms: number, runs: number): number => {
   let blocks = 1
   while (blocks < blocksMax && blocks * bytes < terms * termBytes) blocks *= 2
   return blocks
-}
-
-/** A segment that becomes part of a new one: `runs[n]` is the new number of its run `n`, below 0 for one that is left out. */
-export interface Part {
-  readonly from: Postings
-  readonly runs: Int32Array
-}
-
-/**
- * The blocks of the new segment, in order; empty ones are left out. Within a part, numbers must grow with its own.
- * Lazy, so that a large one is written piece by piece.
- */
-export function* blocksOf(
-  parts: ReadonlyArray<Part>,
-  blocks: number
-): Generator<{ readonly block: number; readonly bytes: Uint8Array }> {
-  const cursors = new Uint32Array(parts.length)
-  const heads = Float64Array.from(parts, ({ from }) => from.terms[0] ?? termSpace)
-  const writer = new Writer()
-  const width = termSpace / blocks
-  const runs: Array<number> = []
-  for (let block = 0; block < blocks; block++) {
-    const end = (block + 1) * width
-    let last = block * width
-    let any = false
-    for (;;) {
-      let term = end
-      for (let n = 0; n < heads.length; n++) {
-        const head = heads[n] ?? end
-        if (head < term) term = head
-      }
-      if (term === end) break
-      runs.length = 0
-      for (let n = 0; n < heads.length; n++) {
-        const part = parts[n]
-        if (part === undefined || heads[n] !== term) continue
-        const at = cursors[n] ?? 0
-        taken(part, at, runs)
-        cursors[n] = at + 1
-        heads[n] = part.from.terms[at + 1] ?? termSpace
-      }
-      if (runs.length === 0) continue
-      if (!ascends(runs)) runs.sort((a, b) => a - b)
-      writer.put(term - last)
-      writer.put(runs.length)
-      let run = 0
-      for (const posting of runs) {
-        writer.put(posting - postingOf(run, 0))
-        run = runIn(posting)
-      }
-      last = term
-      any = true
-    }
-    if (any) yield { block, bytes: writer.take() }
-  }
-}
-
-/** Parts follow each other in time, but for runs that took long. */
-const ascends = (values: ReadonlyArray<number>): boolean => {
-  for (let n = 1; n < values.length; n++) if ((values[n] ?? 0) < (values[n - 1] ?? 0)) return false
-  return true
-}
-
-const taken = ({ from: { starts, postings }, runs }: Part, at: number, into: Array<number>) => {
-  const end = starts[at + 1] ?? 0
-  for (let p = starts[at] ?? 0; p < end; p++) {
-    const posting = postings[p] ?? 0
-    const run = runs[runIn(posting)] ?? -1
-    if (run >= 0) into.push(postingOf(run, flagsIn(posting)))
-  }
 }
 
 /** The postings of one term in a block of a segment with so many blocks; null when it isn't there. */
