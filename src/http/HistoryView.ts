@@ -51,17 +51,16 @@ const counted = (groups: ReadonlyArray<Group>, nameOf: (group: Group) => string)
 
 const sumOf = (groups: ReadonlyArray<Group>) => groups.reduce((sum, group) => sum + group.count, 0)
 
-/** `rows` holds one more than `limit` when there are more. */
+/** `rows`: the newest, up to `limit`. */
 export const historyText = (
   subject: SubjectView,
   rows: ReadonlyArray<MatchRow>,
   facts: Facts,
   limit: number
 ): string => {
-  const items = rows.slice(0, limit)
-  const truncated = rows.length > limit
   const { groups, count } = facts
-  const touches = items.flatMap((row) => touchOf(row.run_id, row.capability, row.status, row.created_at) ?? [])
+  const truncated = count > limit
+  const touches = rows.flatMap((row) => touchOf(row.run_id, row.capability, row.status, row.created_at) ?? [])
   const last_touch = touched(facts.touch)
   const last_contact = touched(facts.contact)
   const reusable = facts.reusable.map(reusableOf)
@@ -97,7 +96,7 @@ export const historyText = (
       in_flight
     })
   }
-  const texts = items.map(itemText).join(",")
+  const texts = rows.map(itemText).join(",")
   return `{"subject":${JSON.stringify(subject)},"items":[${texts}],${JSON.stringify(summary).slice(1)}`
 }
 

@@ -40,7 +40,7 @@ export const HistoryHandlers = HttpApiBuilder.group(
         const { org_id } = yield* CurrentCaller
         const limit = query.limit ?? listLimitDefault
         const subject = yield* subjectOf(query.q, query.kind)
-        const { matches, facts } = yield* timely(store.known(org_id, subject, limit + 1, not))
+        const { matches, facts } = yield* timely(store.known(org_id, subject, limit, not))
         return HttpServerResponse.text(historyText(subject, matches, facts, limit), { contentType: "application/json" })
       }),
 

@@ -6,7 +6,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { booleans, texts } from "../Columns.ts"
+import { texts } from "../Columns.ts"
 import type { Facts, Found } from "./Facts.ts"
 import { Finder } from "./Finder.ts"
 import type { IndexBehind } from "./FreshRuns.ts"
@@ -100,13 +100,13 @@ export class HistoryStore extends Context.Service<
         /** Its result need not be looked through. */
         readonly sure: boolean
       }
+      const idsOf = (sought: ReadonlyArray<Sought>) => sought.map((one) => one.run_id)
       const rowsOf = (org_id: string, sought: ReadonlyArray<Sought>) => sql<Shown>`
         SELECT r.run_id, coalesce(o.state, r.status) AS status, r.kind, r.capability, r.endpoint, r.provider, r.charged, r.created_at,
                r.input::text AS input, CASE WHEN r.capability IS NULL THEN r.plan::text END AS plan,
-               CASE WHEN NOT n.sure THEN ${jsonText(sql, "result", "whole")} END AS result
-        FROM unnest(${texts(sought.map((one) => one.run_id))}, ${booleans(sought.map((one) => one.sure))}) AS n(run_id, sure)
-        JOIN runs r ON r.org_id = ${org_id} AND r.run_id = n.run_id LEFT JOIN open_runs o ON o.run_id = r.run_id
-        WHERE r.erased_at IS NULL ORDER BY r.run_id DESC`
+               CASE WHEN r.run_id = ANY(${texts(idsOf(sought.filter((one) => !one.sure)))}) THEN ${jsonText(sql, "result", "whole")} END AS result
+        FROM runs r LEFT JOIN open_runs o ON o.run_id = r.run_id
+        WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(idsOf(sought))}) AND r.erased_at IS NULL ORDER BY r.run_id DESC`
 
       const matches = Effect.fnUntraced(function* (org_id: string, found: ReadonlyArray<Found>, subject: Subject) {
         const all: Array<MatchRow> = []
