@@ -91,7 +91,7 @@ export const fill = async (
   if (page.length > 0) await flush()
   await writing
   for (let left = 1; left > 0; await Bun.sleep(left > 0 ? 500 : 0)) {
-    const { rows } = await client.query("SELECT coalesce(sum(cardinality(run_ids)), 0)::int AS left FROM history_queue")
+    const { rows } = await client.query("SELECT coalesce(sum(runs), 0)::int AS left FROM history_queue")
     left = rows[0].left
     if (left > 0) say(`${left.toLocaleString("en")} runs wait to be indexed`)
   }

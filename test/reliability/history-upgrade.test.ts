@@ -119,7 +119,7 @@ test("the new version answers at once, and alike when all is indexed", async () 
   const moved = { ...source, databaseUrl: url }
   const doors = await startApp({ beside: moved, role: "http" })
   expect(await answers(org.over(doors))).toEqual([...before])
-  const [waiting] = await doors.sql("SELECT sum(cardinality(run_ids))::int AS n FROM history_queue")
+  const [waiting] = await doors.sql("SELECT sum(runs)::int AS n FROM history_queue")
   expect(waiting).toEqual({ n: 7 })
   const young = async () => (await org.over(doors).get(asked("late@four.example"))).body
   expect(await young()).toMatchObject({ count: 1, items: [{ run_id, status: "created" }] })

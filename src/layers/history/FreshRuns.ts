@@ -74,7 +74,7 @@ export const freshRuns = Effect.gen(function* () {
     if (rows.filter((row) => row.ended).length <= endedMax) return
     const [all] = yield* sql<{
       n: bigint
-    }>`SELECT sum(cardinality(run_ids)) AS n FROM history_queue WHERE org_id = ${org_id}`
+    }>`SELECT sum(runs) AS n FROM history_queue WHERE org_id = ${org_id}`
     return yield* behind(Number(all?.n ?? 0n))
   })
 

@@ -177,8 +177,8 @@ export class HistoryIndex extends Context.Service<
         if (!(yield* segments.lockIfFree)) return none
         const [last] = yield* sql<Place>`
           SELECT org_id, turn FROM (
-            SELECT org_id, turn, sum(cardinality(run_ids)) OVER (ORDER BY org_id, turn) AS runs FROM (
-              SELECT * FROM history_queue WHERE (org_id, turn) > (${after.org_id}, ${after.turn}) ORDER BY org_id, turn LIMIT ${stepMax}
+            SELECT org_id, turn, sum(runs) OVER (ORDER BY org_id, turn) AS runs FROM (
+              SELECT org_id, turn, runs FROM history_queue WHERE (org_id, turn) > (${after.org_id}, ${after.turn}) ORDER BY org_id, turn LIMIT ${stepMax}
             ) first
           ) q WHERE runs >= ${stepMax}::int ORDER BY runs LIMIT 1`
         const deleted = yield* sql<{ org_id: string; run_ids: ReadonlyArray<string> }>`
@@ -265,7 +265,7 @@ export class HistoryIndex extends Context.Service<
             WHERE r.finished_at IS NOT NULL AND r.erased_at IS NULL
             EXCEPT SELECT n.run_id FROM history_queue q, unnest(q.run_ids) AS n(run_id)
             WHERE q.org_id = ${org_id} AND n.run_id BETWEEN ${lost[0]} AND ${lost.at(-1)}
-          ) missing HAVING count(*) > 0 RETURNING cardinality(run_ids) AS runs`
+          ) missing HAVING count(*) > 0 RETURNING runs`
         return waiting[0]?.runs ?? 0
       })
 
