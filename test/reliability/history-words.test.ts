@@ -163,6 +163,37 @@ test("a run that is put into segments while a question is answered is in its ans
   }
 })
 
+test("no organization waits for ever behind a busy one, nor is one left behind when it is done", async () => {
+  const mine = newHand()
+  const wait = (org_id: string, runs: number) =>
+    Effect.flatMap(
+      SqlClient.SqlClient,
+      (sql) => sql`
+        INSERT INTO history_queue (org_id, run_ids)
+        SELECT ${org_id}, array_agg('run_' || n || '_' || part) FROM generate_series(1, 64) n, generate_series(1, ${runs}::int / 64) part GROUP BY part`
+    )
+  const work = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { index } = yield* HistoryIndex
+    // Nobody else indexes; what was waiting before is indexed.
+    yield* sql`SELECT pg_advisory_xact_lock(${segmentsLock})`
+    while ((yield* index) > 0);
+    yield* wait("org_z", 2_048)
+    const first = yield* index
+    // Early in the order, while the busy one's turn goes on.
+    yield* wait("org_a", 64)
+    const rest = [yield* index, yield* index, yield* index]
+    return [first, ...rest]
+  })
+  const steps = await mine.runPromise(
+    Effect.flatMap(SqlClient.SqlClient, (sql) =>
+      sql.withTransaction(Effect.flatMap(work, Effect.fail)).pipe(Effect.flip)
+    )
+  )
+  await mine.dispose()
+  expect(steps).toEqual([1_024, 1_024, 64, 0])
+})
+
 test("a run that was admitted and waits for its money is found", async () => {
   const mine = await app.tenant("1.00")
   // Of a process of its own: nothing that it asks waits behind the lane's turn.
