@@ -180,7 +180,7 @@ describe("beside a running service", () => {
   })
 })
 
-test("without a worker credits are stored, and the next worker applies each reference once", async () => {
+test.concurrent("without a worker credits are stored, and the next worker applies each reference once", async () => {
   const front = await startApp({ role: "http" })
   const to = await front.tenant()
   const args = ["credit", to.org_id, "4.00", "--note", "n", "--reference", "early"]
@@ -206,7 +206,7 @@ test("without a worker credits are stored, and the next worker applies each refe
   await front.stop()
 }, 60_000)
 
-test("show names what does not add up, and exits with 1; another wallet is none of its business", async () => {
+test.concurrent("show names what does not add up, and exits with 1; another wallet is none of its business", async () => {
   const broken = await startApp({ role: "all" })
   const [bad, good] = [await broken.tenant("1.00"), await broken.tenant("1.00")]
   await bad.run(verify())
@@ -234,7 +234,7 @@ test("show names what does not add up, and exits with 1; another wallet is none 
   await broken.stop()
 }, 60_000)
 
-test.if(backends.includes("redis"))("over Redis a credit is taken and answered, too", async () => {
+test.concurrent.if(backends.includes("redis"))("over Redis a credit is taken and answered, too", async () => {
   const redis = await startApp({ backend: "redis" })
   const to = await redis.tenant()
   const env = { DATABASE_URL: redis.databaseUrl, REDIS_URL: redis.settings["REDIS_URL"] ?? "" }
@@ -243,7 +243,7 @@ test.if(backends.includes("redis"))("over Redis a credit is taken and answered, 
   await redis.stop()
 })
 
-test("an empty database has nobody", async () => {
+test.concurrent("an empty database has nobody", async () => {
   const { code, body } = await admin(await freshDatabase(), "orgs", "--json")
   expect([code, body]).toEqual([0, { items: [], more: false }])
 })
