@@ -78,3 +78,9 @@ export const elementTexts = (json: string): ReadonlyArray<string> => {
   }
   return found
 }
+
+/** A body whose `texts` are JSON as the user wrote it, so that no digit is lost. */
+export const bodyOf = (members: Readonly<Record<string, unknown>>, texts: Readonly<Record<string, string>>): string => {
+  const own = Object.entries(members).map(([name, value]) => `"${name}":${JSON.stringify(value)}`)
+  return `{${[...own, ...Object.entries(texts).map(([name, text]) => `"${name}":${text}`)].join(",")}}`
+}

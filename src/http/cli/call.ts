@@ -2,9 +2,10 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { methods } from "../../schema/Endpoint.ts"
+import { bodyOf } from "../../schema/JsonText.ts"
 import * as Money from "../../schema/Money.ts"
 import { inputFlags, jsonOf, runInput, stdinArgument } from "./input.ts"
-import { bodyOf, spend, spendingFlags } from "./spending.ts"
+import { spend, spendingFlags } from "./spending.ts"
 
 const object = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.optional, Flag.map(Option.getOrNull))

@@ -4,8 +4,9 @@
  * The service is asked to answer within a second, so that the run's id is known early: from then on it is only read. Ctrl-C leaves
  * it running, and says how to come back.
  */
-import { Clock, Effect, Fiber, Option, Ref, Schema } from "effect"
-import { isFinal, RunStatus } from "../../schema/Run.ts"
+import { Clock, Effect, Fiber, Ref } from "effect"
+import { isFinal } from "../../schema/Run.ts"
+import { type KnownRun, runIn } from "../api/KnownRun.ts"
 import { type Answer, Client } from "../client/Client.ts"
 import { CommandFailed } from "../client/CommandFailed.ts"
 import { type Exit, exitOfError, exits, fail } from "./exits.ts"
@@ -25,22 +26,10 @@ const breathMillis = 250
 /** What an answer may take beside the waiting. */
 const slackSeconds = 30
 
-const Known = Schema.fromJsonString(
-  Schema.Struct({
-    run_id: Schema.String,
-    status: RunStatus,
-    hints: Schema.optionalKey(Schema.Array(Schema.String)),
-    error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
-  })
-)
-type Known = typeof Known.Type
-/** What is known of the run that an answer shows; null when it shows none. */
-export const runIn = (text: string): Known | null => Option.getOrNull(Schema.decodeUnknownOption(Known)(text))
-
 export const waitCommand = (run_id: string) => `rungate runs wait ${run_id}`
 
 /** A run that is over without success, or is not over; null for one that succeeded. */
-export const outcomeOf = (run: Known): CommandFailed | null => {
+export const outcomeOf = (run: KnownRun): CommandFailed | null => {
   if (!isFinal(run.status))
     return fail("pending", `The run is still executing. Wait for it with: ${waitCommand(run.run_id)}`)
   if (run.status === "succeeded") return null

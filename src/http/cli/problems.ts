@@ -1,26 +1,9 @@
 /** A public error as a sentence that says what to do, and the exit code it means. */
-import { Option, Schema } from "effect"
-import { Detail } from "../../schema/Errors.ts"
+import type { PublicError } from "../api/PublicError.ts"
 import type { CommandFailed } from "../client/CommandFailed.ts"
 import type { CredentialsShape } from "./Credentials.ts"
 import { exitOfError, fail } from "./exits.ts"
 import { spoken } from "./spoken.ts"
-
-export const PublicError = Schema.Struct({
-  error: Schema.Struct({
-    code: Schema.String,
-    message: Schema.String,
-    details: Schema.optionalKey(Schema.Array(Detail))
-  }),
-  request_id: Schema.optionalKey(Schema.String)
-})
-export type PublicError = typeof PublicError.Type
-
-const decode = Schema.decodeUnknownOption(PublicError)
-const decodeText = Schema.decodeUnknownOption(Schema.fromJsonString(PublicError))
-/** Null when it is none. */
-export const publicError = (value: unknown): PublicError | null => Option.getOrNull(decode(value))
-export const publicErrorIn = (text: string): PublicError | null => Option.getOrNull(decodeText(text))
 
 const guard = "`rungate spend-guard` shows the limits and sets them."
 const find = "`rungate discover 'what you need'` finds what there is."

@@ -1,10 +1,11 @@
 /** `rungate run <capability> -i '{…}'`: runs a capability and waits for its result. */
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { bodyOf } from "../../schema/JsonText.ts"
 import * as Money from "../../schema/Money.ts"
 import { strategies } from "../../schema/Routing.ts"
 import { inputFlags, runInput, stdinArgument } from "./input.ts"
-import { bodyOf, spend, spendingFlags } from "./spending.ts"
+import { spend, spendingFlags } from "./spending.ts"
 
 export const run = Command.make(
   "run",

@@ -5,12 +5,13 @@
  */
 import { Effect, Option, Schema } from "effect"
 import { Flag } from "effect/cli"
+import { publicErrorIn } from "../api/PublicError.ts"
 import type { Answer } from "../client/Client.ts"
 import type { CommandFailed } from "../client/CommandFailed.ts"
 import { elementTexts, memberText } from "../../schema/JsonText.ts"
 import { Credentials } from "./Credentials.ts"
 import { fail } from "./exits.ts"
-import { failureFor, publicErrorIn } from "./problems.ts"
+import { failureFor } from "./problems.ts"
 import { Screen, type ScreenShape } from "./Screen.ts"
 
 /** How data is printed: tables where a person looks, unless a flag says otherwise. */

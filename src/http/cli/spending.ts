@@ -2,9 +2,10 @@
 import { Config, Effect, Option } from "effect"
 import { Flag } from "effect/cli"
 import * as Money from "../../schema/Money.ts"
+import { runIn } from "../api/KnownRun.ts"
 import type { CommandFailed } from "../client/CommandFailed.ts"
 import type { Client } from "../client/Client.ts"
-import { conclude, deliver, leftBy, runIn } from "./execution.ts"
+import { conclude, deliver, leftBy } from "./execution.ts"
 import { fail } from "./exits.ts"
 import { Journal } from "./Journal.ts"
 import type * as Quotes from "./quote.ts"
@@ -59,12 +60,6 @@ export interface Request {
   readonly capNeeded: boolean
   /** Free. Loaded where it is needed. */
   readonly quote: (module: typeof Quotes) => Effect.Effect<Quotes.Quote, CommandFailed, Client>
-}
-
-/** A body whose `texts` are JSON as the user wrote it, so that no digit is lost. */
-export const bodyOf = (members: Readonly<Record<string, unknown>>, texts: Readonly<Record<string, string>>): string => {
-  const own = Object.entries(members).map(([name, value]) => `"${name}":${JSON.stringify(value)}`)
-  return `{${[...own, ...Object.entries(texts).map(([name, text]) => `"${name}":${text}`)].join(",")}}`
 }
 
 const quoting = Effect.promise(() => import("./quote.ts"))

@@ -6,9 +6,10 @@
  */
 import { Context, Effect, Layer, type Redacted } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
+import { publicError } from "../api/PublicError.ts"
 import { Credentials } from "../cli/Credentials.ts"
 import { fail } from "../cli/exits.ts"
-import { failureFor, publicError } from "../cli/problems.ts"
+import { failureFor } from "../cli/problems.ts"
 import { Screen } from "../cli/Screen.ts"
 import type { CommandFailed } from "./CommandFailed.ts"
 import type { RungateClient } from "./Rungate.ts"

@@ -1,0 +1,160 @@
+/**
+ * Runs as the tools show them, and the tools that read, await and cancel one.
+ *
+ * How a run is started depends on who remembers it: http/cli/mcpRun.ts has a journal, http/McpCaller.ts only the API's own memory.
+ */
+import { Effect, Fiber, Ref } from "effect"
+import { bodyOf, memberText } from "../../schema/JsonText.ts"
+import * as Money from "../../schema/Money.ts"
+import { isFinal } from "../../schema/Run.ts"
+import { runIn } from "../api/KnownRun.ts"
+import { advice, answered, refusal, refusalIn, unanswered, withMembers } from "./Answers.ts"
+import { Progress } from "./Register.ts"
+import { type Answer, Service } from "./Service.ts"
+import type { Answered } from "./Tool.ts"
+import { resultCharsMax, type RunArguments, waitSecondsDefault } from "./Tools.ts"
+
+/** Often enough that a host which counts from the last sign of life never gives up. */
+const tellSeconds = 2
+
+/** The body of POST /v1/run as JSON text. */
+export const runBody = ({
+  input,
+  path,
+  query,
+  max_cost,
+  routing = {},
+  include_raw,
+  ...target
+}: RunArguments): string => {
+  const { capability, provider, endpoint, method } = target
+  return bodyOf(
+    Object.fromEntries(
+      Object.entries({
+        capability,
+        provider,
+        endpoint,
+        method,
+        path,
+        query,
+        routing: { ...routing, max_cost: Money.usd(max_cost) },
+        response: include_raw === undefined ? undefined : { include_raw }
+      }).filter(([, value]) => value !== undefined)
+    ),
+    { input: JSON.stringify(input) }
+  )
+}
+
+/** What a person calls it. */
+export const titleOf = ({ capability, provider = "", endpoint = "" }: RunArguments): string =>
+  capability ?? `${provider} ${endpoint}`.trim()
+
+/** What is left to spend, as JSON text; null when nobody can say. */
+const walletText = Effect.gen(function* () {
+  const { send } = yield* Service
+  const answer = yield* Effect.option(send("GET", "/v1/wallet"))
+  return answer._tag === "Some" && answer.value.status === 200 ? answer.value.text : "null"
+})
+
+/** A run's text with a long result cut down to the piece that begins at `from`. */
+const inPieces = (text: string, run_id: string, from: number | null) => {
+  const result = memberText(text, "result")
+  if (result === null || (from === null && result.length <= resultCharsMax)) return { text, next: undefined }
+  const start = from ?? 0
+  const end = start + resultCharsMax
+  const next_from = end < result.length ? end : null
+  const { result: _, ...run }: Record<string, unknown> = JSON.parse(text)
+  const part = { text: result.slice(start, end), from: start, next_from, chars: result.length }
+  return {
+    text: withMembers(JSON.stringify(run), { result_part: JSON.stringify(part) }),
+    next:
+      next_from === null
+        ? undefined
+        : `The result is long: read on with get_run ${JSON.stringify({ run_id, result_from: next_from })}.`
+  }
+}
+
+/** A run as a tool answers it: with what is left in the wallet, and how to go on. */
+const shown = Effect.fnUntraced(function* (
+  name: string,
+  text: string,
+  { from = null, idempotency_key }: { readonly from?: number | null; readonly idempotency_key?: string }
+) {
+  const run = runIn(text)
+  if (run === null) {
+    const message = "The service answered no run; is it as new as this?"
+    return yield* refusal(name, { code: "unexpected_answer", message })
+  }
+  const pieces = inPieces(text, run.run_id, from)
+  const waiting = JSON.stringify({ run_id: run.run_id, wait_seconds: waitSecondsDefault })
+  const next = isFinal(run.status)
+    ? (pieces.next ?? (yield* advice(run.error?.code ?? "", name))[0])
+    : `The run is ${run.status}: wait for it with get_run ${waiting}.`
+  return answered(
+    name,
+    withMembers(pieces.text, {
+      idempotency_key: idempotency_key === undefined ? undefined : JSON.stringify(idempotency_key),
+      wallet: yield* walletText,
+      next: next === undefined ? undefined : JSON.stringify(next)
+    })
+  )
+})
+
+/** The answer to `run` that says the last word. `hint` is for an error that made no run. */
+export const ranAs = Effect.fnUntraced(function* (
+  answer: Answer,
+  idempotency_key: string,
+  unsettled: { readonly hint?: string; readonly idempotency_key?: string } = {}
+) {
+  const run = runIn(answer.text)
+  if (run === null) return (yield* refusalIn("run", answer, unsettled)) ?? answered("run", answer.text)
+  const one = yield* shown("run", answer.text, { idempotency_key })
+  const ended: Answered = { ...one, failed: one.failed || (isFinal(run.status) && run.status !== "succeeded") }
+  return ended
+})
+
+/** Says every now and then that the call is alive. */
+export const telling = Effect.fnUntraced(function* <A, E, R>(
+  title: string,
+  work: (named: (run_id: string) => Effect.Effect<void>) => Effect.Effect<A, E, R>
+) {
+  const tell = yield* Progress
+  const known = yield* Ref.make("waiting for the service")
+  const say = Effect.flatMap(Ref.get(known), (what) => tell(`${title}: ${what}`))
+  const ticker = yield* Effect.forkChild(Effect.forever(Effect.andThen(Effect.sleep(`${tellSeconds} seconds`), say)))
+  const named = (run_id: string) => Effect.andThen(Ref.set(known, `${run_id} is under way`), say)
+  return yield* Effect.ensuring(work(named), Fiber.interrupt(ticker))
+})
+
+export const getRunTool = Effect.fnUntraced(function* (given: {
+  readonly run_id: string
+  readonly wait_seconds?: number
+  readonly result_from?: number
+}) {
+  const { waitFor } = yield* Service
+  const { run_id, wait_seconds = 0, result_from = null } = given
+  return yield* telling("get_run", (named) =>
+    Effect.andThen(wait_seconds > 0 ? named(run_id) : Effect.void, waitFor(run_id, wait_seconds))
+  ).pipe(
+    Effect.flatMap((answer) =>
+      Effect.flatMap(refusalIn("get_run", answer), (refused) =>
+        refused === null ? shown("get_run", answer.text, { from: result_from }) : Effect.succeed(refused)
+      )
+    ),
+    Effect.catch((error) => unanswered("get_run", error))
+  )
+})
+
+export const cancelRunTool = Effect.fnUntraced(function* ({ run_id }: { readonly run_id: string }) {
+  const { send, onCancelled } = yield* Service
+  return yield* send("POST", `/v1/runs/${encodeURIComponent(run_id)}/cancel`).pipe(
+    Effect.flatMap((answer) =>
+      Effect.flatMap(refusalIn("cancel_run", answer), (refused) =>
+        refused === null
+          ? Effect.andThen(onCancelled(run_id), shown("cancel_run", answer.text, {}))
+          : Effect.succeed(refused)
+      )
+    ),
+    Effect.catch((error) => unanswered("cancel_run", error))
+  )
+})
