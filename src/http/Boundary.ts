@@ -110,6 +110,10 @@ const isRun = (response: HttpServerResponse.HttpServerResponse) => response.head
 const isPage = (response: HttpServerResponse.HttpServerResponse) =>
   response.body._tag === "Uint8Array" && response.body.contentType.startsWith("text/html")
 
+/** An error of the Model Context Protocol, whose clients know no other form. */
+const isMessage = (response: HttpServerResponse.HttpServerResponse) =>
+  textOf(response)?.startsWith('{"jsonrpc":') === true
+
 export const Boundary = HttpRouter.middleware(
   (httpEffect) =>
     Effect.gen(function* () {
@@ -128,7 +132,7 @@ export const Boundary = HttpRouter.middleware(
         })
       )
       const finished =
-        response.status < 400 || isRun(response) || isPage(response)
+        response.status < 400 || isRun(response) || isPage(response) || isMessage(response)
           ? response
           : finishError(response, request_id, (request.headers["accept"] ?? "").includes("application/problem+json"))
       const named = HttpServerResponse.setHeader(finished, "x-request-id", request_id)

@@ -1,5 +1,5 @@
 /**
- * The process's socket: `Bun.serve` as a Layer, over the routes of the whole API.
+ * The process's socket: `Bun.serve` as a Layer, over the routes of the whole API, and the tools that call them.
  *
  * Closing it answers every waiter with its run as it stands, refuses new requests and waits for open ones, within a bound.
  */
@@ -22,6 +22,7 @@ import { TopUpsHandlers } from "./handlers/TopUps.ts"
 import { WalletHandlers } from "./handlers/Wallet.ts"
 import { JoinRoute, type JoinServices } from "./Join.ts"
 import { Limits } from "./Limits.ts"
+import { isMcp, mcpHandler } from "./Mcp.ts"
 import { NotFound } from "./NotFound.ts"
 import { ReturnPages } from "./ReturnPages.ts"
 import { SystemRoutes, type SystemServices } from "./System.ts"
@@ -75,10 +76,11 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
       const waiters = yield* Waiters
       const httpEffect = yield* HttpRouter.toHttpEffect(Routes)
       const context = yield* Effect.context<RouteServices>()
-      const handler = HttpEffect.toWebHandlerWith<
+      const api = HttpEffect.toWebHandlerWith<
         RouteServices,
         RouteServices | Scope.Scope | HttpServerRequest.HttpServerRequest
       >(context)(httpEffect)
+      const mcp = yield* mcpHandler(api)
       const server = yield* Effect.acquireRelease(
         Effect.try({
           try: () =>
@@ -88,7 +90,7 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
               idleTimeout: idleSeconds,
               // Above the boundary's limit, which answers with a body; this one only cuts off what is absurd.
               maxRequestBodySize: 8 * bodyBytesMax,
-              fetch: (request) => handler(request)
+              fetch: (request) => (isMcp(request) ? mcp(request) : api(request))
             }),
           catch: () =>
             new PortTaken({ message: `Can't listen on ${host}:${port}; is another process there? Set PORT or HOST.` })

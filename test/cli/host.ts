@@ -1,7 +1,9 @@
-/** An agent host that has started `rungate mcp`: the reference client of the protocol, which holds every answer against the tool's own schema. */
+/** An agent host that has started `rungate mcp`, or was given the address of a service: the reference client of the protocol, which holds every answer against the tool's own schema. */
 import { expect } from "bun:test"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import type { Environment } from "./shell.ts"
 
@@ -31,9 +33,7 @@ export interface Host {
 
 const clients: Array<Client> = []
 
-/** An agent host that has started the command. */
-export const hostOf = async (command: string, args: ReadonlyArray<string>, env: Environment): Promise<Host> => {
-  const transport = new StdioClientTransport({ command, args: [...args], env: { ...env }, stderr: "ignore" })
+const hostOver = async (transport: Transport): Promise<Omit<Host, "pid">> => {
   const client = new Client({ name: "test", version: "1" })
   const noise: Array<string> = []
   Object.assign(client, { onerror: (error: unknown) => void noise.push(String(error)) })
@@ -50,7 +50,19 @@ export const hostOf = async (command: string, args: ReadonlyArray<string>, env: 
     expect(JSON.parse(text)).toEqual(answer.structuredContent)
     return { failed: answer.isError === true, body: answer.structuredContent, text }
   }
-  return { client, pid: transport.pid ?? 0, tools, noise, call }
+  return { client, tools, noise, call }
+}
+
+/** An agent host that has started the command. */
+export const hostOf = async (command: string, args: ReadonlyArray<string>, env: Environment): Promise<Host> => {
+  const transport = new StdioClientTransport({ command, args: [...args], env: { ...env }, stderr: "ignore" })
+  return { ...(await hostOver(transport)), pid: transport.pid ?? 0 }
+}
+
+/** An agent host that was given the address of a service, and maybe a key. */
+export const remoteHostOf = (url: string, key: string | null): Promise<Omit<Host, "pid">> => {
+  const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` }
+  return hostOver(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }))
 }
 
 /** A promise, and what keeps it. */

@@ -58,7 +58,7 @@ export const runTool = Effect.fnUntraced(function* (given: RunArguments, oneByOn
     deliver(order.entry, order.before, { seconds: wait_seconds, async: false, onNamed })
   ).pipe(
     Effect.flatMap((answer) => ranAs(answer, idempotency_key)),
-    Effect.catch((error) => unanswered("run", noAnswer(error), idempotency_key)),
+    Effect.catch((error) => unanswered("run", noAnswer(error), { idempotency_key })),
     Effect.ensuring(letGo)
   )
 })

@@ -5,7 +5,8 @@
  * the end of the conversation: what is being answered gets a moment, and then the process is over.
  */
 import { Deferred, Effect, Layer, Logger, Stdio, Stream } from "effect"
-import { McpProtocol, McpServer } from "effect/ai"
+import { McpServer } from "effect/ai"
+import { about } from "../mcp/Protocols.ts"
 import { registerResources, registerTools } from "../mcp/Register.ts"
 import { instructions } from "../mcp/Tools.ts"
 import { carriedOut } from "./mcpTools.ts"
@@ -15,18 +16,6 @@ import { Screen } from "./Screen.ts"
 const lineCharsMax = 8 * 1024 * 1024
 /** Answers that are ready leave in that time; a run that is waited for goes on without us. */
 const graceSeconds = 1
-
-/** Newest first: a host that offers none of them is answered with the newest that has sessions. */
-const protocols = [
-  McpProtocol.v2025_11_25,
-  McpProtocol.v2025_06_18,
-  McpProtocol.v2025_03_26,
-  McpProtocol.v2024_11_05,
-  McpProtocol.v2026_07_28
-] as const
-
-/** As long as this process lives, and hosts ask anew when they start another. */
-const unchanging = { ttl: "1 hour", cacheScope: "private" } as const
 
 type Line = { readonly text: string } | { readonly code: number; readonly message: string }
 
@@ -103,12 +92,9 @@ export const serveStdio = Effect.fnUntraced(function* (version: string) {
   const ended = yield* Deferred.make<void>()
   const screen = yield* Screen
   const server = McpServer.layerStdio({
-    name: "rungate",
+    ...about,
     version,
-    description: "A paid execution front door for data and outreach jobs",
     instructions,
-    protocols,
-    cacheHints: { discover: unchanging, tools: unchanging, resourceTemplates: unchanging },
     registrations
   }).pipe(
     Layer.provide(Layer.effect(Stdio.Stdio, messagesOnly(ended))),

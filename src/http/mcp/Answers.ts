@@ -53,6 +53,9 @@ export interface Told {
   readonly hint?: string | undefined
 }
 
+/** Of a run whose end nobody knows. */
+export type Unsettled = Pick<Told, "idempotency_key" | "hint">
+
 /** For the tool `name`. */
 export const refusal = Effect.fnUntraced(function* (name: string, told: Told) {
   const { code, message, details, request_id, idempotency_key, hint } = told
@@ -69,11 +72,7 @@ export const refusal = Effect.fnUntraced(function* (name: string, told: Told) {
 })
 
 /** An answer that is an error; null for one that is none. A run's own answer is none, however it ended. */
-export const refusalIn = Effect.fnUntraced(function* (
-  name: string,
-  answer: Answer,
-  more: Pick<Told, "idempotency_key" | "hint"> = {}
-) {
+export const refusalIn = Effect.fnUntraced(function* (name: string, answer: Answer, more: Unsettled = {}) {
   if (answer.status < 400) return null
   const { url, missing } = yield* Service
   const found = publicErrorIn(answer.text)
@@ -92,8 +91,8 @@ export const refusalIn = Effect.fnUntraced(function* (
 })
 
 /** No answer came. */
-export const unanswered = (name: string, { code, message }: NoAnswer, idempotency_key?: string) =>
-  refusal(name, { code, message, idempotency_key })
+export const unanswered = (name: string, { code, message }: NoAnswer, more: Unsettled = {}) =>
+  refusal(name, { code, message, ...more })
 
 /** The text of a JSON object that has members, with more behind them. */
 export const withMembers = (text: string, members: Readonly<Record<string, string | undefined>>): string => {

@@ -1,14 +1,14 @@
 /**
  * Runs as the tools show them, and the tools that read, await and cancel one.
  *
- * How a run is started depends on who remembers it: http/cli/mcpRun.ts has a journal, http/McpCaller.ts only the API's own memory.
+ * How a run is started depends on who remembers it: http/cli/mcpRun.ts has a journal, ForgetfulRun.ts only the API's own memory.
  */
 import { Effect, Fiber, Ref } from "effect"
 import { bodyOf, memberText } from "../../schema/JsonText.ts"
 import * as Money from "../../schema/Money.ts"
 import { isFinal } from "../../schema/Run.ts"
 import { runIn } from "../api/KnownRun.ts"
-import { advice, answered, refusal, refusalIn, unanswered, withMembers } from "./Answers.ts"
+import { advice, answered, refusal, refusalIn, unanswered, type Unsettled, withMembers } from "./Answers.ts"
 import { Progress } from "./Register.ts"
 import { type Answer, Service } from "./Service.ts"
 import type { Answered } from "./Tool.ts"
@@ -100,12 +100,8 @@ const shown = Effect.fnUntraced(function* (
   )
 })
 
-/** The answer to `run` that says the last word. `hint` is for an error that made no run. */
-export const ranAs = Effect.fnUntraced(function* (
-  answer: Answer,
-  idempotency_key: string,
-  unsettled: { readonly hint?: string; readonly idempotency_key?: string } = {}
-) {
+/** The answer to `run` that says the last word; `unsettled` is for an error that shows no run. */
+export const ranAs = Effect.fnUntraced(function* (answer: Answer, idempotency_key: string, unsettled: Unsettled = {}) {
   const run = runIn(answer.text)
   if (run === null) return (yield* refusalIn("run", answer, unsettled)) ?? answered("run", answer.text)
   const one = yield* shown("run", answer.text, { idempotency_key })

@@ -1,8 +1,8 @@
 /**
  * The nine tools: few verbs over the whole catalog, not one tool per capability, and always in this order.
  *
- * Names, words, parameters and answers are those of the API contract. Nothing here knows how a tool is carried out (stdio does it
- * with http/cli/mcpTools.ts) or over which transport.
+ * Names, words, parameters and answers are those of the API contract. Nothing here knows how a tool is carried out (CarriedOut.ts
+ * does it) or over which transport.
  */
 import { Schema } from "effect"
 import { methods } from "../../schema/Endpoint.ts"
@@ -152,15 +152,24 @@ const RunParameters = Schema.Struct({
 })
 export type RunArguments = typeof RunParameters.Type
 
-export const run = tool({
-  name: "run",
-  title: "Run, and pay for it",
-  description:
-    "Run a capability, or call a provider's raw endpoint, and wait for the result. SPENDS MONEY from the prepaid wallet, at most max_cost (billing.charged says how much); some capabilities act on the outside world (send a message, register a domain). Failures are not charged. Ask history first whether the answer was bought before. If the answer has done: false the run goes on: follow next, don't start it again. A call with the same arguments as one whose end was not seen yet joins that run instead of paying twice; to run the same on purpose once more, give an idempotency_key of your own.",
-  parameters: RunParameters,
-  answers: [SentRun],
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }
-})
+const runAs = (repeated: string) =>
+  tool({
+    name: "run",
+    title: "Run, and pay for it",
+    description: `Run a capability, or call a provider's raw endpoint, and wait for the result. SPENDS MONEY from the prepaid wallet, at most max_cost (billing.charged says how much); some capabilities act on the outside world (send a message, register a domain). Failures are not charged. Ask history first whether the answer was bought before. If the answer has done: false the run goes on: follow next, don't start it again. ${repeated}`,
+    parameters: RunParameters,
+    answers: [SentRun],
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }
+  })
+
+export const run = runAs(
+  "A call with the same arguments as one whose end was not seen yet joins that run instead of paying twice; to run the same on purpose once more, give an idempotency_key of your own."
+)
+
+/** Where nobody but the service remembers what was sent. */
+export const forgetfulRun = runAs(
+  "Every call is a run of its own, also with the same arguments, unless it has the idempotency_key of an earlier one: give one of your own, and a call whose answer was lost can be made again without paying twice."
+)
 
 export const getRun = tool({
   name: "get_run",

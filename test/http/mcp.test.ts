@@ -1,0 +1,405 @@
+/**
+ * `POST /mcp` as agent hosts have it: a real service, asked by the reference client of the protocol over HTTP, and by requests that no
+ * client would send. What it answers must be what its schemas promise, one caller is nothing to another, and nothing is paid twice.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { join } from "node:path"
+import { type App, startApp, type Tenant, until } from "../app.ts"
+import { type Arguments, closeHosts, type Host, hostOf, type Json, remoteHostOf, signal } from "../cli/host.ts"
+import { makeId } from "../../src/schema/Ids.ts"
+
+type Remote = Omit<Host, "pid">
+
+const verify = (email: string, more: Arguments = {}) => ({
+  capability: "email.verify",
+  input: { email },
+  max_cost: "0.05",
+  ...more
+})
+const publicUrl = "https://rungate.example"
+
+let app: App
+/** The same service, which counts requests and has a public address. */
+let strict: App
+let org: Tenant
+let host: Remote
+beforeAll(async () => {
+  // One run at a time: the second waits, and can be cancelled.
+  app = await startApp({ settings: { RUNGATE_CONCURRENCY: "1" } })
+  strict = await startApp({
+    beside: app,
+    role: "http",
+    settings: { RUNGATE_RATE_LIMIT: "5", RUNGATE_PUBLIC_URL: publicUrl }
+  })
+  org = await app.tenant("25.00")
+  host = await remoteHostOf(app.url, org.key)
+}, 60_000)
+afterAll(async () => {
+  await closeHosts()
+  await app.books()
+  await strict.stop()
+  await app.stop()
+})
+
+const chargesOf = async (tenant: Tenant) => (await tenant.ledger()).filter(({ type }) => type === "settle").length
+const final = (run_id: string) =>
+  until(
+    "the run ends",
+    () => org.get(`/v1/runs/${run_id}?wait=10`),
+    ({ body }) => body.done === true
+  )
+
+interface Post {
+  readonly url?: string
+  readonly key?: string | null
+  readonly headers?: Record<string, string>
+  readonly signal?: AbortSignal
+}
+/** A request as it is, without a client's help. */
+const post = (message: unknown, { url = app.url, key = null, headers = {}, ...more }: Post = {}) =>
+  fetch(`${url}/mcp`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2025-11-25",
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...headers
+    },
+    body: typeof message === "string" ? message : JSON.stringify(message),
+    ...more
+  })
+const calling = (name: string, given: Arguments = {}, id: number | string = 1, more: Arguments = {}) => ({
+  jsonrpc: "2.0",
+  id,
+  method: "tools/call",
+  params: { name, arguments: given, ...more }
+})
+const hello = {
+  jsonrpc: "2.0",
+  id: 0,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } }
+}
+
+describe("the tools", () => {
+  test("are those of rungate mcp; only run says that nobody but the service remembers it", async () => {
+    const main = join(import.meta.dir, "..", "..", "src", "main.ts")
+    const environment = { RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key, PATH: process.env["PATH"] ?? "" }
+    const local = await hostOf(process.execPath, [main, "mcp"], environment)
+    const shown = ({ tools }: Remote) =>
+      tools.map(({ description, ...one }) => (one.name === "run" ? one : { ...one, description }))
+    expect(shown(host)).toEqual(shown(local))
+    const words = ({ tools }: Remote) =>
+      tools.find(({ name }) => name === "run")?.description?.split(" follow next, ") ?? []
+    expect(words(host)[0]).toBe(words(local)[0] ?? "")
+    expect(words(host)[1]).toContain("Every call is a run of its own")
+    expect(await host.client.listResourceTemplates()).toEqual(await local.client.listResourceTemplates())
+    expect(host.client.getInstructions()).toStartWith(local.client.getInstructions() ?? "nothing")
+  })
+
+  test("find, inspect, run once, and know what was bought", async () => {
+    const { body: found } = await host.call("discover", { query: "verify an e-mail address", limit: 3, kind: null })
+    expect(found.items).toHaveLength(3)
+    expect((await host.call("inspect", { capability: "email.verify" })).body.capability).toBe("email.verify")
+
+    const before = await org.wallet()
+    const ran = await host.call("run", verify("ada@example.com"))
+    expect(ran).toMatchObject({ failed: false, body: { status: "succeeded", billing: { charged: "0.003" } } })
+    expect(await chargesOf(org)).toBe(1)
+    const after = await org.wallet()
+    expect(ran.body.wallet).toEqual(after)
+    expect([Number(before.balance) - Number(after.balance), after.reserved]).toEqual([expect.closeTo(0.003, 6), "0.00"])
+
+    const { body: read } = await host.call("get_run", { run_id: ran.body.run_id })
+    expect([read.result, read.wallet]).toEqual([ran.body.result, after])
+    const { body: listed } = await host.call("list_runs", { limit: 5 })
+    expect(listed.items.map(({ run_id }: Json) => run_id)).toEqual([ran.body.run_id])
+    const { body: known } = await host.call("history", { q: "ada@example.com" })
+    expect(known.reusable[0].run_id).toBe(ran.body.run_id)
+    const { body: wallet } = await host.call("wallet", { transactions: 1 })
+    expect(wallet).toMatchObject({ ...after, spend_guard: { per_run_limit: null } })
+    expect(wallet.transactions).toEqual((await org.ledger()).slice(0, 1))
+    expect((await host.call("list_providers", { limit: 2 })).body.items).toHaveLength(2)
+
+    const uri = `rungate://runs/${ran.body.run_id}`
+    const { contents } = await host.client.readResource({ uri })
+    expect(JSON.parse((contents[0] as Json).text).run_id).toBe(ran.body.run_id)
+  })
+
+  test("answer what went wrong with the API's error, what to do, and no charge", async () => {
+    const before = [await org.wallet(), await chargesOf(org)]
+    const { max_cost: _, ...uncapped } = verify("ada@example.com")
+    const cases: ReadonlyArray<readonly [string, Arguments, string]> = [
+      ["run", uncapped, "invalid_request"],
+      ["run", verify("ada@example.com", { max_cost: 0.05 }), "invalid_request"],
+      ["run", verify("ada@example.com", { max_cost: "0.0001" }), "provider_not_available"],
+      ["run", verify("ada@example.com", { input: {} }), "invalid_request"],
+      ["run", verify("error@sandbox.test"), "provider_error"],
+      ["inspect", { capability: "no.such" }, "capability_not_found"],
+      ["history", {}, "invalid_request"],
+      ["get_run", { run_id: "run_nothing" }, "invalid_request"]
+    ]
+    for (const [name, given, code] of cases) {
+      const { failed, body } = await host.call(name, given)
+      expect([name, given, failed, body.error.code]).toEqual([name, given, true, code])
+    }
+    const { body } = await host.call("run", uncapped)
+    expect([body.error.details[0].path, body.error.hints.join()]).toEqual([
+      "max_cost",
+      expect.stringContaining('"0.05"')
+    ])
+    await org.post("/v1/spend-guard", { per_run_limit: "0.001" })
+    const { body: blocked } = await host.call("run", verify("ada@example.com"))
+    expect(blocked).toMatchObject({ status: "blocked", error: { code: "cost_limit_exceeded" } })
+    expect(blocked.next).toContain("needs a person")
+    await org.post("/v1/spend-guard", { per_run_limit: null })
+    expect([await org.wallet(), await chargesOf(org)]).toEqual(before as Json)
+    expect(host.client.callTool({ name: "no_such_tool", arguments: {} })).rejects.toThrow("-32602")
+  })
+})
+
+describe("a caller", () => {
+  const closed: ReadonlyArray<readonly [string, Arguments]> = [
+    ["inspect", { capability: "email.verify" }],
+    ["run", verify("a@example.com")],
+    ["get_run", { run_id: "run_1" }],
+    ["cancel_run", { run_id: "run_1" }],
+    ["list_runs", {}],
+    ["history", { q: "a.com" }],
+    ["wallet", {}]
+  ]
+
+  test("without a key, or with a wrong one, may look around and is told which header to send", async () => {
+    const runs = async () => (await app.sql("SELECT count(*)::int AS many FROM runs"))[0]?.["many"]
+    const before = await runs()
+    const ended = await app.tenant()
+    await app.call(ended.key, "DELETE", `/v1/api-keys/${ended.key_id}`)
+    for (const key of [null, "", "rg_test_unknown", `rg_test_${"b".repeat(43)}`, ended.key]) {
+      const stranger = await remoteHostOf(app.url, key)
+      for (const [name, given] of closed) {
+        const { failed, body } = await stranger.call(name, given)
+        expect([key, name, failed, body.error.code]).toEqual([key, name, true, "unauthorized"])
+        expect(body.error.hints.join()).toContain("Authorization: Bearer")
+        expect(body.error.message + body.error.hints.join()).not.toContain("rungate login")
+      }
+      expect((await stranger.call("discover", { query: "email" })).failed).toBe(false)
+      expect((await stranger.call("list_providers", {})).failed).toBe(false)
+    }
+    expect(await runs()).toBe(before)
+  })
+
+  test("finds another organization's run to be nobody's", async () => {
+    const other = await app.tenant("1.00")
+    const theirs = await other.run({ capability: "email.verify", input: { email: "bob@example.com" } })
+    const nobodys = makeId("run", Date.now())
+    const anonymous = (text: string) => text.replaceAll(/req_\w+/g, "req_").replaceAll(/run_\w+/g, "run_")
+    for (const name of ["get_run", "cancel_run"]) {
+      const [one, none] = await Promise.all([theirs.body.run_id, nobodys].map((run_id) => host.call(name, { run_id })))
+      expect([one?.failed, anonymous(one?.text ?? "")]).toEqual([true, anonymous(none?.text ?? "")])
+    }
+    expect(host.client.readResource({ uri: `rungate://runs/${theirs.body.run_id}` })).rejects.toThrow(
+      theirs.body.run_id
+    )
+    expect((await other.get(`/v1/runs/${theirs.body.run_id}`)).body.status).toBe("succeeded")
+  })
+
+  test("never sees another's wallet, and can't call off another's call", async () => {
+    const owners = await Promise.all(["3.00", "7.00"].map((balance) => app.tenant(balance)))
+    const hosts = await Promise.all(owners.map(({ key }) => remoteHostOf(app.url, key)))
+    const seen = await Promise.all(
+      Array.from(
+        { length: 40 },
+        async (_, at) => [at % 2, (await hosts[at % 2]?.call("wallet"))?.body.balance] as const
+      )
+    )
+    for (const [whose, balance] of seen) expect(balance).toBe(["3.00", "7.00"][whose] ?? "")
+
+    // The same id, as all hosts number alike.
+    const message = calling("run", verify("slow_1@sandbox.test"), 1, { _meta: { progressToken: 1 } })
+    const given = await post(message, { key: owners[0]?.key ?? "" })
+    const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } }
+    expect((await post(cancel, { key: owners[1]?.key ?? "" })).status).toBe(202)
+    const said = (await given.text())
+      .trim()
+      .split("\n\n")
+      .map((one) => JSON.parse(one.replace("data: ", "")))
+    expect(said.at(-1).result.structuredContent).toMatchObject({ status: "succeeded", wallet: { balance: "2.997" } })
+  })
+
+  test("who asks too often is told so, by the service's own count", async () => {
+    const asked = await app.tenant()
+    const eager = await remoteHostOf(strict.url, asked.key)
+    const answers = await Promise.all(Array.from({ length: 30 }, () => eager.call("list_runs")))
+    const codes = answers.flatMap(({ failed, body }) => (failed ? [body.error.code] : []))
+    expect([codes.length > 0, codes.length < 30, new Set(codes)]).toEqual([true, true, new Set(["rate_limited"])])
+  })
+})
+
+describe("a run", () => {
+  test("is one under one key; without a key every call is one", async () => {
+    const before = await chargesOf(org)
+    const asked = verify("twice@example.com", { idempotency_key: "two-in-one" })
+    const both = await Promise.all([host.call("run", asked), host.call("run", asked)])
+    both.push(await host.call("run", asked))
+    expect(new Set(both.map(({ body }) => body.run_id)).size).toBe(1)
+    expect(both.map(({ body }) => body.idempotency_key)).toEqual(Array(3).fill("two-in-one"))
+    expect(await chargesOf(org)).toBe(before + 1)
+    const other = await host.call("run", verify("other@example.com", { idempotency_key: "two-in-one" }))
+    expect(other).toMatchObject({ failed: true, body: { error: { code: "idempotency_key_reused" } } })
+
+    const one = await host.call("run", verify("twice@example.com"))
+    const two = await host.call("run", verify("twice@example.com"))
+    const joined = await host.call("run", verify("twice@example.com", { idempotency_key: one.body.idempotency_key }))
+    expect(new Set([...both, one, two].map(({ body }) => body.run_id)).size).toBe(3)
+    expect(joined.body.run_id).toBe(one.body.run_id)
+    expect(await chargesOf(org)).toBe(before + 3)
+  })
+
+  test("goes on when nobody waits; one that has not started can be cancelled", async () => {
+    const before = await chargesOf(org)
+    const slow = await host.call("run", verify("slow_2@sandbox.test", { wait_seconds: 0 }))
+    expect(slow).toMatchObject({ failed: false, body: { done: false } })
+    const queued = await host.call("run", verify("queued@example.com", { wait_seconds: 0 }))
+    expect(queued.body).toMatchObject({ done: false, stoppable: true })
+    expect(queued.body.next).toContain(`get_run {"run_id":"${queued.body.run_id}"`)
+    const { body: cancelled } = await host.call("cancel_run", { run_id: queued.body.run_id })
+    expect(cancelled).toMatchObject({ status: "cancelled", billing: { charged: null } })
+    const progress: Array<string> = []
+    const { body: ended } = await host.call(
+      "get_run",
+      { run_id: slow.body.run_id, wait_seconds: 30 },
+      { onprogress: ({ message = "" }) => void progress.push(message) }
+    )
+    expect(ended).toMatchObject({ run_id: slow.body.run_id, status: "succeeded", billing: { charged: "0.003" } })
+    expect(progress[0]).toContain(slow.body.run_id)
+    expect(await chargesOf(org)).toBe(before + 1)
+  })
+
+  test("that a host calls off, or hangs up on, goes on; nothing waits for a host that is gone", async () => {
+    const before = await chargesOf(org)
+    const giveUp = new AbortController()
+    const named = signal<string>()
+    const given = host.call("run", verify("slow_1@sandbox.test"), {
+      signal: giveUp.signal,
+      onprogress: ({ message = "" }) => named.send(message)
+    })
+    const first = /run_\w+/.exec(await named.received)?.[0] ?? ""
+    giveUp.abort("no patience")
+    expect(given).rejects.toThrow("no patience")
+
+    const hangUp = new AbortController()
+    const slow = calling("run", verify("slow_4@sandbox.test"), 7, { _meta: { progressToken: 7 } })
+    const response = await post(slow, { key: org.key, signal: hangUp.signal })
+    let heard = ""
+    for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      heard += part
+      if (heard.includes("is under way")) break
+    }
+    const second = /run_\w+/.exec(heard)?.[0] ?? ""
+    hangUp.abort()
+    const waiters = async () => /^rungate_waiters (\d+)$/m.exec((await app.call(null, "GET", "/metrics")).text)?.[1]
+    await until("nobody waits", waiters, (many) => many === "0")
+    expect((await org.get(`/v1/runs/${second}`)).body.done).toBe(false)
+    for (const run_id of [first, second]) expect((await final(run_id)).body.status).toBe("succeeded")
+    expect(await chargesOf(org)).toBe(before + 2)
+  })
+})
+
+describe("the door", () => {
+  test("refuses pages of other origins, also where their name leads here", async () => {
+    const tries: ReadonlyArray<readonly [string, Record<string, string>]> = [
+      [app.url, { origin: "https://evil.example" }],
+      [app.url, { origin: "null" }],
+      [app.url, { origin: "http://rebound.example", host: "rebound.example" }],
+      [strict.url, { origin: strict.url }]
+    ]
+    for (const [url, headers] of tries) {
+      const answer = await post(calling("wallet"), { url, headers, key: org.key })
+      const { error }: Json = await answer.json()
+      expect([headers, answer.status, error.code]).toEqual([headers, 403, "forbidden"])
+    }
+    const own = await post(calling("wallet"), { url: strict.url, headers: { origin: publicUrl }, key: org.key })
+    expect(own.status).toBe(200)
+    for (const header of own.headers.keys()) expect(header).not.toStartWith("access-control-")
+  })
+
+  test("takes no more than the API does, however it is sent", async () => {
+    const before = await chargesOf(org)
+    const text = JSON.stringify(calling("run", verify("big@example.com", { input: { email: "x".repeat(1_100_000) } })))
+    const chunked = new ReadableStream({
+      start: (controller) => {
+        controller.enqueue(new TextEncoder().encode(text))
+        controller.close()
+      }
+    })
+    for (const body of [text, chunked]) {
+      const answer = await fetch(`${app.url}/mcp`, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${org.key}` },
+        body
+      })
+      const { error }: Json = await answer.json()
+      expect([answer.status, error.code]).toEqual([413, "payload_too_large"])
+    }
+    expect(await chargesOf(org)).toBe(before)
+  })
+
+  test("keeps no session: nothing to listen to, to end or to steal; any process answers any request", async () => {
+    const greeted = await post(hello)
+    expect([greeted.status, greeted.headers.get("mcp-session-id")]).toEqual([200, null])
+    expect(((await greeted.json()) as Json).result.protocolVersion).toBe("2025-11-25")
+    for (const method of ["GET", "DELETE", "PUT", "OPTIONS"]) {
+      const answer = await fetch(`${app.url}/mcp`, { method, headers: { accept: "text/event-stream" } })
+      const { error }: Json = await answer.json()
+      expect([answer.status, answer.headers.get("allow"), error.code]).toEqual([405, "POST", "method_not_allowed"])
+    }
+    const elsewhere = { "mcp-session-id": "made-up", "mcp-protocol-version": "2025-06-18" }
+    const answer = await post(calling("wallet"), { url: strict.url, key: org.key, headers: elsewhere })
+    const { result }: Json = await answer.json()
+    expect(result.structuredContent).toMatchObject({ ...(await org.wallet()) })
+    expect(answer.headers.get("x-request-id")).toStartWith("req_")
+  })
+
+  test("speaks every revision, several messages where one allows it, and says what is no message", async () => {
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientInfo": hello.params.clientInfo,
+      "io.modelcontextprotocol/clientCapabilities": {}
+    }
+    const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "wallet" }
+    const modern = await post(calling("wallet", {}, 3, { _meta }), { key: org.key, headers })
+    expect(((await modern.json()) as Json).result.structuredContent).toMatchObject({ ...(await org.wallet()) })
+    const listen = { jsonrpc: "2.0", id: 4, method: "subscriptions/listen", params: { _meta, notifications: {} } }
+    const unheard = await post(listen, { headers: { ...headers, "mcp-method": "subscriptions/listen" } })
+    expect(await unheard.text()).toContain("-32601")
+
+    const ping = { jsonrpc: "2.0", id: 5, method: "ping" }
+    const old = { "mcp-protocol-version": "2025-03-26" }
+    const together = await post([ping, calling("wallet", {}, 6)], { key: org.key, headers: old })
+    const ids = [...(await together.text()).matchAll(/"id":(\d)/g)].map(([, id]) => id)
+    expect(new Set(ids)).toEqual(new Set(["5", "6"]))
+    expect((await post([ping, ping])).status).toBe(400)
+    const many = await post(
+      Array.from({ length: 17 }, () => ping),
+      { headers: old }
+    )
+    expect([many.status, ((await many.json()) as Json).error.code]).toEqual([400, "invalid_request"])
+
+    const wrong: ReadonlyArray<readonly [unknown, Record<string, string>, number, number]> = [
+      ["{nope", {}, 200, -32700],
+      ["42", {}, 200, -32600],
+      [{ ...ping, method: "nope" }, {}, 200, -32601],
+      [ping, { "mcp-protocol-version": "1999-01-01" }, 400, -32022]
+    ]
+    for (const [message, more, status, code] of wrong) {
+      const answer = await post(message, { headers: more })
+      const { error }: Json = await answer.json()
+      expect([message, answer.status, error.code]).toEqual([message, status, code])
+    }
+    const plain = await post("hello", { headers: { "content-type": "text/plain" } })
+    expect(plain.status).toBe(415)
+    // The answer to what was called off comes all the same: who could keep it back may be another process.
+    expect(host.noise.filter((one) => !one.includes("unknown message ID"))).toEqual([])
+  })
+})
