@@ -45,6 +45,10 @@ const commandLine = async (args: ReadonlyArray<string>) => {
   })
   await child.exited
 }
+const toolOverHttp = async (name: string, given: unknown) => {
+  const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: given } }
+  expect((await org.post("/mcp", message)).body.result.content).toHaveLength(1)
+}
 const ended = async ({ body }: Reply) => {
   if (typeof body.run_id !== "string") return
   await until(
@@ -76,6 +80,9 @@ const doors: ReadonlyArray<readonly [string, () => Promise<unknown>, number]> = 
     1
   ],
   ["the client's call", () => commandLine(["call", raw.provider, raw.endpoint, "-i", JSON.stringify(raw.input)]), 1],
+  ["a tool, of a capability", () => toolOverHttp("run", { ...pinned, max_cost: "1.00" }), 1],
+  ["a tool, of a raw endpoint", () => toolOverHttp("run", { ...raw, max_cost: "1.00" }), 1],
+  ["a tool that spends nothing", () => toolOverHttp("inspect", { capability: "email.verify" }), 0],
   // Looking around asks nobody.
   ["inspect", () => org.post("/v1/inspect", { capability: "email.verify" }), 0],
   ["discover", () => org.post("/v1/discover", { query: "verify an e-mail address" }), 0]
