@@ -81,12 +81,44 @@ const hello = {
   method: "initialize",
   params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } }
 }
+/** Of the revision that has no sessions: what every request says, beside headers. */
+const _meta = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": hello.params.clientInfo,
+  "io.modelcontextprotocol/clientCapabilities": {}
+}
+const modern = (name: string) => ({
+  "mcp-protocol-version": "2026-07-28",
+  "mcp-method": "tools/call",
+  "mcp-name": name
+})
+
+const main = join(import.meta.dir, "..", "..", "src", "main.ts")
+const environmentOf = ({ key }: Tenant) => ({
+  RUNGATE_URL: app.url,
+  RUNGATE_API_KEY: key,
+  PATH: process.env["PATH"] ?? ""
+})
+
+test("a host's settings are printed without a secret, and lead to the tools", async () => {
+  const command = [process.execPath, main, "mcp", "--print-config", "--http"]
+  const printed = Bun.spawnSync(command, { env: environmentOf(org) })
+  const { url, headers } = JSON.parse(printed.stdout.toString()).mcpServers.rungate
+  expect([url, `${printed.stdout}${printed.stderr}`.includes(org.key)]).toEqual([`${app.url}/mcp`, false])
+  const authorization = headers["Authorization"].replace("${RUNGATE_API_KEY}", org.key)
+  const answer = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization },
+    body: JSON.stringify(calling("wallet"))
+  })
+  expect(JSON.parse(((await answer.json()) as Json).result.content[0].text)).toMatchObject(await org.wallet())
+  const alone = Bun.spawnSync([process.execPath, main, "mcp", "--http"], { env: environmentOf(org) })
+  expect([alone.exitCode, alone.stderr.toString()]).toEqual([5, expect.stringContaining("--print-config")])
+})
 
 describe("the tools", () => {
   test("are those of rungate mcp; only run says that nobody but the service remembers it", async () => {
-    const main = join(import.meta.dir, "..", "..", "src", "main.ts")
-    const environment = { RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key, PATH: process.env["PATH"] ?? "" }
-    const local = await hostOf(process.execPath, [main, "mcp"], environment)
+    const local = await hostOf(process.execPath, [main, "mcp"], environmentOf(org))
     const shown = ({ tools }: Remote) =>
       tools.map(({ description, ...one }) => (one.name === "run" ? one : { ...one, description }))
     expect(shown(host)).toEqual(shown(local))
@@ -289,7 +321,7 @@ describe("a run", () => {
     expect(given).rejects.toThrow("no patience")
 
     const hangUp = new AbortController()
-    const slow = calling("run", verify("slow_4@sandbox.test"), 7, { _meta: { progressToken: 7 } })
+    const slow = calling("run", verify("slow_6@sandbox.test"), 7, { _meta: { progressToken: 7 } })
     const response = await post(slow, { key: org.key, signal: hangUp.signal })
     let heard = ""
     for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -299,11 +331,37 @@ describe("a run", () => {
     const second = /run_\w+/.exec(heard)?.[0] ?? ""
     hangUp.abort()
     const waiters = async () => /^rungate_waiters (\d+)$/m.exec((await app.call(null, "GET", "/metrics")).text)?.[1]
-    await until("nobody waits", waiters, (many) => many === "0")
+    const nobodyWaits = () => until("nobody waits", waiters, (many) => many === "0")
+    await nobodyWaits()
     expect((await org.get(`/v1/runs/${second}`)).body.done).toBe(false)
+
+    // Before a word was answered, too: this one stands behind the other and is found in the list.
+    const hasty = new AbortController()
+    const third = calling("run", verify("queued@example.com"), 8, { _meta })
+    const unheard = post(third, { key: org.key, headers: modern("run"), signal: hasty.signal })
+    const newest = async () => (await org.list("?limit=1")).body.items[0]
+    const { run_id: queued } = await until("a third run", newest, ({ run_id }) => run_id !== second)
+    await until("it is waited for", waiters, (many) => many === "1")
+    hasty.abort()
+    expect(unheard).rejects.toThrow()
+    await nobodyWaits()
+    expect((await host.call("cancel_run", { run_id: queued })).body.status).toBe("cancelled")
     for (const run_id of [first, second]) expect((await final(run_id)).body.status).toBe("succeeded")
     expect(await chargesOf(org)).toBe(before + 2)
   })
+})
+
+test("a service that stops answers the hosts that wait, and their runs go on", async () => {
+  const leaving = await startApp({ beside: app, role: "http" })
+  const leaver = await remoteHostOf(leaving.url, org.key)
+  const named = signal<string>()
+  const given = leaver.call("run", verify("slow_4@sandbox.test", { wait_seconds: 60 }), {
+    onprogress: ({ message = "" }) => named.send(message)
+  })
+  const run_id = /run_\w+/.exec(await named.received)?.[0] ?? ""
+  await leaving.stop()
+  expect((await given).body).toMatchObject({ run_id, done: false })
+  expect((await final(run_id)).body.status).toBe("succeeded")
 })
 
 describe("the door", () => {
@@ -362,14 +420,9 @@ describe("the door", () => {
   })
 
   test("speaks every revision, several messages where one allows it, and says what is no message", async () => {
-    const _meta = {
-      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-      "io.modelcontextprotocol/clientInfo": hello.params.clientInfo,
-      "io.modelcontextprotocol/clientCapabilities": {}
-    }
-    const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "wallet" }
-    const modern = await post(calling("wallet", {}, 3, { _meta }), { key: org.key, headers })
-    expect(((await modern.json()) as Json).result.structuredContent).toMatchObject({ ...(await org.wallet()) })
+    const headers = modern("wallet")
+    const newest = await post(calling("wallet", {}, 3, { _meta }), { key: org.key, headers })
+    expect(((await newest.json()) as Json).result.structuredContent).toMatchObject({ ...(await org.wallet()) })
     const listen = { jsonrpc: "2.0", id: 4, method: "subscriptions/listen", params: { _meta, notifications: {} } }
     const unheard = await post(listen, { headers: { ...headers, "mcp-method": "subscriptions/listen" } })
     expect(await unheard.text()).toContain("-32601")

@@ -6,6 +6,7 @@
 import { Config, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Credentials, defaultProfile, savedKeys, savedSessions } from "./Credentials.ts"
+import { fail } from "./exits.ts"
 import { Screen } from "./Screen.ts"
 
 /** Where the user's own files are: a host that is no shell does not know. */
@@ -54,6 +55,18 @@ const printConfig = Effect.gen(function* () {
   )
 })
 
+/** For hosts that ask the service itself: a variable stands for the key, as hosts read it from their own environment. */
+const printHttp = Effect.gen(function* () {
+  const { url } = yield* Credentials
+  const screen = yield* Screen
+  const headers = { Authorization: "Bearer ${RUNGATE_API_KEY}" }
+  const config = { mcpServers: { rungate: { type: "http", url: `${url}/mcp`, headers } } }
+  yield* screen.out(`${JSON.stringify(config, null, 2)}\n`)
+  yield* screen.say(
+    "There is no secret in it: the host reads RUNGATE_API_KEY from its environment. Some write that in another way, such as ${env:RUNGATE_API_KEY}."
+  )
+})
+
 const usedByHosts =
   "This waits for an agent host to talk to it (Ctrl-D ends it). rungate mcp --print-config prints what to paste into a host's settings."
 
@@ -65,10 +78,16 @@ export const mcp = (version: string) =>
       print_config: Flag.Boolean("print-config").pipe(
         Flag.withDescription("print the JSON for an agent host's settings, and serve nothing"),
         Flag.withDefault(false)
+      ),
+      http: Flag.Boolean("http").pipe(
+        Flag.withDescription("with --print-config: for a host that asks the service itself, and starts nothing"),
+        Flag.withDefault(false)
       )
     },
-    Effect.fnUntraced(function* ({ print_config }) {
+    Effect.fnUntraced(function* ({ print_config, http }) {
       const screen = yield* Screen
+      if (http && !print_config) return yield* fail("usage", "--http goes with --print-config.")
+      if (http) return yield* printHttp
       if (print_config) return yield* printConfig
       if (screen.askable) yield* screen.say(usedByHosts)
       const { serveStdio } = yield* Effect.promise(() => import("./mcpStdio.ts"))
@@ -78,6 +97,10 @@ export const mcp = (version: string) =>
     Command.withDescription("Serve the tools of an agent host (Model Context Protocol) over stdin and stdout"),
     Command.withExamples([
       { command: "rungate mcp --print-config", description: "What to paste into a host's settings" },
+      {
+        command: "rungate mcp --print-config --http",
+        description: "The same, for a host that asks the service itself"
+      },
       { command: "claude mcp add rungate -- rungate mcp", description: "Or let the host do it" }
     ])
   )
