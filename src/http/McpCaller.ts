@@ -32,13 +32,15 @@ const missing = "There is no API key: the request has no Authorization header."
 
 export const callerFor = (api: Handler, url: string) => {
   const hints = hintsAt(url)
+  // What stands before the routes for others, a path too, does not for us.
+  const { origin } = new URL(url)
   const as = (authorization: string | null): ServiceShape => {
     const send: ServiceShape["send"] = (method, path, { body, text, headers = {} } = {}) => {
       const sent = text ?? (body === undefined ? undefined : JSON.stringify(body))
       return Effect.tryPromise({
         try: async (signal) => {
           const response = await api(
-            new Request(`${url}${path}`, {
+            new Request(`${origin}${path}`, {
               method,
               signal,
               headers: {

@@ -16,7 +16,7 @@ const verify = (email: string, more: Arguments = {}) => ({
   max_cost: "0.05",
   ...more
 })
-const publicUrl = "https://rungate.example"
+const publicOrigin = "https://rungate.example"
 
 let app: App
 /** The same service, which counts requests and has a public address. */
@@ -29,7 +29,7 @@ beforeAll(async () => {
   strict = await startApp({
     beside: app,
     role: "http",
-    settings: { RUNGATE_RATE_LIMIT: "5", RUNGATE_PUBLIC_URL: publicUrl }
+    settings: { RUNGATE_RATE_LIMIT: "5", RUNGATE_PUBLIC_URL: `${publicOrigin}/behind/a/proxy` }
   })
   org = await app.tenant("25.00")
   host = await remoteHostOf(app.url, org.key)
@@ -377,8 +377,11 @@ describe("the door", () => {
       const { error }: Json = await answer.json()
       expect([headers, answer.status, error.code]).toEqual([headers, 403, "forbidden"])
     }
-    const own = await post(calling("wallet"), { url: strict.url, headers: { origin: publicUrl }, key: org.key })
-    expect(own.status).toBe(200)
+    const own = await post(calling("wallet"), { url: strict.url, headers: { origin: publicOrigin }, key: org.key })
+    expect([own.status, ((await own.json()) as Json).result.structuredContent.balance]).toEqual([
+      200,
+      (await org.wallet()).balance
+    ])
     for (const header of own.headers.keys()) expect(header).not.toStartWith("access-control-")
   })
 
