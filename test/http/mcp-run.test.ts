@@ -1,0 +1,50 @@
+/** What the tool `run` tells a host of `POST /mcp` when the service can't say how it ended: what to do, and never that nothing was done. */
+import { expect, test } from "bun:test"
+import { Effect } from "effect"
+import { forgetfulRunTool } from "../../src/http/mcp/ForgetfulRun.ts"
+import * as Tools from "../../src/http/mcp/Tools.ts"
+import { callerFor, type Handler } from "../../src/http/McpCaller.ts"
+
+const given = { capability: "email.verify", input: { email: "ada@example.com" }, max_cost: "0.05", wait_seconds: 5 }
+
+const called = async (api: Handler, more: Readonly<Record<string, unknown>> = {}) => {
+  const here = callerFor(api, "http://service.example")
+  const tool = Tools.forgetfulRun.carriedOut((one) => here(forgetfulRunTool(one)))
+  const { text, failed } = await Effect.runPromise(tool.call({ ...given, ...more }))
+  return { failed, body: JSON.parse(text) }
+}
+const refusing = (status: number, code: string) =>
+  Response.json({ error: { code, message: "not now" }, request_id: "req_1" }, { status })
+
+test("an error of the service, or none at all, names the key that joins the run", async () => {
+  for (const api of [
+    async () => refusing(503, "service_unavailable"),
+    async () => refusing(500, "internal_error"),
+    () => Promise.reject(new Error("gone"))
+  ] satisfies ReadonlyArray<Handler>) {
+    const { failed, body } = await called(api)
+    expect([failed, body.idempotency_key, body.error.hints]).toEqual([
+      true,
+      expect.stringMatching(/^mcp_[0-9a-f]{32}$/),
+      [expect.stringContaining("this idempotency_key")]
+    ])
+    expect((await called(api, { idempotency_key: "my-own-key" })).body.idempotency_key).toBe("my-own-key")
+  }
+})
+
+test("a refusal that is sure says nothing of a key", async () => {
+  const { failed, body } = await called(async () => refusing(429, "rate_limited"))
+  expect([failed, body.idempotency_key, body.error.code]).toEqual([true, undefined, "rate_limited"])
+})
+
+test("a run that can't be read again is still under way, and stays one run", async () => {
+  const keys: Array<string | null> = []
+  const { failed, body } = await called(async (request) => {
+    if (request.method === "GET") return refusing(429, "rate_limited")
+    keys.push(request.headers.get("idempotency-key"))
+    expect(await request.json()).toMatchObject({ wait_seconds: 1, routing: { max_cost: "0.05" } })
+    return Response.json({ run_id: "run_1", status: "running", done: false }, { status: 202 })
+  })
+  expect([failed, body.run_id, body.wallet, body.idempotency_key]).toEqual([false, "run_1", null, keys[0]])
+  expect([keys.length, body.next]).toEqual([1, expect.stringContaining('get_run {"run_id":"run_1"')])
+})
