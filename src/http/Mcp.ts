@@ -58,11 +58,11 @@ const Body = Schema.fromJsonString(Schema.Union([Schema.Array(Schema.Unknown), M
 const decodeBody = Schema.decodeUnknownOption(Body)
 
 /** What a body needs: a session, only to have arrived, or nothing because the protocol says what is wrong with it. */
-const needOf = (body: string): "session" | "nothing" | "receipt" | "too much" => {
+const needOf = (body: string): "greeting" | "session" | "nothing" | "receipt" | "too much" => {
   const message = Option.getOrNull(decodeBody(body))
   if (message === null) return "nothing"
   if ("length" in message) return message.length > batchMax ? "too much" : "session"
-  if (message.method === "initialize") return "nothing"
+  if (message.method === "initialize") return "greeting"
   // Notifications, and answers to questions that nobody asked. A wait that is called off ends by itself; the run goes on anyway.
   return message.method === undefined || message.id === undefined ? "receipt" : "session"
 }
@@ -136,6 +136,15 @@ export const mcpHandler = Effect.fnUntraced(function* (api: Handler) {
       closed
     )
 
+  /** Whoever hangs up in the middle leaves no session either. */
+  const greeted = (headers: Record<string, string>, body: string) =>
+    Effect.uninterruptible(
+      Effect.tap(speak("POST", headers, body, null), (response) => {
+        const session = response.headers.get(sessionHeader)
+        return session === null ? Effect.void : closed(session)
+      })
+    )
+
   const answer = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const { headers, method } = request
     if (headers["origin"] !== undefined && headers["origin"] !== own) {
@@ -146,16 +155,19 @@ export const mcpHandler = Effect.fnUntraced(function* (api: Handler) {
     }
     const body = yield* Effect.orDie(request.text)
     const revision = headers[versionHeader] ?? versionDefault
-    const need = sessionVersions.includes(revision) ? needOf(body) : "nothing"
-    if (need === "too much") return refused("invalid_request", `Send at most ${batchMax} messages in one request.`)
-    if (need === "receipt") return HttpServerResponse.empty({ status: 202 })
+    const hasSessions = sessionVersions.includes(revision)
+    const need = needOf(body)
     const said = Object.fromEntries(
       passedOn.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]] as const]))
     )
-    const session = need === "session" ? { [sessionHeader]: yield* opened(revision) } : {}
-    const response = yield* speak("POST", { ...said, ...session }, body, headers["authorization"] ?? null)
-    const greeted = response.headers.get(sessionHeader)
-    if (greeted !== null) yield* closed(greeted)
+    const who = headers["authorization"] ?? null
+    if (need === "greeting") return yield* Effect.flatMap(greeted(said, body), passed)
+    if (hasSessions && need === "too much") {
+      return refused("invalid_request", `Send at most ${batchMax} messages in one request.`)
+    }
+    if (hasSessions && need === "receipt") return HttpServerResponse.empty({ status: 202 })
+    const session = hasSessions && need === "session" ? { [sessionHeader]: yield* opened(revision) } : {}
+    const response = yield* speak("POST", { ...said, ...session }, body, who)
     return yield* passed(response)
   })
 

@@ -403,6 +403,12 @@ describe("the door", () => {
       const { error }: Json = await answer.json()
       expect([answer.status, error.code]).toEqual([413, "payload_too_large"])
     }
+    const levels = 400_000
+    const deep = JSON.stringify(calling("run", verify("deep@example.com", { input: "deep" })))
+    const nested = await post(deep.replace('"deep"', "[".repeat(levels) + "]".repeat(levels)), { key: org.key })
+    const { result }: Json = await nested.json()
+    expect(result.structuredContent.error).toMatchObject({ code: "invalid_request", details: [{ path: "input" }] })
+    expect(app.logs.filter((line) => line.startsWith("Error"))).toEqual([])
     expect(await chargesOf(org)).toBe(before)
   })
 

@@ -99,17 +99,25 @@ const withoutNulls = (given: unknown): unknown =>
     ? Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
     : (given ?? {})
 
-/** The path of a whole number that lost digits on its way here; null when there is none. */
-const lossyIn = (value: unknown, path: string): string | null => {
-  if (typeof value === "number") return Number.isInteger(value) && !Number.isSafeInteger(value) ? path : null
+/** No provider's body is nested so deep, and what reads values level by level must come to an end. */
+const levelsMax = 1_000
+
+/** What arguments may not hold whatever the schema says; null when there is nothing of that kind. */
+const unfitIn = (value: unknown, path: string, level: number): Detail | null => {
+  if (typeof value === "number") {
+    // It lost digits on its way here.
+    return Number.isInteger(value) && !Number.isSafeInteger(value)
+      ? { path, message: "is a whole number of more digits than arrive; write it as a string" }
+      : null
+  }
   if (typeof value !== "object" || value === null) return null
+  if (level > levelsMax) return { path: path.split(".")[0] ?? "", message: `has more than ${levelsMax} levels` }
   for (const [name, member] of Object.entries(value)) {
-    const found = lossyIn(member, path === "" ? name : `${path}.${name}`)
+    const found = unfitIn(member, path === "" ? name : `${path}.${name}`, level + 1)
     if (found !== null) return found
   }
   return null
 }
-const lossyMessage = "is a whole number of more digits than arrive; write it as a string"
 
 /** A tool without anybody behind it; `carriedOut` puts somebody there. */
 export const tool = <Arguments>(words: {
@@ -128,10 +136,8 @@ export const tool = <Arguments>(words: {
     carriedOut: (carryOut: (given: Arguments) => Effect.Effect<Answered>): Tool => ({
       ...published,
       call: (given) => {
-        const lossy = lossyIn(given, "")
-        if (lossy !== null) {
-          return Effect.succeed(malformed(shown.name, published.inputSchema, [{ path: lossy, message: lossyMessage }]))
-        }
+        const unfit = unfitIn(given, "", 0)
+        if (unfit !== null) return Effect.succeed(malformed(shown.name, published.inputSchema, [unfit]))
         const decoded = decode(withoutNulls(given))
         return Result.isFailure(decoded)
           ? Effect.succeed(malformed(shown.name, published.inputSchema, detailsOf(decoded.failure)))
