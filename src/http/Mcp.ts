@@ -53,7 +53,12 @@ const registrations = (api: Handler, url: string) =>
 const refused = (code: ErrorCode, message: string, headers: Record<string, string> = {}) =>
   HttpServerResponse.jsonUnsafe(problem(code, message), { status: statusOf[code], headers })
 
-const Message = Schema.Struct({ id: Schema.optionalKey(Schema.Unknown), method: Schema.optionalKey(Schema.String) })
+const Message = Schema.Struct({
+  id: Schema.optionalKey(Schema.Unknown),
+  method: Schema.optionalKey(Schema.String),
+  result: Schema.optionalKey(Schema.Unknown),
+  error: Schema.optionalKey(Schema.Unknown)
+})
 const Body = Schema.fromJsonString(Schema.Union([Schema.Array(Schema.Unknown), Message]))
 const decodeBody = Schema.decodeUnknownOption(Body)
 
@@ -62,9 +67,11 @@ const needOf = (body: string): "greeting" | "session" | "nothing" | "receipt" | 
   const message = Option.getOrNull(decodeBody(body))
   if (message === null) return "nothing"
   if ("length" in message) return message.length > batchMax ? "too much" : "session"
-  if (message.method === "initialize") return "greeting"
+  const { id, method, result, error } = message
+  if (method === "initialize") return "greeting"
+  if (method !== undefined && id !== undefined) return "session"
   // Notifications, and answers to questions that nobody asked. A wait that is called off ends by itself; the run goes on anyway.
-  return message.method === undefined || message.id === undefined ? "receipt" : "session"
+  return method !== undefined || result !== undefined || error !== undefined ? "receipt" : "nothing"
 }
 
 const greeting = (protocolVersion: string) =>

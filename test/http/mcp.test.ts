@@ -219,6 +219,9 @@ describe("a caller", () => {
       expect((await stranger.call("list_providers", {})).failed).toBe(false)
     }
     expect(await runs()).toBe(before)
+    // Whoever the API takes for a caller is one here.
+    const person = await remoteHostOf(app.url, await org.session())
+    expect((await person.call("wallet")).body).toMatchObject(await org.wallet())
   })
 
   test("finds another organization's run to be nobody's", async () => {
@@ -451,6 +454,7 @@ describe("the door", () => {
     const wrong: ReadonlyArray<readonly [unknown, Record<string, string>, number, number]> = [
       ["{nope", {}, 200, -32700],
       ["42", {}, 200, -32600],
+      [{}, {}, 200, -32600],
       [{ ...ping, method: "nope" }, {}, 200, -32601],
       [ping, { "mcp-protocol-version": "1999-01-01" }, 400, -32022]
     ]
