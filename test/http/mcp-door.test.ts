@@ -1,0 +1,136 @@
+/**
+ * The door of `POST /mcp`, before any tool: who may knock, how much may come in, which revisions are spoken, and that nothing is kept
+ * from one request to the next.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { type App, startApp, type Tenant } from "../app.ts"
+import type { Arguments, Json } from "../cli/host.ts"
+import { _meta, calling, hello, modern, type Post, postTo } from "./mcp-request.ts"
+
+const verify = (email: string, more: Arguments = {}) => ({
+  capability: "email.verify",
+  input: { email },
+  max_cost: "0.05",
+  ...more
+})
+const publicOrigin = "https://rungate.example"
+
+let app: App
+/** The same service as its proxy knows it. */
+let behind: App
+let org: Tenant
+beforeAll(async () => {
+  app = await startApp()
+  const settings = { RUNGATE_PUBLIC_URL: `${publicOrigin}/behind/a/proxy` }
+  behind = await startApp({ beside: app, role: "http", settings })
+  org = await app.tenant("5.00")
+}, 60_000)
+afterAll(async () => {
+  await app.books()
+  await behind.stop()
+  await app.stop()
+})
+
+const post = (message: unknown, more?: Post) => postTo(app.url, message, more)
+const charges = async () => (await org.ledger()).filter(({ type }) => type === "settle").length
+
+describe("the door", () => {
+  test("refuses pages of other origins, also where their name leads here", async () => {
+    const tries: ReadonlyArray<readonly [string, Record<string, string>]> = [
+      [app.url, { origin: "https://evil.example" }],
+      [app.url, { origin: "null" }],
+      [app.url, { origin: "http://rebound.example", host: "rebound.example" }],
+      [behind.url, { origin: behind.url }]
+    ]
+    for (const [url, headers] of tries) {
+      const answer = await post(calling("wallet"), { url, headers, key: org.key })
+      const { error }: Json = await answer.json()
+      expect([headers, answer.status, error.code]).toEqual([headers, 403, "forbidden"])
+    }
+    const own = await post(calling("wallet"), { url: behind.url, headers: { origin: publicOrigin }, key: org.key })
+    expect([own.status, ((await own.json()) as Json).result.structuredContent.balance]).toEqual([
+      200,
+      (await org.wallet()).balance
+    ])
+    for (const header of own.headers.keys()) expect(header).not.toStartWith("access-control-")
+  })
+
+  test("takes no more than the API does, however it is sent", async () => {
+    const before = await charges()
+    const text = JSON.stringify(calling("run", verify("big@example.com", { input: { email: "x".repeat(1_100_000) } })))
+    const chunked = new ReadableStream({
+      start: (controller) => {
+        controller.enqueue(new TextEncoder().encode(text))
+        controller.close()
+      }
+    })
+    for (const body of [text, chunked]) {
+      const answer = await fetch(`${app.url}/mcp`, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${org.key}` },
+        body
+      })
+      const { error }: Json = await answer.json()
+      expect([answer.status, error.code]).toEqual([413, "payload_too_large"])
+    }
+    const levels = 400_000
+    const deep = JSON.stringify(calling("run", verify("deep@example.com", { input: "deep" })))
+    const nested = await post(deep.replace('"deep"', "[".repeat(levels) + "]".repeat(levels)), { key: org.key })
+    const { result }: Json = await nested.json()
+    expect(result.structuredContent.error).toMatchObject({ code: "invalid_request", details: [{ path: "input" }] })
+    expect(app.logs.filter((line) => line.startsWith("Error"))).toEqual([])
+    expect(await charges()).toBe(before)
+  })
+
+  test("keeps no session: nothing to listen to, to end or to steal; any process answers any request", async () => {
+    const greeted = await post(hello)
+    expect([greeted.status, greeted.headers.get("mcp-session-id")]).toEqual([200, null])
+    expect(((await greeted.json()) as Json).result.protocolVersion).toBe("2025-11-25")
+    for (const method of ["GET", "DELETE", "PUT", "OPTIONS"]) {
+      const answer = await fetch(`${app.url}/mcp`, { method, headers: { accept: "text/event-stream" } })
+      const { error }: Json = await answer.json()
+      expect([answer.status, answer.headers.get("allow"), error.code]).toEqual([405, "POST", "method_not_allowed"])
+    }
+    const elsewhere = { "mcp-session-id": "made-up", "mcp-protocol-version": "2025-06-18" }
+    const answer = await post(calling("wallet"), { url: behind.url, key: org.key, headers: elsewhere })
+    const { result }: Json = await answer.json()
+    expect(result.structuredContent).toMatchObject({ ...(await org.wallet()) })
+    expect(answer.headers.get("x-request-id")).toStartWith("req_")
+  })
+
+  test("speaks every revision, several messages where one allows it, and says what is no message", async () => {
+    const headers = modern("wallet")
+    const newest = await post(calling("wallet", {}, 3, { _meta }), { key: org.key, headers })
+    expect(((await newest.json()) as Json).result.structuredContent).toMatchObject({ ...(await org.wallet()) })
+    const listen = { jsonrpc: "2.0", id: 4, method: "subscriptions/listen", params: { _meta, notifications: {} } }
+    const unheard = await post(listen, { headers: { ...headers, "mcp-method": "subscriptions/listen" } })
+    expect(await unheard.text()).toContain("-32601")
+
+    const ping = { jsonrpc: "2.0", id: 5, method: "ping" }
+    const old = { "mcp-protocol-version": "2025-03-26" }
+    const together = await post([ping, calling("wallet", {}, 6)], { key: org.key, headers: old })
+    const ids = [...(await together.text()).matchAll(/"id":(\d)/g)].map(([, id]) => id)
+    expect(new Set(ids)).toEqual(new Set(["5", "6"]))
+    expect((await post([ping, ping])).status).toBe(400)
+    const many = await post(
+      Array.from({ length: 17 }, () => ping),
+      { headers: old }
+    )
+    expect([many.status, ((await many.json()) as Json).error.code]).toEqual([400, "invalid_request"])
+
+    const wrong: ReadonlyArray<readonly [unknown, Record<string, string>, number, number]> = [
+      ["{nope", {}, 200, -32700],
+      ["42", {}, 200, -32600],
+      [{}, {}, 200, -32600],
+      [{ ...ping, method: "nope" }, {}, 200, -32601],
+      [ping, { "mcp-protocol-version": "1999-01-01" }, 400, -32022]
+    ]
+    for (const [message, more, status, code] of wrong) {
+      const answer = await post(message, { headers: more })
+      const { error }: Json = await answer.json()
+      expect([message, answer.status, error.code]).toEqual([message, status, code])
+    }
+    const plain = await post("hello", { headers: { "content-type": "text/plain" } })
+    expect(plain.status).toBe(415)
+  })
+})
