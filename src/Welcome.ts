@@ -54,6 +54,7 @@ export const welcome = Effect.gen(function* () {
     `  database ${embedded ? `embedded, in ${settings.dataDir}` : "from DATABASE_URL"}; queues on ${queues.backend === "redis" ? "Redis" : "Postgres"}`,
     `  ${catalog.entries.length} capabilities, ${snapshot.providers.size} providers, ${endpoints} raw endpoints`,
     `  API reference ${address}/docs`,
+    `  tools for agent hosts (MCP) at ${address}/mcp, with the key as a bearer token`,
     ...(key === null
       ? []
       : [

@@ -76,6 +76,11 @@ const send = ({ url, headers, redact }: Addressed, { method, body }: Outgoing) =
     }
   })
 
+/** Of a call's time, how much may be over when its first question leaves. */
+const lastTurn = 0.9
+/** A question leaves now; a failure when it is too late for the first one. */
+type Begin = Effect.Effect<Failure | null>
+
 export const HttpProviders = Layer.effect(
   Providers,
   Effect.gen(function* () {
@@ -88,14 +93,11 @@ export const HttpProviders = Layer.effect(
       return found
     }
 
-    /** `begun` is told when a question leaves: until then the provider knows nothing of the call. */
-    const exchange = (target: Target, sent: Outgoing, begun: () => void): Effect.Effect<Reply | Failure> => {
+    /** `begin` says when a question leaves whether there is time for an answer: until then the provider knows nothing of the call. */
+    const exchange = (target: Target, sent: Outgoing, begin: Begin): Effect.Effect<Reply | Failure> => {
       const request = addressed(target, accounts.get(target.slug), sent)
       if ("_tag" in request) return Effect.succeed(request)
-      const sending = Effect.suspend(() => {
-        begun()
-        return send(request, sent)
-      })
+      const sending = Effect.flatMap(begin, (late) => (late === null ? send(request, sent) : Effect.succeed(late)))
       return Effect.map(gateOf(target).pass(sending, patienceSeconds), (reply) =>
         "_tag" in reply && reply._tag === "Closed"
           ? failure("provider_rate_limited", `it asked for a pause of ${reply.seconds} s`)
@@ -127,7 +129,7 @@ export const HttpProviders = Layer.effect(
       )
 
     /** One attempt as a conversation: question, answer, and on from the state that an answer leaves, until it is a result. */
-    const converse = Effect.fnUntraced(function* (asked: ProviderCall, begun: () => void) {
+    const converse = Effect.fnUntraced(function* (asked: ProviderCall, begin: Begin) {
       const { offer, provider } = asked.offer
       const context = { run_id: asked.run_id }
       let state = asked.state
@@ -135,7 +137,7 @@ export const HttpProviders = Layer.effect(
         const sent = yield* written(provider.slug, () =>
           outgoing(state === null ? offer.request(asked.input, context) : offer.next(state, asked.input, context))
         )
-        const reply = "_tag" in sent ? sent : yield* exchange(provider, sent, begun)
+        const reply = "_tag" in sent ? sent : yield* exchange(provider, sent, begin)
         if ("_tag" in reply) return unheard(state === null ? reply : ofProvider(reply))
         const outcome: Outcome<unknown> = offer.response(reply, asked.input, state)
         if (outcome._tag !== "Again") {
@@ -157,21 +159,25 @@ export const HttpProviders = Layer.effect(
     const bounded = <A>(
       target: Target,
       millis: number,
-      work: (begun: () => void) => Effect.Effect<A>,
+      work: (begin: Begin) => Effect.Effect<A>,
       failed: (failure: Failure) => A
     ) =>
       Effect.gen(function* () {
         const began = yield* Clock.currentTimeMillis
         let asked = false
-        const begun = () => {
+        // Our own queue was too long: the provider was not slow, and nothing is unknown.
+        const noTurn = failure(
+          "provider_rate_limited",
+          `no turn within ${millis} ms, at ${target.concurrency} calls at once`
+        )
+        // Whoever gets a turn in the last moment would ask and not hear the answer.
+        const begin: Begin = Effect.map(Clock.currentTimeMillis, (now) => {
+          if (!asked && now - began > millis * lastTurn) return noTurn
           asked = true
-        }
-        const late = () =>
-          asked
-            ? failure("provider_timeout", `no answer within ${millis} ms`)
-            : // Our own queue was too long: the provider was not slow, and nothing is unknown.
-              failure("provider_rate_limited", `no turn within ${millis} ms, at ${target.concurrency} calls at once`)
-        const said = yield* work(begun).pipe(
+          return null
+        })
+        const late = () => (asked ? failure("provider_timeout", `no answer within ${millis} ms`) : noTurn)
+        const said = yield* work(begin).pipe(
           Effect.timeoutOrElse({
             duration: `${millis} millis`,
             orElse: () => Effect.sync(() => failed(late()))
@@ -189,8 +195,8 @@ export const HttpProviders = Layer.effect(
       })
 
     const call = (asked: ProviderCall): Effect.Effect<ProviderAnswer> => {
-      const work = (begun: () => void): Effect.Effect<Heard> =>
-        Effect.map(converse(asked, begun), (said) => ({ ...said, answer: tidied(said.answer) }))
+      const work = (begin: Begin): Effect.Effect<Heard> =>
+        Effect.map(converse(asked, begin), (said) => ({ ...said, answer: tidied(said.answer) }))
       const { provider, offer } = asked.offer
       const millis = offer.timeoutMillis ?? provider.timeoutMillis
       return bounded(provider, millis, work, unheard).pipe(
@@ -199,8 +205,8 @@ export const HttpProviders = Layer.effect(
       )
     }
 
-    const rawExchange = (target: Target, asked: RawCall, begun: () => void): Effect.Effect<RawAnswer> =>
-      Effect.map(exchange(target, rawOutgoing(asked), begun), (reply): RawAnswer => {
+    const rawExchange = (target: Target, asked: RawCall, begin: Begin): Effect.Effect<RawAnswer> =>
+      Effect.map(exchange(target, rawOutgoing(asked), begin), (reply): RawAnswer => {
         if ("_tag" in reply) return reply
         if (reply.status < 200 || reply.status >= 300)
           return rejections.has(reply.status) ? refusal(reply, "provider_rejected") : refusal(reply)
@@ -213,8 +219,8 @@ export const HttpProviders = Layer.effect(
         return { _tag: "Delivered", data, measured }
       })
 
-    const rawActor = (target: Target, asked: RawCall, begun: () => void): Effect.Effect<RawAnswer> =>
-      runActor((call) => exchange(target, outgoing(call), begun), asked, {
+    const rawActor = (target: Target, asked: RawCall, begin: Begin): Effect.Effect<RawAnswer> =>
+      runActor((call) => exchange(target, outgoing(call), begin), asked, {
         seconds: Math.max(1, Math.floor(target.timeoutMillis / 1000) - actorReserveSeconds),
         charactersMax: replyBytesMax
       })
@@ -226,7 +232,7 @@ export const HttpProviders = Layer.effect(
         return Effect.succeed({ answer, duration_ms: 0 })
       }
       const ask = asked.raw.body_type === "actor_input" ? rawActor : rawExchange
-      const work = (begun: () => void) => Effect.map(ask(target, asked, begun), tidied)
+      const work = (begin: Begin) => Effect.map(ask(target, asked, begin), tidied)
       const answered = bounded<RawAnswer>(target, target.timeoutMillis, work, (answer) => answer)
       return answered.pipe(
         Effect.tap(({ said }) => note(target, asked.raw.endpoint, said)),

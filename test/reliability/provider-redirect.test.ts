@@ -387,7 +387,8 @@ describe("a provider that asks for peace", () => {
   test("a queue of our own that is too long blames nobody, and nothing is left unknown", async () => {
     const executor = await fresh()
     const hold = Promise.withResolvers<Response>()
-    own.play(() => hold.promise)
+    // Both have the same time: the turn comes free at the very end of the second one's.
+    own.play(async () => (await hold.promise).clone())
     const narrow = providerOf("own", { concurrency: 1, timeoutMillis: 150 })
     const answers = await Promise.all([executor.call(narrow), executor.call(narrow)])
     hold.resolve(Response.json({}))
