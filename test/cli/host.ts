@@ -65,6 +65,14 @@ export const remoteHostOf = (url: string, key: string | null): Promise<Omit<Host
   return hostOver(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }))
 }
 
+/** Arguments of a run, with a cap. */
+export const verify = (email: string, more: Arguments = {}) => ({
+  capability: "email.verify",
+  input: { email },
+  max_cost: "0.05",
+  ...more
+})
+
 /** A promise, and what keeps it. */
 export const signal = <A>() => {
   let send: (value: A) => void = () => {}

@@ -5,15 +5,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { readdirSync } from "node:fs"
 import { type App, startApp, type Tenant, until } from "../app.ts"
-import { type Arguments, closeHosts, type Host, hostOf, type Json, signal } from "./host.ts"
+import { type Arguments, closeHosts, type Host, hostOf, type Json, signal, verify } from "./host.ts"
 import { type Environment, type Home, newHome } from "./shell.ts"
-
-const verify = (email: string, more: Arguments = {}) => ({
-  capability: "email.verify",
-  input: { email },
-  max_cost: "0.05",
-  ...more
-})
 
 let app: App
 let org: Tenant

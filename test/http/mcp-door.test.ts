@@ -4,15 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type App, startApp, type Tenant } from "../app.ts"
-import type { Arguments, Json } from "../cli/host.ts"
+import { type Json, verify } from "../cli/host.ts"
 import { _meta, calling, hello, modern, type Post, postTo } from "./mcp-request.ts"
-
-const verify = (email: string, more: Arguments = {}) => ({
-  capability: "email.verify",
-  input: { email },
-  max_cost: "0.05",
-  ...more
-})
 const publicOrigin = "https://rungate.example"
 
 let app: App

@@ -6,17 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import { makeId } from "../../src/schema/Ids.ts"
 import { type App, startApp, type Tenant, until } from "../app.ts"
-import { type Arguments, closeHosts, type Host, hostOf, type Json, remoteHostOf, signal } from "../cli/host.ts"
+import { type Arguments, closeHosts, type Host, hostOf, type Json, remoteHostOf, signal, verify } from "../cli/host.ts"
 import { _meta, calling, modern, type Post, postTo } from "./mcp-request.ts"
 
 type Remote = Omit<Host, "pid">
-
-const verify = (email: string, more: Arguments = {}) => ({
-  capability: "email.verify",
-  input: { email },
-  max_cost: "0.05",
-  ...more
-})
 
 let app: App
 /** The same service, which counts requests. */
