@@ -73,6 +73,17 @@ export const verify = (email: string, more: Arguments = {}) => ({
   ...more
 })
 
+/** A call of each tool that asks for a key. */
+export const keyed: ReadonlyArray<readonly [string, Arguments]> = [
+  ["inspect", { capability: "email.verify" }],
+  ["run", verify("a@example.com")],
+  ["get_run", { run_id: "run_1" }],
+  ["cancel_run", { run_id: "run_1" }],
+  ["list_runs", {}],
+  ["history", { q: "a.com" }],
+  ["wallet", {}]
+]
+
 /** A promise, and what keeps it. */
 export const signal = <A>() => {
   let send: (value: A) => void = () => {}

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { readdirSync } from "node:fs"
 import { type App, startApp, type Tenant, until } from "../app.ts"
-import { type Arguments, closeHosts, type Host, hostOf, type Json, signal, verify } from "./host.ts"
+import { type Arguments, closeHosts, type Host, hostOf, type Json, keyed, signal, verify } from "./host.ts"
 import { type Environment, type Home, newHome } from "./shell.ts"
 
 let app: App
@@ -167,16 +167,7 @@ describe("the tools", () => {
     const unpaid = await beggar.call("run", verify("ada@example.com"))
     expect(unpaid).toMatchObject({ failed: true, body: { error: { code: "insufficient_balance" } } })
     expect(unpaid.body.next).toContain("topup")
-    const closed: ReadonlyArray<readonly [string, Arguments]> = [
-      ["inspect", { capability: "email.verify" }],
-      ["run", verify("a@example.com")],
-      ["get_run", { run_id: "run_1" }],
-      ["cancel_run", { run_id: "run_1" }],
-      ["list_runs", {}],
-      ["history", { q: "a.com" }],
-      ["wallet", {}]
-    ]
-    for (const [name, given] of closed) {
+    for (const [name, given] of keyed) {
       const { failed, body } = await stranger.call(name, given)
       expect([name, failed, body.error.code]).toEqual([name, true, "unauthorized"])
       expect(body.error.message + body.error.hints.join()).toContain("rungate login")

@@ -6,7 +6,17 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import { makeId } from "../../src/schema/Ids.ts"
 import { type App, startApp, type Tenant, until } from "../app.ts"
-import { type Arguments, closeHosts, type Host, hostOf, type Json, remoteHostOf, signal, verify } from "../cli/host.ts"
+import {
+  type Arguments,
+  closeHosts,
+  type Host,
+  hostOf,
+  type Json,
+  keyed,
+  remoteHostOf,
+  signal,
+  verify
+} from "../cli/host.ts"
 import { _meta, calling, modern, type Post, postTo } from "./mcp-request.ts"
 
 type Remote = Omit<Host, "pid">
@@ -145,16 +155,6 @@ describe("the tools", () => {
 })
 
 describe("a caller", () => {
-  const closed: ReadonlyArray<readonly [string, Arguments]> = [
-    ["inspect", { capability: "email.verify" }],
-    ["run", verify("a@example.com")],
-    ["get_run", { run_id: "run_1" }],
-    ["cancel_run", { run_id: "run_1" }],
-    ["list_runs", {}],
-    ["history", { q: "a.com" }],
-    ["wallet", {}]
-  ]
-
   test("without a key, or with a wrong one, may look around and is told which header to send", async () => {
     const runs = async () => (await app.sql("SELECT count(*)::int AS many FROM runs"))[0]?.["many"]
     const before = await runs()
@@ -162,7 +162,7 @@ describe("a caller", () => {
     await app.call(ended.key, "DELETE", `/v1/api-keys/${ended.key_id}`)
     for (const key of [null, "", "rg_test_unknown", `rg_test_${"b".repeat(43)}`, ended.key]) {
       const stranger = await remoteHostOf(app.url, key)
-      for (const [name, given] of closed) {
+      for (const [name, given] of keyed) {
         const { failed, body } = await stranger.call(name, given)
         expect([key, name, failed, body.error.code]).toEqual([key, name, true, "unauthorized"])
         expect(body.error.hints.join()).toContain("Authorization: Bearer")

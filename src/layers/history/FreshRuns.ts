@@ -72,9 +72,7 @@ export const freshRuns = Effect.gen(function* () {
   /** `rows`: of those that have ended one more than `endedMax` when there are more. */
   const timely = Effect.fnUntraced(function* (org_id: string, rows: ReadonlyArray<Fresh>) {
     if (rows.filter((row) => row.ended).length <= endedMax) return
-    const [all] = yield* sql<{
-      n: bigint
-    }>`SELECT sum(runs) AS n FROM history_queue WHERE org_id = ${org_id}`
+    const [all] = yield* sql<{ n: bigint }>`SELECT sum(runs) AS n FROM history_queue WHERE org_id = ${org_id}`
     return yield* behind(Number(all?.n ?? 0n))
   })
 
