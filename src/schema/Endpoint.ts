@@ -26,6 +26,31 @@ export const EndpointCost = Schema.Struct({
 })
 export type EndpointCost = typeof EndpointCost.Type
 
+/** What has an owner in a provider account that all organizations share. */
+export const resourceKinds = ["inbox", "domain", "sender", "account", "job"] as const
+
+export const EndpointResources = Schema.Struct({
+  /**
+   * Fields that name an object, as dotted paths into the input (one task object for `task`; the query on GET), or into `query.` or `path.`; `*` is
+   * every item of a list.
+   */
+  uses: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        kind: Schema.Literals(resourceKinds),
+        field: Schema.NonEmptyString,
+        /** A request without it would act on or show everybody's. */
+        required: Schema.optionalKey(Schema.Literal(true))
+      })
+    )
+  ),
+  /** Where the provider's answer tells the id of what the call has made. */
+  makes: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ kind: Schema.Literals(resourceKinds), at: Schema.NonEmptyString }))
+  )
+})
+export type EndpointResources = typeof EndpointResources.Type
+
 /** How `input` becomes the request: an array of task objects, an actor's input object, or the JSON body (query on GET). */
 export const bodyTypes = ["task", "actor_input", "json"] as const
 
@@ -55,6 +80,9 @@ export const Endpoint = Schema.Struct({
   cost: EndpointCost,
   /** The provider refuses a cost cap below this many USD; null when it has no such minimum. */
   cap_min: Schema.NullOr(Schema.String),
+  /** The call does something in the world: one whose outcome is unknown is never repeated. */
+  acts: Schema.optionalKey(Schema.Literal(true)),
+  resources: Schema.optionalKey(EndpointResources),
   /** Runs of the last 30 days as the provider publishes them. */
   reported: Schema.NullOr(Schema.Struct({ succeeded: Schema.Int, total: Schema.Int })),
   deprecated: Schema.Boolean

@@ -21,11 +21,14 @@ export const statusOf = {
   method_not_allowed: 405,
   provider_not_available: 409,
   cancelled: 409,
+  request_timeout: 408,
   payload_too_large: 413,
+  unsupported_media_type: 415,
   idempotency_key_reused: 422,
   rate_limited: 429,
   internal_error: 500,
   provider_error: 502,
+  outcome_unknown: 502,
   service_unavailable: 503,
   provider_timeout: 504
 } as const
@@ -64,11 +67,14 @@ export const Wire = {
   method_not_allowed: wire("method_not_allowed"),
   provider_not_available: wire("provider_not_available"),
   cancelled: wire("cancelled"),
+  request_timeout: wire("request_timeout"),
   payload_too_large: wire("payload_too_large"),
+  unsupported_media_type: wire("unsupported_media_type"),
   idempotency_key_reused: wire("idempotency_key_reused"),
   rate_limited: wire("rate_limited"),
   internal_error: wire("internal_error"),
   provider_error: wire("provider_error"),
+  outcome_unknown: wire("outcome_unknown"),
   service_unavailable: wire("service_unavailable"),
   provider_timeout: wire("provider_timeout")
 }

@@ -17,7 +17,7 @@ import { placeholdersOf } from "../../schema/RawPlan.ts"
 import type { ImportFailed, SourceText } from "./Import.ts"
 import { type Amendment, failedWith, type InlineEndpoint, type Manifest, readManifest } from "./manifestFormat.ts"
 import { importOpenApi } from "./openapi.ts"
-import { anyOf } from "./patterns.ts"
+import { anyOf, patternFor } from "./patterns.ts"
 import { applyRates, checkRate, type Rate, unpublished } from "./rates.ts"
 import { importTables, type Table } from "./tables.ts"
 import { endpointIssues } from "./validity.ts"
@@ -172,11 +172,11 @@ export const importManifest = (
     for (const [key, endpoint] of all) if (written.has(key)) mistakes.push(...endpointIssues(endpoint, definitions))
     if (mistakes.length > 0) return yield* failedWith(source.name, mistakes)
 
-    const kept = [...all.values()].sort(byPathAndMethod)
+    const { marked, unmet: unmarked } = withMarks(manifest, [...all.values()].sort(byPathAndMethod))
 
     const ownRates = { ...Object.assign({}, ...read.map((table) => table.rates)), ...rates }
     const keptRates = Object.fromEntries(Object.entries<Rate>(ownRates).filter(([key]) => all.has(key)))
-    const { endpoints, unmet } = applyRates(kept, {
+    const { endpoints, unmet } = applyRates(marked, {
       ...manifest.rates,
       endpoints: { ...keptRates, ...manifest.rates?.endpoints }
     })
@@ -198,10 +198,35 @@ export const importManifest = (
         ...amendments
           .filter(([key]) => !all.has(key))
           .map(([key]): Warning => ({ where: key, message: "this amendment meets no endpoint" })),
-        ...unmet.map((key): Warning => ({ where: key, message: "this rate meets no endpoint" }))
+        ...unmet.map((key): Warning => ({ where: key, message: "this rate meets no endpoint" })),
+        ...unmarked.map((key): Warning => ({ where: key, message: "this pattern meets no endpoint" }))
       ]
     }
   })
+
+/** What the manifest's `acts` and `resources` say of endpoints. Of several patterns of resources all count. */
+const withMarks = ({ acts = [], resources = {} }: Manifest, endpoints: ReadonlyArray<Endpoint>) => {
+  const acting = acts.map((pattern) => ({ pattern, matches: patternFor(pattern) }))
+  const named = Object.entries(resources).map(([pattern, said]) => ({ pattern, said, matches: patternFor(pattern) }))
+  const met = new Set<string>()
+  const matching = <A extends { readonly pattern: string; readonly matches: (text: string) => boolean }>(
+    patterns: ReadonlyArray<A>,
+    key: string
+  ) => patterns.filter((one) => one.matches(key) && met.add(one.pattern))
+  const marked = endpoints.map((endpoint): Endpoint => {
+    const key = endpointKey(endpoint)
+    const said = matching(named, key)
+    const uses = said.flatMap((one) => one.said.uses ?? [])
+    const makes = said.flatMap((one) => one.said.makes ?? [])
+    const parts = { ...(uses.length === 0 ? {} : { uses }), ...(makes.length === 0 ? {} : { makes }) }
+    return {
+      ...endpoint,
+      ...(matching(acting, key).length === 0 ? {} : { acts: true }),
+      ...(said.length === 0 ? {} : { resources: parts })
+    }
+  })
+  return { marked, unmet: [...acts, ...Object.keys(resources)].filter((pattern) => !met.has(pattern)) }
+}
 
 const siftedRows = (manifest: Manifest, tables: ReadonlyArray<Table>): ReadonlyArray<Endpoint> => {
   const wanted = manifest.include === undefined ? () => true : anyOf(manifest.include)

@@ -5,7 +5,7 @@
  * exclusion.
  */
 import { Effect, Schema, SchemaIssue } from "effect"
-import { methods, ProviderAuth, ProviderDocument } from "../../schema/Endpoint.ts"
+import { EndpointResources, methods, ProviderAuth, ProviderDocument } from "../../schema/Endpoint.ts"
 import { ImportFailed, operationsMax, sourceBytesMax, type SourceText } from "./Import.ts"
 import { Rate, Rates } from "./rates.ts"
 
@@ -77,6 +77,10 @@ export const Manifest = Schema.Struct({
   exclude: Schema.optionalKey(Names),
   tags: Schema.optionalKey(Names),
   rates: Schema.optionalKey(Rates),
+  /** Patterns over `METHOD /path` of calls that do something in the world (send, order, start a job): one whose outcome is unknown is never repeated. */
+  acts: Schema.optionalKey(Names),
+  /** By pattern over `METHOD /path`: which objects of the shared provider account a request names, and which its answer makes. */
+  resources: Schema.optionalKey(Schema.Record(Schema.String, EndpointResources)),
   /** By `METHOD /path`: better words and examples for what documents and tables say. Tags are added. */
   amend: Schema.optionalKey(Schema.Record(Schema.String, Amendment)),
   /** Shared schemas, for `$ref: "#/$defs/name"`. */

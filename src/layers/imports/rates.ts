@@ -17,6 +17,45 @@ export const Amount = Schema.String.check(
   Schema.isPattern(amountPattern, { message: 'must be a decimal string such as "0.0042"' })
 )
 
+const Decimals = Schema.Record(Schema.String, Amount)
+
+/**
+ * A field of the request that drives what a call costs. The cost of a call is (base + the sum of all prices) × all factors;
+ * for `task` endpoints it is computed for each task and summed.
+ */
+export const Driver = Schema.Struct({
+  /**
+   * Dotted path into the request's input (one task object for `task`; the query on GET), or into `query.` or `path.`; `*` is every item of a
+   * list, `.` the input itself.
+   */
+  field: Schema.NonEmptyString,
+  /** What is counted: the number itself (default), items of a list, comma-separated addresses (a list counts each), characters, or whether it is there and not false. */
+  counts: Schema.optionalKey(Schema.Literals(["number", "items", "addresses", "characters", "presence"])),
+  /** The price of a unit, in USD or in the provider's credits. */
+  usd: Schema.optionalKey(Amount),
+  credits: Schema.optionalKey(Amount),
+  /** The count multiplies the call instead of adding to it. */
+  multiplies: Schema.optionalKey(Schema.Literal(true)),
+  /** A unit is so many, begun ones counting whole; 1 by default. */
+  per: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
+  /** So many are in the base price. */
+  included: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
+  /** What the provider takes when the field is left out. Without it the field must be given: its count has no bound. */
+  default: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
+  /** The greatest count that a request may ask for. */
+  max: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
+  /** Instead of a count: what a value adds, in USD or credits; of a list, each item adds. `*` is any other value. */
+  values_usd: Schema.optionalKey(Decimals),
+  values_credits: Schema.optionalKey(Decimals),
+  /** Instead of a count: by what factor a value multiplies the call. `*` is any other value. */
+  times: Schema.optionalKey(Decimals),
+  /** Only counts when this field is there and not false. */
+  if: Schema.optionalKey(Schema.NonEmptyString),
+  /** For people: why, and where it is published. */
+  note: Schema.optionalKey(Schema.NonEmptyString)
+})
+export type Driver = typeof Driver.Type
+
 /** Exactly one of `usd`, `credits`, `free` and `unpublished` says what it costs. */
 export const Rate = Schema.Struct({
   usd: Schema.optionalKey(Amount),
@@ -29,7 +68,10 @@ export const Rate = Schema.Struct({
   model: Schema.optionalKey(Schema.Literals(["per_call", "per_result", "per_event"])),
   /** Results or events of an ordinary call; one by default. */
   results: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100_000 }))),
-  note: Schema.optionalKey(Schema.NonEmptyString)
+  note: Schema.optionalKey(Schema.NonEmptyString),
+  drivers: Schema.optionalKey(Schema.Array(Driver)),
+  /** Fields that look like drivers (a limit, a list) and do not change the price. */
+  flat: Schema.optionalKey(Schema.Array(Schema.NonEmptyString))
 })
 export type Rate = typeof Rate.Type
 
