@@ -5,6 +5,7 @@
  * a command in the referrer's mailbox, written with the step. It may be killed anywhere and loses and doubles nothing.
  */
 import { Context, Effect, Layer } from "effect"
+import { inWords } from "../layers/Batch.ts"
 import { type MovedReferral, ReferralShares, type ShareStep } from "../layers/ReferralShares.ts"
 import * as Money from "../schema/Money.ts"
 import { due, earned, netRevenue, shareReference, unpaidOf } from "../schema/Referral.ts"
@@ -74,7 +75,7 @@ export class ReferralActor extends Context.Service<
             // One that can't be counted must not keep the others from it; it is tried again next time.
             credits += yield* accrueOne(referral).pipe(
               Effect.catchDefect((defect) =>
-                Effect.as(Effect.logError(`${referral.referral_id}: its share was not counted`, defect), 0)
+                Effect.as(Effect.logError(`${referral.referral_id}: its share was not counted: ${inWords(defect)}`), 0)
               )
             )
           }

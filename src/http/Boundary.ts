@@ -7,6 +7,7 @@
 import { ByteSize, Clock, Effect, Layer, Schema, SchemaIssue } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
+import { inWords } from "../layers/Batch.ts"
 import { newId } from "../layers/Ids.ts"
 import { type Detail, isErrorCode, problem, type Problem, statusOf } from "../schema/Errors.ts"
 import { Malformed } from "./api/Common.ts"
@@ -128,7 +129,7 @@ export const Boundary = HttpRouter.middleware(
           if (refused !== null) return Effect.succeed(answer(refused))
           // Without its query: that may be about somebody.
           const path = request.url.split("?")[0] ?? ""
-          return Effect.as(Effect.logError(`${request_id} ${request.method} ${path}`, defect), answer(internal))
+          return Effect.as(Effect.logError(`${request_id} ${request.method} ${path}: ${inWords(defect)}`), answer(internal))
         })
       )
       const finished =

@@ -72,3 +72,9 @@ export const batch = <I, O, E>(options: BatchOptions<I, O, E>) =>
 
 /** A cause as one line for a log. */
 export const oneLine = (cause: Cause.Cause<unknown>): string => Cause.pretty(cause).split("\n")[0] ?? "unknown"
+
+/**
+ * A defect as a log may have it: messages and stacks of it and its causes. An error of PostgreSQL also has the refused row in a field of
+ * its own, which may name people, so its fields are left out.
+ */
+export const inWords = (defect: unknown): string => Cause.pretty(Cause.die(defect))
