@@ -20,6 +20,7 @@ import { charge, providerCost, rawCharge } from "../schema/Pricing.ts"
 import { failure } from "../schema/Provider.ts"
 import type { RawPlan } from "../schema/RawPlan.ts"
 import type { Attempt, RunStatus } from "../schema/Run.ts"
+import { storableJson } from "../schema/StorableText.ts"
 import { encodeSettle, type SettleReport } from "./Commands.ts"
 import { explainFailure, hintsOf } from "./Explain.ts"
 import { Lanes } from "./Lanes.ts"
@@ -33,12 +34,10 @@ const started = (provider: string): Attempt => ({ provider, outcome: "started", 
 export const isOpenAttempt = (attempt: Attempt) => attempt.outcome === "started"
 /** The outcome of an attempt whose worker died: nobody knows what the provider did. */
 export const lost = "worker_lost"
-export const closeLost = (attempts: ReadonlyArray<Attempt>): ReadonlyArray<Attempt> =>
-  attempts.map((one) =>
-    isOpenAttempt(one)
-      ? { ...one, outcome: lost, detail: "the process that made this call died; its outcome is unknown" }
-      : one
-  )
+const workerDied = "the process that made this call died; its outcome is unknown"
+export const notRecorded = "the answer of this call could not be recorded; the operator finds it with rungate audit"
+export const closeLost = (attempts: ReadonlyArray<Attempt>, detail = workerDied): ReadonlyArray<Attempt> =>
+  attempts.map((one) => (isOpenAttempt(one) ? { ...one, outcome: lost, detail } : one))
 
 interface Delivered {
   readonly status: "succeeded" | "no_match"
@@ -66,7 +65,8 @@ const attemptOf = (
 
 const resultOf = (output: unknown, raw: string | null, sandbox: boolean): string | null => {
   if (output === null || typeof output !== "object") return null
-  const text = JSON.stringify(sandbox ? { ...output, sandbox: true } : output)
+  // An adapter may cut a string within a character; a payload that was asked for stays as the provider wrote it.
+  const text = storableJson(JSON.stringify(sandbox ? { ...output, sandbox: true } : output))
   return raw === null ? text : `${text.slice(0, -1)},"raw":${raw}}`
 }
 

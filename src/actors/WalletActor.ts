@@ -8,6 +8,7 @@ import { Cause, Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { oneLine } from "../layers/Batch.ts"
 import { newId } from "../layers/Ids.ts"
+import { sqlStateOf } from "../layers/SqlState.ts"
 import { TurnStore } from "../layers/TurnStore.ts"
 import { Executions } from "./Executions.ts"
 import { fold, type Names, type TurnAnswer } from "./Fold.ts"
@@ -35,13 +36,17 @@ const turnMax = 500
 /** A command that fails alone this often is set aside. */
 const parkAfter = 5
 
+/** SQLSTATE classes by which Postgres refuses what a command says, such as 22: a string that it can't read. */
+const blamedClasses = ["21", "22", "23", "44", "54", "P0"]
+const blamed = ["UniqueViolation", "ConstraintError", "SqlSyntaxError"]
+const isSqlError = Schema.is(SqlError.SqlError)
+
 /** The database was away or busy: no command is to blame, and the sweeper tries again. */
 const passesByItself = (cause: Cause.Cause<unknown>): boolean => {
   const found = Cause.squash(cause)
-  return isSqlError(found) && !blamed.includes(found.reason._tag)
+  if (!isSqlError(found)) return false
+  return !blamed.includes(found.reason._tag) && !blamedClasses.includes(sqlStateOf(found)?.slice(0, 2) ?? "")
 }
-const blamed = ["UniqueViolation", "ConstraintError", "SqlSyntaxError"]
-const isSqlError = Schema.is(SqlError.SqlError)
 
 export class WalletActor extends Context.Service<
   WalletActor,
@@ -88,9 +93,10 @@ export class WalletActor extends Context.Service<
           const exit = yield* Effect.exit(attempt(lane, 1))
           if (Exit.isSuccess(exit)) return { ...exit.value, more: exit.value.taken > 0 }
           if (passesByItself(exit.cause)) return yield* Effect.failCause(exit.cause)
-          const fate = yield* store.strike(lane, parkAfter, oneLine(exit.cause))
-          yield* Effect.logError(`lane ${lane}: a command failed alone and was ${fate}: ${Cause.pretty(exit.cause)}`)
-          return { ...nothing, more: true }
+          const { fate, command, ended } = yield* store.strike(lane, parkAfter, oneLine(exit.cause))
+          const what = fate === "kept" ? "is tried again" : "is dead-lettered; see rungate audit"
+          yield* Effect.logError(`lane ${lane}: ${command} failed alone and ${what}: ${Cause.pretty(exit.cause)}`)
+          return { ...nothing, more: true, signals: ended === null ? [] : [ended] }
         })
 
       const turn = Effect.fnUntraced(function* (lane: number) {

@@ -18,7 +18,7 @@ import { Historian } from "./Historian.ts"
 import { Lanes } from "./Lanes.ts"
 import { ReferralActor } from "./ReferralActor.ts"
 import { Waiters } from "./Waiters.ts"
-import { closeLost, RunActor } from "./RunActor.ts"
+import { closeLost, notRecorded, RunActor } from "./RunActor.ts"
 import { WalletActor } from "./WalletActor.ts"
 
 /** A process holds a lane at most this long before others may have it: under load no process is left without turns. */
@@ -30,6 +30,8 @@ const sweepEvery = "1 second"
 const takeOverMax = 100
 /** A job whose worker dies this often is given up: maybe the job is what kills them. */
 const resumesMax = 5
+/** Reports of a run's end that are tried: another one would be dead-lettered like those before it. */
+const deadLettersMax = 3
 /** After so many seconds a wake-up is taken for lost, and after twice as many for impossible: then the turn is taken without one. */
 const stuckSeconds = 4
 /** A charge is made at once by the process whose turn decided on it; this is for those whose process died. */
@@ -160,6 +162,17 @@ export const Workers = Layer.effectDiscard(
     /** A dead worker's run: what may be tried again goes back into the queue, the rest ends here. */
     const recover = (run: LostRun) =>
       Effect.gen(function* () {
+        if (run.dead_letters >= deadLettersMax) {
+          yield* Effect.logError(
+            `${run.run_id}: ${run.dead_letters} reports of its end are dead-lettered; see rungate audit`
+          )
+          return
+        }
+        // Its provider was asked: nobody pays for a second call because the first one's answer was not recorded.
+        if (run.dead_letters > 0) {
+          yield* Effect.logError(`${run.run_id}: the report of its end is dead-lettered; it ends as failed`)
+          return yield* runActor.giveUp(run, closeLost(run.attempts, notRecorded))
+        }
         if (run.job !== null && run.job.resumed < resumesMax) {
           yield* Effect.logWarning(`${run.run_id}: its worker died; its job at the provider goes on`)
           yield* leases.requeue(run, JSON.stringify(run.attempts), { ...run.job, resumed: run.job.resumed + 1 })
@@ -175,23 +188,40 @@ export const Workers = Layer.effectDiscard(
         yield* claimSoon
       })
 
+    /** A step that fails must not keep the others from being made. */
+    const apart = (name: string, step: Effect.Effect<unknown>) =>
+      Effect.catchCause(Effect.asVoid(step), (cause) => Effect.logWarning(`${name}: ${oneLine(cause)}`))
+
+    const sweepLane = (lane: number, age_seconds: number) => {
+      if (age_seconds > 2 * stuckSeconds) return turnLane(lane)
+      return age_seconds > stuckSeconds ? queues.unstick(laneQueue(lane)) : lanes.nudge(lane)
+    }
+    const sweepLanes = Effect.flatMap(mail.backlog, (backlog) =>
+      Effect.forEach(
+        backlog.filter(({ lane }) => lane < laneCount),
+        ({ lane, age_seconds }) => apart(`sweep of lane ${lane}`, sweepLane(lane, age_seconds)),
+        { discard: true }
+      )
+    )
+    const recoverLost = Effect.gen(function* () {
+      const lost = yield* leases.takeOver(executions.workerId(), executions.running(), takeOverMax)
+      yield* Effect.forEach(lost, (run) => apart(`recovery of ${run.run_id}`, recover(run)), { discard: true })
+    })
+    const claimQueued = Effect.gen(function* () {
+      const queuedFor = yield* leases.oldestQueuedSeconds
+      if (queuedFor !== null && queuedFor > 1) yield* claimNow
+    })
+
     let sweeps = 0
     const sweep = Effect.gen(function* () {
       sweeps += 1
-      for (const { lane, age_seconds } of yield* mail.backlog) {
-        if (lane >= laneCount) continue
-        if (age_seconds > 2 * stuckSeconds) yield* turnLane(lane)
-        else if (age_seconds > stuckSeconds) yield* queues.unstick(laneQueue(lane))
-        else yield* lanes.nudge(lane)
-      }
-      const lost = yield* leases.takeOver(executions.workerId(), executions.running(), takeOverMax)
-      yield* Effect.forEach(lost, recover, { discard: true })
-      const queuedFor = yield* leases.oldestQueuedSeconds
-      if (queuedFor !== null && queuedFor > 1) yield* claimNow
-      if (sweeps % tendEverySweeps === 0) yield* queues.tend
+      yield* apart("sweep of the lanes", sweepLanes)
+      yield* apart("recovery", recoverLost)
+      yield* apart("claims", claimQueued)
+      if (sweeps % tendEverySweeps === 0) yield* apart("queues", queues.tend)
       if (sweeps % forgetEverySweeps === 0) {
-        yield* mail.forget
-        yield* health.forget
+        yield* apart("old replies and workers", mail.forget)
+        yield* apart("old measurements", health.forget)
       }
     })
 

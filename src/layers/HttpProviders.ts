@@ -7,12 +7,14 @@
 import { Cause, Clock, Effect, Layer } from "effect"
 import { type Failure, failure, type Outcome, type Reply } from "../schema/Provider.ts"
 import { measuredOf } from "../schema/Measured.ts"
+import { oneLineOf } from "../schema/StorableText.ts"
 import { runActor } from "./ActorRuns.ts"
 import { Breakers } from "./Breakers.ts"
 import { type Gate, gate } from "./Gates.ts"
 import { brokenConnection, readReply, replyBytesMax, undeliverable } from "./Incoming.ts"
 import { type Addressed, addressed, type Outgoing, outgoing, rawOutgoing, type Target, targetOf } from "./Outgoing.ts"
 import {
+  type Answer,
   type ProviderAnswer,
   type ProviderCall,
   Providers,
@@ -32,12 +34,13 @@ const rejections = new Set([400, 404, 405, 406, 409, 410, 411, 413, 414, 415, 42
 
 const isFailure = (answer: { readonly _tag: string }): answer is Failure => answer._tag === "Failure"
 
-/** Control characters would forge lines of a log, and half a character is no text for a database. */
-const plain = (detail: string): string => detail.toWellFormed().replace(/[\p{Cc}\u2028\u2029]+/gu, " ")
+type Said = Answer | RawAnswer
 
-/** What a gate, a provider or an adapter says went wrong, fit to be stored and logged. */
-const tidied = <A extends { readonly _tag: string }>(answer: A): A =>
-  isFailure(answer) ? { ...answer, detail: plain(answer.detail) } : answer
+/** What a gate, a provider or an adapter says in words, fit to be stored, logged and shown. */
+const tidied = <A extends Said>(answer: A): A => {
+  if ("detail" in answer) return { ...answer, detail: oneLineOf(answer.detail) }
+  return "note" in answer && answer.note !== undefined ? { ...answer, note: oneLineOf(answer.note) } : answer
+}
 
 /** A later question is made of what the provider answered: that it can't be sent is not the caller's fault. */
 const ofProvider = (failed: Failure): Failure =>

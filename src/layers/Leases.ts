@@ -5,11 +5,13 @@
  * so a process that was frozen can't come back and act on what others took over. Every write of an executing worker
  * carries its lease token.
  */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { oneLine } from "./Batch.ts"
 import { texts } from "./Columns.ts"
 import { decodePlan, type Plan } from "../schema/Plan.ts"
 import { Attempt } from "../schema/Run.ts"
+import { storableJson } from "../schema/StorableText.ts"
 
 export interface LeasedRun {
   readonly org_id: string
@@ -44,9 +46,22 @@ const leased = <R extends StoredRun>(row: R) => ({
   attempts: decodeAttempts(row.attempts),
   job: decodeJob(row.job)
 })
+/** One row that can't be read must not keep the others of its statement from being executed. */
+const readable = <R extends StoredRun>(rows: ReadonlyArray<R>) =>
+  Effect.gen(function* () {
+    const runs: Array<ReturnType<typeof leased<R>>> = []
+    for (const row of rows) {
+      const run = yield* Effect.exit(Effect.sync(() => leased(row)))
+      if (Exit.isSuccess(run)) runs.push(run.value)
+      else yield* Effect.logError(`${row.run_id}: its stored plan can't be read: ${oneLine(run.cause)}`)
+    }
+    return runs
+  })
 
 export interface LostRun extends LeasedRun {
   readonly side_effect: boolean
+  /** Reports of its end that could not be applied. */
+  readonly dead_letters: number
 }
 
 export class Leases extends Context.Service<
@@ -123,7 +138,7 @@ export class Leases extends Context.Service<
       })
 
       const takeOver = (worker_id: string, executing: ReadonlyArray<string>, limit: number) => sql<
-        StoredRun & { side_effect: boolean }
+        StoredRun & Pick<LostRun, "side_effect" | "dead_letters">
       >`
         WITH lost AS (
           SELECT o.run_id FROM open_runs o
@@ -137,7 +152,8 @@ export class Leases extends Context.Service<
           UPDATE open_runs o SET worker_id = ${worker_id}, lease_token = gen_random_uuid()::text, since = now()
           FROM lost WHERE o.run_id = lost.run_id RETURNING o.*
         )
-        SELECT r.org_id, r.run_id, t.lease_token, t.side_effect, t.attempts, t.job, r.capability, r.plan, r.input::text AS input
+        SELECT r.org_id, r.run_id, t.lease_token, t.side_effect, t.attempts, t.job, r.capability, r.plan, r.input::text AS input,
+          (SELECT count(*)::int FROM mailbox m WHERE m.run_id = t.run_id AND m.tag = 'Settle' AND m.parked IS NOT NULL) AS dead_letters
         FROM taken t JOIN runs r ON r.org_id = t.org_id AND r.run_id = t.run_id`
 
       const requeue = (run: { run_id: string; lease_token: string }, attempts: string, job: string | null) => sql`
@@ -152,13 +168,13 @@ export class Leases extends Context.Service<
         register: (worker_id, seconds) => Effect.asVoid(Effect.orDie(register(worker_id, seconds))),
         renew: (worker_id, seconds) => Effect.orDie(renew(worker_id, seconds)),
         retire: (worker_id) => Effect.asVoid(Effect.orDie(retire(worker_id))),
-        claim: (worker_id, limit) => Effect.orDie(Effect.map(claim(worker_id, limit), (rows) => rows.map(leased))),
-        attempt: (run_id, token, attempts) => Effect.orDie(attempt(run_id, token, attempts)),
+        claim: (worker_id, limit) => Effect.orDie(Effect.flatMap(claim(worker_id, limit), readable)),
+        attempt: (run_id, token, attempts) => Effect.orDie(attempt(run_id, token, storableJson(attempts))),
         takeOver: (worker_id, executing, limit) =>
-          Effect.orDie(Effect.map(takeOver(worker_id, executing, limit), (rows) => rows.map(leased))),
+          Effect.orDie(Effect.flatMap(takeOver(worker_id, executing, limit), readable)),
         keepJob: (run_id, token, job) => Effect.orDie(keepJob(run_id, token, JSON.stringify(job))),
         requeue: (run, attempts, job) =>
-          Effect.asVoid(Effect.orDie(requeue(run, attempts, job === null ? null : JSON.stringify(job)))),
+          Effect.asVoid(Effect.orDie(requeue(run, storableJson(attempts), job === null ? null : JSON.stringify(job)))),
         oldestQueuedSeconds: oldest.pipe(
           Effect.map((rows) => rows[0]?.age ?? null),
           Effect.orDie

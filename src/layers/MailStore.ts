@@ -5,7 +5,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { texts } from "./Columns.ts"
+import { jsons, texts } from "./Columns.ts"
 import { batch } from "./Batch.ts"
 
 export interface NewMail {
@@ -53,7 +53,7 @@ export class MailStore extends Context.Service<
           const rows = yield* sql<{ org_id: string; lane: number }>`
             WITH asked AS (
               SELECT * FROM unnest(${texts(mail.map((m) => m.command_id))}, ${texts(mail.map((m) => m.org_id))},
-                ${texts(mail.map((m) => m.run_id))}, ${texts(mail.map((m) => m.tag))}, ${texts(mail.map((m) => m.payload))},
+                ${texts(mail.map((m) => m.run_id))}, ${texts(mail.map((m) => m.tag))}, ${jsons(mail.map((m) => m.payload))},
                 ${texts(mail.map((m) => m.result))}) AS t(command_id, org_id, run_id, tag, payload, result)
             ), sent AS (
               INSERT INTO mailbox (lane, command_id, org_id, run_id, tag, payload, result)

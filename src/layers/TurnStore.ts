@@ -5,66 +5,21 @@
  * turns that were handed the same lane the second waits on the first one's rows, finds them changed, and is undone as a whole.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { crashPoint } from "./CrashPoint.ts"
-import { bigints, booleans, byteas, texts } from "./Columns.ts"
+import { bigints, booleans, byteas, jsons, texts } from "./Columns.ts"
 import { link, type Unlinked } from "./LedgerChain.ts"
-import {
-  autoColumn,
-  autoOf,
-  isEmpty,
-  noPayments,
-  type PaymentEffects,
-  type PaymentView,
-  readPayments,
-  writePayments
-} from "./PaymentTurn.ts"
+import { isEmpty, noPayments, type PaymentEffects, readPayments, writePayments } from "./PaymentTurn.ts"
 import { Settings } from "./Settings.ts"
-import type { AutoTopup } from "../schema/AutoTopup.ts"
+import { sqlStateOf } from "./SqlState.ts"
+import { type Taken, take, type TurnView, viewOf } from "./TurnView.ts"
 import { isRecord } from "../schema/Json.ts"
 import { spans, windowStart } from "../schema/Health.ts"
-import { MicroUsd } from "../schema/Money.ts"
-import { isRunStatus, type RunStatus } from "../schema/Run.ts"
-import type { HeldRun, Wallet } from "../schema/Wallet.ts"
+import type { RunStatus } from "../schema/Run.ts"
+import { storableText } from "../schema/StorableText.ts"
+import type { Wallet } from "../schema/Wallet.ts"
 
-export interface Mail {
-  readonly id: bigint
-  readonly command_id: string | null
-  readonly org_id: string
-  readonly run_id: string | null
-  readonly tag: string
-  readonly payload: unknown
-}
-
-export interface TurnRun extends HeldRun {
-  readonly org_id: string
-  /** Plan and input are read only for runs that start in this turn. */
-  readonly plan: unknown
-  readonly input: string
-  readonly capability: string | null
-  /** Of a raw run: its endpoint's path and method. */
-  readonly endpoint: string | null
-  readonly method: string | null
-}
-
-/** Everything a turn may look at. */
-export interface TurnView {
-  readonly mail: ReadonlyArray<Mail>
-  readonly wallets: ReadonlyMap<string, Wallet>
-  readonly runs: ReadonlyMap<string, TurnRun>
-  /** Automatic top-ups of the wallets that have one. */
-  readonly autos: ReadonlyMap<string, AutoTopup>
-  /** What the payment commands among the mail are about. */
-  readonly payments: PaymentView
-  /** References of credits among the mail that the ledger already holds. */
-  readonly credited: ReadonlyMap<string, string>
-  /** The database's UTC day. */
-  readonly day: string
-  /** The database's time in microseconds since 1970: when the entries of this turn are made. */
-  readonly now_micros: bigint
-  /** What a day's automatic charges of a wallet may come to. */
-  readonly auto_topup_daily_max: MicroUsd
-}
+export type { Mail, TurnRun, TurnView } from "./TurnView.ts"
 
 /** The end of a run. */
 export interface Ending {
@@ -116,102 +71,15 @@ export interface AttemptCount {
   readonly count: number
 }
 
-/** One command with what it concerns. A wallet's columns come with the first of its commands only. */
-interface TakenRow {
-  readonly id: bigint
-  readonly command_id: string | null
-  readonly org_id: string
-  readonly run_id: string | null
-  readonly tag: string
-  readonly payload: unknown
-  readonly day: string
-  readonly now_micros: bigint
-  readonly version: bigint | null
-  readonly balance: bigint
-  readonly reserved: bigint
-  readonly entry_seq: bigint
-  readonly head: Uint8Array | null
-  readonly per_run_limit: bigint | null
-  readonly daily_limit: bigint | null
-  readonly spent_day: string
-  readonly spent: bigint
-  readonly status: string | null
-  readonly hold: bigint
-  readonly lease_token: string | null
-  readonly capability: string | null
-  readonly endpoint: string | null
-  readonly method: string | null
-  readonly plan: unknown
-  readonly input: string | null
-  readonly credited: string | null
-  readonly auto: unknown
-}
-
-const walletOf = (row: TakenRow): Wallet => ({
-  org_id: row.org_id,
-  balance: MicroUsd(row.balance),
-  reserved: MicroUsd(row.reserved),
-  entry_seq: row.entry_seq,
-  per_run_limit: row.per_run_limit === null ? null : MicroUsd(row.per_run_limit),
-  daily_limit: row.daily_limit === null ? null : MicroUsd(row.daily_limit),
-  spent_day: row.spent_day,
-  spent: MicroUsd(row.spent)
-})
-
-/** The view, and of its wallets what only the write needs. */
-interface Taken extends Omit<TurnView, "payments" | "auto_topup_daily_max"> {
-  readonly versions: ReadonlyMap<string, bigint>
-  readonly heads: ReadonlyMap<string, Uint8Array>
-}
-
-const viewOf = (rows: ReadonlyArray<TakenRow>): Taken => {
-  const wallets = new Map<string, Wallet>()
-  const versions = new Map<string, bigint>()
-  const heads = new Map<string, Uint8Array>()
-  const runs = new Map<string, TurnRun>()
-  const credited = new Map<string, string>()
-  const autos = new Map<string, AutoTopup>()
-  for (const row of rows) {
-    const auto = autoOf(row.auto)
-    if (auto !== null) autos.set(row.org_id, auto)
-    if (row.version !== null) {
-      wallets.set(row.org_id, walletOf(row))
-      versions.set(row.org_id, row.version)
-      if (row.head !== null) heads.set(row.org_id, row.head)
-    }
-    if (row.command_id !== null && row.credited !== null) credited.set(row.command_id, row.credited)
-    if (row.run_id === null || row.status === null || !isRunStatus(row.status) || runs.has(row.run_id)) continue
-    const { org_id, run_id, status, lease_token, capability, endpoint, method, plan, input } = row
-    runs.set(run_id, {
-      org_id,
-      run_id,
-      status,
-      hold: MicroUsd(row.hold),
-      lease_token,
-      capability,
-      endpoint,
-      method,
-      plan,
-      input: input ?? "null"
-    })
-  }
-  const { day = "1970-01-01", now_micros = 0n } = rows[0] ?? {}
-  return { mail: rows, wallets, versions, heads, runs, credited, autos, day, now_micros }
-}
-
 /** Another turn applied some of this mail first; the next one sees it fresh. */
 export class TurnsMet extends Schema.TaggedError<TurnsMet>()("TurnsMet", {}) {}
 
-/** What a statement that found the world changed says. */
-const divisionByZero = "22012"
-const isDivisionByZero = (error: SqlError.SqlError): boolean => {
-  let cause: unknown = error
-  for (let depth = 0; depth < 5 && typeof cause === "object" && cause !== null; depth++) {
-    if ("code" in cause && cause.code === divisionByZero) return true
-    cause = "cause" in cause ? cause.cause : "reason" in cause ? cause.reason : null
-  }
-  return error.message.includes("division by zero")
-}
+/** Raised by `rungate_turn_conflict()`, and by nothing else. */
+const turnConflict = "RG001"
+
+/** The error of a run that no turn could admit. */
+const neverReserved =
+  "the service could not admit this run; nothing was held or charged. Report its id to the operator."
 
 export class TurnStore extends Context.Service<
   TurnStore,
@@ -226,8 +94,15 @@ export class TurnStore extends Context.Service<
       max: number,
       decide: (view: TurnView) => { readonly effects: TurnEffects; readonly answer: A }
     ) => Effect.Effect<(A & { readonly committed_at: Date }) | null, TurnsMet>
-    /** Sets the oldest command aside after it failed alone `parkAfter` times, so that it can't hold up its lane. */
-    readonly strike: (lane: number, parkAfter: number, why: string) => Effect.Effect<"kept" | "parked">
+    /**
+     * Records that the oldest command of a lane failed alone, and dead-letters it after `parkAfter` failures. A run whose
+     * reservation is dead-lettered ends as failed at once: it holds no money. `run_id` names it.
+     */
+    readonly strike: (
+      lane: number,
+      parkAfter: number,
+      why: string
+    ) => Effect.Effect<{ readonly fate: "kept" | "parked"; readonly command: string; readonly ended: string | null }>
   }
 >()("rungate/layers/TurnStore") {
   static readonly layer = Layer.effect(
@@ -235,27 +110,9 @@ export class TurnStore extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const take = (lane: number, max: number) => sql<TakenRow>`
-        SELECT m.id, m.command_id, m.org_id, m.run_id, m.tag, m.payload, (now() AT TIME ZONE 'UTC')::date::text AS day,
-               (extract(epoch FROM now()) * 1000000)::bigint AS now_micros,
-               w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.spent_day::text AS spent_day, w.spent,
-               coalesce(o.state, r.status) AS status, r.hold, o.lease_token, r.capability,
-               r.endpoint, CASE WHEN r.endpoint IS NOT NULL THEN coalesce(r.plan->'raw'->>'method', '-') END AS method,
-               CASE WHEN m.tag = 'Reserve' THEN r.plan END AS plan, CASE WHEN m.tag = 'Reserve' THEN r.input::text END AS input,
-               l.txn_id AS credited, ${autoColumn(sql)}
-        FROM (SELECT *, row_number() OVER (PARTITION BY org_id ORDER BY id) = 1 AS is_first
-              FROM (SELECT id, command_id, org_id, run_id, tag, payload FROM mailbox
-                    WHERE lane = ${lane} AND parked IS NULL ORDER BY id LIMIT ${max}) oldest) m
-        LEFT JOIN wallets w ON m.is_first AND w.org_id = m.org_id
-        LEFT JOIN runs r ON r.org_id = m.org_id AND r.run_id = m.run_id
-        LEFT JOIN open_runs o ON o.run_id = m.run_id
-        LEFT JOIN ledger l ON m.tag = 'Credit' AND l.run_id IS NULL AND l.org_id = m.org_id AND l.reference = m.command_id
-                           AND l.type = m.payload->>'type'
-        ORDER BY m.id`
-
       /** Read after the mail: what another turn changed in between has changed the wallet's version too, and this turn is undone. */
-      const paymentsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<TakenRow>) {
-        const paying = rows.filter((row) => row.tag === "Pay")
+      const paymentsOf = Effect.fnUntraced(function* (mail: Taken["mail"]) {
+        const paying = mail.filter((row) => row.tag === "Pay")
         if (paying.length === 0) return noPayments
         const named = (key: string) =>
           paying.flatMap(({ payload }) => {
@@ -268,7 +125,7 @@ export class TurnStore extends Context.Service<
 
       /**
        * One statement, one transaction. Every wallet that was looked at must still have the version that was seen, every run
-       * that ends be open under the lease that was seen, every command be there: else a division by zero undoes it all.
+       * that ends be open under the lease that was seen, every command be there: else `rungate_turn_conflict()` undoes it all.
        */
       const { autoTopupDailyMax } = yield* Settings
       const apply = Effect.fnUntraced(function* (
@@ -308,7 +165,7 @@ export class TurnStore extends Context.Service<
             FROM unnest(${texts(opened.map((o) => o.run_id))}, ${texts(opened.map((o) => o.org_id))},
                         ${bigints(opened.map((o) => o.hold))}, ${texts(opened.map((o) => o.state))},
                         ${booleans(opened.map((o) => o.side_effect))}, ${texts(opened.map((o) => o.worker_id))},
-                        ${texts(opened.map((o) => o.lease_token))}, ${texts(opened.map((o) => o.attempts))})
+                        ${texts(opened.map((o) => o.lease_token))}, ${jsons(opened.map((o) => o.attempts))})
                  AS n(run_id, org_id, hold, state, side_effect, worker_id, lease_token, attempts)
           ), closed AS (
             DELETE FROM open_runs o
@@ -316,7 +173,7 @@ export class TurnStore extends Context.Service<
             WHERE o.run_id = n.run_id AND o.lease_token IS NOT DISTINCT FROM n.lease_token RETURNING 1
           ), replied AS (
             INSERT INTO replies (command_id, reply)
-            SELECT command_id, reply::json FROM unnest(${texts(replies.map((r) => r.command_id))}, ${texts(replies.map((r) => r.reply))})
+            SELECT command_id, reply::json FROM unnest(${texts(replies.map((r) => r.command_id))}, ${jsons(replies.map((r) => r.reply))})
                  AS n(command_id, reply)
             ON CONFLICT (command_id) DO NOTHING
           ), finished AS (
@@ -326,7 +183,7 @@ export class TurnStore extends Context.Service<
             FROM unnest(${texts(ended.map((r) => r.org_id))}, ${texts(ended.map((r) => r.run_id))}, ${texts(ended.map((r) => r.status))},
                         ${bigints(ended.map((r) => r.charged))}, ${bigints(ended.map((r) => r.provider_cost))},
                         ${texts(ended.map((r) => r.provider))},
-                        ${texts(ended.map((r) => r.attempts))}, ${texts(ended.map((r) => r.hints))},
+                        ${jsons(ended.map((r) => r.attempts))}, ${jsons(ended.map((r) => r.hints))},
                         ${texts(ended.map((r) => r.error_code))}, ${texts(ended.map((r) => r.error_message))},
                         ${bigints(ended.map((r) => r.result_of))})
                  AS n(org_id, run_id, status, charged, provider_cost, provider, attempts, hints, error_code, error_message, result_of)
@@ -346,9 +203,9 @@ export class TurnStore extends Context.Service<
                  unnest(${texts(spans)}, ${bigints(spans.map((span) => BigInt(windowStart(span, now))))}) AS s(span, starts_at)
             ON CONFLICT (span, starts_at, subject, lane, ok, latency_bucket) DO UPDATE SET count = w.count + excluded.count
           )${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}
-          SELECT 1 / (CASE WHEN (SELECT count(*) FROM gone) = ${mail.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
+          SELECT CASE WHEN (SELECT count(*) FROM gone) = ${mail.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
                             AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int
-                      THEN 1 ELSE 0 END) AS whole, now() AS committed_at`
+                      THEN 1 ELSE rungate_turn_conflict() END AS whole, now() AS committed_at`
         return row?.committed_at ?? new Date(0)
       })
 
@@ -358,10 +215,10 @@ export class TurnStore extends Context.Service<
           max: number,
           decide: (view: TurnView) => { readonly effects: TurnEffects; readonly answer: A }
         ) {
-          const rows = yield* take(lane, max)
+          const rows = yield* take(sql, lane, max)
           if (rows.length === 0) return null
           const view = viewOf(rows)
-          const payments = yield* paymentsOf(rows)
+          const payments = yield* paymentsOf(view.mail)
           const { effects, answer } = decide({ ...view, payments, auto_topup_daily_max: autoTopupDailyMax })
           yield* crashPoint("turn.before_commit")
           const committed_at = yield* apply(lane, view, effects)
@@ -369,16 +226,28 @@ export class TurnStore extends Context.Service<
           return { ...answer, committed_at }
         },
         Effect.catchTag("SqlError", (error) =>
-          isDivisionByZero(error) ? Effect.fail(new TurnsMet()) : Effect.die(error)
+          sqlStateOf(error) === turnConflict ? Effect.fail(new TurnsMet()) : Effect.die(error)
         )
       )
 
       const strike = Effect.fnUntraced(function* (lane: number, parkAfter: number, why: string) {
-        const [row] = yield* sql<{ parked: boolean }>`
-          UPDATE mailbox SET attempts = attempts + 1, parked = CASE WHEN attempts + 1 >= ${parkAfter} THEN ${why} END
-          WHERE lane = ${lane} AND id = (SELECT min(id) FROM mailbox WHERE lane = ${lane} AND parked IS NULL)
-          RETURNING parked IS NOT NULL AS parked`
-        return row?.parked === true ? ("parked" as const) : ("kept" as const)
+        const [row] = yield* sql<{ parked: boolean; command: string; ended: string | null }>`
+          WITH struck AS (
+            UPDATE mailbox SET attempts = attempts + 1, parked = CASE WHEN attempts + 1 >= ${parkAfter} THEN ${storableText(why)}::text END
+            WHERE lane = ${lane} AND id = (SELECT min(id) FROM mailbox WHERE lane = ${lane} AND parked IS NULL)
+            RETURNING id, org_id, run_id, tag, parked IS NOT NULL AS parked
+          ), ended AS (
+            UPDATE runs r SET status = 'failed', error_code = 'internal_error', error_message = ${neverReserved}::text, finished_at = now()
+            FROM struck s
+            WHERE s.parked AND s.tag = 'Reserve' AND r.org_id = s.org_id AND r.run_id = s.run_id AND r.finished_at IS NULL
+              AND NOT EXISTS (SELECT FROM open_runs o WHERE o.run_id = r.run_id)
+            RETURNING r.org_id, r.run_id
+          ), indexed AS (
+            INSERT INTO history_queue (org_id, run_ids) SELECT org_id, ARRAY[run_id] FROM ended
+          )
+          SELECT parked, tag || ' ' || id || ' of ' || coalesce(run_id, org_id) AS command, (SELECT run_id FROM ended) AS ended FROM struck`
+        if (row === undefined) return { fate: "kept" as const, command: "none", ended: null }
+        return { fate: row.parked ? ("parked" as const) : ("kept" as const), command: row.command, ended: row.ended }
       }, Effect.orDie)
 
       return TurnStore.of({ turn, strike })

@@ -5,11 +5,12 @@
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { texts } from "../Columns.ts"
+import { jsons, texts } from "../Columns.ts"
 import type { IndexBehind } from "./FreshRuns.ts"
 import { HistoryIndex } from "./HistoryIndex.ts"
 import { HistoryStore } from "./HistoryStore.ts"
 import { makeId } from "../../schema/Ids.ts"
+import { isRecord, parsedOrText } from "../../schema/Json.ts"
 import type { Subject } from "../../schema/subjects/Subject.ts"
 
 const batchMax = 1_000
@@ -18,6 +19,17 @@ const inFlightMax = 1_000
 const dayMillis = 86_400_000
 /** What stands in the place of the input. */
 const erasedInput = "{}"
+
+/** Not in SQL: Postgres fails on a detail that holds a NUL, and details were stored unchecked before. */
+const withoutDetails = (attempts: string | null): string | null => {
+  const list: unknown = attempts === null ? null : parsedOrText(attempts)
+  if (!Array.isArray(list)) return null
+  return JSON.stringify(
+    list
+      .filter(isRecord)
+      .map(({ provider, outcome, duration_ms }) => ({ provider, outcome, duration_ms, detail: null }))
+  )
+}
 
 export class Erasure extends Context.Service<
   Erasure,
@@ -39,19 +51,18 @@ export class Erasure extends Context.Service<
       const index = yield* HistoryIndex
 
       const erase = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
-        const rows = yield* sql<{ run_id: string }>`
-          SELECT run_id FROM runs WHERE org_id = ${org_id} AND run_id = ANY(${texts(run_ids)}) AND finished_at IS NOT NULL AND erased_at IS NULL
+        const rows = yield* sql<{ run_id: string; attempts: string | null }>`
+          SELECT run_id, attempts::text AS attempts FROM runs
+          WHERE org_id = ${org_id} AND run_id = ANY(${texts(run_ids)}) AND finished_at IS NOT NULL AND erased_at IS NULL
           FOR UPDATE`
         const ids = rows.map((row) => row.run_id)
         yield* index.forget(org_id, ids)
         // Details and messages may quote what was asked for; a raw run's plan is the request itself.
         yield* sql`
-          UPDATE runs SET input = ${erasedInput}::text::json, result = NULL, plan = '{}', hints = NULL, erased_at = now(),
-                 error_message = CASE WHEN error_code IS NOT NULL THEN 'erased' END,
-                 attempts = (SELECT json_agg(json_build_object('provider', a->'provider', 'outcome', a->'outcome',
-                                                               'duration_ms', a->'duration_ms', 'detail', NULL))
-                             FROM json_array_elements(attempts) a)
-          WHERE org_id = ${org_id} AND run_id = ANY(${texts(ids)})`
+          UPDATE runs r SET input = ${erasedInput}::text::json, result = NULL, plan = '{}', hints = NULL, erased_at = now(),
+                 error_message = CASE WHEN error_code IS NOT NULL THEN 'erased' END, attempts = n.attempts::json
+          FROM unnest(${texts(ids)}, ${jsons(rows.map((row) => withoutDetails(row.attempts)))}) AS n(run_id, attempts)
+          WHERE r.org_id = ${org_id} AND r.run_id = n.run_id`
         return rows.length
       })
 
