@@ -1,7 +1,9 @@
 /**
  * Builds the raw-endpoint catalog that the package ships: `bun scripts/ship-catalog.ts <specs folder>`.
  *
- * With `--check` it writes nothing and says whether the shipped packs are what would be built.
+ * With `--check` it writes nothing and says whether the shipped packs are what would be built. With `--drivers` it writes
+ * nothing either, and prints the fields that look like cost drivers and that no manifest describes, one
+ * `provider METHOD /path field` a line.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -62,13 +64,25 @@ export const stale = (built: ReadonlyArray<Imported>): ReadonlyArray<string> => 
   })
 }
 
+/** `provider METHOD /path field` of everything that keeps the catalog from shipping. */
+export const undescribedLines = (built: ReadonlyArray<Imported>): ReadonlyArray<string> =>
+  built.flatMap(({ document, undescribed }) =>
+    undescribed.map(({ where, field }) => `${document.provider} ${where} ${field}`)
+  )
+
 const main = async (args: ReadonlyArray<string>): Promise<number> => {
   const specs = args.find((one) => !one.startsWith("--"))
   if (specs === undefined) {
-    console.error("usage: bun scripts/ship-catalog.ts <specs folder> [--check] [--warnings]")
+    console.error("usage: bun scripts/ship-catalog.ts <specs folder> [--check] [--warnings] | --drivers")
     return 2
   }
   const built = await Effect.runPromise(build(specs))
+  if (args.includes("--drivers")) {
+    const lines = undescribedLines(built)
+    for (const line of lines) console.log(line)
+    console.error(`${lines.length} fields look like cost drivers and are neither in drivers nor in flat`)
+    return lines.length === 0 ? 0 : 1
+  }
   const old = stale(built)
   if (!args.includes("--check")) {
     mkdirSync(shippedFolder, { recursive: true })

@@ -120,6 +120,15 @@ export type ProviderDocument = typeof ProviderDocument.Type
 export interface Imported {
   readonly document: ProviderDocument
   readonly warnings: ReadonlyArray<Warning>
+  /** Fields of paid endpoints that look like cost drivers and that no rate describes. */
+  readonly undescribed: ReadonlyArray<UndescribedField>
+}
+
+export interface UndescribedField {
+  /** `POST /path`. */
+  readonly where: string
+  /** The path of the field, as in a driver. */
+  readonly field: string
 }
 
 export interface Warning {

@@ -107,5 +107,9 @@ export const importActors = (
         })
       )
     }
-    return { document: marketplaceDocument(endpoints, [listing.name, ...schemas.map((one) => one.name)]), warnings }
+    return {
+      document: marketplaceDocument(endpoints, [listing.name, ...schemas.map((one) => one.name)]),
+      warnings,
+      undescribed: []
+    }
   })

@@ -12,6 +12,7 @@ import {
   type ProviderDocument,
   type Warning
 } from "../../schema/Endpoint.ts"
+import { undescribedFields } from "./costFields.ts"
 import { objectOf, type Report } from "./fields.ts"
 import { placeholdersOf } from "../../schema/RawPlan.ts"
 import type { ImportFailed, SourceText } from "./Import.ts"
@@ -99,7 +100,8 @@ const noDocument: Imported = {
     definitions: {},
     endpoints: []
   },
-  warnings: []
+  warnings: [],
+  undescribed: []
 }
 
 export const importManifest = (
@@ -176,7 +178,7 @@ export const importManifest = (
 
     const ownRates = { ...Object.assign({}, ...read.map((table) => table.rates)), ...rates }
     const keptRates = Object.fromEntries(Object.entries<Rate>(ownRates).filter(([key]) => all.has(key)))
-    const { endpoints, unmet } = applyRates(marked, {
+    const { endpoints, rated, unmet } = applyRates(marked, {
       ...manifest.rates,
       endpoints: { ...keptRates, ...manifest.rates?.endpoints }
     })
@@ -200,7 +202,8 @@ export const importManifest = (
           .map(([key]): Warning => ({ where: key, message: "this amendment meets no endpoint" })),
         ...unmet.map((key): Warning => ({ where: key, message: "this rate meets no endpoint" })),
         ...unmarked.map((key): Warning => ({ where: key, message: "this pattern meets no endpoint" }))
-      ]
+      ],
+      undescribed: undescribedFields(document, (endpoint) => rated.get(endpointKey(endpoint)))
     }
   })
 

@@ -162,5 +162,5 @@ export const importMarketplace = (
       yield* Effect.sleep(0)
     }
     if (total > actorsMax) warn("", `the store lists ${total} actors, of which the first ${actorsMax} were read`)
-    return { document: marketplaceDocument(endpoints.values(), ["/v2/store"]), warnings }
+    return { document: marketplaceDocument(endpoints.values(), ["/v2/store"]), warnings, undescribed: [] }
   })

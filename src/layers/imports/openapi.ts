@@ -7,6 +7,7 @@
 import { Effect } from "effect"
 import { reachable } from "../../schema/Definitions.ts"
 import { type Endpoint, endpointKey, type Imported, type ProviderDocument } from "../../schema/Endpoint.ts"
+import { undescribedFields } from "./costFields.ts"
 import type { ImportFailed, ImportOptions, SourceText } from "./Import.ts"
 import { type Body, readBody } from "./openapi-body.ts"
 import { type Examples, examples, fewOf, type Part } from "./openapi-example.ts"
@@ -217,5 +218,5 @@ export const importOpenApi: (
     definitions: reachable(definitions, bodies),
     endpoints
   }
-  return { document, warnings: warnings.all() }
+  return { document, warnings: warnings.all(), undescribed: undescribedFields(document, () => undefined) }
 })

@@ -49,6 +49,8 @@ export const Driver = Schema.Struct({
   values_credits: Schema.optionalKey(Decimals),
   /** Instead of a count: by what factor a value multiplies the call. `*` is any other value. */
   times: Schema.optionalKey(Decimals),
+  /** Only counts when the text, or a text of the list, contains one of these, whatever its case; percent-encoding is undone. With `times` `*` or `values_usd` `*`. */
+  contains: Schema.optionalKey(Schema.NonEmptyArray(Schema.NonEmptyString)),
   /** Only counts when this field is there and not false. */
   if: Schema.optionalKey(Schema.NonEmptyString),
   /** For people: why, and where it is published. */
@@ -123,18 +125,21 @@ export const costOf = (rate: Rate | undefined, credit: string | undefined): Endp
   return { model, estimate: Money.usd(estimate), note: sentences(said, many, rate.note) }
 }
 
-/** A rate for every endpoint, and the keys that met none. */
+/** A rate for every endpoint, which one by `METHOD /path`, and the keys that met none. */
 export const applyRates = (endpoints: ReadonlyArray<Endpoint>, rates: Rates | undefined) => {
   const keys = Object.keys(rates?.endpoints ?? {}).sort((a, b) => b.length - a.length || (a < b ? -1 : 1))
   const patterns = keys.map((key) => ({ key, matches: patternFor(key) }))
   const met = new Set<string>()
+  const rated = new Map<string, Rate>()
   const priced = endpoints.map((endpoint) => {
     const name = endpointKey(endpoint)
     const matching = patterns.filter(({ matches }) => matches(name)).map(({ key }) => key)
     for (const key of matching) met.add(key)
     const key = matching.find((one) => one === name) ?? matching[0]
     const rate = key === undefined ? rates?.default : rates?.endpoints?.[key]
-    return rate === undefined ? endpoint : { ...endpoint, cost: costOf(rate, rates?.credit) }
+    if (rate === undefined) return endpoint
+    rated.set(name, rate)
+    return { ...endpoint, cost: costOf(rate, rates?.credit) }
   })
-  return { endpoints: priced, unmet: keys.filter((key) => !met.has(key)) }
+  return { endpoints: priced, rated, unmet: keys.filter((key) => !met.has(key)) }
 }
