@@ -14,6 +14,7 @@ import { contacts } from "./0012_contacts.ts"
 import { words } from "./0013_words.ts"
 import { segments } from "./0014_segments.ts"
 import { queue } from "./0015_queue.ts"
+import { verification } from "./0016_verification.ts"
 import { lanes } from "./0019_lanes.ts"
 
 export const migrations = {
@@ -32,5 +33,6 @@ export const migrations = {
   "0013_words": words,
   "0014_segments": segments,
   "0015_queue": queue,
+  "0016_verification": verification,
   "0019_lanes": lanes
 }
