@@ -49,6 +49,8 @@ export const Driver = Schema.Struct({
   values_credits: Schema.optionalKey(Decimals),
   /** Instead of a count: by what factor a value multiplies the call. `*` is any other value. */
   times: Schema.optionalKey(Decimals),
+  /** Only counts when the text, or a text of the list, contains one of these, whatever its case; percent-encoding is undone. With `times` `*` or `values_usd` `*`. */
+  contains: Schema.optionalKey(Schema.NonEmptyArray(Schema.NonEmptyString)),
   /** Only counts when this field is there and not false. */
   if: Schema.optionalKey(Schema.NonEmptyString),
   /** For people: why, and where it is published. */
