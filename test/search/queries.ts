@@ -592,14 +592,12 @@ const endpointsOfTheWeb: ReadonlyArray<LabelledQuery> = [
   raw("exa find similar links", { "exa POST /findSimilar": 3 }),
   raw("deep research task with report", {
     "tavily POST /research": 3,
-    "exa POST /research/v0/tasks": 3,
     "firecrawl POST /agent": 1,
     "exa POST /answer": 1
   }),
   raw("extract structured data from pages with an LLM schema", {
-    "firecrawl POST /extract": 3,
-    "firecrawl POST /scrape": 2,
-    "firecrawl POST /agent": 2,
+    "firecrawl POST /scrape": 3,
+    "firecrawl POST /agent": 3,
     "web.scrape": 1
   }),
   raw("academic papers google scholar", { "serper POST /scholar": 3, "firecrawl GET /search/research/papers": 2 }),
@@ -720,8 +718,7 @@ const endpointsOfSeo: ReadonlyArray<LabelledQuery> = [
     "dataforseo POST /v3/ai_optimization/llm_mentions/search/live": 3,
     "dataforseo POST /v3/ai_optimization/chat_gpt/llm_scraper/live/advanced": 3,
     "dataforseo POST /v3/ai_optimization/chat_gpt/llm_scraper/task_post": 2,
-    "dataforseo POST /v3/ai_optimization/llm_mentions/aggregated_metrics/live": 2,
-    "dataforseo POST /v3/ai_optimization/chat_gpt/llm_responses/live": 1
+    "dataforseo POST /v3/ai_optimization/llm_mentions/aggregated_metrics/live": 2
   }),
   raw("hotel prices", {
     "dataforseo POST /v3/business_data/google/hotel_searches/live": 3,
