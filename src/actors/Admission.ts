@@ -216,7 +216,7 @@ export class Admission extends Context.Service<
               metrics: health.offer(request.capability, slug).expected,
               barred: !executable
                 ? "no_account"
-                : breakers.tripped(slug, request.capability, now)
+                : breakers.tripped(slug, request.capability, request.org_id, now)
                   ? "unavailable"
                   : null
             }) satisfies Candidate

@@ -57,6 +57,8 @@ export const hintsOf = ({ status, plan, attempts, capability, input }: Miss): Re
       `Left out because they fail at present: ${failing.join(", ")}; the same run may find them back in minutes.`
     )
   if (status === "no_match" && capability !== undefined) hints.push(...capability.missHints(input))
+  if (attempts.some((one) => one.outcome === "provider_rejected"))
+    hints.push("A provider refused the input; its attempt's detail says why. Another provider or input may work.")
   if (attempts.some((one) => one.outcome === "provider_rate_limited"))
     hints.push("A provider was rate limited; the same run may deliver in a minute.")
   return hints

@@ -112,7 +112,7 @@ export const rawRoute = (
       )
     }
     // A refused account is refused again; what else fails, a caller may want to try: there is nobody to fall back to.
-    const trip = breakers.tripped(provider.slug, endpoint.path, yield* Clock.currentTimeMillis)
+    const trip = breakers.tripped(provider.slug, endpoint.path, request.org_id, yield* Clock.currentTimeMillis)
     if (trip?.reason === "provider_account") {
       return yield* Effect.fail(
         problem(

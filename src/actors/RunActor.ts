@@ -247,7 +247,7 @@ export class RunActor extends Context.Service<
       /** One attempt: how it went, and what it delivered, if anything. Null when the catalog no longer knows the way. */
       const attempt = (run: LeasedRun, provider: string, input: unknown, number: number) =>
         Effect.gen(function* () {
-          const { plan, run_id } = run
+          const { plan, run_id, org_id } = run
           // The job of an earlier execution belongs to the attempt that was open when its worker died.
           const job = number === run.attempts.length ? run.job : null
           const { state, resumed } = job ?? { state: null, resumed: 0 }
@@ -259,7 +259,7 @@ export class RunActor extends Context.Service<
             const raw = plan.raw
             const known = endpoints.snapshot().providers.get(provider)
             if (known === undefined) return null
-            const call = { run_id, provider: known, raw, input, input_text: run.input, state, keep }
+            const call = { run_id, org_id, provider: known, raw, input, input_text: run.input, state, keep }
             const said = yield* shielded(provider, providers.callRaw(call))
             return { said, delivered: rawDeliveryOf(provider, raw, said, catalog.sandbox) }
           }
@@ -267,7 +267,17 @@ export class RunActor extends Context.Service<
           const offer = catalog.offer(run.capability ?? "", provider)
           if (offer === undefined || capability === undefined) return null
           const { include_raw } = plan
-          const asked = { run_id, offer, capability: capability.slug, input, attempt: number, include_raw, state, keep }
+          const asked = {
+            run_id,
+            org_id,
+            offer,
+            capability: capability.slug,
+            input,
+            attempt: number,
+            include_raw,
+            state,
+            keep
+          }
           const said = yield* ownOnly(run.org_id, capability, yield* shielded(provider, providers.call(asked)))
           const made = said.answer._tag === "Match" ? capability.makes(said.answer.output) : null
           if (made !== null) yield* patiently(ownership.claim(run.org_id, made.kind, made.id, run_id))

@@ -3,7 +3,7 @@ import { Clock, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Waiters } from "../actors/Waiters.ts"
 import { oneLine } from "../layers/Batch.ts"
-import { Breakers } from "../layers/Breakers.ts"
+import { Breakers, type Broken } from "../layers/Breakers.ts"
 import { Health } from "../layers/Health.ts"
 import { MailStore } from "../layers/MailStore.ts"
 import { Queues } from "../layers/Queues.ts"
@@ -49,6 +49,12 @@ const attemptLines = (windows: ReadonlyMap<string, Window>): ReadonlyArray<strin
   return [...counts].map(([line, count]) => `${line} ${count}`).sort()
 }
 
+const brokenLines = (broken: ReadonlyArray<Broken>): ReadonlyArray<string> => {
+  const line = ({ provider, subject, trip }: Broken) =>
+    `rungate_offers_left_alone{provider="${provider}",capability="${subject.replace(/["\\\n]/g, "")}",reason="${trip.reason}"}`
+  return [...Map.groupBy(broken, line)].map(([name, all]) => `${name} ${all.length}`)
+}
+
 const metrics = Effect.gen(function* () {
   const stats = yield* Stats
   const waiters = yield* Waiters
@@ -86,15 +92,9 @@ const metrics = Effect.gen(function* () {
     ),
     ...number(
       "rungate_offers_left_alone",
-      "Offers that this process does not ask for a while, by the reason why.",
+      "For how many organizations this process does not ask an offer for a while, by the reason why.",
       "gauge",
-      breakers
-        .all()
-        .filter(({ trip }) => trip.until > now)
-        .map(
-          ({ provider, subject, trip }) =>
-            `rungate_offers_left_alone{provider="${provider}",capability="${subject.replace(/["\\\n]/g, "")}",reason="${trip.reason}"} 1`
-        )
+      brokenLines(breakers.all().filter(({ trip }) => trip.until > now))
     ),
     ...number("rungate_waiters", "Runs and commands that requests of this process wait for.", "gauge", [
       `rungate_waiters ${waiters.watching()}`

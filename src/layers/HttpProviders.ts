@@ -42,6 +42,15 @@ const tidied = <A extends Said>(answer: A): A => {
   return "note" in answer && answer.note !== undefined ? { ...answer, note: oneLineOf(answer.note) } : answer
 }
 
+/** Statuses by which a provider refuses what it was asked: no organization's input may count against a provider. */
+const refusals = new Set([400, 404, 409, 413, 414, 422])
+
+/** A refusal says nothing about the provider, unless its adapter knows that it concerns the account or a rate limit. */
+const blamed = (reply: Reply, outcome: Outcome<unknown>): Outcome<unknown> =>
+  isFailure(outcome) && refusals.has(reply.status) && ["provider_error", "invalid_response"].includes(outcome.reason)
+    ? { ...outcome, reason: "provider_rejected" }
+    : outcome
+
 /** A later question is made of what the provider answered: that it can't be sent is not the caller's fault. */
 const ofProvider = (failed: Failure): Failure =>
   failed.reason === "provider_rejected" ? failure("invalid_response", failed.detail) : failed
@@ -109,7 +118,7 @@ export const HttpProviders = Layer.effect(
     }
 
     /** What a failed attempt says about the provider: pauses that it asked for, and whether it had better be left alone. */
-    const note = (target: Target, subject: string, answer: { readonly _tag: string }) => {
+    const note = (target: Target, subject: string, org_id: string, answer: { readonly _tag: string }) => {
       const failed = isFailure(answer) ? answer : null
       // Nobody is to blame but the caller's own request.
       if (failed?.reason === "provider_rejected") return Effect.void
@@ -117,7 +126,7 @@ export const HttpProviders = Layer.effect(
         failed?.reason === "provider_rate_limited" && failed.retryAfterSeconds !== undefined
           ? gateOf(target).pause(failed.retryAfterSeconds)
           : Effect.void
-      return Effect.andThen(pause, breakers.record(target.slug, subject, failed))
+      return Effect.andThen(pause, breakers.record(target.slug, subject, org_id, failed))
     }
 
     /** An adapter that can't write the request has not asked its provider anything, which is not to blame then. */
@@ -142,7 +151,7 @@ export const HttpProviders = Layer.effect(
         )
         const reply = "_tag" in sent ? sent : yield* exchange(provider, sent, begin)
         if ("_tag" in reply) return unheard(state === null ? reply : ofProvider(reply))
-        const outcome: Outcome<unknown> = offer.response(reply, asked.input, state)
+        const outcome: Outcome<unknown> = blamed(reply, offer.response(reply, asked.input, state))
         if (outcome._tag !== "Again") {
           const cost = "cost" in outcome ? (outcome.cost ?? null) : null
           return {
@@ -203,7 +212,7 @@ export const HttpProviders = Layer.effect(
       const { provider, offer } = asked.offer
       const millis = offer.timeoutMillis ?? provider.timeoutMillis
       return bounded(provider, millis, work, unheard).pipe(
-        Effect.tap(({ said }) => note(provider, asked.capability, said.answer)),
+        Effect.tap(({ said }) => note(provider, asked.capability, asked.org_id, said.answer)),
         Effect.map(({ said, duration_ms }) => ({ ...said, duration_ms }))
       )
     }
@@ -238,7 +247,7 @@ export const HttpProviders = Layer.effect(
       const work = (begin: Begin) => Effect.map(ask(target, asked, begin), tidied)
       const answered = bounded<RawAnswer>(target, target.timeoutMillis, work, (answer) => answer)
       return answered.pipe(
-        Effect.tap(({ said }) => note(target, asked.raw.endpoint, said)),
+        Effect.tap(({ said }) => note(target, asked.raw.endpoint, asked.org_id, said)),
         Effect.map(({ said, duration_ms }) => ({ answer: said, duration_ms }))
       )
     }

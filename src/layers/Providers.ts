@@ -12,6 +12,8 @@ import type { RawProvider } from "./Endpoints.ts"
 
 export interface ProviderCall {
   readonly run_id: string
+  /** Whose breaker the answer opens or closes. */
+  readonly org_id: string
   readonly offer: CatalogOffer
   readonly capability: string
   readonly input: unknown
@@ -41,6 +43,7 @@ export interface ProviderAnswer {
 /** One call of a provider's own endpoint, as its run's plan fixed it. */
 export interface RawCall {
   readonly run_id: string
+  readonly org_id: string
   readonly provider: RawProvider
   readonly raw: RawPlan
   readonly input: unknown

@@ -45,7 +45,7 @@ export type Failure = {
   readonly _tag: "Failure"
   readonly reason:
     | "provider_error"
-    /** A raw call whose own request the provider refused. */
+    /** The provider refused what it was asked (400, 404, 409, 422 …): counts against nobody. */
     | "provider_rejected"
     | "provider_rate_limited"
     | "provider_account"

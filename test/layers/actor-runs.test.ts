@@ -118,6 +118,7 @@ const play = async (
     })
   const call: RawCall = {
     run_id: "run_1",
+    org_id: "org_1",
     provider: rawProvider(of),
     raw,
     input,

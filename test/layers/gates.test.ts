@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { after, Breakers } from "../../src/layers/Breakers.ts"
+import { after, Breakers, healthy } from "../../src/layers/Breakers.ts"
 import { gate } from "../../src/layers/Gates.ts"
 import { failure } from "../../src/schema/Provider.ts"
 
@@ -70,7 +70,6 @@ describe("a gate", () => {
 })
 
 describe("a breaker", () => {
-  const healthy = { failures: 0, trips: 0, trip: null }
   const error = failure("provider_error", "HTTP 500")
   const account = failure("provider_account", "HTTP 401")
 
@@ -107,12 +106,34 @@ describe("a breaker", () => {
     virtual(
       Effect.gen(function* () {
         const breakers = yield* Breakers
-        yield* breakers.record("hunter", "email.find", account)
-        expect(breakers.tripped("hunter", "email.find", 0)?.reason).toBe("provider_account")
-        expect(breakers.tripped("hunter", "email.verify", 0)).toBeNull()
-        expect(breakers.tripped("hunter", "email.find", 60_000)).toBeNull()
+        yield* breakers.record("hunter", "email.find", "org_a", account)
+        expect(breakers.tripped("hunter", "email.find", "org_a", 0)?.reason).toBe("provider_account")
+        expect(breakers.tripped("hunter", "email.verify", "org_a", 0)).toBeNull()
+        expect(breakers.tripped("hunter", "email.find", "org_a", 60_000)).toBeNull()
         expect(breakers.all().map((one) => `${one.provider} ${one.subject}`)).toEqual(["hunter email.find"])
-        yield* breakers.record("hunter", "email.find", null)
+        yield* breakers.record("hunter", "email.find", "org_a", null)
+        expect(breakers.all()).toEqual([])
+      }).pipe(Effect.provide(Breakers.layer))
+    ))
+
+  test("of one organization bars nobody else; while it is open, two failures of another's own bar that one too", () =>
+    virtual(
+      Effect.gen(function* () {
+        const breakers = yield* Breakers
+        const tripped = (org: string) => breakers.tripped("hunter", "email.find", org, 0) !== null
+        const fail = (org: string) => breakers.record("hunter", "email.find", org, error)
+        for (let count = 0; count < 50; count++) yield* fail("org_a")
+        expect(["org_a", "org_b"].map(tripped)).toEqual([true, false])
+        // Its own trouble: a success of somebody else says nothing about it.
+        yield* breakers.record("hunter", "email.find", "org_b", null)
+        expect(tripped("org_a")).toBe(true)
+        yield* fail("org_b")
+        expect(tripped("org_b")).toBe(false)
+        yield* fail("org_b")
+        expect(["org_a", "org_b", "org_c"].map(tripped)).toEqual([true, true, false])
+        // The provider's trouble: whoever it answers first opens it for all.
+        yield* breakers.record("hunter", "email.find", "org_c", null)
+        expect(["org_a", "org_b", "org_c"].map(tripped)).toEqual([false, false, false])
         expect(breakers.all()).toEqual([])
       }).pipe(Effect.provide(Breakers.layer))
     ))

@@ -112,7 +112,7 @@ describe("dataforseo jobs.search", () => {
 
   test("a task that was not created is not waited for", async () => {
     const refused = await play("jobs.search", input, stopped(40501, "Invalid Field: 'keyword'."))
-    expect(refused.outcome).toMatchObject({ _tag: "Failure", reason: "provider_error" })
+    expect(refused.outcome).toMatchObject({ _tag: "Failure", reason: "provider_rejected" })
     const nameless = await play("jobs.search", input, answer(200, { tasks: [{ status_code: 20100 }] }))
     expect(nameless.outcome).toMatchObject({ _tag: "Failure", reason: "invalid_response" })
     expect(nameless.kept).toEqual([])

@@ -38,7 +38,7 @@ describe("what a task's status means", () => {
   const input = { query: "cash for cars perth" }
   const cases = [
     [documented("unauthorized", 401), "provider_account", "40100: You are not Authorized"],
-    [documented("task_error"), "provider_error", "40501: Invalid Field: 'keyword'."],
+    [documented("task_error"), "provider_rejected", "40501: Invalid Field: 'keyword'."],
     [answer(401, "no"), "provider_account", "HTTP 401"],
     [answer(402, { status_code: 40200, status_message: "Payment Required." }), "provider_account", "40200: Payment"],
     [answer(429, {}), "provider_rate_limited", "HTTP 429"],

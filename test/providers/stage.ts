@@ -148,6 +148,7 @@ export const stage = (provider: Provider) => {
       Providers.use((providers) =>
         providers.call({
           run_id: runId,
+          org_id: "org_1",
           offer: { provider, offer: heard, live: true, executable: true },
           capability,
           input,

@@ -82,8 +82,13 @@ const rawProvider = (one: Provider): RawProvider => ({
 })
 
 export interface Executor {
-  readonly call: (one: Provider) => Promise<ProviderAnswer>
-  readonly callRaw: (one: Provider, raw?: Partial<RawCall["raw"]>, input?: unknown) => Promise<RawProviderAnswer>
+  readonly call: (one: Provider, org_id?: string) => Promise<ProviderAnswer>
+  readonly callRaw: (
+    one: Provider,
+    raw?: Partial<RawCall["raw"]>,
+    input?: unknown,
+    org_id?: string
+  ) => Promise<RawProviderAnswer>
   readonly breakers: Breakers["Service"]
   readonly logs: ReadonlyArray<string>
   readonly stop: () => Promise<void>
@@ -113,18 +118,19 @@ export const startExecutor = async (urls: Readonly<Record<string, string>>, key 
   return {
     breakers,
     logs,
-    call: (one) => {
+    call: (one, org_id = "org_1") => {
       const [found] = one.offers
       if (found === undefined) throw new Error("a provider of one capability has one offer")
       const known: CatalogOffer = { provider: one, offer: found, live: true, executable: true }
       const input = { email: "jane.doe@example.com" }
-      const asked = { run_id: "run_1", offer: known, capability: "email.verify", input, attempt: 1 }
+      const asked = { run_id: "run_1", org_id, offer: known, capability: "email.verify", input, attempt: 1 }
       return runtime.runPromise(providers.call({ ...asked, include_raw: true, state: null, keep }))
     },
-    callRaw: (one, raw = {}, input = {}) =>
+    callRaw: (one, raw = {}, input = {}, org_id = "org_1") =>
       runtime.runPromise(
         providers.callRaw({
           run_id: "run_1",
+          org_id,
           provider: rawProvider(one),
           raw: { ...rawPlan, ...raw },
           input,

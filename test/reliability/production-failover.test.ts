@@ -5,7 +5,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { Effect, Logger } from "effect"
 import { Breakers } from "../../src/layers/Breakers.ts"
-import { providers } from "../../src/layers/providers/index.ts"
 import { dollars } from "../../src/schema/Money.ts"
 import { type App, figures, startApp, type Tenant, verify } from "../app.ts"
 import { answer } from "../providers/stage.ts"
@@ -40,8 +39,8 @@ const breakers = () => {
 /** What one test made of the providers must not route another one's runs: everybody delivers once. */
 const heal = () =>
   Effect.runPromise(
-    Effect.forEach(providers, ({ slug, offers }) =>
-      Effect.forEach(offers, ({ capability }) => breakers().record(slug, capability, null))
+    Effect.forEach(breakers().all(), ({ provider, subject, org_id }) =>
+      breakers().record(provider, subject, org_id, null)
     ).pipe(Effect.provide(Logger.layer([])))
   )
 afterEach(async () => {
@@ -59,7 +58,7 @@ const untouched = { balance: "5.00", reserved: "0.00", available: "5.00" }
 
 const failures: ReadonlyArray<readonly [string, Line, string]> = [
   ["HTTP 500", answer(500, "oops"), "provider_error"],
-  ["HTTP 404", answer(404, {}), "provider_error"],
+  ["HTTP 404", answer(404, {}), "provider_rejected"],
   ["a redirect", answer(307, "", { location: "/zerobounce/stolen" }), "provider_error"],
   ["HTTP 429", answer(429, {}), "provider_rate_limited"],
   ["HTTP 401", answer(401, { error: "bad key" }), "provider_account"],
@@ -276,8 +275,8 @@ describe("a provider that fails is left alone", () => {
       .all()
       .filter((one) => one.provider === "leadmagic")
     expect(trip?.trip.reason).toBe("provider_account")
-    expect(breakers().tripped("leadmagic", "email.verify", (trip?.trip.until ?? 0) - 1)).not.toBeNull()
-    expect(breakers().tripped("leadmagic", "email.verify", trip?.trip.until ?? 0)).toBeNull()
+    expect(breakers().tripped("leadmagic", "email.verify", org.org_id, (trip?.trip.until ?? 0) - 1)).not.toBeNull()
+    expect(breakers().tripped("leadmagic", "email.verify", org.org_id, trip?.trip.until ?? 0)).toBeNull()
     await heal()
     there.play("leadmagic", answer(200, { email_status: "valid" }))
     expect(outcomes((await run()).body)).toEqual(["leadmagic succeeded"])

@@ -37,7 +37,8 @@ beforeEach(async () => {
 const forgive = Effect.gen(function* () {
   const breakers = yield* Effect.serviceOption(Breakers)
   if (breakers._tag === "None") throw new Error("the app has no breakers")
-  for (const { provider, subject } of breakers.value.all()) yield* breakers.value.record(provider, subject, null)
+  for (const { provider, subject, org_id } of breakers.value.all())
+    yield* breakers.value.record(provider, subject, org_id, null)
 })
 afterEach(async () => {
   await app.books()

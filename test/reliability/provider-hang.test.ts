@@ -177,7 +177,7 @@ describe("T34 in the whole service", () => {
       // What one case made of the provider must not route the next one around it.
       await Effect.runPromise(
         breakers()
-          .record("leadmagic", "email.verify", null)
+          .record("leadmagic", "email.verify", org.org_id, null)
           .pipe(Effect.provide(Logger.layer([])))
       )
     }

@@ -402,7 +402,7 @@ describe("a provider that asks for peace", () => {
 })
 
 describe("breakers of the executor", () => {
-  const tripped = (executor: Executor) => executor.breakers.tripped("own", "email.verify", Date.now())
+  const tripped = (executor: Executor) => executor.breakers.tripped("own", "email.verify", "org_1", Date.now())
 
   test("trip after five failures in a row, not after four and a success, and keep to their offer", async () => {
     const executor = await startExecutor({ own: own.url })
@@ -416,8 +416,8 @@ describe("breakers of the executor", () => {
     expect(tripped(executor)).toBeNull()
     await executor.call(one)
     expect(tripped(executor)).toMatchObject({ reason: "provider_error", detail: "HTTP 500" })
-    expect(executor.breakers.tripped("own", "email.find", Date.now())).toBeNull()
-    expect(executor.breakers.tripped("own", "/good", Date.now())).toBeNull()
+    expect(executor.breakers.tripped("own", "email.find", "org_1", Date.now())).toBeNull()
+    expect(executor.breakers.tripped("own", "/good", "org_1", Date.now())).toBeNull()
     own.play(ok)
     await executor.call(one)
     expect(tripped(executor)).toBeNull()

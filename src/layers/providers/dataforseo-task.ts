@@ -47,10 +47,14 @@ export const keyword = (words: string): string => words.replaceAll("%", "%25").r
 export const instant = (written: string | null): string | null =>
   written?.replace(/^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) \+00:00$/, "$1T$2Z") ?? null
 
+/** Codes 405xx say which field of the task is wrong, inside HTTP 200. */
+const invalidField = 405
+
 const reasonOf = (code: number, message: string): Failure["reason"] | undefined => {
   if (code < 40000 || code === nothingFound || pending.has(code)) return undefined
   if (tooMany.test(message)) return "provider_rate_limited"
   const family = Math.floor(code / 100)
+  if (family === invalidField) return "provider_rejected"
   return (family === 401 && !notTheAccount.has(code)) || family === 402 || family === 403
     ? "provider_account"
     : "provider_error"
