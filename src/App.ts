@@ -22,6 +22,7 @@ import { Breakers } from "./layers/Breakers.ts"
 import { Catalog } from "./layers/Catalog.ts"
 import { CrashPoints } from "./layers/CrashPoint.ts"
 import { Discovery } from "./layers/Discovery.ts"
+import { ServiceDatabase } from "./layers/Database.ts"
 import { Endpoints } from "./layers/Endpoints.ts"
 import { Health } from "./layers/Health.ts"
 import type { Payments } from "./layers/Payments.ts"
@@ -59,7 +60,7 @@ const Infrastructure = Layer.merge(ProvidersLayer, PaymentsLayer).pipe(
   Layer.provideMerge(Catalog.layer),
   Layer.provideMerge(Layer.mergeAll(Signals.layer, Queues.layer, Health.layer)),
   Layer.provideMerge(Redis.layer),
-  Layer.provideMerge(Storage),
+  Layer.provideMerge(ServiceDatabase.pipe(Layer.provideMerge(Storage))),
   Layer.provideMerge(CrashPoints)
 )
 

@@ -34,6 +34,25 @@ export const serve = Command.make(
   ({ role }) => Effect.flatMap(packaged, (loaded) => loaded.serve(role))
 ).pipe(Command.withDescription("Run the service (or one role of it)"))
 
+export const migrate = Command.make(
+  "migrate",
+  {
+    service_role: Flag.String("service-role").pipe(
+      Flag.withDescription("the role that the service connects as: it is given what it needs to run, and nothing more"),
+      Flag.optional
+    )
+  },
+  ({ service_role }) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./Migrate.ts")),
+      (loaded) => loaded.migrate(Option.getOrNull(service_role))
+    )
+).pipe(
+  Command.withDescription(
+    "Bring the database's schema up to date, as its owner (RUNGATE_MIGRATION_DATABASE_URL, else DATABASE_URL)"
+  )
+)
+
 /** Ten years: all that there is. */
 const processorDaysMax = 3_650
 

@@ -26,7 +26,8 @@ const demoKey = Effect.gen(function* () {
   if (mode !== "sandbox" || (yield* accounts.organizations) > 0) return null
   const org_id = yield* accounts.createOrganization("Demo", null)
   const { token } = yield* accounts.createKey(org_id, "demo key", "test")
-  const reference = newId("cs")
+  // The database refuses a credit with this prefix in production (migrations/0018_outcomes.ts).
+  const reference = `simulated:${newId("cs")}`
   const payload = encodeCredit({
     type: "bonus",
     amount: demoCredit,

@@ -43,7 +43,7 @@ import { spokenHttp } from "./http/cli/verbose.ts"
 import { wallet } from "./http/cli/wallet.ts"
 import { whoami } from "./http/cli/whoami.ts"
 import { Client, CommandFailed } from "./http/client/Client.ts"
-import { admin, audit, catalog, serve } from "./Operator.ts"
+import { admin, audit, catalog, migrate, serve } from "./Operator.ts"
 import { Settings } from "./layers/Settings.ts"
 import packageJson from "../package.json" with { type: "json" }
 
@@ -96,6 +96,7 @@ const tools = [
 /** What operators use: they work on the database that the settings name. */
 const operator = [
   Command.provideEffectDiscard(Command.provide(serve, Settings.layer), stopsWell),
+  Command.provide(migrate, Settings.layer),
   Command.provide(audit, Settings.layer),
   Command.provide(catalog, Settings.layer),
   Command.provide(admin, Settings.layer)

@@ -167,6 +167,7 @@ export const startApp = async (options: Options = {}): Promise<App> => {
     RUNGATE_RATE_LIMIT: "0",
     RUNGATE_DATABASE_CONNECTIONS: "6",
     RUNGATE_DRAIN_SECONDS: "1",
+    RUNGATE_DATABASE_CHECKS: "warn", // the tests' server runs with fsync=off, also for production
     RUNGATE_HEALTH_SECONDS: "0", // what one test measured must not route another one's runs
     ...options.settings
   }

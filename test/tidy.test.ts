@@ -26,6 +26,7 @@ const top = [
   "Operator.ts",
   "Storage.ts",
   "Operations.ts",
+  "Migrate.ts",
   "Admin.ts",
   "AdminShow.ts",
   "AdminOutput.ts"

@@ -4,6 +4,7 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Waiters } from "../actors/Waiters.ts"
 import { oneLine } from "../layers/Batch.ts"
 import { Breakers, type Broken } from "../layers/Breakers.ts"
+import { DatabaseChecks } from "../layers/DatabaseChecks.ts"
 import { Health } from "../layers/Health.ts"
 import { MailStore } from "../layers/MailStore.ts"
 import { Queues } from "../layers/Queues.ts"
@@ -18,10 +19,15 @@ const alive = HttpServerResponse.jsonUnsafe({ status: "ok" })
 const ready = Effect.gen(function* () {
   const mail = yield* MailStore
   const queues = yield* Queues
+  // An operator may have changed the server's settings since the start.
+  const unsafe = yield* (yield* DatabaseChecks).problems.pipe(
+    Effect.timeout("2 seconds"),
+    Effect.catchCause(() => Effect.succeed([]))
+  )
   const database = yield* mail.backlog.pipe(Effect.timeout("2 seconds"), Effect.exit)
   const oldest = database._tag === "Success" ? Math.max(0, ...database.value.map((lane) => lane.age_seconds)) : null
   const checks = {
-    database: database._tag === "Success" ? "ok" : "unreachable",
+    database: database._tag !== "Success" ? "unreachable" : unsafe.length === 0 ? "ok" : unsafe.join(" "),
     lanes:
       oldest === null
         ? "unknown"
@@ -123,4 +129,4 @@ export const SystemRoutes = Layer.mergeAll(
 )
 
 /** What these routes ask of the process. */
-export type SystemServices = Breakers | Health | MailStore | Queues | Stats | Waiters
+export type SystemServices = Breakers | DatabaseChecks | Health | MailStore | Queues | Stats | Waiters

@@ -6,10 +6,12 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
-import { Migrator, SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
+import { DatabaseChecks, statementTimeoutMillis } from "./DatabaseChecks.ts"
+import { checkMode, claimMode } from "./DatabaseMode.ts"
+import { DatabaseRefused, prepareSchema } from "./DatabaseSchema.ts"
 import { embeddedPostgres } from "./EmbeddedPostgres.ts"
-import { migrations } from "./migrations/index.ts"
-import { Settings } from "./Settings.ts"
+import { Settings, type SettingsShape } from "./Settings.ts"
 
 export class DatabaseUnavailable extends Schema.TaggedError<DatabaseUnavailable>()("DatabaseUnavailable", {
   message: Schema.String
@@ -20,25 +22,22 @@ export class DatabaseUrl extends Context.Service<
   DatabaseUrl,
   { readonly url: Redacted.Redacted; readonly embedded: boolean }
 >()("rungate/layers/Database/DatabaseUrl") {
-  static readonly layer = Layer.effect(
-    DatabaseUrl,
-    Effect.gen(function* () {
-      const settings = yield* Settings
-      if (settings.databaseUrl !== null) return { url: settings.databaseUrl, embedded: false }
-      const started = yield* embeddedPostgres({
-        dataDir: settings.dataDir,
-        onProgress: (message) => Effect.logInfo(message)
+  static readonly layerOf = (pick: (settings: SettingsShape) => Redacted.Redacted | null) =>
+    Layer.effect(
+      DatabaseUrl,
+      Effect.gen(function* () {
+        const settings = yield* Settings
+        const given = pick(settings)
+        if (given !== null) return { url: given, embedded: false }
+        const started = yield* embeddedPostgres({
+          dataDir: settings.dataDir,
+          onProgress: (message) => Effect.logInfo(message)
+        })
+        return { url: started.url, embedded: true }
       })
-      return { url: started.url, embedded: true }
-    })
-  )
+    )
+  static readonly layer = DatabaseUrl.layerOf(({ databaseUrl }) => databaseUrl)
 }
-
-/** A number of our own, so that no other application's advisory lock is in the way. */
-const migrationLock = 7_305_801_943n
-
-/** Every statement is bounded: a turn or a read that hangs must not hold a lane for ever. */
-const statementTimeoutMillis = 15_000
 
 /** A process that is frozen amid a transaction holds its locks: the server hangs up on it and undoes what it did. */
 const idleMillisMax = 3_000
@@ -74,40 +73,67 @@ const client = Effect.gen(function* () {
 const reasonOf = (error: { readonly message: string; readonly cause?: unknown }): string =>
   error.cause instanceof Error ? reasonOf(error.cause) : error.message
 
+/** The server and the database, never the password. */
+const placeOf = (url: Redacted.Redacted): string => {
+  const { hostname, port, pathname } = new URL(Redacted.value(url))
+  return `${hostname}:${port === "" ? "5432" : port}${pathname}`
+}
+
 /** What an operator can act on: the server and the reason, never the password. */
 const unavailable =
   (url: Redacted.Redacted, embedded: boolean) => (error: { readonly message: string; readonly cause?: unknown }) => {
-    const { hostname, port, pathname } = new URL(Redacted.value(url))
-    const place = `${hostname}:${port === "" ? "5432" : port}${pathname}`
     const advice = embedded ? "see postgres.log in RUNGATE_DATA_DIR" : "is DATABASE_URL right and the server up?"
-    return new DatabaseUnavailable({ message: `Can't use the database at ${place} (${reasonOf(error)}); ${advice}` })
+    return new DatabaseUnavailable({
+      message: `Can't use the database at ${placeOf(url)} (${reasonOf(error)}); ${advice}`
+    })
   }
 
 const minimumVersion = 150_000
 
-const prepare = Effect.gen(function* () {
+const isRefused = Schema.is(DatabaseRefused)
+
+/** What goes wrong with the database, as one sentence. */
+const explained = <A, E extends { readonly message: string; readonly cause?: unknown }, R>(
+  work: Effect.Effect<A, E, R>
+) =>
+  Effect.flatMap(DatabaseUrl, ({ url, embedded }) => {
+    const failed = unavailable(url, embedded)
+    return Effect.mapError(work, (error) => (isRefused(error) ? error : failed(error)))
+  })
+
+const upToDate = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const { url, embedded } = yield* DatabaseUrl
-  const [server] = yield* sql<{ version: number; fsync: string }>`
-    SELECT current_setting('server_version_num')::int AS version, current_setting('fsync') AS fsync`.pipe(
-    Effect.mapError(unavailable(url, embedded))
-  )
+  const [server] = yield* explained(sql<{ version: number }>`
+    SELECT current_setting('server_version_num')::int AS version`)
   if ((server?.version ?? 0) < minimumVersion) {
     return yield* new DatabaseUnavailable({
       message: "Rungate needs PostgreSQL 15 or newer; point DATABASE_URL at one."
     })
   }
-  // The session-level lock lives on the connection of this transaction, and goes with it whatever happens.
-  yield* sql
-    .withTransaction(
-      Effect.gen(function* () {
-        yield* sql`SET LOCAL statement_timeout = 0`
-        yield* sql`SELECT pg_advisory_xact_lock(${migrationLock})`
-        yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations) })
-      })
-    )
-    .pipe(Effect.mapError(unavailable(url, embedded)))
+  yield* explained(prepareSchema)
 }).pipe(Effect.withSpan("Database.prepare"))
 
+const ofThisMode = Effect.flatMap(DatabaseUrl, ({ url }) => explained(checkMode(placeOf(url))))
+
 export const DatabaseLayer: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient | DatabaseUrl, unknown, Settings> =
-  Layer.effectDiscard(prepare).pipe(Layer.provideMerge(Layer.unwrap(client)), Layer.provideMerge(DatabaseUrl.layer))
+  Layer.effectDiscard(Effect.andThen(upToDate, ofThisMode)).pipe(
+    Layer.provideMerge(Layer.unwrap(client)),
+    Layer.provideMerge(DatabaseUrl.layer)
+  )
+
+/** The database as its owner sees it: brought up to date, whatever its mode. */
+export const MigrationDatabase = Layer.effectDiscard(upToDate).pipe(
+  Layer.provideMerge(Layer.unwrap(client)),
+  Layer.provideMerge(
+    DatabaseUrl.layerOf(({ migrationDatabaseUrl, databaseUrl }) => migrationDatabaseUrl ?? databaseUrl)
+  )
+)
+
+/** What a service does beyond a command: it refuses a database that may lose money, and writes the mode into one that has none. */
+export const ServiceDatabase = Layer.unwrap(
+  Effect.map(DatabaseUrl, ({ url, embedded }) =>
+    Layer.effectDiscard(claimMode(placeOf(url))).pipe(
+      Layer.provideMerge(DatabaseChecks.layerOf(url, placeOf(url), embedded))
+    )
+  )
+)

@@ -8,6 +8,7 @@ import { createPostgresBackend, Queue, type QueueOptions, Worker, type WorkerOpt
 import { Clock, Context, Effect, Exit, Layer, Redacted, type Scope } from "effect"
 import { oneLine } from "./Batch.ts"
 import { DatabaseUrl } from "./Database.ts"
+import { mayMigrateQueues, queueSchema as schema } from "./QueueSchema.ts"
 import { Redis } from "./Redis.ts"
 
 /**
@@ -31,9 +32,6 @@ const heldMillisMax = 1_500
 const anyToken = "0"
 /** BullMQ gives up on a job after so many deaths of its workers; ours must always run again. */
 const stalledCountMax = 1_000_000
-
-/** BullMQ's own tables live in this schema; its jobs are hints, so their commits need not wait for the disk. */
-const schema = "rungate_queues"
 
 type Processor = () => Promise<void>
 
@@ -63,12 +61,14 @@ export class Queues extends Context.Service<
         fork(Effect.logDebug(`${message}: ${error.message}`))
       }
 
+      const migrate = redis === null && (yield* mayMigrateQueues)
+      // Jobs are hints, so their commits need not wait for the disk.
       const postgres = (max: number) => ({
         connection: {
           connectionString: Redacted.value(url),
           schema,
           max,
-          migrate: true,
+          migrate,
           options: "-c synchronous_commit=off"
         }
       })

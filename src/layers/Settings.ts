@@ -41,6 +41,10 @@ export interface SettingsShape {
   /** The address clients use, without a trailing slash; null means the one we listen on. */
   readonly publicUrl: string | null
   readonly databaseUrl: Redacted.Redacted | null
+  /** The schema owner's URL, for `rungate migrate`; null when the service's own role owns the schema. */
+  readonly migrationDatabaseUrl: Redacted.Redacted | null
+  /** What a service does about a database that may lose commits, or a pooler that loses session state. */
+  readonly databaseChecks: "refuse" | "warn"
   readonly redisUrl: Redacted.Redacted | null
   readonly dataDir: string
   /** Requests per second and key; 0 lifts every limit. */
@@ -212,6 +216,11 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
       mode,
       publicUrl: read.url("RUNGATE_PUBLIC_URL", ["http", "https"])?.replace(/\/+$/, "") ?? null,
       databaseUrl: secret(read.url("DATABASE_URL", ["postgres", "postgresql"])),
+      migrationDatabaseUrl: secret(read.url("RUNGATE_MIGRATION_DATABASE_URL", ["postgres", "postgresql"])),
+      databaseChecks: read.oneOf("RUNGATE_DATABASE_CHECKS", mode === "production" ? "refuse" : "warn", [
+        "refuse",
+        "warn"
+      ]),
       redisUrl: secret(read.url("REDIS_URL", ["redis", "rediss"])),
       dataDir: read.text("RUNGATE_DATA_DIR") ?? ".rungate",
       rateLimit: read.int("RUNGATE_RATE_LIMIT", 50, 0, 1_000_000),

@@ -55,7 +55,8 @@ const guard = (child: ChildProcess) => {
 /** Only what a process needs: nothing that the tests' own environment says may change a run. */
 const environment = () => {
   const { PATH = "/usr/bin:/bin", HOME = "/", TMPDIR = "/tmp" } = process.env
-  return { PATH, HOME, TMPDIR, NO_COLOR: "1" }
+  // The tests' server runs with fsync=off, also for production.
+  return { PATH, HOME, TMPDIR, NO_COLOR: "1", RUNGATE_DATABASE_CHECKS: "warn" }
 }
 
 export type Command = readonly [string, ...ReadonlyArray<string>]

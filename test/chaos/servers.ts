@@ -38,7 +38,9 @@ const buryPostgres = `
   for try in 1 2 3 4 5 6 7 8 9 10; do [ -e "$2/postmaster.pid" ] && sleep 0.1; done
   rm -rf "$1" "$2"`
 
-export const breakablePostgres = async (): Promise<Server> => {
+export const breakablePostgres = async (
+  given: Readonly<Record<string, string>> = { fsync: "off" }
+): Promise<Server> => {
   const dataDir = mkdtempSync(join(tmpdir(), "rungate-chaos-"))
   chmodSync(dataDir, 0o755) // the server's account, which is not root's, walks through it
   const place = files.locate(dataDir)
@@ -47,17 +49,17 @@ export const breakablePostgres = async (): Promise<Server> => {
   afterwards(buryPostgres, dataDir, place.cluster)
   const settings = {
     port: state.port,
-    fsync: "off",
+    ...given,
     max_connections: 200,
     listen_addresses: "127.0.0.1",
     unix_socket_directories: ""
   }
-  const given = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])
   let child: ChildProcess | undefined
   const server: Server = {
     url: urlOf(state),
     start: async () => {
-      const started = run(place, "postgres", ["-D", place.cluster, ...given])
+      const started = run(place, "postgres", ["-D", place.cluster, ...flags])
       child = started
       await until("a ready PostgreSQL", 30_000, () => {
         if (gone(started)) throw new Error(`PostgreSQL ended: ${files.lastComplaint(place)}`)

@@ -1,0 +1,76 @@
+/**
+ * The schema's version, and who may change it.
+ *
+ * A role that owns the schema migrates by itself at start. A role that does not own it never runs DDL: it starts on a schema that is up to
+ * date, and otherwise says that the owner must run `rungate migrate`.
+ */
+import { Effect, Schema } from "effect"
+import { Migrator, SqlClient } from "effect/sql"
+import { migrations } from "./migrations/index.ts"
+
+/** The database is there, and this process must not use it. */
+export class DatabaseRefused extends Schema.TaggedError<DatabaseRefused>()("DatabaseRefused", {
+  message: Schema.String
+}) {}
+
+/** A number of our own, so that no other application's advisory lock is in the way. */
+const migrationLock = 7_305_801_943n
+
+/** The version of this release. */
+export const schemaVersion = Math.max(...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
+
+interface State {
+  /** 0 for an empty database. */
+  readonly version: number
+  readonly role: string
+  readonly may_migrate: boolean
+}
+
+/** `migrations` is the table that counts them, in its own schema. */
+export const stateOf = Effect.fnUntraced(function* (table: string, column: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [known] = yield* sql<{ exists: boolean; owned: boolean; role: string }>`
+    SELECT c.oid IS NOT NULL AS exists, coalesce(pg_has_role(c.relowner, 'USAGE'), false) AS owned, current_user::text AS role
+    FROM (SELECT to_regclass(${table}) AS oid) t LEFT JOIN pg_class c ON c.oid = t.oid`
+  if (known?.exists !== true) return { version: 0, role: known?.role ?? "", owned: false }
+  const [at] = yield* sql<{ version: number | null }>`
+    SELECT max(${sql.literal(column)}) AS version FROM ${sql.literal(table)}`
+  return { version: at?.version ?? 0, role: known.role, owned: known.owned }
+})
+
+/** The version that the database has. */
+export const currentVersion = Effect.map(stateOf("effect_sql_migrations", "migration_id"), ({ version }) => version)
+
+const serviceState = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { version, role, owned } = yield* stateOf("effect_sql_migrations", "migration_id")
+  if (version > 0) return { version, role, may_migrate: owned } satisfies State
+  const [may] = yield* sql<{ create: boolean }>`
+    SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS create`
+  return { version, role, may_migrate: may?.create === true } satisfies State
+})
+
+export const behind = ({ version, role }: State, what: string, wanted: number) =>
+  new DatabaseRefused({
+    message: `The database's ${what} has version ${version}, this release needs ${wanted}, and the role "${role}" may not change it. Run \`rungate migrate\` with RUNGATE_MIGRATION_DATABASE_URL set to the owner's URL, then start again; see docs/database-roles.md.`
+  })
+
+/** Several processes may start at once: one of them migrates while the others wait for its lock, which goes with the transaction. */
+const migrateService = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* sql`SET LOCAL statement_timeout = 0`
+      yield* sql`SELECT pg_advisory_xact_lock(${migrationLock})`
+      yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations) })
+    })
+  )
+})
+
+/** Brings the service's tables up to date, if this role may. */
+export const prepareSchema = Effect.gen(function* () {
+  const state = yield* serviceState
+  if (state.version >= schemaVersion) return
+  if (!state.may_migrate) return yield* behind(state, "schema", schemaVersion)
+  yield* migrateService
+})
