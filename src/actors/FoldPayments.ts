@@ -23,6 +23,7 @@ export const foldPayments = (view: TurnView, newPaymentId: () => string) => {
   const changedReversals = new Map<string, Reversal>()
   const bonuses = new Map(view.payments.bonuses)
   const changedBonuses = new Map<string, DepositBonus>()
+  const takenCards = new Set(view.payments.cards)
   const autos = new Map(view.autos)
   const changedAutos = new Map<string, AutoTopup & { readonly org_id: string }>()
   const events = new Map<string, PaymentEffects["events"][number]>()
@@ -41,10 +42,12 @@ export const foldPayments = (view: TurnView, newPaymentId: () => string) => {
     const payment = payments.get(payment_id) ?? view.payments.payments.get(payment_id)
     const seen = view.payments.seen.has(event_id) || events.has(event_id)
     if (seen || payment === undefined || payment.org_id !== org_id) return { wallet, entries: [], outcome: "repeated" }
+    const card = payment.card ?? (fact._tag === "Paid" ? fact.card : null) ?? null
     const book = {
       payment,
       reversals: [...reversals.values()].filter((one) => one.payment_id === payment_id),
       bonus: bonuses.get(org_id) ?? null,
+      card_taken: card !== null && takenCards.has(card),
       auto: autos.get(org_id) ?? null
     }
     const { wallet: after, entries, book: now, outcome } = decidePayment(wallet, book, fact, view.now_micros)
@@ -56,6 +59,7 @@ export const foldPayments = (view: TurnView, newPaymentId: () => string) => {
     if (now.bonus !== null && now.bonus !== book.bonus) {
       bonuses.set(org_id, now.bonus)
       changedBonuses.set(org_id, now.bonus)
+      if (now.bonus.card !== null) takenCards.add(now.bonus.card)
     }
     keepAuto(org_id, now.auto)
     events.set(event_id, { event_id, payment_id, org_id, fact: fact._tag, outcome })

@@ -17,12 +17,15 @@ export class PaymentEvents extends Context.Service<
   {
     /** `ignored`: it concerns no payment of ours, or says nothing about money. */
     readonly hear: (event: ProcessorEvent) => Effect.Effect<"stored" | "ignored", ProcessorUnavailable>
-    /** Stores facts about a payment that is known. `event_id` makes them unique. */
+    /**
+     * Stores facts about a payment that is known. `event_id` makes them unique. Asks the processor for the card where a welcome bonus
+     * depends on it; nothing is stored while the processor does not answer.
+     */
     readonly tell: (
       payment: { readonly payment_id: string; readonly org_id: string },
       event_id: string,
       facts: ReadonlyArray<PaymentFact>
-    ) => Effect.Effect<void>
+    ) => Effect.Effect<void, ProcessorUnavailable>
   }
 >()("rungate/actors/PaymentEvents") {
   static readonly layer = Layer.effect(
@@ -33,12 +36,18 @@ export class PaymentEvents extends Context.Service<
       const payments = yield* Payments
       const lanes = yield* Lanes
 
+      const withCard = Effect.fnUntraced(function* (org_id: string, fact: PaymentFact) {
+        if (fact._tag !== "Paid" || fact.payment_intent === null || !(yield* store.awaitsBonus(org_id))) return fact
+        return { ...fact, card: yield* payments.card(fact.payment_intent) }
+      })
+
       const tell = Effect.fn("PaymentEvents.tell")(function* (
         { payment_id, org_id }: { readonly payment_id: string; readonly org_id: string },
         event_id: string,
         facts: ReadonlyArray<PaymentFact>
       ) {
-        for (const [index, fact] of facts.entries()) {
+        const complete = yield* Effect.forEach(facts, (fact) => withCard(org_id, fact))
+        for (const [index, fact] of complete.entries()) {
           const payload = encodePay({
             payment_id,
             event_id: facts.length === 1 ? event_id : `${event_id}:${index}`,

@@ -57,7 +57,9 @@ export class TopUps extends Context.Service<
         const about = {
           session_id,
           payment_intent: `${simulatedIntentPrefix}${payment_id}`,
-          customer: `cus_sim_${org_id}`
+          customer: `cus_sim_${org_id}`,
+          // Every organization of the sandbox pays with a card of its own.
+          card: `card_sim_${org_id}`
         }
         const fact = { _tag: "Paid" as const, ...about, amount, currency: "usd" }
         // The command's id is the event's: whoever waits for it is answered by the turn that credits.

@@ -78,6 +78,8 @@ export class PaymentStore extends Context.Service<
       about: EventSubject,
       reversal_ids: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<{ readonly payment_id: string; readonly org_id: string }>>
+    /** Whether the organization was referred and its welcome bonus waits for a deposit. */
+    readonly awaitsBonus: (org_id: string) => Effect.Effect<boolean>
     /** Newest first. */
     readonly latest: (org_id: string, limit: number) => Effect.Effect<ReadonlyArray<PaymentRow>>
     readonly method: (org_id: string) => Effect.Effect<MethodRow | null>
@@ -138,6 +140,9 @@ export class PaymentStore extends Context.Service<
           UNION SELECT payment_id, org_id FROM payments WHERE payment_intent = ${payment_intent}
           UNION SELECT p.payment_id, p.org_id FROM payment_reversals r JOIN payments p USING (payment_id)
             WHERE r.reversal_id = ANY(${texts(reversal_ids)})`
+
+      const awaitsBonus = (org_id: string) =>
+        sql`SELECT 1 AS waits FROM referrals WHERE referred_org = ${org_id} AND bonus_state = 'pending'`
 
       const latest = (org_id: string, limit: number) => sql<PaymentRow>`
         SELECT payment_id, kind, amount, state, session_id, payment_intent, clawed_back, failure, created_at, ended_at FROM payments
@@ -207,6 +212,7 @@ export class PaymentStore extends Context.Service<
         open: (payment) => Effect.orDie(open(payment)),
         attach: (payment_id, session_id) => Effect.asVoid(Effect.orDie(attach(payment_id, session_id))),
         named: (about, reversal_ids) => Effect.orDie(named(about, reversal_ids)),
+        awaitsBonus: (org_id) => Effect.orDie(Effect.map(awaitsBonus(org_id), (rows) => rows.length > 0)),
         latest: (org_id, limit) => Effect.orDie(latest(org_id, limit)),
         method: (org_id) => Effect.orDie(method(org_id)),
         keepMethod: (org_id, payment_intent, saved) =>

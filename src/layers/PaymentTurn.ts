@@ -47,9 +47,25 @@ export interface PaymentView {
   readonly bonuses: ReadonlyMap<string, DepositBonus>
   /** Events among the mail that were applied before. */
   readonly seen: ReadonlySet<string>
+  /** Cards among the mail and its payments that have earned a welcome bonus. */
+  readonly cards: ReadonlySet<string>
 }
 
-export const noPayments: PaymentView = { payments: new Map(), reversals: [], bonuses: new Map(), seen: new Set() }
+export const noPayments: PaymentView = {
+  payments: new Map(),
+  reversals: [],
+  bonuses: new Map(),
+  seen: new Set(),
+  cards: new Set()
+}
+
+/** What the mail's payment commands are about. */
+interface Subjects {
+  readonly orgs: ReadonlyArray<string>
+  readonly payment_ids: ReadonlyArray<string>
+  readonly event_ids: ReadonlyArray<string>
+  readonly cards: ReadonlyArray<string>
+}
 
 export const isEmpty = (effects: PaymentEffects): boolean =>
   effects.autos.length + effects.events.length + effects.charges.length === 0
@@ -105,23 +121,23 @@ interface BonusRow extends Omit<DepositBonus, "deposit_min" | "deposit_bonus"> {
 }
 
 /** What the mail's payment commands may look at. */
-export const readPayments = (
-  sql: SqlClient.SqlClient,
-  orgs: ReadonlyArray<string>,
-  payment_ids: ReadonlyArray<string>,
-  event_ids: ReadonlyArray<string>
-) =>
+export const readPayments = (sql: SqlClient.SqlClient, { orgs, payment_ids, event_ids, cards }: Subjects) =>
   Effect.gen(function* () {
     const payments = yield* sql<PaymentRow>`
-      SELECT payment_id, org_id, kind, amount, state, session_id, payment_intent, clawed_back, failure FROM payments
+      SELECT payment_id, org_id, kind, amount, state, session_id, payment_intent, card, clawed_back, failure FROM payments
       WHERE payment_id = ANY(${texts(payment_ids)})`
     const reversals = yield* sql<ReversalRow>`
       SELECT reversal_id, payment_id, payment_intent, kind, amount, standing FROM payment_reversals
       WHERE payment_id = ANY(${texts(payment_ids)}) ORDER BY reversal_id`
+    // A workspace whose e-mail address nobody has verified has no bonus to wait for.
     const bonuses = yield* sql<BonusRow>`
       SELECT referred_org, referral_id, deposit_min, deposit_bonus, bonus_state AS state, bonus_payment_id AS payment_id,
-             bonus_changes AS changes
-      FROM referrals WHERE referred_org = ANY(${texts(orgs)})`
+             bonus_card AS card, bonus_changes AS changes
+      FROM referrals WHERE referred_org = ANY(${texts(orgs)})
+        AND (bonus_state <> 'pending' OR NOT EXISTS (SELECT FROM users u WHERE u.org_id = referred_org AND u.pending))`
+    const taken = yield* sql<{ card: string }>`
+      SELECT bonus_card AS card FROM referrals
+      WHERE bonus_card = ANY(${texts([...cards, ...payments.flatMap(({ card }) => card ?? [])])})`
     const seen = yield* sql<{ event_id: string }>`
       SELECT event_id FROM payment_events WHERE event_id = ANY(${texts(event_ids)})`
     const view: PaymentView = {
@@ -138,7 +154,8 @@ export const readPayments = (
           { ...row, deposit_min: MicroUsd(row.deposit_min), deposit_bonus: MicroUsd(row.deposit_bonus) }
         ])
       ),
-      seen: new Set(seen.map((row) => row.event_id))
+      seen: new Set(seen.map((row) => row.event_id)),
+      cards: new Set(taken.map((row) => row.card))
     }
     return view
   })
@@ -147,12 +164,12 @@ export const readPayments = (
 export const writePayments = (sql: SqlClient.SqlClient, effects: PaymentEffects, dailyMax: bigint) => {
   const { payments, reversals, bonuses, autos, charges, events, methods } = effects
   return sql`, paid_in AS (
-    UPDATE payments p SET state = n.state, session_id = n.session_id, payment_intent = n.payment_intent, clawed_back = n.clawed_back,
+    UPDATE payments p SET state = n.state, session_id = n.session_id, payment_intent = n.payment_intent, card = n.card, clawed_back = n.clawed_back,
            failure = n.failure, ended_at = CASE WHEN n.state = 'open' THEN NULL ELSE coalesce(p.ended_at, now()) END
     FROM unnest(${texts(payments.map((p) => p.payment_id))}, ${texts(payments.map((p) => p.state))},
                 ${texts(payments.map((p) => p.session_id))}, ${texts(payments.map((p) => p.payment_intent))},
-                ${bigints(payments.map((p) => p.clawed_back))}, ${texts(payments.map((p) => p.failure))})
-         AS n(payment_id, state, session_id, payment_intent, clawed_back, failure)
+                ${texts(payments.map((p) => p.card))}, ${bigints(payments.map((p) => p.clawed_back))}, ${texts(payments.map((p) => p.failure))})
+         AS n(payment_id, state, session_id, payment_intent, card, clawed_back, failure)
     WHERE p.payment_id = n.payment_id
     RETURNING 1
   ), reversed AS (
@@ -161,10 +178,10 @@ export const writePayments = (sql: SqlClient.SqlClient, effects: PaymentEffects,
                 ${texts(reversals.map((r) => r.kind))}, ${bigints(reversals.map((r) => r.amount))}, ${texts(reversals.map((r) => r.standing))})
     ON CONFLICT (reversal_id) DO UPDATE SET amount = excluded.amount, standing = excluded.standing
   ), referred AS (
-    UPDATE referrals r SET bonus_state = n.state, bonus_payment_id = n.payment_id, bonus_changes = n.changes
+    UPDATE referrals r SET bonus_state = n.state, bonus_payment_id = n.payment_id, bonus_card = n.card, bonus_changes = n.changes
     FROM unnest(${texts(bonuses.map((b) => b.referral_id))}, ${texts(bonuses.map((b) => b.state))},
-                ${texts(bonuses.map((b) => b.payment_id))}, ${bigints(bonuses.map((b) => BigInt(b.changes)))})
-         AS n(referral_id, state, payment_id, changes)
+                ${texts(bonuses.map((b) => b.payment_id))}, ${texts(bonuses.map((b) => b.card))}, ${bigints(bonuses.map((b) => BigInt(b.changes)))})
+         AS n(referral_id, state, payment_id, card, changes)
     WHERE r.referral_id = n.referral_id
   ), automatic AS (
     INSERT INTO auto_topups AS a (org_id, enabled, threshold, amount, state, failures, last_error, retry_at, day, day_total, day_max)

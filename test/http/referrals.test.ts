@@ -62,7 +62,7 @@ describe("GET /v1/referrals", () => {
       terms: {
         currency: "USD",
         deposit_min: "10.00",
-        deposit_bonus: "5.00",
+        deposit_bonus: "1.00",
         share_percent: "10",
         months: 12,
         description: expect.stringContaining("10% of the net revenue")
@@ -112,7 +112,7 @@ describe("sign-up with a code", () => {
     expect(joined.status).toBe(200)
     expect((await program(joined.body.session_token)).referred_by).toEqual({
       bonus_state: "pending",
-      deposit_bonus: "5.00",
+      deposit_bonus: "1.00",
       deposit_min: "10.00"
     })
     const seen = await program(referrer.key)
@@ -170,7 +170,7 @@ describe("sign-up with a code", () => {
     try {
       const late = await signUp("late@example.com", code, later)
       const by = async (token: string, at: App) => (await program(token, at)).referred_by
-      const promised = { bonus_state: "pending", deposit_bonus: "5.00", deposit_min: "10.00" }
+      const promised = { bonus_state: "pending", deposit_bonus: "1.00", deposit_min: "10.00" }
       expect(await by(early.body.session_token, later)).toEqual(promised)
       expect(await by(late.body.session_token, app)).toEqual({
         ...promised,
@@ -285,7 +285,7 @@ describe("the page behind a link", () => {
     expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"])
     expect(page.headers.get("content-security-policy")).toContain("default-src 'none'")
     const html = await page.text()
-    for (const text of [code, "$5.00", "$10.00", "referral_code", "https://rungate.example.com/v1/auth/sign-up"])
+    for (const text of [code, "$1.00", "$10.00", "referral_code", "https://rungate.example.com/v1/auth/sign-up"])
       expect(html).toContain(text)
     expect(html).not.toContain(org.org_id)
     expect(await (await open(`/join/${code.toLowerCase()}`)).text()).toBe(html)

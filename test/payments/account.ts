@@ -30,6 +30,8 @@ export interface PayOptions {
   /** In cents, when somebody pays another sum than was asked. */
   readonly amount?: number
   readonly currency?: string
+  /** Of the card that is paid with; a new one when it is left out. */
+  readonly fingerprint?: string
 }
 
 export const newAccount = (live: boolean) => {
@@ -82,11 +84,11 @@ export const newAccount = (live: boolean) => {
   const sessionOf = (id: string) => known(sessions, id)
 
   const newCustomer = () => make("cus", "customer", customers, { email: "payer@example.com" }).id
-  const newMethod = (customer: string | null) =>
+  const newMethod = (customer: string | null, fingerprint = newId("fp")) =>
     make("pm", "payment_method", methods, {
       type: "card",
       customer,
-      card: { brand: "visa", last4: "4242", exp_month: 12, exp_year: 2040, funding: "credit" }
+      card: { brand: "visa", last4: "4242", exp_month: 12, exp_year: 2040, funding: "credit", fingerprint }
     }).id
 
   const newIntent = (fields: Thing) =>
@@ -242,7 +244,7 @@ export const newAccount = (live: boolean) => {
     },
 
     /** Somebody pays at the checkout page. */
-    pay: (session_id: string, { async = false, amount, currency }: PayOptions = {}) => {
+    pay: (session_id: string, { async = false, amount, currency, fingerprint }: PayOptions = {}) => {
       const session = sessionOf(session_id)
       if (session.status !== "open") throw new Error(`the session is ${session.status}`)
       if (amount !== undefined) session.amount_total = amount
@@ -254,7 +256,7 @@ export const newAccount = (live: boolean) => {
         currency: session.currency,
         customer,
         metadata,
-        payment_method: newMethod(setup_future_usage === null ? null : customer),
+        payment_method: newMethod(setup_future_usage === null ? null : customer, fingerprint),
         setup_future_usage
       })
       const { id: payment_intent, payment_method } = intent

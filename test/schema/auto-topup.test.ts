@@ -45,7 +45,7 @@ const turns: fc.Arbitrary<Turn> = fc.record({
 
 const newPayment = (payment_id: string, kind: Payment["kind"], amount: MicroUsd): Payment => ({
   ...{ payment_id, org_id, kind, amount, state: "open" },
-  ...{ session_id: null, payment_intent: null, clawed_back: zero, failure: null }
+  ...{ session_id: null, payment_intent: null, card: null, clawed_back: zero, failure: null }
 })
 const paid = ({ payment_id, kind, amount }: Payment, intent = `pi_${payment_id}`): PaymentFact => ({
   _tag: "Paid",
@@ -140,7 +140,13 @@ class World {
       ...{ mail, runs: new Map(), credited: new Map(), day: this.day, now_micros: this.now },
       wallets: new Map([[org_id, this.wallet]]),
       autos: new Map(before === null ? [] : [[org_id, before]]),
-      payments: { payments: this.payments, reversals: this.reversals, bonuses: new Map(), seen: new Set() },
+      payments: {
+        payments: this.payments,
+        reversals: this.reversals,
+        bonuses: new Map(),
+        seen: new Set(),
+        cards: new Set()
+      },
       auto_topup_daily_max: dailyMax
     }
     const folded = foldPayments(view, () => `pay_${this.payments.size}`)
@@ -326,7 +332,7 @@ describe("automatic top-up", () => {
           day: "2026-11-21",
           now_micros: 0n
         },
-        payments: { payments: world.payments, reversals: [], bonuses: new Map(), seen: new Set() },
+        payments: { payments: world.payments, reversals: [], bonuses: new Map(), seen: new Set(), cards: new Set() },
         ...{ autos: new Map(), auto_topup_daily_max: dailyMax }
       }
       return foldPayments(view, () => "")

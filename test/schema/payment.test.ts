@@ -28,6 +28,7 @@ const payment = (payment_id: string, kind: "checkout" | "auto", amount: MicroUsd
   state: "open",
   session_id: kind === "auto" ? null : `cs_of_${payment_id}`,
   payment_intent: null,
+  card: null,
   clawed_back: zero,
   failure: null
 })
@@ -37,6 +38,7 @@ const welcome: DepositBonus = {
   deposit_bonus: dollars("5.00"),
   state: "pending",
   payment_id: null,
+  card: null,
   changes: 0
 }
 
@@ -161,7 +163,13 @@ const live = (bonus: DepositBonus | null, telling: ReadonlyArray<About>) => {
   let now = wallet
   let standing = bonus
   for (const { payment: start, fact } of telling) {
-    const before = books.get(start.payment_id) ?? { payment: start, reversals: [], bonus: null, auto: null }
+    const before = books.get(start.payment_id) ?? {
+      payment: start,
+      reversals: [],
+      bonus: null,
+      card_taken: false,
+      auto: null
+    }
     const decided = decidePayment(now, { ...before, bonus: standing }, fact, 0n)
     const { payment: after } = decided.book
     if (before.payment.state === "paid") {

@@ -10,7 +10,7 @@ import type { SettledPayment } from "../Payments.ts"
 import type { Violation } from "./equations.ts"
 
 /** A payment as our books have it. */
-export interface OwnPayment extends Omit<Payment, "amount" | "clawed_back" | "failure"> {
+export interface OwnPayment extends Omit<Payment, "amount" | "card" | "clawed_back" | "failure"> {
   /** Microdollars. */
   readonly amount: bigint
   readonly created_at: Date

@@ -15,6 +15,7 @@ export const NoPayments: Layer.Layer<Payments> = Layer.succeed(
     checkout: unavailable,
     session: unavailable,
     savedMethod: unavailable,
+    card: unavailable,
     charge: unavailable,
     findCharge: unavailable,
     paymentOf: unavailable,

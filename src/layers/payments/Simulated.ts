@@ -24,6 +24,8 @@ export const SimulatedPayments: Layer.Layer<Payments> = Layer.succeed(
     session: () =>
       Effect.fail(new ProcessorUnavailable({ message: "The sandbox keeps its payments in its own books only." })),
     savedMethod: () => Effect.succeed(method),
+    // The sandbox's payments carry their cards with them.
+    card: () => Effect.succeed(null),
     charge: ({ payment_id, amount }) =>
       Effect.succeed({
         _tag: "Succeeded",

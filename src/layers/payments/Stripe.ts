@@ -4,7 +4,7 @@
  * Everything that could be paid twice carries our `payment_id` as idempotency key and in its metadata, so asking again is
  * safe for a day, and after that a lookup finds what became of it. Answers go through the schemas of StripeObjects.
  */
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import type Stripe from "stripe"
 import { centsOf, type MicroUsd, ofCents } from "../../schema/Money.ts"
 import {
@@ -19,6 +19,7 @@ import { Settings, type StripeAccount } from "../Settings.ts"
 import { eventOf, eventTypes, StripeEvent } from "./StripeEvents.ts"
 import { ask, type Fault, isMissing, surely } from "./StripeFaults.ts"
 import {
+  cardOf,
   declineOf,
   Dispute,
   disputeFacts,
@@ -47,6 +48,8 @@ const listedMax = 50_000
 const skewSeconds = 300
 
 const unusable = "The saved payment method can't be charged any more. Top up once through the checkout page."
+
+const decodeMethod = Schema.decodeUnknownOption(Schema.NullishOr(Method))
 
 const declined = (error: Parameters<typeof declineOf>[0]): ChargeOutcome => ({
   _tag: "Declined",
@@ -229,6 +232,21 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
       if (!method || customer === null) return null
       return { customer, payment_method: method.id, label: labelOf(method) }
     }),
+
+    card: (payment_intent) =>
+      intentOf(payment_intent).pipe(
+        Effect.map((intent) =>
+          Option.match(decodeMethod(intent.payment_method), {
+            onNone: () => null,
+            onSome: (method) => (method ? cardOf(method) : null)
+          })
+        ),
+        Effect.catchIf(
+          (fault) => isMissing(fault),
+          () => Effect.succeed(null)
+        ),
+        surely
+      ),
 
     charge: Effect.fnUntraced(function* (asked) {
       const cents = yield* wholeCents(asked.amount)

@@ -46,7 +46,7 @@ export const Intent = Schema.Struct({
 })
 export type Intent = typeof Intent.Type
 
-const Digits = Schema.Struct({ last4: maybe(Schema.String) })
+const Digits = Schema.Struct({ last4: maybe(Schema.String), fingerprint: maybe(Schema.String) })
 export const Method = Schema.Struct({
   id: Schema.String,
   type: Schema.String,
@@ -115,6 +115,13 @@ export const labelOf = (method: Method): string => {
       : [type.replaceAll("_", " "), null]
   return last4 ? `${name} ending in ${last4}` : name
 }
+
+/**
+ * What tells this card or bank account from every other one, whoever pays with it. A method without a fingerprint (Link, most wallets) is
+ * told apart by its own id.
+ */
+export const cardOf = ({ id, card, us_bank_account: account }: Method): string =>
+  card?.fingerprint ?? account?.fingerprint ?? id
 
 const reversed = (
   kind: "refund" | "dispute",
