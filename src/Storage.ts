@@ -27,6 +27,7 @@ import { ReferralShares } from "./layers/ReferralShares.ts"
 import { Reindex } from "./layers/history/Reindex.ts"
 import { RunStore } from "./layers/RunStore.ts"
 import { Signals } from "./layers/Signals.ts"
+import { Senders } from "./layers/Senders.ts"
 import { Stats } from "./layers/Stats.ts"
 import { TurnStore } from "./layers/TurnStore.ts"
 import { WaitStore } from "./layers/WaitStore.ts"
@@ -41,6 +42,7 @@ const Stores = Layer.mergeAll(
   MailStore.layer,
   Leases.layer,
   Ownership.layer,
+  Senders.layer,
   WaitStore.layer,
   Accounts.layer,
   Referrals.layer,

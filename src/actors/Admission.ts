@@ -6,20 +6,20 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { Actors } from "../layers/Actors.ts"
 import { Breakers } from "../layers/Breakers.ts"
-import { Catalog } from "../layers/Catalog.ts"
+import { Catalog, type CatalogEntry } from "../layers/Catalog.ts"
 import { crashPoint } from "../layers/CrashPoint.ts"
 import { Endpoints } from "../layers/Endpoints.ts"
 import { Health } from "../layers/Health.ts"
 import { newId } from "../layers/Ids.ts"
 import { Ownership } from "../layers/Ownership.ts"
 import { type Admission as Admitted, type NewRun, type RunRow, RunStore } from "../layers/RunStore.ts"
-import type { Used } from "../schema/Capability.ts"
 import { type Detail, problem, type ProblemOf } from "../schema/Errors.ts"
 import type * as Money from "../schema/Money.ts"
 import type { Exclusion, Plan } from "../schema/Plan.ts"
 import { isFinal, isRunStatus } from "../schema/Run.ts"
 import { type Candidate, type Route, type RoutingRequest, route } from "../schema/Routing.ts"
 import { Lanes } from "./Lanes.ts"
+import { ownedByRaw, ownedInputs, throughOwned } from "./Owners.ts"
 import { rawRoute, rawRun } from "./RawRoute.ts"
 import { type WatchedEnd, Waiters } from "./Waiters.ts"
 
@@ -171,10 +171,9 @@ export class Admission extends Context.Service<
       })
 
       /** Everything that can be refused without asking the database. */
-      const prepare = (
-        request: CapabilityRequest,
-        now: number
-      ): Effect.Effect<{ input: unknown; chosen: Route; uses: Used | null }, Refused> => {
+      const checked = (
+        request: CapabilityRequest
+      ): Effect.Effect<{ readonly entry: CatalogEntry; readonly input: unknown }, Refused> => {
         const entry = catalog.find(request.capability)
         if (entry === undefined) {
           return Effect.fail(
@@ -208,7 +207,16 @@ export class Admission extends Context.Service<
           const message = `${request.capability} is coming soon: it runs in the sandbox, where it is simulated, and not here yet.`
           return Effect.fail(problem("provider_not_available", message))
         }
-        const candidates = entry.offers.map(
+        return Effect.succeed({ entry, input })
+      }
+
+      /** Chooses the providers, of those that can act through the objects which the input names. */
+      const prepare = Effect.fnUntraced(function* (request: CapabilityRequest, now: number) {
+        const { entry, input } = yield* checked(request)
+        const names = entry.offers.map((one) => one.provider.slug)
+        const uses = catalog.sandbox ? [] : entry.capability.uses(input)
+        const owned = yield* ownedInputs(ownership, request.org_id, uses)
+        const offered = entry.offers.map(
           ({ provider: { slug }, offer, executable }) =>
             ({
               provider: slug,
@@ -221,6 +229,7 @@ export class Admission extends Context.Service<
                   : null
             }) satisfies Candidate
         )
+        const candidates = uses.length === 0 ? offered : offered.map((one) => throughOwned(owned, one))
         const { demand, side_effect } = entry.capability
         const among = (candidates: ReadonlyArray<Candidate>) =>
           route(candidates, request.routing, input, demand(input), side_effect)
@@ -234,19 +243,13 @@ export class Admission extends Context.Service<
         if (unserved && hasForeignCursor(candidates, input)) {
           const message =
             "must be the next_cursor of an earlier page of the same search, from a provider that may be asked"
-          return Effect.fail(problem("invalid_request", `input.cursor ${message}`, [{ path: "input.cursor", message }]))
+          return yield* Effect.fail(
+            problem("invalid_request", `input.cursor ${message}`, [{ path: "input.cursor", message }])
+          )
         }
         if (chosen.candidates.length === 0)
-          return Effect.fail(unavailable(request.capability, request.routing, chosen, names))
-        return Effect.succeed({ input, chosen, uses: entry.capability.uses(input) })
-      }
-
-      /** Another workspace's inbox does not exist for this one. The sandbox's are made up, and everybody's. */
-      const owned = Effect.fnUntraced(function* (org_id: string, uses: Used | null) {
-        if (uses === null || catalog.sandbox || (yield* ownership.owns(org_id, uses.kind, uses.id))) return
-        const message = `is not ${uses.kind === "inbox" ? "an inbox" : "a domain"} of this organization`
-        const path = `input.${uses.path}`
-        return yield* Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
+          return yield* Effect.fail(unavailable(request.capability, request.routing, chosen, names))
+        return { input, chosen }
       })
 
       const newRun = (request: CapabilityRequest, input: unknown, chosen: Route): NewRun => {
@@ -317,14 +320,15 @@ export class Admission extends Context.Service<
       return Admission.of({
         submit: (request) =>
           Effect.gen(function* () {
-            const { input, chosen, uses } = yield* prepare(request, yield* Clock.currentTimeMillis)
-            yield* owned(request.org_id, uses)
+            const { input, chosen } = yield* prepare(request, yield* Clock.currentTimeMillis)
             return yield* enter(request, newRun(request, input, chosen))
           }),
         submitRaw: (request) =>
-          Effect.flatMap(rawRoute(endpoints, actors, breakers, catalog.sandbox, request), (route) =>
-            enter(request, rawRun(request, newId("run"), route))
-          ),
+          Effect.gen(function* () {
+            const route = yield* rawRoute(endpoints, actors, breakers, catalog.sandbox, request)
+            if (!catalog.sandbox) yield* ownedByRaw(ownership, route.provider.slug, route.endpoint, request)
+            return yield* enter(request, rawRun(request, newId("run"), route))
+          }),
         watch
       })
     })

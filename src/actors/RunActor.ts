@@ -14,11 +14,13 @@ import { Ownership } from "../layers/Ownership.ts"
 import { Endpoints } from "../layers/Endpoints.ts"
 import { type ProviderAnswer, Providers, type RawProviderAnswer } from "../layers/Providers.ts"
 import type { Capability } from "../schema/Capability.ts"
+import { parsedOrText } from "../schema/Json.ts"
 import * as Money from "../schema/Money.ts"
 import type { Plan } from "../schema/Plan.ts"
 import { charge, providerCost, rawCharge } from "../schema/Pricing.ts"
 import { failure } from "../schema/Provider.ts"
 import type { RawPlan } from "../schema/RawPlan.ts"
+import { madeBy } from "../schema/Resources.ts"
 import type { Attempt, RunStatus } from "../schema/Run.ts"
 import { storableJson } from "../schema/StorableText.ts"
 import { encodeSettle, type SettleReport } from "./Commands.ts"
@@ -244,6 +246,19 @@ export class RunActor extends Context.Service<
         return { ...said, raw: null, answer: { ...answer, output: capability.ownOnly.keep(answer.output, owned) } }
       })
 
+      /** What a raw call has made at the provider is its organization's before the run ends. */
+      const claimed = Effect.fnUntraced(function* (
+        run: LeasedRun,
+        provider: string,
+        makes: NonNullable<RawPlan["makes"]>,
+        { answer }: RawProviderAnswer
+      ) {
+        if (makes.length === 0 || answer._tag !== "Delivered" || catalog.sandbox) return
+        const made = madeBy(makes, parsedOrText(answer.data))
+        if (made.length === 0) yield* Effect.logWarning(`${run.run_id}: ${provider} answered no id of what it made`)
+        else yield* patiently(ownership.claim(run.org_id, run.run_id, provider, made))
+      })
+
       /** One attempt: how it went, and what it delivered, if anything. Null when the catalog no longer knows the way. */
       const attempt = (run: LeasedRun, provider: string, input: unknown, number: number) =>
         Effect.gen(function* () {
@@ -261,6 +276,7 @@ export class RunActor extends Context.Service<
             if (known === undefined) return null
             const call = { run_id, org_id, provider: known, raw, input, input_text: run.input, state, keep }
             const said = yield* shielded(provider, providers.callRaw(call))
+            yield* claimed(run, provider, raw.makes ?? [], said)
             return { said, delivered: rawDeliveryOf(provider, raw, said, catalog.sandbox) }
           }
           const capability = catalog.find(run.capability ?? "")?.capability
@@ -279,8 +295,8 @@ export class RunActor extends Context.Service<
             keep
           }
           const said = yield* ownOnly(run.org_id, capability, yield* shielded(provider, providers.call(asked)))
-          const made = said.answer._tag === "Match" ? capability.makes(said.answer.output) : null
-          if (made !== null) yield* patiently(ownership.claim(run.org_id, made.kind, made.id, run_id))
+          const made = said.answer._tag === "Match" ? capability.makes(said.answer.output) : []
+          if (made.length > 0) yield* patiently(ownership.claim(run.org_id, run_id, provider, made))
           return { said, delivered: deliveryOf(capability, offer, input, said, catalog.sandbox) }
         })
 

@@ -4,6 +4,7 @@
  * Secrets stay `Redacted` until the place that sends them, and no message repeats a value, which may be one. Nothing else
  * in the project reads the environment.
  */
+import { isIP } from "node:net"
 import { availableParallelism } from "node:os"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { dollars, type MicroUsd, min, Usd, usd } from "../schema/Money.ts"
@@ -71,6 +72,10 @@ export interface SettingsShape {
   readonly autoTopupDailyMax: MicroUsd
   /** Seconds between two looks at what the payment processor knows and we don't. */
   readonly reconcileSeconds: number
+  /** Name servers for proofs of sending domains, as `ip` or `ip:port`; empty: the system's. */
+  readonly dnsServers: ReadonlyArray<string>
+  /** Actors of the marketplace that raw runs may start: `owner/name` or `owner/*`. Null: those that the package ships. */
+  readonly actors: ReadonlyArray<string> | null
   /** Days for which inputs and results of runs are kept; 0: for ever. */
   readonly retentionDays: number
   /** For tests only: where this process is to die; see CrashPoint. */
@@ -196,6 +201,33 @@ const stripeOf = (read: ReturnType<typeof reader>): StripeAccount | null => {
   }
 }
 
+const listed = (read: ReturnType<typeof reader>, name: string): ReadonlyArray<string> =>
+  (read.text(name) ?? "")
+    .split(",")
+    .map((one) => one.trim())
+    .filter((one) => one !== "")
+
+/** An address without brackets is one of IPv4; of IPv6 `[::1]:53`, or bare. */
+const isServer = (text: string): boolean => {
+  const host = /^\[(.+)\](?::\d{1,5})?$/.exec(text)?.[1] ?? /^([\d.]+)(?::\d{1,5})?$/.exec(text)?.[1] ?? text
+  return isIP(host) !== 0
+}
+
+const dnsServersOf = (read: ReturnType<typeof reader>): ReadonlyArray<string> => {
+  const servers = listed(read, "RUNGATE_DNS_SERVERS")
+  if (servers.every(isServer)) return servers
+  read.problems.push("RUNGATE_DNS_SERVERS must be IP addresses, each with or without a port, separated by commas")
+  return []
+}
+
+const actorsOf = (read: ReturnType<typeof reader>): ReadonlyArray<string> | null => {
+  if (read.text("RUNGATE_ACTORS") === undefined) return null
+  const actors = listed(read, "RUNGATE_ACTORS")
+  if (!actors.every((one) => /^[\w.-]+\/([\w.-]+|\*)$/.test(one)))
+    read.problems.push("RUNGATE_ACTORS must be actors such as apify/web-scraper or apify/*, separated by commas")
+  return actors
+}
+
 const crashAtOf = (read: ReturnType<typeof reader>): CrashAt | null => {
   const value = read.text("RUNGATE_CRASH_AT")
   if (value === undefined) return null
@@ -236,6 +268,8 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
       autoTopupDailyMax: read.usd("RUNGATE_AUTO_TOPUP_DAILY_MAX", "500.00"),
       retentionDays: read.int("RUNGATE_RETENTION_DAYS", 0, 0, 36_500),
       reconcileSeconds: read.int("RUNGATE_RECONCILE_SECONDS", 60, 1, 86_400),
+      dnsServers: dnsServersOf(read),
+      actors: actorsOf(read),
       crashAt: crashAtOf(read)
     }
     if (read.problems.length === 0) return Effect.succeed(settings)

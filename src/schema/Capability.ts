@@ -6,7 +6,9 @@
  */
 import type { Schema } from "effect"
 import { type Contract, contract, type Issue } from "./Contract.ts"
+import type { ResourceKind } from "./Endpoint.ts"
 import { type Billing, type Demand, demandOf } from "./Pricing.ts"
+import type { Made, Named } from "./Resources.ts"
 
 /** What the sandbox's simulated provider answers from: the input, the provider, and a number derived from both. */
 export interface Simulation<I> {
@@ -44,13 +46,15 @@ export interface Definition<I, O> {
   readonly unbilled?: (output: NoInfer<O>) => boolean
   /** How many results an input asks for, when that is not its `limit`; null when it does not say. */
   readonly asked?: (input: NoInfer<I>) => number | null
-  /** Something of the workspace's own that the input names: nobody else's run may name it. */
-  readonly uses?: (input: NoInfer<I>) => Used | null
-  /** What a delivered run has made for its workspace, which owns it from then on. */
-  readonly makes?: (output: NoInfer<O>) => { readonly kind: Used["kind"]; readonly id: string } | null
+  /** What is refused although it has the published shape. */
+  readonly refuses?: (input: NoInfer<I>) => ReadonlyArray<Issue>
+  /** Objects with an owner that the input names: a run may only name its organization's own. */
+  readonly uses?: (input: NoInfer<I>) => ReadonlyArray<Named>
+  /** Objects that a delivered run has made: its organization owns them from then on. */
+  readonly makes?: (output: NoInfer<O>) => ReadonlyArray<Made>
   /** Cuts an output that speaks of a whole account down to what the workspace owns. */
   readonly ownOnly?: {
-    readonly kind: Used["kind"]
+    readonly kind: ResourceKind
     readonly keep: (output: NoInfer<O>, owned: ReadonlySet<string>) => NoInfer<O>
   }
   /** A run of it changes the outside world, so it is called at most once: no failover, no retry after a crash. */
@@ -61,14 +65,6 @@ export interface Definition<I, O> {
   readonly simulate: (simulation: Simulation<NoInfer<I>>) => NoInfer<O>
   /** What to try when nothing was found: short sentences for an agent. */
   readonly missHints?: (input: NoInfer<I>) => ReadonlyArray<string>
-}
-
-/** A thing in the platform's account that belongs to one workspace. */
-export interface Used {
-  readonly kind: "inbox" | "domain"
-  readonly id: string
-  /** The input's field that names it. */
-  readonly path: string
 }
 
 export interface Capability<I = unknown, O = unknown> {
@@ -91,11 +87,11 @@ export interface Capability<I = unknown, O = unknown> {
   readonly judge: (output: unknown) => Judgement | null
   /** What a price depends on. */
   readonly demand: (input: unknown) => Demand
-  readonly uses: (input: unknown) => Used | null
-  readonly makes: (output: unknown) => { readonly kind: Used["kind"]; readonly id: string } | null
+  readonly uses: (input: unknown) => ReadonlyArray<Named>
+  readonly makes: (output: unknown) => ReadonlyArray<Made>
   /** Null when its outputs speak of nothing that has an owner. */
   readonly ownOnly: {
-    readonly kind: Used["kind"]
+    readonly kind: ResourceKind
     readonly keep: (output: unknown, owned: ReadonlySet<string>) => unknown
   } | null
   readonly simulate: (simulation: Simulation<unknown>) => unknown
@@ -135,7 +131,10 @@ export const capability = <I, O>(definition: Definition<I, O>): Capability<I, O>
     example: definition.example,
     input,
     output,
-    issues: input.issues,
+    issues: (value) => {
+      const issues = input.issues(value)
+      return issues.length === 0 && input.accepts(value) ? (definition.refuses?.(value) ?? []) : issues
+    },
     judge: (value) =>
       output.accepts(value)
         ? {
@@ -149,8 +148,8 @@ export const capability = <I, O>(definition: Definition<I, O>): Capability<I, O>
       definition.asked !== undefined && input.accepts(value)
         ? { ...demandOf(value), results: definition.asked(value) }
         : demandOf(value),
-    uses: (value) => (definition.uses !== undefined && input.accepts(value) ? definition.uses(value) : null),
-    makes: (value) => (definition.makes !== undefined && output.accepts(value) ? definition.makes(value) : null),
+    uses: (value) => (definition.uses !== undefined && input.accepts(value) ? definition.uses(value) : []),
+    makes: (value) => (definition.makes !== undefined && output.accepts(value) ? definition.makes(value) : []),
     ownOnly:
       ownOnly === undefined
         ? null

@@ -28,6 +28,7 @@ export type EndpointCost = typeof EndpointCost.Type
 
 /** What has an owner in a provider account that all organizations share. */
 export const resourceKinds = ["inbox", "domain", "sender", "account", "job"] as const
+export type ResourceKind = (typeof resourceKinds)[number]
 
 export const EndpointResources = Schema.Struct({
   /**

@@ -6,7 +6,7 @@
  */
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
-export type Prefix = "run" | "org" | "usr" | "key" | "txn" | "req" | "cmd" | "wrk" | "cs" | "pay" | "ref"
+export type Prefix = "run" | "org" | "usr" | "key" | "txn" | "req" | "cmd" | "wrk" | "cs" | "pay" | "ref" | "snd"
 
 /** Two letters for each ten bits, so that 16 letters cost eight look-ups. */
 const pairs = Array.from({ length: 1024 }, (_, bits) => alphabet.charAt(bits >> 5) + alphabet.charAt(bits & 31))

@@ -79,6 +79,39 @@ export const elementTexts = (json: string): ReadonlyArray<string> => {
   return found
 }
 
+/**
+ * A name that an object anywhere in `json` has twice, or null. `json` must be valid. Two parsers may take different ones of two values,
+ * so what was checked may not be what is read.
+ */
+export const doubledName = (json: string): string | null => {
+  /** The names of every open object; null for an open list. */
+  const open: Array<Set<string> | null> = []
+  let isName = false
+  for (let at = 0; at < json.length; ) {
+    const code = json.charCodeAt(at)
+    if (code === quote) {
+      const end = stringEnd(json, at)
+      const names = isName ? open.at(-1) : null
+      if (names !== null && names !== undefined) {
+        const text = json.slice(at, end)
+        const name = text.includes("\\") ? String(JSON.parse(text)) : text.slice(1, -1)
+        if (names.has(name)) return name
+        names.add(name)
+        isName = false
+      }
+      at = end
+      continue
+    }
+    if (opening.has(code)) {
+      open.push(code === 0x7b ? new Set() : null)
+      isName = code === 0x7b
+    } else if (closing.has(code)) open.pop()
+    else if (code === 0x2c) isName = (open.at(-1) ?? null) !== null
+    at += 1
+  }
+  return null
+}
+
 /** A body whose `texts` are JSON as the user wrote it, so that no digit is lost. */
 export const bodyOf = (members: Readonly<Record<string, unknown>>, texts: Readonly<Record<string, string>>): string => {
   const own = Object.entries(members).map(([name, value]) => `"${name}":${JSON.stringify(value)}`)

@@ -8,6 +8,7 @@
 import type { Schema } from "effect"
 import type { Capability } from "./Capability.ts"
 import type { Issue } from "./Contract.ts"
+import type { ResourceKind } from "./Endpoint.ts"
 import { demandOf, type Price } from "./Pricing.ts"
 
 /** One HTTP request to the provider. The path is relative to the provider's base URL and starts with "/". */
@@ -95,6 +96,11 @@ export interface Offer {
   readonly wraps: ReadonlyArray<Wraps>
   /** Whether this offer can serve this input at all (some need a field that others do not). */
   readonly serves: (input: unknown) => boolean
+  /**
+   * Where a field may name objects of several kinds: the kind that this offer works with. In production the kind that the organization owns
+   * decides then, in place of `serves`.
+   */
+  readonly through?: ResourceKind
   readonly request: (input: unknown, context: CallContext) => Call
   /** The call that goes on from a state. */
   readonly next: (state: Schema.Json, input: unknown, context: CallContext) => Call
@@ -152,6 +158,7 @@ export interface OfferDefinition<I, O> {
   readonly note?: string
   readonly wraps: ReadonlyArray<Wraps>
   readonly serves?: (input: I) => boolean
+  readonly through?: ResourceKind
   readonly request: (input: I, context: CallContext) => Call
   /** Needed by an offer whose `response` answers `Again`. */
   readonly next?: (state: Schema.Json, input: I, context: CallContext) => Call
@@ -172,7 +179,10 @@ const refused = (slug: string, issues: ReadonlyArray<Issue>) =>
     `${slug}: input reached an adapter unchecked: ${issues.map((issue) => `${issue.path} ${issue.message}`).join("; ")}`
   )
 
-type Terms<I> = Pick<OfferDefinition<I, unknown>, "price" | "verified" | "platforms" | "note" | "wraps" | "serves">
+type Terms<I> = Pick<
+  OfferDefinition<I, unknown>,
+  "price" | "verified" | "platforms" | "note" | "wraps" | "serves" | "through"
+>
 
 const terms = <I, O>(capability: Capability<I, O>, definition: Terms<I>) => ({
   capability: capability.slug,
@@ -181,6 +191,7 @@ const terms = <I, O>(capability: Capability<I, O>, definition: Terms<I>) => ({
   platforms: definition.platforms ?? [],
   note: definition.note ?? null,
   wraps: definition.wraps,
+  ...(definition.through === undefined ? {} : { through: definition.through }),
   serves: (input: unknown) =>
     capability.input.accepts(input) &&
     coversPlatform(definition.platforms ?? [], input) &&

@@ -6,7 +6,7 @@
  */
 import { Schema } from "effect"
 import type { Issue } from "./Contract.ts"
-import { bodyTypes, type Endpoint, methods } from "./Endpoint.ts"
+import { bodyTypes, type Endpoint, EndpointResources, methods } from "./Endpoint.ts"
 import { isRecord } from "./Json.ts"
 import * as Money from "./Money.ts"
 import { type RateCard, rawHold } from "./Pricing.ts"
@@ -26,7 +26,9 @@ export const RawPlan = Schema.Struct({
   has_body: Schema.Boolean,
   /** Decimal strings in USD. `estimate` is null when the provider publishes no rates. */
   hold: Schema.String,
-  estimate: Schema.NullOr(Schema.String)
+  estimate: Schema.NullOr(Schema.String),
+  /** Where the answer tells the ids of what the call makes, which its organization owns from then on. */
+  makes: EndpointResources.fields.makes
 })
 export type RawPlan = typeof RawPlan.Type
 
@@ -198,7 +200,8 @@ export const planRaw = (
       encoding: endpoint.encoding,
       has_body: !isGet && (endpoint.body !== null || endpoint.body_type !== "json"),
       hold: Money.usd(hold),
-      estimate: card === null ? null : Money.usd(card.estimate)
+      estimate: card === null ? null : Money.usd(card.estimate),
+      ...(endpoint.resources?.makes === undefined ? {} : { makes: endpoint.resources.makes })
     }
   }
 }

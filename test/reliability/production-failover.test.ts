@@ -192,6 +192,10 @@ describe("nobody delivers", () => {
 
   test("what changes the world outside is asked of one provider", async () => {
     const body = { from: "hello@example.com", to: ["jane@example.com"], subject: "Hello", text: "Hello Jane" }
+    await app.sql(
+      "INSERT INTO owned_resources (kind, resource_id, org_id) VALUES ('sender', 'hello@example.com', $1) ON CONFLICT DO NOTHING",
+      [org.org_id]
+    )
     const sent = await org.run({ capability: "email.send", input: body, routing: { strategy: "cheapest" } })
     expect([sent.body.error.code, sent.body.attempts.length, there.heard().length]).toEqual(["provider_error", 1, 1])
     expect(await org.wallet()).toMatchObject(untouched)

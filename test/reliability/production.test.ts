@@ -53,6 +53,9 @@ const expected = ({ offer, capability }: Pair, { input, output }: Recorded) => {
   return { delivered, hold, charged, entries }
 }
 
+const offerOf = (provider: string, capability: string) =>
+  providers.find((one) => one.slug === provider)?.offers.find((one) => one.capability === capability)
+
 let app: App
 let org: Tenant
 let scenes: ReadonlyArray<Recorded>
@@ -64,14 +67,18 @@ beforeAll(async () => {
   scenes = played
   org = await app.tenant("9000.00")
   await org.post("/v1/spend-guard", { daily_limit: "9000.00" })
-  // The inboxes of the adapter's test are this workspace's.
-  for (const { capability, input } of scenes) {
-    const used = capabilities.find((one) => one.slug === capability)?.uses(input) ?? null
-    if (used === null) continue
-    await app.sql(
-      "INSERT INTO owned_resources (kind, resource_id, org_id, run_id) VALUES ($1, $2, $3, 'run_before') ON CONFLICT DO NOTHING",
-      [used.kind, used.id.toLowerCase(), org.org_id]
-    )
+  // The inboxes, senders, accounts and conversations of the adapters' tests are this organization's.
+  for (const { capability, provider, input } of scenes) {
+    const named = capabilities.find((one) => one.slug === capability)?.uses(input) ?? []
+    for (const { kinds, id } of named) {
+      const through = offerOf(provider, capability)?.through ?? null
+      const kind = kinds.find((one) => through === null || one === through) ?? "job"
+      const of = kind === "account" || kind === "job" ? provider : ""
+      await app.sql(
+        "INSERT INTO owned_resources (kind, resource_id, provider, org_id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+        [kind, of === "" ? id.toLowerCase() : id, of, org.org_id]
+      )
+    }
   }
 }, 60_000)
 afterAll(async () => {

@@ -15,6 +15,7 @@ import { words } from "./0013_words.ts"
 import { segments } from "./0014_segments.ts"
 import { queue } from "./0015_queue.ts"
 import { verification } from "./0016_verification.ts"
+import { owners } from "./0017_owners.ts"
 import { outcomes } from "./0018_outcomes.ts"
 import { lanes } from "./0019_lanes.ts"
 
@@ -35,6 +36,7 @@ export const migrations = {
   "0014_segments": segments,
   "0015_queue": queue,
   "0016_verification": verification,
+  "0017_owners": owners,
   "0018_outcomes": outcomes,
   "0019_lanes": lanes
 }

@@ -180,6 +180,7 @@ const send = offer(emailSend, {
   wraps: [],
   // An inbox of the workspace; other senders are verified at the other providers.
   serves: (input) => isInbox(input.from),
+  through: "inbox",
   request: (input, context) => ({
     method: "POST",
     path: `${inboxPath(senderAddress(input.from))}/send`,

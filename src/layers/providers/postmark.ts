@@ -22,6 +22,7 @@ const send = offer(emailSend, {
   wraps: [{ method: "POST", path: "/email" }],
   // An inbox is an address of another provider.
   serves: (input) => !isInbox(input.from),
+  through: "sender",
   request: (input) => ({
     method: "POST",
     path: "/email",

@@ -19,6 +19,7 @@ const send = offer(emailSend, {
   wraps: [{ method: "POST", path: "/emails" }],
   // An inbox is an address of another provider.
   serves: (input) => !isInbox(input.from),
+  through: "sender",
   request: (input, context) => ({
     method: "POST",
     path: "/emails",

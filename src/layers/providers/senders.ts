@@ -1,13 +1,8 @@
-/**
- * Tells inboxes from verified senders: an inbox belongs to a workspace, and only the inbox provider may send from it.
- *
- * Reads `from` as email.send does when it asks whose inbox it is, so that nothing is sent from another one than was checked.
- */
+/** The sender's address as the inbox provider's paths have it, read by the same rules as the check of who owns it. */
+import { readFrom } from "../../schema/Sender.ts"
 
-/** "a@b.co" of "Name <a@b.co>" or of itself. */
-export const senderAddress = (from: string): string => /<([^<>]*)>\s*$/.exec(from)?.[1] ?? from.trim()
+export { isInbox } from "../../schema/Sender.ts"
 
-export const isInbox = (from: string): boolean => {
-  const address = senderAddress(from)
-  return !address.includes("@") || /@agentmail\.to$/i.test(address)
-}
+/** "a@b.co" of "Name <a@b.co>" or of itself; letters keep their case. */
+export const senderAddress = (from: string): string =>
+  readFrom(from) === null ? from.trim() : (/<([^<>]*)>$/.exec(from.trim())?.[1] ?? from.trim())

@@ -61,7 +61,7 @@ export const domainRegister = capability({
   matched: (output) => output.registered,
   results: (output) => output.years,
   asked: (input) => input.years ?? domainRegisterDefaultYears,
-  makes: ({ domain, registered }) => (registered === true && domain !== null ? { kind: "domain", id: domain } : null),
+  makes: ({ domain, registered }) => (registered === true && domain !== null ? [{ kind: "domain", id: domain }] : []),
   side_effect: true,
   simulate: ({ input, seed, partial }) => {
     const years = (input.years ?? domainRegisterDefaultYears) - (partial ? 1 : 0)

@@ -48,8 +48,8 @@ export const emailInboxCreate = capability({
   matched: (output) => output.inbox_id !== null,
   // Whoever has an address in a domain speaks for it.
   uses: ({ domain }) =>
-    domain === undefined || /^agentmail\.to$/i.test(domain) ? null : { kind: "domain", id: domain, path: "domain" },
-  makes: ({ inbox_id }) => (inbox_id === null ? null : { kind: "inbox", id: inbox_id }),
+    domain === undefined || /^agentmail\.to$/i.test(domain) ? [] : [{ kinds: ["domain"], id: domain, path: "domain" }],
+  makes: ({ inbox_id }) => (inbox_id === null ? [] : [{ kind: "inbox", id: inbox_id }]),
   side_effect: true,
   simulate: ({ input, seed }) => {
     const address = `${input.username?.toLowerCase() ?? `sim-${seed}`}@${input.domain?.toLowerCase() ?? "inbox.example"}`

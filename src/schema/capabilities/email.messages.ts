@@ -65,7 +65,7 @@ export const emailMessages = capability({
   example: { inbox_id: "sales@inbox.example", limit: 5 },
   matched: () => true,
   results: (output) => output.items.length,
-  uses: (input) => ({ kind: "inbox", id: input.inbox_id, path: "inbox_id" }),
+  uses: (input) => [{ kinds: ["inbox"], id: input.inbox_id, path: "inbox_id" }],
   side_effect: false,
   simulate: ({ input, seed, partial }) => {
     const count = (input.limit ?? emailMessagesDefaultLimit) - (partial ? 1 : 0)

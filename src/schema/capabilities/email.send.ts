@@ -5,6 +5,7 @@
  */
 import { Schema } from "effect"
 import { capability } from "../Capability.ts"
+import { headerIssue, isInbox, readFrom } from "../Sender.ts"
 import * as Field from "./fields.ts"
 import { orNull } from "./shapes.ts"
 
@@ -44,7 +45,7 @@ export const emailSend = capability({
   },
   platforms: [],
   input: Schema.Struct({
-    from: Field.text("Verified sender, plain or as Name <address>, or an inbox id", 320),
+    from: Field.text("An address that the organization owns, plain or as Name <address>, or an inbox id", 320),
     to: Schema.Union([Field.email("One recipient"), Field.emails("Recipients", recipientsMax)]).annotate({
       description: `One recipient or up to ${recipientsMax}, plain addresses`
     }),
@@ -61,7 +62,10 @@ export const emailSend = capability({
     ),
     headers: Schema.optionalKey(
       Schema.Record(Schema.String, Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(998)))
-        .annotate({ description: "Additional message headers such as List-Unsubscribe" })
+        .annotate({
+          description:
+            "Additional message headers such as List-Unsubscribe; none that names a sender, such as From or Sender"
+        })
         .check(Schema.isMaxProperties(20))
     )
   }),
@@ -79,13 +83,15 @@ export const emailSend = capability({
     text: "Hello Jane, this is a test."
   },
   matched: (output) => output.accepted.length > 0,
-  // A sender without a domain of its own, or at the inbox provider's, is an inbox; verified senders are the operator's.
-  uses: ({ from }) => {
-    const address = /<([^<>]*)>\s*$/.exec(from)?.[1] ?? from.trim()
-    return !address.includes("@") || /@agentmail\.to$/i.test(address)
-      ? { kind: "inbox", id: address, path: "from" }
-      : null
-  },
+  refuses: ({ headers = {} }) =>
+    Object.entries(headers).flatMap(([name, value]) => {
+      const message = headerIssue(name, value)
+      return message === null ? [] : [{ path: `headers.${name}`, message }]
+    }),
+  // An address on the organization's own domain may be an inbox as well as a sender.
+  uses: ({ from }) => [
+    { kinds: isInbox(from) ? ["inbox"] : ["sender", "inbox"], id: readFrom(from) ?? from, path: "from" }
+  ],
   side_effect: true,
   channel: "email",
   simulate: ({ input, provider, seed }) => ({

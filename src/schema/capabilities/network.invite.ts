@@ -60,6 +60,8 @@ export const networkInvite = capability({
   },
   matched: () => true,
   unbilled: (output) => output.status !== "sent",
+  uses: ({ account_id }) =>
+    account_id === undefined ? [] : [{ kinds: ["account"], id: account_id, path: "account_id" }],
   side_effect: true,
   channel: "network",
   simulate: ({ input, provider, seed }) => {

@@ -56,6 +56,12 @@ export const networkMessage = capability({
     account_id: "account_1"
   },
   matched: (output) => output.status === "sent",
+  // A conversation belongs to whoever began it: it names the connected account that writes into it.
+  uses: ({ account_id, chat_id }) => [
+    ...(account_id === undefined ? [] : [{ kinds: ["account"] as const, id: account_id, path: "account_id" }]),
+    ...(chat_id === undefined ? [] : [{ kinds: ["job"] as const, id: chat_id, path: "chat_id" }])
+  ],
+  makes: ({ chat_id }) => (chat_id === null ? [] : [{ kind: "job", id: chat_id }]),
   side_effect: true,
   channel: "network",
   simulate: ({ input, provider, seed }) => ({

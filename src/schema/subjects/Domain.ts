@@ -37,7 +37,8 @@ const options = { extractHostname: false, mixedInputs: false, allowPrivateDomain
 /** An IP address is nobody's domain. */
 const numbered = (name: string): Host => ({ name, registrable: null, known: true, fileLike: false, domains: [] })
 
-const toAscii = (text: string): string | null => {
+/** A host in ASCII (punycode) and lower case; null when it is none. */
+export const toAscii = (text: string): string | null => {
   const name = text.toLowerCase()
   if (ascii.test(name) && !name.includes("xn--")) return name
   if (text.startsWith("[") || foreign.test(text)) return null
