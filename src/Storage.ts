@@ -16,6 +16,7 @@ import { Erasure } from "./layers/history/Erasure.ts"
 import { Finder } from "./layers/history/Finder.ts"
 import { HistoryIndex } from "./layers/history/HistoryIndex.ts"
 import { HistoryStore } from "./layers/history/HistoryStore.ts"
+import { Installation } from "./layers/Installation.ts"
 import { Leases } from "./layers/Leases.ts"
 import { MailStore } from "./layers/MailStore.ts"
 import { Ownership } from "./layers/Ownership.ts"
@@ -50,6 +51,7 @@ const Stores = Layer.mergeAll(
   Books.layer,
   PaymentStore.layer,
   CatalogStore.layer,
+  Installation.layer,
   Audit.layer,
   Stats.layer
 )

@@ -12,6 +12,7 @@ import { Effect, Layer, Redacted, Scope } from "effect"
 import { Client } from "pg"
 import { DatabaseLayer } from "../src/layers/Database.ts"
 import { embeddedPostgres } from "../src/layers/EmbeddedPostgres.ts"
+import { Installation } from "../src/layers/Installation.ts"
 import { Queues } from "../src/layers/Queues.ts"
 import { Redis } from "../src/layers/Redis.ts"
 import { Settings } from "../src/layers/Settings.ts"
@@ -75,6 +76,7 @@ const prepared = (): Promise<string> =>
   once("postgres/prepared", async () => {
     const url = await freshDatabase()
     const layer = Queues.layer.pipe(
+      Layer.provide(Installation.layer),
       Layer.provide(Layer.merge(DatabaseLayer, Redis.layer)),
       Layer.provide(Settings.layerFrom({ DATABASE_URL: url, REDIS_URL: "" }))
     )

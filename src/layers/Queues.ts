@@ -9,6 +9,7 @@ import { Clock, Context, Effect, Exit, Layer, Redacted, type Scope } from "effec
 import { oneLine } from "./Batch.ts"
 import { DatabaseUrl } from "./Database.ts"
 import { mayMigrateQueues, queueSchema as schema } from "./QueueSchema.ts"
+import { Installation } from "./Installation.ts"
 import { Redis } from "./Redis.ts"
 
 /**
@@ -54,6 +55,8 @@ export class Queues extends Context.Service<
     Queues,
     Effect.gen(function* () {
       const redis = yield* Redis
+      // In Postgres BullMQ's tables are in this service's own database, and the prefix stays what it was.
+      const prefix = redis === null ? "rungate" : (yield* Installation).redisPrefix
       const { url } = yield* DatabaseUrl
       const fork = Effect.runForkWith(yield* Effect.context<never>())
       const runPromiseExit = Effect.runPromiseExitWith(yield* Effect.context<never>())
@@ -74,7 +77,7 @@ export class Queues extends Context.Service<
       })
       const openQueue = (name: string) => {
         const options: Partial<QueueOptions> = {
-          prefix: "rungate",
+          prefix,
           defaultJobOptions: { removeOnComplete: true, removeOnFail: true }
         }
         return redis === null
@@ -83,7 +86,7 @@ export class Queues extends Context.Service<
       }
       const openWorker = (name: string, processor: Processor) => {
         const options: Partial<WorkerOptions> = {
-          prefix: "rungate",
+          prefix,
           concurrency: 1,
           lockDuration: lockMillis,
           stalledInterval: stalledMillis,

@@ -7,11 +7,13 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Queue, Schedule } from "effect"
 import { oneLine } from "./Batch.ts"
+import { Installation } from "./Installation.ts"
 import { Redis } from "./Redis.ts"
 
 type Listener = (ids: ReadonlyArray<string>) => void
 
-const channel = "rungate_signals"
+/** Of NOTIFY, which reaches one database only. */
+const postgresChannel = "rungate_signals"
 /** NOTIFY takes 8,000 bytes; an id has 30. */
 const idsPerMessage = 200
 
@@ -35,6 +37,7 @@ export class Signals extends Context.Service<
     Effect.gen(function* () {
       const redis = yield* Redis
       const pg = yield* PgClient.PgClient
+      const redisChannel = `${(yield* Installation).redisPrefix}:signals`
       const origin = crypto.randomUUID().slice(0, 8)
       const listeners = new Set<Listener>()
       const deliver = (ids: ReadonlyArray<string>) => {
@@ -51,10 +54,10 @@ export class Signals extends Context.Service<
           (connection) => Effect.sync(() => connection.disconnect())
         )
         subscriber.on("message", (_channel, message) => receive(message))
-        yield* Effect.promise(() => subscriber.subscribe(channel))
+        yield* Effect.promise(() => subscriber.subscribe(redisChannel))
       } else {
         yield* Effect.gen(function* () {
-          const inbox = yield* pg.listen(channel)
+          const inbox = yield* pg.listen(postgresChannel)
           while (true) receive((yield* Queue.take(inbox)).payload)
         }).pipe(
           Effect.scoped,
@@ -65,7 +68,9 @@ export class Signals extends Context.Service<
       }
 
       const send = (message: string) =>
-        redis === null ? pg.notify(channel, message) : Effect.promise(() => redis.client.publish(channel, message))
+        redis === null
+          ? pg.notify(postgresChannel, message)
+          : Effect.promise(() => redis.client.publish(redisChannel, message))
 
       const publish = (ids: ReadonlyArray<string>) =>
         Effect.sync(() => deliver(ids)).pipe(

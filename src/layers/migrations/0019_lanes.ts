@@ -13,4 +13,12 @@ export const lanes = Effect.gen(function* () {
   yield* sql`
     CREATE FUNCTION rungate_turn_conflict() RETURNS integer LANGUAGE plpgsql VOLATILE AS $$
     BEGIN RAISE EXCEPTION 'another turn has changed what this one has read' USING ERRCODE = 'RG001'; END $$`
+  // What tells this installation from others that share a Redis with it.
+  yield* sql`
+    CREATE TABLE installation (
+      only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+      id uuid NOT NULL DEFAULT gen_random_uuid(),
+      created_at timestamptz NOT NULL DEFAULT now()
+    )`
+  yield* sql`INSERT INTO installation DEFAULT VALUES`
 })
