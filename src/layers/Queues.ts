@@ -116,7 +116,9 @@ export class Queues extends Context.Service<
 
       const add = (name: string) =>
         Effect.promise(async () => {
-          await queues.get(name)?.add("wake", {}, { deduplication: { id: name, keepLastIfActive: true } })
+          // Without an id BullMQ makes a sequence for the queue, which a role that owns no schema may not.
+          const jobId = crypto.randomUUID()
+          await queues.get(name)?.add("wake", {}, { jobId, deduplication: { id: name, keepLastIfActive: true } })
         }).pipe(Effect.catchCause((cause) => Effect.logDebug(`wake-up of ${name} not stored: ${oneLine(cause)}`)))
 
       // One add under way per queue and one more behind it: a wake-up asked for now may have missed the job being added.

@@ -1,0 +1,162 @@
+/**
+ * The service under a role that owns nothing: it does all of its work, and whoever takes over its connection can neither change the
+ * ledger nor switch its triggers off.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { randomBytes } from "node:crypto"
+import { Client } from "pg"
+import { type Reply, startApp, until, verify } from "../app.ts"
+import { runMain } from "../chaos/processes.ts"
+import { freshDatabase, startPostgres } from "../postgres.ts"
+
+const suffix = randomBytes(4).toString("hex")
+const owner = `rungate_owner_${suffix}`
+const service = `rungate_service_${suffix}`
+const password = "pass-of-a-role"
+
+let superuser: Client
+let database: string
+const urlFor = (role: string) => {
+  const url = new URL(database)
+  url.username = role
+  url.password = password
+  return url.toString()
+}
+const connect = async (connectionString: string) => {
+  const client = new Client({ connectionString })
+  client.on("error", () => {})
+  await client.connect()
+  return client
+}
+
+beforeAll(async () => {
+  superuser = await connect(await startPostgres())
+  for (const role of [owner, service]) await superuser.query(`CREATE ROLE ${role} LOGIN PASSWORD '${password}'`)
+  database = await freshDatabase()
+  await superuser.query(`ALTER DATABASE ${new URL(database).pathname.slice(1)} OWNER TO ${owner}`)
+}, 60_000)
+afterAll(async () => {
+  await superuser.query(`DROP DATABASE ${new URL(database).pathname.slice(1)} WITH (FORCE)`)
+  for (const role of [owner, service]) await superuser.query(`DROP ROLE ${role}`)
+  await superuser.end()
+})
+
+const rungate = async (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => {
+  const { ended, output, errors } = runMain(args, { PORT: "0", DATABASE_URL: urlFor(service), ...env })
+  return { code: (await ended).code, out: output(), err: errors() }
+}
+const migrate = (...args: ReadonlyArray<string>) =>
+  rungate(["migrate", ...args], { RUNGATE_MIGRATION_DATABASE_URL: urlFor(owner) })
+
+describe("a role that may not migrate", () => {
+  const told =
+    /^rungate: The database's schema has version \d+, this release needs \d+, and the role "rungate_service_\w+" may not change it\. Run `rungate migrate` with RUNGATE_MIGRATION_DATABASE_URL set to the owner's URL, then start again; see docs\/database-roles\.md\.\n$/
+
+  test("does not start on an empty database, and says what to run", async () => {
+    expect(await rungate(["serve"])).toEqual({ code: 1, out: "", err: expect.stringMatching(told) })
+    expect(await rungate(["migrate"])).toEqual({ code: 1, out: "", err: expect.stringMatching(told) })
+  }, 30_000)
+
+  test("rungate migrate makes the schema as the owner, again and again, and grants the service's role", async () => {
+    const first = await migrate("--service-role", service)
+    expect([first.code, first.err]).toEqual([0, ""])
+    expect(first.out).toMatch(
+      /^schema: version (\d+) \(this release has \1\)\nqueues: up to date\ngranted: "rungate_service_/
+    )
+    expect(await migrate("--service-role", service)).toEqual(first)
+    const nobody = await migrate("--service-role", "nobody_at_all")
+    expect([nobody.code, nobody.err]).toEqual([1, expect.stringContaining('There is no role "nobody_at_all"')])
+    const itself = await migrate("--service-role", owner)
+    expect([itself.code, itself.err]).toEqual([1, expect.stringContaining("Name a role of its own for the service")])
+  }, 60_000)
+
+  test("does not start on a schema that is behind", async () => {
+    const client = await connect(urlFor(owner))
+    const newest = "(SELECT max(migration_id) FROM effect_sql_migrations)"
+    const { rows } = await client.query(`DELETE FROM effect_sql_migrations WHERE migration_id = ${newest} RETURNING *`)
+    expect(await rungate(["serve"])).toEqual({ code: 1, out: "", err: expect.stringMatching(told) })
+    const { migration_id, name } = rows[0]
+    await client.query("INSERT INTO effect_sql_migrations (migration_id, name) VALUES ($1, $2)", [migration_id, name])
+    await client.query(
+      "DELETE FROM rungate_queues.migration WHERE version = (SELECT max(version) FROM rungate_queues.migration)"
+    )
+    const queues = await rungate(["serve"])
+    expect([queues.code, queues.err]).toEqual([1, expect.stringContaining("schema rungate_queues has version")])
+    await client.query(
+      "INSERT INTO rungate_queues.migration (version, name, min_client_version) SELECT max(version) + 1, 'again', 6 FROM rungate_queues.migration"
+    )
+    await client.end()
+  }, 30_000)
+})
+
+describe("the service as that role", () => {
+  test("runs, tops up, remembers, erases, audits and works its queues", async () => {
+    const app = await startApp({ settings: { DATABASE_URL: urlFor(service) } })
+    const org = await app.tenant("5.00")
+    const paid: Reply = await org.post("/v1/wallet/topups/checkout", { amount: "20.00" })
+    expect(paid.body.status).toBe("simulated")
+    const runs = await Promise.all(["ada", "bob", "cleo"].map((name) => org.run(verify(name))))
+    expect(runs.map(({ body }) => body.status)).toEqual(["succeeded", "succeeded", "succeeded"])
+    const missed = await org.run(verify("error", "sandbox.test"))
+    expect(missed.body.status).toBe("failed")
+    const client = await connect(urlFor(service))
+    const waiting = async () => (await client.query("SELECT count(*)::int AS n FROM history_queue")).rows[0].n
+    await until("all runs are indexed", waiting, (n) => n === 0)
+    await client.end()
+    const known = await org.get("/v1/history?q=ada@example.com")
+    expect(known.body.count).toBe(1)
+    const revoked = await app.call(org.key, "DELETE", `/v1/api-keys/${org.key_id}`)
+    expect(revoked.status).toBeLessThan(500)
+    await app.books()
+    await app.stop()
+  }, 60_000)
+
+  test("lets operators work: credit, catalog, index, audit", async () => {
+    const orgs = await rungate(["admin", "orgs", "--json"])
+    const { org_id } = JSON.parse(orgs.out).items[0]
+    const commands = [
+      ["admin", "show", org_id],
+      ["admin", "reindex-history", "--restart"],
+      ["catalog", "reset", "hunter"],
+      ["audit"]
+    ]
+    for (const args of commands) {
+      const { code, err } = await rungate(args)
+      expect([args.join(" "), code, err]).toEqual([args.join(" "), 0, expect.any(String)])
+    }
+  }, 60_000)
+
+  test("can't change the ledger, its triggers, the mode, or the schema", async () => {
+    const client = await connect(urlFor(service))
+    const refused = [
+      "ALTER TABLE ledger DISABLE TRIGGER ledger_is_immutable",
+      "ALTER TABLE ledger DISABLE TRIGGER ALL",
+      "ALTER TABLE payments DISABLE TRIGGER payment_is_real",
+      "DROP TRIGGER ledger_chains ON ledger",
+      "CREATE OR REPLACE FUNCTION ledger_is_immutable() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$",
+      "SET session_replication_role = replica",
+      "UPDATE ledger SET amount = 1",
+      "DELETE FROM ledger",
+      "TRUNCATE ledger",
+      "DROP TABLE ledger",
+      "DELETE FROM wallets",
+      "DELETE FROM runs",
+      "UPDATE losses SET cost = 0",
+      "DELETE FROM losses",
+      "UPDATE service_mode SET mode = 'sandbox'",
+      "DELETE FROM effect_sql_migrations",
+      "INSERT INTO effect_sql_migrations (migration_id, name) VALUES (99, 'mine')",
+      "CREATE TABLE mine (id int)",
+      "DROP FUNCTION money_is_real CASCADE",
+      `SET ROLE ${owner}`
+    ]
+    for (const text of refused) {
+      const said = await client.query(text).then(
+        () => "done",
+        (error: Error) => error.message
+      )
+      expect([text, said]).toEqual([text, expect.stringMatching(/permission denied|must be owner/)])
+    }
+    await client.end()
+  })
+})
