@@ -21,6 +21,7 @@ import { Server } from "./http/Server.ts"
 import { Breakers } from "./layers/Breakers.ts"
 import { Catalog } from "./layers/Catalog.ts"
 import { CrashPoints } from "./layers/CrashPoint.ts"
+import { Dns } from "./layers/Dns.ts"
 import { Discovery } from "./layers/Discovery.ts"
 import { Endpoints } from "./layers/Endpoints.ts"
 import { Health } from "./layers/Health.ts"
@@ -57,7 +58,7 @@ const Infrastructure = Layer.merge(ProvidersLayer, PaymentsLayer).pipe(
   Layer.provideMerge(Discovery.layer),
   Layer.provideMerge(Endpoints.layer),
   Layer.provideMerge(Catalog.layer),
-  Layer.provideMerge(Layer.mergeAll(Signals.layer, Queues.layer, Health.layer)),
+  Layer.provideMerge(Layer.mergeAll(Signals.layer, Queues.layer, Health.layer, Dns.layer)),
   Layer.provideMerge(Redis.layer),
   Layer.provideMerge(Storage),
   Layer.provideMerge(CrashPoints)

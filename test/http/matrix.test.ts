@@ -7,12 +7,17 @@ import { Context, Effect } from "effect"
 /** Who may call what. A new route is a line here. `session` is the status of a session, `key` that of an API key. */
 interface Line {
   readonly method: string
-  /** `{run}` and `{key}` stand for ids of the caller's own organization. */
+  /** `{run}`, `{key}` and `{sender}` stand for ids of the caller's own organization. */
   readonly path: string
   readonly body?: unknown
   readonly open?: true
   readonly key: number
   readonly session: number
+}
+interface Ids {
+  readonly run: string
+  readonly key: string
+  readonly sender: string
 }
 const autoTopup = { enabled: false, threshold: "5.00", amount: "10.00" }
 const lines: ReadonlyArray<Line> = [
@@ -36,6 +41,10 @@ const lines: ReadonlyArray<Line> = [
   { method: "GET", path: "/v1/api-keys", key: 200, session: 200 },
   { method: "POST", path: "/v1/api-keys", body: { name: "x", environment: "test" }, key: 403, session: 200 },
   { method: "DELETE", path: "/v1/api-keys/{key}", key: 200, session: 200 },
+  { method: "GET", path: "/v1/senders", key: 200, session: 200 },
+  { method: "POST", path: "/v1/senders", body: { domain: "example.com" }, key: 403, session: 200 },
+  { method: "POST", path: "/v1/senders/{sender}/verify", key: 403, session: 200 },
+  { method: "DELETE", path: "/v1/senders/{sender}", key: 403, session: 200 },
   { method: "GET", path: "/v1/auth/session", key: 403, session: 200 },
   // Last, because it ends the session.
   { method: "POST", path: "/v1/auth/sign-out", key: 403, session: 200 },
@@ -58,10 +67,14 @@ describe("who may call what", () => {
     const { body } = await tenant.run(verify())
     const accounts = Context.get(app.context, Accounts)
     const { id, token } = await Effect.runPromise(accounts.createKey(tenant.org_id, "spare", "test"))
-    return { run: body.run_id as string, key: id, token: Redacted.value(token) }
+    const domain = `d${Bun.randomUUIDv7()}.com`
+    const sender = await app.call(await tenant.session(), "POST", "/v1/senders", { body: { domain } })
+    return { run: body.run_id as string, key: id, sender: sender.body.id as string, token: Redacted.value(token) }
   }
-  const ask = (line: Line, token: string | null, ids: { run: string; key: string }) =>
-    app.call(token, line.method, line.path.replace("{run}", ids.run).replace("{key}", ids.key), { body: line.body })
+  const ask = (line: Line, token: string | null, ids: Ids) => {
+    const path = line.path.replace("{run}", ids.run).replace("{key}", ids.key).replace("{sender}", ids.sender)
+    return app.call(token, line.method, path, { body: line.body })
+  }
 
   test("T50 key.kind_matrix", async () => {
     const ids = await spare(org)
@@ -117,7 +130,7 @@ describe("who may call what", () => {
   test("T51 tenant.bola_sweep: another organization's ids are like ids of nothing", async () => {
     const [other, theirs] = await Promise.all([app.tenant("1.00"), spare(org)])
     const before = await Promise.all([org.ledger(), org.get("/v1/api-keys"), org.get(`/v1/runs/${theirs.run}`)])
-    const nothing = { run: `run_${"7".repeat(26)}`, key: `key_${"7".repeat(26)}` }
+    const nothing = { run: `run_${"7".repeat(26)}`, key: `key_${"7".repeat(26)}`, sender: `snd_${"7".repeat(26)}` }
     const session = await other.session()
     let ids = 0
     const violations: Array<string> = []
@@ -126,21 +139,25 @@ describe("who may call what", () => {
         const stranger = await ask(line, token, theirs)
         const absent = await ask(line, token, nothing)
         ids += 1
-        const same = (reply: Reply, known: { run: string; key: string }) =>
+        const same = (reply: Reply, known: Ids) =>
           JSON.stringify([reply.status, reply.body.error, [...reply.headers.keys()].sort()])
             .replaceAll(known.run, "id")
             .replaceAll(known.key, "id")
-        if (same(stranger, theirs) !== same(absent, nothing) || stranger.status !== 400)
+            .replaceAll(known.sender, "id")
+        // What a key may not do at all is refused before any id is looked at.
+        const expected = line.key === 403 && token === other.key ? 403 : 400
+        if (same(stranger, theirs) !== same(absent, nothing) || stranger.status !== expected)
           violations.push(`${line.method} ${line.path}: ${stranger.text}`)
       }
       // Ids in queries and bodies.
       const lists = await Promise.all([
         app.call(token, "GET", "/v1/runs?limit=200"),
         app.call(token, "GET", "/v1/wallet/transactions"),
-        app.call(token, "GET", "/v1/api-keys")
+        app.call(token, "GET", "/v1/api-keys"),
+        app.call(token, "GET", "/v1/senders")
       ])
       for (const list of lists)
-        if (list.text.includes(theirs.run) || list.text.includes(theirs.key)) violations.push(list.text)
+        if ([theirs.run, theirs.key, theirs.sender].some((id) => list.text.includes(id))) violations.push(list.text)
       const paged = await app.call(token, "GET", `/v1/runs?cursor=${theirs.run}`)
       if (paged.body.items.length !== 0) violations.push("a cursor of another organization shows runs")
     }
@@ -220,7 +237,8 @@ describe("who may call what", () => {
       ["/v1/wallet/topups/checkout", "", { amount: "10.00" }],
       ["/v1/wallet/auto-topup", "", autoTopup],
       ["/v1/spend-guard", "", {}],
-      ["/v1/api-keys", "", { name: "x", environment: "test" }]
+      ["/v1/api-keys", "", { name: "x", environment: "test" }],
+      ["/v1/senders", "", { domain: "example.com" }]
     ]
     for (const [path, prefix, body] of bodies) {
       const inside = prefix.slice(0, -1)
