@@ -28,7 +28,8 @@ const top = [
   "Operations.ts",
   "Admin.ts",
   "AdminShow.ts",
-  "AdminOutput.ts"
+  "AdminOutput.ts",
+  "AdminResources.ts"
 ]
 const linesMax = 400
 
