@@ -21,6 +21,7 @@ import { Server } from "./http/Server.ts"
 import { Breakers } from "./layers/Breakers.ts"
 import { Catalog } from "./layers/Catalog.ts"
 import { CrashPoints } from "./layers/CrashPoint.ts"
+import { Dns } from "./layers/Dns.ts"
 import { Discovery } from "./layers/Discovery.ts"
 import { ServiceDatabase } from "./layers/Database.ts"
 import { Endpoints } from "./layers/Endpoints.ts"
@@ -58,7 +59,7 @@ const Infrastructure = Layer.merge(ProvidersLayer, PaymentsLayer).pipe(
   Layer.provideMerge(Discovery.layer),
   Layer.provideMerge(Endpoints.layer),
   Layer.provideMerge(Catalog.layer),
-  Layer.provideMerge(Layer.mergeAll(Signals.layer, Queues.layer, Health.layer)),
+  Layer.provideMerge(Layer.mergeAll(Signals.layer, Queues.layer, Health.layer, Dns.layer)),
   Layer.provideMerge(Redis.layer),
   Layer.provideMerge(ServiceDatabase.pipe(Layer.provideMerge(Storage))),
   Layer.provideMerge(CrashPoints)

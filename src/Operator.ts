@@ -2,11 +2,12 @@
  * The operator's commands: they work on the database itself, with the settings of the service.
  *
  * `catalog import` shows what would change before anything does, and changes all of it or nothing. What they do is loaded when
- * one of them is run (Operations.ts, Admin.ts).
+ * one of them is run (Operations.ts, Admin.ts …).
  */
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { CommandFailed } from "./http/client/CommandFailed.ts"
+import { resourceKinds } from "./schema/Endpoint.ts"
 
 const operations = Effect.promise(() => import("./Operations.ts"))
 
@@ -204,6 +205,44 @@ const reindex = Command.make(
   )
 )
 
+const ownership = Effect.promise(() => import("./AdminResources.ts"))
+
+const kind = Argument.Literals("kind", resourceKinds).pipe(Argument.withDescription(resourceKinds.join(", ")))
+const changing = (name: "assign" | "revoke", description: string) =>
+  Command.make(
+    name,
+    {
+      org_id: organization,
+      kind,
+      id: Argument.String("id").pipe(
+        Argument.withDescription("an address, a domain, or the provider's id of the account or job")
+      ),
+      provider: Flag.String("provider").pipe(Flag.withDescription("whose account or job it is"), Flag.optional),
+      json
+    },
+    ({ provider, ...given }) =>
+      Effect.flatMap(ownership, (loaded) => loaded[name]({ ...given, provider: Option.getOrNull(provider) }))
+  ).pipe(Command.withDescription(description))
+
+const resources = Command.make("resources").pipe(
+  Command.withDescription("Assign objects in the shared provider accounts to organizations"),
+  Command.withSubcommands([
+    changing("assign", "Let an organization's runs name an object: nobody else's may"),
+    changing("revoke", "Take an object from an organization, a proven sender too"),
+    Command.make(
+      "list",
+      {
+        org_id: organization,
+        kind: kind.pipe(Argument.optional),
+        limit: Flag.Int("limit").pipe(Flag.withDescription("objects shown, 1 to 1000"), Flag.withDefault(100)),
+        json
+      },
+      ({ org_id, kind, limit, json }) =>
+        Effect.flatMap(ownership, (loaded) => loaded.list(org_id, Option.getOrNull(kind), limit, json))
+    ).pipe(Command.withDescription("List what an organization owns, newest first"))
+  ])
+)
+
 export const admin = Command.make("admin").pipe(
   Command.withDescription("Look after organizations: their credit, books and keys"),
   Command.withSubcommands([
@@ -212,6 +251,7 @@ export const admin = Command.make("admin").pipe(
     crediting("credit", "bonus", "Grant an organization credit"),
     crediting("refund", "refund", "Give an organization money back"),
     reindex,
+    resources,
     Command.make("keys").pipe(Command.withDescription("Maintain API keys"), Command.withSubcommands([revoke]))
   ])
 )

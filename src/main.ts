@@ -39,6 +39,7 @@ import { runs } from "./http/cli/runs.ts"
 import { Screen } from "./http/cli/Screen.ts"
 import { harmlessLines } from "./http/cli/text.ts"
 import { topup } from "./http/cli/topup.ts"
+import { senders } from "./http/cli/senders.ts"
 import { spokenHttp } from "./http/cli/verbose.ts"
 import { wallet } from "./http/cli/wallet.ts"
 import { whoami } from "./http/cli/whoami.ts"
@@ -81,7 +82,8 @@ const account = [
   Command.provide(login, Surroundings),
   Command.provide(logout, Surroundings),
   Command.provide(whoami, Surroundings),
-  Command.provide(keys, Surroundings)
+  Command.provide(keys, Surroundings),
+  Command.provide(senders, Surroundings)
 ] as const
 const tools = [
   Command.provide(doctor(Surroundings), Screen.layer),

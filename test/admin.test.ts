@@ -247,3 +247,74 @@ test.concurrent("an empty database has nobody", async () => {
   const { code, body } = await admin(await freshDatabase(), "orgs", "--json")
   expect([code, body]).toEqual([0, { items: [], more: false }])
 })
+
+describe("resources", () => {
+  test("are assigned, listed and revoked, and a run sees it at once", async () => {
+    const [to, other] = [await app.tenant(), await app.tenant()]
+    const assigned = await beside("resources", "assign", to.org_id, "sender", "Ada@X.com")
+    expect([assigned.code, assigned.err, assigned.out]).toEqual([
+      0,
+      "",
+      `assigned: sender ada@x.com, to ${to.org_id} (Test)\n`
+    ])
+    const again = await beside("resources", "assign", to.org_id, "sender", "ada@x.com", "--json")
+    const shared = { status: "assigned", org_id: to.org_id, kind: "sender", id: "ada@x.com", provider: null }
+    expect([again.code, again.body]).toEqual([0, shared])
+    // Several organizations may send from one address; everything else has one owner.
+    expect((await beside("resources", "assign", other.org_id, "sender", "ada@x.com")).code).toBe(0)
+    const account = ["account", "Acc-1", "--provider", "unipile"]
+    expect((await beside("resources", "assign", to.org_id, ...account)).code).toBe(0)
+    const taken = await beside("resources", "assign", other.org_id, ...account)
+    expect([taken.code, taken.err]).toEqual([1, expect.stringContaining(`belongs to ${to.org_id}`)])
+    expect(taken.err).toContain(`rungate admin resources revoke ${to.org_id} account Acc-1 --provider unipile`)
+    const elsewhere = await beside("resources", "assign", other.org_id, "account", "Acc-1", "--provider", "edges")
+    expect(elsewhere.code).toBe(0)
+
+    const list = await beside("resources", "list", to.org_id)
+    expect(list.out.split("\n")[0]).toMatch(/^kind +id +provider +source +since$/)
+    expect(list.out).toMatch(/account +Acc-1 +unipile +assigned +\d{4}-/)
+    const { body } = await beside("resources", "list", to.org_id, "sender", "--json")
+    expect(body).toEqual({
+      items: [{ kind: "sender", id: "ada@x.com", provider: null, source: "assigned", created_at: expect.any(String) }],
+      more: false
+    })
+    await app.sql(
+      "INSERT INTO senders (sender_id, org_id, domain, token, verified_at) VALUES ('snd_1', $1, 'proven.com', 'x', now())",
+      [to.org_id]
+    )
+    const first = await beside("resources", "list", to.org_id, "--limit", "1")
+    expect([first.out, first.err]).toEqual([
+      expect.stringMatching(/sender +proven\.com +- +proven/),
+      expect.stringContaining("--limit")
+    ])
+
+    for (const [kind, id, ...flags] of [account, ["sender", "ADA@x.com"], ["sender", "proven.com"]]) {
+      const gone = await beside("resources", "revoke", to.org_id, kind ?? "", id ?? "", ...flags)
+      expect([gone.code, gone.out]).toEqual([0, expect.stringMatching(/^revoked: /)])
+    }
+    const nothing = await beside("resources", "revoke", to.org_id, "sender", "ada@x.com")
+    expect([nothing.code, nothing.err]).toEqual([5, expect.stringContaining("does not belong")])
+    expect((await beside("resources", "list", to.org_id, "--json")).body.items).toEqual([])
+  })
+
+  test("are refused when nothing could have that id, and say what is wrong", async () => {
+    const wrong: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
+      [["sender", "co.uk"], "one organization registered"],
+      [["sender", "gmail.com"], "mailbox provider"],
+      [["sender", "a@b@c.com"], "no address"],
+      [["sender", "ada@x.com", "--provider", "resend"], "--provider is for accounts and jobs"],
+      [["domain", "not a domain"], "domain name"],
+      [["inbox", "a b"], "no id"],
+      [["account", "x"], "--provider must say"],
+      [["job", "x", "--provider", "nobody"], 'no provider "nobody"']
+    ]
+    for (const [args, words] of wrong) {
+      const { code, err } = await beside("resources", "assign", org.org_id, ...args)
+      expect([code, err]).toEqual([5, expect.stringContaining(words)])
+    }
+    const who = await beside("resources", "assign", nobody, "sender", "ada@x.com")
+    expect([who.code, who.err]).toEqual([250, expect.stringContaining("There is no organization")])
+    const what = await beside("resources", "assign", org.org_id, "planet", "x")
+    expect(what.code).not.toBe(0)
+  })
+})

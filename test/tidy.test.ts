@@ -29,7 +29,8 @@ const top = [
   "Migrate.ts",
   "Admin.ts",
   "AdminShow.ts",
-  "AdminOutput.ts"
+  "AdminOutput.ts",
+  "AdminResources.ts"
 ]
 const linesMax = 400
 

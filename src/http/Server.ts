@@ -17,6 +17,7 @@ import { HistoryHandlers } from "./handlers/History.ts"
 import { KeysHandlers } from "./handlers/Keys.ts"
 import { ReferralsHandlers } from "./handlers/Referrals.ts"
 import { RunsHandlers } from "./handlers/Runs.ts"
+import { SendersHandlers } from "./handlers/Senders.ts"
 import { SessionsHandlers } from "./handlers/Sessions.ts"
 import { TopUpsHandlers } from "./handlers/TopUps.ts"
 import { WalletHandlers } from "./handlers/Wallet.ts"
@@ -44,6 +45,7 @@ export const Routes = Layer.mergeAll(
       WalletHandlers,
       TopUpsHandlers,
       KeysHandlers,
+      SendersHandlers,
       SessionsHandlers,
       ReferralsHandlers
     ]),

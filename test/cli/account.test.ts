@@ -147,12 +147,40 @@ describe("login", () => {
 
   test("what needs a session says so to a key", () =>
     withHome(async (home) => {
-      for (const line of ["keys create x", "wallet auto-topup off"]) {
+      for (const line of ["keys create x", "wallet auto-topup off", "senders add example.com"]) {
         const said = await home.shell(`rungate ${line}`, { RUNGATE_API_KEY: org.key })
         expect([said.code, said.err]).toEqual([4, expect.stringContaining("rungate login")])
       }
     }))
 })
+
+test("senders are added, verified, listed and removed, and a person is told which record to create", () =>
+  withHome(async (home) => {
+    expect((await home.shell(signUp("senders@example.com"), {}, `${password}\n`)).code).toBe(0)
+    const none = home.terminal("rungate senders list")
+    await none.ended
+    expect(none.seen()).toContain("rungate senders add example.com")
+    const added = await home.shell("rungate senders add shop.com")
+    expect([added.code, added.body]).toEqual([0, expect.objectContaining({ domain: "shop.com", status: "pending" })])
+    const told = home.terminal("rungate senders add shop.com")
+    await told.ended
+    for (const words of [added.body.record.name, added.body.record.value, `rungate senders verify ${added.body.id}`])
+      expect(told.seen()).toContain(words)
+    const wrong = await home.shell("rungate senders add co.uk")
+    expect([wrong.code, wrong.err]).toEqual([5, expect.stringContaining("one organization registered")])
+    const verified = home.terminal(`rungate senders verify ${added.body.id}`)
+    await verified.ended
+    expect(verified.seen()).toContain("shop.com is verified")
+    const table = home.terminal("rungate senders list")
+    await table.ended
+    expect(Bun.stripANSI(table.seen())).toMatch(/ID +DOMAIN +STATUS +ADDED/)
+    expect(Bun.stripANSI(table.seen())).toMatch(/snd_\w+ +shop\.com +verified/)
+    const unsure = await home.shell(`rungate senders remove ${added.body.id}`)
+    expect([unsure.code, unsure.err]).toEqual([5, expect.stringContaining("--yes")])
+    const gone = await home.shell(`rungate senders remove ${added.body.id} --yes`)
+    expect([gone.code, gone.body]).toEqual([0, { id: added.body.id, deleted: true }])
+    expect((await home.shell("rungate senders list")).body.items).toEqual([])
+  }))
 
 test("the spend guard is shown, set in part, switched off in part, and keeps runs from starting", () =>
   withHome(async (home) => {

@@ -9,12 +9,17 @@ import { tLimit } from "../timing.ts"
 /** Who may call what. A new route is a line here. `session` is the status of a session, `key` that of an API key. */
 interface Line {
   readonly method: string
-  /** `{run}` and `{key}` stand for ids of the caller's own organization. */
+  /** `{run}`, `{key}` and `{sender}` stand for ids of the caller's own organization. */
   readonly path: string
   readonly body?: unknown
   readonly open?: true
   readonly key: number
   readonly session: number
+}
+interface Ids {
+  readonly run: string
+  readonly key: string
+  readonly sender: string
 }
 const autoTopup = { enabled: false, threshold: "5.00", amount: "10.00" }
 const lines: ReadonlyArray<Line> = [
@@ -38,6 +43,10 @@ const lines: ReadonlyArray<Line> = [
   { method: "GET", path: "/v1/api-keys", key: 200, session: 200 },
   { method: "POST", path: "/v1/api-keys", body: { name: "x", environment: "test" }, key: 403, session: 200 },
   { method: "DELETE", path: "/v1/api-keys/{key}", key: 200, session: 200 },
+  { method: "GET", path: "/v1/senders", key: 200, session: 200 },
+  { method: "POST", path: "/v1/senders", body: { domain: "example.com" }, key: 403, session: 200 },
+  { method: "POST", path: "/v1/senders/{sender}/verify", key: 403, session: 200 },
+  { method: "DELETE", path: "/v1/senders/{sender}", key: 403, session: 200 },
   { method: "GET", path: "/v1/auth/session", key: 403, session: 200 },
   // Last, because it ends the session.
   { method: "POST", path: "/v1/auth/sign-out", key: 403, session: 200 },
@@ -60,10 +69,14 @@ describe("who may call what", () => {
     const { body } = await tenant.run(verify())
     const accounts = Context.get(app.context, Accounts)
     const { id, token } = await Effect.runPromise(accounts.createKey(tenant.org_id, "spare", "test"))
-    return { run: body.run_id as string, key: id, token: Redacted.value(token) }
+    const domain = `d${Bun.randomUUIDv7()}.com`
+    const sender = await app.call(await tenant.session(), "POST", "/v1/senders", { body: { domain } })
+    return { run: body.run_id as string, key: id, sender: sender.body.id as string, token: Redacted.value(token) }
   }
-  const ask = (line: Line, token: string | null, ids: { run: string; key: string }) =>
-    app.call(token, line.method, line.path.replace("{run}", ids.run).replace("{key}", ids.key), { body: line.body })
+  const ask = (line: Line, token: string | null, ids: Ids) => {
+    const path = line.path.replace("{run}", ids.run).replace("{key}", ids.key).replace("{sender}", ids.sender)
+    return app.call(token, line.method, path, { body: line.body })
+  }
 
   test("T50 key.kind_matrix", async () => {
     const ids = await spare(org)
@@ -167,7 +180,8 @@ describe("who may call what", () => {
       ["/v1/wallet/topups/checkout", "", { amount: "10.00" }],
       ["/v1/wallet/auto-topup", "", autoTopup],
       ["/v1/spend-guard", "", {}],
-      ["/v1/api-keys", "", { name: "x", environment: "test" }]
+      ["/v1/api-keys", "", { name: "x", environment: "test" }],
+      ["/v1/senders", "", { domain: "example.com" }]
     ]
     for (const [path, prefix, body] of bodies) {
       const inside = prefix.slice(0, -1)

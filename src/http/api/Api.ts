@@ -7,6 +7,7 @@ import { HistoryApi } from "./History.ts"
 import { KeysApi } from "./Keys.ts"
 import { ReferralsApi } from "./Referrals.ts"
 import { RunsApi } from "./Runs.ts"
+import { SendersApi } from "./Senders.ts"
 import { SessionsApi } from "./Sessions.ts"
 import { TopUpsApi } from "./TopUps.ts"
 import { WalletApi } from "./Wallet.ts"
@@ -20,6 +21,7 @@ export class Api extends HttpApi.make("rungate")
   .add(TopUpsApi)
   .add(ReferralsApi)
   .add(KeysApi)
+  .add(SendersApi)
   .add(SessionsApi)
   .prefix("/v1")
   .middleware(Malformed)

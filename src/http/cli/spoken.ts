@@ -31,6 +31,7 @@ const ofBody: Readonly<Record<string, (body: Body) => string>> = {
       : `rungate inspect ${word(textIn(body, "provider"))} ${word(textIn(body, "endpoint"))}`,
   "/v1/run": (body) =>
     `rungate run ${word(textIn(body, "capability"))} -i ${word(JSON.stringify(body["input"] ?? {}))}`,
+  "/v1/senders": (body) => `rungate senders add ${word(textIn(body, "domain"))}`,
   "/v1/discover": (body) => `rungate discover ${word(textIn(body, "query"))}`
 }
 
@@ -44,7 +45,8 @@ const bare: Readonly<Record<string, string>> = {
   "GET /v1/runs": "rungate runs list",
   "GET /v1/wallet": "rungate wallet",
   "GET /v1/wallet/transactions": "rungate wallet transactions",
-  "GET /v1/api-keys": "rungate keys list"
+  "GET /v1/api-keys": "rungate keys list",
+  "GET /v1/senders": "rungate senders list"
 }
 
 /** `path` with its query. */

@@ -1,0 +1,72 @@
+/** The contract of senders: the domains that an organization proved with a DNS record, and may send e-mail from. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Wire } from "../../schema/Errors.ts"
+import { Auth, listQuery } from "./Common.ts"
+
+const described = (description: string) => Schema.String.annotate({ description })
+
+export const Sender = Schema.Struct({
+  id: Schema.String,
+  domain: described("Addresses at it, and at the domains below it, may be used as from."),
+  status: Schema.Literals(["pending", "verified"]),
+  record: Schema.Struct({
+    type: Schema.Literal("TXT"),
+    name: described("Where the DNS record must be."),
+    value: described("What it must say. It is the organization's own: another one's proves nothing.")
+  }).annotate({ description: "The DNS record that proves the domain." }),
+  verified_at: Schema.NullOr(Schema.String),
+  created_at: Schema.String,
+  sandbox: Schema.optionalKey(
+    Schema.Literal(true).annotate({ description: "In the sandbox no DNS record is looked up: verification succeeds." })
+  )
+}).annotate({ identifier: "Sender" })
+
+const params = { sender_id: Schema.String }
+
+export class SendersApi extends HttpApiGroup.make("senders")
+  .add(
+    HttpApiEndpoint.get("list", "/senders", {
+      query: listQuery,
+      success: Schema.Struct({ items: Schema.Array(Sender), next_cursor: Schema.NullOr(Schema.String) }),
+      error: [Wire.invalid_request]
+    }).annotateMerge(OpenApi.annotations({ summary: "List senders", description: "Newest first." })),
+    HttpApiEndpoint.post("add", "/senders", {
+      payload: Schema.Struct({
+        domain: Schema.NonEmptyString.check(Schema.isMaxLength(253)).annotate({ description: "Such as example.com" })
+      }).annotate({ identifier: "SenderRequest" }),
+      success: Sender,
+      error: [Wire.invalid_request, Wire.forbidden]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Add a sender",
+        description:
+          "Needs a session token. Answers the DNS record to create; then verify the sender. The same domain again is the same sender."
+      })
+    ),
+    HttpApiEndpoint.post("verify", "/senders/:sender_id/verify", {
+      params,
+      success: Sender,
+      error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Verify a sender",
+        description:
+          "Needs a session token. Looks the DNS record up; without it the answer is invalid_request and says what was found."
+      })
+    ),
+    HttpApiEndpoint.delete("remove", "/senders/:sender_id", {
+      params,
+      success: Schema.Struct({ id: Schema.String, deleted: Schema.Literal(true) }).annotate({
+        identifier: "RemovedSender"
+      }),
+      error: [Wire.invalid_request, Wire.forbidden]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Remove a sender",
+        description:
+          "Needs a session token. Its addresses are refused from then on; adding the domain again makes a new record."
+      })
+    )
+  )
+  .middleware(Auth) {}

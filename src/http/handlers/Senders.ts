@@ -1,0 +1,130 @@
+/** Senders: domains are added and removed by people, and proven by a DNS record that this service looks up. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Dns } from "../../layers/Dns.ts"
+import { type SenderRow, Senders, sendersMax } from "../../layers/Senders.ts"
+import { Settings } from "../../layers/Settings.ts"
+import { problem } from "../../schema/Errors.ts"
+import { looksLike } from "../../schema/Ids.ts"
+import { sendingDomain } from "../../schema/Sender.ts"
+import { Api } from "../api/Api.ts"
+import { CurrentCaller, listLimitDefault } from "../api/Common.ts"
+
+const recordOf = ({ domain, token }: SenderRow) => ({
+  type: "TXT" as const,
+  name: `_rungate-challenge.${domain}`,
+  value: `rungate-verification=${token}`
+})
+
+const refused = (path: string, message: string) => problem("invalid_request", `${path} ${message}`, [{ path, message }])
+
+/** Of what was found at the name; more helps nobody. */
+const shownMax = 3
+const shownLengthMax = 120
+const shown = (record: string) =>
+  JSON.stringify(record.length > shownLengthMax ? `${record.slice(0, shownLengthMax)}…` : record)
+
+const notProven = (row: SenderRow, records: ReadonlyArray<string>) => {
+  const { name, value } = recordOf(row)
+  const found =
+    records.length === 0
+      ? "There is no TXT record"
+      : `None of the ${records.length} TXT records has it: ${records.slice(0, shownMax).map(shown).join(", ")}${records.length > shownMax ? " …" : ""}`
+  const message = `is not proven yet. ${found} at ${name}. Create a TXT record there with the value ${value}; a new record can take some minutes to be seen, and up to an hour where an older answer is cached`
+  return problem("invalid_request", `${row.domain} ${message}.`, [{ path: "path.sender_id", message }])
+}
+
+export const SendersHandlers = HttpApiBuilder.group(
+  Api,
+  "senders",
+  Effect.fnUntraced(function* (handlers) {
+    const senders = yield* Senders
+    const dns = yield* Dns
+    const { mode } = yield* Settings
+    const sandbox = mode === "sandbox"
+
+    const view = (row: SenderRow) => ({
+      id: row.sender_id,
+      domain: row.domain,
+      status: row.verified_at === null ? ("pending" as const) : ("verified" as const),
+      record: recordOf(row),
+      verified_at: row.verified_at?.toISOString() ?? null,
+      created_at: row.created_at.toISOString(),
+      ...(sandbox ? { sandbox: true as const } : {})
+    })
+
+    /** A leaked key must not let its holder send from another domain, or stop this organization from sending. */
+    const person = Effect.flatMap(CurrentCaller, (caller) =>
+      caller.user_id === null
+        ? Effect.fail(
+            problem(
+              "forbidden",
+              "An API key can't change senders; sign in with POST /v1/auth/sign-in and use the session token."
+            )
+          )
+        : Effect.succeed(caller)
+    )
+
+    const unknown = (sender_id: string) =>
+      problem("invalid_request", `There is no sender "${sender_id}"; GET /v1/senders lists them.`, [
+        { path: "path.sender_id", message: "is not a sender of this organization" }
+      ])
+    const known = Effect.fnUntraced(function* (org_id: string, sender_id: string) {
+      const row = looksLike("snd", sender_id) ? yield* senders.find(org_id, sender_id) : null
+      return row ?? (yield* Effect.fail(unknown(sender_id)))
+    })
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ query }) {
+        const { org_id } = yield* CurrentCaller
+        const limit = query.limit ?? listLimitDefault
+        const before = query.cursor ?? null
+        if (before !== null && !looksLike("snd", before))
+          return yield* Effect.fail(refused("query.cursor", "is not a cursor of this list"))
+        const rows = yield* senders.list(org_id, before, limit + 1)
+        const page = rows.slice(0, limit)
+        return { items: page.map(view), next_cursor: rows.length > limit ? (page.at(-1)?.sender_id ?? null) : null }
+      }),
+
+      add: Effect.fnUntraced(function* ({ payload }) {
+        const { org_id } = yield* person
+        const asked = sendingDomain(payload.domain)
+        if (asked._tag === "Refused") return yield* Effect.fail(refused("domain", asked.message))
+        const row = yield* senders.add(org_id, asked.domain)
+        if (row !== null) return view(row)
+        return yield* Effect.fail(
+          refused("domain", `can't be added: an organization has at most ${sendersMax} senders; remove one first`)
+        )
+      }),
+
+      verify: Effect.fnUntraced(function* ({ params: { sender_id } }) {
+        const { org_id } = yield* person
+        const row = yield* known(org_id, sender_id)
+        if (row.verified_at !== null) return view(row)
+        const { name, value } = recordOf(row)
+        if (!sandbox) {
+          const texts = yield* dns.texts(name)
+          if (texts._tag === "Failed") {
+            return yield* Effect.fail(
+              problem(
+                "service_unavailable",
+                `The name servers did not answer for ${name} (${texts.code}); try again in a minute.`
+              )
+            )
+          }
+          const records = texts._tag === "Found" ? texts.records : []
+          if (!records.some((record) => record.trim() === value)) return yield* Effect.fail(notProven(row, records))
+        }
+        const verified = yield* senders.verified(org_id, sender_id)
+        return verified === null ? yield* Effect.fail(unknown(sender_id)) : view(verified)
+      }),
+
+      remove: Effect.fnUntraced(function* ({ params: { sender_id } }) {
+        const { org_id } = yield* person
+        yield* known(org_id, sender_id)
+        if (yield* senders.remove(org_id, sender_id)) return { id: sender_id, deleted: true as const }
+        return yield* Effect.fail(unknown(sender_id))
+      })
+    })
+  })
+)
