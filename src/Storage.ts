@@ -26,6 +26,7 @@ import { Referrals } from "./layers/Referrals.ts"
 import { ReferralShares } from "./layers/ReferralShares.ts"
 import { Reindex } from "./layers/history/Reindex.ts"
 import { RunStore } from "./layers/RunStore.ts"
+import { SignInAddresses } from "./layers/SignInAddresses.ts"
 import { Signals } from "./layers/Signals.ts"
 import { Stats } from "./layers/Stats.ts"
 import { TurnStore } from "./layers/TurnStore.ts"
@@ -42,7 +43,7 @@ const Stores = Layer.mergeAll(
   Leases.layer,
   Ownership.layer,
   WaitStore.layer,
-  Accounts.layer,
+  Layer.merge(Accounts.layer, SignInAddresses.layer),
   Referrals.layer,
   ReferralShares.layer,
   Books.layer,

@@ -70,7 +70,7 @@ describe("secrets", () => {
       }
       await org.run({ capability: "email.find", input: { full_name: "Canary Person", company_domain: "example.com" } })
       await org.run({ capability: "email.find", input: { full_name: "Canary Person", company_domain: "not a domain" } })
-      const metrics = (await app.call(null, "GET", "/metrics")).text
+      const metrics = await app.metrics()
       const hits = [...app.logs, metrics].filter((text) => /canary|sandbox\.test/i.test(text))
       expect(hits).toEqual([])
       figures("T65 pii.logs", { log_lines: app.logs.length, violations: hits.length })
