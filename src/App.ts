@@ -17,6 +17,7 @@ import { TopUps } from "./actors/TopUps.ts"
 import { Waiters } from "./actors/Waiters.ts"
 import { WalletActor } from "./actors/WalletActor.ts"
 import { Workers } from "./actors/Workers.ts"
+import { MetricsServer } from "./http/MetricsServer.ts"
 import { Server } from "./http/Server.ts"
 import { Breakers } from "./layers/Breakers.ts"
 import { Catalog } from "./layers/Catalog.ts"
@@ -79,6 +80,9 @@ const Working = Workers.pipe(
 
 /** The service in one role, on `Settings`. Its server's address is in `Server` when the role has one. */
 export const service = (role: Exclude<Role, "worker">) =>
-  (role === "all" ? Layer.merge(Server.layer, Working) : Server.layer).pipe(Layer.provideMerge(Doors))
+  (role === "all" ? Layer.merge(Server.layer, Working) : Server.layer).pipe(
+    Layer.merge(MetricsServer),
+    Layer.provideMerge(Doors)
+  )
 
-export const worker = Working.pipe(Layer.provideMerge(Doors))
+export const worker = Layer.merge(Working, MetricsServer).pipe(Layer.provideMerge(Doors))

@@ -27,6 +27,7 @@ import { Referrals } from "./layers/Referrals.ts"
 import { ReferralShares } from "./layers/ReferralShares.ts"
 import { Reindex } from "./layers/history/Reindex.ts"
 import { RunStore } from "./layers/RunStore.ts"
+import { SignInAddresses } from "./layers/SignInAddresses.ts"
 import { Signals } from "./layers/Signals.ts"
 import { Senders } from "./layers/Senders.ts"
 import { Stats } from "./layers/Stats.ts"
@@ -45,7 +46,7 @@ const Stores = Layer.mergeAll(
   Ownership.layer,
   Senders.layer,
   WaitStore.layer,
-  Accounts.layer,
+  Layer.merge(Accounts.layer, SignInAddresses.layer),
   Referrals.layer,
   ReferralShares.layer,
   Books.layer,

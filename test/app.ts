@@ -86,6 +86,8 @@ export interface App {
   readonly tenant: (balance?: string) => Promise<Tenant>
   /** Asserts every equation of the books, and that no command was set aside. */
   readonly books: () => Promise<AuditReport>
+  /** The text of /metrics, with the token that it needs. */
+  readonly metrics: () => Promise<string>
   /** Puts a provider's document into the catalog, as an import does, and has this app see it. */
   readonly catalog: (document: ProviderDocument) => Promise<void>
   readonly stop: () => Promise<void>
@@ -150,6 +152,8 @@ export const callUrl = async (
   return { status: response.status, headers: response.headers, text, body: parsed(text) }
 }
 
+const metricsToken = "token-of-the-tests"
+
 const collector = (lines: Array<string>) =>
   Logger.make(({ message, cause, logLevel }) => {
     lines.push(`${logLevel} ${Bun.inspect(message)} ${cause.reasons.length === 0 ? "" : Bun.inspect(cause)}`)
@@ -168,6 +172,7 @@ export const startApp = async (options: Options = {}): Promise<App> => {
     RUNGATE_DATABASE_CONNECTIONS: "6",
     RUNGATE_DRAIN_SECONDS: "1",
     RUNGATE_DATABASE_CHECKS: "warn", // the tests' server runs with fsync=off, also for production
+    RUNGATE_METRICS_TOKEN: metricsToken,
     RUNGATE_HEALTH_SECONDS: "0", // what one test measured must not route another one's runs
     ...options.settings
   }
@@ -223,6 +228,7 @@ export const startApp = async (options: Options = {}): Promise<App> => {
       expect(parked).toBe(0)
       return report
     },
+    metrics: async () => (await callUrl(url, settings.RUNGATE_METRICS_TOKEN, "GET", "/metrics")).text,
     catalog: (document) =>
       run(
         Effect.gen(function* () {

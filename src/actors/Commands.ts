@@ -36,7 +36,9 @@ export const Credit = Schema.Struct({
 
 export const SetGuard = Schema.Struct({
   per_run_limit: Schema.optionalKey(Schema.NullOr(Usd)),
-  daily_limit: Schema.optionalKey(Schema.NullOr(Usd))
+  daily_limit: Schema.optionalKey(Schema.NullOr(Usd)),
+  /** Whether the caller may raise or remove a limit. Commands stored before this was decided have none, and may. */
+  may_loosen: Schema.optionalKey(Schema.Boolean)
 })
 
 /** A fact about a payment. `event_id` is applied once, whoever tells of it and however often. */

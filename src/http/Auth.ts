@@ -3,12 +3,12 @@
  * process remembers, because admission checks the key again in the statement that admits.
  */
 import { Clock, Effect, Layer, Option, Redacted } from "effect"
-import { HttpEffect, HttpServerResponse } from "effect/http"
 import { Accounts, digest, type Principal } from "../layers/Accounts.ts"
 import { Settings } from "../layers/Settings.ts"
 import { problem } from "../schema/Errors.ts"
 import { Auth, CurrentCaller } from "./api/Common.ts"
-import { type Allowance, Limits } from "./Limits.ts"
+import { admit, checkedBody, takesBody } from "./Door.ts"
+import { Limits } from "./Limits.ts"
 
 /** How long a key may be remembered for admission, and how many. */
 const rememberMillis = 30_000
@@ -19,11 +19,7 @@ const unauthorized = problem(
   "Send an API key or a session token: Authorization: Bearer rg_…; this one is missing, unknown, revoked or of the other environment."
 )
 
-const limitHeaders = (allowance: Allowance, seconds: number): Record<string, string> => ({
-  "ratelimit-policy": `"default";q=${allowance.limit};w=${seconds}`,
-  ratelimit: `"default";r=${allowance.remaining};t=${allowance.reset}`,
-  ...(allowance.allowed ? {} : { "retry-after": String(allowance.reset) })
-})
+const withThisKey = "requests with this key"
 
 export const AuthLayer = Layer.effect(
   Auth,
@@ -59,18 +55,9 @@ export const AuthLayer = Layer.effect(
         if (principal === null || (principal.environment !== null && principal.environment !== environment)) {
           return yield* Effect.fail(unauthorized)
         }
-        const allowance = yield* limits.request(principal.key_id ?? principal.user_id ?? principal.org_id)
-        if (allowance !== null) {
-          const headers = limitHeaders(allowance, limits.burstSeconds)
-          yield* HttpEffect.appendPreResponseHandler((_request, response) =>
-            Effect.succeed(HttpServerResponse.setHeaders(response, headers))
-          )
-          if (!allowance.allowed) {
-            return yield* Effect.fail(
-              problem("rate_limited", `Too many requests with this key; try again in ${allowance.reset} s.`)
-            )
-          }
-        }
+        const caller = principal.key_id ?? principal.user_id ?? principal.org_id
+        yield* admit(yield* limits.request(caller), withThisKey)
+        if (takesBody(endpoint)) yield* checkedBody((requests) => limits.request(caller, requests), withThisKey)
         if (principal.key_id !== null) accounts.used(principal.key_id)
         return yield* Effect.provideService(httpEffect, CurrentCaller, principal)
       })

@@ -5,12 +5,15 @@
  * that accept `application/problem+json` get the same error as RFC 9457.
  */
 import { ByteSize, Clock, Effect, Layer, Schema, SchemaIssue } from "effect"
-import { HttpIncomingMessage, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { inWords } from "../layers/Batch.ts"
 import { newId } from "../layers/Ids.ts"
 import { type Detail, isErrorCode, problem, type Problem, statusOf } from "../schema/Errors.ts"
+import { Settings } from "../layers/Settings.ts"
 import { Malformed } from "./api/Common.ts"
+import { bodyBytesMax, bodyProblem, tooLarge } from "./Body.ts"
+import { clientAddress, Peers } from "./ClientAddress.ts"
 import { RequestContext } from "./RequestContext.ts"
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
@@ -50,18 +53,12 @@ const decodeError = Schema.decodeUnknownOption(Schema.fromJsonString(ErrorBody))
 const textOf = (response: HttpServerResponse.HttpServerResponse): string | null =>
   response.body._tag === "Uint8Array" ? new TextDecoder().decode(response.body.body) : null
 
-/** A body that could not be read is the client's mistake, though the library dies of it; null for a defect of ours. */
-const unreadable = (defect: unknown): Problem | null => {
-  if (!HttpServerError.isHttpServerError(defect) || defect.reason._tag !== "RequestParseError") return null
-  if (defect.reason.reason === "BodyTooLarge")
-    return problem("payload_too_large", "The request body is larger than 1 MiB.")
-  return problem("invalid_request", "The request body could not be read.")
-}
-
 /** Adds the request id to an error, or wraps an answer that some library left without a body. */
 const finishError = (response: HttpServerResponse.HttpServerResponse, request_id: string, wantsProblem: boolean) => {
   const decoded = decodeError(textOf(response) ?? "")
   const known = decoded._tag === "Some" && isErrorCode(decoded.value.error.code) ? decoded.value.error : undefined
+  // A JSON answer that is no error is one of ours that says itself what is wrong, as /readyz does.
+  if (known === undefined && response.headers["content-type"] === "application/json") return response
   const fallback = byStatus(response.status)
   const error = known ?? fallback?.error
   if (error === undefined) return response
@@ -80,13 +77,12 @@ const finishError = (response: HttpServerResponse.HttpServerResponse, request_id
 const byStatus = (status: number): Problem | undefined => {
   if (status === 404) return problem("not_found", "There is no such path; see /docs for what there is.")
   if (status === 405) return problem("method_not_allowed", "This path does not take that method; see /docs.")
-  if (status === 413) return problem("payload_too_large", "The request body is larger than 1 MiB.")
-  if (status === 415) return problem("invalid_request", "Send the body as application/json.")
+  if (status === 413) return tooLarge
+  if (status === 415)
+    return problem("unsupported_media_type", "Send the body as JSON, with the header Content-Type: application/json.")
   if (status === 400) return problem("invalid_request", "The request is not valid.")
   return status >= 500 ? internal : undefined
 }
-
-export const bodyBytesMax = 1024 * 1024
 
 /**
  * A body that says its length is judged by it. Only one that does not say (chunked) is read as a counted stream, which costs more
@@ -101,7 +97,16 @@ const limited = <E, R>(
     return Effect.provideService(httpEffect, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBytesMax))
   }
   if (Number(length) <= bodyBytesMax) return httpEffect
-  return Effect.succeed(answer(problem("payload_too_large", "The request body is larger than 1 MiB.")))
+  return Effect.succeed(answer(tooLarge))
+}
+
+/** A query or a path that decodes to a NUL, which neither an identifier nor a search has and the database can't store. */
+const withNul = (url: string): Problem => {
+  const query = new URLSearchParams(url.split("?")[1] ?? "")
+  const field = [...query].find(([name, value]) => `${name}${value}`.includes("\0"))
+  const path = field === undefined ? "path" : `query.${field[0].replaceAll("\0", "")}`
+  const message = "must not contain a NUL character"
+  return problem("invalid_request", `${path} ${message}.`, [{ path, message }])
 }
 
 /** A run's own answer carries an error inside the run and is left as it is. */
@@ -116,32 +121,54 @@ const isMessage = (response: HttpServerResponse.HttpServerResponse) =>
   textOf(response)?.startsWith('{"jsonrpc":') === true
 
 export const Boundary = HttpRouter.middleware(
-  (httpEffect) =>
-    Effect.gen(function* () {
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const request_id = newId("req")
-      const arrived = yield* Clock.currentTimeMillis
-      const address = request.remoteAddress._tag === "Some" ? request.remoteAddress.value : ""
-      const response = yield* limited(httpEffect, request).pipe(
-        Effect.provideService(RequestContext, { request_id, arrived, address }),
-        Effect.catchDefect((defect) => {
-          const refused = unreadable(defect)
-          if (refused !== null) return Effect.succeed(answer(refused))
-          // Without its query: that may be about somebody.
-          const path = request.url.split("?")[0] ?? ""
-          return Effect.as(
-            Effect.logError(`${request_id} ${request.method} ${path}: ${inWords(defect)}`),
-            answer(internal)
+  Effect.map(
+    Settings,
+    ({ trustedProxies }) =>
+      (httpEffect) =>
+        Effect.gen(function* () {
+          const request = yield* HttpServerRequest.HttpServerRequest
+          const request_id = newId("req")
+          const arrived = yield* Clock.currentTimeMillis
+          const peers = yield* Peers
+          const facts = {
+            request_id,
+            arrived,
+            get address() {
+              const peer = request.source instanceof Request ? peers.of(request.source) : null
+              return clientAddress(peer, request.headers["x-forwarded-for"], trustedProxies)
+            }
+          }
+          const bounded = request.url.includes("%00")
+            ? Effect.succeed(answer(withNul(request.url)))
+            : limited(httpEffect, request)
+          const response = yield* bounded.pipe(
+            Effect.provideService(RequestContext, facts),
+            Effect.catchDefect((defect) => {
+              const refused = bodyProblem(defect)
+              if (refused !== null) return Effect.succeed(answer(refused))
+              // Without its query: that may be about somebody.
+              const path = request.url.split("?")[0] ?? ""
+              return Effect.as(
+                Effect.logError(`${request_id} ${request.method} ${path}: ${inWords(defect)}`),
+                answer(internal)
+              )
+            })
           )
+          const finished =
+            response.status < 400 || isRun(response) || isPage(response) || isMessage(response)
+              ? response
+              : finishError(
+                  response,
+                  request_id,
+                  (request.headers["accept"] ?? "").includes("application/problem+json")
+                )
+          const named = HttpServerResponse.setHeader(finished, "x-request-id", request_id)
+          // Nobody waits for the rest of a body that is late: the connection ends with the answer.
+          if (named.status === statusOf.request_timeout)
+            return HttpServerResponse.setHeader(named, "connection", "close")
+          return named.status === 401 ? HttpServerResponse.setHeader(named, "www-authenticate", "Bearer") : named
         })
-      )
-      const finished =
-        response.status < 400 || isRun(response) || isPage(response) || isMessage(response)
-          ? response
-          : finishError(response, request_id, (request.headers["accept"] ?? "").includes("application/problem+json"))
-      const named = HttpServerResponse.setHeader(finished, "x-request-id", request_id)
-      return named.status === 401 ? HttpServerResponse.setHeader(named, "www-authenticate", "Bearer") : named
-    }),
+  ),
   { global: true }
 )
 

@@ -8,6 +8,8 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Referrals } from "../layers/Referrals.ts"
 import { addressOf, Settings } from "../layers/Settings.ts"
 import { codeOf, describeTerms } from "../schema/Referral.ts"
+import { limitedPage } from "./Door.ts"
+import type { Limits } from "./Limits.ts"
 
 const headers = {
   "content-security-policy":
@@ -67,23 +69,25 @@ const command = (address: string, code: string) => `curl -s ${address}/v1/auth/s
 export const JoinRoute = HttpRouter.add(
   "GET",
   "/join/:code",
-  Effect.gen(function* () {
-    const referrals = yield* Referrals
-    const settings = yield* Settings
-    const address = addressOf(settings)
-    const code = codeOf((yield* HttpRouter.params)["code"] ?? "")
-    if (code === null || !(yield* referrals.isKnown(code))) return unknown
-    return page(
-      200,
-      "You are invited to Rungate",
-      `<p>Rungate runs data and outreach jobs for you, and you pay per run from one prepaid wallet.</p>
+  limitedPage(
+    Effect.gen(function* () {
+      const referrals = yield* Referrals
+      const settings = yield* Settings
+      const address = addressOf(settings)
+      const code = codeOf((yield* HttpRouter.params)["code"] ?? "")
+      if (code === null || !(yield* referrals.isKnown(code))) return unknown
+      return page(
+        200,
+        "You are invited to Rungate",
+        `<p>Rungate runs data and outreach jobs for you, and you pay per run from one prepaid wallet.</p>
 <p>${escaped(describeTerms(settings.referral).referred)} The code is for people who have no account here yet.</p>
 <p>Sign up with the code <strong><code>${code}</code></strong>, the field <code>referral_code</code> of <code>POST /v1/auth/sign-up</code>, with a password of at least ten characters:</p>
 <pre><code>${escaped(command(address, code))}</code></pre>
 <p>The answer holds a session token; with it, <code>POST /v1/wallet/topups/checkout</code> makes the first deposit. <a href="${escaped(address)}/docs">API reference</a></p>`
-    )
-  })
+      )
+    })
+  )
 )
 
 /** What this route asks of the process. */
-export type JoinServices = Referrals | Settings
+export type JoinServices = Limits | Referrals | Settings

@@ -1,35 +1,76 @@
 /**
- * Rate limits: token buckets per API key, per account that somebody tries to sign in to, and per address that tries.
+ * Rate limits: token buckets per API key, per client address on the public doors, and for attempts to sign in.
  *
- * Kept in each process: a limit protects the process it stands in. `RUNGATE_RATE_LIMIT=0` lifts them all.
+ * Processes share them through Redis when there is one. `RUNGATE_RATE_LIMIT=0` lifts them all.
  */
 import { Context, Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
+import { digest } from "../layers/Accounts.ts"
+import { RateLimitStore } from "../layers/RateLimitStore.ts"
 import { Settings } from "../layers/Settings.ts"
 
 export interface Allowance {
   readonly allowed: boolean
+  /** Which bucket it is, as the RateLimit headers name it. */
+  readonly policy: string
   /** Requests that the bucket holds when it is full. */
   readonly limit: number
+  /** Seconds in which an empty bucket fills. */
+  readonly window: number
   readonly remaining: number
   /** Seconds until the next request would be allowed, or until the bucket is full again. */
   readonly reset: number
 }
 
+interface Policy {
+  readonly policy: string
+  readonly limit: number
+  readonly window: number
+}
+
 /** A full bucket lasts for two seconds of the permitted rate: 50 requests/s with a burst of 100. */
 const burstSeconds = 2
-const attemptSeconds = 60
-const attemptsPerAddress = 30
-const attemptsPerAccount = 10
+/** Attempts of one address, whatever the account; and of one address at one account. */
+const byAddress: Policy = { policy: "address", limit: 30, window: 60 }
+const byPair: Policy = { policy: "account", limit: 10, window: 60 }
+/** Wrong passwords for one account from everywhere. When they are used up, addresses that never signed in to it get `slowed`. */
+const byAccount: Policy = { policy: "account", limit: 30, window: 3_600 }
+const slowed: Policy = { policy: "account", limit: 1, window: 60 }
+/** Webhooks whose signature is refused, of one address: none of the processor's is. */
+const byForger: Policy = { policy: "address", limit: 20, window: 60 }
+
+/** A larger body counts as several requests, because parsing costs more than all else: one for each started 32 KiB. */
+export const bytesPerRequest = 32 * 1024
+
+/** Limits the requests of one client address; null when limits are off. */
+export type OfAddress = (address: string, requests?: number) => Effect.Effect<Allowance | null>
+
+/** Hosted agents of many customers ask from few addresses, and every key behind /mcp has its own limit. */
+const hostTimes = 4
 
 export class Limits extends Context.Service<
   Limits,
   {
-    /** One request of a key or session; null when limits are off. */
-    readonly request: (caller: string) => Effect.Effect<Allowance | null>
-    /** One attempt to sign in or up; null when limits are off. */
-    readonly attempt: (email: string, address: string) => Effect.Effect<Allowance | null>
-    readonly burstSeconds: number
+    /** A request of a key or session, or the rest of one that counts as several; null when limits are off. */
+    readonly request: (caller: string, requests?: number) => Effect.Effect<Allowance | null>
+    /** The same for a door that needs no key. */
+    readonly stranger: OfAddress
+    /** The same for /mcp. */
+    readonly host: OfAddress
+    /**
+     * One attempt to sign in or up. `isKnown` says whether the address has signed in to the account before; it is asked only while
+     * the account is under attack.
+     */
+    readonly attempt: (
+      email: string,
+      address: string,
+      isKnown: Effect.Effect<boolean>
+    ) => Effect.Effect<Allowance | null>
+    /** The password was wrong. */
+    readonly failedAttempt: (email: string) => Effect.Effect<void>
+    /** Whether an address may send another webhook, and that one was forged. */
+    readonly webhook: (address: string) => Effect.Effect<Allowance | null>
+    readonly forgedWebhook: (address: string) => Effect.Effect<void>
   }
 >()("rungate/http/Limits") {
   static readonly layer = Layer.effect(
@@ -37,33 +78,64 @@ export class Limits extends Context.Service<
     Effect.gen(function* () {
       const { rateLimit } = yield* Settings
       const limiter = yield* RateLimiter.RateLimiter
-      const consume = (key: string, limit: number, seconds: number): Effect.Effect<Allowance> =>
+      const isOff = rateLimit === 0
+      const nothing = Effect.succeed(null)
+
+      const consume = (key: string, { policy, limit, window }: Policy, requests = 1): Effect.Effect<Allowance> =>
         limiter
-          .consume({ key, limit, window: `${seconds} seconds`, algorithm: "token-bucket", onExceeded: "fail" })
+          .consume({
+            key,
+            limit,
+            window: `${window} seconds`,
+            tokens: Math.min(requests, limit),
+            algorithm: "token-bucket",
+            onExceeded: "fail"
+          })
           .pipe(
-            Effect.map(({ remaining, resetAfter }) => ({
-              allowed: true,
-              limit,
-              remaining,
-              reset: Math.ceil(Duration.toSeconds(resetAfter))
-            })),
+            Effect.map(({ remaining, resetAfter }) => {
+              const reset = Math.ceil(Duration.toSeconds(resetAfter))
+              return { allowed: true, policy, limit, window, remaining, reset }
+            }),
             Effect.catch(({ reason }) => {
               const wait =
                 reason._tag === "RateLimitExceeded" ? Math.max(1, Math.ceil(Duration.toSeconds(reason.retryAfter))) : 1
-              return Effect.succeed({ allowed: false, limit, remaining: 0, reset: wait })
+              return Effect.succeed({ allowed: false, policy, limit, window, remaining: 0, reset: wait })
             })
           )
-      const attempt = Effect.fnUntraced(function* (email: string, address: string) {
-        const byAddress = yield* consume(`address ${address}`, attemptsPerAddress, attemptSeconds)
-        if (!byAddress.allowed) return byAddress
-        return yield* consume(`account ${email.toLowerCase()}`, attemptsPerAccount, attemptSeconds)
+      /** Whether one more would be allowed, which takes nothing. */
+      const look = (key: string, policy: Policy): Effect.Effect<Allowance> =>
+        Effect.map(consume(key, policy, 0), (found) =>
+          found.remaining >= 1 ? found : { ...found, allowed: false, reset: Math.ceil(policy.window / policy.limit) }
+        )
+
+      const default_ = { policy: "default", limit: rateLimit * burstSeconds, window: burstSeconds }
+      const stranger = { ...default_, policy: "address" }
+      const host = { ...stranger, limit: stranger.limit * hostTimes }
+      // E-mail addresses are nobody's business who reads Redis.
+      const accountOf = (email: string) => Buffer.from(digest(email.toLowerCase())).toString("base64url")
+
+      const attempt = Effect.fnUntraced(function* (email: string, address: string, isKnown: Effect.Effect<boolean>) {
+        const account = accountOf(email)
+        const pair = `${account} ${address}`
+        const ofAddress = yield* consume(`attempts ${address}`, byAddress)
+        if (!ofAddress.allowed) return ofAddress
+        const ofPair = yield* consume(`pair ${pair}`, byPair)
+        if (!ofPair.allowed) return ofPair
+        const ofAccount = yield* look(`account ${account}`, byAccount)
+        if (ofAccount.allowed || (yield* isKnown)) return ofPair
+        return yield* consume(`slowed ${pair}`, slowed)
       })
+
       return Limits.of({
-        request: (caller) =>
-          rateLimit === 0 ? Effect.succeed(null) : consume(caller, rateLimit * burstSeconds, burstSeconds),
-        attempt: (email, address) => (rateLimit === 0 ? Effect.succeed(null) : attempt(email, address)),
-        burstSeconds
+        request: (caller, requests) => (isOff ? nothing : consume(caller, default_, requests)),
+        stranger: (address, requests) => (isOff ? nothing : consume(`address ${address}`, stranger, requests)),
+        host: (address, requests) => (isOff ? nothing : consume(`host ${address}`, host, requests)),
+        attempt: (email, address, isKnown) => (isOff ? nothing : attempt(email, address, isKnown)),
+        failedAttempt: (email) =>
+          isOff ? Effect.void : Effect.asVoid(consume(`account ${accountOf(email)}`, byAccount)),
+        webhook: (address) => (isOff ? nothing : look(`forger ${address}`, byForger)),
+        forgedWebhook: (address) => (isOff ? Effect.void : Effect.asVoid(consume(`forger ${address}`, byForger)))
       })
     })
-  ).pipe(Layer.provide(RateLimiter.layer), Layer.provide(RateLimiter.layerStoreMemory))
+  ).pipe(Layer.provide(RateLimiter.layer), Layer.provide(RateLimitStore))
 }

@@ -9,14 +9,18 @@ import { Context, Effect, Layer, Option, Schema, type Scope, Stream } from "effe
 import { McpServer } from "effect/ai"
 import { HttpEffect, HttpRouter, HttpServer, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { addressOf, Settings } from "../layers/Settings.ts"
-import { type ErrorCode, problem, statusOf } from "../schema/Errors.ts"
+import { type ErrorCode, problem, type Problem, statusOf } from "../schema/Errors.ts"
 import { BoundaryLayer } from "./Boundary.ts"
+import { Peers, type PeersShape } from "./ClientAddress.ts"
+import { byAddress, strangersBody } from "./Door.ts"
+import { Limits } from "./Limits.ts"
 import { resourcesFor, toolsFor } from "./mcp/CarriedOut.ts"
 import { forgetfulRunTool } from "./mcp/ForgetfulRun.ts"
 import { about, protocols } from "./mcp/Protocols.ts"
 import { registerResources, registerTools } from "./mcp/Register.ts"
 import * as Tools from "./mcp/Tools.ts"
-import { Authorization, callerFor, type Handler } from "./McpCaller.ts"
+import { callerFor, type Handler, Sender } from "./McpCaller.ts"
+import { RequestContext } from "./RequestContext.ts"
 
 const path = "/mcp"
 /** That of the API, which is what stands behind the tools. */
@@ -51,7 +55,10 @@ const registrations = (api: Handler, url: string) =>
   )
 
 const refused = (code: ErrorCode, message: string, headers: Record<string, string> = {}) =>
-  HttpServerResponse.jsonUnsafe(problem(code, message), { status: statusOf[code], headers })
+  problemAnswer(problem(code, message), headers)
+
+const problemAnswer = (body: Problem, headers: Record<string, string> = {}) =>
+  HttpServerResponse.jsonUnsafe(body, { status: statusOf[body.error.code], headers })
 
 const Message = Schema.Struct({
   id: Schema.optionalKey(Schema.Unknown),
@@ -73,6 +80,8 @@ const needOf = (body: string): "greeting" | "session" | "nothing" | "receipt" | 
   // Notifications, and answers to questions that nobody asked. A wait that is called off ends by itself; the run goes on anyway.
   return method !== undefined || result !== undefined || error !== undefined ? "receipt" : "nothing"
 }
+
+const nobody: Sender = { authorization: null, address: "" }
 
 const greeting = (protocolVersion: string) =>
   JSON.stringify({
@@ -100,10 +109,11 @@ const passed = Effect.fnUntraced(function* (response: Response) {
 })
 
 /** Answers requests to /mcp; `api` answers those that the tools make. */
-export const mcpHandler = Effect.fnUntraced(function* (api: Handler) {
+export const mcpHandler = Effect.fnUntraced(function* (api: Handler, peers: PeersShape) {
   const settings = yield* Settings
   // Loggers and whatever else belongs to the process.
-  const context = yield* Effect.context<never>()
+  const context = Context.add(yield* Effect.context<never>(), Peers, peers)
+  const limits = yield* Limits
   const address = addressOf(settings)
   const own = new URL(address).origin
   const server = yield* HttpRouter.toHttpEffect(
@@ -120,7 +130,7 @@ export const mcpHandler = Effect.fnUntraced(function* (api: Handler) {
   const protocol = HttpEffect.toWebHandlerWith<never, Scope.Scope | HttpServerRequest.HttpServerRequest>(context)(
     server
   )
-  const speak = (method: "POST" | "DELETE", headers: Record<string, string>, body: string | null, who: string | null) =>
+  const speak = (method: "POST" | "DELETE", headers: Record<string, string>, body: string | null, sender: Sender) =>
     Effect.promise((signal) =>
       protocol(
         new Request(`${own}${path}`, {
@@ -129,15 +139,15 @@ export const mcpHandler = Effect.fnUntraced(function* (api: Handler) {
           headers: { ...headers, accept: "application/json, text/event-stream" },
           body
         }),
-        Context.make(Authorization, who)
+        Context.make(Sender, sender)
       )
     )
-  const closed = (session: string) => Effect.asVoid(speak("DELETE", { [sessionHeader]: session }, null, null))
+  const closed = (session: string) => Effect.asVoid(speak("DELETE", { [sessionHeader]: session }, null, nobody))
   /** A session of this request alone; it ends with it. */
   const opened = (revision: string) =>
     Effect.acquireRelease(
       Effect.map(
-        speak("POST", { "content-type": "application/json" }, greeting(revision), null),
+        speak("POST", { "content-type": "application/json" }, greeting(revision), nobody),
         (response) => response.headers.get(sessionHeader) ?? ""
       ),
       closed
@@ -146,37 +156,43 @@ export const mcpHandler = Effect.fnUntraced(function* (api: Handler) {
   /** Whoever hangs up in the middle leaves no session either. */
   const greeted = (headers: Record<string, string>, body: string) =>
     Effect.uninterruptible(
-      Effect.tap(speak("POST", headers, body, null), (response) => {
+      Effect.tap(speak("POST", headers, body, nobody), (response) => {
         const session = response.headers.get(sessionHeader)
         return session === null ? Effect.void : closed(session)
       })
     )
 
-  const answer = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-    const { headers, method } = request
-    if (headers["origin"] !== undefined && headers["origin"] !== own) {
-      return refused("forbidden", "Pages of other origins may not ask this service.")
-    }
-    if (method !== "POST") {
-      return refused("method_not_allowed", `This path does not take ${method}; it takes POST.`, { allow: "POST" })
-    }
-    const body = yield* Effect.orDie(request.text)
-    const revision = headers[versionHeader] ?? versionDefault
-    const hasSessions = sessionVersions.includes(revision)
-    const need = needOf(body)
-    const said = Object.fromEntries(
-      passedOn.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]] as const]))
-    )
-    const who = headers["authorization"] ?? null
-    if (need === "greeting") return yield* Effect.flatMap(greeted(said, body), passed)
-    if (hasSessions && need === "too much") {
-      return refused("invalid_request", `Send at most ${batchMax} messages in one request.`)
-    }
-    if (hasSessions && need === "receipt") return HttpServerResponse.empty({ status: 202 })
-    const session = hasSessions && need === "session" ? { [sessionHeader]: yield* opened(revision) } : {}
-    const response = yield* speak("POST", { ...said, ...session }, body, who)
-    return yield* passed(response)
-  })
+  const answer = Effect.fnUntraced(
+    function* (request: HttpServerRequest.HttpServerRequest) {
+      const { headers, method } = request
+      if (headers["origin"] !== undefined && headers["origin"] !== own) {
+        return refused("forbidden", "Pages of other origins may not ask this service.")
+      }
+      if (method !== "POST") {
+        return refused("method_not_allowed", `This path does not take ${method}; it takes POST.`, { allow: "POST" })
+      }
+      yield* byAddress(limits.host)
+      yield* strangersBody(limits.host)
+      const body = yield* Effect.orDie(request.text)
+      const revision = headers[versionHeader] ?? versionDefault
+      const hasSessions = sessionVersions.includes(revision)
+      const need = needOf(body)
+      const said = Object.fromEntries(
+        passedOn.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]] as const]))
+      )
+      const { address } = yield* RequestContext
+      const sender = { authorization: headers["authorization"] ?? null, address }
+      if (need === "greeting") return yield* Effect.flatMap(greeted(said, body), passed)
+      if (hasSessions && need === "too much") {
+        return refused("invalid_request", `Send at most ${batchMax} messages in one request.`)
+      }
+      if (hasSessions && need === "receipt") return HttpServerResponse.empty({ status: 202 })
+      const session = hasSessions && need === "session" ? { [sessionHeader]: yield* opened(revision) } : {}
+      const response = yield* speak("POST", { ...said, ...session }, body, sender)
+      return yield* passed(response)
+    },
+    Effect.catch((wrong) => Effect.succeed(problemAnswer(wrong)))
+  )
 
   const door = yield* HttpRouter.toHttpEffect(
     HttpRouter.add("*", path, answer).pipe(Layer.provide(BoundaryLayer), Layer.provide(HttpServer.layerServices))

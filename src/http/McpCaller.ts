@@ -9,15 +9,20 @@ import { waitSecondsMax } from "./api/Limits.ts"
 import { person } from "./mcp/Answers.ts"
 import { NoAnswer, Service, type ServiceShape } from "./mcp/Service.ts"
 
-/** What a socket is given too: a request in, an answer out. */
-export type Handler = (request: Request) => Promise<Response>
+/** The API in this process: a request of the client at `address`, in and out. */
+export type Handler = (request: Request, address: string) => Promise<Response>
 
-/** The header as the request that is being answered has it; null where it has none. */
-export const Authorization = Context.Reference<string | null>("rungate/http/McpCaller/Authorization", {
-  defaultValue: () => null
+/** What the request that is being answered says of its sender: its Authorization header, null where it has none, and its address. */
+export interface Sender {
+  readonly authorization: string | null
+  readonly address: string
+}
+
+export const Sender = Context.Reference<Sender>("rungate/http/McpCaller/Sender", {
+  defaultValue: () => ({ authorization: null, address: "" })
 })
 
-const guard = `${person} POST /v1/spend-guard (or rungate spend-guard) sets the limits; the same run is refused until one changes.`
+const guard = `${person} They raise the limits with POST /v1/spend-guard and a session token (or with rungate spend-guard); the same run is refused until one changes.`
 
 const hintsAt = (url: string): Readonly<Record<string, string>> => ({
   unauthorized: `${person} Requests to ${url}/mcp must carry the header "Authorization: Bearer <API key>"; it is set where this server is configured in the host. discover and list_providers work without a key.`,
@@ -34,7 +39,7 @@ export const callerFor = (api: Handler, url: string) => {
   const hints = hintsAt(url)
   // What stands before the routes for others, a path too, does not for us.
   const { origin } = new URL(url)
-  const as = (authorization: string | null): ServiceShape => {
+  const as = ({ authorization, address }: Sender): ServiceShape => {
     const send: ServiceShape["send"] = (method, path, { body, text, headers = {} } = {}) => {
       const sent = text ?? (body === undefined ? undefined : JSON.stringify(body))
       return Effect.tryPromise({
@@ -50,7 +55,8 @@ export const callerFor = (api: Handler, url: string) => {
                 ...headers
               },
               ...(sent === undefined ? {} : { body: sent })
-            })
+            }),
+            address
           )
           return { status: response.status, text: await response.text() }
         },
@@ -69,5 +75,5 @@ export const callerFor = (api: Handler, url: string) => {
     }
   }
   return <A>(effect: Effect.Effect<A, never, Service>): Effect.Effect<A> =>
-    Effect.flatMap(Authorization, (authorization) => Effect.provideService(effect, Service, as(authorization)))
+    Effect.flatMap(Sender, (sender) => Effect.provideService(effect, Service, as(sender)))
 }

@@ -5,6 +5,7 @@ export interface RequestFacts {
   readonly request_id: string
   /** Milliseconds since 1970. */
   readonly arrived: number
+  /** What the client counts as in limits by address; looked up when it is asked for. */
   readonly address: string
 }
 

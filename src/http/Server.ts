@@ -3,14 +3,17 @@
  *
  * Closing it answers every waiter with its run as it stands, refuses new requests and waits for open ones, within a bound.
  */
-import { Context, Effect, Layer, Schema, type Scope } from "effect"
+import { Context, Effect, Layer, type Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"
 import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
 import { Waiters } from "../actors/Waiters.ts"
 import { Settings } from "../layers/Settings.ts"
 import { Api } from "./api/Api.ts"
 import { AuthLayer } from "./Auth.ts"
-import { bodyBytesMax, BoundaryLayer } from "./Boundary.ts"
+import { bodyBytesMax } from "./Body.ts"
+import { BoundaryLayer } from "./Boundary.ts"
+import { Peers } from "./ClientAddress.ts"
+import { DoorLayer } from "./Door.ts"
 import { CatalogHandlers } from "./handlers/Catalog.ts"
 import { DiscoveryHandlers } from "./handlers/Discovery.ts"
 import { HistoryHandlers } from "./handlers/History.ts"
@@ -23,13 +26,12 @@ import { TopUpsHandlers } from "./handlers/TopUps.ts"
 import { WalletHandlers } from "./handlers/Wallet.ts"
 import { JoinRoute, type JoinServices } from "./Join.ts"
 import { Limits } from "./Limits.ts"
+import { portTaken } from "./Listening.ts"
 import { isMcp, mcpHandler } from "./Mcp.ts"
 import { NotFound } from "./NotFound.ts"
 import { ReturnPages } from "./ReturnPages.ts"
 import { SystemRoutes, type SystemServices } from "./System.ts"
 import { Webhooks, type WebhookServices } from "./Webhooks.ts"
-
-export class PortTaken extends Schema.TaggedError<PortTaken>()("PortTaken", { message: Schema.String }) {}
 
 /** Waits last up to 120 s without a byte; Bun cuts silent requests after 10 s unless told otherwise, and takes 255 at most. */
 const idleSeconds = 255
@@ -49,7 +51,7 @@ export const Routes = Layer.mergeAll(
       SessionsHandlers,
       ReferralsHandlers
     ]),
-    Layer.provide(AuthLayer)
+    Layer.provide([AuthLayer, DoorLayer])
   ),
   HttpApiScalar.layer(Api, {
     path: "/docs",
@@ -65,7 +67,7 @@ export const Routes = Layer.mergeAll(
   ReturnPages,
   Webhooks,
   NotFound
-).pipe(Layer.provide(BoundaryLayer), Layer.provide(Limits.layer), Layer.provide(HttpServer.layerServices))
+).pipe(Layer.provide(BoundaryLayer), Layer.provide(HttpServer.layerServices))
 
 /** What the routes ask of the process when a request comes. */
 type RouteServices = SystemServices | JoinServices | WebhookServices
@@ -77,12 +79,20 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
       const { port, host } = yield* Settings
       const waiters = yield* Waiters
       const httpEffect = yield* HttpRouter.toHttpEffect(Routes)
-      const context = yield* Effect.context<RouteServices>()
+      // Known once it listens.
+      let peerOf = (_request: Request): string | null => null
+      // A request that the tools of /mcp make in this process has no connection; it counts as who called the tool.
+      const callers = new WeakMap<Request, string>()
+      const peers = { of: (request: Request) => callers.get(request) ?? peerOf(request) }
+      const context = Context.add(yield* Effect.context<RouteServices>(), Peers, peers)
       const api = HttpEffect.toWebHandlerWith<
         RouteServices,
         RouteServices | Scope.Scope | HttpServerRequest.HttpServerRequest
       >(context)(httpEffect)
-      const mcp = yield* mcpHandler(api)
+      const mcp = yield* mcpHandler((request, address) => {
+        callers.set(request, address)
+        return api(request)
+      }, peers)
       const server = yield* Effect.acquireRelease(
         Effect.try({
           try: () =>
@@ -94,8 +104,7 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
               maxRequestBodySize: 8 * bodyBytesMax,
               fetch: (request) => (isMcp(request) ? mcp(request) : api(request))
             }),
-          catch: () =>
-            new PortTaken({ message: `Can't listen on ${host}:${port}; is another process there? Set PORT or HOST.` })
+          catch: () => portTaken(host, port, "PORT or HOST")
         }),
         (running) =>
           Effect.gen(function* () {
@@ -105,7 +114,8 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
             yield* Effect.promise(() => running.stop(true)).pipe(Effect.timeoutOption("1 second"))
           })
       )
+      peerOf = (request) => server.requestIP(request)?.address ?? null
       return { url: `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${server.port}` }
     })
-  )
+  ).pipe(Layer.provide(Limits.layer))
 }

@@ -1,15 +1,26 @@
-/** What machines ask of a process: is it alive, is it ready, how is it doing. No key, nothing about any customer. */
-import { Clock, Effect, Layer } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+/**
+ * What machines ask of a process: is it alive, is it ready, how is it doing. Nothing about any customer.
+ *
+ * The first two are public. Metrics need RUNGATE_METRICS_TOKEN here, or RUNGATE_METRICS_PORT, which is a listener of its own.
+ */
+import { Clock, Effect, Layer, Redacted } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Waiters } from "../actors/Waiters.ts"
+import { digest } from "../layers/Accounts.ts"
+import { standing } from "../layers/audit/standing.ts"
 import { oneLine } from "../layers/Batch.ts"
 import { Breakers, type Broken } from "../layers/Breakers.ts"
 import { DatabaseChecks } from "../layers/DatabaseChecks.ts"
 import { Health } from "../layers/Health.ts"
 import { MailStore } from "../layers/MailStore.ts"
 import { Queues } from "../layers/Queues.ts"
+import { Settings } from "../layers/Settings.ts"
 import { Stats } from "../layers/Stats.ts"
+import { problem, statusOf } from "../schema/Errors.ts"
 import type { Window } from "../schema/Health.ts"
+
+/** Anybody may ask whether a process is ready, so one look at the database serves all who ask at that moment. */
+const readyMillisMax = 250
 
 /** A lane whose oldest command waits longer than this is not being served. */
 const backlogSecondsMax = 30
@@ -121,12 +132,53 @@ const orUnready = <R>(path: string, effect: Effect.Effect<HttpServerResponse.Htt
     )
   )
 
-export const SystemRoutes = Layer.mergeAll(
-  HttpRouter.add("GET", "/livez", alive),
-  HttpRouter.add("GET", "/healthz", alive),
-  HttpRouter.add("GET", "/readyz", orUnready("/readyz", ready)),
-  HttpRouter.add("GET", "/metrics", orUnready("/metrics", metrics))
+const closed = problem(
+  "forbidden",
+  "Metrics are closed. Set RUNGATE_METRICS_TOKEN and send it as a bearer token, or set RUNGATE_METRICS_PORT to serve them on a port of their own."
 )
+const elsewhere = problem("not_found", "Metrics are on a port of their own, RUNGATE_METRICS_PORT.")
+const wrongToken = problem("unauthorized", "Send Authorization: Bearer with the value of RUNGATE_METRICS_TOKEN.")
+
+const refused = (one: typeof closed | typeof elsewhere | typeof wrongToken) =>
+  HttpServerResponse.jsonUnsafe(one, { status: statusOf[one.error.code] })
+
+/** Digests, because comparing those tells nobody how much of a guess was right. */
+const isToken = (token: Redacted.Redacted, authorization: string | undefined) => {
+  const sent = /^bearer +(.+)$/i.exec(authorization ?? "")?.[1] ?? ""
+  return Buffer.compare(digest(sent), digest(Redacted.value(token))) === 0
+}
+
+const answer = orUnready("/metrics", metrics)
+
+/** `isPublic`: on the port that everybody reaches. */
+const guardedMetrics = (isPublic: boolean) =>
+  Effect.gen(function* () {
+    const { metricsToken, metricsPort } = yield* Settings
+    const request = yield* HttpServerRequest.HttpServerRequest
+    if (metricsToken !== null) {
+      return isToken(metricsToken, request.headers["authorization"]) ? yield* answer : refused(wrongToken)
+    }
+    if (!isPublic) return yield* answer
+    return refused(metricsPort === null ? closed : elsewhere)
+  })
+
+const routes = (isPublic: boolean) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const context = yield* Effect.context<DatabaseChecks | MailStore | Queues>()
+      const shared = yield* standing(() => Effect.provideContext(orUnready("/readyz", ready), context), readyMillisMax)
+      return Layer.mergeAll(
+        HttpRouter.add("GET", "/livez", alive),
+        HttpRouter.add("GET", "/healthz", alive),
+        HttpRouter.add("GET", "/readyz", shared("readyz")),
+        HttpRouter.add("GET", "/metrics", guardedMetrics(isPublic))
+      )
+    })
+  )
+
+export const SystemRoutes = routes(true)
+/** For the listener of its own. */
+export const MetricsRoutes = routes(false)
 
 /** What these routes ask of the process. */
-export type SystemServices = Breakers | DatabaseChecks | Health | MailStore | Queues | Stats | Waiters
+export type SystemServices = Breakers | DatabaseChecks | Health | MailStore | Queues | Settings | Stats | Waiters

@@ -10,18 +10,29 @@ import { PaymentEvents } from "../actors/PaymentEvents.ts"
 import { crashPoint } from "../layers/CrashPoint.ts"
 import { Payments } from "../layers/Payments.ts"
 import { PaymentStore } from "../layers/PaymentStore.ts"
-import { type ErrorCode, problem, statusOf } from "../schema/Errors.ts"
+import { type ErrorCode, problem, type Problem, statusOf } from "../schema/Errors.ts"
+import { jsonFlaw } from "../schema/JsonScan.ts"
+import { receiveBody } from "./Body.ts"
+import { admit } from "./Door.ts"
+import { Limits } from "./Limits.ts"
+import { RequestContext } from "./RequestContext.ts"
 
-const refuse = (code: ErrorCode, message: string) =>
-  HttpServerResponse.jsonUnsafe(problem(code, message), { status: statusOf[code] })
+const refuse = (code: ErrorCode, message: string) => refuseAs(problem(code, message))
+const refuseAs = (body: Problem) => HttpServerResponse.jsonUnsafe(body, { status: statusOf[body.error.code] })
 
 const receive = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
   const payments = yield* Payments
   const store = yield* PaymentStore
   const events = yield* PaymentEvents
-  const body = yield* Effect.orDie(request.text)
-  const event = yield* payments.verify(body, request.headers["stripe-signature"], yield* store.nowSeconds)
+  const limits = yield* Limits
+  const { address } = yield* RequestContext
+  yield* admit(yield* limits.webhook(address), "forged webhooks from this address")
+  const bytes = yield* receiveBody(request)
+  if (jsonFlaw(bytes) === "too_deep") return refuse("invalid_request", "The body is nested too deep for an event.")
+  const event = yield* payments
+    .verify(new TextDecoder().decode(bytes), request.headers["stripe-signature"], yield* store.nowSeconds)
+    .pipe(Effect.tapErrorTag("SignatureRefused", () => limits.forgedWebhook(address)))
   yield* crashPoint("webhook.before")
   const outcome = yield* events.hear(event)
   yield* crashPoint("webhook.after")
@@ -31,11 +42,12 @@ const receive = Effect.gen(function* () {
     SignatureRefused: ({ message }) =>
       Effect.as(Effect.logWarning(`a webhook was refused: ${message}`), refuse("invalid_request", message)),
     ProcessorUnavailable: ({ message }) => Effect.succeed(refuse("service_unavailable", message))
-  })
+  }),
+  Effect.catch((wrong) => Effect.succeed(refuseAs(wrong)))
 )
 
 export const webhookPath = "/v1/webhooks/stripe"
 export const Webhooks = HttpRouter.add("POST", webhookPath, receive)
 
 /** What the route asks of the process. */
-export type WebhookServices = PaymentEvents | Payments | PaymentStore
+export type WebhookServices = Limits | PaymentEvents | Payments | PaymentStore

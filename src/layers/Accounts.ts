@@ -67,6 +67,14 @@ export interface NewAccount {
 }
 
 export class EmailTaken extends Schema.TaggedError<EmailTaken>()("EmailTaken", {}) {}
+/** The organization has as many keys in use as it may have. */
+export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys", {}) {}
+
+/** Keys in use per organization; migration 0021 enforces it. Enough for a key per machine and purpose of a large customer. */
+export const keysMax = 100
+
+const isTooManyKeys = (cause: unknown) =>
+  typeof cause === "object" && cause !== null && "constraint" in cause && cause.constraint === "api_keys_at_most"
 
 const sessionDays = 30
 
@@ -112,7 +120,7 @@ export class Accounts extends Context.Service<
       org_id: string,
       name: string,
       environment: Environment
-    ) => Effect.Effect<{ id: string; token: Redacted.Redacted }>
+    ) => Effect.Effect<{ id: string; token: Redacted.Redacted }, TooManyKeys>
     readonly keys: (org_id: string, before: string | null, limit: number) => Effect.Effect<ReadonlyArray<KeyRow>>
     /** None for an unknown key and for another organization's. */
     readonly revokeKey: (org_id: string, key_id: string) => Effect.Effect<Option.Option<KeyRow>>
@@ -202,9 +210,14 @@ export class Accounts extends Context.Service<
         const token = `rg_${environment}_${randomText(43)}`
         const id = newId("key")
         const display = `${token.slice(0, 12)}…${token.slice(-4)}`
-        yield* sql`INSERT INTO api_keys ${sql.insert({ key_id: id, org_id, name, environment, key_hash: digest(token), display })}`
+        yield* sql`INSERT INTO api_keys ${sql.insert({ key_id: id, org_id, name, environment, key_hash: digest(token), display })}`.pipe(
+          Effect.catchReason("SqlError", "ConstraintError", (reason) =>
+            isTooManyKeys(reason.cause) ? Effect.fail(new TooManyKeys()) : Effect.die(reason)
+          ),
+          Effect.catchTag("SqlError", Effect.die)
+        )
         return { id, token: Redacted.make(token) }
-      }, Effect.orDie)
+      })
 
       const columns = sql.literal("key_id, name, environment, display, last_used_at, revoked_at, created_at")
       const keys = (org_id: string, before: string | null, limit: number) => sql<KeyRow>`

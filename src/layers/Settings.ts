@@ -50,6 +50,13 @@ export interface SettingsShape {
   readonly dataDir: string
   /** Requests per second and key; 0 lifts every limit. */
   readonly rateLimit: number
+  /** Proxies in front of the service that append to X-Forwarded-For; 0: the connection's own address counts. */
+  readonly trustedProxies: number
+  /** What a scraper of /metrics must send; null: no token opens it. */
+  readonly metricsToken: Redacted.Redacted | null
+  /** A port of its own for /metrics, 0 for any free one; null: none. */
+  readonly metricsPort: number | null
+  readonly metricsHost: string
   /** Runs executed at once by one worker process. */
   readonly concurrency: number
   /** Seconds after which a worker that stopped renewing its lease counts as dead. */
@@ -228,6 +235,15 @@ const actorsOf = (read: ReturnType<typeof reader>): ReadonlyArray<string> | null
   return actors
 }
 
+const metricsTokenMin = 16
+const metricsTokenOf = (read: ReturnType<typeof reader>) => {
+  const token = read.text("RUNGATE_METRICS_TOKEN")
+  if (token === undefined) return null
+  if (token.length < metricsTokenMin || !printable.test(token))
+    read.problems.push(`RUNGATE_METRICS_TOKEN must be at least ${metricsTokenMin} printable characters without spaces`)
+  return Redacted.make(token)
+}
+
 const crashAtOf = (read: ReturnType<typeof reader>): CrashAt | null => {
   const value = read.text("RUNGATE_CRASH_AT")
   if (value === undefined) return null
@@ -256,6 +272,11 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
       redisUrl: secret(read.url("REDIS_URL", ["redis", "rediss"])),
       dataDir: read.text("RUNGATE_DATA_DIR") ?? ".rungate",
       rateLimit: read.int("RUNGATE_RATE_LIMIT", 50, 0, 1_000_000),
+      trustedProxies: read.int("RUNGATE_TRUSTED_PROXIES", 0, 0, 10),
+      metricsToken: metricsTokenOf(read),
+      metricsPort:
+        read.text("RUNGATE_METRICS_PORT") === undefined ? null : read.int("RUNGATE_METRICS_PORT", 0, 0, 65535),
+      metricsHost: read.text("RUNGATE_METRICS_HOST") ?? "127.0.0.1",
       concurrency: read.int("RUNGATE_CONCURRENCY", 500, 1, 100_000),
       leaseSeconds: read.int("RUNGATE_LEASE_SECONDS", 15, 1, 3600),
       drainSeconds: read.int("RUNGATE_DRAIN_SECONDS", 20, 0, 600),

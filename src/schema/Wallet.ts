@@ -62,7 +62,13 @@ export type Command =
       readonly reference: string
       readonly note: string
     }
-  | { readonly _tag: "SetGuard"; readonly per_run_limit?: MicroUsd | null; readonly daily_limit?: MicroUsd | null }
+  | {
+      readonly _tag: "SetGuard"
+      readonly per_run_limit?: MicroUsd | null
+      readonly daily_limit?: MicroUsd | null
+      /** False for an API key: what a limit protects against is a key in wrong hands. */
+      readonly may_loosen?: boolean
+    }
 
 export type Refusal = "insufficient_balance" | "cost_limit_exceeded" | "budget_exceeded"
 
@@ -75,6 +81,8 @@ export type Verdict =
   | { readonly _tag: "Stale"; readonly status: RunStatus | null }
   | { readonly _tag: "Credited"; readonly seq: bigint }
   | { readonly _tag: "GuardSet" }
+  /** The caller may lower limits only, and one would have been raised or removed; none was changed. */
+  | { readonly _tag: "LooseningRefused" }
 
 export interface Decision {
   readonly wallet: Wallet
@@ -190,6 +198,18 @@ const credit = (wallet: Wallet, command: Extract<Command, { _tag: "Credit" }>): 
   return { ...posted, verdict: { _tag: "Credited", seq: posted.wallet.entry_seq } }
 }
 
+/** Whether `next` lets through what `limit` refuses. */
+const loosens = (limit: MicroUsd | null, next: MicroUsd | null): boolean =>
+  limit !== null && (next === null || next > limit)
+
+const setGuard = (wallet: Wallet, command: Extract<Command, { _tag: "SetGuard" }>): Decision => {
+  const { per_run_limit = wallet.per_run_limit, daily_limit = wallet.daily_limit, may_loosen = true } = command
+  if (!may_loosen && (loosens(wallet.per_run_limit, per_run_limit) || loosens(wallet.daily_limit, daily_limit))) {
+    return unchanged(wallet, { _tag: "LooseningRefused" })
+  }
+  return unchanged({ ...wallet, per_run_limit, daily_limit }, { _tag: "GuardSet" })
+}
+
 /**
  * Applies one command. `day` is the database's UTC day, so that every process draws midnight at the same instant. `run` is
  * null for commands that name none, or one that does not exist.
@@ -199,14 +219,7 @@ export const decide = (wallet: Wallet, run: HeldRun | null, command: Command, da
     case "Credit":
       return credit(wallet, command)
     case "SetGuard":
-      return unchanged(
-        {
-          ...wallet,
-          per_run_limit: command.per_run_limit === undefined ? wallet.per_run_limit : command.per_run_limit,
-          daily_limit: command.daily_limit === undefined ? wallet.daily_limit : command.daily_limit
-        },
-        { _tag: "GuardSet" }
-      )
+      return setGuard(wallet, command)
     case "Reserve":
       return run === null ? unchanged(wallet, { _tag: "Stale", status: null }) : reserve(wallet, run, day)
     case "Settle":

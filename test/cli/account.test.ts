@@ -189,14 +189,17 @@ test("the spend guard is shown, set in part, switched off in part, and keeps run
     expect(set.body).toMatchObject({ per_run_limit: "0.001", daily_limit: "20.00" })
     const run = await home.shell(`rungate run email.verify -i '{"email":"a@example.com"}'`, mine)
     expect([run.code, run.err]).toEqual([6, expect.stringContaining("rungate spend-guard")])
-    const off = await home.shell("rungate spend-guard off per-run", mine)
+    const refused = await home.shell("rungate spend-guard off per-run", mine)
+    expect([refused.code, refused.err]).toEqual([4, expect.stringContaining("rungate login")])
+    const person = { RUNGATE_API_KEY: await org.session() }
+    const off = await home.shell("rungate spend-guard off per-run", person)
     expect(off.body).toMatchObject({ per_run_limit: null, daily_limit: "20.00" })
     const none = await home.shell("rungate spend-guard set", mine)
     expect([none.code, none.err]).toEqual([5, expect.stringContaining("--daily")])
     const screen = home.terminal("rungate spend-guard", mine)
     await screen.ended
     expect(Bun.stripANSI(screen.seen())).toMatch(/per run +no limit\s+per day +at most \$20\.00/)
-    expect((await home.shell("rungate spend-guard off", mine)).body.daily_limit).toBeNull()
+    expect((await home.shell("rungate spend-guard off", person)).body.daily_limit).toBeNull()
   }))
 
 describe("doctor", () => {

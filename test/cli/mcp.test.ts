@@ -151,7 +151,7 @@ describe("the tools", () => {
     const blocked = await refused("run", verify("ada@example.com"))
     expect(blocked).toMatchObject({ status: "blocked", error: { code: "cost_limit_exceeded" } })
     expect(blocked.next).toContain("needs a person")
-    await org.post("/v1/spend-guard", { per_run_limit: null })
+    await app.call(await org.session(), "POST", "/v1/spend-guard", { body: { per_run_limit: null } })
     expect(await org.wallet()).toEqual(before)
     expect(readdirSync(home.runsFolder)).toEqual([])
     // Only a call that is no call is an error of the protocol.

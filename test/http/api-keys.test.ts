@@ -64,12 +64,12 @@ describe("/v1/api-keys", () => {
     const { body } = await create({ name: "short-lived", environment: "test" })
     expect((await app.call(body.api_key, "POST", "/v1/run", { body: verify() })).status).toBe(200)
     const path = `/v1/api-keys/${body.id}`
-    const first = await app.call(org.key, "DELETE", path)
+    const first = await app.call(session, "DELETE", path)
     expect(first.status).toBe(200)
     expect(first.body).toMatchObject({ id: body.id, name: "short-lived", revoked: true })
     expect((await app.call(body.api_key, "GET", "/v1/wallet")).status).toBe(401)
     expect((await app.call(body.api_key, "POST", "/v1/run", { body: verify() })).status).toBe(401)
-    const again = await app.call(org.key, "DELETE", path)
+    const again = await app.call(session, "DELETE", path)
     expect(again.status).toBe(200)
     expect(again.body).toEqual(first.body)
     const [row] = (await org.get("/v1/api-keys")).body.items
@@ -86,8 +86,9 @@ describe("/v1/api-keys", () => {
 
   test("does not know other organizations' keys", async () => {
     const other = await app.tenant()
-    const theirs = await app.call(other.key, "DELETE", `/v1/api-keys/${org.key_id}`)
-    const none = await app.call(other.key, "DELETE", `/v1/api-keys/key_${"0".repeat(26)}`)
+    const person = await other.session()
+    const theirs = await app.call(person, "DELETE", `/v1/api-keys/${org.key_id}`)
+    const none = await app.call(person, "DELETE", `/v1/api-keys/key_${"0".repeat(26)}`)
     expect([theirs.status, none.status]).toEqual([400, 400])
     expect(theirs.body.error.details).toEqual(none.body.error.details)
     expect((await org.get("/v1/wallet")).status).toBe(200)

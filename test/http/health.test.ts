@@ -121,7 +121,7 @@ describe.each(backends)("health of offers, queues on %s", (backend) => {
   })
 
   test("/metrics says how providers did in the last hour, and of no customer", async () => {
-    const { text } = await app.call(null, "GET", "/metrics")
+    const text = await app.metrics()
     const line = (result: string) =>
       Number(
         new RegExp(
@@ -180,7 +180,7 @@ test("a raw endpoint is measured by path and method; published runs stand in unt
   expect(await asked("/people/{id}", "DELETE")).toMatchObject({ status: "unknown", sample_size: 0 })
   const actor = await asked("someone/some-actor", "POST")
   expect(actor).toMatchObject({ status: "unknown", source: "measured", sample_size: 1, success_rate: 0 })
-  const { text } = await app.call(null, "GET", "/metrics")
+  const text = await app.metrics()
   expect(text).toContain('rungate_attempts_last_hour{capability="endpoint",provider="acme",result="ok"} 2\n')
   expect(text).toContain('rungate_attempts_last_hour{capability="endpoint",provider="acme",result="failed"} 1\n')
   await app.stop()

@@ -42,7 +42,7 @@ const lines: ReadonlyArray<Line> = [
   { method: "POST", path: "/v1/spend-guard", body: {}, key: 200, session: 200 },
   { method: "GET", path: "/v1/api-keys", key: 200, session: 200 },
   { method: "POST", path: "/v1/api-keys", body: { name: "x", environment: "test" }, key: 403, session: 200 },
-  { method: "DELETE", path: "/v1/api-keys/{key}", key: 200, session: 200 },
+  { method: "DELETE", path: "/v1/api-keys/{key}", key: 403, session: 200 },
   { method: "GET", path: "/v1/senders", key: 200, session: 200 },
   { method: "POST", path: "/v1/senders", body: { domain: "example.com" }, key: 403, session: 200 },
   { method: "POST", path: "/v1/senders/{sender}/verify", key: 403, session: 200 },
@@ -81,7 +81,7 @@ describe("who may call what", () => {
   test("T50 key.kind_matrix", async () => {
     const ids = await spare(org)
     const revoked = await spare(org)
-    await app.call(org.key, "DELETE", `/v1/api-keys/${revoked.key}`)
+    await app.call(revoked.token, "DELETE", `/v1/api-keys/${revoked.key}`)
     const ended = await org.session()
     await app.call(ended, "POST", "/v1/auth/sign-out")
     const live = `rg_live_${"a".repeat(43)}`

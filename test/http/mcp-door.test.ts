@@ -69,8 +69,8 @@ describe("the door", () => {
     const levels = 400_000
     const deep = JSON.stringify(calling("run", verify("deep@example.com", { input: "deep" })))
     const nested = await post(deep.replace('"deep"', "[".repeat(levels) + "]".repeat(levels)), { key: org.key })
-    const { result }: Json = await nested.json()
-    expect(result.structuredContent.error).toMatchObject({ code: "invalid_request", details: [{ path: "input" }] })
+    const { error }: Json = await nested.json()
+    expect([nested.status, error]).toMatchObject([400, { code: "invalid_request", details: [{ path: "params" }] }])
     expect(app.logs.filter((line) => line.startsWith("Error"))).toEqual([])
     expect(await charges()).toBe(before)
   })

@@ -148,7 +148,7 @@ describe("the tools", () => {
     const { body: blocked } = await host.call("run", verify("ada@example.com"))
     expect(blocked).toMatchObject({ status: "blocked", error: { code: "cost_limit_exceeded" } })
     expect(blocked.next).toContain("needs a person")
-    await org.post("/v1/spend-guard", { per_run_limit: null })
+    await app.call(await org.session(), "POST", "/v1/spend-guard", { body: { per_run_limit: null } })
     expect([await org.wallet(), await chargesOf(org)]).toEqual(before as Json)
     expect(host.client.callTool({ name: "no_such_tool", arguments: {} })).rejects.toThrow("-32602")
   })
@@ -286,7 +286,7 @@ describe("a run", () => {
     }
     const second = /run_\w+/.exec(heard)?.[0] ?? ""
     hangUp.abort()
-    const waiters = async () => /^rungate_waiters (\d+)$/m.exec((await app.call(null, "GET", "/metrics")).text)?.[1]
+    const waiters = async () => /^rungate_waiters (\d+)$/m.exec(await app.metrics())?.[1]
     const nobodyWaits = () => until("nobody waits", waiters, (many) => many === "0")
     await nobodyWaits()
     expect((await org.get(`/v1/runs/${second}`)).body.done).toBe(false)

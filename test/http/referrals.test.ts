@@ -301,7 +301,7 @@ describe("the page behind a link", () => {
     expect((await send({ ...JSON.parse(json), password })).status).toBe(200)
   })
 
-  test.each(["22222222", "x", "%3Cscript%3Ealert(1)%3C%2Fscript%3E", "..%2F..%2Fetc", "%00", "x".repeat(99)])(
+  test.each(["22222222", "x", "%3Cscript%3Ealert(1)%3C%2Fscript%3E", "..%2F..%2Fetc", "x".repeat(99)])(
     "an unknown code: %s",
     async (code) => {
       const page = await open(`/join/${code}`)

@@ -19,6 +19,9 @@ describe.each(backends)("the spend guard, queues on %s", (backend) => {
     expect(status).toBe(200)
     return body
   }
+  /** As a person: a key may not raise or remove a limit. */
+  const asPerson = async (guard: Record<string, unknown>) =>
+    app.call(await org.session(), "POST", "/v1/spend-guard", { body: guard })
 
   test("is off at first, changes field by field, and null turns a field off", async () => {
     const off = { per_run_limit: null, daily_limit: null, spent_today: "0.00", resets_at: expect.any(String) }
@@ -26,9 +29,9 @@ describe.each(backends)("the spend guard, queues on %s", (backend) => {
     const both = { ...off, per_run_limit: "1.50", daily_limit: "20.00" }
     expect((await org.post("/v1/spend-guard", { per_run_limit: "1.5", daily_limit: "20" })).body).toEqual(both)
     expect((await org.post("/v1/spend-guard", {})).body).toEqual(both)
-    expect((await org.post("/v1/spend-guard", { per_run_limit: null })).body).toEqual({ ...both, per_run_limit: null })
+    expect((await asPerson({ per_run_limit: null })).body).toEqual({ ...both, per_run_limit: null })
     expect((await org.get("/v1/spend-guard")).body).toEqual({ ...both, per_run_limit: null })
-    expect((await org.post("/v1/spend-guard", { daily_limit: null })).body).toEqual(off)
+    expect((await asPerson({ daily_limit: null })).body).toEqual(off)
     expect((await org.post("/v1/spend-guard", { daily_limit: "0.00" })).body.daily_limit).toBe("0.00")
   })
 
@@ -65,7 +68,7 @@ describe.each(backends)("the spend guard, queues on %s", (backend) => {
     // Terminal: no cancel, and the limit counts what is held, so a cap brings the run under it.
     expect((await org.post(`/v1/runs/${body.run_id}/cancel`)).body.error.message).toContain("blocked")
     expect((await org.run({ ...verify(), routing: { max_cost: "0.0047" } })).status).toBe(200)
-    await org.post("/v1/spend-guard", { per_run_limit: "0.0048" })
+    await asPerson({ per_run_limit: "0.0048" })
     expect((await org.run(verify())).status).toBe(200)
   })
 
@@ -82,7 +85,7 @@ describe.each(backends)("the spend guard, queues on %s", (backend) => {
       controls: control("daily_spend_guard")
     })
     expect((await org.ledger()).filter((one) => one.reference === body.run_id)).toEqual([])
-    await org.post("/v1/spend-guard", { daily_limit: "0.0108" })
+    await asPerson({ daily_limit: "0.0108" })
     expect((await org.run(verify())).status).toBe(200)
   })
 
@@ -90,7 +93,7 @@ describe.each(backends)("the spend guard, queues on %s", (backend) => {
     await fresh({ per_run_limit: "0.00" })
     const key = { "idempotency-key": "blocked" }
     const first = await org.run(verify(), key)
-    await org.post("/v1/spend-guard", { per_run_limit: null })
+    await asPerson({ per_run_limit: null })
     const again = await org.run(verify(), key)
     expect([again.status, again.headers.get("idempotent-replay")]).toEqual([402, "true"])
     expect(again.body).toEqual(first.body)

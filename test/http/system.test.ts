@@ -49,10 +49,8 @@ describe("the process's own routes", () => {
 
   test("/metrics is Prometheus text that knows no customer", async () => {
     const running = await org.run({ ...rehearse("slow_1"), async: true })
-    const { text } = await until(
-      "the run counts as running",
-      () => get("/metrics"),
-      (answer) => answer.text.includes('rungate_open_runs{capability="email.verify",state="running"} 1')
+    const text = await until("the run counts as running", app.metrics, (answer) =>
+      answer.includes('rungate_open_runs{capability="email.verify",state="running"} 1')
     )
     expect(text).toContain("rungate_wallet_reserved_microdollars 4800\n")
     for (const line of text.trimEnd().split("\n")) {
@@ -60,7 +58,7 @@ describe("the process's own routes", () => {
     }
     expect(text).not.toContain(org.org_id)
     await org.get(`/v1/runs/${running.body.run_id}?wait=20`)
-    expect((await get("/metrics")).text).toContain("rungate_wallet_reserved_microdollars 0\n")
+    expect(await app.metrics()).toContain("rungate_wallet_reserved_microdollars 0\n")
   })
 
   test("/openapi.json is a valid document that names every route", async () => {

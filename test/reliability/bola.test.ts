@@ -133,6 +133,8 @@ const essence = ({ status, headers, text }: Reply, sent: string) =>
     // A run of one's own is replayed, queued or running by now, and its key shows it.
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<uuid>")
 
+const sessionOnly = /^(senders\.(verify|remove)|keys\.revoke) /
+
 const difference = (a: string, b: string) => {
   const at = [...a].findIndex((letter, index) => letter !== b[index])
   return `…${a.slice(Math.max(0, at - 60), at + 200)} and not …${b.slice(Math.max(0, at - 60), at + 200)}`
@@ -170,6 +172,7 @@ beforeAll(async () => {
     other.org_id,
     ran.run_id
   ])
+  const sender = await app.call(session, "POST", "/v1/senders", { body: { domain: "their-customer.example" } })
   const referral = (await app.call(session, "GET", "/v1/referrals")).body
   theirs = {
     run: ran.run_id,
@@ -184,6 +187,7 @@ beforeAll(async () => {
     "idempotency key": "their-own-key",
     subject: "their.secret@their-customer.example",
     inbox,
+    sender: String(sender.body.id),
     ...(typeof referral.code === "string" ? { referral: referral.code } : {})
   }
   const { body: document } = await app.call(null, "GET", "/openapi.json")
@@ -221,7 +225,10 @@ describe("T51 tenant.bola_sweep", () => {
         if (a !== b) violations.push(`${slot.name}, ${kind}, by ${holder}: ${difference(a, b)}`)
         const told = Object.entries(theirs).filter(([, one]) => !id.includes(one) && real.text.includes(one))
         if (told.length > 0) violations.push(`${slot.name}, ${kind}: tells their ${told.map(([name]) => name)}`)
-        if (/ path /.test(slot.name) && real.status !== 400) violations.push(`${slot.name}, ${kind}: ${real.status}`)
+        // Some operations need a person: they refuse a key before they look at any id.
+        const statuses = holder === "key" && sessionOnly.test(slot.name) ? [403] : [400]
+        if (/ path /.test(slot.name) && !statuses.includes(real.status))
+          violations.push(`${slot.name}, ${kind}: ${real.status}`)
         if (real.status >= 500) violations.push(`${slot.name}, ${kind}: ${real.status}`)
       }
     }

@@ -282,7 +282,7 @@ describe("what was erased", () => {
     for (const family of families)
       expect([family, await runsHeld(org.org_id, family)]).toEqual([family, [other.body.run_id]])
     expect(await orphans()).toBe(0)
-    const metrics = (await app.call(null, "GET", "/metrics")).text
+    const metrics = await app.metrics()
     const lines = [...app.logs, metrics].filter((text) =>
       canaries.some((canary) => text.toLowerCase().includes(canary))
     )

@@ -73,7 +73,7 @@ afterAll(async () => {
 })
 
 const outside = async () => {
-  const metrics = (await app.call(null, "GET", "/metrics")).text
+  const metrics = await app.metrics()
   return [
     ...app.logs.map((line) => ({ place: `log: ${line.slice(0, 120)}`, text: line })),
     { place: "metrics", text: metrics },

@@ -219,7 +219,7 @@ describe.each(backends)("two processes, queues on %s", (backend) => {
       () => calls.length,
       (count) => count > 100
     )
-    const { status } = await apps[1].call(org.key, "DELETE", `/v1/api-keys/${made.id}`)
+    const { status } = await apps[1].call(Redacted.value(made.token), "DELETE", `/v1/api-keys/${made.id}`)
     const revoked = performance.now()
     const [{ count: admitted } = { count: -1 }] = await apps[0].sql(
       "SELECT count(*)::int AS count FROM runs WHERE key_id = $1",

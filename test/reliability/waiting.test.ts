@@ -36,8 +36,7 @@ describe.each(backends)("waiting, queues on %s", (backend) => {
   afterEach(async () => {
     await app.books()
   })
-  const waiting = async () =>
-    Number(/^rungate_waiters (\d+)$/m.exec((await app.call(null, "GET", "/metrics")).text)?.[1])
+  const waiting = async () => Number(/^rungate_waiters (\d+)$/m.exec(await app.metrics())?.[1])
 
   test("T29 pg.pool_exhaustion: 200 long polls over 3 connections, and runs still settle", async () => {
     const org = await app.tenant("50.00")

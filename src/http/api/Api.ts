@@ -1,7 +1,7 @@
 /** The whole contract under `/v1`. OpenAPI, the handlers and the typed client all follow from it. */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { CatalogApi } from "./Catalog.ts"
-import { Malformed } from "./Common.ts"
+import { Door, Malformed } from "./Common.ts"
 import { DiscoveryApi } from "./Discovery.ts"
 import { HistoryApi } from "./History.ts"
 import { KeysApi } from "./Keys.ts"
@@ -25,6 +25,7 @@ export class Api extends HttpApi.make("rungate")
   .add(SessionsApi)
   .prefix("/v1")
   .middleware(Malformed)
+  .middleware(Door)
   // A typo in max_cost must not cost money: a field that nobody knows is refused.
   .annotate(HttpApi.ParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.HeadersParseOptions, {})

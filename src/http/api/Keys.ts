@@ -33,13 +33,19 @@ export class KeysApi extends HttpApiGroup.make("keys")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Create an API key",
-        description: "Needs a session token. The key is in this answer and never shown again."
+        description:
+          "Needs a session token. At most 100 keys per organization are in use at once. The key is in this answer and never shown again."
       })
     ),
     HttpApiEndpoint.delete("revoke", "/api-keys/:key_id", {
       params: { key_id: Schema.String },
       success: ApiKey,
-      error: [Wire.invalid_request]
-    }).annotateMerge(OpenApi.annotations({ summary: "Revoke an API key", description: "Immediate and permanent." }))
+      error: [Wire.invalid_request, Wire.forbidden]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Revoke an API key",
+        description: "Immediate and permanent. A key may revoke itself; revoking another one needs a session token."
+      })
+    )
   )
   .middleware(Auth) {}

@@ -57,11 +57,12 @@ export class WalletApi extends HttpApiGroup.make("wallet")
         daily_limit: optional(Usd)
       }).annotate({ identifier: "SpendGuardRequest" }),
       success: SpendGuard,
-      error: [Wire.invalid_request, Wire.service_unavailable]
+      error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Set the spend guard",
-        description: "A field left out stays as it is; null turns it off."
+        description:
+          "A field left out stays as it is; null turns it off. An API key may set a limit where there is none and lower one; raising or removing one needs a session token."
       })
     )
   )

@@ -4,6 +4,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import * as Money from "../../schema/Money.ts"
 import { type Answer, Client } from "../client/Client.ts"
 import { fail } from "./exits.ts"
+import { asPerson } from "./person.ts"
 import { Screen } from "./Screen.ts"
 import { json, show } from "./show.ts"
 
@@ -40,10 +41,10 @@ const set = Command.make(
       ...(per_run === null ? {} : { per_run_limit: Money.usd(per_run) }),
       ...(daily === null ? {} : { daily_limit: Money.usd(daily) })
     }
-    yield* shown(yield* send("POST", path, { body }), { json })
+    yield* shown(yield* asPerson((as) => send("POST", path, { ...as, body })), { json })
   })
 ).pipe(
-  Command.withDescription("Set a limit; the other one stays as it is"),
+  Command.withDescription("Set a limit; the other one stays as it is. Raising one needs a session: rungate login"),
   Command.withExamples([
     { command: "rungate spend-guard set --per-run 0.50 --daily 20.00", description: "Both limits" }
   ])
@@ -65,9 +66,9 @@ const off = Command.make(
       ...(limit === "daily" ? {} : { per_run_limit: null }),
       ...(limit === "per-run" ? {} : { daily_limit: null })
     }
-    yield* shown(yield* send("POST", path, { body }), { json })
+    yield* shown(yield* asPerson((as) => send("POST", path, { ...as, body })), { json })
   })
-).pipe(Command.withDescription("Switch limits off"))
+).pipe(Command.withDescription("Switch limits off. Needs a session: rungate login"))
 
 export const guard = Command.make(
   "spend-guard",

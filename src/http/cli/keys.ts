@@ -10,6 +10,7 @@ import { consent, yes } from "./consent.ts"
 import { Credentials, saveKey } from "./Credentials.ts"
 import { fail } from "./exits.ts"
 import { all, readList } from "./pages.ts"
+import { asPerson } from "./person.ts"
 import { Screen } from "./Screen.ts"
 import { decoded, failureOf, formatOf, json, jsonl, lines, printed, show, showList } from "./show.ts"
 
@@ -102,13 +103,13 @@ const revoke = Command.make(
     const { send } = yield* Client
     const screen = yield* Screen
     yield* consent(`Revoke ${key_id}? Whatever uses it is refused from then on, for good.`, { yes })
-    const answer = yield* send("DELETE", `/v1/api-keys/${encodeURIComponent(key_id)}`)
+    const answer = yield* asPerson((as) => send("DELETE", `/v1/api-keys/${encodeURIComponent(key_id)}`, as))
     if (formatOf(screen, { json }) === "json") return yield* show(answer, { json: true }, () => Effect.succeed(null))
     const failure = yield* failureOf(answer)
     if (failure !== null) return yield* failure
     yield* screen.say(`Revoked ${key_id}.`)
   })
-).pipe(Command.withDescription("Revoke an API key, for good"))
+).pipe(Command.withDescription("Revoke an API key, for good. Another one than your own needs a session: rungate login"))
 
 export const keys = Command.make("keys").pipe(
   Command.withDescription("List, make and revoke API keys"),

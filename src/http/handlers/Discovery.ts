@@ -1,6 +1,6 @@
 /** Discover and the public lists of the catalog: free, without a key, and cached by whoever asks twice. */
 import { Effect } from "effect"
-import { HttpEffect, HttpServerResponse } from "effect/http"
+import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Catalog } from "../../layers/Catalog.ts"
 import { Discovery } from "../../layers/Discovery.ts"
@@ -20,8 +20,6 @@ import {
   inspectEndpoint,
   providerView
 } from "../CatalogView.ts"
-import { Limits } from "../Limits.ts"
-import { RequestContext } from "../RequestContext.ts"
 
 /** How long a list may be shown without asking again: an import is seen a minute later at most. */
 const freshSeconds = 60
@@ -65,7 +63,6 @@ export const DiscoveryHandlers = HttpApiBuilder.group(
     const discovery = yield* Discovery
     const endpoints = yield* Endpoints
     const health = yield* Health
-    const limits = yield* Limits
 
     const known = (slug: string) => {
       const found = endpoints.snapshot().providers.get(slug)
@@ -78,17 +75,6 @@ export const DiscoveryHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       discover: Effect.fnUntraced(function* ({ payload }) {
-        const { address } = yield* RequestContext
-        const allowance = yield* limits.request(`address ${address}`)
-        if (allowance !== null && !allowance.allowed) {
-          const wait = String(allowance.reset)
-          yield* HttpEffect.appendPreResponseHandler((_request, response) =>
-            Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", wait))
-          )
-          return yield* Effect.fail(
-            problem("rate_limited", `Too many searches from this address; try again in ${allowance.reset} s.`)
-          )
-        }
         const provider = payload.provider ?? null
         if (provider !== null) yield* known(provider)
         const { items, hints, snapshot } = yield* discovery.search({

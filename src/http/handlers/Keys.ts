@@ -1,12 +1,21 @@
 /** API keys. The raw key is in the answer of its creation and nowhere else. */
 import { Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Accounts, type KeyRow } from "../../layers/Accounts.ts"
+import { Accounts, keysMax, type KeyRow } from "../../layers/Accounts.ts"
 import { Settings } from "../../layers/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/Common.ts"
+
+const needsPerson = problem(
+  "forbidden",
+  "An API key may revoke itself and no other key. Sign in with POST /v1/auth/sign-in and use the session token."
+)
+const tooMany = problem(
+  "invalid_request",
+  `This organization has ${keysMax} API keys in use, which is the most. Revoke one with DELETE /v1/api-keys/{key_id} first.`
+)
 
 const view = (row: KeyRow) => ({
   id: row.key_id,
@@ -51,12 +60,15 @@ export const KeysHandlers = HttpApiBuilder.group(
             problem("invalid_request", `environment ${message}`, [{ path: "environment", message }])
           )
         }
-        const { id, token } = yield* accounts.createKey(caller.org_id, payload.name, payload.environment)
+        const { id, token } = yield* accounts
+          .createKey(caller.org_id, payload.name, payload.environment)
+          .pipe(Effect.catch(() => Effect.fail(tooMany)))
         return { id, api_key: Redacted.value(token), note: "Store this key now; it is not shown again." }
       }),
 
       revoke: Effect.fnUntraced(function* ({ params }) {
-        const { org_id } = yield* CurrentCaller
+        const { org_id, key_id, user_id } = yield* CurrentCaller
+        if (user_id === null && key_id !== params.key_id) return yield* Effect.fail(needsPerson)
         const row = looksLike("key", params.key_id)
           ? yield* accounts.revokeKey(org_id, params.key_id)
           : Option.none<KeyRow>()

@@ -1,14 +1,16 @@
 /** Sign-up and sign-in. Attempts are limited before a password is looked at, because looking at one costs a third of a second. */
 import { Effect, Option, Redacted } from "effect"
-import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Accounts, type Opened, type SessionRow } from "../../layers/Accounts.ts"
 import { Referrals } from "../../layers/Referrals.ts"
+import { SignInAddresses } from "../../layers/SignInAddresses.ts"
 import { Settings } from "../../layers/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { dollars } from "../../schema/Money.ts"
 import { codeOf } from "../../schema/Referral.ts"
 import { Api } from "../api/Api.ts"
+import { admit } from "../Door.ts"
 import { Limits } from "../Limits.ts"
 import { RequestContext } from "../RequestContext.ts"
 
@@ -46,25 +48,21 @@ export const SessionsHandlers = HttpApiBuilder.group(
   "auth",
   Effect.fnUntraced(function* (handlers) {
     const accounts = yield* Accounts
+    const addresses = yield* SignInAddresses
     const limits = yield* Limits
     const referrals = yield* Referrals
     const { mode, referral: terms } = yield* Settings
 
-    const allow = Effect.fnUntraced(function* (email: string) {
-      const { address } = yield* RequestContext
-      const allowance = yield* limits.attempt(email, address)
-      if (allowance === null || allowance.allowed) return
-      const wait = String(allowance.reset)
-      yield* HttpEffect.appendPreResponseHandler((_request, response) =>
-        Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", wait))
-      )
-      return yield* Effect.fail(problem("rate_limited", `Too many attempts; try again in ${wait} s.`))
+    const allow = Effect.fnUntraced(function* (email: string, address: string, isKnown: Effect.Effect<boolean>) {
+      yield* admit(yield* limits.attempt(email, address, isKnown), "attempts")
     })
 
     return handlers.handleAll({
       signUp: Effect.fnUntraced(function* ({ payload }) {
         const { email } = payload
-        yield* allow(email)
+        const { address } = yield* RequestContext
+        // No password is guessed here, so nobody is slowed for those that are guessed elsewhere.
+        yield* allow(email, address, Effect.succeed(true))
         const typed = payload.referral_code ?? null
         const code = typed === null ? null : codeOf(typed)
         if (typed !== null && code === null) return yield* Effect.fail(codeRefused.unknown_code)
@@ -87,9 +85,15 @@ export const SessionsHandlers = HttpApiBuilder.group(
       }),
 
       signIn: Effect.fnUntraced(function* ({ payload }) {
-        yield* allow(payload.email)
-        const session = yield* accounts.signIn(payload.email, Redacted.make(payload.password))
-        if (Option.isSome(session)) return opened(session.value)
+        const { email } = payload
+        const { address } = yield* RequestContext
+        yield* allow(email, address, addresses.isKnown(email, address))
+        const session = yield* accounts.signIn(email, Redacted.make(payload.password))
+        if (Option.isSome(session)) {
+          yield* addresses.remember(session.value.session.user_id, address)
+          return opened(session.value)
+        }
+        yield* limits.failedAttempt(email)
         return yield* Effect.fail(problem("unauthorized", "The e-mail or the password is wrong."))
       }),
 

@@ -17,6 +17,11 @@ const tryAgain = problem(
   "The command is stored and will be applied; read the wallet again in a few seconds."
 )
 
+const needsPerson = problem(
+  "forbidden",
+  "An API key may only lower a limit. To raise or remove one, sign in with POST /v1/auth/sign-in and use the session token."
+)
+
 const entryType = (text: string): EntryType => entryTypes.find((type) => type === text) ?? "refund"
 
 /** A cursor is the number of the last entry shown. */
@@ -87,10 +92,16 @@ export const WalletHandlers = HttpApiBuilder.group(
       }),
 
       setGuard: Effect.fnUntraced(function* ({ payload }) {
-        const { org_id } = yield* CurrentCaller
-        yield* asking
-          .ask({ org_id, run_id: null, tag: "SetGuard", payload: encodeGuard(payload) })
+        const { org_id, user_id } = yield* CurrentCaller
+        const { verdict } = yield* asking
+          .ask({
+            org_id,
+            run_id: null,
+            tag: "SetGuard",
+            payload: encodeGuard({ ...payload, may_loosen: user_id !== null })
+          })
           .pipe(Effect.catch(() => Effect.fail(tryAgain)))
+        if (verdict === "LooseningRefused") return yield* Effect.fail(needsPerson)
         return yield* guard(org_id)
       })
     })

@@ -19,7 +19,11 @@ interface Answer<A> {
   standsUntil: number | null
 }
 
-export const standing = Effect.fnUntraced(function* <A>(compute: (key: string) => Effect.Effect<A>) {
+/** `standsMillisMax`: for answers that must not be old, however long they took. */
+export const standing = Effect.fnUntraced(function* <A>(
+  compute: (key: string) => Effect.Effect<A>,
+  standsMillisMax = Number.POSITIVE_INFINITY
+) {
   const scope = yield* Effect.scope
   const oneAtATime = Semaphore.makeUnsafe(1)
   const answers = new Map<string, Answer<A>>()
@@ -28,7 +32,7 @@ export const standing = Effect.fnUntraced(function* <A>(compute: (key: string) =
     const began = yield* Clock.currentTimeMillis
     const value = yield* compute(key)
     const ended = yield* Clock.currentTimeMillis
-    answer.standsUntil = ended + standsTimes * (ended - began)
+    answer.standsUntil = ended + Math.min(standsMillisMax, standsTimes * (ended - began))
     return value
   })
   const forget = (key: string, answer: Answer<A>) =>

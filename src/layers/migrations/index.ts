@@ -18,6 +18,7 @@ import { verification } from "./0016_verification.ts"
 import { owners } from "./0017_owners.ts"
 import { outcomes } from "./0018_outcomes.ts"
 import { lanes } from "./0019_lanes.ts"
+import { doors } from "./0021_doors.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -38,5 +39,6 @@ export const migrations = {
   "0016_verification": verification,
   "0017_owners": owners,
   "0018_outcomes": outcomes,
-  "0019_lanes": lanes
+  "0019_lanes": lanes,
+  "0021_doors": doors
 }

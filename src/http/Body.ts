@@ -1,0 +1,78 @@
+/**
+ * Receives a request's body: within a time, and checked before anything parses it.
+ *
+ * The request keeps what was read, so whoever reads it afterwards gets it at once. A body whose last byte is late is answered with 408,
+ * and its connection is closed.
+ */
+import { Cause, Effect, Exit } from "effect"
+import { HttpServerError, type HttpServerRequest } from "effect/http"
+import { problem, type ProblemOf } from "../schema/Errors.ts"
+import { containersMax, depthMax, flawedField, jsonFlaw, unstorableIn } from "../schema/JsonScan.ts"
+
+export const bodyBytesMax = 1024 * 1024
+/** A megabyte over a slow mobile connection takes about this long; a client that sends a byte per second takes days. */
+export const bodySecondsMax = 15
+
+export type BodyProblem = ProblemOf<"invalid_request" | "request_timeout" | "payload_too_large">
+
+export const tooLarge = problem("payload_too_large", "The request body is larger than 1 MiB. Send less in one request.")
+const late = problem(
+  "request_timeout",
+  `The request body did not arrive within ${bodySecondsMax} seconds. Nothing was done; send the request again.`
+)
+const unreadable = problem("invalid_request", "The request body could not be read. Send it again.")
+
+/** The client's mistake when a body could not be read; null for a defect of ours. */
+export const bodyProblem = (defect: unknown): BodyProblem | null => {
+  if (!HttpServerError.isHttpServerError(defect) || defect.reason._tag !== "RequestParseError") return null
+  return defect.reason.reason === "BodyTooLarge" ? tooLarge : unreadable
+}
+
+/** The body, or 408 when it takes too long. `Effect.timeout` would cost every request twice as much as this. */
+export const receiveBody = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array, BodyProblem> =>
+  Effect.withFiber((fiber) =>
+    Effect.callback((resume) => {
+      const reading = Effect.runForkWith(fiber.context)(request.arrayBuffer)
+      const timer = setTimeout(() => {
+        resume(Effect.fail(late))
+        reading.interruptUnsafe()
+      }, bodySecondsMax * 1000)
+      reading.addObserver((exit) => {
+        clearTimeout(timer)
+        resume(
+          Exit.match(exit, {
+            onSuccess: (buffer) => Effect.succeed(new Uint8Array(buffer)),
+            onFailure: (cause) => Effect.fail(bodyProblem(Cause.squash(cause)) ?? unreadable)
+          })
+        )
+      })
+      return Effect.sync(() => {
+        clearTimeout(timer)
+        reading.interruptUnsafe()
+      })
+    })
+  )
+
+const refused = (path: string, message: string) =>
+  problem("invalid_request", `${path === "" ? "The request body" : path} ${message}.`, [{ path, message }])
+
+/** What is wrong with a JSON text, found without parsing it; null when it may be parsed. */
+export const jsonProblem = (bytes: Uint8Array): ProblemOf<"invalid_request"> | null => {
+  const flaw = jsonFlaw(bytes)
+  if (flaw === null) return null
+  if (flaw === "too_deep") return refused(flawedField(bytes), `is nested deeper than ${depthMax} levels`)
+  if (flaw === "too_many") return refused(flawedField(bytes), `has more than ${containersMax} objects and arrays`)
+  return refused(
+    unstorablePath(bytes),
+    "has a string with a NUL character or half a surrogate pair, which can't be stored"
+  )
+}
+
+/** The text has to be parsed to name the field; it may be no JSON at all. */
+const unstorablePath = (bytes: Uint8Array): string => {
+  try {
+    return unstorableIn(JSON.parse(new TextDecoder().decode(bytes))) ?? ""
+  } catch {
+    return ""
+  }
+}

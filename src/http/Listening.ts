@@ -1,0 +1,7 @@
+/** What a listener says that can't have its port. */
+import { Schema } from "effect"
+
+export class PortTaken extends Schema.TaggedError<PortTaken>()("PortTaken", { message: Schema.String }) {}
+
+export const portTaken = (host: string, port: number, settings: string) =>
+  new PortTaken({ message: `Can't listen on ${host}:${port}; is another process there? Set ${settings}.` })

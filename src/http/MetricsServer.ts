@@ -1,0 +1,37 @@
+/**
+ * Metrics, liveness and readiness on a port of their own, when RUNGATE_METRICS_PORT is set. It listens on the loopback address unless
+ * RUNGATE_METRICS_HOST says otherwise. Workers have it too: they have no other socket.
+ */
+import { Effect, Layer, type Scope } from "effect"
+import { HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"
+import { Settings } from "../layers/Settings.ts"
+import { BoundaryLayer } from "./Boundary.ts"
+import { portTaken } from "./Listening.ts"
+import { NotFound } from "./NotFound.ts"
+import { MetricsRoutes, type SystemServices } from "./System.ts"
+
+const Routes = Layer.mergeAll(MetricsRoutes, NotFound).pipe(
+  Layer.provide(BoundaryLayer),
+  Layer.provide(HttpServer.layerServices)
+)
+
+export const MetricsServer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { metricsPort: port, metricsHost: hostname } = yield* Settings
+    if (port === null) return
+    const httpEffect = yield* HttpRouter.toHttpEffect(Routes)
+    const context = yield* Effect.context<SystemServices>()
+    const fetch = HttpEffect.toWebHandlerWith<
+      SystemServices,
+      SystemServices | Scope.Scope | HttpServerRequest.HttpServerRequest
+    >(context)(httpEffect)
+    const server = yield* Effect.acquireRelease(
+      Effect.try({
+        try: () => Bun.serve({ port, hostname, fetch: (request) => fetch(request) }),
+        catch: () => portTaken(hostname, port, "RUNGATE_METRICS_PORT or RUNGATE_METRICS_HOST")
+      }),
+      (running) => Effect.ignore(Effect.promise(() => running.stop(true)))
+    )
+    yield* Effect.logInfo(`Metrics are at http://${hostname}:${server.port}/metrics.`)
+  })
+)

@@ -1,0 +1,49 @@
+/**
+ * The addresses from which a person has signed in. While somebody guesses the password of their account, these are not slowed.
+ *
+ * Only a digest of person and address is stored, and for 90 days.
+ */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { digest } from "./Accounts.ts"
+
+const keptDays = 90
+
+const digestOf = (user_id: string, address: string) => digest(`${user_id} ${address}`)
+
+export class SignInAddresses extends Context.Service<
+  SignInAddresses,
+  {
+    /** Whether the account of this e-mail, if there is one, was signed in to from the address. */
+    readonly isKnown: (email: string, address: string) => Effect.Effect<boolean>
+    readonly remember: (user_id: string, address: string) => Effect.Effect<void>
+  }
+>()("rungate/layers/SignInAddresses") {
+  static readonly layer = Layer.effect(
+    SignInAddresses,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const isKnown = Effect.fnUntraced(function* (email: string, address: string) {
+        const [user] = yield* sql<{ user_id: string }>`SELECT user_id FROM users WHERE lower(email) = lower(${email})`
+        if (user === undefined) return false
+        const rows = yield* sql`
+          SELECT 1 AS known FROM sign_in_addresses
+          WHERE user_id = ${user.user_id} AND address = ${digestOf(user.user_id, address)}
+            AND seen_at > now() - make_interval(days => ${keptDays})`
+        return rows.length > 0
+      })
+      const remember = Effect.fnUntraced(function* (user_id: string, address: string) {
+        yield* sql`
+          INSERT INTO sign_in_addresses (user_id, address) VALUES (${user_id}, ${digestOf(user_id, address)})
+          ON CONFLICT (user_id, address) DO UPDATE SET seen_at = now()`
+        yield* sql`
+          DELETE FROM sign_in_addresses
+          WHERE user_id = ${user_id} AND seen_at < now() - make_interval(days => ${keptDays})`
+      })
+      return SignInAddresses.of({
+        isKnown: (email, address) => Effect.orDie(isKnown(email, address)),
+        remember: (user_id, address) => Effect.orDie(remember(user_id, address))
+      })
+    })
+  )
+}

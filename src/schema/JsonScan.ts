@@ -1,0 +1,119 @@
+/**
+ * Checks the bytes of a JSON text before anything parses them: nesting, number of containers, and strings that the database can't store.
+ *
+ * One pass without recursion, about 2 ms per megabyte. It assumes nothing about the text: what is no JSON is left to the parser.
+ */
+import { isRecord } from "./Json.ts"
+
+/** Deeper than any request of a provider's, shallow enough for every recursive reader of the value. */
+export const depthMax = 64
+/** Objects and arrays in one text. Each costs the decoder about 0.3 µs; a megabyte can hold half a million. */
+export const containersMax = 50_000
+
+export type JsonFlaw =
+  | "too_deep"
+  | "too_many"
+  /** A string has a NUL or half a surrogate pair, written as an escape. Find it with `unstorableIn`. */
+  | "unstorable"
+
+const quote = 0x22
+const backslash = 0x5c
+const letterU = 0x75
+
+const hexDigit = (byte: number): number => {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
+  const lower = byte | 0x20
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
+}
+
+/** The code unit of the four hex digits at `at`; -1 when there are none. */
+const hexAt = (bytes: Uint8Array, at: number): number => {
+  let value = 0
+  for (let index = at; index < at + 4; index += 1) {
+    const digit = hexDigit(bytes[index] ?? 0)
+    if (digit < 0) return -1
+    value = value * 16 + digit
+  }
+  return value
+}
+
+const isHigh = (unit: number) => unit >= 0xd800 && unit <= 0xdbff
+const isLow = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff
+
+/** How many bytes the escape at `at` takes, which is a backslash's place; 0 when a string with it can't be stored. */
+const escapeLength = (bytes: Uint8Array, at: number): number => {
+  if (bytes[at + 1] !== letterU) return 2
+  const unit = hexAt(bytes, at + 2)
+  if (unit === 0 || isLow(unit)) return 0
+  if (!isHigh(unit)) return 2
+  const paired = bytes[at + 6] === backslash && bytes[at + 7] === letterU && isLow(hexAt(bytes, at + 8))
+  return paired ? 12 : 0
+}
+
+/** The flaw of the text, or null. Whoever is told `unstorable` may parse it: it is neither too deep nor too much. */
+export const jsonFlaw = (bytes: Uint8Array): JsonFlaw | null => {
+  let depth = 0
+  let containers = 0
+  let inString = false
+  let flaw: JsonFlaw | null = null
+  for (let index = 0; index < bytes.length; index += 1) {
+    const byte = bytes[index] ?? 0
+    if (inString) {
+      if (byte === quote) inString = false
+      else if (byte === backslash) {
+        const length = escapeLength(bytes, index)
+        if (length === 0) flaw = "unstorable"
+        index += Math.max(length, 2) - 1
+      } else if (byte === 0) flaw = "unstorable"
+    } else if (byte === quote) inString = true
+    else if (byte === 0x5b || byte === 0x7b) {
+      depth += 1
+      containers += 1
+      if (depth > depthMax) return "too_deep"
+      if (containers > containersMax) return "too_many"
+    } else if (byte === 0x5d || byte === 0x7d) depth -= 1
+  }
+  return flaw
+}
+
+/** Whether the database can store the text, and UTF-8 can carry it. */
+export const isStorable = (text: string): boolean => !text.includes("\0") && text.isWellFormed()
+
+/** Where the first string stands that can't be stored: the dotted path of its field; null when there is none. */
+export const unstorableIn = (value: unknown): string | null => {
+  if (typeof value === "string") return isStorable(value) ? null : ""
+  const members = Array.isArray(value) ? [...value.entries()] : isRecord(value) ? Object.entries(value) : []
+  for (const [name, child] of members) {
+    // A name that can't be stored can't be quoted either: the object that has it is named.
+    if (typeof name === "string" && !isStorable(name)) return ""
+    const inside = unstorableIn(child)
+    if (inside !== null) return inside === "" ? String(name) : `${name}.${inside}`
+  }
+  return null
+}
+
+/** Longer names are cut where they are shown. */
+const nameBytesMax = 100
+
+/** The top-level field in which the text nests too deep or holds too much; empty when the whole text is no object. */
+export const flawedField = (bytes: Uint8Array): string => {
+  let depth = 0
+  let containers = 0
+  let name = ""
+  for (let index = 0; index < bytes.length; index += 1) {
+    const byte = bytes[index] ?? 0
+    if (byte === quote) {
+      const from = index + 1
+      for (index = from; index < bytes.length && bytes[index] !== quote; index += 1)
+        if (bytes[index] === backslash) index += 1
+      // Strings of depth 1 are names and values in turn; a value holds no brackets, so the last one before brackets is a name.
+      if (depth === 1) name = new TextDecoder().decode(bytes.subarray(from, Math.min(index, from + nameBytesMax)))
+    } else if (byte === 0x5b || byte === 0x7b) {
+      if (depth === 0 && byte === 0x5b) return ""
+      depth += 1
+      containers += 1
+      if (depth > depthMax || containers > containersMax) return name
+    } else if (byte === 0x5d || byte === 0x7d) depth -= 1
+  }
+  return name
+}
