@@ -13,6 +13,7 @@ import { Health } from "../layers/Health.ts"
 import { newId } from "../layers/Ids.ts"
 import { Ownership } from "../layers/Ownership.ts"
 import { type Admission as Admitted, type NewRun, type RunRow, RunStore } from "../layers/RunStore.ts"
+import { Settings } from "../layers/Settings.ts"
 import type { Used } from "../schema/Capability.ts"
 import { type Detail, problem, type ProblemOf } from "../schema/Errors.ts"
 import type * as Money from "../schema/Money.ts"
@@ -157,6 +158,7 @@ export class Admission extends Context.Service<
       const store = yield* RunStore
       const lanes = yield* Lanes
       const waiters = yield* Waiters
+      const settings = yield* Settings
 
       const watch = Effect.fnUntraced(function* (org_id: string, run_id: string, millis: number) {
         const { answer, told } = yield* waiters.waitFor(
@@ -322,7 +324,7 @@ export class Admission extends Context.Service<
             return yield* enter(request, newRun(request, input, chosen))
           }),
         submitRaw: (request) =>
-          Effect.flatMap(rawRoute(endpoints, actors, breakers, catalog.sandbox, request), (route) =>
+          Effect.flatMap(rawRoute(endpoints, actors, breakers, settings, request), (route) =>
             enter(request, rawRun(request, newId("run"), route))
           ),
         watch

@@ -14,6 +14,7 @@ import { contacts } from "./0012_contacts.ts"
 import { words } from "./0013_words.ts"
 import { segments } from "./0014_segments.ts"
 import { queue } from "./0015_queue.ts"
+import { hold } from "./0020_hold.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -30,5 +31,6 @@ export const migrations = {
   "0012_contacts": contacts,
   "0013_words": words,
   "0014_segments": segments,
-  "0015_queue": queue
+  "0015_queue": queue,
+  "0020_hold": hold
 }
