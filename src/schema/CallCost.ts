@@ -65,27 +65,24 @@ const unitsOf = (driver: CostDriver, counts: ReadonlyArray<bigint>): bigint => {
 
 const decides = "it decides what the call costs"
 
-/** A count of zero might mean no limit to the provider, unless zero is what it takes anyway. An empty list asks for nothing more. */
-const wrongCount = ({ counts, max, default: usual, included }: CostDriver, count: bigint): string | null => {
-  if (max !== undefined && count > BigInt(max)) return `must be at most ${max}`
-  const mayBeZero = counts === "number" ? usual === 0 : usual !== undefined || (included ?? 0) > 0
-  return count === 0n && !mayBeZero ? `must be at least 1: ${decides}` : null
+/** What a caller who gives no count gets; `wrong` where the provider takes no default. */
+const usualCount = ({ default: usual }: CostDriver, at: string, wrong: string, issues: Array<Issue>): bigint => {
+  if (usual === undefined) issues.push({ path: at, message: `${wrong}: ${decides}` })
+  return BigInt(usual ?? 0)
 }
 
-const countFrom = (driver: CostDriver, found: FieldValue, issues: Array<Issue>): bigint => {
-  const usual = BigInt(driver.default ?? 0)
-  if (driver.counts === "presence") return isPresent(found) || (found.value === undefined && usual > 0n) ? 1n : 0n
-  if (found.value === undefined || found.value === null) {
-    if (driver.default === undefined) {
-      issues.push({ path: found.at, message: `is required: ${decides}, and it has no default` })
-    }
-    return usual
+const countFrom = (driver: CostDriver, { value, at, isText }: FieldValue, issues: Array<Issue>): bigint => {
+  const { counts, max, default: usual = 0 } = driver
+  if (counts === "presence") return isPresent({ value, at, isText }) || (value === undefined && usual > 0) ? 1n : 0n
+  if (value === undefined || value === null) return usualCount(driver, at, "is required", issues)
+  const count = countOf(counts, value, isText)
+  if (typeof count === "string") {
+    issues.push({ path: at, message: count })
+    return 0n
   }
-  const count = countOf(driver.counts, found)
-  const wrong = typeof count === "string" ? count : wrongCount(driver, count)
-  if (wrong !== null) issues.push({ path: found.at, message: wrong })
-  if (typeof count === "string") return 0n
-  return count === 0n ? usual : count
+  if (max !== undefined && count > BigInt(max)) issues.push({ path: at, message: `must be at most ${max}: ${decides}` })
+  // To the provider a zero may mean what it takes by default, or no limit at all. An empty list is just that.
+  return count === 0n && counts === "number" ? usualCount(driver, at, "must be at least 1", issues) : count
 }
 
 const shareOfCount = (driver: CostDriver, units: bigint): Share => {
@@ -99,15 +96,15 @@ const shareOfCount = (driver: CostDriver, units: bigint): Share => {
 
 const shareOfValues = (driver: CostDriver, values: ReadonlyArray<unknown>): Share => {
   const given = values.map((value) => value ?? driver.default)
-  const added = given.flatMap((value) => entriesOf(driver.values ?? {}, value))
-  const factors = new Map(given.flatMap((value) => entriesOf(driver.times ?? {}, value).map((one) => [one.key, one])))
+  const added = given.flatMap((value) => entriesOf(driver.values ?? {}, value, Decimal.zero))
+  const multiplied = given.flatMap((value) => entriesOf(driver.times ?? {}, value, Decimal.one))
+  // A choice that is made twice multiplies once.
+  const factors = new Map(multiplied.map(({ key, amount }) => [key, amount]))
   return {
-    adds: Decimal.sum(added.map(({ amount }) => Decimal.parse(amount))),
-    factor: Decimal.product([...factors.values()].map(({ amount }) => Decimal.parse(amount)))
+    adds: Decimal.sum(added.map(({ amount }) => amount)),
+    factor: Decimal.product(factors.values())
   }
 }
-
-const hasTable = (driver: CostDriver) => driver.values !== undefined || driver.times !== undefined
 
 const shareOf = (driver: CostDriver, roots: Roots, reader: FieldReader): Share => {
   if (driver.if !== undefined) {
@@ -115,21 +112,15 @@ const shareOf = (driver: CostDriver, roots: Roots, reader: FieldReader): Share =
     if (!reader.values(root, segments).some(isPresent)) return nothing
   }
   const [root, segments] = located(roots, driver.field)
-  const all = reader.values(root, segments)
+  const found = reader.values(root, segments)
   const { contains } = driver
-  const found = contains === undefined ? all : all.filter(({ value }) => containsOne(value, contains))
-  if (contains !== undefined && found.length === 0) return nothing
-  if (hasTable(driver)) {
-    return shareOfValues(
-      driver,
-      found.map(({ value }) => value)
-    )
+  if (contains !== undefined) {
+    // However many texts contain a word, they count once.
+    return found.some(({ value }) => containsOne(value, contains)) ? shareOfValues(driver, ["*"]) : nothing
   }
+  const values = found.map(({ value }) => value)
+  if (driver.values !== undefined || driver.times !== undefined) return shareOfValues(driver, values)
   const counts = found.map((one) => countFrom(driver, one, reader.issues))
-  if (found.length === 0 && driver.default === undefined && driver.counts !== "presence") {
-    const path = `${root.at}.${segments.slice(0, segments.indexOf("*")).join(".")}`.replace(/\.$/, "")
-    reader.issues.push({ path, message: `must not be empty: ${decides}` })
-  }
   return shareOfCount(driver, unitsOf(driver, counts))
 }
 
@@ -163,6 +154,13 @@ const rootsOf = (
     : [rootOf(input, "input")]
 }
 
+/** The smallest amount of a rate card: what a call of a paid endpoint costs at least, so that none is held for nothing. */
+const leastOf = ({ base, drivers }: CallPrice): Money.MicroUsd => {
+  const amounts = [base, ...drivers.flatMap(({ price, values = {} }) => [price, ...Object.values(values)])]
+  const paid = amounts.map((amount) => Decimal.micros(Decimal.parse(amount ?? "0"))).filter((amount) => amount > 0n)
+  return paid.reduce((least, amount) => Money.min(least, amount), paid[0] ?? Money.zero)
+}
+
 /** A request that passed the endpoint's schemas. */
 export const callCost = (
   endpoint: Pick<Endpoint, "method" | "body_type" | "encoding" | "cost"> & { readonly price?: CallPrice },
@@ -182,7 +180,7 @@ export const callCost = (
       price.drivers.map((driver) => shareOf(driver, one, reader))
     )
   )
-  const estimate = Decimal.micros(Decimal.sum(tasks))
+  const estimate = Money.max(Decimal.micros(Decimal.sum(tasks)), leastOf(price))
   if (estimate > callCostMax && reader.issues.length === 0) {
     const message = `asks for more than $${Money.usd(callCostMax)} worth in one call`
     return { estimate, issues: [{ path: "input", message }] }
@@ -195,9 +193,9 @@ export const ordinaryCost = ({ base, drivers }: CallPrice): Money.MicroUsd | nul
   if (base === null) return null
   const shares = drivers.map((driver): Share => {
     if (driver.if !== undefined || driver.contains !== undefined) return nothing
-    if (hasTable(driver)) return shareOfValues(driver, [undefined])
+    if (driver.values !== undefined || driver.times !== undefined) return shareOfValues(driver, [undefined])
     const count = driver.default ?? (driver.counts === "presence" ? 0 : 1)
     return shareOfCount(driver, unitsOf(driver, [BigInt(count)]))
   })
-  return Decimal.micros(combined(base, shares))
+  return Money.max(Decimal.micros(combined(base, shares)), leastOf({ base, drivers }))
 }

@@ -5,7 +5,7 @@
  * schema lets it through, is refused: a count that we read as nothing could be anything to the provider.
  */
 import type { CostDriver } from "./CostDriver.ts"
-import type { FieldValue } from "./CostField.ts"
+import * as Decimal from "./Decimal.ts"
 import { isRecord } from "./Json.ts"
 
 /** A count, or what is wrong with the value. */
@@ -61,17 +61,17 @@ const ofCharacters = (value: unknown): Count => {
 }
 const lengthOf = (value: unknown): number => (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).length
 
-/** The count of a field that is there. */
-export const countOf = (counts: Exclude<CostDriver["counts"], "presence">, found: FieldValue): Count => {
+/** The count of a value that is there. */
+export const countOf = (counts: Exclude<CostDriver["counts"], "presence">, value: unknown, isText: boolean): Count => {
   switch (counts) {
     case "number":
-      return ofNumber(found.value)
+      return ofNumber(value)
     case "items":
-      return ofItems(found.value, found.isText)
+      return ofItems(value, isText)
     case "addresses":
-      return ofAddresses(found.value)
+      return ofAddresses(value)
     case "characters":
-      return ofCharacters(found.value)
+      return ofCharacters(value)
   }
 }
 
@@ -81,28 +81,42 @@ const plainKey = (text: string): string => {
   return /^\+?\d+(\.\d+)?$/.test(key) ? String(Number(key)) : key
 }
 
-const keysOf = (value: unknown, known: ReadonlyMap<string, string>): ReadonlyArray<string> => {
+const keysOf = (value: unknown, known: ReadonlyMap<string, unknown>): ReadonlyArray<string> => {
   if (value === undefined || value === null) return []
   if (Array.isArray(value)) return value.flatMap((item) => keysOf(item, known))
-  // Of an object in a list of choices its type is the choice.
-  if (isRecord(value)) return [typeof value["type"] === "string" ? plainKey(value["type"]) : "{}"]
-  const key = plainKey(String(value))
-  return known.has(key) || !key.includes(",") ? [key] : key.split(",").map(plainKey)
+  // An object is no choice by itself; another driver looks into it.
+  if (isRecord(value)) return ["{}"]
+  const text = String(value)
+  return known.has(plainKey(text)) || !text.includes(",") ? [text] : text.split(",")
 }
 
 const untrue = new Set(["false", "0", "", "no", "off", "none", "null"])
 
+export interface Choice {
+  readonly key: string
+  readonly amount: Decimal.Decimal
+}
+
 /**
  * What a table of values says of a value: a price or a factor for each choice in it. Providers read `1` or `yes` as true,
- * so where the table knows `true`, so do we.
+ * so where the table knows `true`, so do we. A choice that is only spelled like one of the table costs at least what an
+ * unknown one does: `otherwise`, where the table has no `*`.
  */
 export const entriesOf = (
   table: Readonly<Record<string, string>>,
-  value: unknown
-): ReadonlyArray<{ readonly key: string; readonly amount: string }> => {
-  const known = new Map(Object.entries(table).map(([key, amount]) => [plainKey(key), amount]))
-  return keysOf(value, known).flatMap((key) => {
-    const amount = known.get(key) ?? known.get("*") ?? (untrue.has(key) ? undefined : known.get("true"))
+  value: unknown,
+  otherwise: Decimal.Decimal
+): ReadonlyArray<Choice> => {
+  const known = new Map(Object.entries(table).map(([key, amount]) => [plainKey(key), Decimal.parse(amount)]))
+  const other = known.get("*")
+  return keysOf(value, known).flatMap((text): ReadonlyArray<Choice> => {
+    const key = plainKey(text)
+    const named = known.get(key)
+    if (named !== undefined) {
+      const isExact = Object.hasOwn(table, text)
+      return [{ key, amount: isExact ? named : Decimal.max(named, other ?? otherwise) }]
+    }
+    const amount = other ?? (untrue.has(key) ? undefined : known.get("true"))
     return amount === undefined ? [] : [{ key, amount }]
   })
 }

@@ -80,9 +80,9 @@ export class FieldReader {
     }
     const place = root.placeOf?.(first) ?? `${at}.${first}`
     if (isRecord(value)) return next(this.member(value, first, at), place)
-    // Text in place of an object might be read as JSON by the provider.
-    if (value !== undefined && value !== null && value !== "" && typeof value !== "boolean") {
-      this.issues.push({ path: at, message: "must be an object: it decides what the call costs" })
+    // A provider might read text as the JSON that it is.
+    if (typeof value === "string" && /^\s*[{[]/.test(value)) {
+      this.issues.push({ path: at, message: "must be an object, not text: it decides what the call costs" })
     }
     return next(undefined, place)
   }

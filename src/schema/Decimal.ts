@@ -31,6 +31,11 @@ export const plus = (a: Decimal, b: Decimal): Decimal => {
 
 export const times = (a: Decimal, b: Decimal): Decimal => ({ digits: a.digits * b.digits, scale: a.scale + b.scale })
 
+export const max = (a: Decimal, b: Decimal): Decimal => {
+  const scale = Math.max(a.scale, b.scale)
+  return atScale(a, scale) < atScale(b, scale) ? b : a
+}
+
 export const sum = (terms: Iterable<Decimal>): Decimal => {
   let total = zero
   for (const term of terms) total = plus(total, term)

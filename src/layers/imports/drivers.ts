@@ -65,6 +65,12 @@ export const checkDriver = (driver: Driver, path: string, report: Report) => {
   if (driver.max !== undefined && (driver.default ?? 0) > driver.max) report(`${path}.default`, "is above max")
 }
 
+export const isPriced = (driver: Driver): boolean => effects.some((effect) => driver[effect] !== undefined)
+
+/** Its price is in credits, of which somebody must say what one costs. */
+export const isInCredits = ({ credits, values_credits }: Driver): boolean =>
+  credits !== undefined || values_credits !== undefined
+
 type Prices = Readonly<Record<string, string>>
 
 const mapped = (prices: Prices, change: (amount: string) => string): Prices =>

@@ -11,7 +11,7 @@ import { ordinaryCost } from "../../schema/CallCost.ts"
 import type { CallPrice } from "../../schema/CostDriver.ts"
 import { atPlatformRate, exactAtPlatformRate } from "../../schema/Pricing.ts"
 import { patternFor } from "./patterns.ts"
-import { Amount, checkDriver, Driver, shippedDriver } from "./drivers.ts"
+import { Amount, checkDriver, Driver, isInCredits, isPriced, shippedDriver } from "./drivers.ts"
 import type { Report } from "./fields.ts"
 
 /** Exactly one of `usd`, `credits`, `free` and `unpublished` says what it costs. */
@@ -54,6 +54,11 @@ export const checkRate = (rate: Rate, path: string, report: Report) => {
   }
   for (const [index, driver] of (rate.drivers ?? []).entries()) {
     checkDriver(driver, `${path}.drivers.${index}`, report)
+    if ((rate.free ?? rate.unpublished) === true && isPriced(driver))
+      report(
+        `${path}.drivers.${index}`,
+        `has a price, and the rate says ${rate.free === true ? "free" : "unpublished"}`
+      )
     if (rate.results !== undefined && driver.multiplies === true)
       report(`${path}.results`, "is counted by a driver that multiplies; leave it out")
   }
@@ -68,8 +73,10 @@ export const unpublished = (note: string | null): EndpointCost => ({ model: "unp
 export const free: EndpointCost = { model: "free", estimate: "0.00", note: null }
 
 /** What is multiplied to a call's price before any driver; null where nobody tells. */
-const factorsOf = ({ usd, credits, free, results = 1 }: Rate, credit: string | undefined) => {
+const factorsOf = (rate: Rate, credit: string | undefined): ReadonlyArray<string> | null => {
+  const { usd, credits, free, results = 1, drivers = [] } = rate
   if (free === true) return ["0"]
+  if (credit === undefined && drivers.some(isInCredits)) return null
   if (usd !== undefined) return [usd, String(results)]
   return credits === undefined || credit === undefined ? null : [String(credits), credit, String(results)]
 }
@@ -93,9 +100,11 @@ export const costOf = (rate: Rate | undefined, credit: string | undefined): Endp
   if (unit !== undefined && credit === undefined) {
     return unpublished(sentences(`${unit} per ${each}; the price of a credit is not published.`, rate.note))
   }
+  const factors = factorsOf(rate, credit)
+  if (factors === null) return unpublished(sentences("The price of a credit is not published.", rate.note))
   const price = priceOf(rate, credit)
   // Multiplied before it is rounded, so that a thousand tiny results are not charged a thousand roundings.
-  const flat = atPlatformRate(...(factorsOf(rate, credit) ?? ["0"]))
+  const flat = atPlatformRate(...factors)
   const estimate = price === undefined ? flat : (ordinaryCost(price) ?? flat)
   const said = unit === undefined ? undefined : `${unit} of $${credit} per ${each}.`
   const many = results === "1" ? undefined : `The estimate counts ${results} ${each}s.`
