@@ -1,9 +1,9 @@
 /**
  * Builds the raw-endpoint catalog that the package ships: `bun scripts/ship-catalog.ts <specs folder>`.
  *
- * With `--check` it writes nothing and says whether the shipped packs are what would be built. With `--drivers` it writes
- * nothing either, and prints the fields that look like cost drivers and that no manifest describes, one
- * `provider METHOD /path field` a line.
+ * Fields that look like cost drivers and that no manifest describes stop it: it prints them, one `provider METHOD /path field`
+ * a line, and writes nothing. With `--drivers` it only looks for these. With `--check` it writes nothing and says whether the
+ * shipped packs are what would be built.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -77,8 +77,8 @@ const main = async (args: ReadonlyArray<string>): Promise<number> => {
     return 2
   }
   const built = await Effect.runPromise(build(specs))
-  if (args.includes("--drivers")) {
-    const lines = undescribedLines(built)
+  const lines = undescribedLines(built)
+  if (args.includes("--drivers") || lines.length > 0) {
     for (const line of lines) console.log(line)
     console.error(`${lines.length} fields look like cost drivers and are neither in drivers nor in flat`)
     return lines.length === 0 ? 0 : 1

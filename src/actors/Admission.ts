@@ -13,6 +13,7 @@ import { Health } from "../layers/Health.ts"
 import { newId } from "../layers/Ids.ts"
 import { Ownership } from "../layers/Ownership.ts"
 import { type Admission as Admitted, type NewRun, type RunRow, RunStore } from "../layers/RunStore.ts"
+import { Settings } from "../layers/Settings.ts"
 import { type Detail, problem, type ProblemOf } from "../schema/Errors.ts"
 import type * as Money from "../schema/Money.ts"
 import type { Exclusion, Plan } from "../schema/Plan.ts"
@@ -157,6 +158,7 @@ export class Admission extends Context.Service<
       const store = yield* RunStore
       const lanes = yield* Lanes
       const waiters = yield* Waiters
+      const settings = yield* Settings
 
       const watch = Effect.fnUntraced(function* (org_id: string, run_id: string, millis: number) {
         const { answer, told } = yield* waiters.waitFor(
@@ -325,7 +327,7 @@ export class Admission extends Context.Service<
           }),
         submitRaw: (request) =>
           Effect.gen(function* () {
-            const route = yield* rawRoute(endpoints, actors, breakers, catalog.sandbox, request)
+            const route = yield* rawRoute(endpoints, actors, breakers, settings, request)
             if (!catalog.sandbox) yield* ownedByRaw(ownership, route.provider.slug, route.endpoint, request)
             return yield* enter(request, rawRun(request, newId("run"), route))
           }),

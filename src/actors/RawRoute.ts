@@ -9,6 +9,7 @@ import type { ActorInput } from "../layers/CatalogStore.ts"
 import { compileEndpoint } from "../layers/EndpointInput.ts"
 import type { Endpoints, Lookup, RawProvider } from "../layers/Endpoints.ts"
 import type { NewRun } from "../layers/RunStore.ts"
+import type { SettingsShape } from "../layers/Settings.ts"
 import type { Endpoint } from "../schema/Endpoint.ts"
 import { problem, type ProblemOf } from "../schema/Errors.ts"
 import * as Money from "../schema/Money.ts"
@@ -34,7 +35,7 @@ const whole = (endpoint: Endpoint, loaded: ActorInput | null): Endpoint => {
   if (loaded === null) return endpoint
   const before = completed.get(loaded)
   // An import may have changed what else the catalog says of the actor.
-  if (before !== undefined && before.cost === endpoint.cost) return before
+  if (before !== undefined && before.cost === endpoint.cost && before.price === endpoint.price) return before
   const made = { ...endpoint, body: loaded.body }
   completed.set(loaded, made)
   return made
@@ -97,13 +98,13 @@ export const rawRoute = (
   endpoints: Endpoints["Service"],
   actors: Actors["Service"],
   breakers: Breakers["Service"],
-  sandbox: boolean,
+  { mode, rawMinCap }: Pick<SettingsShape, "mode" | "rawMinCap">,
   request: EndpointRequest
 ): Effect.Effect<RawRoute, EndpointProblem> =>
   Effect.gen(function* () {
     const lookup = endpoints.find(request.provider, request.endpoint, request.method)
     const { provider, endpoint } = yield* foundEndpoint(lookup, request)
-    if (!sandbox && provider.status !== "live") {
+    if (mode !== "sandbox" && provider.status !== "live") {
       return yield* Effect.fail(
         problem(
           "provider_not_available",
@@ -122,7 +123,10 @@ export const rawRoute = (
       )
     }
     const known = whole(endpoint, yield* actors.input(provider.slug, endpoint, false))
-    const decision = planRaw(known, provider.free, checksOf(provider, known), request, request.max_cost)
+    const decision = planRaw(known, provider.free, checksOf(provider, known), request, {
+      max_cost: request.max_cost,
+      unpricedMin: rawMinCap
+    })
     if (decision._tag === "Refused") {
       const first = decision.issues[0]
       return yield* Effect.fail(problem("invalid_request", `${first?.path} ${first?.message}`, decision.issues))

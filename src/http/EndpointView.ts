@@ -6,7 +6,9 @@ import type { Health } from "../layers/Health.ts"
 import { reachable } from "../schema/Definitions.ts"
 import type { Endpoint } from "../schema/Endpoint.ts"
 import * as Money from "../schema/Money.ts"
-import { holdOf } from "../schema/RawPlan.ts"
+import type { CostDriver } from "../schema/CostDriver.ts"
+import { driverSentence } from "../schema/CostWords.ts"
+import { holdOf, rateCardOf } from "../schema/RawHold.ts"
 import { costView, endpointHealth, quoted } from "./CatalogView.ts"
 
 const decodeObject = Schema.decodeUnknownSync(Schema.JsonObject)
@@ -43,11 +45,30 @@ const cliOf = (raw: RawProvider, endpoint: Endpoint, example: Example, several: 
   return words.join(" ")
 }
 
+/** What the example would hold. An example that can't be counted shows the hold of an ordinary call. */
+const exampleHold = (raw: RawProvider, endpoint: Endpoint, { path = {}, query = {}, input }: Example) => {
+  const { card, issues } = rateCardOf(endpoint, raw.free, { path, query, input })
+  const { estimate } = endpoint.cost
+  const ordinary = estimate === null ? null : { estimate: Money.dollars(estimate) }
+  return holdOf(endpoint, issues.length === 0 ? card : ordinary, null)
+}
+
+const fieldsIn = (drivers: ReadonlyArray<CostDriver>) =>
+  [...new Set(drivers.map(({ field }) => (field === "." ? "the number of items in input" : field)))].join(", ")
+
+const costOf = (endpoint: Endpoint) => {
+  const { price } = endpoint
+  if (price === undefined) return costView(endpoint)
+  const drivers = price.drivers.map((driver) => ({ ...driver, description: driverSentence(driver) }))
+  return { ...costView(endpoint), base: price.base, drivers }
+}
+
 const hintsOf = (
   raw: RawProvider,
   endpoint: Endpoint,
   wrapped_by: ReadonlyArray<string>,
   loaded: ActorInput | null,
+  rawMinCap: Money.MicroUsd,
   scenarios: string | null
 ) => [
   ...(wrapped_by.length === 0
@@ -69,9 +90,17 @@ const hintsOf = (
     : []),
   ...(endpoint.cost.model === "unpublished" && !raw.free
     ? [
-        "Its rates are not published: a run holds $1.00 unless routing.max_cost lowers it, and is charged what the provider reports, or the whole hold when it reports nothing."
+        `Its rates are not published: a run holds $1.00 unless routing.max_cost lowers it (to ${Money.usd(rawMinCap)} at least), and is charged what the provider reports, or the whole hold when it reports nothing.`
       ]
     : []),
+  ...(endpoint.price === undefined
+    ? []
+    : [
+        `What a call costs follows its input; cost.drivers says how. To bound it, set ${fieldsIn(endpoint.price.drivers)}.`
+      ]),
+  ...(endpoint.cost.model === "unpublished" || endpoint.body_type === "actor_input" || raw.free
+    ? []
+    : ["A run holds one and a half times its estimate. A routing.max_cost below the estimate is refused."]),
   "A raw run is one call: no other provider is tried, and it is charged when the provider answers with success.",
   ...(scenarios === null ? [] : [scenarios])
 ]
@@ -82,6 +111,7 @@ export const endpointInspection = (
   snapshot: Snapshot,
   health: Health["Service"],
   loaded: ActorInput | null,
+  rawMinCap: Money.MicroUsd,
   scenarios: string | null
 ) => {
   const definitions = raw.document?.definitions ?? {}
@@ -89,7 +119,7 @@ export const endpointInspection = (
   const example = exampleOf(endpoint, loaded)
   const wrapped_by = snapshot.wrappedBy(raw.slug, endpoint)
   const body = endpoint.body ?? loaded?.body ?? null
-  const max_cost = Money.usd(holdOf(endpoint, raw.free, null))
+  const max_cost = Money.usd(exampleHold(raw, endpoint, example))
   return {
     provider: raw.slug,
     endpoint: endpoint.path,
@@ -111,10 +141,10 @@ export const endpointInspection = (
       ...example,
       routing: { max_cost }
     },
-    cost: costView(endpoint),
+    cost: costOf(endpoint),
     health: endpointHealth(health, raw, endpoint),
     wrapped_by,
     run: { cli: cliOf(raw, endpoint, example, several, max_cost) },
-    hints: hintsOf(raw, endpoint, wrapped_by, loaded, scenarios)
+    hints: hintsOf(raw, endpoint, wrapped_by, loaded, rawMinCap, scenarios)
   }
 }

@@ -12,6 +12,7 @@ import { CatalogStore } from "./CatalogStore.ts"
 import { readAddress, withoutQuery } from "./Downloads.ts"
 import { shipped } from "./Endpoints.ts"
 import { type CatalogDiff, diff, type Retired } from "./imports/diff.ts"
+import { withCountedRates } from "./imports/countedRates.ts"
 import { ImportFailed, type ImportOptions, type SourceText, sourceBytesMax } from "./imports/Import.ts"
 import { importManifest } from "./imports/manifest.ts"
 import { readManifest } from "./imports/manifestFormat.ts"
@@ -143,7 +144,7 @@ export class CatalogImports extends Context.Service<
         if (request.location === marketplace) return yield* compare(yield* actors.store)
         const source = yield* read(request.location)
         const imported = isManifest(source) ? yield* manifestOf(request, source) : yield* openApiOf(request, source)
-        return yield* compare(imported)
+        return yield* compare(withCountedRates(imported))
       })
 
       const apply = Effect.fnUntraced(function* ({ imported, diff: changes, expected }: ImportPlan) {

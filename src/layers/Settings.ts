@@ -77,6 +77,8 @@ export interface SettingsShape {
   readonly stripe: StripeAccount | null
   /** The most that automatic top-ups may charge one organization in 24 hours. */
   readonly autoTopupDailyMax: MicroUsd
+  /** The smallest cap of a raw call whose provider publishes no rates. */
+  readonly rawMinCap: MicroUsd
   /** Seconds between two looks at what the payment processor knows and we don't. */
   readonly reconcileSeconds: number
   /** Name servers for proofs of sending domains, as `ip` or `ip:port`; empty: the system's. */
@@ -159,6 +161,15 @@ const referralOf = (read: ReturnType<typeof reader>): Terms => {
     share_bps: share_bps ?? 0,
     months: read.int("RUNGATE_REFERRAL_MONTHS", 12, 0, 120)
   }
+}
+
+/** Above it no cap would lower the hold of a call without published rates. */
+const rawMinCapMost = dollars("1.00")
+
+const rawMinCapOf = (read: ReturnType<typeof reader>): MicroUsd => {
+  const least = read.usd("RUNGATE_RAW_MIN_CAP", "0.10")
+  if (least > rawMinCapMost) read.problems.push("RUNGATE_RAW_MIN_CAP must be at most 1.00")
+  return least
 }
 
 const secret = (text: string | null | undefined) => (text === null || text === undefined ? null : Redacted.make(text))
@@ -287,6 +298,7 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
       accounts: accountsOf(environment, read),
       stripe: mode === "sandbox" ? null : stripeOf(read),
       autoTopupDailyMax: read.usd("RUNGATE_AUTO_TOPUP_DAILY_MAX", "500.00"),
+      rawMinCap: rawMinCapOf(read),
       retentionDays: read.int("RUNGATE_RETENTION_DAYS", 0, 0, 36_500),
       reconcileSeconds: read.int("RUNGATE_RECONCILE_SECONDS", 60, 1, 86_400),
       dnsServers: dnsServersOf(read),

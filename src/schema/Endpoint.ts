@@ -5,6 +5,7 @@
  * Schemas are JSON Schema draft 2020-12; they may refer to the document's `definitions` as `#/$defs/<name>`.
  */
 import { Schema } from "effect"
+import { CallPrice } from "./CostDriver.ts"
 
 export const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 export type Method = (typeof methods)[number]
@@ -79,6 +80,8 @@ export const Endpoint = Schema.Struct({
     input: Schema.optionalKey(Schema.Json)
   }),
   cost: EndpointCost,
+  /** How the price follows the input, where it does. */
+  price: Schema.optionalKey(CallPrice),
   /** The provider refuses a cost cap below this many USD; null when it has no such minimum. */
   cap_min: Schema.NullOr(Schema.String),
   /** The call does something in the world: one whose outcome is unknown is never repeated. */

@@ -9,7 +9,7 @@ const opening = new Set([0x7b, 0x5b])
 const closing = new Set([0x7d, 0x5d])
 
 /** The end of the string that begins at `at`. */
-const stringEnd = (text: string, at: number): number => {
+export const stringEnd = (text: string, at: number): number => {
   for (let next = at + 1; next < text.length; next += 1) {
     const code = text.charCodeAt(next)
     if (code === backslash) next += 1

@@ -3,6 +3,7 @@
  *
  * Every charge is bounded by `priceMax` of the same input, so a hold taken before the call always covers it.
  */
+import * as Decimal from "./Decimal.ts"
 import * as Money from "./Money.ts"
 
 /** How an offer is priced. Units: microdollars per call, per result, per call on one platform. */
@@ -122,20 +123,16 @@ const platformRate = { numerator: 6n, denominator: 5n }
 const scaled = (amount: Money.MicroUsd, rate: { numerator: bigint; denominator: bigint }): Money.MicroUsd =>
   Money.MicroUsd((amount * rate.numerator + rate.denominator - 1n) / rate.denominator)
 
-/**
- * What the platform charges for the product of these decimals (a price and how many of it), rounded up once, to a
- * microdollar.
- */
-export const atPlatformRate = (...factors: ReadonlyArray<string>): Money.MicroUsd => {
-  let digits = 1_000_000n * platformRate.numerator
-  let divisor = platformRate.denominator
-  for (const factor of factors) {
-    const [whole = "0", fraction = ""] = factor.split(".")
-    digits *= BigInt(whole + fraction)
-    divisor *= 10n ** BigInt(fraction.length)
-  }
-  return Money.MicroUsd((digits + divisor - 1n) / divisor)
-}
+/** The same rate as a decimal. */
+const platformDecimal = Decimal.parse("1.2")
+
+const priced = (factors: ReadonlyArray<string>) => Decimal.product([platformDecimal, ...factors.map(Decimal.parse)])
+
+/** What the platform charges for the product of these decimals (a price and how many of it), exactly. */
+export const exactAtPlatformRate = (...factors: ReadonlyArray<string>): string => Decimal.text(priced(factors))
+
+/** The same, rounded up once, to a microdollar. */
+export const atPlatformRate = (...factors: ReadonlyArray<string>): Money.MicroUsd => Decimal.micros(priced(factors))
 
 const capped = (amount: Money.MicroUsd, max_cost: Money.MicroUsd | null): Money.MicroUsd =>
   max_cost === null ? amount : Money.min(amount, max_cost)

@@ -5,11 +5,13 @@
  * vanish from it is refused. A caller sets neither headers nor host.
  */
 import { Schema } from "effect"
+import type { CallInput } from "./CallCost.ts"
 import type { Issue } from "./Contract.ts"
 import { bodyTypes, type Endpoint, EndpointResources, methods } from "./Endpoint.ts"
 import { isRecord } from "./Json.ts"
 import * as Money from "./Money.ts"
-import { type RateCard, rawHold } from "./Pricing.ts"
+import { doubledName } from "./JsonNames.ts"
+import { capIssue, holdOf, rateCardOf } from "./RawHold.ts"
 
 export const RawPlan = Schema.Struct({
   method: Schema.Literals(methods),
@@ -32,10 +34,15 @@ export const RawPlan = Schema.Struct({
 })
 export type RawPlan = typeof RawPlan.Type
 
-export interface RawRequest {
-  readonly path: Readonly<Record<string, unknown>>
-  readonly query: Readonly<Record<string, unknown>>
-  readonly input: unknown
+export interface RawRequest extends CallInput {
+  /** The input as it was written, which is what leaves. */
+  readonly input_text?: string
+}
+
+/** What the caller allows, and the least that the operator takes where nobody knows what a call costs. */
+export interface Cap {
+  readonly max_cost: Money.MicroUsd | null
+  readonly unpricedMin: Money.MicroUsd
 }
 
 /** Longer than any identifier, shorter than any server's limit for a request line. */
@@ -124,26 +131,12 @@ const bodyIssues = (endpoint: Endpoint, input: unknown, checks: Checks): Readonl
   return [{ path: "input", message: "must be {}: this endpoint takes no body; put parameters into query" }]
 }
 
-/** An array of tasks is as many calls in one. */
-export const tasksOf = (endpoint: Endpoint, input: unknown): number =>
-  endpoint.body_type === "task" && Array.isArray(input) ? Math.max(1, input.length) : 1
+const unknownCost = { card: null, issues: [] }
 
-export const rateCardOf = (endpoint: Endpoint, free: boolean, tasks: number): RateCard | null =>
-  free
-    ? { estimate: Money.zero }
-    : endpoint.cost.estimate === null
-      ? null
-      : { estimate: Money.times(Money.dollars(endpoint.cost.estimate), tasks) }
-
-/** The hold of a call, which is the cap that an actor gets: never below the least that it takes. */
-export const holdOf = (
-  endpoint: Endpoint,
-  free: boolean,
-  max_cost: Money.MicroUsd | null,
-  tasks = 1
-): Money.MicroUsd => {
-  const hold = rawHold(rateCardOf(endpoint, free, tasks), max_cost)
-  return endpoint.cap_min === null ? hold : Money.max(hold, Money.dollars(endpoint.cap_min))
+/** Of two members of one name we count the last; the provider, which gets the text, may count the first. */
+const doubledIssues = ({ method, price }: Endpoint, { input_text }: RawRequest): ReadonlyArray<Issue> => {
+  const doubled = price === undefined || method === "GET" || input_text === undefined ? null : doubledName(input_text)
+  return doubled === null ? [] : [{ path: `input.${doubled}`, message: "must not be given twice in one object" }]
 }
 
 export type RawDecision =
@@ -156,7 +149,7 @@ export const planRaw = (
   free: boolean,
   checks: Checks,
   asked: RawRequest,
-  max_cost: Money.MicroUsd | null
+  { max_cost, unpricedMin }: Cap
 ): RawDecision => {
   const isGet = endpoint.method === "GET"
   const issues: Array<Issue> = []
@@ -176,16 +169,13 @@ export const planRaw = (
     ...pairs("query", asked.query, issues),
     ...(isGet && isRecord(asked.input) ? pairs("input", asked.input, issues) : [])
   ]
-  const tasks = tasksOf(endpoint, asked.input)
-  const hold = holdOf(endpoint, free, max_cost, tasks)
-  if (max_cost !== null && endpoint.cap_min !== null && max_cost < Money.dollars(endpoint.cap_min)) {
-    issues.push({
-      path: "routing.max_cost",
-      message: `must be at least ${endpoint.cap_min}: the actor refuses a lower cap`
-    })
-  }
+  // Only a request that fits the schemas can be counted.
+  const { card, issues: uncounted } = issues.length > 0 ? unknownCost : rateCardOf(endpoint, free, asked)
+  issues.push(...uncounted, ...doubledIssues(endpoint, asked))
+  const cap = issues.length > 0 ? null : capIssue(endpoint, card, max_cost, unpricedMin)
+  if (cap !== null) issues.push(cap)
   if (issues.length > 0) return { _tag: "Refused", issues: unique(issues) }
-  const card = rateCardOf(endpoint, free, tasks)
+  const hold = holdOf(endpoint, card, max_cost)
   return {
     _tag: "Planned",
     hold,

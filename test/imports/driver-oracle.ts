@@ -6,9 +6,10 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
+import type { Driver } from "../../src/layers/imports/drivers.ts"
 import { readManifest } from "../../src/layers/imports/manifestFormat.ts"
 import { patternFor } from "../../src/layers/imports/patterns.ts"
-import type { Driver, Rate, Rates } from "../../src/layers/imports/rates.ts"
+import type { Rate, Rates } from "../../src/layers/imports/rates.ts"
 
 const folder = join(import.meta.dir, "..", "..", "src", "layers", "imports", "manifests")
 const read = (name: string) => Effect.runSync(readManifest({ name, text: readFileSync(join(folder, name), "utf8") }))

@@ -32,7 +32,7 @@ ${fields.replace(/^/gm, "    ")}`
 
 const costOf = (rates: string, rate = "") => {
   const { document, warnings } = imported(`${find(rate)}\n${rates}`)
-  return { cost: document.endpoints[0]?.cost, warnings }
+  return { cost: document.endpoints[0]?.cost, price: document.endpoints[0]?.price, warnings }
 }
 
 describe("the shorthand", () => {
@@ -189,6 +189,26 @@ describe("a manifest is refused", () => {
       find("body: { a: integer! }\nexample: { input: { a: x } }"),
       [/^POST \/find: example\.input\.a: must be integer/]
     ],
+    [
+      "for a driver that contradicts itself or its rate",
+      find(
+        [
+          'rate: { model: per_result, usd: "1", results: 5, drivers: [',
+          '{ field: a, usd: "1", multiplies: true }, { field: b }, { field: c, usd: "1", default: 9, max: 5 }] }'
+        ].join("")
+      ),
+      [
+        /drivers\.0: must have one of .*, not usd and multiplies/,
+        /rate\.results: is counted by a driver that multiplies/,
+        /drivers\.1: must have one of .*, or max; a field that changes nothing belongs into flat/,
+        /drivers\.2\.default: is above max/
+      ]
+    ],
+    [
+      "for a priced driver of a free endpoint",
+      find('rate: { free: true, drivers: [{ field: a, usd: "1" }] }'),
+      [/drivers\.0: has a price, and the rate says free/]
+    ],
     ["for a schema that does not compile", find("body_schema: { type: strng }"), [/^POST \/find: input: /]],
     ["for a reference to nothing", find('body: { a: { $ref: "#/$defs/nope" } }'), [/^POST \/find: input: .*nope/]]
   ]
@@ -237,6 +257,31 @@ describe("rates", () => {
       estimate: null,
       note: "2 credits per call; the price of a credit is not published."
     })
+  })
+
+  test("of drivers are exact, with the platform's rate, and the estimate is an ordinary call's", () => {
+    const credit = 'rates: { credit: "0.0245" }'
+    const rate = (drivers: string) => `rate: { credits: "0.5", drivers: [${drivers}] }`
+    const found = costOf(credit, rate('{ field: limit, credits: "0.001", per: 7, included: 3, default: 10 }'))
+    expect(found.price).toEqual({
+      base: "0.0147",
+      drivers: [{ field: "limit", counts: "number", price: "0.0000294", per: 7, included: 3, default: 10 }]
+    })
+    // 0.0147 and one begun seven.
+    expect(found.cost?.estimate).toBe("0.01473")
+    const table = '{ field: mode, values_usd: { fast: "0.01", "*": "0.02" } }, { field: size, times: { large: "1.5" } }'
+    expect(costOf(credit, rate(table)).price?.drivers).toEqual([
+      { field: "mode", counts: "number", values: { fast: "0.012", "*": "0.024" } },
+      { field: "size", counts: "number", times: { large: "1.5" } }
+    ])
+    expect(costOf(credit, rate("{ field: limit, multiplies: true }")).cost?.estimate).toBe("0.0147")
+    expect(costOf(credit, rate("{ field: limit, multiplies: true, default: 20 }")).cost?.estimate).toBe("0.294")
+  })
+
+  test("of drivers in credits of an unknown price are unpublished, and still bound a request", () => {
+    const found = costOf("", 'rate: { usd: "0.01", drivers: [{ field: limit, credits: "1", max: 5 }] }')
+    expect(found.cost).toMatchObject({ model: "unpublished", estimate: null })
+    expect(found.price).toMatchObject({ base: null, drivers: [{ field: "limit", max: 5 }] })
   })
 
   test("an exact key wins, then the longest pattern, then the default", () => {

@@ -56,7 +56,7 @@ describe("the providers' own documents", () => {
         name === "hunter" ? readdirSync(join(specs, name)).map((file) => read(join(name, file))) : [read(name)]
       const body_type = name.startsWith("dataforseo") ? "task" : "json"
       const began = performance.now()
-      const { document, warnings } = await load(texts, { body_type })
+      const { document, warnings, undescribed } = await load(texts, { body_type })
       const millis = Math.round(performance.now() - began)
       expect(document.endpoints.length).toBe(operations)
       expect(warnings.length).toBeLessThanOrEqual(warningsMax)
@@ -66,7 +66,7 @@ describe("the providers' own documents", () => {
       expect(order).toEqual([...order].sort((a, b) => (a < b ? -1 : 1)))
       // What is stored is what is read.
       expect(Schema.decodeUnknownSync(ProviderDocument)(JSON.parse(JSON.stringify(document)))).toEqual(document)
-      expect(Bun.deepEquals(await load(texts, { body_type }), { document, warnings }, true)).toBe(true)
+      expect(Bun.deepEquals(await load(texts, { body_type }), { document, warnings, undescribed }, true)).toBe(true)
 
       const bodies = document.endpoints.flatMap((one) => [one.path_params, one.query_params, one.body])
       expect(Object.keys(reachable(document.definitions, bodies))).toEqual(Object.keys(document.definitions))

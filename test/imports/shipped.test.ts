@@ -9,12 +9,14 @@ import { unpack } from "../../src/layers/imports/pack.ts"
 import { providers } from "../../src/layers/providers/index.ts"
 import { reachable } from "../../src/schema/Definitions.ts"
 import { type Endpoint, endpointKey, type ProviderDocument } from "../../src/schema/Endpoint.ts"
+import { dollars } from "../../src/schema/Money.ts"
 import { planRaw } from "../../src/schema/RawPlan.ts"
 
 const specs = join(import.meta.dir, "..", "..", "..", "shared", "specs")
 const built = await Effect.runPromise(build(specs))
 const documents = built.map(({ document }) => document)
 
+const uncapped = { max_cost: null, unpricedMin: dollars("0.10") }
 const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false })
 addFormats(ajv)
 
@@ -60,7 +62,7 @@ describe("the shipped catalog", () => {
       for (const endpoint of document.endpoints) {
         const { path = {}, query = {}, input = {} } = endpoint.example
         const checks = compileEndpoint(endpoint, document.definitions)
-        const decision = planRaw(endpoint, false, checks, { path, query, input }, null)
+        const decision = planRaw(endpoint, false, checks, { path, query, input }, uncapped)
         if (decision._tag === "Refused") refused.push([provider, endpointKey(endpoint), decision.issues])
       }
     }

@@ -59,6 +59,65 @@ const take = (location: string, provider: string) =>
   imports((service) => Effect.tap(service.prepare(request(location, provider)), (plan) => service.apply(plan)))
 const stored = (provider: string) => runtime.runPromise(Effect.flatMap(CatalogStore, (store) => store.load([provider])))
 
+const priced = (rate: string) => `
+provider: rated
+title: Rated
+endpoints:
+  - method: POST
+    path: /crawl
+    title: Crawl
+    description: Crawls.
+    body: { url: "string!", limit: integer }
+    rate: ${rate}
+`
+
+describe("rates of an operator", () => {
+  test("that ignore a field which may change the price are not used, and the import says which", async () => {
+    const plan = await take(put("flat.yaml", priced('{ usd: "0.01", note: Per page. }')), "rated")
+    expect(plan.imported.document.endpoints[0]?.cost).toEqual({
+      model: "unpublished",
+      estimate: null,
+      note: "Per page."
+    })
+    expect(plan.imported.warnings).toEqual([
+      {
+        where: "POST /crawl",
+        message: "its rate is not used: limit may change the price; name each in the rate's drivers, or in flat"
+      }
+    ])
+  })
+
+  test("that name it are, and are stored with the endpoint", async () => {
+    const rate = '{ usd: "0", drivers: [{ field: limit, usd: "0.0000001", per: 2, default: 10, max: 50 }] }'
+    const plan = await take(put("drivers.yaml", priced(rate)), "rated")
+    expect(plan.imported.warnings).toEqual([])
+    const [found] = await stored("rated")
+    expect(found?.document.endpoints[0]).toMatchObject({
+      cost: { model: "per_call", estimate: "0.000001" },
+      price: {
+        base: "0",
+        drivers: [{ field: "limit", counts: "number", price: "0.00000012", per: 2, default: 10, max: 50 }]
+      }
+    })
+    const again = await take(join(folder, "drivers.yaml"), "rated")
+    expect(again.diff.unchanged).toBe(1)
+    const dearer = await take(put("dearer.yaml", priced(rate.replace("0.0000001", "0.0000002"))), "rated")
+    expect(dearer.diff.changed).toEqual(["POST /crawl"])
+  })
+
+  test("of none: an OpenAPI document says in one sentence that runs hold $1.00", async () => {
+    const parameters = [{ name: "limit", in: "query", schema: { type: "integer" } }]
+    const document = openapi({
+      "/one": { get: { ...operation("One"), parameters } },
+      "/two": { get: operation("Two") }
+    })
+    const { imported } = await take(put("limits.json", document), "rated")
+    expect(imported.warnings.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^1 endpoints without rates .*\(GET \/one\): a run of them holds \$1\.00/)
+    ])
+  })
+})
+
 describe("an import", () => {
   test("says what is added, changed and removed, keeps what is gone, and is repeatable", async () => {
     const first = await take(

@@ -204,11 +204,11 @@ describe("T38 provider.cost_lies", () => {
   })
 
   test.each([
-    ["5", "0.001"],
-    ["null", "0.001"],
+    ["5", "0.003"],
+    ["null", "0.0024"],
     ["0.0005", "0.0006"]
-  ])("cost %s under a cap of 0.001 charges %s", async (cost, charged) => {
-    const capped = { input: task, routing: { max_cost: "0.001" } }
+  ])("cost %s under a cap of 0.003 charges %s", async (cost, charged) => {
+    const capped = { input: task, routing: { max_cost: "0.003" } }
     const { body } = await ask("dataforseo", serp, capped, { status: 200, body: said(cost) })
     expect(body.billing.charged).toBe(charged)
   })

@@ -1,7 +1,9 @@
 /**
- * T07: a raw endpoint without published rates must hold something all the same: $1.00, or the caller's cap when it is lower.
+ * T07: a raw run holds what its rate card says with headroom, or $1.00 without one; a cap lowers the hold, and a cap below
+ * the estimate is refused. Nothing is held only where the rate card says $0.
  *
- * The rule is checked as a property, and each class of it once through admission, the wallet's turn and the ledger.
+ * The rule is checked as a property, each class of it once through admission, the wallet's turn and the ledger, and once
+ * against a process that computes a hold wrongly.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { Effect, Layer, ManagedRuntime } from "effect"
@@ -17,8 +19,11 @@ import { newId } from "../../src/layers/Ids.ts"
 import { MailStore } from "../../src/layers/MailStore.ts"
 import { RunStore } from "../../src/layers/RunStore.ts"
 import { Settings } from "../../src/layers/Settings.ts"
-import { dollars, MicroUsd } from "../../src/schema/Money.ts"
+import { dollars, MicroUsd, usd } from "../../src/schema/Money.ts"
+import type { Endpoint } from "../../src/schema/Endpoint.ts"
 import { rawCharge, rawHold } from "../../src/schema/Pricing.ts"
+import { type Checks, planRaw } from "../../src/schema/RawPlan.ts"
+import { endpointOf } from "../documents.ts"
 import { figures } from "../app.ts"
 import { preparedDatabase } from "../postgres.ts"
 
@@ -38,6 +43,71 @@ test("the hold is the rate card with headroom or $1.00, the cap lowers it, and t
       const charge = rawCharge(card, measured, hold)
       expect(charge >= 0n && charge <= hold).toBe(true)
       if (measured === 0n) expect(charge).toBe(MicroUsd(0n))
+    }),
+    { numRuns: 2_000 }
+  )
+})
+
+const open: Checks = { path: () => [], query: () => [], input: () => [] }
+const unpricedMin = dollars("0.10")
+const priced = (estimate: MicroUsd | null, change: Partial<Endpoint> = {}) =>
+  endpointOf({
+    path: "/anything",
+    method: "POST",
+    body: {},
+    cost: {
+      model: estimate === null ? "unpublished" : "per_call",
+      estimate: estimate === null ? null : usd(estimate),
+      note: null
+    },
+    ...change
+  })
+const decisionOf = (one: Endpoint, max_cost: MicroUsd | null, free = false) =>
+  planRaw(one, free, open, { path: {}, query: {}, input: {} }, { max_cost, unpricedMin })
+
+test("T07 a call that may leave holds at least its estimate, whatever cap the caller gives", () => {
+  const seen = { planned: 0, refused: 0 }
+  const near = fc.tuple(amount, fc.bigInt({ min: -2n, max: 2n }))
+  fc.assert(
+    fc.property(fc.option(near, { nil: null }), fc.option(amount, { nil: null }), fc.boolean(), (card, cap, close) => {
+      const estimate = card === null ? null : card[0]
+      // Half of the caps stand right at the border.
+      const border = estimate ?? unpricedMin
+      const max_cost = close ? MicroUsd(border + (card?.[1] ?? 0n) < 0n ? 0n : border + (card?.[1] ?? 0n)) : cap
+      const decision = decisionOf(priced(estimate), max_cost)
+      const tooLow = max_cost !== null && max_cost < border
+      expect(decision._tag).toBe(tooLow ? "Refused" : "Planned")
+      if (decision._tag === "Refused") {
+        seen.refused += 1
+        expect(decision.issues.map((issue) => issue.path)).toEqual(["routing.max_cost"])
+        // The refusal names a cap that will do.
+        const named = /at least (\d+\.\d+)/.exec(decision.issues[0]?.message ?? "")?.[1] ?? ""
+        expect(decisionOf(priced(estimate), dollars(named))._tag).toBe("Planned")
+        return
+      }
+      seen.planned += 1
+      expect(decision.hold >= (estimate ?? 1n)).toBe(true)
+      expect(decision.hold === 0n).toBe(estimate === 0n)
+    }),
+    { numRuns: 2_000 }
+  )
+  expect(seen.planned * seen.refused).toBeGreaterThan(0)
+  figures("T07 hold.at_least_estimate", seen)
+})
+
+test("T08 raw: the charge of an honest provider is never clipped, at the default hold and at the smallest cap", () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 10n ** 10n }), fc.bigInt({ min: 0n, max: 100n }), (documented, share) => {
+      // The rate card is the documented cost at the platform's rate, rounded up.
+      const estimate = MicroUsd((documented * 6n + 4n) / 5n)
+      const honest = MicroUsd((documented * share) / 100n)
+      const asked = (honest * 6n + 4n) / 5n
+      for (const cap of [null, estimate]) {
+        const decision = decisionOf(priced(estimate), cap)
+        if (decision._tag === "Refused") return expect.unreachable(JSON.stringify(decision.issues))
+        expect(rawCharge({ estimate }, honest, decision.hold)).toBe(MicroUsd(asked))
+        expect(rawCharge({ estimate }, null, decision.hold)).toBe(estimate)
+      }
     }),
     { numRuns: 2_000 }
   )
@@ -86,18 +156,23 @@ test("T07 hold.unpriced_raw: each class holds on the ledger what the rule says",
         result: null
       })
       yield* wallet.turn(lane)
+      const two = priced(dollars("0.02"))
       const classes = [
-        ["no rates", rawHold(null, null), 1_000_000n],
-        ["no rates, cap below", rawHold(null, dollars("0.25")), 250_000n],
-        ["no rates, cap above", rawHold(null, dollars("5.00")), 1_000_000n],
-        ["rate card", rawHold({ estimate: dollars("0.02") }, null), 30_000n],
-        ["rate card, cap below", rawHold({ estimate: dollars("0.02") }, dollars("0.01")), 10_000n],
-        ["free", rawHold({ estimate: dollars("0.00") }, null), 0n]
+        ["no rates", priced(null), null, 1_000_000n],
+        ["no rates, cap below", priced(null), "0.25", 250_000n],
+        ["no rates, the smallest cap", priced(null), "0.10", 100_000n],
+        ["no rates, cap above", priced(null), "5.00", 1_000_000n],
+        ["rate card", two, null, 30_000n],
+        ["rate card, cap below the headroom", two, "0.025", 25_000n],
+        ["rate card, cap at the estimate", two, "0.02", 20_000n],
+        ["actor, the cap is the marketplace's", { ...two, body_type: "actor_input" as const }, "0.02", 20_000n],
+        ["free", priced(dollars("0.00")), null, 0n],
+        ["free, cap of nothing", priced(dollars("0.00")), "0.00", 0n]
       ] as const
       const held: Record<string, string> = {}
-      for (const [name, hold, expected] of classes) {
+      const admit = (name: string, hold: MicroUsd, raw: unknown) => {
         const run_id = newId("run")
-        yield* runs.admit({
+        const admitted = runs.admit({
           run_id,
           org_id,
           key_id: null,
@@ -111,14 +186,36 @@ test("T07 hold.unpriced_raw: each class holds on the ledger what the rule says",
           hold,
           quoted: hold,
           input: "{}",
-          plan: JSON.stringify(plan),
+          plan: JSON.stringify({ ...plan, raw }),
           routing_reason: name
         })
+        return Effect.as(admitted, run_id)
+      }
+      for (const [name, endpoint, cap, expected] of classes) {
+        const decision = decisionOf(endpoint, cap === null ? null : dollars(cap))
+        if (decision._tag === "Refused") return expect.unreachable(JSON.stringify(decision.issues))
+        const run_id = yield* admit(name, decision.hold, decision.raw)
         yield* wallet.turn(lane)
         const [entry] = yield* sql<{ amount: bigint }>`SELECT amount FROM ledger WHERE run_id = ${run_id}`
         expect([name, -(entry?.amount ?? 0n)]).toEqual([name, expected])
         held[name] = String(expected)
       }
+      // A process that computes a hold of nothing, or less than the estimate, enters no run.
+      const planned = (endpoint: Endpoint) => {
+        const decision = decisionOf(endpoint, null)
+        return decision._tag === "Planned" ? decision.raw : expect.unreachable("refused")
+      }
+      const wrong = [
+        [MicroUsd(0n), planned(two)],
+        [MicroUsd(19_999n), planned(two)],
+        [MicroUsd(0n), planned(priced(null))],
+        [MicroUsd(0n), planned({ ...two, body_type: "actor_input" })],
+        [MicroUsd(0n), undefined]
+      ] as const
+      for (const [hold, raw] of wrong) {
+        expect((yield* Effect.exit(admit("wrong", hold, raw)))._tag).toBe("Failure")
+      }
+      held["refused by the database"] = String(wrong.length)
       const { violations } = yield* Effect.flatMap(Audit, (books) => books.run)
       expect(violations).toEqual([])
       figures("T07 hold.unpriced_raw", { ...held, violations: violations.length })

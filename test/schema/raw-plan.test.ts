@@ -27,18 +27,22 @@ const endpoint = (change: Partial<Endpoint> = {}): Endpoint => ({
   ...change
 })
 
+const cost = (estimate: string): Endpoint["cost"] => ({ model: "per_call", estimate, note: null })
+
 const asked = (change: Partial<RawRequest> = {}): RawRequest => ({
   path: { domain: "a.com", id: 7 },
   query: {},
   input: {},
   ...change
 })
+const unpricedMin = dollars("0.10")
+const capOf = (max_cost: string | null) => ({ max_cost: max_cost === null ? null : dollars(max_cost), unpricedMin })
 const planned = (one: Endpoint, request: RawRequest, max_cost: string | null = null, free = false) => {
-  const decision = planRaw(one, free, open, request, max_cost === null ? null : dollars(max_cost))
+  const decision = planRaw(one, free, open, request, capOf(max_cost))
   return decision._tag === "Planned" ? decision : expect.unreachable(JSON.stringify(decision.issues))
 }
 const paths = (one: Endpoint, request: RawRequest, checks = open, max_cost: string | null = null) => {
-  const decision = planRaw(one, false, checks, request, max_cost === null ? null : dollars(max_cost))
+  const decision = planRaw(one, false, checks, request, capOf(max_cost))
   return decision._tag === "Refused" ? decision.issues.map((issue) => issue.path) : []
 }
 
@@ -122,7 +126,7 @@ describe("T59 raw.path_injection", () => {
   test("no text at all gets out of its place", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom(...hostile, ...tame)), (value) => {
-        const decision = planRaw(endpoint(), false, open, asked({ path: { domain: value, id: 1 } }), null)
+        const decision = planRaw(endpoint(), false, open, asked({ path: { domain: value, id: 1 } }), capOf(null))
         if (decision._tag === "Refused") return
         const url = new URL(`https://provider.example${decision.raw.path}`)
         expect([url.origin, url.pathname.split("/").length, url.search, url.hash]).toEqual([
@@ -199,7 +203,8 @@ describe("what it may cost", () => {
 
   test("the rate card with headroom, $1.00 without one, nothing for public data; the cap lowers it", () => {
     expect(amounts(endpoint())).toEqual({ hold: "0.03", quoted: "0.02", held: "0.03", estimate: "0.02" })
-    expect(amounts(endpoint(), "0.01")).toEqual({ hold: "0.01", quoted: "0.01", held: "0.01", estimate: "0.02" })
+    expect(amounts(endpoint(), "0.025")).toEqual({ hold: "0.025", quoted: "0.02", held: "0.025", estimate: "0.02" })
+    expect(amounts(endpoint(), "0.02").hold).toBe("0.02")
     const unpublished = endpoint({ cost: { model: "unpublished", estimate: null, note: null } })
     expect(amounts(unpublished)).toEqual({ hold: "1.00", quoted: "0.00", held: "1.00", estimate: null })
     expect(amounts(unpublished, "0.25")).toEqual({ hold: "0.25", quoted: "0.00", held: "0.25", estimate: null })
@@ -211,5 +216,42 @@ describe("what it may cost", () => {
     expect(amounts(actor).hold).toBe("0.50")
     expect(amounts(actor, "0.60").hold).toBe("0.50")
     expect(paths(actor, asked(), open, "0.40")).toEqual(["routing.max_cost"])
+  })
+
+  const refusal = (one: Endpoint, max_cost: string, request = asked()) => {
+    const decision = planRaw(one, false, open, request, capOf(max_cost))
+    return decision._tag === "Refused" ? decision.issues.map(({ path, message }) => `${path} ${message}`) : []
+  }
+
+  test("a cap below the estimate is refused, and the refusal names the smallest cap that would do", () => {
+    for (const cap of ["0.00", "0.000001", "0.019999"]) {
+      expect(refusal(endpoint(), cap)).toEqual([
+        "routing.max_cost must be at least 0.02: this call is estimated at $0.02"
+      ])
+    }
+    expect(refusal(endpoint(), "0.02")).toEqual([])
+    const tasks = endpoint({ method: "POST", path: "/tasks", body_type: "task", body: object })
+    const three = asked({ path: {}, input: [{}, {}, {}] })
+    expect(refusal(tasks, "0.05", three)[0]).toContain("at least 0.06")
+    expect(refusal(tasks, "0.06", three)).toEqual([])
+  })
+
+  test("without published rates the smallest cap is the operator's; public data may have any", () => {
+    const unpublished = endpoint({ cost: { model: "unpublished", estimate: null, note: null } })
+    expect(refusal(unpublished, "0.099999")[0]).toContain("must be at least 0.10: the provider publishes no rates")
+    expect(refusal(unpublished, "0.10")).toEqual([])
+    const free = endpoint({ cost: { model: "free", estimate: "0.00", note: null } })
+    expect(amounts(free, "0").hold).toBe("0.00")
+    expect(amounts(endpoint(), "0", true).hold).toBe("0.00")
+  })
+
+  test("the marketplace enforces an actor's cap, so it may be below an estimate of ordinary results", () => {
+    const actor = endpoint({ path: "a/b", method: "POST", body_type: "actor_input", cost: cost("4.00") })
+    const call = asked({ path: {} })
+    expect(refusal(actor, "0.00", call)[0]).toContain("must be at least 0.10")
+    expect(refusal(actor, "0.10", call)).toEqual([])
+    expect(usd(planned(actor, call, "0.10").hold)).toBe("0.10")
+    expect(refusal({ ...actor, cost: cost("0.01") }, "0.01", call)).toEqual([])
+    expect(refusal({ ...actor, cap_min: "0.50" }, "0.40", call)[0]).toContain("0.50: the actor refuses a lower cap")
   })
 })

@@ -1,6 +1,7 @@
 /** The contract of inspect: capabilities and raw endpoints (specification 2.4-2.6, 4.9). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { CostDriver } from "../../schema/CostDriver.ts"
 import { bodyTypes, costModels, methods } from "../../schema/Endpoint.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Auth, optional } from "./Common.ts"
@@ -67,6 +68,15 @@ export const Cost = Schema.Struct({
   note: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "Cost" })
 
+/** The cost of an endpoint whose price follows the input: a call costs (base + what drivers add) × what they multiply by. */
+export const InspectedCost = Schema.Struct({
+  ...Cost.fields,
+  /** USD of a call before any driver; of each task where input is an array of tasks. Null when the rates are not published. */
+  base: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  /** Fields of the request that change what it costs. `description` says so in words. */
+  drivers: Schema.optionalKey(Schema.Array(Schema.Struct({ ...CostDriver.fields, description: Schema.String })))
+}).annotate({ identifier: "EndpointCost" })
+
 export const InspectedEndpoint = Schema.Struct({
   provider: Schema.String,
   endpoint: Schema.String,
@@ -83,7 +93,7 @@ export const InspectedEndpoint = Schema.Struct({
   }),
   /** A body of POST /v1/run. */
   example: Schema.JsonObject,
-  cost: Cost,
+  cost: InspectedCost,
   health: Health,
   wrapped_by: Schema.Array(Schema.String),
   run: Schema.Struct({ cli: Schema.String }),

@@ -114,6 +114,11 @@ const endpointLines = (found: Endpoint, screen: ScreenShape): Lines => [
     screen.width,
     (name) => screen.paint(name.startsWith("health") ? healthStyles[found.health.status] : "dim", name)
   ),
+  ...section(
+    screen,
+    "What changes the price",
+    (found.cost.drivers ?? []).flatMap(({ description }) => wrap(`  ${harmless(description)}`, screen.width))
+  ),
   ...section(screen, "Path", Object.keys(found.input.pathParams).length === 0 ? [] : jsonLines(found.input.pathParams)),
   ...section(
     screen,

@@ -48,7 +48,12 @@ export const call = Command.make(
         title: `${provider} ${endpoint}`,
         bodyWith,
         capNeeded: true,
-        quote: ({ endpointQuote }) => endpointQuote({ provider, endpoint, method }, given.max_cost)
+        quote: ({ endpointQuote }) =>
+          endpointQuote(
+            { provider, endpoint, method },
+            { input, path: members.path ?? null, query: members.query ?? null },
+            given.max_cost
+          )
       },
       given
     )

@@ -4,11 +4,12 @@
  * What a person has said yes to binds: without a cap of their own, the amount that was shown is sent as max_cost.
  */
 import { Effect, Option, Schema } from "effect"
-import type { InspectedOffer as OfferShown } from "../api/Catalog.ts"
+import type { InspectedEndpoint, InspectedOffer as OfferShown } from "../api/Catalog.ts"
+import { callCost } from "../../schema/CallCost.ts"
 import * as Money from "../../schema/Money.ts"
 import type { Offer } from "../../schema/Provider.ts"
 import { type Candidate, route, type RoutingRequest } from "../../schema/Routing.ts"
-import { type Demand, demandOf, type Price, priceMin } from "../../schema/Pricing.ts"
+import { type Demand, demandOf, type Price, priceMin, rawHold } from "../../schema/Pricing.ts"
 import { Client } from "../client/Client.ts"
 import { confirmed } from "./confirm.ts"
 import { fail } from "./exits.ts"
@@ -116,17 +117,54 @@ export interface RawTarget {
 
 const Example = Schema.Struct({ routing: Schema.Struct({ max_cost: Money.Usd }) })
 
-export const endpointQuote = Effect.fnUntraced(function* (target: RawTarget, cap: Money.MicroUsd | null) {
+export interface RawGiven {
+  /** JSON texts that were checked before. */
+  readonly input: string
+  readonly path: string | null
+  readonly query: string | null
+}
+
+const decodeRecord = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.JsonObject))
+
+/** What inspect tells of the price, applied to this very call. Null when it can't be counted: the service will say why. */
+const estimateOf = ({ cost, method, input }: typeof InspectedEndpoint.Type, given: RawGiven) => {
+  const { base, drivers = [] } = cost
+  const { estimate, issues } = callCost(
+    {
+      method,
+      body_type: input.bodyType,
+      encoding: "json",
+      cost,
+      ...(base === undefined ? {} : { price: { base, drivers } })
+    },
+    {
+      path: given.path === null ? {} : decodeRecord(given.path),
+      query: given.query === null ? {} : decodeRecord(given.query),
+      input: JSON.parse(given.input)
+    }
+  )
+  return issues.length === 0 ? estimate : null
+}
+
+export const endpointQuote = Effect.fnUntraced(function* (
+  target: RawTarget,
+  given: RawGiven,
+  cap: Money.MicroUsd | null
+) {
   const { ask } = yield* Client
   const found = yield* ask((rungate) => rungate.catalog.inspect({ payload: target }))
   if (!("cost" in found)) return yield* fail("failed", `${target.endpoint} is no endpoint.`)
-  const example = Option.getOrNull(Schema.decodeUnknownOption(Example)(found.example))
-  const hold = example?.routing.max_cost ?? null
+  const estimate = estimateOf(found, given)
+  const example = Option.getOrNull(Schema.decodeUnknownOption(Example)(found.example))?.routing.max_cost ?? null
+  // An actor holds at least what it needs, which only the example tells.
+  const isCounted = estimate !== null && found.input.bodyType !== "actor_input"
+  const hold = isCounted ? rawHold({ estimate }, null) : example
   const quote: Quote = {
     hold: hold === null ? cap : cap === null ? hold : Money.min(hold, cap),
-    from: amountOf(found.cost.estimate),
+    from: estimate ?? amountOf(found.cost.estimate),
     notes: [
       found.cost.note ?? "",
+      ...(found.cost.drivers ?? []).map((driver) => driver.description),
       "A raw call is charged what the provider reports, else its rates; no other provider is tried."
     ].filter((note) => note !== "")
   }

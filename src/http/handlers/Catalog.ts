@@ -7,6 +7,7 @@ import { foundEndpoint } from "../../actors/RawRoute.ts"
 import { Endpoints } from "../../layers/Endpoints.ts"
 import { Health } from "../../layers/Health.ts"
 import { scenarioWords } from "../../layers/Sandbox.ts"
+import { Settings } from "../../layers/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import type { Measured } from "../../schema/Health.ts"
 import * as Money from "../../schema/Money.ts"
@@ -113,6 +114,7 @@ export const CatalogHandlers = HttpApiBuilder.group(
     const endpoints = yield* Endpoints
     const actors = yield* Actors
     const health = yield* Health
+    const { rawMinCap } = yield* Settings
     return handlers.handleAll({
       inspect: Effect.fnUntraced(function* ({ payload }) {
         const target = yield* targetOf(payload)
@@ -126,6 +128,7 @@ export const CatalogHandlers = HttpApiBuilder.group(
             endpoints.snapshot(),
             health,
             loaded,
+            rawMinCap,
             catalog.sandbox ? scenarios : null
           )
         }

@@ -6,7 +6,13 @@
  */
 import { Effect } from "effect"
 import { reachable } from "../../schema/Definitions.ts"
-import { type Endpoint, endpointKey, type Imported, type ProviderDocument } from "../../schema/Endpoint.ts"
+import {
+  type Endpoint,
+  endpointKey,
+  type Imported,
+  type ProviderDocument,
+  type UndescribedField
+} from "../../schema/Endpoint.ts"
 import { undescribedFields } from "./costFields.ts"
 import type { ImportFailed, ImportOptions, SourceText } from "./Import.ts"
 import { type Body, readBody } from "./openapi-body.ts"
@@ -201,10 +207,12 @@ export const importOpenApi: (
   const checkable = new Set(compiled)
   const found = examples(definitions, new Map(compiled.map(({ index, schema }) => [index, schema])))
   const endpoints: Array<Endpoint> = []
+  const undescribed: Array<UndescribedField> = []
   for (const [index, draft] of drafts.entries()) {
     const shown = (parts[index] ?? []).filter((part) => checkable.has(part))
     const endpoint = endpointOf(draft, shown, found, options, warnings)
     endpoints.push(draft.elsewhere === null ? endpoint : { ...endpoint, origin: draft.elsewhere })
+    undescribed.push(...undescribedFields({ endpoints: [endpoint], definitions }, () => undefined))
     yield* turn(draft.work)
   }
   const bodies = endpoints.flatMap((endpoint) => [endpoint.path_params, endpoint.query_params, endpoint.body])
@@ -218,5 +226,5 @@ export const importOpenApi: (
     definitions: reachable(definitions, bodies),
     endpoints
   }
-  return { document, warnings: warnings.all(), undescribed: undescribedFields(document, () => undefined) }
+  return { document, warnings: warnings.all(), undescribed }
 })

@@ -7,56 +7,12 @@
 import { Schema } from "effect"
 import { type Endpoint, type EndpointCost, endpointKey } from "../../schema/Endpoint.ts"
 import * as Money from "../../schema/Money.ts"
-import { atPlatformRate } from "../../schema/Pricing.ts"
+import { ordinaryCost } from "../../schema/CallCost.ts"
+import type { CallPrice } from "../../schema/CostDriver.ts"
+import { atPlatformRate, exactAtPlatformRate } from "../../schema/Pricing.ts"
 import { patternFor } from "./patterns.ts"
+import { Amount, checkDriver, Driver, isInCredits, isPriced, shippedDriver } from "./drivers.ts"
 import type { Report } from "./fields.ts"
-
-/** Finer than a microdollar: providers sell credits by the hundred thousand. */
-const amountPattern = /^\d{1,7}(\.\d{1,9})?$/u
-export const Amount = Schema.String.check(
-  Schema.isPattern(amountPattern, { message: 'must be a decimal string such as "0.0042"' })
-)
-
-const Decimals = Schema.Record(Schema.String, Amount)
-
-/**
- * A field of the request that drives what a call costs. The cost of a call is (base + the sum of all prices) × all factors;
- * for `task` endpoints it is computed for each task and summed.
- */
-export const Driver = Schema.Struct({
-  /**
-   * Dotted path into the request's input (one task object for `task`; the query on GET), or into `query.` or `path.`; `*` is every item of a
-   * list, `.` the input itself.
-   */
-  field: Schema.NonEmptyString,
-  /** What is counted: the number itself (default), items of a list, comma-separated addresses (a list counts each), characters, or whether it is there and not false. */
-  counts: Schema.optionalKey(Schema.Literals(["number", "items", "addresses", "characters", "presence"])),
-  /** The price of a unit, in USD or in the provider's credits. */
-  usd: Schema.optionalKey(Amount),
-  credits: Schema.optionalKey(Amount),
-  /** The count multiplies the call instead of adding to it. */
-  multiplies: Schema.optionalKey(Schema.Literal(true)),
-  /** A unit is so many, begun ones counting whole; 1 by default. */
-  per: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
-  /** So many are in the base price. */
-  included: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
-  /** What the provider takes when the field is left out. Without it the field must be given: its count has no bound. */
-  default: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
-  /** The greatest count that a request may ask for. */
-  max: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
-  /** Instead of a count: what a value adds, in USD or credits; of a list, each item adds. `*` is any other value. */
-  values_usd: Schema.optionalKey(Decimals),
-  values_credits: Schema.optionalKey(Decimals),
-  /** Instead of a count: by what factor a value multiplies the call. `*` is any other value. */
-  times: Schema.optionalKey(Decimals),
-  /** Only counts when the text, or a text of the list, contains one of these, whatever its case; percent-encoding is undone. With `times` `*` or `values_usd` `*`. */
-  contains: Schema.optionalKey(Schema.NonEmptyArray(Schema.NonEmptyString)),
-  /** Only counts when this field is there and not false. */
-  if: Schema.optionalKey(Schema.NonEmptyString),
-  /** For people: why, and where it is published. */
-  note: Schema.optionalKey(Schema.NonEmptyString)
-})
-export type Driver = typeof Driver.Type
 
 /** Exactly one of `usd`, `credits`, `free` and `unpublished` says what it costs. */
 export const Rate = Schema.Struct({
@@ -96,6 +52,16 @@ export const checkRate = (rate: Rate, path: string, report: Report) => {
   if (rate.results !== undefined && (rate.model ?? "per_call") === "per_call") {
     report(`${path}.results`, "only means something when model is per_result or per_event")
   }
+  for (const [index, driver] of (rate.drivers ?? []).entries()) {
+    checkDriver(driver, `${path}.drivers.${index}`, report)
+    if ((rate.free ?? rate.unpublished) === true && isPriced(driver))
+      report(
+        `${path}.drivers.${index}`,
+        `has a price, and the rate says ${rate.free === true ? "free" : "unpublished"}`
+      )
+    if (rate.results !== undefined && driver.multiplies === true)
+      report(`${path}.results`, "is counted by a driver that multiplies; leave it out")
+  }
 }
 
 const counted = { per_call: "call", per_result: "result", per_event: "event" }
@@ -105,6 +71,23 @@ const sentences = (...parts: ReadonlyArray<string | undefined>) =>
 
 export const unpublished = (note: string | null): EndpointCost => ({ model: "unpublished", estimate: null, note })
 export const free: EndpointCost = { model: "free", estimate: "0.00", note: null }
+
+/** What is multiplied to a call's price before any driver; null where nobody tells. */
+const factorsOf = (rate: Rate, credit: string | undefined): ReadonlyArray<string> | null => {
+  const { usd, credits, free, results = 1, drivers = [] } = rate
+  if (free === true) return ["0"]
+  if (credit === undefined && drivers.some(isInCredits)) return null
+  if (usd !== undefined) return [usd, String(results)]
+  return credits === undefined || credit === undefined ? null : [String(credits), credit, String(results)]
+}
+
+/** How the price follows the input, as it ships; undefined where it does not. */
+export const priceOf = (rate: Rate, credit: string | undefined): CallPrice | undefined => {
+  if (rate.drivers === undefined || rate.drivers.length === 0) return undefined
+  const factors = factorsOf(rate, credit)
+  const base = factors === null ? null : exactAtPlatformRate(...factors)
+  return { base, drivers: rate.drivers.map((driver) => shippedDriver(driver, credit)) }
+}
 
 export const costOf = (rate: Rate | undefined, credit: string | undefined): EndpointCost => {
   if (rate === undefined || rate.unpublished === true) return unpublished(rate?.note ?? null)
@@ -117,9 +100,12 @@ export const costOf = (rate: Rate | undefined, credit: string | undefined): Endp
   if (unit !== undefined && credit === undefined) {
     return unpublished(sentences(`${unit} per ${each}; the price of a credit is not published.`, rate.note))
   }
+  const factors = factorsOf(rate, credit)
+  if (factors === null) return unpublished(sentences("The price of a credit is not published.", rate.note))
+  const price = priceOf(rate, credit)
   // Multiplied before it is rounded, so that a thousand tiny results are not charged a thousand roundings.
-  const factors = [rate.usd ?? credits, rate.usd === undefined ? credit : undefined, results]
-  const estimate = atPlatformRate(...factors.filter((factor) => factor !== undefined))
+  const flat = atPlatformRate(...factors)
+  const estimate = price === undefined ? flat : (ordinaryCost(price) ?? flat)
   const said = unit === undefined ? undefined : `${unit} of $${credit} per ${each}.`
   const many = results === "1" ? undefined : `The estimate counts ${results} ${each}s.`
   return { model, estimate: Money.usd(estimate), note: sentences(said, many, rate.note) }
@@ -139,7 +125,8 @@ export const applyRates = (endpoints: ReadonlyArray<Endpoint>, rates: Rates | un
     const rate = key === undefined ? rates?.default : rates?.endpoints?.[key]
     if (rate === undefined) return endpoint
     rated.set(name, rate)
-    return { ...endpoint, cost: costOf(rate, rates?.credit) }
+    const price = priceOf(rate, rates?.credit)
+    return { ...endpoint, cost: costOf(rate, rates?.credit), ...(price === undefined ? {} : { price }) }
   })
   return { endpoints: priced, rated, unmet: keys.filter((key) => !met.has(key)) }
 }

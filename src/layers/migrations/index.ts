@@ -18,6 +18,7 @@ import { verification } from "./0016_verification.ts"
 import { owners } from "./0017_owners.ts"
 import { outcomes } from "./0018_outcomes.ts"
 import { lanes } from "./0019_lanes.ts"
+import { hold } from "./0020_hold.ts"
 import { doors } from "./0021_doors.ts"
 
 export const migrations = {
@@ -40,5 +41,6 @@ export const migrations = {
   "0017_owners": owners,
   "0018_outcomes": outcomes,
   "0019_lanes": lanes,
+  "0020_hold": hold,
   "0021_doors": doors
 }

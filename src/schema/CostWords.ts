@@ -1,0 +1,47 @@
+/** A cost driver as a sentence for people: what it adds, what is taken when it is left out, how much may be asked for. */
+import type { CostDriver } from "./CostDriver.ts"
+
+const units: Readonly<Record<Exclude<CostDriver["counts"], "presence">, string>> = {
+  number: "",
+  items: "items",
+  addresses: "addresses",
+  characters: "characters"
+}
+
+const listed = (table: Readonly<Record<string, string>>, word: (amount: string) => string) =>
+  Object.entries(table)
+    .map(([value, amount]) => `${value === "*" ? "any other value" : value} ${word(amount)}`)
+    .join(", ")
+
+const effectOf = (driver: CostDriver): string => {
+  const { counts, price, multiplies, values, times, per = 1, included = 0 } = driver
+  if (values !== undefined) return listed(values, (amount) => `adds $${amount}`)
+  if (times !== undefined) return listed(times, (amount) => `multiplies the price by ${amount}`)
+  if (counts === "presence") return price === undefined ? "bounds the call" : `adds $${price}`
+  const noun = units[counts]
+  const each =
+    per > 1 ? `each begun ${per}${noun === "" ? "" : ` ${noun}`}` : `each${noun === "" ? "" : ` of the ${noun}`}`
+  const beyond = included > 0 ? ` beyond ${included}` : ""
+  if (multiplies === true) {
+    return per > 1
+      ? `multiplies the price by each begun ${per}${beyond}`
+      : `multiplies the price by its ${noun || "number"}${beyond}`
+  }
+  return price === undefined ? "does not change the price" : `${each}${beyond} adds $${price}`
+}
+
+export const driverSentence = (driver: CostDriver): string => {
+  const { field, counts, max, contains, if: condition, note } = driver
+  const isTable = driver.values !== undefined || driver.times !== undefined
+  const isCount = !isTable && counts !== "presence"
+  const name = field === "." ? "input" : field
+  return [
+    `${name}: ${effectOf(driver)}`,
+    ...(contains === undefined ? [] : [`only where it contains ${contains.join(" or ")}`]),
+    ...(condition === undefined ? [] : [`only with ${condition}`]),
+    ...(driver.default !== undefined ? [`${driver.default} when left out`] : isCount ? ["must be given"] : []),
+    ...(max === undefined ? [] : [`at most ${max}`])
+  ]
+    .join("; ")
+    .concat(note === undefined ? "." : `. ${note}`)
+}

@@ -1,0 +1,63 @@
+/**
+ * Exact decimals for prices finer than a microdollar: parsed from plain decimal strings, added, multiplied, rounded once.
+ *
+ * Prices are sums and products of many small numbers. Rounding each of them would charge a thousand roundings.
+ */
+import * as Money from "./Money.ts"
+
+export interface Decimal {
+  readonly digits: bigint
+  /** Digits behind the point. */
+  readonly scale: number
+}
+
+export const zero: Decimal = { digits: 0n, scale: 0 }
+export const one: Decimal = { digits: 1n, scale: 0 }
+
+/** The text is one that its schema has checked: digits, and digits behind a point. */
+export const parse = (text: string): Decimal => {
+  const [whole = "0", fraction = ""] = text.split(".")
+  return { digits: BigInt(whole + fraction), scale: fraction.length }
+}
+
+export const integer = (digits: bigint): Decimal => ({ digits, scale: 0 })
+
+const atScale = ({ digits, scale }: Decimal, wanted: number): bigint => digits * 10n ** BigInt(wanted - scale)
+
+export const plus = (a: Decimal, b: Decimal): Decimal => {
+  const scale = Math.max(a.scale, b.scale)
+  return { digits: atScale(a, scale) + atScale(b, scale), scale }
+}
+
+export const times = (a: Decimal, b: Decimal): Decimal => ({ digits: a.digits * b.digits, scale: a.scale + b.scale })
+
+export const max = (a: Decimal, b: Decimal): Decimal => {
+  const scale = Math.max(a.scale, b.scale)
+  return atScale(a, scale) < atScale(b, scale) ? b : a
+}
+
+export const sum = (terms: Iterable<Decimal>): Decimal => {
+  let total = zero
+  for (const term of terms) total = plus(total, term)
+  return total
+}
+
+export const product = (factors: Iterable<Decimal>): Decimal => {
+  let total = one
+  for (const factor of factors) total = times(total, factor)
+  return total
+}
+
+/** Rounded up to a microdollar, where the decimal is an amount in USD. */
+export const micros = ({ digits, scale }: Decimal): Money.MicroUsd => {
+  const divisor = 10n ** BigInt(scale)
+  return Money.MicroUsd((digits * 1_000_000n + divisor - 1n) / divisor)
+}
+
+/** The plain decimal string, without zeros at its end: "0.000125", "20". */
+export const text = ({ digits, scale }: Decimal): string => {
+  const all = String(digits).padStart(scale + 1, "0")
+  const whole = all.slice(0, all.length - scale)
+  const fraction = all.slice(all.length - scale).replace(/0+$/, "")
+  return fraction === "" ? whole : `${whole}.${fraction}`
+}
