@@ -1,21 +1,25 @@
 /**
  * T10: every way that leads to a provider passes the wallet, the guard and the key. In production, with a stand-in that
- * counts what arrives: the same doors that reach it with money in the wallet reach it never without.
+ * counts what arrives: the same doors that reach it with money in the wallet reach it never without, and never with a cap
+ * that is below what the call costs.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { dollars, usd } from "../../src/schema/Money.ts"
 import { type App, figures, type Reply, startApp, type Tenant, until, verify } from "../app.ts"
 import { compiledCommand } from "../command.ts"
+import { acme } from "../documents.ts"
 import { answer } from "../providers/stage.ts"
 import { standIn } from "../providers/standin.ts"
 
 let app: App
 let other: App
 let org: Tenant
-const there = standIn()
+const there = standIn({ slug: "acme", auth: { kind: "bearer" } })
 beforeAll(async () => {
   app = await startApp({ settings: there.settings })
+  await app.catalog(acme)
   other = await startApp({ beside: app, settings: there.settings })
 })
 afterAll(async () => {
@@ -49,6 +53,10 @@ const toolOverHttp = async (name: string, given: unknown) => {
   const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: given } }
   expect((await org.post("/mcp", message)).body.result.content).toHaveLength(1)
 }
+/** The request with this cap, or as it is. */
+const under = (request: Readonly<Record<string, unknown>>, cap: string | null) =>
+  cap === null ? request : { ...request, routing: { ...Object(request["routing"]), max_cost: cap } }
+const flags = (cap: string | null) => (cap === null ? [] : ["--max-cost", cap])
 const ended = async ({ body }: Reply) => {
   if (typeof body.run_id !== "string") return
   await until(
@@ -58,35 +66,82 @@ const ended = async ({ body }: Reply) => {
   )
 }
 
-/** Each door, and how many requests leave when it is open. */
-const doors: ReadonlyArray<readonly [string, () => Promise<unknown>, number]> = [
-  ["a capability, on to its second provider", () => org.run({ ...verify(), routing: { strategy: "cheapest" } }), 2],
-  ["a pinned provider", () => org.run(pinned), 1],
-  ["a raw endpoint", () => org.run(raw), 1],
-  ["an asynchronous run", async () => ended(await org.run({ ...pinned, async: true })), 1],
-  ["a run that nobody waits for", async () => ended(await org.run({ ...pinned, wait_seconds: 0 })), 1],
-  ["another process", () => org.over(other).run(pinned), 1],
+/** Each door, with a cap or none, and how many requests leave when it is open. */
+const doors: ReadonlyArray<readonly [string, (cap: string | null) => Promise<unknown>, number]> = [
+  [
+    "a capability, on to its second provider",
+    (cap) => org.run(under({ ...verify(), routing: { strategy: "cheapest" } }, cap)),
+    2
+  ],
+  ["a pinned provider", (cap) => org.run(under(pinned, cap)), 1],
+  ["a raw endpoint", (cap) => org.run(under(raw, cap)), 1],
+  ["an asynchronous run", async (cap) => ended(await org.run({ ...under(pinned, cap), async: true })), 1],
+  ["an asynchronous raw run", async (cap) => ended(await org.run({ ...under(raw, cap), async: true })), 1],
+  ["a run that nobody waits for", async (cap) => ended(await org.run({ ...under(pinned, cap), wait_seconds: 0 })), 1],
+  ["another process", (cap) => org.over(other).run(under(pinned, cap)), 1],
+  ["another process, raw", (cap) => org.over(other).run(under(raw, cap)), 1],
   [
     "a request and its repeat",
-    async () => {
-      for (let at = 0; at < 3; at++) await org.run(pinned, { "idempotency-key": "one" })
+    async (cap) => {
+      for (let at = 0; at < 3; at++) await org.run(under(pinned, cap), { "idempotency-key": "one" })
     },
     1
   ],
-  ["two at once with one key", () => Promise.all([1, 2].map(() => org.run(pinned, { "idempotency-key": "two" }))), 1],
   [
-    "the client's run",
-    () => commandLine(["run", "email.verify", "-i", '{"email":"a@b.co"}', "--provider", "millionverifier"]),
+    "two at once with one key",
+    (cap) => Promise.all([1, 2].map(() => org.run(under(raw, cap), { "idempotency-key": "two" }))),
     1
   ],
-  ["the client's call", () => commandLine(["call", raw.provider, raw.endpoint, "-i", JSON.stringify(raw.input)]), 1],
-  ["a tool, of a capability", () => toolOverHttp("run", { ...pinned, max_cost: "1.00" }), 1],
-  ["a tool, of a raw endpoint", () => toolOverHttp("run", { ...raw, max_cost: "1.00" }), 1],
+  [
+    "the client's run",
+    (cap) =>
+      commandLine(["run", "email.verify", "-i", '{"email":"a@b.co"}', "--provider", "millionverifier", ...flags(cap)]),
+    1
+  ],
+  [
+    "the client's call",
+    (cap) => commandLine(["call", raw.provider, raw.endpoint, "-i", JSON.stringify(raw.input), ...flags(cap)]),
+    1
+  ],
+  ["a tool, of a capability", (cap) => toolOverHttp("run", { ...pinned, max_cost: cap ?? "1.00" }), 1],
+  ["a tool, of a raw endpoint", (cap) => toolOverHttp("run", { ...raw, max_cost: cap ?? "1.00" }), 1],
   ["a tool that spends nothing", () => toolOverHttp("inspect", { capability: "email.verify" }), 0],
   // Looking around asks nobody.
   ["inspect", () => org.post("/v1/inspect", { capability: "email.verify" }), 0],
   ["discover", () => org.post("/v1/discover", { query: "verify an e-mail address" }), 0]
 ]
+
+/** Caps that pay for nothing; a profile costs $0.001193. */
+const caps = ["0", "0.00", "0.000001", "0.001192"]
+
+/** A raw endpoint of each kind, with the smallest cap that would do. */
+const kinds = [
+  ["with a rate card", raw, "0.001193"],
+  [
+    "whose rates nobody publishes",
+    { provider: "acme", endpoint: "/search", input: { filter: { field: "x" } } },
+    "0.10"
+  ],
+  [
+    "of tasks",
+    {
+      provider: "dataforseo",
+      endpoint: "/v3/serp/google/organic/live/advanced",
+      input: [1, 2].map((at) => ({ keyword: `k${at}`, location_code: 2840, language_code: "en" }))
+    },
+    "0.0048"
+  ],
+  [
+    "that sends mail",
+    {
+      provider: "postmark",
+      endpoint: "/email",
+      input: { From: "a@example.com", To: "b@example.com", Subject: "x", TextBody: "x" }
+    },
+    "0.00216"
+  ],
+  ["that is an actor", { provider: "acme", endpoint: "someone/some-actor", input: {} }, "0.50"]
+] as const
 
 /** What closes them. */
 const closed: ReadonlyArray<readonly [string, () => Promise<unknown>]> = [
@@ -112,7 +167,7 @@ const closed: ReadonlyArray<readonly [string, () => Promise<unknown>]> = [
 
 describe("T10 admission.all_doors", () => {
   test.each(doors)("with money, %s", async (_name, enter, requests) => {
-    await enter()
+    await enter(null)
     expect(there.heard()).toHaveLength(requests)
     const runs = (await org.list()).body.items
     expect(runs.filter((one: { status: string }) => one.status !== "succeeded")).toEqual([])
@@ -124,7 +179,7 @@ describe("T10 admission.all_doors", () => {
   describe.each(closed)("with %s", (_why, close) => {
     test.each(doors)("%s reaches nobody", async (_name, enter) => {
       await close()
-      await enter()
+      await enter(null)
       expect(there.heard()).toEqual([])
       const held = "SELECT 1 FROM ledger WHERE org_id = $1 AND run_id IS NOT NULL"
       expect(await app.sql(held, [org.org_id])).toEqual([])
@@ -132,9 +187,43 @@ describe("T10 admission.all_doors", () => {
     })
   })
 
+  describe.each(["an empty wallet", "a wallet with money"])("with %s and a cap of", (wallet) => {
+    describe.each(caps)("%s", (cap) => {
+      test.each(doors)("%s reaches nobody", async (_name, enter) => {
+        if (wallet === "an empty wallet") org = await app.tenant()
+        await enter(cap)
+        expect(there.heard()).toEqual([])
+        const held = "SELECT 1 FROM ledger WHERE org_id = $1 AND run_id IS NOT NULL"
+        expect(await app.sql(held, [org.org_id])).toEqual([])
+        tried += 1
+      })
+    })
+  })
+
+  test.each(kinds)(
+    "a raw endpoint %s names the smallest cap, and refuses every lower one",
+    async (_name, request, least) => {
+      org = await app.tenant()
+      const lower = usd(dollars(least) - 1n)
+      for (const cap of ["0", "0.000001", lower]) {
+        const { status, body } = await org.run(under(request, cap))
+        expect([cap, status, body.error.code, body.error.details[0].path]).toEqual([
+          cap,
+          400,
+          "invalid_request",
+          "routing.max_cost"
+        ])
+        expect(body.error.message).toContain(`routing.max_cost must be at least ${least}:`)
+      }
+      // At the smallest cap the wallet decides.
+      expect((await org.run(under(request, least))).body.error.code).toBe("insufficient_balance")
+      expect(there.heard()).toEqual([])
+    }
+  )
+
   test("figures, and nothing went anywhere else", () => {
     expect(there.astray(app.url).filter((url) => !url.startsWith(other.url))).toEqual([])
-    figures("T10 admission.all_doors", { doors: doors.length, closed: closed.length, tried })
+    figures("T10 admission.all_doors", { doors: doors.length, closed: closed.length, caps: caps.length, tried })
   })
 })
 
