@@ -6,10 +6,11 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
-import type { Driver } from "../../src/layers/imports/drivers.ts"
 import { readManifest } from "../../src/layers/imports/manifestFormat.ts"
 import { patternFor } from "../../src/layers/imports/patterns.ts"
 import type { Rate, Rates } from "../../src/layers/imports/rates.ts"
+
+type Driver = NonNullable<Rate["drivers"]>[number]
 
 const folder = join(import.meta.dir, "..", "..", "src", "layers", "imports", "manifests")
 const read = (name: string) => Effect.runSync(readManifest({ name, text: readFileSync(join(folder, name), "utf8") }))
@@ -46,8 +47,9 @@ export const valuesAt = (value: unknown, path: string): ReadonlyArray<unknown> =
 const isThere = (input: unknown, path: string) => valuesAt(input, path).some((one) => one !== false && one !== null)
 
 /** Such a driver only adds when its field is there; any other needs a default or the field. */
-export const isRequired = ({ default: fallback, values_usd, values_credits, times, if: condition }: Driver) =>
+export const isRequired = ({ default: fallback, counts, values_usd, values_credits, times, if: condition }: Driver) =>
   fallback === undefined &&
+  counts !== "presence" &&
   values_usd === undefined &&
   values_credits === undefined &&
   times === undefined &&
@@ -68,22 +70,27 @@ const counted = (driver: Driver, value: unknown): number => {
   }
 }
 
+/** Percent-encoding undone, lists as their items one after the other. */
+const textOf = (value: unknown) => decodeURIComponent([value].flat().map(String).join(" ")).toLowerCase()
+const foundBy = (driver: Driver, input: unknown) =>
+  valuesAt(input, driver.field).filter(
+    (value) => driver.contains?.some((word) => textOf(value).includes(word.toLowerCase())) ?? true
+  )
+
 const countOf = (driver: Driver, input: unknown): number => {
-  const values = valuesAt(input, driver.field)
   if (driver.if !== undefined && !isThere(input, driver.if)) return 0
+  const values = foundBy(driver, input)
   const count =
     values.length === 0 ? (driver.default ?? 0) : values.reduce<number>((all, one) => all + counted(driver, one), 0)
   return Math.ceil(Math.max(0, count - (driver.included ?? 0)) / (driver.per ?? 1))
 }
 
+/** What a table says of each value; of an object its type is the value, and a text may be several. */
 const named = (driver: Driver, table: Readonly<Record<string, string>>, input: unknown): ReadonlyArray<number> =>
-  valuesAt(input, driver.field)
+  foundBy(driver, input)
     .flat()
-    .filter((one) => {
-      const text = decodeURIComponent(String(one)).toLowerCase()
-      return driver.contains?.some((word) => text.includes(word.toLowerCase())) ?? true
-    })
-    .map((one) => Number(table[String(one)] ?? table["*"] ?? Number.NaN))
+    .flatMap((one) => (isRecord(one) ? [String(one["type"])] : driver.contains ? ["*"] : String(one).split(",")))
+    .map((one) => Number(table[one] ?? table["*"] ?? Number.NaN))
     .filter((one) => !Number.isNaN(one))
 
 const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((all, one) => all + one, 0)

@@ -203,6 +203,10 @@ describe("firecrawl web.scrape", () => {
     expect(serves({ ...page, format: "links" })).toBe(true)
     expect(serves({ ...page, format: "text" })).toBe(false)
     expect(serves({ url: "https://a.example/report.PDF?x=1" })).toBe(false)
+    for (const host of ["x.com", "X.com", "mobile.twitter.com", "twitter.com.", "ｘ.com", "a@x.com:443"]) {
+      expect([host, serves({ url: `https://${host}/somebody` })]).toEqual([host, false])
+    }
+    expect(serves({ url: "https://netflix.com/x.com" })).toBe(true)
     expect(serves({ url: "https://a.example/pdf" })).toBe(true)
   })
 })

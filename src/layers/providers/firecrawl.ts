@@ -79,13 +79,17 @@ const aboutTheCall = new Set(["title", "url", "sourceURL", "error", "scrapeId", 
 /** From here on a page's status is an error's. */
 const errorStatus = 400
 
+/** A language model reads pages of X, for 29 credits more. */
+const isOfX = (url: string): boolean =>
+  URL.canParse(url) && /(?:^|\.)(?:x|twitter)\.com\.?$/.test(new URL(url).hostname)
+
 const scrape = offer(webScrape, {
   // 1 credit × $0.00083 × 1.2
   price: flat("0.000996"),
   note,
   wraps: [{ method: "POST", path: "/scrape" }],
   // It has no plain text, and asks a credit for every page of a PDF.
-  serves: (input) => input.format !== "text" && !/\.pdf(?:[?#]|$)/i.test(input.url),
+  serves: (input) => input.format !== "text" && !/\.pdf(?:[?#]|$)/i.test(input.url) && !isOfX(input.url),
   // Longer than the provider's own patience with a page, so that its verdict arrives.
   timeoutMillis: 75_000,
   request: (input) => ({
