@@ -66,7 +66,8 @@ export const throughOwned = (owned: ReadonlyArray<ReadonlyArray<Owned>>, candida
   const usable = owned.every((those) =>
     those.some(
       (one) =>
-        (one.provider === null || one.provider === provider) && (offer.through === undefined || one.kind === offer.through)
+        (one.provider === null || one.provider === provider) &&
+        (offer.through === undefined || one.kind === offer.through)
     )
   )
   if (!usable) return { ...candidate, offer: { ...offer, serves: () => false } }
