@@ -6,6 +6,7 @@ import type { Health } from "../layers/Health.ts"
 import { reachable } from "../schema/Definitions.ts"
 import type { Endpoint } from "../schema/Endpoint.ts"
 import * as Money from "../schema/Money.ts"
+import { nouns } from "../schema/Resources.ts"
 import { holdOf } from "../schema/RawPlan.ts"
 import { costView, endpointHealth, quoted } from "./CatalogView.ts"
 
@@ -43,6 +44,15 @@ const cliOf = (raw: RawProvider, endpoint: Endpoint, example: Example, several: 
   return words.join(" ")
 }
 
+/** In production; the sandbox's objects are everybody's. */
+const ownershipHints = ({ resources }: Endpoint): ReadonlyArray<string> => {
+  const fields = Map.groupBy(resources?.uses ?? [], (one) => one.kind)
+  return [...fields].map(
+    ([kind, those]) =>
+      `In production ${those.map((one) => one.field).join(" and ")} must name ${nouns[kind]} that your organization owns${kind === "sender" ? "; prove a domain with POST /v1/senders" : ""}.`
+  )
+}
+
 const hintsOf = (
   raw: RawProvider,
   endpoint: Endpoint,
@@ -64,6 +74,7 @@ const hintsOf = (
     ? ["The actor's input schema could not be loaded: the actor itself checks the input."]
     : []),
   ...(endpoint.method === "GET" ? ["input becomes the query parameters."] : []),
+  ...ownershipHints(endpoint),
   ...(endpoint.method !== "GET" && endpoint.body === null && endpoint.body_type === "json"
     ? ["It takes no body: send input {} and put parameters into query."]
     : []),
