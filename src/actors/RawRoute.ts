@@ -71,6 +71,13 @@ export const foundEndpoint = (
           `${provider} no longer has ${endpoint}: it left the provider's catalog on ${found.retired_at.slice(0, 10)}; ${discoverHint}.`
         )
       )
+    case "NotAllowed":
+      return Effect.fail(
+        problem(
+          "endpoint_not_found",
+          `${endpoint} is not among the actors that this service runs; its operator allows it with RUNGATE_ACTORS=${endpoint} (several, or owner/*, separated by commas).`
+        )
+      )
     case "WhichMethod": {
       const methods = found.methods.join(", ")
       const message = method === null ? `is required: this path takes ${methods}` : `must be one of ${methods}`
@@ -85,6 +92,20 @@ export const foundEndpoint = (
       )
   }
 }
+
+/** An actor that asks for full permissions is refused, also when it began to after it was imported. */
+export const runnable = (
+  endpoint: Endpoint,
+  loaded: ActorInput | null
+): Effect.Effect<void, ProblemOf<"endpoint_not_found">> =>
+  loaded?.full_permissions === true
+    ? Effect.fail(
+        problem(
+          "endpoint_not_found",
+          `${endpoint.path} is not run here: it asks for full permissions over the account that runs it.`
+        )
+      )
+    : Effect.void
 
 export interface RawRoute {
   readonly provider: RawProvider
@@ -102,9 +123,10 @@ export const rawRoute = (
   request: EndpointRequest
 ): Effect.Effect<RawRoute, EndpointProblem> =>
   Effect.gen(function* () {
+    const sandbox = mode === "sandbox"
     const lookup = endpoints.find(request.provider, request.endpoint, request.method)
     const { provider, endpoint } = yield* foundEndpoint(lookup, request)
-    if (mode !== "sandbox" && provider.status !== "live") {
+    if (!sandbox && provider.status !== "live") {
       return yield* Effect.fail(
         problem(
           "provider_not_available",
@@ -122,7 +144,13 @@ export const rawRoute = (
         )
       )
     }
-    const known = whole(endpoint, yield* actors.input(provider.slug, endpoint, false))
+    const loaded = yield* actors.input(provider.slug, endpoint, sandbox ? "never" : "new")
+    yield* runnable(endpoint, loaded)
+    if (!sandbox && endpoint.body_type === "actor_input" && endpoint.body === null && loaded === null) {
+      const message = `${endpoint.path} can't be run now: the marketplace did not answer what permissions it asks for. Try again in a minute.`
+      return yield* Effect.fail(problem("provider_not_available", message))
+    }
+    const known = whole(endpoint, loaded)
     const decision = planRaw(known, provider.free, checksOf(provider, known), request, {
       max_cost: request.max_cost,
       unpricedMin: rawMinCap

@@ -255,8 +255,7 @@ export class RunActor extends Context.Service<
       ) {
         if (makes.length === 0 || answer._tag !== "Delivered" || catalog.sandbox) return
         const made = madeBy(makes, parsedOrText(answer.data))
-        if (made.length === 0) yield* Effect.logWarning(`${run.run_id}: ${provider} answered no id of what it made`)
-        else yield* patiently(ownership.claim(run.org_id, run.run_id, provider, made))
+        if (made.length > 0) yield* patiently(ownership.claim(run.org_id, run.run_id, provider, made))
       })
 
       /** One attempt: how it went, and what it delivered, if anything. Null when the catalog no longer knows the way. */

@@ -9,6 +9,7 @@ import * as Money from "../schema/Money.ts"
 import type { CostDriver } from "../schema/CostDriver.ts"
 import { driverSentence } from "../schema/CostWords.ts"
 import { holdOf, rateCardOf } from "../schema/RawHold.ts"
+import { nouns } from "../schema/Resources.ts"
 import { costView, endpointHealth, quoted } from "./CatalogView.ts"
 
 const decodeObject = Schema.decodeUnknownSync(Schema.JsonObject)
@@ -63,6 +64,15 @@ const costOf = (endpoint: Endpoint) => {
   return { ...costView(endpoint), base: price.base, drivers }
 }
 
+/** In production; the sandbox's objects are everybody's. */
+const ownershipHints = ({ resources }: Endpoint): ReadonlyArray<string> => {
+  const fields = Map.groupBy(resources?.uses ?? [], (one) => one.kind)
+  return [...fields].map(
+    ([kind, those]) =>
+      `In production ${those.map((one) => one.field).join(" and ")} must name ${nouns[kind]} that your organization owns${kind === "sender" ? "; prove a domain with POST /v1/senders" : ""}.`
+  )
+}
+
 const hintsOf = (
   raw: RawProvider,
   endpoint: Endpoint,
@@ -85,6 +95,7 @@ const hintsOf = (
     ? ["The actor's input schema could not be loaded: the actor itself checks the input."]
     : []),
   ...(endpoint.method === "GET" ? ["input becomes the query parameters."] : []),
+  ...ownershipHints(endpoint),
   ...(endpoint.method !== "GET" && endpoint.body === null && endpoint.body_type === "json"
     ? ["It takes no body: send input {} and put parameters into query."]
     : []),

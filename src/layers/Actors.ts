@@ -1,8 +1,9 @@
 /**
- * The actor marketplace as far as the catalog needs it: the store's listing, and the input schema of an actor's latest build.
+ * The actor marketplace as far as the catalog needs it: the store's listing, and an actor's permission level and the input schema of its
+ * latest build.
  *
- * A schema is loaded when somebody first inspects the actor, kept in the database for all processes, and loaded again a day
- * later. Without a configured account nobody is asked.
+ * Both are loaded when somebody first inspects the actor, kept in the database for all processes, and loaded again a day later. Without a
+ * configured account nobody is asked.
  */
 import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import type { Endpoint } from "../schema/Endpoint.ts"
@@ -10,7 +11,8 @@ import { type ActorInput, CatalogStore } from "./CatalogStore.ts"
 import { readAddress } from "./Downloads.ts"
 import { actorInput } from "./imports/actorInput.ts"
 import { ImportFailed } from "./imports/Import.ts"
-import { apify, importMarketplace } from "./imports/marketplace.ts"
+import { isRecord } from "./imports/fields.ts"
+import { apify, importMarketplace, wantsFullPermissions } from "./imports/marketplace.ts"
 import { Settings } from "./Settings.ts"
 
 /** An inspection waits no longer for a build than this; a page of the store may be large. */
@@ -21,11 +23,18 @@ const freshMillis = 24 * 3_600_000
 const retryMillis = 60_000
 const seenMax = 1_000
 
+const isActor = (answer: unknown): answer is { readonly data: Readonly<Record<string, unknown>> } =>
+  isRecord(answer) && isRecord(answer["data"])
+
 export class Actors extends Context.Service<
   Actors,
   {
-    /** What the catalog did not know of an actor's input; null when nobody knows. `load` may ask the marketplace. */
-    readonly input: (provider: string, endpoint: Endpoint, load: boolean) => Effect.Effect<ActorInput | null>
+    /** What the catalog did not know of an actor; null when nobody knows. The marketplace is asked for what is new, or a day old. */
+    readonly input: (
+      provider: string,
+      endpoint: Endpoint,
+      load: "fresh" | "new" | "never"
+    ) => Effect.Effect<ActorInput | null>
     /** The whole store as a provider's document. */
     readonly store: Effect.Effect<Effect.Success<ReturnType<typeof importMarketplace>>, ImportFailed>
   }
@@ -65,26 +74,33 @@ export class Actors extends Context.Service<
       const load = Effect.fnUntraced(function* (provider: string, endpoint: Endpoint, now: number) {
         if (account === undefined || now - (failedAt.get(endpoint.path) ?? -retryMillis) < retryMillis) return null
         const name = endpoint.path.replace("/", "~")
-        const build = yield* fetchJson(buildSeconds)(`/v2/acts/${encodeURIComponent(name)}/builds/default`).pipe(
-          Effect.catch((failed) => Effect.as(Effect.logWarning(`${endpoint.path}: ${failed.message}`), null))
-        )
-        const read = build === null ? null : actorInput(build)
-        if (read === null || read.body === null) {
+        const address = `/v2/acts/${encodeURIComponent(name)}`
+        const loaded = yield* Effect.all(
+          { actor: fetchJson(buildSeconds)(address), build: fetchJson(buildSeconds)(`${address}/builds/default`) },
+          { concurrency: 2 }
+        ).pipe(Effect.catch((failed) => Effect.as(Effect.logWarning(`${endpoint.path}: ${failed.message}`), null)))
+        if (loaded === null || !isActor(loaded.actor)) {
           failedAt.set(endpoint.path, now)
           return null
         }
+        const read = actorInput(loaded.build)
         for (const { where, message } of read.warnings) yield* Effect.logInfo(`${endpoint.path}: ${where} ${message}`)
-        const input = { body: read.body, example: read.example }
+        const full_permissions = wantsFullPermissions(loaded.actor.data)
+        if (full_permissions)
+          yield* Effect.logWarning(`${endpoint.path} asks for full permissions over the account: it is not run`)
+        // A build without a schema takes any input.
+        const input = { body: read.body ?? { type: "object" }, example: read.example, full_permissions }
         yield* kept.keepActorInput(provider, endpoint.path, input)
         return input
       })
 
       return Actors.of({
-        input: Effect.fnUntraced(function* (provider, endpoint, mayLoad) {
+        input: Effect.fnUntraced(function* (provider, endpoint, load_when) {
           if (endpoint.body_type !== "actor_input" || endpoint.body !== null) return null
           const input = yield* known(provider, endpoint.path)
           const now = yield* Clock.currentTimeMillis
-          if (!mayLoad || (input !== null && now - input.loaded_at.getTime() < freshMillis)) return input
+          const enough = load_when === "never" || (input !== null && load_when === "new")
+          if (enough || (input !== null && now - input.loaded_at.getTime() < freshMillis)) return input
           return (yield* load(provider, endpoint, now)) ?? input
         }),
         store: importMarketplace({ fetchJson: fetchJson(pageSeconds) })

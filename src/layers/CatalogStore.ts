@@ -22,6 +22,8 @@ export interface StoredDocument {
 export interface ActorInput {
   readonly body: Schema.JsonObject
   readonly example: Schema.JsonObject | null
+  /** The actor asks for all of the account's data: it is not run. */
+  readonly full_permissions: boolean
 }
 
 const decodeRetired = Schema.decodeUnknownSync(
@@ -30,7 +32,11 @@ const decodeRetired = Schema.decodeUnknownSync(
   )
 )
 const decodeActorInput = Schema.decodeUnknownSync(
-  Schema.Struct({ body: Schema.JsonObject, example: Schema.NullOr(Schema.JsonObject) })
+  Schema.Struct({
+    body: Schema.JsonObject,
+    example: Schema.NullOr(Schema.JsonObject),
+    full_permissions: Schema.Boolean
+  })
 )
 
 interface Row {
@@ -111,15 +117,16 @@ export class CatalogStore extends Context.Service<
       })
 
       const actorInput = Effect.fnUntraced(function* (provider: string, path: string) {
-        const [row] = yield* sql<{ body: unknown; example: unknown; loaded_at: Date }>`
-          SELECT body, example, loaded_at FROM actor_inputs WHERE provider = ${provider} AND path = ${path}`
+        const [row] = yield* sql<{ body: unknown; example: unknown; full_permissions: boolean; loaded_at: Date }>`
+          SELECT body, example, full_permissions, loaded_at FROM actor_inputs WHERE provider = ${provider} AND path = ${path}`
         return row === undefined ? null : { ...decodeActorInput(row), loaded_at: row.loaded_at }
       })
 
-      const keepActorInput = (provider: string, path: string, { body, example }: ActorInput) => sql`
-        INSERT INTO actor_inputs (provider, path, body, example)
-        VALUES (${provider}, ${path}, ${JSON.stringify(body)}::json, ${example === null ? null : JSON.stringify(example)}::json)
-        ON CONFLICT (provider, path) DO UPDATE SET body = excluded.body, example = excluded.example, loaded_at = now()`
+      const keepActorInput = (provider: string, path: string, { body, example, full_permissions }: ActorInput) => sql`
+        INSERT INTO actor_inputs (provider, path, body, example, full_permissions)
+        VALUES (${provider}, ${path}, ${JSON.stringify(body)}::json, ${example === null ? null : JSON.stringify(example)}::json, ${full_permissions})
+        ON CONFLICT (provider, path) DO UPDATE SET body = excluded.body, example = excluded.example,
+          full_permissions = excluded.full_permissions, loaded_at = now()`
 
       return CatalogStore.of({
         revisions: Effect.orDie(revisions),

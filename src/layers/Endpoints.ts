@@ -50,6 +50,8 @@ export type Lookup =
   | { readonly _tag: "Found"; readonly provider: RawProvider; readonly endpoint: Endpoint }
   | { readonly _tag: "Excluded"; readonly reason: string }
   | { readonly _tag: "Retired"; readonly retired_at: string }
+  /** An actor of the marketplace that is not on the operator's list. */
+  | { readonly _tag: "NotAllowed" }
   /** The path has several methods and none of them was named, or another one was. */
   | { readonly _tag: "WhichMethod"; readonly methods: ReadonlyArray<Method> }
   | { readonly _tag: "UnknownProvider" }
@@ -83,6 +85,8 @@ export const shipped = Effect.suspend(() =>
     : Effect.succeed(known)
 )
 
+const isActor = (endpoint: Endpoint): boolean => endpoint.body_type === "actor_input"
+
 const byPath = (endpoints: ReadonlyArray<Endpoint>) => {
   const paths = new Map<string, Array<Endpoint>>()
   for (const endpoint of endpoints) paths.set(endpoint.path, [...(paths.get(endpoint.path) ?? []), endpoint])
@@ -104,7 +108,7 @@ export class Endpoints extends Context.Service<
     Layer.effect(
       Endpoints,
       Effect.gen(function* () {
-        const { mode, accounts } = yield* Settings
+        const { mode, accounts, actors } = yield* Settings
         const catalog = yield* Catalog
         const store = yield* CatalogStore
         const base = new Map((yield* builtIn).map((document) => [document.provider, document]))
@@ -121,6 +125,17 @@ export class Endpoints extends Context.Service<
               wraps.set(key, [...(wraps.get(key) ?? []), capability.slug])
             }
           }
+        }
+
+        const shippedActors = new Set(
+          [...base.values()].flatMap(({ endpoints }) => endpoints.filter(isActor)).map(({ path }) => path.toLowerCase())
+        )
+        const listed = actors === null ? null : new Set(actors.map((one) => one.toLowerCase()))
+        /** Actors run in the platform's account, on input that strangers write. The sandbox simulates all of them. */
+        const isAllowed = (endpoint: Endpoint): boolean => {
+          if (mode === "sandbox" || !isActor(endpoint)) return true
+          const path = endpoint.path.toLowerCase()
+          return listed === null ? shippedActors.has(path) : listed.has(path) || listed.has(path.replace(/\/.*$/, "/*"))
         }
 
         const statusOf = (
@@ -142,7 +157,7 @@ export class Endpoints extends Context.Service<
           const document = excluded === null ? (stored?.document ?? base.get(slug) ?? null) : null
           // A document must not send a provider's key to a host that the adapter does not know.
           const endpoints = (document?.endpoints ?? []).filter(
-            ({ origin }) => origin === undefined || provider?.origins.includes(origin) === true
+            (one) => (one.origin === undefined || provider?.origins.includes(one.origin) === true) && isAllowed(one)
           )
           return {
             slug,
@@ -207,6 +222,8 @@ export class Endpoints extends Context.Service<
           if (endpoint !== undefined && (method !== null || found.length === 1))
             return { _tag: "Found", provider, endpoint }
           if (found.length > 0) return { _tag: "WhichMethod", methods: found.map((one) => one.method) }
+          const known = provider.document?.endpoints.find((one) => one.path === path)
+          if (known !== undefined && !isAllowed(known)) return { _tag: "NotAllowed" }
           const retired = provider.retired.find((one) => one.path === path)
           if (retired !== undefined) return { _tag: "Retired", retired_at: retired.retired_at }
           return { _tag: "UnknownEndpoint", provider }

@@ -13,6 +13,7 @@ const build = readFileSync(join(examples, "build_default.linkedin_job_search.res
 
 const asked: Array<string> = []
 let broken = false
+const permissions = new Map<string, string>()
 const actor = (name: string, more: Record<string, unknown> = {}) => ({
   id: name,
   name,
@@ -32,10 +33,12 @@ const server = Bun.serve({
     asked.push(`${pathname} ${request.headers.get("authorization")}`)
     if (broken) return new Response("down", { status: 503 })
     if (pathname === "/v2/store") {
-      const items = [actor("moonbeam-jobs"), actor("sunray-jobs"), { id: "junk" }]
+      const greedy = actor("greedy-jobs", { actorPermissionLevel: "FULL_PERMISSIONS" })
+      const items = [actor("moonbeam-jobs"), actor("sunray-jobs"), actor("starlight-jobs"), greedy, { id: "junk" }]
       return Response.json({ data: { total: items.length, offset: 0, limit: 1_000, count: items.length, items } })
     }
-    return pathname.endsWith("/builds/default") ? new Response(build) : new Response("no", { status: 404 })
+    if (pathname.endsWith("/builds/default")) return new Response(build)
+    return Response.json({ data: { actorPermissionLevel: permissions.get(pathname) ?? "LIMITED_PERMISSIONS" } })
   }
 })
 
@@ -75,8 +78,15 @@ test("the store is imported with prices and published statistics, a junk item is
       )
     ).pipe(Effect.provide(layer))
   )
-  expect(plan.diff.added).toEqual(["POST harvestapi/moonbeam-jobs", "POST harvestapi/sunray-jobs"])
-  expect(plan.imported.warnings.length).toBe(1)
+  expect(plan.diff.added).toEqual([
+    "POST harvestapi/moonbeam-jobs",
+    "POST harvestapi/starlight-jobs",
+    "POST harvestapi/sunray-jobs"
+  ])
+  expect(plan.imported.warnings.map((one) => one.message)).toEqual([
+    "left out: it asks for full permissions over the account that runs it",
+    "left out: it has no usable name"
+  ])
   expect(asked[0]).toBe("/v2/store Bearer apify-secret")
   const found = await until(
     "the running service sees the import",
@@ -96,11 +106,25 @@ test("the input schema is loaded when an actor is first inspected, once, and enf
   expect(first.body.input.bodyType).toBe("actor_input")
   expect(Object.keys(first.body.input.body.properties)).toContain("jobTitles")
   await inspect("moonbeam-jobs")
-  expect(asked).toEqual(["/v2/acts/harvestapi~moonbeam-jobs/builds/default Bearer apify-secret"])
+  expect(asked.sort()).toEqual([
+    "/v2/acts/harvestapi~moonbeam-jobs Bearer apify-secret",
+    "/v2/acts/harvestapi~moonbeam-jobs/builds/default Bearer apify-secret"
+  ])
   const good = await org.run(first.body.example)
   expect([good.status, good.body.status]).toEqual([200, "succeeded"])
   const bad = await org.run({ ...first.body.example, input: { jobTitles: "one" } })
   expect([bad.status, bad.body.error.details[0].path]).toEqual([400, "input.jobTitles"])
+})
+
+test("an actor that asks for full permissions since its import is neither shown nor run", async () => {
+  permissions.set("/v2/acts/harvestapi~starlight-jobs", "FULL_PERMISSIONS")
+  for (const { status, body } of [
+    await inspect("starlight-jobs"),
+    await org.run({ provider: "apify", endpoint: "harvestapi/starlight-jobs", input: {} })
+  ]) {
+    expect([status, body.error.code]).toEqual([404, "endpoint_not_found"])
+    expect(body.error.message).toContain("asks for full permissions")
+  }
 })
 
 test("a marketplace that is down costs an inspection nothing but the schema, and is not asked again at once", async () => {
@@ -109,8 +133,9 @@ test("a marketplace that is down costs an inspection nothing but the schema, and
   const first = await inspect("sunray-jobs")
   expect([first.status, first.body.input.body]).toEqual([200, null])
   expect(first.body.hints.join(" ")).toContain("could not be loaded")
+  const questions = asked.length
   await inspect("sunray-jobs")
-  expect(asked.length).toBe(1)
+  expect(asked.length).toBe(questions)
   const ran = await org.run({ provider: "apify", endpoint: "harvestapi/sunray-jobs", input: { anything: true } })
   expect(ran.body.status).toBe("succeeded")
   expect(app.logs.join("\n")).not.toContain("apify-secret")

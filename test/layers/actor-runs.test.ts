@@ -188,7 +188,7 @@ describe("a raw run of an actor", () => {
     ])
     expect(asked[0]).toMatchObject({
       // Ended by the platform before this attempt's own deadline of 300 seconds.
-      query: { maxTotalChargeUsd: "0.75", timeout: "270" },
+      query: { maxTotalChargeUsd: "0.75", timeout: "270", forcePermissionLevel: "LIMITED_PERMISSIONS" },
       authorization: "Bearer s3cret",
       body: JSON.stringify(input)
     })

@@ -240,7 +240,12 @@ describe("every offer of an actor", () => {
         {
           method: "POST",
           path: `/v2/acts/${actor.replace("/", "~")}/runs`,
-          query: { maxTotalChargeUsd: cap, timeout: "150", maxItems: String(limit) },
+          query: {
+            maxTotalChargeUsd: cap,
+            timeout: "150",
+            maxItems: String(limit),
+            forcePermissionLevel: "LIMITED_PERMISSIONS"
+          },
           secret: secretAsBearer,
           body
         },

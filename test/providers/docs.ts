@@ -21,6 +21,20 @@ const hosts: Readonly<Record<string, string>> = {
   unipile: "the host and port (DSN) that Unipile gave you, such as `https://api1.example.com:13443`"
 }
 
+/** How an operator sets an account up, beyond its key. */
+const assigning = (id: string, slug: string) =>
+  `Assign it: \`rungate admin resources assign <org_id> account <${id}> --provider ${slug}\`. Runs of other organizations that name it are refused.`
+const sending =
+  "An organization sends only from addresses that it owns: a domain that it proved with `POST /v1/senders`, or what you assign with `rungate admin resources assign <org_id> sender <address or domain>`. The provider must know the domain as well."
+const setups: Readonly<Record<string, string>> = {
+  apify:
+    "Use a scoped token of an account that serves nothing else: create it under Settings, API & Integrations, and limit it to running Actors and to reading their runs and default storages. Every run is started with `forcePermissionLevel=LIMITED_PERMISSIONS`. Raw runs start only the Actors that this package ships, or those of `RUNGATE_ACTORS` (`owner/name` or `owner/*`, separated by commas); an Actor that asks for full permissions is neither imported nor run. Capabilities run the Actors that their adapters name, whatever that list says.",
+  unipile: `A connected account belongs to one organization. ${assigning("account_id", "unipile")}`,
+  edges: `An identity belongs to one organization. ${assigning("identity_id", "edges")}`,
+  resend: sending,
+  postmark: sending
+}
+
 const variable = (slug: string, name: string) => `\`RUNGATE_PROVIDER_${slug.toUpperCase()}_${name}\``
 
 const account = ({ slug, auth }: Provider): string => {
@@ -155,6 +169,7 @@ const sectionOf = (provider: Provider): string => {
     [
       `- Slug: \`${provider.slug}\`, <${provider.homepage}>`,
       `- Account: ${account(provider)}`,
+      ...(setups[provider.slug] === undefined ? [] : [`- Setup: ${setups[provider.slug]}`]),
       `- Bills: ${billingOf(provider)}`,
       `- Cost report: ${reportOf(provider)}`,
       `- Raw endpoints: ${rawOf(provider)}`,

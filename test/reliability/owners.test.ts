@@ -456,4 +456,13 @@ describe("senders", () => {
   })
 })
 
+test("inspect tells which fields name something that must be owned", async () => {
+  const { body } = await ours.post("/v1/inspect", { provider: "acme", endpoint: "/act" })
+  expect(body.hints).toContain("In production account_id must name a connected account that your organization owns.")
+  const mail = await ours.post("/v1/inspect", { provider: "acme", endpoint: "/mail" })
+  expect(mail.body.hints.join(" ")).toContain(
+    "From must name a sender that your organization owns; prove a domain with"
+  )
+})
+
 test("nothing went anywhere else", () => expect(there.astray(app.url)).toEqual([]))

@@ -46,6 +46,7 @@ const bare: Readonly<Record<string, string>> = {
   "GET /v1/wallet": "rungate wallet",
   "GET /v1/wallet/transactions": "rungate wallet transactions",
   "GET /v1/api-keys": "rungate keys list",
+  "POST /v1/senders": "rungate senders add example.com",
   "GET /v1/senders": "rungate senders list"
 }
 

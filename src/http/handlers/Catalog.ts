@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Actors } from "../../layers/Actors.ts"
 import { Catalog, type CatalogEntry, type CatalogOffer } from "../../layers/Catalog.ts"
-import { foundEndpoint } from "../../actors/RawRoute.ts"
+import { foundEndpoint, runnable } from "../../actors/RawRoute.ts"
 import { Endpoints } from "../../layers/Endpoints.ts"
 import { Health } from "../../layers/Health.ts"
 import { scenarioWords } from "../../layers/Sandbox.ts"
@@ -121,7 +121,8 @@ export const CatalogHandlers = HttpApiBuilder.group(
         if (target._tag === "Endpoint") {
           const lookup = endpoints.find(target.provider, target.endpoint, target.method)
           const found = yield* foundEndpoint(lookup, target)
-          const loaded = yield* actors.input(found.provider.slug, found.endpoint, true)
+          const loaded = yield* actors.input(found.provider.slug, found.endpoint, "fresh")
+          yield* runnable(found.endpoint, loaded)
           return endpointInspection(
             found.provider,
             found.endpoint,

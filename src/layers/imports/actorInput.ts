@@ -58,6 +58,9 @@ const convert = (
   depth: number
 ): ObjectJson => {
   if (depth > depthMax) return {}
+  // The platform gives an actor access to whatever storage its input names, and storages of all organizations are in one account.
+  if (typeof node["resourceType"] === "string")
+    return { description: "Not available here: it names a storage of the shared account.", type: "null" }
   const schema: Record<string, Json> = {}
   const kinds = typesOf(node)
   if (kinds.length > 0) schema["type"] = kinds.length === 1 ? (kinds[0] ?? "string") : [...kinds]

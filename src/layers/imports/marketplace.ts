@@ -96,11 +96,16 @@ export const actorEndpoint = (actor: {
 
 const nothing = { type: "object", properties: {}, additionalProperties: false }
 
+/** Such an actor's token opens all data of the account that runs it. */
+export const wantsFullPermissions = (actor: Readonly<Record<string, unknown>>): boolean =>
+  actor["actorPermissionLevel"] === "FULL_PERMISSIONS"
+
 const endpointOf = (item: Readonly<Record<string, unknown>>): Endpoint | string => {
   const username = name(item["username"])
   const actor = name(item["name"])
   if (username === null || actor === null) return "it has no usable name"
   if (item["isPublic"] === false) return "it is not public"
+  if (wantsFullPermissions(item)) return "it asks for full permissions over the account that runs it"
   const pricing = item["currentPricingInfo"]
   return actorEndpoint({
     path: `${username}/${actor}`,

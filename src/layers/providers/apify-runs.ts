@@ -77,7 +77,13 @@ export interface Start {
 export const startCall = ({ actor, input, cap, seconds, itemsMax }: Start): Call => ({
   method: "POST",
   path: `/acts/${encodeURIComponent(actor.replace("/", "~"))}/runs`,
-  query: { maxTotalChargeUsd: cap, timeout: seconds, maxItems: itemsMax },
+  query: {
+    maxTotalChargeUsd: cap,
+    timeout: seconds,
+    maxItems: itemsMax,
+    // Whatever the actor asks for: its token opens this run's own storages, and nothing else of the account.
+    forcePermissionLevel: "LIMITED_PERMISSIONS"
+  },
   body: input
 })
 

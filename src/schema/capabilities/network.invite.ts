@@ -40,7 +40,7 @@ export const networkInvite = capability({
       Field.text("Note that goes with the invitation; left out, it goes without one", messageLengthMax)
     ),
     account_id: Schema.optionalKey(
-      Field.text("The connected account that invites; every provider of today needs it", 200)
+      Field.text("The connected account of the organization that invites; every provider of today needs it", 200)
     )
   }),
   anyOf: [["network_url"], ["provider_member_id"]],

@@ -31,13 +31,18 @@ export const networkMessage = capability({
   platforms: [],
   input: Schema.Struct({
     network_url: Schema.optionalKey(Field.networkUrl),
-    chat_id: Schema.optionalKey(Field.text("An existing conversation, from chat_id of an earlier message", 200)),
+    chat_id: Schema.optionalKey(
+      Field.text("An existing conversation, from chat_id of an earlier message of the organization", 200)
+    ),
     provider_member_id: Schema.optionalKey(
       Field.text("The person's id at the provider, from provider_ids of network.profile", 200)
     ),
     text: Field.text("The message", textLengthMax),
     account_id: Schema.optionalKey(
-      Field.text("The connected account that sends; every provider of today needs it, except into a chat", 200)
+      Field.text(
+        "The connected account of the organization that sends; every provider of today needs it, except into a chat",
+        200
+      )
     ),
     subject: Schema.optionalKey(
       Field.text("Subject line, which makes it an InMail: for people who are not connected", subjectLengthMax)
