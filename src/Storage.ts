@@ -16,9 +16,12 @@ import { Erasure } from "./layers/history/Erasure.ts"
 import { Finder } from "./layers/history/Finder.ts"
 import { HistoryIndex } from "./layers/history/HistoryIndex.ts"
 import { HistoryStore } from "./layers/history/HistoryStore.ts"
+import { Invitations } from "./layers/Invitations.ts"
 import { Leases } from "./layers/Leases.ts"
+import { Mails } from "./layers/Mails.ts"
 import { MailStore } from "./layers/MailStore.ts"
 import { Ownership } from "./layers/Ownership.ts"
+import { Passwords } from "./layers/Passwords.ts"
 import { PaymentStore } from "./layers/PaymentStore.ts"
 import { Queues } from "./layers/Queues.ts"
 import { Redis } from "./layers/Redis.ts"
@@ -43,6 +46,7 @@ const Stores = Layer.mergeAll(
   Ownership.layer,
   WaitStore.layer,
   Accounts.layer,
+  Layer.mergeAll(Invitations.layer, Mails.layer, Passwords.layer),
   Referrals.layer,
   ReferralShares.layer,
   Books.layer,

@@ -1,57 +1,12 @@
 /**
  * The page behind a referral link: what the code gives, and how to sign up with it. Public, and says nothing of whose code it is.
- *
- * It loads nothing and runs nothing, so there is nothing in it that could be turned against who opens it.
  */
 import { Effect } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpRouter } from "effect/http"
 import { Referrals } from "../layers/Referrals.ts"
 import { addressOf, Settings } from "../layers/Settings.ts"
 import { codeOf, describeTerms } from "../schema/Referral.ts"
-
-const headers = {
-  "content-security-policy":
-    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-  "cache-control": "no-store"
-}
-
-const escapes: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;"
-}
-const escaped = (text: string) => text.replace(/[&<>"']/g, (letter) => escapes[letter] ?? letter)
-
-const page = (status: number, title: string, body: string) =>
-  HttpServerResponse.text(
-    `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${escaped(title)}</title>
-<style>
-body { font: 1rem/1.5 system-ui, sans-serif; max-width: 42rem; margin: 3rem auto; padding: 0 1rem; color: #1c1c1c; background: #fff }
-pre { background: #f3f3f1; padding: 1rem; overflow-x: auto; border-radius: .4rem }
-code { font-family: ui-monospace, monospace }
-@media (prefers-color-scheme: dark) { body { color: #e8e8e6; background: #161616 } pre { background: #242424 } a { color: #9cc4ff } }
-</style>
-</head>
-<body>
-<main>
-<h1>${escaped(title)}</h1>
-${body}
-</main>
-</body>
-</html>
-`,
-    { status, contentType: "text/html; charset=utf-8", headers }
-  )
+import { escaped, page } from "./Page.ts"
 
 const unknown = page(
   404,

@@ -9,12 +9,14 @@ import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
 import { Waiters } from "../actors/Waiters.ts"
 import { Settings } from "../layers/Settings.ts"
 import { Api } from "./api/Api.ts"
+import { AccountPages } from "./AccountPages.ts"
 import { AuthLayer } from "./Auth.ts"
 import { bodyBytesMax, BoundaryLayer } from "./Boundary.ts"
 import { CatalogHandlers } from "./handlers/Catalog.ts"
 import { DiscoveryHandlers } from "./handlers/Discovery.ts"
 import { HistoryHandlers } from "./handlers/History.ts"
 import { KeysHandlers } from "./handlers/Keys.ts"
+import { RecoveryHandlers } from "./handlers/Recovery.ts"
 import { ReferralsHandlers } from "./handlers/Referrals.ts"
 import { RunsHandlers } from "./handlers/Runs.ts"
 import { SessionsHandlers } from "./handlers/Sessions.ts"
@@ -45,6 +47,7 @@ export const Routes = Layer.mergeAll(
       TopUpsHandlers,
       KeysHandlers,
       SessionsHandlers,
+      RecoveryHandlers,
       ReferralsHandlers
     ]),
     Layer.provide(AuthLayer)
@@ -60,6 +63,7 @@ export const Routes = Layer.mergeAll(
   }),
   SystemRoutes,
   JoinRoute,
+  AccountPages,
   ReturnPages,
   Webhooks,
   NotFound

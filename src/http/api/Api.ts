@@ -5,6 +5,7 @@ import { Malformed } from "./Common.ts"
 import { DiscoveryApi } from "./Discovery.ts"
 import { HistoryApi } from "./History.ts"
 import { KeysApi } from "./Keys.ts"
+import { RecoveryApi } from "./Recovery.ts"
 import { ReferralsApi } from "./Referrals.ts"
 import { RunsApi } from "./Runs.ts"
 import { SessionsApi } from "./Sessions.ts"
@@ -21,6 +22,7 @@ export class Api extends HttpApi.make("rungate")
   .add(ReferralsApi)
   .add(KeysApi)
   .add(SessionsApi)
+  .add(RecoveryApi)
   .prefix("/v1")
   .middleware(Malformed)
   // A typo in max_cost must not cost money: a field that nobody knows is refused.
