@@ -96,10 +96,8 @@ const open = Effect.fnUntraced(function* (given: Given) {
       })
     : send("POST", "/v1/auth/sign-in", { body: common })
   if (answer.status === 401) {
-    return yield* fail(
-      "auth",
-      `The e-mail or the password is wrong. Forgot it? Ask for a new one at ${url}/forgot-password.`
-    )
+    if (screen.askable) yield* screen.say(`If you forgot the password, ask for a new one at ${url}/forgot-password`)
+    return yield* fail("auth", "The e-mail or the password is wrong.")
   }
   const failure = yield* failureOf(answer)
   if (failure !== null) return yield* failure
