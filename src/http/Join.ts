@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
 import { Referrals } from "../layers/Referrals.ts"
-import { addressOf, Settings } from "../layers/Settings.ts"
+import { addressOf, Settings, type SignUp } from "../layers/Settings.ts"
 import { codeOf, describeTerms } from "../schema/Referral.ts"
 import { escaped, page } from "./Page.ts"
 
@@ -18,6 +18,14 @@ const unknown = page(
 const command = (address: string, code: string) => `curl -s ${address}/v1/auth/sign-up \\
   -H "Content-Type: application/json" \\
   -d '{"email":"you@example.com","password":"YOUR-PASS","organization":"Your workspace","referral_code":"${code}"}'`
+
+/** Who else must agree to a sign-up. */
+const joining: Readonly<Record<SignUp, string>> = {
+  open: "",
+  invite:
+    "<p>Sign-up here is by invitation: ask whoever runs this service for one, and send its token in the field <code>invitation</code>, too.</p>",
+  closed: "<p>Sign-up is closed here at present.</p>"
+}
 
 export const JoinRoute = HttpRouter.add(
   "GET",
@@ -35,6 +43,7 @@ export const JoinRoute = HttpRouter.add(
 <p>${escaped(describeTerms(settings.referral).referred)} The code is for people who have no account here yet.</p>
 <p>Sign up with the code <strong><code>${code}</code></strong>, the field <code>referral_code</code> of <code>POST /v1/auth/sign-up</code>, with a password of at least ten characters:</p>
 <pre><code>${escaped(command(address, code))}</code></pre>
+${joining[settings.signUp]}
 <p>The answer holds a session token; with it, <code>POST /v1/wallet/topups/checkout</code> makes the first deposit. <a href="${escaped(address)}/docs">API reference</a></p>`
     )
   })
