@@ -4,16 +4,20 @@
  * Money moves as it does everywhere: a command is stored and a worker's turn applies it, so these work beside a running service,
  * and without one a credit waits for the next. Data goes to stdout, every other word to stderr.
  */
-import { Clock, Console, Effect, Option, References, Schema, Stdio, Terminal } from "effect"
+import { Clock, Console, Effect, Option, Redacted, References, Schema, Stdio, Terminal } from "effect"
 import { Asking } from "./actors/Asking.ts"
 import { encodeCredit } from "./actors/Commands.ts"
 import { bad, known, onDatabase, organizationView, plain, print, table, unknown, when } from "./AdminOutput.ts"
 import { Commanding } from "./Storage.ts"
+import { Email } from "./http/api/AccountFields.ts"
 import { CommandFailed } from "./http/client/Client.ts"
 import { Accounts, type KeyRow } from "./layers/Accounts.ts"
 import { Books, type EntryRow } from "./layers/Books.ts"
 import { newId } from "./layers/Ids.ts"
+import { Invitations } from "./layers/Invitations.ts"
 import { Reindex } from "./layers/history/Reindex.ts"
+import { addressOf, Settings } from "./layers/Settings.ts"
+import { invitationPath, linkOf } from "./schema/AccountMail.ts"
 import { looksLike } from "./schema/Ids.ts"
 import { dollars, type MicroUsd, Usd, usd } from "./schema/Money.ts"
 
@@ -186,6 +190,29 @@ export const revoke = (key_id: string, json: boolean) =>
     yield* json
       ? print({ id: key_id, org_id: owner.value, name, display, revoked_at: revoked_at?.toISOString() ?? null })
       : Console.log(`revoked: ${key_id} ${plain(name)} (${display}) of ${owner.value}, since ${when(revoked_at)}`)
+  }).pipe(onDatabase)
+
+const decodeEmail = Schema.decodeUnknownOption(Email)
+
+export const invite = (text: string, json: boolean) =>
+  Effect.gen(function* () {
+    const email = decodeEmail(text.trim())
+    if (Option.isNone(email)) return yield* bad(`"${plain(text)}" is no e-mail address.`)
+    const settings = yield* Settings
+    const made = yield* (yield* Invitations).invite(email.value)
+    if (Option.isNone(made)) return yield* bad(`${email.value} has an account; its owner can sign in.`)
+    const { token, expires_at } = made.value
+    const link = linkOf(addressOf(settings), invitationPath, Redacted.value(token))
+    yield* json
+      ? print({ email: email.value, link, invitation: Redacted.value(token), expires_at: expires_at.toISOString() })
+      : Console.log(link)
+    yield* Console.error(
+      `Send this link to ${email.value} only: it works once, until ${when(expires_at)}, and whoever opens it signs up with that address.`
+    )
+    if (settings.signUp === "closed")
+      yield* Console.error("Sign-up is closed here: the link works once RUNGATE_SIGN_UP is invite or open.")
+    if (settings.publicUrl === null)
+      yield* Console.error("RUNGATE_PUBLIC_URL is not set: the link leads to this machine's own address.")
   }).pipe(onDatabase)
 
 const progressMillis = 1_000

@@ -4,7 +4,7 @@
 import { Console, Effect } from "effect"
 import { known, onDatabase, organizationView, plain, print, table, when } from "./AdminOutput.ts"
 import { CommandFailed } from "./http/client/Client.ts"
-import { Accounts, type KeyRow, type OrganizationRow } from "./layers/Accounts.ts"
+import { Accounts, type KeyRow, type OrganizationRow, type PersonRow } from "./layers/Accounts.ts"
 import type { Violation } from "./layers/audit/equations.ts"
 import { Books, type EntryRow, type OpenRunRow, type WalletRow } from "./layers/Books.ts"
 import { type AutoTopupRow, PaymentStore, type PaymentRow } from "./layers/PaymentStore.ts"
@@ -13,6 +13,7 @@ import { usd } from "./schema/Money.ts"
 const entriesShown = 20
 const paymentsShown = 10
 const keysShown = 100
+const peopleShown = 20
 const runsShown = 50
 
 interface Shown {
@@ -20,6 +21,7 @@ interface Shown {
   readonly wallet: WalletRow
   readonly auto: AutoTopupRow | null
   readonly payments: ReadonlyArray<PaymentRow>
+  readonly people: ReadonlyArray<PersonRow>
   readonly keys: ReadonlyArray<KeyRow>
   readonly entries: ReadonlyArray<EntryRow>
   readonly runs: ReadonlyArray<OpenRunRow>
@@ -28,7 +30,11 @@ interface Shown {
 
 const limitOf = (limit: bigint | null) => (limit === null ? null : usd(limit))
 
-const viewOf = ({ organization, wallet, auto, payments, keys, entries, runs, violations }: Shown) => ({
+/** An address counts as verified where nothing was to be verified when its owner signed up. */
+const verificationOf = ({ pending, email_verified_at }: PersonRow) =>
+  pending ? "pending" : email_verified_at === null ? "not_asked" : "verified"
+
+const viewOf = ({ organization, wallet, auto, payments, people, keys, entries, runs, violations }: Shown) => ({
   ...organizationView(organization),
   guard: {
     per_run_limit: limitOf(wallet.per_run_limit),
@@ -43,6 +49,13 @@ const viewOf = ({ organization, wallet, auto, payments, keys, entries, runs, vio
     clawed_back: usd(payment.clawed_back),
     created_at: payment.created_at.toISOString(),
     ended_at: payment.ended_at?.toISOString() ?? null
+  })),
+  people: people.map((person) => ({
+    id: person.user_id,
+    email: person.email,
+    created_at: person.created_at.toISOString(),
+    verification: verificationOf(person),
+    email_verified_at: person.email_verified_at?.toISOString() ?? null
   })),
   keys: keys.map((key) => ({
     id: key.key_id,
@@ -84,6 +97,7 @@ const textOf = ({
   wallet,
   auto,
   payments,
+  people,
   keys,
   entries,
   runs,
@@ -97,6 +111,20 @@ const textOf = ({
     `wallet: balance ${usd(wallet.balance)}, reserved ${usd(wallet.reserved)}, available ${usd(wallet.balance - wallet.reserved)} USD`,
     `guard: per run ${limitOf(wallet.per_run_limit) ?? "no limit"}, per day ${limitOf(wallet.daily_limit) ?? "no limit"}; today ${usd(wallet.spent_today)} charged, ${organization.runs_today} runs`,
     `automatic top-up: ${autoLine(auto)}`,
+    ...section(
+      most("people, oldest first", people.length, peopleShown),
+      ["id", "e-mail", "signed up", "e-mail address"],
+      people.map((person) => [
+        person.user_id,
+        person.email,
+        when(person.created_at),
+        {
+          pending: "not verified",
+          not_asked: "verification was off",
+          verified: `verified ${when(person.email_verified_at)}`
+        }[verificationOf(person)]
+      ])
+    ),
     ...section(
       `last ${paymentsShown} payments, newest first`,
       ["at", "kind", "amount", "state", "taken back", "session or charge", "failure"],
@@ -157,6 +185,7 @@ export const show = (org_id: string, json: boolean) =>
         wallet: books.wallet(org_id),
         auto: store.autoTopup(org_id),
         payments: store.latest(org_id, paymentsShown),
+        people: accounts.people(org_id, peopleShown),
         keys: accounts.keys(org_id, null, keysShown),
         entries: books.entries(org_id, null, entriesShown),
         runs: books.openRuns(org_id, runsShown),

@@ -4,6 +4,7 @@
  * `http` answers requests, `worker` takes turns and executes runs, `all` does both. Any number of each share the work.
  */
 import { Effect, Layer } from "effect"
+import { AccountMails } from "./actors/AccountMails.ts"
 import { Admission } from "./actors/Admission.ts"
 import { Asking } from "./actors/Asking.ts"
 import { Cashier } from "./actors/Cashier.ts"
@@ -27,6 +28,7 @@ import { Discovery } from "./layers/Discovery.ts"
 import { ServiceDatabase } from "./layers/Database.ts"
 import { Endpoints } from "./layers/Endpoints.ts"
 import { Health } from "./layers/Health.ts"
+import { Mailer } from "./layers/Mailer.ts"
 import type { Payments } from "./layers/Payments.ts"
 import { NoPayments } from "./layers/payments/None.ts"
 import { SimulatedPayments } from "./layers/payments/Simulated.ts"
@@ -67,7 +69,13 @@ const Infrastructure = Layer.merge(ProvidersLayer, PaymentsLayer).pipe(
 )
 
 /** Asking and waiting: what both roles share. */
-const Doors = Layer.mergeAll(Admission.layer, TopUps.layer, PaymentEvents.layer, ReferralActor.layer).pipe(
+const Doors = Layer.mergeAll(
+  Admission.layer,
+  TopUps.layer,
+  PaymentEvents.layer,
+  ReferralActor.layer,
+  AccountMails.layer.pipe(Layer.provide(Mailer.layer))
+).pipe(
   Layer.provideMerge(Asking.layer),
   Layer.provideMerge(Layer.mergeAll(Lanes.layer, Waiters.layer)),
   Layer.provideMerge(Infrastructure)

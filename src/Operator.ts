@@ -184,6 +184,15 @@ const crediting = (name: string, type: "bonus" | "refund", description: string) 
       )
   ).pipe(Command.withDescription(description))
 
+const invite = Command.make(
+  "invite",
+  {
+    email: Argument.String("email").pipe(Argument.withDescription("whose; the invitation is for this address only")),
+    json
+  },
+  ({ email, json }) => Effect.flatMap(administration, (loaded) => loaded.invite(email, json))
+).pipe(Command.withDescription("Print a link to sign up with: for one address, once, within seven days"))
+
 const revoke = Command.make(
   "revoke",
   { key_id: Argument.String("key_id").pipe(Argument.withDescription("the key, as admin show lists it")), json },
@@ -248,6 +257,7 @@ export const admin = Command.make("admin").pipe(
   Command.withSubcommands([
     orgs,
     show,
+    invite,
     crediting("credit", "bonus", "Grant an organization credit"),
     crediting("refund", "refund", "Give an organization money back"),
     reindex,

@@ -17,9 +17,12 @@ import { Finder } from "./layers/history/Finder.ts"
 import { HistoryIndex } from "./layers/history/HistoryIndex.ts"
 import { HistoryStore } from "./layers/history/HistoryStore.ts"
 import { Installation } from "./layers/Installation.ts"
+import { Invitations } from "./layers/Invitations.ts"
 import { Leases } from "./layers/Leases.ts"
+import { Mails } from "./layers/Mails.ts"
 import { MailStore } from "./layers/MailStore.ts"
 import { Ownership } from "./layers/Ownership.ts"
+import { Passwords } from "./layers/Passwords.ts"
 import { PaymentStore } from "./layers/PaymentStore.ts"
 import { Queues } from "./layers/Queues.ts"
 import { Redis } from "./layers/Redis.ts"
@@ -47,6 +50,7 @@ const Stores = Layer.mergeAll(
   Senders.layer,
   WaitStore.layer,
   Layer.merge(Accounts.layer, SignInAddresses.layer),
+  Layer.mergeAll(Invitations.layer, Mails.layer, Passwords.layer),
   Referrals.layer,
   ReferralShares.layer,
   Books.layer,

@@ -1,59 +1,14 @@
 /**
  * The page behind a referral link: what the code gives, and how to sign up with it. Public, and says nothing of whose code it is.
- *
- * It loads nothing and runs nothing, so there is nothing in it that could be turned against who opens it.
  */
 import { Effect } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpRouter } from "effect/http"
 import { Referrals } from "../layers/Referrals.ts"
-import { addressOf, Settings } from "../layers/Settings.ts"
+import { addressOf, Settings, type SignUp } from "../layers/Settings.ts"
 import { codeOf, describeTerms } from "../schema/Referral.ts"
 import { limitedPage } from "./Door.ts"
 import type { Limits } from "./Limits.ts"
-
-const headers = {
-  "content-security-policy":
-    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-  "cache-control": "no-store"
-}
-
-const escapes: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;"
-}
-const escaped = (text: string) => text.replace(/[&<>"']/g, (letter) => escapes[letter] ?? letter)
-
-const page = (status: number, title: string, body: string) =>
-  HttpServerResponse.text(
-    `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${escaped(title)}</title>
-<style>
-body { font: 1rem/1.5 system-ui, sans-serif; max-width: 42rem; margin: 3rem auto; padding: 0 1rem; color: #1c1c1c; background: #fff }
-pre { background: #f3f3f1; padding: 1rem; overflow-x: auto; border-radius: .4rem }
-code { font-family: ui-monospace, monospace }
-@media (prefers-color-scheme: dark) { body { color: #e8e8e6; background: #161616 } pre { background: #242424 } a { color: #9cc4ff } }
-</style>
-</head>
-<body>
-<main>
-<h1>${escaped(title)}</h1>
-${body}
-</main>
-</body>
-</html>
-`,
-    { status, contentType: "text/html; charset=utf-8", headers }
-  )
+import { escaped, page } from "./Page.ts"
 
 const unknown = page(
   404,
@@ -65,6 +20,14 @@ const unknown = page(
 const command = (address: string, code: string) => `curl -s ${address}/v1/auth/sign-up \\
   -H "Content-Type: application/json" \\
   -d '{"email":"you@example.com","password":"YOUR-PASS","organization":"Your workspace","referral_code":"${code}"}'`
+
+/** Who else must agree to a sign-up. */
+const joining: Readonly<Record<SignUp, string>> = {
+  open: "",
+  invite:
+    "<p>Sign-up here is by invitation: ask whoever runs this service for one, and send its token in the field <code>invitation</code>, too.</p>",
+  closed: "<p>Sign-up is closed here at present.</p>"
+}
 
 export const JoinRoute = HttpRouter.add(
   "GET",
@@ -83,6 +46,7 @@ export const JoinRoute = HttpRouter.add(
 <p>${escaped(describeTerms(settings.referral).referred)} The code is for people who have no account here yet.</p>
 <p>Sign up with the code <strong><code>${code}</code></strong>, the field <code>referral_code</code> of <code>POST /v1/auth/sign-up</code>, with a password of at least ten characters:</p>
 <pre><code>${escaped(command(address, code))}</code></pre>
+${joining[settings.signUp]}
 <p>The answer holds a session token; with it, <code>POST /v1/wallet/topups/checkout</code> makes the first deposit. <a href="${escaped(address)}/docs">API reference</a></p>`
       )
     })

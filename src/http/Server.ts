@@ -9,6 +9,7 @@ import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
 import { Waiters } from "../actors/Waiters.ts"
 import { Settings } from "../layers/Settings.ts"
 import { Api } from "./api/Api.ts"
+import { AccountPages } from "./AccountPages.ts"
 import { AuthLayer } from "./Auth.ts"
 import { bodyBytesMax } from "./Body.ts"
 import { BoundaryLayer } from "./Boundary.ts"
@@ -18,6 +19,7 @@ import { CatalogHandlers } from "./handlers/Catalog.ts"
 import { DiscoveryHandlers } from "./handlers/Discovery.ts"
 import { HistoryHandlers } from "./handlers/History.ts"
 import { KeysHandlers } from "./handlers/Keys.ts"
+import { RecoveryHandlers } from "./handlers/Recovery.ts"
 import { ReferralsHandlers } from "./handlers/Referrals.ts"
 import { RunsHandlers } from "./handlers/Runs.ts"
 import { SendersHandlers } from "./handlers/Senders.ts"
@@ -49,6 +51,7 @@ export const Routes = Layer.mergeAll(
       KeysHandlers,
       SendersHandlers,
       SessionsHandlers,
+      RecoveryHandlers,
       ReferralsHandlers
     ]),
     Layer.provide([AuthLayer, DoorLayer])
@@ -64,6 +67,7 @@ export const Routes = Layer.mergeAll(
   }),
   SystemRoutes,
   JoinRoute,
+  AccountPages,
   ReturnPages,
   Webhooks,
   NotFound

@@ -9,8 +9,13 @@ import { texts } from "./Columns.ts"
 import { makeId } from "../schema/Ids.ts"
 import type { MicroUsd } from "../schema/Money.ts"
 import { newId } from "./Ids.ts"
+import type { InvitationRefused } from "./Invitations.ts"
 import { laneCount } from "./Queues.ts"
+import { Settings } from "./Settings.ts"
 import type { ReferralRefused } from "./Referrals.ts"
+import { digest, hashed, matches, randomText } from "./Secrets.ts"
+
+export { digest }
 
 export type Environment = "test" | "live"
 
@@ -20,6 +25,8 @@ export interface Principal {
   readonly key_id: string | null
   readonly user_id: string | null
   readonly environment: Environment | null
+  /** A session of somebody who has not verified the e-mail address. */
+  readonly pending: boolean
 }
 
 export interface KeyRow {
@@ -50,6 +57,18 @@ export interface SessionRow {
   readonly user_id: string
   readonly email: string
   readonly expires_at: Date
+  /** The address is not verified. */
+  readonly pending: boolean
+}
+
+/** A member of an organization, for operators. */
+export interface PersonRow {
+  readonly user_id: string
+  readonly email: string
+  readonly created_at: Date
+  readonly pending: boolean
+  /** Null for somebody who is pending, and for whoever signed up where nothing was to be verified. */
+  readonly email_verified_at: Date | null
 }
 
 export interface Opened {
@@ -57,13 +76,26 @@ export interface Opened {
   readonly session: SessionRow
 }
 
+export interface NewUser {
+  readonly org_id: string
+  readonly user_id: string
+}
+
+/** Why what joins a sign-up may refuse it. */
+export type JoiningRefused = ReferralRefused | InvitationRefused
+
 export interface NewAccount {
   readonly email: string
   readonly password: Redacted.Redacted
   readonly organization: string
   readonly daily_limit: MicroUsd | null
+  /**
+   * `pending`: the address is to be verified. Then it is not looked up whether it has an account, and any number may sign up with it.
+   * `verified`: somebody vouches for it. `trusted`: nothing is verified here.
+   */
+  readonly address: "pending" | "verified" | "trusted"
   /** What else is written of the new organization, or refuses it: in the transaction that makes it. */
-  readonly joining: (org_id: string) => Effect.Effect<void, ReferralRefused>
+  readonly joining: (made: NewUser) => Effect.Effect<void, JoiningRefused>
 }
 
 export class EmailTaken extends Schema.TaggedError<EmailTaken>()("EmailTaken", {}) {}
@@ -78,21 +110,6 @@ const isTooManyKeys = (cause: unknown) =>
 
 const sessionDays = 30
 
-const randomText = (length: number): string => {
-  const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"
-  let text = ""
-  while (text.length < length) {
-    for (const byte of crypto.getRandomValues(new Uint8Array(length * 2))) {
-      // 216 = 4 * 54: larger bytes would favour the alphabet's first letters.
-      if (byte < 216 && text.length < length) text += alphabet.charAt(byte % alphabet.length)
-    }
-  }
-  return text
-}
-
-/** A 43-letter secret has 247 bits; a plain digest is enough for those, unlike for passwords. */
-export const digest = (token: string): Uint8Array => new Bun.CryptoHasher("sha256").update(token).digest()
-
 /** An organization's lane: any spread will do, it is stored with the wallet. */
 const laneOf = (org_id: string) => (digest(org_id)[0] ?? 0) % laneCount
 
@@ -105,7 +122,8 @@ const lastUsedEvery = "10 seconds"
 export class Accounts extends Context.Service<
   Accounts,
   {
-    readonly signUp: (account: NewAccount) => Effect.Effect<Opened, EmailTaken | ReferralRefused>
+    readonly signUp: (account: NewAccount) => Effect.Effect<Opened, EmailTaken | JoiningRefused>
+    /** Takes the same time whoever has the address. */
     readonly signIn: (email: string, password: Redacted.Redacted) => Effect.Effect<Option.Option<Opened>>
     readonly signOut: (token: Redacted.Redacted) => Effect.Effect<void>
     readonly session: (token: Redacted.Redacted) => Effect.Effect<Option.Option<SessionRow>>
@@ -114,6 +132,8 @@ export class Accounts extends Context.Service<
     readonly organizations: Effect.Effect<number>
     /** Newest first. `search`: a part of the name or of a member's e-mail, or the id. */
     readonly findOrganizations: (search: string | null, limit: number) => Effect.Effect<ReadonlyArray<OrganizationRow>>
+    /** Its members, oldest first. */
+    readonly people: (org_id: string, limit: number) => Effect.Effect<ReadonlyArray<PersonRow>>
     readonly organization: (org_id: string) => Effect.Effect<Option.Option<OrganizationRow>>
     readonly principal: (token: Redacted.Redacted) => Effect.Effect<Option.Option<Principal>>
     readonly createKey: (
@@ -134,8 +154,9 @@ export class Accounts extends Context.Service<
     Accounts,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const { emailVerification } = yield* Settings
       // Verified against when the e-mail is unknown, so that both answers take the same time.
-      const decoy = yield* Effect.cached(Effect.promise(() => Bun.password.hash(randomText(20))))
+      const decoy = yield* Effect.cached(Effect.suspend(() => hashed(Redacted.make(randomText(20)))))
 
       const insertOrganization = Effect.fnUntraced(function* (name: string, daily_limit: MicroUsd | null) {
         const org_id = newId("org")
@@ -144,31 +165,39 @@ export class Accounts extends Context.Service<
         return org_id
       })
 
-      const open = Effect.fnUntraced(function* (user_id: string, org_id: string) {
+      /**
+       * Null when the password is no longer the one that was checked. The lock makes a change that is under way come first, so that no
+       * session of an old password is opened behind it.
+       */
+      const open = Effect.fnUntraced(function* (user_id: string, password_hash: string) {
         const token = `rg_sess_${randomText(43)}`
         yield* sql`
           INSERT INTO sessions (token_hash, user_id, org_id, expires_at)
-          VALUES (${digest(token)}, ${user_id}, ${org_id}, now() + make_interval(days => ${sessionDays}))`
+          SELECT ${digest(token)}, user_id, org_id, now() + make_interval(days => ${sessionDays}) FROM users
+          WHERE user_id = ${user_id} AND password_hash = ${password_hash} FOR SHARE`
         const [session] = yield* findSession(token)
-        if (session === undefined) return yield* Effect.die(new Error("a new session was not found"))
-        return { token: Redacted.make(token), session }
+        return session === undefined ? null : { token: Redacted.make(token), session }
       })
 
       const findSession = (token: string) => sql<SessionRow>`
-        SELECT s.org_id, o.name AS organization, s.user_id, u.email, s.expires_at
+        SELECT s.org_id, o.name AS organization, s.user_id, u.email, s.expires_at, u.pending
         FROM sessions s JOIN users u USING (user_id) JOIN orgs o ON o.org_id = s.org_id
         WHERE s.token_hash = ${digest(token)} AND s.ended_at IS NULL AND s.expires_at > now()`
 
       const signUp = Effect.fn("Accounts.signUp")(function* (account: NewAccount) {
-        const password_hash = yield* Effect.promise(() => Bun.password.hash(Redacted.value(account.password)))
+        const { email, address } = account
+        const password_hash = yield* hashed(account.password)
         return yield* sql
           .withTransaction(
             Effect.gen(function* () {
               const org_id = yield* insertOrganization(account.organization, account.daily_limit)
               const user_id = newId("usr")
-              yield* sql`INSERT INTO users ${sql.insert({ user_id, org_id, email: account.email, password_hash })}`
-              yield* account.joining(org_id)
-              return yield* open(user_id, org_id)
+              yield* sql`
+                INSERT INTO users (user_id, org_id, email, password_hash, pending, email_verified_at)
+                VALUES (${user_id}, ${org_id}, ${email}, ${password_hash}, ${address === "pending"},
+                        CASE WHEN ${address === "verified"} THEN now() END)`
+              yield* account.joining({ org_id, user_id })
+              return (yield* open(user_id, password_hash)) ?? (yield* Effect.die(new Error("a new user was not found")))
             })
           )
           .pipe(
@@ -178,12 +207,25 @@ export class Accounts extends Context.Service<
       })
 
       const signIn = Effect.fn("Accounts.signIn")(function* (email: string, password: Redacted.Redacted) {
-        const [user] = yield* sql<{ user_id: string; org_id: string; password_hash: string }>`
-          SELECT user_id, org_id, password_hash FROM users WHERE lower(email) = lower(${email})`
-        const hash = user?.password_hash ?? (yield* decoy)
-        const good = yield* Effect.promise(() => Bun.password.verify(Redacted.value(password), hash))
-        if (user === undefined || !good) return Option.none<Opened>()
-        return Option.some(yield* open(user.user_id, user.org_id))
+        const users = yield* sql<{ user_id: string; password_hash: string; pending: boolean }>`
+          (SELECT user_id, password_hash, pending FROM users WHERE lower(email) = lower(${email}) AND NOT pending)
+          UNION ALL
+          (SELECT user_id, password_hash, pending FROM users WHERE lower(email) = lower(${email}) AND pending
+           ORDER BY user_id DESC LIMIT 1)`
+        // With verification anybody may sign up with anybody's address: both are tried, so that the time says nothing of who is there.
+        const tried = emailVerification ? [false, true] : [users[0]?.pending === true]
+        const decoyHash = yield* decoy
+        const found = yield* Effect.forEach(
+          tried,
+          Effect.fnUntraced(function* (pending) {
+            const user = users.find((one) => one.pending === pending)
+            const good = yield* matches(password, user?.password_hash ?? decoyHash)
+            return good ? user : undefined
+          }),
+          { concurrency: "unbounded" }
+        )
+        const user = found.find((one) => one !== undefined)
+        return Option.fromNullishOr(user === undefined ? null : yield* open(user.user_id, user.password_hash))
       }, Effect.orDie)
 
       const signOut = (token: Redacted.Redacted) => sql`
@@ -199,7 +241,7 @@ export class Accounts extends Context.Service<
         }
         const [key] = yield* sql<{ org_id: string; key_id: string; environment: Environment }>`
           SELECT org_id, key_id, environment FROM api_keys WHERE key_hash = ${digest(text)} AND revoked_at IS NULL`
-        return Option.map(Option.fromNullishOr(key), (found) => ({ ...found, user_id: null }))
+        return Option.map(Option.fromNullishOr(key), (found) => ({ ...found, user_id: null, pending: false }))
       }, Effect.orDie)
 
       const createKey = Effect.fn("Accounts.createKey")(function* (
@@ -245,6 +287,9 @@ export class Accounts extends Context.Service<
           JOIN wallets w USING (org_id) ORDER BY o.org_id DESC`
       }, Effect.orDie)
 
+      const people = (org_id: string, limit: number) => sql<PersonRow>`
+        SELECT user_id, email, created_at, pending, email_verified_at FROM users WHERE org_id = ${org_id} ORDER BY user_id LIMIT ${limit}`
+
       const lately = new Set<string>()
       const writeUsed = Effect.suspend(() => {
         if (lately.size === 0) return Effect.void
@@ -265,6 +310,7 @@ export class Accounts extends Context.Service<
           Effect.orDie(sql.withTransaction(insertOrganization(name, daily_limit))),
         organizations: Effect.orDie(Effect.map(count, (rows) => Number(rows[0]?.count ?? 0n))),
         findOrganizations: (search, limit) => listed(null, search, limit),
+        people: (org_id, limit) => Effect.orDie(people(org_id, limit)),
         organization: (org_id) => Effect.map(listed(org_id, null, 1), (rows) => Option.fromNullishOr(rows[0])),
         principal,
         createKey,

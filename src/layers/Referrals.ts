@@ -49,7 +49,8 @@ export interface ShareCreditRow {
 
 export interface Newcomer {
   readonly org_id: string
-  readonly email: string
+  /** Null while it is to be verified: then the verification decides whether the person is new (Passwords.ts). */
+  readonly email: string | null
   readonly code: string
   readonly terms: Terms
 }
@@ -74,8 +75,11 @@ export class Referrals extends Context.Service<
     /** The workspace's code, minted by the first call. */
     readonly code: (org_id: string) => Effect.Effect<string>
     readonly isKnown: (code: string) => Effect.Effect<boolean>
-    /** Whether this person may sign up with this code: a look that costs no password. */
-    readonly admit: (code: string, email: string) => Effect.Effect<void, ReferralRefused>
+    /**
+     * Whether this person may sign up with this code: a look that costs no password. A null address is not looked up: it is to be verified, and
+     * until then nobody is told whether it has an account.
+     */
+    readonly admit: (code: string, email: string | null) => Effect.Effect<void, ReferralRefused>
     /** Writes the referral of a workspace that is just being made, on the terms of now. Call it in the sign-up's transaction. */
     readonly refer: (newcomer: Newcomer) => Effect.Effect<void, ReferralRefused>
     /** Newest first. */
@@ -102,10 +106,12 @@ export class Referrals extends Context.Service<
 
       const find = (wanted: string) => sql`SELECT 1 AS known FROM referral_codes WHERE code = ${wanted}`
 
-      const admit = Effect.fnUntraced(function* (wanted: string, email: string) {
+      const admit = Effect.fnUntraced(function* (wanted: string, email: string | null) {
         if ((yield* Effect.orDie(find(wanted))).length === 0)
           return yield* new ReferralRefused({ reason: "unknown_code" })
-        const people = sql`SELECT 1 AS known FROM users WHERE email_identity(email) = email_identity(${email}) LIMIT 1`
+        if (email === null) return
+        const people = sql`
+          SELECT 1 AS known FROM users WHERE email_identity(email) = email_identity(${email}) AND NOT pending LIMIT 1`
         if ((yield* Effect.orDie(people)).length > 0) return yield* new ReferralRefused({ reason: "known_person" })
       })
 
@@ -115,13 +121,14 @@ export class Referrals extends Context.Service<
           Effect.gen(function* () {
             // The same person twice at once, under two spellings of one address: the second waits and is seen.
             yield* sql`SELECT pg_advisory_xact_lock(hashtextextended('referral ' || email_identity(${email}), 0))`
+            // A null address is like no other.
             return yield* sql`
               INSERT INTO referrals (referral_id, referred_org, referrer_org, deposit_min, deposit_bonus, share_bps, ends_at)
               SELECT ${newId("ref")}, ${org_id}, c.org_id, ${deposit_min}, ${deposit_bonus}, ${share_bps},
                      now() + make_interval(months => ${months})
               FROM referral_codes c
               WHERE c.code = ${code} AND NOT EXISTS (
-                SELECT FROM users u WHERE email_identity(u.email) = email_identity(${email}) AND u.org_id <> ${org_id})
+                SELECT FROM users u WHERE email_identity(u.email) = email_identity(${email}) AND NOT u.pending AND u.org_id <> ${org_id})
               RETURNING 1 AS written`
           })
         )

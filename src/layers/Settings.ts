@@ -28,6 +28,16 @@ export interface StripeAccount {
   readonly apiBase: string | null
 }
 
+/** Who may sign up: anybody, whoever has an invitation, nobody. */
+export type SignUp = "open" | "invite" | "closed"
+
+/** Where mails are handed over. The address may hold a password. */
+export interface MailServer {
+  readonly url: Redacted.Redacted
+  /** What stands in From. */
+  readonly from: string
+}
+
 /** RUNGATE_CRASH_AT=`point:N` kills the process at the N-th pass of a crash point, `point:N:stop` freezes it. */
 export interface CrashAt {
   readonly point: string
@@ -48,6 +58,11 @@ export interface SettingsShape {
   readonly databaseChecks: "refuse" | "warn"
   readonly redisUrl: Redacted.Redacted | null
   readonly dataDir: string
+  readonly signUp: SignUp
+  /** Whether a workspace that signs up must show that its e-mail address is its own before it may act. */
+  readonly emailVerification: boolean
+  /** Null: mails are printed to the log instead. */
+  readonly mail: MailServer | null
   /** Requests per second and key; 0 lifts every limit. */
   readonly rateLimit: number
   /** Proxies in front of the service that append to X-Forwarded-For; 0: the connection's own address counts. */
@@ -188,6 +203,38 @@ const accountsOf = (environment: Environment, read: ReturnType<typeof reader>) =
   return accounts
 }
 
+const mailbox = /^(?:[^<>\p{Cc}]{1,100}<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u
+
+const mailOf = (read: ReturnType<typeof reader>, publicUrl: string | null): MailServer | null => {
+  const url = read.url("RUNGATE_SMTP_URL", ["smtp", "smtps"])
+  const host = publicUrl === null ? "localhost" : new URL(publicUrl).hostname
+  const from = read.text("RUNGATE_MAIL_FROM") ?? `Rungate <no-reply@${host}>`
+  if (!mailbox.test(from)) {
+    read.problems.push(
+      "RUNGATE_MAIL_FROM must be an e-mail address, or a name and an address: Rungate <no-reply@example.com>"
+    )
+  }
+  return url === null ? null : { url: Redacted.make(url), from }
+}
+
+/** Who may join, and how the service knows whose address it is. */
+const joiningOf = (read: ReturnType<typeof reader>, mode: Mode, publicUrl: string | null) => {
+  const production = mode === "production"
+  const signUp = read.oneOf("RUNGATE_SIGN_UP", production ? "invite" : "open", ["open", "invite", "closed"])
+  const verification = read.oneOf("RUNGATE_EMAIL_VERIFICATION", production ? "on" : "off", ["on", "off"])
+  const mail = mailOf(read, publicUrl)
+  if (production && verification === "on" && mail === null) {
+    if (read.text("RUNGATE_EMAIL_VERIFICATION") !== undefined) {
+      read.problems.push("RUNGATE_EMAIL_VERIFICATION=on needs RUNGATE_SMTP_URL: nobody would get a link")
+    } else if (signUp === "open") {
+      read.problems.push(
+        "RUNGATE_SIGN_UP=open needs RUNGATE_SMTP_URL to send verification links; or set RUNGATE_EMAIL_VERIFICATION=off"
+      )
+    }
+  }
+  return { signUp, emailVerification: verification === "on", mail }
+}
+
 /** What may stand in a header; a line break in a secret is a slip of a copying hand. */
 const printable = /^[\x21-\x7e]+$/
 
@@ -269,11 +316,13 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
     const read = reader(environment)
     const port = read.int("PORT", 8787, 0, 65535)
     const mode = read.oneOf("RUNGATE_MODE", "sandbox", ["sandbox", "production"])
+    const publicUrl = read.url("RUNGATE_PUBLIC_URL", ["http", "https"])?.replace(/\/+$/, "") ?? null
     const settings: SettingsShape = {
       port,
       host: read.text("HOST") ?? "127.0.0.1",
       mode,
-      publicUrl: read.url("RUNGATE_PUBLIC_URL", ["http", "https"])?.replace(/\/+$/, "") ?? null,
+      publicUrl,
+      ...joiningOf(read, mode, publicUrl),
       databaseUrl: secret(read.url("DATABASE_URL", ["postgres", "postgresql"])),
       migrationDatabaseUrl: secret(read.url("RUNGATE_MIGRATION_DATABASE_URL", ["postgres", "postgresql"])),
       databaseChecks: read.oneOf("RUNGATE_DATABASE_CHECKS", mode === "production" ? "refuse" : "warn", [

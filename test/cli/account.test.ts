@@ -115,6 +115,26 @@ test(
   30_000
 )
 
+test("where addresses are verified, sign-up says what to do; an invitation needs nothing more", async () => {
+  const strict = await startApp({ settings: { RUNGATE_EMAIL_VERIFICATION: "on" } })
+  const home = newHome({ RUNGATE_URL: strict.url })
+  try {
+    const up = await home.shell(signUp("ada@example.com"), {}, `${password}\n`)
+    expect([up.code, up.err]).toEqual([0, expect.stringContaining("Open the link that was mailed to ada@example.com")])
+    const key = await home.shell("rungate keys create laptop")
+    expect([key.code, key.err]).toEqual([4, expect.stringContaining("`rungate api POST /v1/auth/verify-email/resend`")])
+    const again = await home.shell("rungate api POST /v1/auth/verify-email/resend")
+    expect([again.code, again.body]).toEqual([0, { verification: "sent" }])
+    const alone = await home.shell("rungate login --invitation x --email ada@example.com --password-stdin", {}, "x\n")
+    expect([alone.code, alone.err]).toEqual([5, expect.stringContaining("--invitation belong to --sign-up")])
+    const bad = await home.shell(`${signUp("bob@example.com")} --invitation x --profile bob`, {}, `${password}\n`)
+    expect([bad.code, bad.err]).toEqual([5, expect.stringContaining("invitation is not valid for this address")])
+  } finally {
+    home.remove()
+    await strict.stop()
+  }
+}, 30_000)
+
 describe("login", () => {
   test("keeps a key that works, and no other", () =>
     withHome(async (home) => {

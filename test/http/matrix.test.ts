@@ -48,6 +48,17 @@ const lines: ReadonlyArray<Line> = [
   { method: "POST", path: "/v1/senders/{sender}/verify", key: 403, session: 200 },
   { method: "DELETE", path: "/v1/senders/{sender}", key: 403, session: 200 },
   { method: "GET", path: "/v1/auth/session", key: 403, session: 200 },
+  { method: "POST", path: "/v1/auth/verify-email", body: {}, open: true, key: 400, session: 400 },
+  { method: "POST", path: "/v1/auth/verify-email/resend", key: 403, session: 200 },
+  {
+    method: "POST",
+    path: "/v1/auth/password",
+    body: { current_password: "not mine", new_password: "correct horse battery" },
+    key: 403,
+    session: 400
+  },
+  { method: "POST", path: "/v1/auth/password-reset", body: {}, open: true, key: 400, session: 400 },
+  { method: "POST", path: "/v1/auth/password-reset/confirm", body: {}, open: true, key: 400, session: 400 },
   // Last, because it ends the session.
   { method: "POST", path: "/v1/auth/sign-out", key: 403, session: 200 },
   { method: "POST", path: "/v1/auth/sign-up", body: {}, open: true, key: 400, session: 400 },
@@ -122,6 +133,11 @@ describe("who may call what", () => {
       check("a key", line, await ask(line, org.key, ids), line.key)
       check("a session", line, await ask(line, session, ids), line.session)
     }
+    // A session of its own, because it ends all.
+    const last: Line = { method: "DELETE", path: "/v1/auth/sessions", key: 403, session: 200 }
+    for (const [name, token] of none) check(name, last, await ask(last, token, ids), 401)
+    check("a key", last, await ask(last, org.key, ids), last.key)
+    check("a session", last, await ask(last, await org.session(), ids), last.session)
     expect(wrong).toEqual([])
     // Nothing in the answer says which of them it was.
     expect(bodies.size).toBe(1)

@@ -6,6 +6,7 @@ import { type App, rehearse, startApp, type Tenant, until, verify } from "../app
 /** Every operation under /v1 that this service has. A new route is a line here and a line in the matrix of credentials. */
 const operations = [
   "DELETE /v1/api-keys/{key_id}",
+  "DELETE /v1/auth/sessions",
   "DELETE /v1/history",
   "GET /v1/api-keys",
   "GET /v1/auth/session",
@@ -17,9 +18,14 @@ const operations = [
   "GET /v1/wallet/audit",
   "GET /v1/wallet/transactions",
   "POST /v1/api-keys",
+  "POST /v1/auth/password",
+  "POST /v1/auth/password-reset",
+  "POST /v1/auth/password-reset/confirm",
   "POST /v1/auth/sign-in",
   "POST /v1/auth/sign-out",
   "POST /v1/auth/sign-up",
+  "POST /v1/auth/verify-email",
+  "POST /v1/auth/verify-email/resend",
   "POST /v1/history",
   "POST /v1/inspect",
   "POST /v1/run",

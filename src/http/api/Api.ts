@@ -5,6 +5,7 @@ import { Door, Malformed } from "./Common.ts"
 import { DiscoveryApi } from "./Discovery.ts"
 import { HistoryApi } from "./History.ts"
 import { KeysApi } from "./Keys.ts"
+import { RecoveryApi } from "./Recovery.ts"
 import { ReferralsApi } from "./Referrals.ts"
 import { RunsApi } from "./Runs.ts"
 import { SendersApi } from "./Senders.ts"
@@ -23,6 +24,7 @@ export class Api extends HttpApi.make("rungate")
   .add(KeysApi)
   .add(SendersApi)
   .add(SessionsApi)
+  .add(RecoveryApi)
   .prefix("/v1")
   .middleware(Malformed)
   .middleware(Door)

@@ -13,6 +13,8 @@ export interface Caller {
   readonly key_id: string | null
   readonly user_id: string | null
   readonly environment: "test" | "live" | null
+  /** A session of somebody who has not verified the e-mail address. */
+  readonly pending: boolean
 }
 
 /** The organization that the credential belongs to. */

@@ -57,6 +57,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
         Wire.no_match,
         Wire.capability_not_found,
         Wire.endpoint_not_found,
+        Wire.forbidden,
         Wire.provider_not_available,
         Wire.idempotency_key_reused,
         Wire.provider_error,

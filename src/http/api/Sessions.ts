@@ -1,44 +1,47 @@
-/** The contract of sign-up and sign-in. Every answer of them is a session token; attempts are rate-limited. */
+/** The contract of sign-up, sign-in and sessions. Sign-up and sign-in answer a session token; attempts are rate-limited. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
+import { Email, LinkToken, NewPassword, OrganizationName, Password } from "./AccountFields.ts"
 import { Auth, optional } from "./Common.ts"
-
-const Email = Schema.String.check(
-  Schema.isMaxLength(254),
-  Schema.isPattern(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, { message: "expected an e-mail address" })
-)
-const Password = Schema.String.check(Schema.isMinLength(10), Schema.isMaxLength(500))
 
 export const Session = Schema.Struct({
   expires_at: Schema.String,
   organization: Schema.Struct({ id: Schema.String, name: Schema.String }),
-  user: Schema.Struct({ id: Schema.String, email: Schema.String })
+  user: Schema.Struct({ id: Schema.String, email: Schema.String }),
+  verification: Schema.optionalKey(Schema.Literal("pending")).annotate({
+    description:
+      "Present while the e-mail address is to be verified: a link was mailed to it. Until then the session can look around, and not mint keys, run or pay."
+  })
 }).annotate({ identifier: "Session" })
 
 export const NewSession = Schema.Struct({ session_token: Schema.String, ...Session.fields }).annotate({
   identifier: "NewSession"
 })
 
+export const SignUpRequest = Schema.Struct({
+  email: Email,
+  password: NewPassword,
+  organization: OrganizationName,
+  referral_code: optional(Schema.NonEmptyString.check(Schema.isMaxLength(100))),
+  invitation: optional(LinkToken)
+}).annotate({ identifier: "SignUpRequest" })
+export type SignUpRequest = typeof SignUpRequest.Type
+
 export class SessionsApi extends HttpApiGroup.make("auth").add(
   HttpApiEndpoint.post("signUp", "/auth/sign-up", {
-    payload: Schema.Struct({
-      email: Email,
-      password: Password,
-      organization: Schema.NonEmptyString.check(Schema.isMaxLength(200)),
-      referral_code: optional(Schema.NonEmptyString.check(Schema.isMaxLength(100)))
-    }).annotate({ identifier: "SignUpRequest" }),
+    payload: SignUpRequest,
     success: NewSession,
-    error: [Wire.invalid_request, Wire.rate_limited]
+    error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
   }).annotateMerge(
     OpenApi.annotations({
       summary: "Sign up",
       description:
-        "Creates an organization with its first user. A referral_code, in any case, is for people who have no account here yet; GET /v1/referrals shows the bonus that comes with it."
+        "Creates an organization with its first user. Where sign-up is by invitation, invitation is the token of the invitation's link. Where e-mail addresses are verified, the answer is the same for an address that has an account, and its owner gets a mail. A referral_code, in any case, is for people who have no account here yet; GET /v1/referrals shows the bonus that comes with it."
     })
   ),
   HttpApiEndpoint.post("signIn", "/auth/sign-in", {
-    payload: Schema.Struct({ email: Email, password: Schema.String.check(Schema.isMaxLength(500)) }).annotate({
+    payload: Schema.Struct({ email: Email, password: Password }).annotate({
       identifier: "SignInRequest"
     }),
     success: NewSession,
@@ -49,6 +52,17 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
     error: [Wire.forbidden]
   })
     .annotateMerge(OpenApi.annotations({ summary: "Sign out" }))
+    .middleware(Auth),
+  HttpApiEndpoint.delete("endSessions", "/auth/sessions", {
+    success: Schema.Struct({ sessions_ended: Schema.Int }),
+    error: [Wire.forbidden]
+  })
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "End all sessions of yours",
+        description: "This one too. API keys stay valid; revoke them with DELETE /v1/api-keys/{key_id}."
+      })
+    )
     .middleware(Auth),
   HttpApiEndpoint.get("session", "/auth/session", { success: Session, error: [Wire.forbidden] })
     .annotateMerge(OpenApi.annotations({ summary: "Read the session" }))

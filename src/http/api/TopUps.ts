@@ -30,7 +30,7 @@ export class TopUpsApi extends HttpApiGroup.make("topups")
     HttpApiEndpoint.post("checkout", "/wallet/topups/checkout", {
       payload: Schema.Struct({ amount: Usd }).annotate({ identifier: "CheckoutRequest" }),
       success: Schema.Union([Checkout, SimulatedCheckout]),
-      error: [Wire.invalid_request, Wire.rate_limited, Wire.service_unavailable]
+      error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited, Wire.service_unavailable]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Top up",

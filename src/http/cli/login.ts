@@ -16,7 +16,9 @@ const Opened = Schema.Struct({
   session_token: Schema.String,
   expires_at: Schema.String,
   organization: Schema.Struct({ name: Schema.String }),
-  user: Schema.Struct({ email: Schema.String })
+  user: Schema.Struct({ email: Schema.String }),
+  /** The address is to be verified. */
+  verification: Schema.optionalKey(Schema.String)
 })
 
 /** Asked for where it was not given, and somebody can be asked. */
@@ -63,6 +65,7 @@ interface Given {
   readonly email: string | null
   readonly organization: string | null
   readonly referral_code: string | null
+  readonly invitation: string | null
   readonly sign_up: boolean
   readonly password_stdin: boolean
 }
@@ -88,9 +91,14 @@ const open = Effect.fnUntraced(function* (given: Given) {
   }
   const common = { email, password: Redacted.value(password) }
   const answer = yield* given.sign_up
-    ? send("POST", "/v1/auth/sign-up", { body: { ...common, organization, referral_code: given.referral_code } })
+    ? send("POST", "/v1/auth/sign-up", {
+        body: { ...common, organization, referral_code: given.referral_code, invitation: given.invitation }
+      })
     : send("POST", "/v1/auth/sign-in", { body: common })
-  if (answer.status === 401) return yield* fail("auth", "The e-mail or the password is wrong.")
+  if (answer.status === 401) {
+    if (screen.askable) yield* screen.say(`If you forgot the password, ask for a new one at ${url}/forgot-password`)
+    return yield* fail("auth", "The e-mail or the password is wrong.")
+  }
   const failure = yield* failureOf(answer)
   if (failure !== null) return yield* failure
   const opened = decoded(Opened, answer.text)
@@ -98,6 +106,11 @@ const open = Effect.fnUntraced(function* (given: Given) {
   const { session_token, expires_at } = opened
   yield* saveSession(profile, { url, session_token, expires_at, email: opened.user.email })
   yield* screen.say(`Signed in to ${opened.organization.name} at ${url} as ${opened.user.email}, profile "${profile}".`)
+  if (opened.verification !== undefined) {
+    yield* screen.say(
+      `Open the link that was mailed to ${opened.user.email}: before that you can look around, and not mint keys, run or pay. rungate api POST /v1/auth/verify-email/resend sends another one.`
+    )
+  }
 })
 
 const text = (name: string, description: string) =>
@@ -114,7 +127,8 @@ export const login = Command.make(
     email: text("email", "asked for when it is left out"),
     password_stdin: boolean("password-stdin", "read the password from stdin"),
     organization: text("organization", "its name, with --sign-up"),
-    referral_code: text("referral-code", "of who told you, with --sign-up")
+    referral_code: text("referral-code", "of who told you, with --sign-up"),
+    invitation: text("invitation", "the token of your invitation's link, with --sign-up")
   },
   Effect.fnUntraced(function* ({ with_token, key_file, ...given }) {
     const { source } = yield* Credentials
@@ -125,8 +139,8 @@ export const login = Command.make(
     if (keep && (given.sign_up || given.email !== null || given.password_stdin)) {
       return yield* fail("usage", "--with-token and --key-file keep a key, the other flags sign in: choose one.")
     }
-    if (!given.sign_up && (given.organization !== null || given.referral_code !== null)) {
-      return yield* fail("usage", "--organization and --referral-code belong to --sign-up.")
+    if (!given.sign_up && [given.organization, given.referral_code, given.invitation].some((one) => one !== null)) {
+      return yield* fail("usage", "--organization, --referral-code and --invitation belong to --sign-up.")
     }
     yield* sameAddress
     yield* keep ? keepKey(key_file) : open(given)

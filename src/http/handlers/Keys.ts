@@ -7,6 +7,7 @@ import { problem } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/Common.ts"
+import { requireVerified } from "../Verified.ts"
 
 const needsPerson = problem(
   "forbidden",
@@ -32,7 +33,8 @@ export const KeysHandlers = HttpApiBuilder.group(
   "keys",
   Effect.fnUntraced(function* (handlers) {
     const accounts = yield* Accounts
-    const { mode } = yield* Settings
+    const settings = yield* Settings
+    const { mode } = settings
     const environment = mode === "sandbox" ? "test" : "live"
 
     return handlers.handleAll({
@@ -60,6 +62,7 @@ export const KeysHandlers = HttpApiBuilder.group(
             problem("invalid_request", `environment ${message}`, [{ path: "environment", message }])
           )
         }
+        yield* requireVerified(settings)
         const { id, token } = yield* accounts
           .createKey(caller.org_id, payload.name, payload.environment)
           .pipe(Effect.catch(() => Effect.fail(tooMany)))

@@ -6,6 +6,7 @@ import { Admission, isFinalRow } from "../../actors/Admission.ts"
 import { Asking } from "../../actors/Asking.ts"
 import type { RunRow } from "../../layers/RunStore.ts"
 import { RunStore } from "../../layers/RunStore.ts"
+import { Settings } from "../../layers/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { Api } from "../api/Api.ts"
@@ -13,6 +14,7 @@ import { CurrentCaller, listLimitDefault } from "../api/Common.ts"
 import type { RunRequest } from "../api/Runs.ts"
 import { fingerprintOf } from "../Fingerprint.ts"
 import { RequestContext } from "../RequestContext.ts"
+import { requireVerified } from "../Verified.ts"
 import { memberText } from "../../schema/JsonText.ts"
 import { httpStatusOf, pollUrl, runJson } from "../RunView.ts"
 
@@ -87,6 +89,7 @@ export const RunsHandlers = HttpApiBuilder.group(
     const admission = yield* Admission
     const asking = yield* Asking
     const store = yield* RunStore
+    const settings = yield* Settings
 
     const found = Effect.fnUntraced(function* (org_id: string, run_id: string, millis: number) {
       const run = looksLike("run", run_id) ? yield* admission.watch(org_id, run_id, millis) : null
@@ -95,7 +98,7 @@ export const RunsHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       run: Effect.fnUntraced(function* ({ headers, payload, request }) {
-        const caller = yield* CurrentCaller
+        const caller = yield* requireVerified(settings)
         const { request_id, arrived } = yield* RequestContext
         const target = yield* targetOf(payload)
         const idempotency_key = yield* idempotencyKeyOf(headers["idempotency-key"])

@@ -9,6 +9,7 @@ import { dollars, type MicroUsd, usd, zero } from "../../schema/Money.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller } from "../api/Common.ts"
 import { cancelPath, successPath } from "../ReturnPages.ts"
+import { requireVerified } from "../Verified.ts"
 
 const topUpMin = dollars("10.00")
 /** One top-up; keeps a typo from asking for a number nobody can read, and no processor takes more at once. */
@@ -51,7 +52,7 @@ export const TopUpsHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       checkout: Effect.fnUntraced(function* ({ payload: { amount } }) {
-        const { org_id } = yield* CurrentCaller
+        const { org_id } = yield* requireVerified(settings)
         yield* payable(amount, topUpMax, "")
         const back = addressOf(settings)
         return yield* topUps
@@ -86,6 +87,7 @@ export const TopUpsHandlers = HttpApiBuilder.group(
             )
           )
         }
+        yield* requireVerified(settings)
         const dailyMax = settings.autoTopupDailyMax
         const current = yield* autoTopup(org_id)
         // What GET shows before anything was set can be sent back.

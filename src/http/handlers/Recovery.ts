@@ -1,0 +1,98 @@
+/** E-mail verification and passwords. Tokens of links are consumed here and on the pages (AccountPages.ts) by the same layer. */
+import { Effect, Option, Redacted } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { AccountMails } from "../../actors/AccountMails.ts"
+import { Accounts } from "../../layers/Accounts.ts"
+import { Mails } from "../../layers/Mails.ts"
+import { Passwords } from "../../layers/Passwords.ts"
+import { problem } from "../../schema/Errors.ts"
+import { Api } from "../api/Api.ts"
+import { allowAttempt, linkAccount } from "../Attempts.ts"
+import { bearer, needsSession } from "../Bearer.ts"
+import { Limits } from "../Limits.ts"
+
+const refusedField = (path: string, message: string) =>
+  problem("invalid_request", `${path} ${message}`, [{ path, message }])
+
+const expiredVerification = refusedField(
+  "token",
+  "is not valid: the link was used, or has expired. Sign in, and get another one with POST /v1/auth/verify-email/resend"
+)
+const expiredReset = refusedField(
+  "token",
+  "is not valid: the link was used, or has expired. Ask for another one with POST /v1/auth/password-reset"
+)
+const addressTaken = refusedField(
+  "token",
+  "is for an address that another account has verified; sign in to that account"
+)
+const wrongPassword = refusedField("current_password", "is not your password")
+
+const accepted = {
+  status: "accepted" as const,
+  note: "If this address has an account, a link to set a new password is on its way. It works once, within an hour."
+}
+
+export const RecoveryHandlers = HttpApiBuilder.group(
+  Api,
+  "recovery",
+  Effect.fnUntraced(function* (handlers) {
+    const accounts = yield* Accounts
+    const limits = yield* Limits
+    const mails = yield* Mails
+    const accountMails = yield* AccountMails
+    const passwords = yield* Passwords
+
+    const session = Effect.gen(function* () {
+      const token = yield* bearer
+      const found = yield* accounts.session(token)
+      return Option.isSome(found) ? { token, ...found.value } : yield* Effect.fail(needsSession)
+    })
+
+    return handlers.handleAll({
+      verifyEmail: Effect.fnUntraced(function* ({ payload: { token } }) {
+        yield* allowAttempt(limits, linkAccount(token))
+        const email = yield* passwords.verifyEmail(Redacted.make(token)).pipe(
+          Effect.catchTags({
+            LinkRefused: () => Effect.fail(expiredVerification),
+            AddressTaken: () => Effect.fail(addressTaken)
+          })
+        )
+        return { verified: true as const, email }
+      }),
+
+      resendVerification: Effect.fnUntraced(function* () {
+        const { user_id, email, pending } = yield* session
+        if (!pending) return { verification: "not_needed" as const }
+        yield* allowAttempt(limits, email)
+        yield* mails.signedUp(user_id, email)
+        yield* accountMails.wake
+        return { verification: "sent" as const }
+      }),
+
+      changePassword: Effect.fnUntraced(function* ({ payload: { current_password, new_password } }) {
+        const mine = yield* session
+        yield* allowAttempt(limits, mine.email)
+        yield* passwords
+          .change(mine, Redacted.make(current_password), Redacted.make(new_password))
+          .pipe(Effect.catchTag("WrongPassword", () => Effect.fail(wrongPassword)))
+        return { password_changed: true as const }
+      }),
+
+      requestPasswordReset: Effect.fnUntraced(function* ({ payload: { email } }) {
+        yield* allowAttempt(limits, email)
+        yield* mails.resetAsked(email)
+        yield* accountMails.wake
+        return accepted
+      }),
+
+      resetPassword: Effect.fnUntraced(function* ({ payload: { token, new_password } }) {
+        yield* allowAttempt(limits, linkAccount(token))
+        yield* passwords
+          .reset(Redacted.make(token), Redacted.make(new_password))
+          .pipe(Effect.catchTag("LinkRefused", () => Effect.fail(expiredReset)))
+        return { password_changed: true as const }
+      })
+    })
+  })
+)

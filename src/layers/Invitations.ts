@@ -1,0 +1,66 @@
+/**
+ * Invitations to sign up: for one address, once, for a week. Only the token's digest is stored.
+ *
+ * An operator vouches for the address: whoever redeems its invitation counts as verified.
+ */
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { digest, newLinkToken } from "./Secrets.ts"
+
+/** Unknown, used, expired, or for another address: nobody is told which. */
+export class InvitationRefused extends Schema.TaggedError<InvitationRefused>()("InvitationRefused", {}) {}
+
+export interface NewInvitation {
+  readonly email: string
+  readonly token: Redacted.Redacted
+  readonly expires_at: Date
+}
+
+const days = 7
+
+export class Invitations extends Context.Service<
+  Invitations,
+  {
+    /** None when the address has an account. */
+    readonly invite: (email: string) => Effect.Effect<Option.Option<NewInvitation>>
+    /** Whose address it is for, while it can be redeemed. */
+    readonly email: (token: Redacted.Redacted) => Effect.Effect<Option.Option<string>>
+    /** Redeems it for a workspace that is just being made. Call it in the sign-up's transaction. */
+    readonly redeem: (token: Redacted.Redacted, email: string, org_id: string) => Effect.Effect<void, InvitationRefused>
+  }
+>()("rungate/layers/Invitations") {
+  static readonly layer = Layer.effect(
+    Invitations,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const hashOf = (token: Redacted.Redacted) => digest(Redacted.value(token))
+
+      const invite = Effect.fnUntraced(function* (email: string) {
+        const token = newLinkToken("invite")
+        const [row] = yield* sql<{ expires_at: Date }>`
+          INSERT INTO invitations (token_hash, email, expires_at)
+          SELECT ${hashOf(token)}, ${email}, now() + make_interval(days => ${days})
+          WHERE NOT EXISTS (SELECT FROM users WHERE lower(email) = lower(${email}) AND NOT pending)
+          RETURNING expires_at`
+        return Option.map(Option.fromNullishOr(row), ({ expires_at }) => ({ email, token, expires_at }))
+      }, Effect.orDie)
+
+      const email = (token: Redacted.Redacted) => sql<{ email: string }>`
+        SELECT email FROM invitations WHERE token_hash = ${hashOf(token)} AND used_at IS NULL AND expires_at > now()`
+
+      const redeem = Effect.fnUntraced(function* (token: Redacted.Redacted, address: string, org_id: string) {
+        const rows = yield* Effect.orDie(sql`
+          UPDATE invitations SET used_at = now(), org_id = ${org_id}
+          WHERE token_hash = ${hashOf(token)} AND lower(email) = lower(${address}) AND used_at IS NULL AND expires_at > now()
+          RETURNING 1 AS redeemed`)
+        if (rows.length === 0) return yield* new InvitationRefused()
+      })
+
+      return Invitations.of({
+        invite,
+        email: (token) => Effect.orDie(Effect.map(email(token), (rows) => Option.fromNullishOr(rows[0]?.email))),
+        redeem
+      })
+    })
+  )
+}

@@ -1,0 +1,125 @@
+/**
+ * Mails that are to be sent about accounts: written down in the transaction that they are about, claimed and sent afterwards.
+ *
+ * What a mail says is decided when it is sent: whether the address has an account changes nothing in the request that asked for it. A link's
+ * token is made then too, and only its digest is stored.
+ */
+import { Context, Effect, Layer, type Redacted, Redacted as Secret } from "effect"
+import { SqlClient } from "effect/sql"
+import { digest, newLinkToken } from "./Secrets.ts"
+
+export interface DueMail {
+  readonly mail_id: bigint
+  readonly kind: "sign_up" | "reset_password"
+  readonly address: string
+  /** Who signed up; null for the other kind. */
+  readonly user_id: string | null
+  /** This one included. */
+  readonly attempts: number
+}
+
+/** `drop`: nobody is to get it. */
+export type Content =
+  | { readonly _tag: "Verify"; readonly token: Redacted.Redacted }
+  | { readonly _tag: "AlreadyHere" }
+  | { readonly _tag: "Reset"; readonly token: Redacted.Redacted }
+  | { readonly _tag: "Drop"; readonly why: string }
+
+/** Waiting for one address; more are dropped as they are asked for. */
+const waitingMax = 5
+/** Sent to one address in an hour: nobody's mailbox is filled through this service. */
+const sentPerHourMax = 5
+/** Sending one takes at most 30 s; each further attempt waits twice as long. */
+const claimSeconds = 60
+const claimSecondsMax = 3_600
+const verifyHours = 72
+export const resetMinutes = 60
+const keepDays = 1
+
+export class Mails extends Context.Service<
+  Mails,
+  {
+    /** Asks for the mail to somebody who has signed up. Call it in the transaction of the sign-up. */
+    readonly signedUp: (user_id: string, address: string) => Effect.Effect<void>
+    /** Takes the same time whether or not the address has an account. */
+    readonly resetAsked: (address: string) => Effect.Effect<void>
+    /** Claims mails that are due: nobody else is given them for a while. */
+    readonly due: (limit: number) => Effect.Effect<ReadonlyArray<DueMail>>
+    readonly content: (mail: DueMail) => Effect.Effect<Content>
+    readonly ended: (mail_id: bigint, outcome: "sent" | "dropped" | "failed") => Effect.Effect<void>
+    /** Deletes what is of no more use: mails that have ended, tokens that have expired. */
+    readonly forget: Effect.Effect<void>
+  }
+>()("rungate/layers/Mails") {
+  static readonly layer = Layer.effect(
+    Mails,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const ask = (kind: DueMail["kind"], address: string, user_id: string | null) => sql`
+        INSERT INTO mails (kind, address, user_id)
+        SELECT ${kind}, ${address}, ${user_id}
+        WHERE (SELECT count(*) FROM mails WHERE lower(address) = lower(${address}) AND ended_at IS NULL) < ${waitingMax}`
+
+      const due = (limit: number) => sql<DueMail>`
+        UPDATE mails m SET attempts = attempts + 1,
+               send_at = now() + make_interval(secs => least(${claimSecondsMax}::float8, ${claimSeconds}::float8 * 2 ^ least(m.attempts, 10)))
+        FROM (SELECT mail_id FROM mails WHERE ended_at IS NULL AND send_at <= now() ORDER BY send_at LIMIT ${limit}
+              FOR UPDATE SKIP LOCKED) mine
+        WHERE m.mail_id = mine.mail_id
+        RETURNING m.mail_id, m.kind, m.address, m.user_id, m.attempts`
+
+      const mint = Effect.fnUntraced(function* (
+        purpose: "verify_email" | "reset_password",
+        user_id: string,
+        minutes: number
+      ) {
+        const token = newLinkToken(purpose === "verify_email" ? "verify" : "reset")
+        yield* sql`
+          INSERT INTO mail_tokens (token_hash, purpose, user_id, expires_at)
+          VALUES (${digest(Secret.value(token))}, ${purpose}, ${user_id}, now() + make_interval(mins => ${minutes}))`
+        return token
+      })
+
+      const content = Effect.fnUntraced(function* ({ kind, address, user_id }: DueMail) {
+        const [found] = yield* sql<{ owner: string | null; pending: boolean | null; sent: bigint }>`
+          SELECT (SELECT user_id FROM users WHERE lower(email) = lower(${address}) AND NOT pending) AS owner,
+                 (SELECT pending FROM users WHERE user_id = ${user_id}) AS pending,
+                 (SELECT count(*) FROM mails WHERE lower(address) = lower(${address}) AND outcome = 'sent'
+                    AND ended_at > now() - interval '1 hour') AS sent`
+        const { owner = null, pending = null, sent = 0n } = found ?? {}
+        const drop = (why: string): Content => ({ _tag: "Drop", why })
+        if (sent >= BigInt(sentPerHourMax)) return drop(`${sent} were sent to this address within an hour`)
+        if (kind === "reset_password") {
+          if (owner === null) return drop("the address has no account")
+          const reset: Content = { _tag: "Reset", token: yield* mint("reset_password", owner, resetMinutes) }
+          return reset
+        }
+        if (user_id === null || pending !== true) return drop("the address is verified")
+        if (owner !== null) {
+          const here: Content = { _tag: "AlreadyHere" }
+          return here
+        }
+        const verify: Content = { _tag: "Verify", token: yield* mint("verify_email", user_id, 60 * verifyHours) }
+        return verify
+      }, Effect.orDie)
+
+      const ended = (mail_id: bigint, outcome: string) => sql`
+        UPDATE mails SET ended_at = now(), outcome = ${outcome} WHERE mail_id = ${mail_id} AND ended_at IS NULL`
+
+      const forget = Effect.gen(function* () {
+        yield* sql`DELETE FROM mails WHERE ended_at < now() - make_interval(days => ${keepDays})`
+        yield* sql`DELETE FROM mail_tokens WHERE expires_at < now()`
+      })
+
+      return Mails.of({
+        signedUp: (user_id, address) => Effect.asVoid(Effect.orDie(ask("sign_up", address, user_id))),
+        resetAsked: (address) => Effect.asVoid(Effect.orDie(ask("reset_password", address, null))),
+        due: (limit) => Effect.orDie(due(limit)),
+        content,
+        ended: (mail_id, outcome) => Effect.asVoid(Effect.orDie(ended(mail_id, outcome))),
+        forget: Effect.orDie(forget)
+      })
+    })
+  )
+}

@@ -1,0 +1,34 @@
+/**
+ * Secrets that are shown once and stored as SHA-256 digests: API keys, session tokens, and the tokens of links. And passwords, which are stored
+ * as argon2id hashes.
+ */
+import { Effect, Redacted } from "effect"
+
+export const randomText = (length: number): string => {
+  const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"
+  let text = ""
+  while (text.length < length) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(length * 2))) {
+      // 216 = 4 * 54: larger bytes would favour the alphabet's first letters.
+      if (byte < 216 && text.length < length) text += alphabet.charAt(byte % alphabet.length)
+    }
+  }
+  return text
+}
+
+/** A 43-letter secret has 247 bits; a plain digest is enough for those, unlike for passwords. */
+export const digest = (token: string): Uint8Array => new Bun.CryptoHasher("sha256").update(token).digest()
+
+/** What a link is for. */
+export type LinkPurpose = "verify" | "reset" | "invite"
+
+/** A link's token. Its prefix tells secret scanners and people what it is. */
+export const newLinkToken = (purpose: LinkPurpose): Redacted.Redacted =>
+  Redacted.make(`rg_${purpose}_${randomText(43)}`)
+
+export const hashed = (password: Redacted.Redacted): Effect.Effect<string> =>
+  Effect.promise(() => Bun.password.hash(Redacted.value(password)))
+
+/** False also for what is no hash at all. */
+export const matches = (password: Redacted.Redacted, hash: string): Effect.Effect<boolean> =>
+  Effect.tryPromise(() => Bun.password.verify(Redacted.value(password), hash)).pipe(Effect.orElseSucceed(() => false))

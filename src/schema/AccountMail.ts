@@ -1,0 +1,47 @@
+/**
+ * The words of the mails about accounts. They hold the service's address and a link, and nothing that whoever caused the mail has typed: nobody
+ * can write to strangers in the operator's name.
+ */
+
+export interface Written {
+  readonly subject: string
+  readonly text: string
+}
+
+/** Paths of the pages that links open. A page acts only when its form is sent, so a scanner that opens links uses none up. */
+export const verifyPath = "/verify-email"
+export const resetPath = "/reset-password"
+export const forgotPath = "/forgot-password"
+export const invitationPath = "/invitation"
+
+/** Where a link leads. `address` has no trailing slash, and tokens no characters that a query would escape. */
+export const linkOf = (address: string, path: string, token: string): string => `${address}${path}?token=${token}`
+
+const lines = (...parts: ReadonlyArray<string>) => `${parts.join("\n\n")}\n`
+
+export const verifyMail = (address: string, token: string): Written => ({
+  subject: "Verify your e-mail address",
+  text: lines(
+    `Somebody signed up at ${address} with this e-mail address. To verify the address, open this link and confirm:`,
+    linkOf(address, verifyPath, token),
+    "The link works once, within three days. If you did not sign up, ignore this mail: without the link the account stays unused."
+  )
+})
+
+export const alreadyHereMail = (address: string): Written => ({
+  subject: "You already have an account",
+  text: lines(
+    `Somebody signed up at ${address} with this e-mail address, which already has an account. If it was you, sign in with your password. If you forgot it, ask for a new one here:`,
+    `${address}${forgotPath}`,
+    "If it was not you, ignore this mail: your account has not changed."
+  )
+})
+
+export const resetMail = (address: string, token: string): Written => ({
+  subject: "Set a new password",
+  text: lines(
+    `Somebody asked for a new password for your account at ${address}. To set one, open this link:`,
+    linkOf(address, resetPath, token),
+    "The link works once, within an hour. A new password ends all sessions. If you did not ask for it, ignore this mail: your password stays."
+  )
+})
