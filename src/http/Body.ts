@@ -4,22 +4,26 @@
  * The request keeps what was read, so whoever reads it afterwards gets it at once. A body whose last byte is late is answered with 408,
  * and its connection is closed.
  */
-import { Cause, Effect, Exit } from "effect"
+import { Cause, Context, Effect, Exit } from "effect"
 import { HttpServerError, type HttpServerRequest } from "effect/http"
 import { problem, type ProblemOf } from "../schema/Errors.ts"
 import { containersMax, depthMax, flawedField, jsonFlaw, unstorableIn } from "../schema/JsonScan.ts"
 
 export const bodyBytesMax = 1024 * 1024
 /** A megabyte over a slow mobile connection takes about this long; a client that sends a byte per second takes days. */
-export const bodySecondsMax = 15
+const bodySecondsMax = 15
+
+/** So that a test need not wait as long. */
+export const BodySeconds = Context.Reference("rungate/http/BodySeconds", { defaultValue: () => bodySecondsMax })
 
 export type BodyProblem = ProblemOf<"invalid_request" | "request_timeout" | "payload_too_large">
 
 export const tooLarge = problem("payload_too_large", "The request body is larger than 1 MiB. Send less in one request.")
-const late = problem(
-  "request_timeout",
-  `The request body did not arrive within ${bodySecondsMax} seconds. Nothing was done; send the request again.`
-)
+const late = (seconds: number) =>
+  problem(
+    "request_timeout",
+    `The request body did not arrive within ${seconds} seconds. Nothing was done; send the request again.`
+  )
 const unreadable = problem("invalid_request", "The request body could not be read. Send it again.")
 
 /** The client's mistake when a body could not be read; null for a defect of ours. */
@@ -32,11 +36,12 @@ export const bodyProblem = (defect: unknown): BodyProblem | null => {
 export const receiveBody = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array, BodyProblem> =>
   Effect.withFiber((fiber) =>
     Effect.callback((resume) => {
+      const seconds = fiber.getRef(BodySeconds)
       const reading = Effect.runForkWith(fiber.context)(request.arrayBuffer)
       const timer = setTimeout(() => {
-        resume(Effect.fail(late))
+        resume(Effect.fail(late(seconds)))
         reading.interruptUnsafe()
-      }, bodySecondsMax * 1000)
+      }, seconds * 1000)
       reading.addObserver((exit) => {
         clearTimeout(timer)
         resume(

@@ -14,6 +14,7 @@ import { Settings } from "../layers/Settings.ts"
 import { Malformed } from "./api/Common.ts"
 import { bodyBytesMax, bodyProblem, tooLarge } from "./Body.ts"
 import { clientAddress, Peers } from "./ClientAddress.ts"
+import { parametersOf } from "./NotFound.ts"
 import { RequestContext } from "./RequestContext.ts"
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
@@ -102,9 +103,12 @@ const limited = <E, R>(
 
 /** A query or a path that decodes to a NUL, which neither an identifier nor a search has and the database can't store. */
 const withNul = (url: string): Problem => {
-  const query = new URLSearchParams(url.split("?")[1] ?? "")
-  const field = [...query].find(([name, value]) => `${name}${value}`.includes("\0"))
-  const path = field === undefined ? "path" : `query.${field[0].replaceAll("\0", "")}`
+  const [pathname = "", search = ""] = url.split("?")
+  const query = new URLSearchParams(search)
+  const [inQuery] = [...query].find(([name, value]) => `${name}${value}`.includes("\0")) ?? []
+  const [inPath] = Object.entries(parametersOf(pathname)).find(([, value]) => value.includes("%00")) ?? []
+  const path =
+    inPath !== undefined ? `path.${inPath}` : inQuery !== undefined ? `query.${inQuery.replaceAll("\0", "")}` : "path"
   const message = "must not contain a NUL character"
   return problem("invalid_request", `${path} ${message}.`, [{ path, message }])
 }

@@ -14,7 +14,10 @@ interface Known {
 
 const known: Array<Known> = []
 const add = (method: string, path: string) =>
-  known.push({ method, pattern: new RegExp(`^${path.replaceAll(".", "\\.").replace(/:[a-z_]+/g, "[^/]+")}/?$`) })
+  known.push({
+    method,
+    pattern: new RegExp(`^${path.replaceAll(".", "\\.").replace(/:([a-z_]+)/g, "(?<$1>[^/]+)")}/?$`)
+  })
 
 HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint: ({ endpoint }) => add(endpoint.method, endpoint.path) })
 const pages = [
@@ -30,6 +33,10 @@ const pages = [
 ]
 for (const path of pages) add("GET", path)
 add("POST", webhookPath)
+
+/** The parameters of a known path, still percent-encoded; none for any other path. */
+export const parametersOf = (path: string): Readonly<Record<string, string>> =>
+  known.map(({ pattern }) => pattern.exec(path)?.groups).find((groups) => groups !== undefined) ?? {}
 
 const answer = (body: Problem, headers: Record<string, string> = {}) =>
   HttpServerResponse.jsonUnsafe(body, { status: statusOf[body.error.code], headers })

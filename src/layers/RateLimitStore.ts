@@ -14,7 +14,9 @@ type Store = (typeof RateLimiter.RateLimiterStore)["Service"]
 /** A few tens of megabytes at most. */
 const bucketsMax = 100_000
 /** How long a request waits for Redis before its process decides alone. */
-const answerMillisMax = 100
+const answerMillisMax = 200
+/** What this process was too busy to read in time is read within this. */
+const graceMillis = 20
 /** How long Redis is left alone after it gave no answer. */
 const quietMillis = 1_000
 
@@ -60,7 +62,10 @@ export const memoryBuckets = (
 /** Answers within the bound, or fails; ioredis itself waits for ever on a server that is frozen. */
 const within = <A>(answer: Promise<A>): Promise<A> =>
   new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error("no answer from Redis in time")), answerMillisMax)
+    const refuse = () => reject(new Error("no answer from Redis in time"))
+    let timer = setTimeout(() => {
+      timer = setTimeout(refuse, graceMillis)
+    }, answerMillisMax)
     answer.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 
@@ -95,19 +100,22 @@ export const RateLimitStore = Layer.effect(
     let quietUntil = 0
     return {
       ...own,
+      // This process keeps count as well, so that an outage gives nobody a full bucket.
       tokenBucket: (options) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          now < quietUntil
-            ? own.tokenBucket(options)
-            : tokenBucket(options).pipe(
-                Effect.catch((error) => {
-                  quietUntil = now + quietMillis
-                  return Effect.andThen(
-                    Effect.logDebug(`Redis did not answer, so this process limits on its own: ${error.message}`),
-                    own.tokenBucket(options)
-                  )
-                })
-              )
+        Effect.flatMap(own.tokenBucket(options), (alone) =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            now < quietUntil
+              ? Effect.succeed(alone)
+              : tokenBucket(options).pipe(
+                  Effect.catch((error) => {
+                    quietUntil = now + quietMillis
+                    return Effect.as(
+                      Effect.logDebug(`Redis did not answer, so this process limits on its own: ${error.message}`),
+                      alone
+                    )
+                  })
+                )
+          )
         )
     }
   })

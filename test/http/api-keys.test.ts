@@ -84,6 +84,34 @@ describe("/v1/api-keys", () => {
     expect((await app.call(body.api_key, "DELETE", `/v1/api-keys/${body.id}`)).status).toBe(401)
   })
 
+  test("a key revokes no other key, known or not", async () => {
+    const { body } = await create({ name: "other", environment: "test" })
+    for (const id of [body.id, `key_${"0".repeat(26)}`, "x"]) {
+      const refused = await app.call(org.key, "DELETE", `/v1/api-keys/${id}`)
+      expect([refused.status, refused.body.error.code]).toEqual([403, "forbidden"])
+      expect(refused.body.error.message).toContain("POST /v1/auth/sign-in")
+    }
+    expect((await app.call(body.api_key, "GET", "/v1/wallet")).status).toBe(200)
+  })
+
+  test("an organization has at most 100 keys in use, also when they are created at once", async () => {
+    const crowded = await app.tenant()
+    const person = await crowded.session()
+    const made = await Promise.all(
+      Array.from({ length: 110 }, (_, n) => create({ name: `key ${n}`, environment: "test" }, person))
+    )
+    expect(made.filter(({ status }) => status === 200)).toHaveLength(99)
+    const { body } = made.find(({ status }) => status === 400) ?? expect.unreachable("nothing was refused")
+    expect(body.error.code).toBe("invalid_request")
+    expect(body.error.message).toMatch(/100 API keys.+Revoke one/)
+    await app.call(crowded.key, "DELETE", `/v1/api-keys/${crowded.key_id}`)
+    const again = [
+      await create({ name: "a", environment: "test" }, person),
+      await create({ name: "b", environment: "test" }, person)
+    ]
+    expect(again.map(({ status }) => status)).toEqual([200, 400])
+  })
+
   test("does not know other organizations' keys", async () => {
     const other = await app.tenant()
     const person = await other.session()

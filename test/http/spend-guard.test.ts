@@ -35,6 +35,43 @@ describe.each(backends)("the spend guard, queues on %s", (backend) => {
     expect((await org.post("/v1/spend-guard", { daily_limit: "0.00" })).body.daily_limit).toBe("0.00")
   })
 
+  test("an API key may set and lower a limit; raising or removing one needs a person", async () => {
+    await fresh()
+    const post = (guard: Record<string, unknown>) => org.post("/v1/spend-guard", guard)
+    const now = async () => {
+      const { per_run_limit, daily_limit } = (await org.get("/v1/spend-guard")).body
+      return [per_run_limit, daily_limit]
+    }
+    expect((await post({ per_run_limit: "2.00", daily_limit: "20.00" })).status).toBe(200)
+    expect((await post({ per_run_limit: "1.00", daily_limit: "20.00" })).status).toBe(200)
+    const looser = [
+      { per_run_limit: null },
+      { per_run_limit: "1.000001" },
+      { daily_limit: null },
+      { daily_limit: "9999999999.00" },
+      // Half of it would be allowed; none of it is done.
+      { per_run_limit: "0.50", daily_limit: null }
+    ]
+    for (const guard of looser) {
+      const { status, body } = await post(guard)
+      expect([guard, status, body.error.code]).toEqual([guard, 403, "forbidden"])
+      expect(body.error.message).toContain("POST /v1/auth/sign-in")
+    }
+    expect(await now()).toEqual(["1.00", "20.00"])
+    expect((await asPerson({ per_run_limit: "5.00", daily_limit: null })).status).toBe(200)
+    expect(await now()).toEqual(["5.00", null])
+  })
+
+  test("limits that are lowered at once by keys end at the lowest", async () => {
+    await fresh()
+    const cents = Array.from({ length: 24 }, (_, index) => 100 + ((index * 7) % 24))
+    const answers = await Promise.all(
+      cents.map((one) => org.post("/v1/spend-guard", { daily_limit: `0.${one}`, per_run_limit: `0.${one}` }))
+    )
+    for (const { status } of answers) expect([200, 403]).toContain(status)
+    expect((await org.get("/v1/spend-guard")).body).toMatchObject({ daily_limit: "0.10", per_run_limit: "0.10" })
+  })
+
   test("resets at the next midnight, UTC", async () => {
     const { resets_at } = await fresh()
     const midnight = new Date()
