@@ -18,8 +18,13 @@ export interface Heard extends Asked {
   readonly text: string
 }
 
+/** An answer whose body is no text. */
+export interface PlayedBytes extends Omit<Played, "body"> {
+  readonly body: string | Uint8Array<ArrayBuffer>
+}
+
 /** An answer, or what makes one; what it makes may wait. */
-export type Line = Played | ((request: Heard) => Played | Promise<Played>)
+export type Line = PlayedBytes | ((request: Heard) => PlayedBytes | Promise<PlayedBytes>)
 
 /** As long as real ones: a short one would be found, and removed, in the middle of an answer's words. */
 const account: Readonly<Record<Provider["auth"]["kind"], string>> = {

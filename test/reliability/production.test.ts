@@ -5,6 +5,8 @@
  * What each run must ask, deliver and cost is known without the service: the adapter's own test recorded the first two, and
  * the price list says the third.
  */
+import { Ajv2020 } from "ajv/dist/2020.js"
+import addFormats from "ajv-formats"
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { providers } from "../../src/layers/providers/index.ts"
 import { capabilities } from "../../src/schema/capabilities/index.ts"
@@ -12,6 +14,7 @@ import { dollars, minus, plus, times, usd, zero } from "../../src/schema/Money.t
 import { charge, priceMax } from "../../src/schema/Pricing.ts"
 import { type App, figures, startApp, type Tenant } from "../app.ts"
 import { playedScenes } from "../providers/scenes.ts"
+import { broken, mistyped, odd } from "../providers/spoil.ts"
 import { type Asked, type Recorded, runId } from "../providers/stage.ts"
 import { hasten, standIn } from "../providers/standin.ts"
 
@@ -98,6 +101,14 @@ const scenesOf = ({ provider, offer, capability }: Pair) =>
 const pinned = ({ provider, capability }: Pair, input: unknown) =>
   org.run({ capability: capability.slug, input, routing: { provider: provider.slug }, wait_seconds: 60 })
 
+const parsed = (text: string): { readonly success: boolean; readonly data: unknown } => {
+  try {
+    return { success: true, data: JSON.parse(text.replace(/^\ufeff/, "")) }
+  } catch {
+    return { success: false, data: undefined }
+  }
+}
+
 const inboxes = async () =>
   new Set(
     (await app.sql("SELECT resource_id FROM owned_resources WHERE kind = 'inbox'")).map((row) =>
@@ -171,6 +182,96 @@ test("T08 hold.price_tier: a provider that answers more than was asked for costs
   expect(found.clipped).toBe(0)
   expect(found.greedy).toBeGreaterThan(20)
   figures("T08 hold.price_tier", found)
+})
+
+/** What an adapter makes of its scene when the last answer is this text instead. */
+const outcomeOf = ({ offer }: Pair, { input, answers }: Recorded, text: string) => {
+  let state: any = null
+  for (const [index, played] of answers.entries()) {
+    const written = index === answers.length - 1 ? text : played.body
+    const { success, data: body } = parsed(written)
+    const reply = {
+      status: played.status,
+      headers: { ...played.headers },
+      text: written,
+      body: success ? body : undefined
+    }
+    const outcome = offer.response(reply, input, state)
+    if (outcome._tag !== "Again") return outcome
+    state = outcome.state
+  }
+  return null
+}
+
+describe("T36 provider.invalid_json: every pair, spoilt", () => {
+  const ajv = new Ajv2020({ strict: false })
+  addFormats(ajv)
+  const checks = new Map(capabilities.map(({ slug, output }) => [slug, ajv.compile(output.jsonSchema)]))
+  const spoilable = () =>
+    pairs.flatMap((pair) => {
+      const scene = scenesOf(pair).find(({ output }) => pair.capability.judge(output)?.matched === true)
+      const last = scene?.answers.at(-1)
+      const { status } = pair.capability
+      return scene === undefined || last === undefined || status !== "live" ? [] : [{ pair, scene, last }]
+    })
+
+  test("whatever the types of its values, an adapter delivers the published shape or none", async () => {
+    const found = { pairs: 0, cases: 0, delivered: 0 }
+    const violations: Array<string> = []
+    for (const { pair, scene, last } of spoilable()) {
+      const { provider, capability } = pair
+      const check = checks.get(capability.slug) ?? expect.unreachable()
+      found.pairs += 1
+      for (const [name, make] of Object.entries(mistyped)) {
+        found.cases += 1
+        const outcome = await Promise.try(() => outcomeOf(pair, scene, make(last.body))).catch(String)
+        if (typeof outcome === "string") violations.push(`${provider.slug} ${capability.slug}, ${name}: ${outcome}`)
+        if (typeof outcome === "string") continue
+        if (outcome?._tag !== "Match") continue
+        found.delivered += 1
+        if (!check(outcome.output))
+          violations.push(`${provider.slug} ${capability.slug}, ${name}: ${ajv.errorsText(check.errors)}`)
+      }
+    }
+    expect(violations).toEqual([])
+    expect(found.pairs).toBeGreaterThan(90)
+    figures("T36 provider.invalid_json, mistyped", { ...found, violations: violations.length })
+  })
+
+  test("an answer that is no JSON fails the run and costs nothing; one that is written oddly is read", async () => {
+    const found = { broken: 0, odd: 0 }
+    const violations: Array<string> = []
+    const before = await org.wallet()
+    let spent = zero
+    let turn = 0
+    for (const { pair, scene, last } of spoilable()) {
+      const { provider, capability } = pair
+      const play = async (body: string | Uint8Array<ArrayBuffer>) => {
+        there.forget()
+        there.play(provider.slug, ...scene.answers.slice(0, -1), { ...last, body })
+        return (await pinned(pair, scene.input)).body
+      }
+      const wrong = (what: string, run: unknown) =>
+        violations.push(`${provider.slug} ${capability.slug}, ${what}: ${JSON.stringify(run).slice(0, 300)}`)
+      const [name, make] = Object.entries(broken)[turn % Object.keys(broken).length] ?? expect.unreachable()
+      const run = await play(make(last.body))
+      found.broken += 1
+      // Nobody knows whether what was sent was done, which may be an error of its own.
+      const codes = capability.side_effect ? ["provider_error", "outcome_unknown"] : ["provider_error"]
+      if (run.status !== "failed" || !codes.includes(run.error?.code) || run.billing.charged !== null) wrong(name, run)
+      if (turn++ % 3 !== 0) continue
+      const [oddly, rewrite] = Object.entries(odd)[((turn / 3) % 3) | 0] ?? expect.unreachable()
+      const same = await play(rewrite(last.body))
+      found.odd += 1
+      if (same.status === "succeeded") spent = plus(spent, dollars(same.billing.charged))
+      else wrong(oddly, same)
+    }
+    expect(violations).toEqual([])
+    expect(found.broken).toBeGreaterThan(90)
+    expect((await org.wallet()).balance).toBe(usd(minus(dollars(before.balance), spent)))
+    expect(app.logs.filter((line) => /adapter failed/.test(line))).toEqual([])
+    figures("T36 provider.invalid_json, broken", { ...found, violations: violations.length })
+  }, 60_000)
 })
 
 test("what is coming soon can't be run yet, and nobody is asked", async () => {

@@ -14,7 +14,7 @@ import { flat } from "../../schema/Pricing.ts"
 import { type Call, type Failure, type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
 import { accepts, issue, redeem } from "./cursor.ts"
 import { match } from "./outcome.ts"
-import { list, text, texts, whole } from "./read.ts"
+import { list, segment, text, texts, whole } from "./read.ts"
 import { isInbox, senderAddress } from "./senders.ts"
 import { refusal, trouble, unreadable } from "./trouble.ts"
 
@@ -136,7 +136,7 @@ const readOn = (reading: Reading): Outcome<InboxMessages> => {
 
 const messageCall = (state: Schema.Json, input: InputOf<typeof emailMessages>): Call => {
   const { items, read } = readingOf(state)
-  return { method: "GET", path: `${inboxPath(input.inbox_id)}/${encodeURIComponent(items[read]?.message_id ?? "")}` }
+  return { method: "GET", path: `${inboxPath(input.inbox_id)}/${segment(items[read]?.message_id ?? "")}` }
 }
 
 const messages = offer(emailMessages, {

@@ -8,7 +8,7 @@ import { flat, metered } from "../../schema/Pricing.ts"
 import { offer } from "../../schema/Provider.ts"
 import { badState, companyCall, lookedUp, note } from "./apollo-answer.ts"
 import { match, noMatch } from "./outcome.ts"
-import { list, text, whole } from "./read.ts"
+import { list, segment, text, whole } from "./read.ts"
 import { unreadable } from "./trouble.ts"
 
 const wordsOf = (printed: string): ReadonlyArray<string> =>
@@ -49,7 +49,7 @@ export const findJobs = offer(jobsSearch, {
   request: (input) => companyCall({ domain: input.company_domain, name: input.company_name }),
   next: (state, input) => ({
     method: "GET",
-    path: `/organizations/${encodeURIComponent(text(state, "organization_id") ?? "unknown")}/job_postings`,
+    path: `/organizations/${segment(text(state, "organization_id") ?? "unknown")}/job_postings`,
     query: {
       page: 1,
       per_page:

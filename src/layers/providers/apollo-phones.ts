@@ -10,7 +10,7 @@ import { note } from "./apollo-answer.ts"
 import { matchCall } from "./apollo-people.ts"
 import { cost, match, noMatch } from "./outcome.ts"
 import { international } from "./phone.ts"
-import { at, isRecord, list, number, text } from "./read.ts"
+import { at, isRecord, list, number, segment, text } from "./read.ts"
 import { said, unreadable } from "./trouble.ts"
 
 /**
@@ -61,7 +61,7 @@ export const findPhone = offer(phoneFind, {
   ],
   timeoutMillis: patienceMillis,
   request: (input) => matchCall(input, { reveal_phone_number: true, webhook_url: nowhere }),
-  next: (state) => ({ method: "GET", path: `/webhook_result/${encodeURIComponent(text(state, "request_id") ?? "0")}` }),
+  next: (state) => ({ method: "GET", path: `/webhook_result/${segment(text(state, "request_id") ?? "0")}` }),
   response: (reply, _input, state) => {
     if (state === null) return ask(reply)
     const id = text(state, "request_id")

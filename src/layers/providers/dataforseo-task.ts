@@ -6,7 +6,7 @@
 import type { Schema } from "effect"
 import { type Call, type Failure, failure, type Outcome, type Reply } from "../../schema/Provider.ts"
 import { cost, noMatch } from "./outcome.ts"
-import { at, isRecord, list, number, text, whole } from "./read.ts"
+import { at, isRecord, list, number, segment, text, whole } from "./read.ts"
 import { trouble, unreadable } from "./trouble.ts"
 
 /** "No Search Results." */
@@ -111,7 +111,7 @@ export const jobTimeoutMillis = 600_000
 /** Fetches the result of a posted task; fetching costs nothing. */
 export const fetchJob = (path: string, state: Schema.Json): Call => ({
   method: "GET",
-  path: `${path}/${encodeURIComponent(text(state, "id") ?? "")}`
+  path: `${path}/${segment(text(state, "id") ?? "")}`
 })
 
 /** Waits for a posted task, and hands on its answer together with what it has cost. */

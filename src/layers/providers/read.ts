@@ -75,3 +75,6 @@ export const host = (address: string | null): string | null => {
 /** A full address: some providers leave out the scheme. */
 export const webAddress = (address: string | null): string | null =>
   address === null || /^https?:\/\//i.test(address) ? address : `https://${address}`
+
+/** A provider's text as one segment of an address. Half a surrogate pair can't be encoded, so it becomes U+FFFD. */
+export const segment = (value: string): string => encodeURIComponent(value.toWellFormed())

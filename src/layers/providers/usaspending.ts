@@ -11,7 +11,7 @@ import { flat } from "../../schema/Pricing.ts"
 import { type Call, offer, provider } from "../../schema/Provider.ts"
 import { accepts, issue, redeem } from "./cursor.ts"
 import { match, noMatch } from "./outcome.ts"
-import { at, flag, list, number, text } from "./read.ts"
+import { at, flag, list, number, segment, text } from "./read.ts"
 import { trouble, unreadable } from "./trouble.ts"
 
 const slug = "usaspending"
@@ -110,7 +110,7 @@ const contracts = offer(govContracts, {
           end_date: end === null ? null : text(award, end),
           description: text(award, "Description"),
           type: kind === null ? null : text(award, kind),
-          url: id === null ? null : `https://www.usaspending.gov/award/${encodeURIComponent(id)}`
+          url: id === null ? null : `https://www.usaspending.gov/award/${segment(id)}`
         }
       }),
       total: null,
@@ -145,7 +145,7 @@ const idPattern = /^[0-9a-f-]{36}-[PCR]$/
 
 const recipientCall = (state: Schema.Json): Call => ({
   method: "GET",
-  path: `/api/v2/recipient/${encodeURIComponent(text(state, "recipient_id") ?? "")}/`,
+  path: `/api/v2/recipient/${segment(text(state, "recipient_id") ?? "")}/`,
   query: { year: "all" }
 })
 
