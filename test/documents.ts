@@ -81,3 +81,54 @@ export const acme = documentOf("acme", [
     reported: { succeeded: 98, total: 100 }
   })
 ])
+
+const crawlBody = {
+  type: "object",
+  properties: {
+    url: { type: "string" },
+    // As loosely as providers describe it: text is let through.
+    limit: { type: ["integer", "string"] },
+    formats: { type: "array", items: { type: "string" } }
+  },
+  required: ["url"]
+}
+
+/** Endpoints whose price follows their input. A page of a crawl costs the provider $0.000125, and five times that as JSON. */
+export const crawler = documentOf("acme", [
+  endpointOf({
+    path: "/crawl",
+    method: "POST",
+    body: crawlBody,
+    example: { input: { url: "https://example.com", limit: 10 } },
+    cost: { model: "per_call", estimate: "0.00015", note: "Per page." },
+    price: {
+      base: "0.00015",
+      drivers: [
+        { field: "limit", counts: "number", multiplies: true, max: 1_000_000, note: "All pages are charged at once." },
+        { field: "formats", counts: "number", times: { json: "5" } }
+      ]
+    }
+  }),
+  endpointOf({
+    path: "/crawls",
+    method: "POST",
+    body_type: "task",
+    body: crawlBody,
+    example: { input: { url: "https://example.com", limit: 10 } },
+    cost: { model: "per_call", estimate: "0.00015", note: null },
+    price: { base: "0", drivers: [{ field: "limit", counts: "number", price: "0.00015", max: 1_000_000 }] }
+  }),
+  endpointOf({
+    path: "/search",
+    query_params: { ...object, properties: { q: { type: "string" }, limit: { type: "integer" } } },
+    example: { query: { q: "x" } },
+    cost: { model: "per_result", estimate: "0.012", note: null },
+    price: { base: "0", drivers: [{ field: "limit", counts: "number", price: "0.0012", default: 10, max: 100 }] }
+  }),
+  endpointOf({
+    path: "/plain",
+    method: "POST",
+    body: { type: "object", properties: { name: { type: "string" } } },
+    example: { input: { name: "x" } }
+  })
+])

@@ -9,6 +9,7 @@ import addFormats from "ajv-formats"
 import { type Issue, issueOf } from "../schema/Contract.ts"
 import { reachable } from "../schema/Definitions.ts"
 import type { Endpoint, ProviderDocument } from "../schema/Endpoint.ts"
+import { undescribedCounts } from "./UndescribedCounts.ts"
 import { linearPatterns } from "./LinearPatterns.ts"
 
 /** Task objects in one request. */
@@ -135,7 +136,7 @@ const within = (index: number, issue: Issue): Issue => ({
  * request counts as an empty object. For `task` endpoints the input is one task object or an array of up to ten.
  */
 export const compileEndpoint = (
-  endpoint: Pick<Endpoint, "body_type" | "path_params" | "query_params" | "body">,
+  endpoint: Pick<Endpoint, "body_type" | "path_params" | "query_params" | "body"> & Partial<Pick<Endpoint, "cost">>,
   definitions: ProviderDocument["definitions"]
 ): EndpointInput => {
   const path = check(endpoint.path_params, definitions)
@@ -149,9 +150,14 @@ export const compileEndpoint = (
     return value.flatMap((task, index) => body(task).map((issue) => within(index, issue))).slice(0, issuesMax)
   }
   const input = endpoint.body_type === "task" && endpoint.body !== null ? tasks : body
+  const isFree = endpoint.cost === undefined || endpoint.cost.model === "free" || endpoint.body_type === "actor_input"
+  const counts = endpoint.body === null || isFree ? () => [] : undescribedCounts(endpoint.body, definitions)
   return {
     path: (value) => path(value ?? {}),
     query: (value) => query(value ?? {}),
-    input: (value) => input(value === undefined ? {} : value)
+    input: (value) => {
+      const issues = input(value === undefined ? {} : value)
+      return issues.length > 0 ? issues : counts(value).slice(0, issuesMax)
+    }
   }
 }

@@ -5,6 +5,7 @@
  * object for a list. A value that such a provider would count is found, or the request is refused at that place.
  */
 import type { Issue } from "./Contract.ts"
+import { foldedName } from "./CostNames.ts"
 import { isRecord } from "./Json.ts"
 
 export interface FieldValue {
@@ -25,12 +26,6 @@ export interface FieldRoot {
   readonly placeOf?: (name: string) => string
 }
 
-/** A name as a lenient reader compares it. */
-const folded = (name: string): string => {
-  const plain = /^[\x20-\x7e]*$/.test(name) ? name : name.normalize("NFKC")
-  return plain.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "")
-}
-
 /** Names of an object by how a lenient reader compares them. */
 type Names = ReadonlyMap<string, ReadonlyArray<string>>
 
@@ -44,7 +39,7 @@ export class FieldReader {
     if (before !== undefined) return before
     const names = new Map<string, Array<string>>()
     for (const name of Object.keys(record)) {
-      const key = folded(name)
+      const key = foldedName(name)
       const same = names.get(key)
       if (same === undefined) names.set(key, [name])
       else same.push(name)
@@ -54,7 +49,7 @@ export class FieldReader {
   }
 
   private member(record: Readonly<Record<string, unknown>>, name: string, at: string): unknown {
-    for (const other of this.namesOf(record).get(folded(name)) ?? []) {
+    for (const other of this.namesOf(record).get(foldedName(name)) ?? []) {
       if (other !== name) this.issues.push({ path: `${at}.${other}`, message: `must be called ${name}` })
     }
     return Object.hasOwn(record, name) ? record[name] : undefined

@@ -26,8 +26,8 @@ export const sentenceFor = (code: string, message: string): string => {
 const exitOf = ({ code, details = [] }: PublicError["error"]) =>
   details.some((one) => one.path.startsWith("path.") && one.message.startsWith("is not "))
     ? "not_found"
-    : // Whoever could run it costs more than the user allows.
-      code === "provider_not_available" &&
+    : // It costs more than the user allows. Of the cap itself nothing else can be wrong: its flag was read before.
+      (code === "provider_not_available" || code === "invalid_request") &&
         details.length > 0 &&
         details.every(({ path }) => path === "routing.max_cost")
       ? "money"

@@ -6,13 +6,10 @@
  * an endpoint whose documentation nobody has read does not ship by accident.
  */
 import { type Endpoint, endpointKey, type ProviderDocument, type UndescribedField } from "../../schema/Endpoint.ts"
+import { namesCount, nameSet as words, wordsOf } from "../../schema/CostNames.ts"
 import { isRecord } from "../../schema/Json.ts"
 import type { Rate } from "./rates.ts"
 
-/** Numbers of this name say how much is asked for. Strings count too: a query is text. */
-const counts = words(
-  "limit size count num nums amount quantity depth pages per rows results max maximum top take crawl batch total credits budget cost duration seconds length concurrency priority"
-)
 /** Switches and choices of this name ask for more work per unit. */
 const options = words(
   "proxy render rendering javascript browser premium stealth reveal enrich enrichment include enable load deep advanced mode model formats contents extract extraction clickstream screenshot livecrawl summary highlights text llm agent realtime real live fresh bulk waterfall scrape rectangles resolution tier processor quality"
@@ -25,8 +22,6 @@ const lists = words(
 const arrays = words("inputs records details entries messages names pages items data objects subjects locations")
 /** The fields of a letter that count its receivers; in other names `to` is a preposition. */
 const receivers = words("to cc bcc")
-/** What a bound of this name limits is a property of the results, not how many there are. */
-const bounded = words("age price date year")
 /** What a provider writes of a field that changes its price. */
 const saysSo =
   /additional charges?|be charged|are charged|is charged|billed|charge per|multiplied by|credits?\b|extra cost|\bcosts?\b|\bpric(e|ing) (of|per|page)/i
@@ -36,18 +31,6 @@ const depthMax = 12
 const nodesMax = 50_000
 /** Stands for the fields of a schema that is too large to be walked. */
 const tooLarge = "(the schema is too large to be checked)"
-
-function words(text: string): ReadonlySet<string> {
-  return new Set(text.split(" "))
-}
-
-/** `maxCrawlPages`, `max_crawl_pages` and `max-crawl-pages` are the same words. */
-const wordsOf = (name: string): ReadonlyArray<string> =>
-  name
-    .replaceAll(/([a-z\d])([A-Z])/g, "$1 $2")
-    .toLowerCase()
-    .split(/[^a-z\d]+/)
-    .filter((word) => word !== "")
 
 const typesOf = (schema: Readonly<Record<string, unknown>>): ReadonlyArray<unknown> => {
   const type = schema["type"]
@@ -71,8 +54,8 @@ const looksLikeDriver = (name: string, schema: Readonly<Record<string, unknown>>
   if (has(arrays) && may("array")) return true
   // A list of objects is a list of jobs until somebody says that it is not.
   if (types.includes("array") && arrayOfObjects(schema)) return true
-  if (isProse(schema) || has(bounded)) return false
-  if (has(counts) && may("integer", "number", "string")) return true
+  if (isProse(schema)) return false
+  if (namesCount(name) && may("integer", "number", "string")) return true
   return has(options) && (may("boolean", "object", "array") || schema["enum"] !== undefined)
 }
 
