@@ -7,6 +7,8 @@ import { CommandFailed } from "./http/client/Client.ts"
 import { Accounts, type KeyRow, type OrganizationRow } from "./layers/Accounts.ts"
 import type { Violation } from "./layers/audit/equations.ts"
 import { Books, type EntryRow, type OpenRunRow, type WalletRow } from "./layers/Books.ts"
+import { type LossTotal, Losses } from "./layers/Losses.ts"
+import { UnknownOutcomes } from "./layers/UnknownOutcomes.ts"
 import { type AutoTopupRow, PaymentStore, type PaymentRow } from "./layers/PaymentStore.ts"
 import { usd } from "./schema/Money.ts"
 
@@ -14,6 +16,7 @@ const entriesShown = 20
 const paymentsShown = 10
 const keysShown = 100
 const runsShown = 50
+const unknownsCounted = 1_000
 
 interface Shown {
   readonly organization: OrganizationRow
@@ -23,12 +26,20 @@ interface Shown {
   readonly keys: ReadonlyArray<KeyRow>
   readonly entries: ReadonlyArray<EntryRow>
   readonly runs: ReadonlyArray<OpenRunRow>
+  readonly losses: ReadonlyArray<LossTotal>
+  /** Calls whose outcome nobody has found out yet. */
+  readonly unknown: number
   readonly violations: ReadonlyArray<Violation>
 }
 
 const limitOf = (limit: bigint | null) => (limit === null ? null : usd(limit))
 
-const viewOf = ({ organization, wallet, auto, payments, keys, entries, runs, violations }: Shown) => ({
+const lossOf = (losses: ReadonlyArray<LossTotal>) => ({
+  runs: losses.reduce((sum, one) => sum + Number(one.runs), 0),
+  loss: usd(losses.reduce((sum, one) => sum + one.loss, 0n))
+})
+
+const viewOf = ({ organization, wallet, auto, payments, keys, entries, runs, losses, unknown, violations }: Shown) => ({
   ...organizationView(organization),
   guard: {
     per_run_limit: limitOf(wallet.per_run_limit),
@@ -70,6 +81,8 @@ const viewOf = ({ organization, wallet, auto, payments, keys, entries, runs, vio
     hold: usd(run.hold),
     since: run.since.toISOString()
   })),
+  losses: lossOf(losses),
+  unknown_outcomes: unknown,
   books: { add_up: violations.length === 0, violations }
 })
 
@@ -87,6 +100,8 @@ const textOf = ({
   keys,
   entries,
   runs,
+  losses,
+  unknown,
   violations
 }: Shown): ReadonlyArray<string> => {
   const section = (title: string, head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) =>
@@ -140,6 +155,8 @@ const textOf = ({
       runs.map((run) => [run.run_id, run.capability ?? run.endpoint ?? "", run.state, usd(run.hold), when(run.since)])
     ),
     "",
+    `losses: ${lossOf(losses).loss} USD in ${lossOf(losses).runs} runs${losses.length === 0 ? "" : ` (rungate admin losses --org ${organization.org_id})`}`,
+    `unknown outcomes: ${unknown}${unknown === 0 ? "" : ` (rungate admin unknown --org ${organization.org_id})`}`,
     ...violations.map(({ equation, subject, detail }) => plain(`VIOLATION ${equation}: ${subject}: ${detail}`)),
     violations.length === 0 ? "books: add up" : `books: ${violations.length} violations`
   ]
@@ -150,6 +167,8 @@ export const show = (org_id: string, json: boolean) =>
     const accounts = yield* Accounts
     const books = yield* Books
     const store = yield* PaymentStore
+    const losses = yield* Losses
+    const unknowns = yield* UnknownOutcomes
     yield* known(org_id)
     const shown = yield* books.snapshot(
       Effect.all({
@@ -160,6 +179,8 @@ export const show = (org_id: string, json: boolean) =>
         keys: accounts.keys(org_id, null, keysShown),
         entries: books.entries(org_id, null, entriesShown),
         runs: books.openRuns(org_id, runsShown),
+        losses: losses.totals({ org_id, since: null }),
+        unknown: Effect.map(unknowns.list({ org_id, resolved: false }, unknownsCounted), (rows) => rows.length),
         violations: books.violations(org_id)
       })
     )

@@ -17,6 +17,7 @@ import { Finder } from "./layers/history/Finder.ts"
 import { HistoryIndex } from "./layers/history/HistoryIndex.ts"
 import { HistoryStore } from "./layers/history/HistoryStore.ts"
 import { Leases } from "./layers/Leases.ts"
+import { Losses } from "./layers/Losses.ts"
 import { MailStore } from "./layers/MailStore.ts"
 import { Ownership } from "./layers/Ownership.ts"
 import { PaymentStore } from "./layers/PaymentStore.ts"
@@ -29,6 +30,7 @@ import { RunStore } from "./layers/RunStore.ts"
 import { Signals } from "./layers/Signals.ts"
 import { Stats } from "./layers/Stats.ts"
 import { TurnStore } from "./layers/TurnStore.ts"
+import { UnknownOutcomes } from "./layers/UnknownOutcomes.ts"
 import { WaitStore } from "./layers/WaitStore.ts"
 import { DatabaseLayer } from "./layers/Database.ts"
 
@@ -49,6 +51,8 @@ const Stores = Layer.mergeAll(
   PaymentStore.layer,
   CatalogStore.layer,
   Audit.layer,
+  Losses.layer,
+  UnknownOutcomes.layer,
   Stats.layer
 )
 

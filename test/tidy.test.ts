@@ -29,6 +29,9 @@ const top = [
   "Migrate.ts",
   "Admin.ts",
   "AdminShow.ts",
+  "AdminLosses.ts",
+  "AdminUnknown.ts",
+  "OutcomeCommands.ts",
   "AdminOutput.ts"
 ]
 const linesMax = 400

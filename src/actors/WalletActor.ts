@@ -18,6 +18,7 @@ const nothing: TurnAnswer = {
   started: [],
   queued: false,
   ended: [],
+  losses: [],
   charges: false,
   mismatches: [],
   signals: [],

@@ -6,10 +6,12 @@ import { oneLine } from "../layers/Batch.ts"
 import { Breakers } from "../layers/Breakers.ts"
 import { DatabaseChecks } from "../layers/DatabaseChecks.ts"
 import { Health } from "../layers/Health.ts"
+import { type LossTotal, Losses } from "../layers/Losses.ts"
 import { MailStore } from "../layers/MailStore.ts"
 import { Queues } from "../layers/Queues.ts"
 import { Stats } from "../layers/Stats.ts"
 import type { Window } from "../schema/Health.ts"
+import { usd } from "../schema/Money.ts"
 
 /** A lane whose oldest command waits longer than this is not being served. */
 const backlogSecondsMax = 30
@@ -55,8 +57,15 @@ const attemptLines = (windows: ReadonlyMap<string, Window>): ReadonlyArray<strin
   return [...counts].map(([line, count]) => `${line} ${count}`).sort()
 }
 
+const lossLines = (sums: ReadonlyArray<LossTotal>): ReadonlyArray<string> =>
+  sums.map(
+    ({ provider, reason, loss }) =>
+      `rungate_losses_usd_total{provider="${provider ?? ""}",reason="${reason}"} ${usd(loss)}`
+  )
+
 const metrics = Effect.gen(function* () {
   const stats = yield* Stats
+  const losses = yield* Losses
   const waiters = yield* Waiters
   const queues = yield* Queues
   const mail = yield* MailStore
@@ -83,6 +92,12 @@ const metrics = Effect.gen(function* () {
     ...number("rungate_commands_parked", "Commands set aside because they can't be applied.", "gauge", [
       `rungate_commands_parked ${yield* mail.parked}`
     ]),
+    ...number(
+      "rungate_losses_usd_total",
+      "What runs cost more than they were charged, in USD, by provider and reason.",
+      "counter",
+      lossLines(yield* losses.sums)
+    ),
     ...number("rungate_queue_depth", "Wake-ups waiting.", "gauge", [`rungate_queue_depth ${yield* queues.depth}`]),
     ...number(
       "rungate_attempts_last_hour",
@@ -129,4 +144,4 @@ export const SystemRoutes = Layer.mergeAll(
 )
 
 /** What these routes ask of the process. */
-export type SystemServices = Breakers | DatabaseChecks | Health | MailStore | Queues | Stats | Waiters
+export type SystemServices = Breakers | DatabaseChecks | Health | Losses | MailStore | Queues | Stats | Waiters

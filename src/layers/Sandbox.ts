@@ -6,6 +6,7 @@
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import * as Money from "../schema/Money.ts"
+import type { Doubt } from "../schema/Doubt.ts"
 import { type Failure, failure } from "../schema/Provider.ts"
 import { Catalog } from "./Catalog.ts"
 import {
@@ -70,6 +71,9 @@ interface Answers<A> {
   readonly noMatch: () => A
 }
 
+/** A failure after which nobody knows what a call that acts has done, as after the real one that it rehearses. */
+const doubtful = (doubt: Doubt, failed: Failure): Failure => ({ ...failed, doubt })
+
 /** How long the provider takes, and what it says then. */
 const play = <A>(
   input: unknown,
@@ -86,14 +90,18 @@ const play = <A>(
     case "timeout":
       return {
         millis: deadlineMillis,
-        answer: () => failure("provider_timeout", `simulated: no answer within ${deadlineMillis} ms`)
+        answer: () =>
+          doubtful("no_answer", failure("provider_timeout", `simulated: no answer within ${deadlineMillis} ms`))
       }
     case "error":
-      return { millis: 0, answer: () => failure("provider_error", "simulated: HTTP 500") }
+      return { millis: 0, answer: () => doubtful("server_error", failure("provider_error", "simulated: HTTP 500")) }
     case "rate_limited":
       return { millis: 0, answer: () => failure("provider_rate_limited", "simulated: HTTP 429", 1) }
     case "malformed":
-      return { millis: 0, answer: () => failure("invalid_response", "simulated: the answer is not JSON") }
+      return {
+        millis: 0,
+        answer: () => doubtful("unreadable_answer", failure("invalid_response", "simulated: the answer is not JSON"))
+      }
     case "slow":
       return { millis: active.seconds * 1000, answer: () => match(false) }
     case "partial":

@@ -20,6 +20,7 @@ import {
   writePayments
 } from "./PaymentTurn.ts"
 import { Settings } from "./Settings.ts"
+import { hasRecords, type TurnRecords, writeRecords } from "./TurnRecords.ts"
 import type { AutoTopup } from "../schema/AutoTopup.ts"
 import { isRecord } from "../schema/Json.ts"
 import { spans, windowStart } from "../schema/Health.ts"
@@ -105,6 +106,7 @@ export interface TurnEffects {
   readonly closed: ReadonlyArray<{ readonly run_id: string; readonly lease_token: string | null }>
   readonly replies: ReadonlyArray<{ readonly command_id: string; readonly reply: string }>
   readonly attempts: ReadonlyArray<AttemptCount>
+  readonly records: TurnRecords
   readonly payments: PaymentEffects
 }
 
@@ -276,7 +278,7 @@ export class TurnStore extends Context.Service<
         { mail, versions, heads: before, now_micros }: Taken,
         effects: TurnEffects
       ) {
-        const { wallets, ended, opened, closed, replies, attempts } = effects
+        const { wallets, ended, opened, closed, replies, attempts, records } = effects
         const { entries, heads } = link(before, effects.entries, now_micros)
         const now = yield* Clock.currentTimeMillis
         const [row] = yield* sql<{ committed_at: Date }>`
@@ -345,7 +347,7 @@ export class TurnStore extends Context.Service<
                  AS n(subject, ok, latency_bucket, count),
                  unnest(${texts(spans)}, ${bigints(spans.map((span) => BigInt(windowStart(span, now))))}) AS s(span, starts_at)
             ON CONFLICT (span, starts_at, subject, lane, ok, latency_bucket) DO UPDATE SET count = w.count + excluded.count
-          )${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}
+          )${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}
           SELECT 1 / (CASE WHEN (SELECT count(*) FROM gone) = ${mail.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
                             AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int
                       THEN 1 ELSE 0 END) AS whole, now() AS committed_at`

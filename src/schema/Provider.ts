@@ -8,6 +8,7 @@
 import type { Schema } from "effect"
 import type { Capability } from "./Capability.ts"
 import type { Issue } from "./Contract.ts"
+import type { Doubt } from "./Doubt.ts"
 import { demandOf, type Price } from "./Pricing.ts"
 
 /** One HTTP request to the provider. The path is relative to the provider's base URL and starts with "/". */
@@ -21,6 +22,8 @@ export interface Call {
   readonly encoding?: "json" | "form" | "multipart"
   /** JSON that is sent as it is, in place of `body`. */
   readonly text?: string
+  /** Changes nothing although it is no GET, such as a search that is posted. */
+  readonly reads?: true
   /** Another host of the same provider, such as `https://efts.sec.gov`; a configured base URL replaces it too. */
   readonly origin?: string
 }
@@ -53,6 +56,8 @@ export type Failure = {
     | "invalid_response"
   readonly detail: string
   readonly retryAfterSeconds?: number
+  /** Set by the executor: the provider may have acted, and nobody knows. */
+  readonly doubt?: Doubt
 }
 export type Outcome<O> =
   | { readonly _tag: "Match"; readonly output: O; readonly cost?: Cost }
