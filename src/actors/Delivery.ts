@@ -46,14 +46,14 @@ export interface Kept {
 
 export const attemptOf = (
   provider: string,
-  { answer, duration_ms }: ProviderAnswer | RawProviderAnswer,
+  { answer, duration_ms, doubt }: ProviderAnswer | RawProviderAnswer,
   delivered: Delivered | null,
   plan: Plan
 ): Attempt => {
   if (answer._tag === "Delivered") return { provider, outcome: "succeeded", duration_ms, detail: answer.note ?? null }
   if (answer._tag === "NoMatch") return { provider, outcome: "no_match", duration_ms, detail: answer.detail }
   if (answer._tag === "Failure") {
-    const outcome = answer.doubt !== undefined && acts(plan) ? outcomeUnknown : answer.reason
+    const outcome = doubt !== undefined && acts(plan) ? outcomeUnknown : answer.reason
     return { provider, outcome, duration_ms, detail: answer.detail }
   }
   // An address that is known to be invalid, say: the provider found it, and it is no match.

@@ -51,12 +51,9 @@ interface StartedJob {
 /** Why nobody knows what an attempt has done; nothing for a call that only reads. */
 const unknownOf = (
   plan: Plan,
-  { answer }: ProviderAnswer | RawProviderAnswer,
+  { doubt }: ProviderAnswer | RawProviderAnswer,
   { state }: StartedJob
-): SettleReport["unknown"] =>
-  answer._tag === "Failure" && answer.doubt !== undefined && acts(plan)
-    ? { why: answer.doubt, provider_state: state }
-    : undefined
+): SettleReport["unknown"] => (doubt !== undefined && acts(plan) ? { why: doubt, provider_state: state } : undefined)
 
 export class RunActor extends Context.Service<
   RunActor,
@@ -174,8 +171,8 @@ export class RunActor extends Context.Service<
                     const duration_ms = (yield* Clock.currentTimeMillis) - began
                     // It may have asked already: for a call that acts that is a doubt.
                     const doubt: Doubt = "unreadable_answer"
-                    const answer = { ...failure("provider_error", "the adapter could not read the answer"), doubt }
-                    return { answer, duration_ms, raw: null, measured: null }
+                    const answer = failure("provider_error", "the adapter could not read the answer")
+                    return { answer, duration_ms, raw: null, measured: null, doubt }
                   })
             )
           )

@@ -218,11 +218,10 @@ export const HttpProviders = Layer.effect(
         return { said, trail: turn.trail, duration_ms: (yield* Clock.currentTimeMillis) - began }
       })
 
-    /** A failure with the reason why nobody knows what the provider did, if there is one. */
-    const doubted = <A extends { readonly _tag: string }>(answer: A, trail: Trail): A => {
-      if (!isFailure(answer)) return answer
-      const doubt = doubtOf(trail, answer.reason)
-      return doubt === null ? answer : { ...answer, doubt }
+    /** Why nobody knows what the provider did, beside the failure. */
+    const doubted = (answer: { readonly _tag: string }, trail: Trail) => {
+      const doubt = isFailure(answer) ? doubtOf(trail, answer.reason) : null
+      return doubt === null ? {} : { doubt }
     }
 
     const call = (asked: ProviderCall): Effect.Effect<ProviderAnswer> => {
@@ -232,7 +231,7 @@ export const HttpProviders = Layer.effect(
       const bounds = { millis: offer.timeoutMillis ?? provider.timeoutMillis, resumed: asked.state !== null }
       return bounded(provider, bounds, work, unheard).pipe(
         Effect.tap(({ said }) => note(provider, asked.capability, said.answer)),
-        Effect.map(({ said, trail, duration_ms }) => ({ ...said, answer: doubted(said.answer, trail), duration_ms }))
+        Effect.map(({ said, trail, duration_ms }) => ({ ...said, ...doubted(said.answer, trail), duration_ms }))
       )
     }
 
@@ -268,7 +267,7 @@ export const HttpProviders = Layer.effect(
       const answered = bounded<RawAnswer>(target, bounds, work, (answer) => answer)
       return answered.pipe(
         Effect.tap(({ said }) => note(target, asked.raw.endpoint, said)),
-        Effect.map(({ said, trail, duration_ms }) => ({ answer: doubted(said, trail), duration_ms }))
+        Effect.map(({ said, trail, duration_ms }) => ({ answer: said, ...doubted(said, trail), duration_ms }))
       )
     }
 

@@ -71,15 +71,14 @@ interface Answers<A> {
   readonly noMatch: () => A
 }
 
-/** A failure after which nobody knows what a call that acts has done, as after the real one that it rehearses. */
-const doubtful = (doubt: Doubt, failed: Failure): Failure => ({ ...failed, doubt })
+/** How long the provider takes, what it says then, and what a call that acts must doubt after it, as after the real failure. */
+interface Played<A> {
+  readonly millis: number
+  readonly answer: () => A | Failure
+  readonly doubt?: Doubt
+}
 
-/** How long the provider takes, and what it says then. */
-const play = <A>(
-  input: unknown,
-  attempt: number,
-  { match, noMatch }: Answers<A>
-): { readonly millis: number; readonly answer: () => A | Failure } => {
+const play = <A>(input: unknown, attempt: number, { match, noMatch }: Answers<A>): Played<A> => {
   const scenario = findScenario(input)
   const active = scenario !== null && !(scenario.once && attempt > 1) ? scenario : null
   switch (active?.word) {
@@ -90,17 +89,18 @@ const play = <A>(
     case "timeout":
       return {
         millis: deadlineMillis,
-        answer: () =>
-          doubtful("no_answer", failure("provider_timeout", `simulated: no answer within ${deadlineMillis} ms`))
+        answer: () => failure("provider_timeout", `simulated: no answer within ${deadlineMillis} ms`),
+        doubt: "no_answer"
       }
     case "error":
-      return { millis: 0, answer: () => doubtful("server_error", failure("provider_error", "simulated: HTTP 500")) }
+      return { millis: 0, answer: () => failure("provider_error", "simulated: HTTP 500"), doubt: "server_error" }
     case "rate_limited":
       return { millis: 0, answer: () => failure("provider_rate_limited", "simulated: HTTP 429", 1) }
     case "malformed":
       return {
         millis: 0,
-        answer: () => doubtful("unreadable_answer", failure("invalid_response", "simulated: the answer is not JSON"))
+        answer: () => failure("invalid_response", "simulated: the answer is not JSON"),
+        doubt: "unreadable_answer"
       }
     case "slow":
       return { millis: active.seconds * 1000, answer: () => match(false) }
@@ -131,12 +131,13 @@ const playRaw = (call: RawCall) =>
     noMatch: () => ({ _tag: "Delivered", data: rawPayload(call, []), measured: Money.zero })
   })
 
-const perform = <A>({ millis, answer }: { readonly millis: number; readonly answer: () => A }) =>
+const perform = <A>({ millis, answer, doubt }: Played<A>) =>
   Effect.gen(function* () {
     const began = yield* Clock.currentTimeMillis
     if (millis > 0) yield* Effect.sleep(Duration.millis(millis))
     const said = answer()
-    return { answer: said, duration_ms: (yield* Clock.currentTimeMillis) - began }
+    const doubted = doubt === undefined ? {} : { doubt }
+    return { answer: said, ...doubted, duration_ms: (yield* Clock.currentTimeMillis) - began }
   })
 
 export const SandboxProviders = Layer.effect(

@@ -4,6 +4,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { texts } from "./Columns.ts"
 
 export interface UnknownRow {
   readonly run_id: string
@@ -41,6 +42,8 @@ export class UnknownOutcomes extends Context.Service<
     readonly list: (filter: UnknownFilter, limit: number) => Effect.Effect<ReadonlyArray<UnknownRow>>
     /** Null when no run with an unknown outcome has this id. */
     readonly find: (run_id: string) => Effect.Effect<UnknownRow | null>
+    /** What was found out about these runs, by run id. */
+    readonly findings: (run_ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>>
     /** Records the finding once, and tells the run's organization in its hints. False when there was one already. */
     readonly resolve: (run_id: string, finding: Finding, note: string) => Effect.Effect<boolean>
   }
@@ -63,7 +66,7 @@ export class UnknownOutcomes extends Context.Service<
       const find = (run_id: string) => sql<UnknownRow>`SELECT ${columns} FROM ${joined} WHERE u.run_id = ${run_id}`
       const resolve = (run_id: string, finding: Finding, note: string) => sql`
         WITH found AS (
-          UPDATE unknown_outcomes SET finding = ${finding}, note = ${note}, found_by = 'operator', found_at = now()
+          UPDATE unknown_outcomes SET finding = ${finding}, note = ${note}, found_at = now()
           WHERE run_id = ${run_id} AND finding IS NULL RETURNING org_id, run_id, found_at
         ), told AS (
           UPDATE runs r SET hints = (jsonb_build_array('The operator of this service found out on '
@@ -71,7 +74,15 @@ export class UnknownOutcomes extends Context.Service<
           FROM found f WHERE r.org_id = f.org_id AND r.run_id = f.run_id
         )
         SELECT 1 AS found FROM found`
+      const found = (run_ids: ReadonlyArray<string>) => sql<{ run_id: string; finding: string }>`
+        SELECT run_id, finding FROM unknown_outcomes WHERE run_id = ANY(${texts(run_ids)}) AND finding IS NOT NULL`
       return UnknownOutcomes.of({
+        findings: (run_ids) =>
+          run_ids.length === 0
+            ? Effect.succeed(new Map())
+            : Effect.orDie(
+                Effect.map(found(run_ids), (rows) => new Map(rows.map(({ run_id, finding }) => [run_id, finding])))
+              ),
         list: (filter, limit) => Effect.orDie(list(filter, limit)),
         find: (run_id) => Effect.orDie(Effect.map(find(run_id), (rows) => rows[0] ?? null)),
         resolve: (run_id, finding, note) =>

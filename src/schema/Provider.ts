@@ -8,7 +8,6 @@
 import type { Schema } from "effect"
 import type { Capability } from "./Capability.ts"
 import type { Issue } from "./Contract.ts"
-import type { Doubt } from "./Doubt.ts"
 import { demandOf, type Price } from "./Pricing.ts"
 
 /** One HTTP request to the provider. The path is relative to the provider's base URL and starts with "/". */
@@ -56,8 +55,6 @@ export type Failure = {
     | "invalid_response"
   readonly detail: string
   readonly retryAfterSeconds?: number
-  /** Set by the executor: the provider may have acted, and nobody knows. */
-  readonly doubt?: Doubt
 }
 export type Outcome<O> =
   | { readonly _tag: "Match"; readonly output: O; readonly cost?: Cost }

@@ -194,7 +194,7 @@ describe("nobody delivers", () => {
   test("what changes the world outside is asked of one provider", async () => {
     const body = { from: "hello@example.com", to: ["jane@example.com"], subject: "Hello", text: "Hello Jane" }
     const sent = await org.run({ capability: "email.send", input: body, routing: { strategy: "cheapest" } })
-    expect([sent.body.error.code, sent.body.attempts.length, there.heard().length]).toEqual(["provider_error", 1, 1])
+    expect([sent.body.error.code, sent.body.attempts.length, there.heard().length]).toEqual(["outcome_unknown", 1, 1])
     expect(await org.wallet()).toMatchObject(untouched)
   })
 })
