@@ -7,6 +7,8 @@ import { CommandFailed } from "./http/client/Client.ts"
 import { Accounts, type KeyRow, type OrganizationRow, type PersonRow } from "./layers/Accounts.ts"
 import type { Violation } from "./layers/audit/equations.ts"
 import { Books, type EntryRow, type OpenRunRow, type WalletRow } from "./layers/Books.ts"
+import { type LossTotal, Losses } from "./layers/Losses.ts"
+import { UnknownOutcomes } from "./layers/UnknownOutcomes.ts"
 import { type AutoTopupRow, PaymentStore, type PaymentRow } from "./layers/PaymentStore.ts"
 import { usd } from "./schema/Money.ts"
 
@@ -15,6 +17,7 @@ const paymentsShown = 10
 const keysShown = 100
 const peopleShown = 20
 const runsShown = 50
+const unknownsCounted = 1_000
 
 interface Shown {
   readonly organization: OrganizationRow
@@ -25,6 +28,9 @@ interface Shown {
   readonly keys: ReadonlyArray<KeyRow>
   readonly entries: ReadonlyArray<EntryRow>
   readonly runs: ReadonlyArray<OpenRunRow>
+  readonly losses: ReadonlyArray<LossTotal>
+  /** Calls whose outcome nobody has found out yet. */
+  readonly unknown: number
   readonly violations: ReadonlyArray<Violation>
 }
 
@@ -34,7 +40,24 @@ const limitOf = (limit: bigint | null) => (limit === null ? null : usd(limit))
 const verificationOf = ({ pending, email_verified_at }: PersonRow) =>
   pending ? "pending" : email_verified_at === null ? "not_asked" : "verified"
 
-const viewOf = ({ organization, wallet, auto, payments, people, keys, entries, runs, violations }: Shown) => ({
+const lossOf = (losses: ReadonlyArray<LossTotal>) => ({
+  runs: losses.reduce((sum, one) => sum + Number(one.runs), 0),
+  loss: usd(losses.reduce((sum, one) => sum + one.loss, 0n))
+})
+
+const viewOf = ({
+  organization,
+  wallet,
+  auto,
+  payments,
+  people,
+  keys,
+  entries,
+  runs,
+  losses,
+  unknown,
+  violations
+}: Shown) => ({
   ...organizationView(organization),
   guard: {
     per_run_limit: limitOf(wallet.per_run_limit),
@@ -83,6 +106,8 @@ const viewOf = ({ organization, wallet, auto, payments, people, keys, entries, r
     hold: usd(run.hold),
     since: run.since.toISOString()
   })),
+  losses: lossOf(losses),
+  unknown_outcomes: unknown,
   books: { add_up: violations.length === 0, violations }
 })
 
@@ -101,6 +126,8 @@ const textOf = ({
   keys,
   entries,
   runs,
+  losses,
+  unknown,
   violations
 }: Shown): ReadonlyArray<string> => {
   const section = (title: string, head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) =>
@@ -168,6 +195,8 @@ const textOf = ({
       runs.map((run) => [run.run_id, run.capability ?? run.endpoint ?? "", run.state, usd(run.hold), when(run.since)])
     ),
     "",
+    `losses: ${lossOf(losses).loss} USD in ${lossOf(losses).runs} runs${losses.length === 0 ? "" : ` (rungate admin losses --org ${organization.org_id})`}`,
+    `unknown outcomes: ${unknown}${unknown === 0 ? "" : ` (rungate admin unknown --org ${organization.org_id})`}`,
     ...violations.map(({ equation, subject, detail }) => plain(`VIOLATION ${equation}: ${subject}: ${detail}`)),
     violations.length === 0 ? "books: add up" : `books: ${violations.length} violations`
   ]
@@ -178,6 +207,8 @@ export const show = (org_id: string, json: boolean) =>
     const accounts = yield* Accounts
     const books = yield* Books
     const store = yield* PaymentStore
+    const losses = yield* Losses
+    const unknowns = yield* UnknownOutcomes
     yield* known(org_id)
     const shown = yield* books.snapshot(
       Effect.all({
@@ -189,6 +220,8 @@ export const show = (org_id: string, json: boolean) =>
         keys: accounts.keys(org_id, null, keysShown),
         entries: books.entries(org_id, null, entriesShown),
         runs: books.openRuns(org_id, runsShown),
+        losses: losses.totals({ org_id, since: null }),
+        unknown: Effect.map(unknowns.list({ org_id, resolved: false }, unknownsCounted), (rows) => rows.length),
         violations: books.violations(org_id)
       })
     )

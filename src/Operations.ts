@@ -47,16 +47,18 @@ const sheetLines = (sheet: Sheet): ReadonlyArray<string> => {
     ["refunds", sheet.refunds],
     ["charged to runs", sheet.charged],
     ["the wallets hold", sheet.balances],
-    ["the runs' providers took", sheet.provider_cost]
+    ["the runs' providers took", sheet.provider_cost],
+    ["losses (cost above the charge)", sheet.losses]
   ]
   const width = Math.max(...rows.map(([, amount]) => usd(amount).split(".")[0]?.length ?? 0))
+  const lost = sheet.loss_runs === 0n ? [] : [`(${sheet.loss_runs} runs; see rungate admin losses)`]
   const unknown =
     sheet.cost_unknown === 0n ? [] : [`(of ${sheet.cost_unknown} charged runs it is not known what they cost)`]
   const line = ([label, amount]: readonly [string, bigint]) => {
     const [whole = "", fraction = ""] = usd(amount).split(".")
     return `${label.padEnd(38)}${whole.padStart(width)}.${fraction}`
   }
-  return [...rows.map(line), ...unknown]
+  return [...rows.map(line), ...lost, ...unknown]
 }
 
 const violationLines = (violations: ReadonlyArray<Violation>) =>

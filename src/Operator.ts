@@ -7,6 +7,7 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { CommandFailed } from "./http/client/CommandFailed.ts"
+import { losses, unknown } from "./OutcomeCommands.ts"
 import { resourceKinds } from "./schema/Endpoint.ts"
 
 const operations = Effect.promise(() => import("./Operations.ts"))
@@ -260,6 +261,8 @@ export const admin = Command.make("admin").pipe(
     invite,
     crediting("credit", "bonus", "Grant an organization credit"),
     crediting("refund", "refund", "Give an organization money back"),
+    losses,
+    unknown,
     reindex,
     resources,
     Command.make("keys").pipe(Command.withDescription("Maintain API keys"), Command.withSubcommands([revoke]))

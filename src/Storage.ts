@@ -19,6 +19,7 @@ import { HistoryStore } from "./layers/history/HistoryStore.ts"
 import { Installation } from "./layers/Installation.ts"
 import { Invitations } from "./layers/Invitations.ts"
 import { Leases } from "./layers/Leases.ts"
+import { Losses } from "./layers/Losses.ts"
 import { Mails } from "./layers/Mails.ts"
 import { MailStore } from "./layers/MailStore.ts"
 import { Ownership } from "./layers/Ownership.ts"
@@ -35,6 +36,7 @@ import { Signals } from "./layers/Signals.ts"
 import { Senders } from "./layers/Senders.ts"
 import { Stats } from "./layers/Stats.ts"
 import { TurnStore } from "./layers/TurnStore.ts"
+import { UnknownOutcomes } from "./layers/UnknownOutcomes.ts"
 import { WaitStore } from "./layers/WaitStore.ts"
 import { DatabaseLayer } from "./layers/Database.ts"
 
@@ -58,6 +60,8 @@ const Stores = Layer.mergeAll(
   CatalogStore.layer,
   Installation.layer,
   Audit.layer,
+  Losses.layer,
+  UnknownOutcomes.layer,
   Stats.layer
 )
 

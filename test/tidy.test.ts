@@ -30,7 +30,10 @@ const top = [
   "Admin.ts",
   "AdminShow.ts",
   "AdminOutput.ts",
-  "AdminResources.ts"
+  "AdminResources.ts",
+  "AdminLosses.ts",
+  "AdminUnknown.ts",
+  "OutcomeCommands.ts"
 ]
 const linesMax = 400
 

@@ -5,6 +5,7 @@
  */
 import { Schema } from "effect"
 import type { Mail } from "../layers/TurnStore.ts"
+import { Doubt } from "../schema/Doubt.ts"
 import { SignedUsd, Usd } from "../schema/Money.ts"
 import { PaymentFact } from "../schema/PaymentFact.ts"
 import { Attempt, RunError, RunStatus } from "../schema/Run.ts"
@@ -17,6 +18,12 @@ export const SettleReport = Schema.Struct({
   charge: Usd,
   /** What the providers took, as far as they were called: also when nothing was delivered. Mail of before it was kept has none. */
   provider_cost: Schema.optionalKey(Schema.NullOr(Usd)),
+  /** What each provider reported to have taken; left out when none did. */
+  costs: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ provider: Schema.String, cost: Usd, delivering: Schema.Boolean }))
+  ),
+  /** Why nobody knows what the last attempt did, and the state of the job that it had started; left out when somebody knows. */
+  unknown: Schema.optionalKey(Schema.Struct({ why: Doubt, provider_state: Schema.Json })),
   /** A no-match that the capability bills. */
   billed: Schema.Boolean,
   provider: Schema.NullOr(Schema.String),

@@ -4,6 +4,7 @@
  * Hints never change routing or spending; they name what the caller chose that stood in the way.
  */
 import type { Capability } from "../schema/Capability.ts"
+import { type Doubt, doubtSentences, outcomeUnknown } from "../schema/Doubt.ts"
 import type { Plan } from "../schema/Plan.ts"
 import type { Attempt, RunError, RunStatus } from "../schema/Run.ts"
 
@@ -17,16 +18,26 @@ const budgetSentence = (plan: Plan): string => {
 const story = (attempts: ReadonlyArray<Attempt>) => attempts.map((one) => `${one.provider}: ${one.outcome}`).join("; ")
 
 /** The error of a finished run, with the alternatives that its budget excluded. */
-export const explainFailure = (status: RunStatus, attempts: ReadonlyArray<Attempt>, plan: Plan): RunError => {
+export const explainFailure = (
+  status: RunStatus,
+  attempts: ReadonlyArray<Attempt>,
+  plan: Plan,
+  doubt?: Doubt
+): RunError => {
   const tried = story(attempts)
   const budget = budgetSentence(plan)
   if (status === "no_match") return { code: "no_match", message: `No provider found a match (${tried}).${budget}` }
   if (status === "timed_out")
     return { code: "provider_timeout", message: `Every attempt timed out (${tried}); nothing was charged.${budget}` }
-  const unknown =
-    plan.side_effect && attempts.some((one) => one.outcome === "worker_lost" || one.outcome === "provider_timeout")
-  const caution = unknown ? " The outcome is unknown: check with the provider before you send it again." : ""
-  return { code: "provider_error", message: `No attempt delivered (${tried}); nothing was charged.${caution}${budget}` }
+  const last = attempts.at(-1)
+  if (last?.outcome === outcomeUnknown) {
+    const why = doubtSentences[doubt ?? "worker_lost"]
+    return {
+      code: outcomeUnknown,
+      message: `Nobody knows whether ${last.provider} carried this out: ${why}. Nothing was charged. Don't run it again before you have checked whether it was done.`
+    }
+  }
+  return { code: "provider_error", message: `No attempt delivered (${tried}); nothing was charged.${budget}` }
 }
 
 export interface Miss {
@@ -39,6 +50,12 @@ export interface Miss {
 
 export const hintsOf = ({ status, plan, attempts, capability, input }: Miss): ReadonlyArray<string> => {
   const hints: Array<string> = []
+  if (attempts.some((one) => one.outcome === outcomeUnknown)) {
+    return [
+      "The call may have been carried out. Check it with who was to receive it, or ask the operator of this service with the run_id; the operator's finding appears here.",
+      "A new run does it again if it was carried out. Repeating the request with the same Idempotency-Key only returns this run."
+    ]
+  }
   if (plan.routing === "pinned") {
     hints.push(
       `routing.provider pinned ${plan.providers[0]}; a pinned provider never falls back. Use "auto" to let other providers try.`

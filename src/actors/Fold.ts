@@ -4,8 +4,12 @@
  * Pure but for ids and for taking room, so the whole of what a turn decides can be tested without a database.
  */
 import type { LeasedRun } from "../layers/Leases.ts"
+import type { RunLoss, UnknownOutcome } from "../layers/TurnRecords.ts"
 import type { AttemptCount, Ending, Mail, Opening, TurnEffects, TurnRun, TurnView } from "../layers/TurnStore.ts"
 import { endpointSubject, latencyBucket, offerSubject, providerWorked } from "../schema/Health.ts"
+import { outcomeUnknown } from "../schema/Doubt.ts"
+import { lossOf } from "../schema/Loss.ts"
+import { MicroUsd } from "../schema/Money.ts"
 import { decodePlan } from "../schema/Plan.ts"
 import type { RunStatus } from "../schema/Run.ts"
 import { decide, type Entry, type Verdict, type Wallet } from "../schema/Wallet.ts"
@@ -23,6 +27,8 @@ export interface TurnAnswer {
   readonly queued: boolean
   /** How runs ended. */
   readonly ended: ReadonlyArray<Ending>
+  /** Runs among them that cost more than they charged. */
+  readonly losses: ReadonlyArray<RunLoss>
   /** Whether an automatic charge was decided on: the cashier has work. */
   readonly charges: boolean
   /** Events that do not fit the payment they name: somebody should look. */
@@ -77,6 +83,8 @@ export const fold = (view: TurnView, room: Room, names: Names) => {
   const started = new Map<string, LeasedRun>()
   const signals: Array<string> = []
   const counts = new Map<string, AttemptCount>()
+  const losses: Array<RunLoss> = []
+  const unknowns: Array<UnknownOutcome> = []
   const payments = foldPayments(view, names.payment_id)
   let queued = false
 
@@ -128,8 +136,23 @@ export const fold = (view: TurnView, room: Room, names: Names) => {
     counts.set(key, { subject, ok, latency_bucket, count: (counts.get(key)?.count ?? 0) + 1 })
   }
 
+  /** What the operator should know of the run's end. */
+  const record = ({ org_id, run_id, hold }: TurnRun, report: SettleReport, charge: bigint) => {
+    const { costs: reported = [], provider_cost: cost = null, unknown, provider } = report
+    const loss = lossOf({ charge: MicroUsd(charge), hold, cost, reported })
+    if (loss !== null) losses.push({ ...loss, org_id, run_id, provider: loss.provider ?? provider })
+    if (unknown !== undefined) {
+      const { why, provider_state } = unknown
+      const state = provider_state === null ? null : JSON.stringify(provider_state)
+      unknowns.push({ org_id, run_id, provider: provider ?? "", why, provider_state: state })
+    }
+  }
+
   const settle = (mail: Mail, run: TurnRun, report: SettleReport, charge: bigint) => {
-    for (const attempt of report.attempts) count(run, attempt)
+    // A call whose own worker died says nothing about its provider.
+    const died = report.unknown?.why === "worker_lost"
+    for (const attempt of report.attempts) if (!died || attempt.outcome !== outcomeUnknown) count(run, attempt)
+    record(run, report, charge)
     const delivered = report.status === "succeeded" || (report.status === "no_match" && report.billed)
     end(run, {
       status: report.status,
@@ -208,6 +231,7 @@ export const fold = (view: TurnView, room: Room, names: Names) => {
     closed,
     replies,
     attempts: [...counts.values()],
+    records: { losses, unknowns },
     payments: payments.effects()
   }
   const told: Omit<TurnAnswer, "more" | "committed_at"> = {
@@ -215,6 +239,7 @@ export const fold = (view: TurnView, room: Room, names: Names) => {
     started: [...started.values()],
     queued,
     ended: effects.ended,
+    losses,
     charges: effects.payments.charges.length > 0,
     mismatches: effects.payments.events.flatMap((event) =>
       event.outcome === "mismatch" ? [`${event.event_id} does not fit ${event.payment_id} of ${event.org_id}`] : []

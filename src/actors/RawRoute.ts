@@ -177,7 +177,8 @@ export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute
     attempts_max: 1,
     routing: "pinned",
     include_raw: false,
-    side_effect: endpoint.method !== "GET",
+    side_effect: endpoint.method !== "GET" || endpoint.acts === true,
+    ...(endpoint.acts === true ? { acts: true as const } : {}),
     excluded: [],
     raw
   }

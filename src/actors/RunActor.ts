@@ -6,7 +6,7 @@
  */
 import { Cause, Clock, Context, Effect, Layer, Schedule, type Schema } from "effect"
 import { oneLine } from "../layers/Batch.ts"
-import { Catalog, type CatalogOffer } from "../layers/Catalog.ts"
+import { Catalog } from "../layers/Catalog.ts"
 import { crashPoint } from "../layers/CrashPoint.ts"
 import { type LeasedRun, Leases } from "../layers/Leases.ts"
 import { MailStore } from "../layers/MailStore.ts"
@@ -16,14 +16,27 @@ import { type ProviderAnswer, Providers, type RawProviderAnswer } from "../layer
 import type { Capability } from "../schema/Capability.ts"
 import { parsedOrText } from "../schema/Json.ts"
 import * as Money from "../schema/Money.ts"
-import type { Plan } from "../schema/Plan.ts"
-import { charge, providerCost, rawCharge } from "../schema/Pricing.ts"
+import type { Doubt } from "../schema/Doubt.ts"
+import { acts, type Plan } from "../schema/Plan.ts"
 import { failure } from "../schema/Provider.ts"
 import type { RawPlan } from "../schema/RawPlan.ts"
 import { madeBy } from "../schema/Resources.ts"
-import type { Attempt, RunStatus } from "../schema/Run.ts"
-import { storableJson } from "../schema/StorableText.ts"
+import type { Attempt } from "../schema/Run.ts"
 import { encodeSettle, type SettleReport } from "./Commands.ts"
+import {
+  attemptOf,
+  costOf,
+  costsOf,
+  deliveryOf,
+  finalStatus,
+  isOpenAttempt,
+  isUnknown,
+  type Kept,
+  lost,
+  rawDeliveryOf,
+  reportOf,
+  type Reports
+} from "./Delivery.ts"
 import { explainFailure, hintsOf } from "./Explain.ts"
 import { Lanes } from "./Lanes.ts"
 import { Waiters } from "./Waiters.ts"
@@ -33,105 +46,17 @@ const retryEvery = "250 millis"
 const retriesMax = 120
 
 const started = (provider: string): Attempt => ({ provider, outcome: "started", duration_ms: 0, detail: null })
-export const isOpenAttempt = (attempt: Attempt) => attempt.outcome === "started"
-/** The outcome of an attempt whose worker died: nobody knows what the provider did. */
-export const lost = "worker_lost"
-const workerDied = "the process that made this call died; its outcome is unknown"
-export const notRecorded = "the answer of this call could not be recorded; the operator finds it with rungate audit"
-export const closeLost = (attempts: ReadonlyArray<Attempt>, detail = workerDied): ReadonlyArray<Attempt> =>
-  attempts.map((one) => (isOpenAttempt(one) ? { ...one, outcome: lost, detail } : one))
-
-interface Delivered {
-  readonly status: "succeeded" | "no_match"
-  readonly provider: string
-  readonly charge: Money.MicroUsd
-  readonly billed: boolean
-  /** JSON text. */
-  readonly result: string | null
-  readonly inconclusive: boolean
+/** What the attempt's provider works on, as far as its adapter has told. */
+interface StartedJob {
+  state: Schema.Json
 }
 
-const attemptOf = (
-  provider: string,
-  { answer, duration_ms }: ProviderAnswer | RawProviderAnswer,
-  delivered: Delivered | null
-): Attempt => {
-  if (answer._tag === "Delivered") return { provider, outcome: "succeeded", duration_ms, detail: answer.note ?? null }
-  if (answer._tag === "NoMatch") return { provider, outcome: "no_match", duration_ms, detail: answer.detail }
-  if (answer._tag === "Failure") return { provider, outcome: answer.reason, duration_ms, detail: answer.detail }
-  // An address that is known to be invalid, say: the provider found it, and it is no match.
-  return delivered === null
-    ? { provider, outcome: "no_match", duration_ms, detail: "what it found does not count as a match" }
-    : { provider, outcome: "succeeded", duration_ms, detail: null }
-}
-
-const resultOf = (output: unknown, raw: string | null, sandbox: boolean): string | null => {
-  if (output === null || typeof output !== "object") return null
-  // An adapter may cut a string within a character; a payload that was asked for stays as the provider wrote it.
-  const text = storableJson(JSON.stringify(sandbox ? { ...output, sandbox: true } : output))
-  return raw === null ? text : `${text.slice(0, -1)},"raw":${raw}}`
-}
-
-/** What the answer is worth, or null when the next provider should be asked. */
-const deliveryOf = (
-  capability: Capability,
-  offer: CatalogOffer,
-  input: unknown,
-  { answer, raw }: ProviderAnswer,
-  sandbox: boolean
-): Delivered | null => {
-  if (answer._tag !== "Match" && answer._tag !== "NoMatch") return null
-  const judged =
-    answer._tag === "Match"
-      ? capability.judge(answer.output)
-      : { matched: false, results: 0, unbilled: false, inconclusive: false }
-  if (judged === null) return null
-  const provider = offer.provider.slug
-  const output = answer._tag === "Match" ? answer.output : null
-  const price = charge(offer.offer.price, capability.billing, capability.demand(input), judged)
-  const about = { provider, charge: price, billed: true, inconclusive: judged.inconclusive }
-  if (judged.matched) return { ...about, status: "succeeded", result: resultOf(output, raw, sandbox) }
-  if (!capability.billing.bills_no_match) return null
-  // A billed miss with an answer, such as "unknown", is an answer; without one it is a no-match that is paid for.
-  if (output === null) return { ...about, status: "no_match", result: null }
-  return { ...about, status: "succeeded", result: resultOf(output, raw, sandbox) }
-}
-
-/** A raw run delivers whatever the provider answered, at its measured cost or the rate card's. */
-const rawDeliveryOf = (
-  provider: string,
-  raw: RawPlan,
-  { answer }: RawProviderAnswer,
-  sandbox: boolean
-): Delivered | null => {
-  if (answer._tag !== "Delivered") return null
-  const rates = raw.estimate === null ? null : { estimate: Money.dollars(raw.estimate) }
-  return {
-    status: "succeeded",
-    provider,
-    charge: rawCharge(rates, answer.measured, Money.dollars(raw.hold)),
-    billed: true,
-    inconclusive: false,
-    result: `{"data":${answer.data},"raw":true${sandbox ? ',"sandbox":true' : ""}}`
-  }
-}
-
-/** What an attempt reports that it has cost us, by its number; null for one that does not say, or went down with its worker. */
-type Reports = ReadonlyMap<number, Money.MicroUsd>
-const reportOf = (said: ProviderAnswer | RawProviderAnswer): Money.MicroUsd | null => {
-  if ("measured" in said) return said.measured
-  return said.answer._tag === "Delivered" ? said.answer.measured : null
-}
-/** `delivering` is the number of the attempt that is paid for; null for a run that nothing is charged for. */
-const costOf = (charged: Money.MicroUsd, delivering: number | null, reports: Reports): Money.MicroUsd => {
-  const others = [...reports].flatMap(([number, cost]) => (number === delivering ? [] : [cost]))
-  return providerCost(charged, delivering === null ? null : (reports.get(delivering) ?? null), others)
-}
-
-const finalStatus = (attempts: ReadonlyArray<Attempt>): RunStatus => {
-  if (attempts.some((one) => one.outcome === "no_match")) return "no_match"
-  return attempts.length > 0 && attempts.every((one) => one.outcome === "provider_timeout") ? "timed_out" : "failed"
-}
+/** Why nobody knows what an attempt has done; nothing for a call that only reads. */
+const unknownOf = (
+  plan: Plan,
+  { doubt }: ProviderAnswer | RawProviderAnswer,
+  { state }: StartedJob
+): SettleReport["unknown"] => (doubt !== undefined && acts(plan) ? { why: doubt, provider_state: state } : undefined)
 
 export class RunActor extends Context.Service<
   RunActor,
@@ -182,7 +107,8 @@ export class RunActor extends Context.Service<
         plan: Plan,
         input: unknown,
         attempts: ReadonlyArray<Attempt>,
-        provider_cost: Money.MicroUsd
+        reports: Reports,
+        unknown: SettleReport["unknown"]
       ) => {
         const status = finalStatus(attempts)
         const capability = catalog.find(run.capability ?? "")?.capability
@@ -192,12 +118,14 @@ export class RunActor extends Context.Service<
             lease_token: run.lease_token,
             status,
             charge: Money.zero,
-            provider_cost,
+            provider_cost: costOf(Money.zero, null, reports),
+            ...costsOf(attempts, null, reports),
+            ...(unknown === undefined ? {} : { unknown }),
             billed: false,
             provider: attempts.at(-1)?.provider ?? null,
             attempts,
             hints: hintsOf({ status, plan, attempts, capability, input }),
-            error: explainFailure(status, attempts, plan)
+            error: explainFailure(status, attempts, plan, unknown?.why)
           },
           null
         )
@@ -208,15 +136,28 @@ export class RunActor extends Context.Service<
         plan: Plan,
         input: unknown,
         attempts: ReadonlyArray<Attempt>,
-        delivered: Delivered,
-        provider_cost: Money.MicroUsd
+        { delivered, at }: Kept,
+        reports: Reports
       ) => {
         const { lease_token } = run
         const { status, charge, billed, provider } = delivered
+        const provider_cost = costOf(charge, at, reports)
         const capability = catalog.find(run.capability ?? "")?.capability
         const error = status === "succeeded" ? null : explainFailure(status, attempts, plan)
         const hints = status === "succeeded" ? [] : hintsOf({ status, plan, attempts, capability, input })
-        const report = { lease_token, status, charge, provider_cost, billed, provider, attempts, hints, error }
+        const costs = costsOf(attempts, at, reports)
+        const report = {
+          lease_token,
+          status,
+          charge,
+          provider_cost,
+          ...costs,
+          billed,
+          provider,
+          attempts,
+          hints,
+          error
+        }
         return post(run, report, delivered.result)
       }
 
@@ -231,8 +172,10 @@ export class RunActor extends Context.Service<
                 : Effect.gen(function* () {
                     yield* Effect.logError(`${provider}: adapter failed: ${Cause.pretty(cause)}`)
                     const duration_ms = (yield* Clock.currentTimeMillis) - began
+                    // It may have asked already: for a call that acts that is a doubt.
+                    const doubt: Doubt = "unreadable_answer"
                     const answer = failure("provider_error", "the adapter could not read the answer")
-                    return { answer, duration_ms, raw: null, measured: null }
+                    return { answer, duration_ms, raw: null, measured: null, doubt }
                   })
             )
           )
@@ -259,16 +202,17 @@ export class RunActor extends Context.Service<
       })
 
       /** One attempt: how it went, and what it delivered, if anything. Null when the catalog no longer knows the way. */
-      const attempt = (run: LeasedRun, provider: string, input: unknown, number: number) =>
+      const attempt = (run: LeasedRun, provider: string, input: unknown, number: number, started_job: StartedJob) =>
         Effect.gen(function* () {
           const { plan, run_id, org_id } = run
           // The job of an earlier execution belongs to the attempt that was open when its worker died.
           const job = number === run.attempts.length ? run.job : null
           const { state, resumed } = job ?? { state: null, resumed: 0 }
           const keep = (state: Schema.Json) =>
-            Effect.tap(patiently(leases.keepJob(run_id, run.lease_token, { state, resumed })), () =>
-              crashPoint("job.after")
-            )
+            Effect.tap(patiently(leases.keepJob(run_id, run.lease_token, { state, resumed })), () => {
+              started_job.state = state
+              return crashPoint("job.after")
+            })
           if (plan.raw !== undefined) {
             const raw = plan.raw
             const known = endpoints.snapshot().providers.get(provider)
@@ -315,7 +259,8 @@ export class RunActor extends Context.Service<
         let next = made.filter((one) => one.outcome !== lost).length
         const reports = new Map<number, Money.MicroUsd>()
         // The first answer that settles nothing, for a run that would rather have one that does.
-        let reserve: { readonly at: number; readonly delivered: Delivered } | null = null
+        let reserve: Kept | null = null
+        let unknown: SettleReport["unknown"]
         while (made.length < plan.attempts_max) {
           const provider = plan.providers[next]
           if (provider === undefined) break
@@ -329,24 +274,28 @@ export class RunActor extends Context.Service<
           if (!recorded) yield* crashPoint("attempt.after")
           recorded = false
           yield* crashPoint("provider.before")
-          const went = yield* attempt(run, provider, input, made.length + 1)
+          const job: StartedJob = { state: run.job?.state ?? null }
+          const went = yield* attempt(run, provider, input, made.length + 1, job)
           yield* crashPoint("provider.after")
-          made.push(went === null ? gone(provider) : attemptOf(provider, went.said, went.delivered))
+          made.push(went === null ? gone(provider) : attemptOf(provider, went.said, went.delivered, plan))
           const at = made.length - 1
           const reported = went === null ? null : reportOf(went.said)
           if (reported !== null) reports.set(at, reported)
           const delivered = went?.delivered ?? null
+          // A second provider could do a second time what the first one may have done.
+          unknown = went === null ? undefined : unknownOf(plan, went.said, job)
+          if (unknown !== undefined) break
           if (delivered === null) continue
           if (!(plan.conclusive === true && delivered.inconclusive))
-            return yield* settleDelivery(run, plan, input, made, delivered, costOf(delivered.charge, at, reports))
+            return yield* settleDelivery(run, plan, input, made, { at, delivered }, reports)
           reserve ??= { at, delivered }
           const detail = "the answer settles nothing; another provider is asked"
           made[at] = { ...(made[at] ?? started(provider)), outcome: "inconclusive", detail }
         }
-        if (reserve === null) return yield* settleFailure(run, plan, input, made, costOf(Money.zero, null, reports))
-        const { at, delivered } = reserve
+        if (reserve === null) return yield* settleFailure(run, plan, input, made, reports, unknown)
+        const { at } = reserve
         made[at] = { ...(made[at] ?? started("")), outcome: "succeeded", detail: null }
-        yield* settleDelivery(run, plan, input, made, delivered, costOf(delivered.charge, at, reports))
+        yield* settleDelivery(run, plan, input, made, reserve, reports)
       })
 
       return RunActor.of({
@@ -355,7 +304,11 @@ export class RunActor extends Context.Service<
             // Left `running`: when this worker's lease ends, recovery decides what may be tried again.
             Effect.catchCause((cause) => Effect.logError(`${run.run_id}: execution stopped: ${oneLine(cause)}`))
           ),
-        giveUp: (run, attempts) => settleFailure(run, run.plan, JSON.parse(run.input), attempts, Money.zero)
+        giveUp: (run, attempts) => {
+          const provider_state = run.job?.state ?? null
+          const unknown = attempts.some(isUnknown) ? { why: "worker_lost" as const, provider_state } : undefined
+          return settleFailure(run, run.plan, JSON.parse(run.input), attempts, new Map(), unknown)
+        }
       })
     })
   )

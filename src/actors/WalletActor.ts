@@ -19,6 +19,7 @@ const nothing: TurnAnswer = {
   started: [],
   queued: false,
   ended: [],
+  losses: [],
   charges: false,
   mismatches: [],
   signals: [],

@@ -9,16 +9,19 @@ import { crashPoint } from "../layers/CrashPoint.ts"
 import { Health } from "../layers/Health.ts"
 import { type LeasedRun, Leases, type LostRun } from "../layers/Leases.ts"
 import { MailStore } from "../layers/MailStore.ts"
+import type { RunLoss } from "../layers/TurnRecords.ts"
 import { laneCount, laneQueue, Queues, runsQueue } from "../layers/Queues.ts"
 import { Settings } from "../layers/Settings.ts"
 import { Signals } from "../layers/Signals.ts"
+import { usd } from "../schema/Money.ts"
 import { Cashier } from "./Cashier.ts"
+import { closeLost, notRecorded } from "./Delivery.ts"
 import { Executions } from "./Executions.ts"
 import { Historian } from "./Historian.ts"
 import { Lanes } from "./Lanes.ts"
 import { ReferralActor } from "./ReferralActor.ts"
 import { Waiters } from "./Waiters.ts"
-import { closeLost, notRecorded, RunActor } from "./RunActor.ts"
+import { RunActor } from "./RunActor.ts"
 import { WalletActor } from "./WalletActor.ts"
 
 /** A process holds a lane at most this long before others may have it: under load no process is left without turns. */
@@ -40,6 +43,14 @@ const indexEvery = "1 second"
 const retainEvery = "1 hour"
 const tendEverySweeps = 15
 const forgetEverySweeps = 300
+
+/** Attempts that nothing is charged for are an ordinary cost; a price that does not cover its provider is for somebody to look at. */
+const warned = ({ run_id, provider, reason, cost, charge }: RunLoss) =>
+  reason === "failed_attempts"
+    ? Effect.void
+    : Effect.logWarning(
+        `${run_id}: ${provider} reported a cost of $${usd(cost)}, and the run was charged $${usd(charge)} (${reason}); see rungate admin losses`
+      )
 
 export const Workers = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -79,6 +90,7 @@ export const Workers = Layer.effectDiscard(
             yield* Effect.forEach(answer.started, start, { discard: true })
             if (answer.queued) yield* claimSoon
             if (answer.charges) fork(tendPayments)
+            for (const loss of answer.losses) yield* warned(loss)
             for (const mismatch of answer.mismatches)
               yield* Effect.logError(`${mismatch}: nothing was credited; see rungate audit and the payment processor`)
             for (const ending of answer.ended) waiters.keepEnd(ending, answer.committed_at)
@@ -171,14 +183,14 @@ export const Workers = Layer.effectDiscard(
         // Its provider was asked: nobody pays for a second call because the first one's answer was not recorded.
         if (run.dead_letters > 0) {
           yield* Effect.logError(`${run.run_id}: the report of its end is dead-lettered; it ends as failed`)
-          return yield* runActor.giveUp(run, closeLost(run.attempts, notRecorded))
+          return yield* runActor.giveUp(run, closeLost(run.attempts, run.side_effect, notRecorded))
         }
         if (run.job !== null && run.job.resumed < resumesMax) {
           yield* Effect.logWarning(`${run.run_id}: its worker died; its job at the provider goes on`)
           yield* leases.requeue(run, JSON.stringify(run.attempts), { ...run.job, resumed: run.job.resumed + 1 })
           return yield* claimSoon
         }
-        const attempts = closeLost(run.attempts)
+        const attempts = closeLost(run.attempts, run.side_effect)
         const exhausted = attempts.length >= run.plan.attempts_max
         yield* Effect.logWarning(
           `${run.run_id}: its worker died; ${run.side_effect || exhausted ? "it ends here" : "it is tried again"}`

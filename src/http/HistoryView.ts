@@ -4,6 +4,7 @@
 import type { Facts, Group } from "../layers/history/Facts.ts"
 import type { MatchRow } from "../layers/history/HistoryStore.ts"
 import { channelOf, conclude, type Reusable, type Touch, touchCapabilities } from "../schema/History.ts"
+import { outcomeUnknown } from "../schema/Doubt.ts"
 import { usd } from "../schema/Money.ts"
 import { isFinal, isRunStatus } from "../schema/Run.ts"
 import type { Run } from "../schema/segments/Docs.ts"
@@ -31,8 +32,11 @@ const touchOf = (run_id: string, capability: string | null, status: string, at: 
 const timeOf = (run: Run | null | undefined): string | null =>
   run === null || run === undefined ? null : new Date(run.created_at).toISOString()
 
+/** The index knows a failed run whose outcome is unknown by a status of its own. */
+const statusOf = (indexed: string): string => (indexed === outcomeUnknown ? "failed" : indexed)
+
 const touched = (run: Run | null): Touch | null =>
-  run === null ? null : touchOf(run.run_id, run.kind.capability, run.kind.status, new Date(run.created_at))
+  run === null ? null : touchOf(run.run_id, run.kind.capability, statusOf(run.kind.status), new Date(run.created_at))
 
 const reusableOf = (run: Run): Reusable => ({
   run_id: run.run_id,
@@ -58,11 +62,13 @@ export const historyText = (
   facts: Facts,
   limit: number
 ): string => {
-  const { groups, count } = facts
+  const { count } = facts
+  const groups = facts.groups.map((group) => ({ ...group, status: statusOf(group.status) }))
   const truncated = count > limit
   const touches = rows.flatMap((row) => touchOf(row.run_id, row.capability, row.status, row.created_at) ?? [])
   const last_touch = touched(facts.touch)
   const last_contact = touched(facts.contact)
+  const last_unknown = touched(facts.unknown)
   const reusable = facts.reusable.map(reusableOf)
   const over = (status: string) => isRunStatus(status) && isFinal(status)
   const in_flight = sumOf(groups.filter((group) => !over(group.status)))
@@ -76,6 +82,7 @@ export const historyText = (
     last_touch,
     contacted: last_contact !== null,
     last_contact,
+    ...(last_unknown === null ? {} : { last_unknown }),
     reusable,
     count,
     by_status: counted(groups, (group) => group.status),
@@ -91,6 +98,7 @@ export const historyText = (
       limit,
       last_touch,
       last_contact,
+      last_unknown,
       reusable: reusable[0] ?? null,
       failed_touches,
       in_flight
@@ -107,6 +115,7 @@ export interface RowView {
   readonly contacted: boolean
   readonly last_touch: Touch | null
   readonly last_contact: Touch | null
+  readonly last_unknown?: Touch
   readonly reusable: Reusable | null
 }
 
@@ -122,9 +131,10 @@ export const unseen: RowView = {
 }
 
 /** What a batch says of a subject, from the same facts as the view of one. */
-export const batchView = ({ count, newest, touch, contact, reusable }: Facts): RowView => {
+export const batchView = ({ count, newest, touch, contact, unknown, reusable }: Facts): RowView => {
   if (count === 0) return unseen
   const [again] = reusable
+  const last_unknown = touched(unknown)
   return {
     seen: true,
     count,
@@ -132,6 +142,7 @@ export const batchView = ({ count, newest, touch, contact, reusable }: Facts): R
     contacted: contact !== null,
     last_touch: touched(touch),
     last_contact: touched(contact),
+    ...(last_unknown === null ? {} : { last_unknown }),
     reusable: again === undefined ? null : reusableOf(again)
   }
 }

@@ -12,12 +12,14 @@ import { oneLine } from "../layers/Batch.ts"
 import { Breakers, type Broken } from "../layers/Breakers.ts"
 import { DatabaseChecks } from "../layers/DatabaseChecks.ts"
 import { Health } from "../layers/Health.ts"
+import { type LossTotal, Losses } from "../layers/Losses.ts"
 import { MailStore } from "../layers/MailStore.ts"
 import { Queues } from "../layers/Queues.ts"
 import { Settings } from "../layers/Settings.ts"
 import { Stats } from "../layers/Stats.ts"
 import { problem, statusOf } from "../schema/Errors.ts"
 import type { Window } from "../schema/Health.ts"
+import { usd } from "../schema/Money.ts"
 
 /** Anybody may ask whether a process is ready, so one look at the database serves all who ask at that moment. */
 const readyMillisMax = 250
@@ -72,8 +74,15 @@ const brokenLines = (broken: ReadonlyArray<Broken>): ReadonlyArray<string> => {
   return [...Map.groupBy(broken, line)].map(([name, all]) => `${name} ${all.length}`)
 }
 
+const lossLines = (sums: ReadonlyArray<LossTotal>): ReadonlyArray<string> =>
+  sums.map(
+    ({ provider, reason, loss }) =>
+      `rungate_losses_usd_total{provider="${provider ?? ""}",reason="${reason}"} ${usd(loss)}`
+  )
+
 const metrics = Effect.gen(function* () {
   const stats = yield* Stats
+  const losses = yield* Losses
   const waiters = yield* Waiters
   const queues = yield* Queues
   const mail = yield* MailStore
@@ -100,6 +109,12 @@ const metrics = Effect.gen(function* () {
     ...number("rungate_commands_parked", "Commands set aside because they can't be applied.", "gauge", [
       `rungate_commands_parked ${yield* mail.parked}`
     ]),
+    ...number(
+      "rungate_losses_usd_total",
+      "What runs cost more than they were charged, in USD, by provider and reason.",
+      "counter",
+      lossLines(yield* losses.sums)
+    ),
     ...number("rungate_queue_depth", "Wake-ups waiting.", "gauge", [`rungate_queue_depth ${yield* queues.depth}`]),
     ...number(
       "rungate_attempts_last_hour",
@@ -181,4 +196,13 @@ export const SystemRoutes = routes(true)
 export const MetricsRoutes = routes(false)
 
 /** What these routes ask of the process. */
-export type SystemServices = Breakers | DatabaseChecks | Health | MailStore | Queues | Settings | Stats | Waiters
+export type SystemServices =
+  | Breakers
+  | DatabaseChecks
+  | Health
+  | Losses
+  | MailStore
+  | Queues
+  | Settings
+  | Stats
+  | Waiters

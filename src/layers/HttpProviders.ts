@@ -5,13 +5,14 @@
  * answers; what went wrong is an outcome.
  */
 import { Cause, Clock, Effect, Layer } from "effect"
+import { asking, doubtOf, type Heard, hearing, heardOf, type Trail, trailOf } from "../schema/Doubt.ts"
 import { type Failure, failure, type Outcome, type Reply } from "../schema/Provider.ts"
 import { measuredOf } from "../schema/Measured.ts"
 import { oneLineOf } from "../schema/StorableText.ts"
 import { runActor } from "./ActorRuns.ts"
 import { Breakers } from "./Breakers.ts"
 import { type Gate, gate } from "./Gates.ts"
-import { brokenConnection, readReply, replyBytesMax, undeliverable } from "./Incoming.ts"
+import { brokenConnection, isUnsent, readReply, replyBytesMax, undeliverable } from "./Incoming.ts"
 import { type Addressed, addressed, type Outgoing, outgoing, rawOutgoing, type Target, targetOf } from "./Outgoing.ts"
 import {
   type Answer,
@@ -34,10 +35,10 @@ const rejections = new Set([400, 404, 405, 406, 409, 410, 411, 413, 414, 415, 42
 
 const isFailure = (answer: { readonly _tag: string }): answer is Failure => answer._tag === "Failure"
 
-type Said = Answer | RawAnswer
+type AnyAnswer = Answer | RawAnswer
 
 /** What a gate, a provider or an adapter says in words, fit to be stored, logged and shown. */
-const tidied = <A extends Said>(answer: A): A => {
+const tidied = <A extends AnyAnswer>(answer: A): A => {
   if ("detail" in answer) return { ...answer, detail: oneLineOf(answer.detail) }
   return "note" in answer && answer.note !== undefined ? { ...answer, note: oneLineOf(answer.note) } : answer
 }
@@ -56,8 +57,8 @@ const ofProvider = (failed: Failure): Failure =>
   failed.reason === "provider_rejected" ? failure("invalid_response", failed.detail) : failed
 
 /** What a conversation with a provider has come to. */
-type Heard = Omit<ProviderAnswer, "duration_ms">
-const unheard = (answer: Failure): Heard => ({ answer, raw: null, measured: null })
+type Said = Omit<ProviderAnswer, "duration_ms">
+const unheard = (answer: Failure): Said => ({ answer, raw: null, measured: null })
 
 const leaseLost = "another worker has taken over this run"
 /** An actor is ended by its platform so long before the attempt's deadline: time to read what it wrote. */
@@ -66,9 +67,15 @@ const actorReserveSeconds = 30
 /** On a connection that was used before, the runtime sends these again when it breaks off; a call that changes something is made once. */
 const resent = new Set(["PUT", "DELETE"])
 
+interface Sent {
+  readonly reply: Reply | Failure
+  readonly heard: Heard
+}
+
 const send = ({ url, headers, redact }: Addressed, { method, body }: Outgoing) =>
-  Effect.promise(async (signal): Promise<Reply | Failure> => {
+  Effect.promise(async (signal): Promise<Sent> => {
     const connection = new AbortController()
+    let status: number | null = null
     try {
       const response = await fetch(url, {
         method,
@@ -79,9 +86,13 @@ const send = ({ url, headers, redact }: Addressed, { method, body }: Outgoing) =
         keepalive: !resent.has(method),
         signal: AbortSignal.any([signal, connection.signal])
       })
-      return await readReply(response, redact)
+      status = response.status
+      const reply = await readReply(response, redact)
+      const heard = heardOf(status)
+      return { reply, heard: "_tag" in reply && heard === "read" ? "unreadable" : heard }
     } catch (error) {
-      return brokenConnection(error)
+      const heard = status === null ? (isUnsent(error) ? "unsent" : "no_answer") : heardOf(status)
+      return { reply: brokenConnection(error), heard: heard === "read" ? "no_answer" : heard }
     } finally {
       // What was refused half-way would go on arriving; on a connection whose answer was read to its end this is nothing.
       connection.abort()
@@ -90,8 +101,13 @@ const send = ({ url, headers, redact }: Addressed, { method, body }: Outgoing) =
 
 /** Of a call's time, how much may be over when its first question leaves. */
 const lastTurn = 0.9
-/** A question leaves now; a failure when it is too late for the first one. */
-type Begin = Effect.Effect<Failure | null>
+/** An attempt under way. */
+interface Turn {
+  /** A question leaves now; a failure when it is too late for the first one. */
+  readonly begin: Effect.Effect<Failure | null>
+  /** What was asked so far, so that a failure says whether the provider may have acted. */
+  trail: Trail
+}
 
 export const HttpProviders = Layer.effect(
   Providers,
@@ -106,10 +122,17 @@ export const HttpProviders = Layer.effect(
     }
 
     /** `begin` says when a question leaves whether there is time for an answer: until then the provider knows nothing of the call. */
-    const exchange = (target: Target, sent: Outgoing, begin: Begin): Effect.Effect<Reply | Failure> => {
+    const exchange = (target: Target, sent: Outgoing, turn: Turn): Effect.Effect<Reply | Failure> => {
       const request = addressed(target, accounts.get(target.slug), sent)
       if ("_tag" in request) return Effect.succeed(request)
-      const sending = Effect.flatMap(begin, (late) => (late === null ? send(request, sent) : Effect.succeed(late)))
+      const sending = Effect.gen(function* () {
+        const late = yield* turn.begin
+        if (late !== null) return late
+        turn.trail = asking(turn.trail, sent.acts)
+        const { reply, heard } = yield* send(request, sent)
+        turn.trail = hearing(turn.trail, heard)
+        return reply
+      })
       return Effect.map(gateOf(target).pass(sending, patienceSeconds), (reply) =>
         "_tag" in reply && reply._tag === "Closed"
           ? failure("provider_rate_limited", `it asked for a pause of ${reply.seconds} s`)
@@ -141,7 +164,7 @@ export const HttpProviders = Layer.effect(
       )
 
     /** One attempt as a conversation: question, answer, and on from the state that an answer leaves, until it is a result. */
-    const converse = Effect.fnUntraced(function* (asked: ProviderCall, begin: Begin) {
+    const converse = Effect.fnUntraced(function* (asked: ProviderCall, turn: Turn) {
       const { offer, provider } = asked.offer
       const context = { run_id: asked.run_id }
       let state = asked.state
@@ -149,7 +172,7 @@ export const HttpProviders = Layer.effect(
         const sent = yield* written(provider.slug, () =>
           outgoing(state === null ? offer.request(asked.input, context) : offer.next(state, asked.input, context))
         )
-        const reply = "_tag" in sent ? sent : yield* exchange(provider, sent, begin)
+        const reply = "_tag" in sent ? sent : yield* exchange(provider, sent, turn)
         if ("_tag" in reply) return unheard(state === null ? reply : ofProvider(reply))
         const outcome: Outcome<unknown> = blamed(reply, offer.response(reply, asked.input, state))
         if (outcome._tag !== "Again") {
@@ -170,8 +193,8 @@ export const HttpProviders = Layer.effect(
     /** Within its deadline, waiting for the gate included, and answered whatever an adapter does. */
     const bounded = <A>(
       target: Target,
-      millis: number,
-      work: (begin: Begin) => Effect.Effect<A>,
+      { millis, resumed }: { readonly millis: number; readonly resumed: boolean },
+      work: (turn: Turn) => Effect.Effect<A>,
       failed: (failure: Failure) => A
     ) =>
       Effect.gen(function* () {
@@ -183,13 +206,14 @@ export const HttpProviders = Layer.effect(
           `no turn within ${millis} ms, at ${target.concurrency} calls at once`
         )
         // Whoever gets a turn in the last moment would ask and not hear the answer.
-        const begin: Begin = Effect.map(Clock.currentTimeMillis, (now) => {
+        const begin = Effect.map(Clock.currentTimeMillis, (now) => {
           if (!asked && now - began > millis * lastTurn) return noTurn
           asked = true
           return null
         })
         const late = () => (asked ? failure("provider_timeout", `no answer within ${millis} ms`) : noTurn)
-        const said = yield* work(begin).pipe(
+        const turn: Turn = { begin, trail: trailOf(resumed) }
+        const said = yield* work(turn).pipe(
           Effect.timeoutOrElse({
             duration: `${millis} millis`,
             orElse: () => Effect.sync(() => failed(late()))
@@ -203,22 +227,28 @@ export const HttpProviders = Layer.effect(
                 )
           )
         )
-        return { said, duration_ms: (yield* Clock.currentTimeMillis) - began }
+        return { said, trail: turn.trail, duration_ms: (yield* Clock.currentTimeMillis) - began }
       })
 
+    /** Why nobody knows what the provider did, beside the failure. */
+    const doubted = (answer: { readonly _tag: string }, trail: Trail) => {
+      const doubt = isFailure(answer) ? doubtOf(trail, answer.reason) : null
+      return doubt === null ? {} : { doubt }
+    }
+
     const call = (asked: ProviderCall): Effect.Effect<ProviderAnswer> => {
-      const work = (begin: Begin): Effect.Effect<Heard> =>
-        Effect.map(converse(asked, begin), (said) => ({ ...said, answer: tidied(said.answer) }))
+      const work = (turn: Turn): Effect.Effect<Said> =>
+        Effect.map(converse(asked, turn), (said) => ({ ...said, answer: tidied(said.answer) }))
       const { provider, offer } = asked.offer
-      const millis = offer.timeoutMillis ?? provider.timeoutMillis
-      return bounded(provider, millis, work, unheard).pipe(
+      const bounds = { millis: offer.timeoutMillis ?? provider.timeoutMillis, resumed: asked.state !== null }
+      return bounded(provider, bounds, work, unheard).pipe(
         Effect.tap(({ said }) => note(provider, asked.capability, asked.org_id, said.answer)),
-        Effect.map(({ said, duration_ms }) => ({ ...said, duration_ms }))
+        Effect.map(({ said, trail, duration_ms }) => ({ ...said, ...doubted(said.answer, trail), duration_ms }))
       )
     }
 
-    const rawExchange = (target: Target, asked: RawCall, begin: Begin): Effect.Effect<RawAnswer> =>
-      Effect.map(exchange(target, rawOutgoing(asked), begin), (reply): RawAnswer => {
+    const rawExchange = (target: Target, asked: RawCall, turn: Turn): Effect.Effect<RawAnswer> =>
+      Effect.map(exchange(target, rawOutgoing(asked), turn), (reply): RawAnswer => {
         if ("_tag" in reply) return reply
         if (reply.status < 200 || reply.status >= 300)
           return rejections.has(reply.status) ? refusal(reply, "provider_rejected") : refusal(reply)
@@ -231,8 +261,8 @@ export const HttpProviders = Layer.effect(
         return { _tag: "Delivered", data, measured }
       })
 
-    const rawActor = (target: Target, asked: RawCall, begin: Begin): Effect.Effect<RawAnswer> =>
-      runActor((call) => exchange(target, outgoing(call), begin), asked, {
+    const rawActor = (target: Target, asked: RawCall, turn: Turn): Effect.Effect<RawAnswer> =>
+      runActor((call) => exchange(target, outgoing(call), turn), asked, {
         seconds: Math.max(1, Math.floor(target.timeoutMillis / 1000) - actorReserveSeconds),
         charactersMax: replyBytesMax
       })
@@ -244,11 +274,12 @@ export const HttpProviders = Layer.effect(
         return Effect.succeed({ answer, duration_ms: 0 })
       }
       const ask = asked.raw.body_type === "actor_input" ? rawActor : rawExchange
-      const work = (begin: Begin) => Effect.map(ask(target, asked, begin), tidied)
-      const answered = bounded<RawAnswer>(target, target.timeoutMillis, work, (answer) => answer)
+      const work = (turn: Turn) => Effect.map(ask(target, asked, turn), tidied)
+      const bounds = { millis: target.timeoutMillis, resumed: asked.state !== null }
+      const answered = bounded<RawAnswer>(target, bounds, work, (answer) => answer)
       return answered.pipe(
         Effect.tap(({ said }) => note(target, asked.raw.endpoint, asked.org_id, said)),
-        Effect.map(({ said, duration_ms }) => ({ answer: said, duration_ms }))
+        Effect.map(({ said, trail, duration_ms }) => ({ answer: said, ...doubted(said, trail), duration_ms }))
       )
     }
 

@@ -91,6 +91,13 @@ export const readReply = async (response: Response, redact: (text: string) => st
   return { status, headers: Object.fromEntries(headers), body: parse(clean), text: clean }
 }
 
+/** The connection was never made, so the request never left: refused, no such host, no trusted certificate. */
+const unsentCodes =
+  /^(E?CONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_\w+|ENETUNREACH|EHOSTUNREACH|ERR_INVALID_URL|\w*CERT\w*|UNABLE_TO_VERIFY_LEAF_SIGNATURE)$/
+
+/** Whether a call failed before anything of its request left. */
+export const isUnsent = (error: unknown): boolean => unsentCodes.test(codeOf(error))
+
 /** What went wrong with a connection. Without the runtime's own words, which repeat the address. */
 export const brokenConnection = (error: unknown): Failure => {
   const code = codeOf(error)

@@ -34,6 +34,8 @@ export interface Outgoing {
   readonly body: string | FormData | undefined
   /** Another host than the base URL's. */
   readonly origin: string | undefined
+  /** It may do something in the world. */
+  readonly acts: boolean
 }
 
 const queryOf = (call: Call): string => {
@@ -77,7 +79,8 @@ const asText = (body: string) => ({ body, type: { "content-type": "application/j
 export const outgoing = (call: Call): Outgoing => {
   const { body, type } = call.text === undefined ? encoded(call.body, call.encoding ?? "json") : asText(call.text)
   const { method, path, origin } = call
-  return { method, path, query: queryOf(call), headers: { ...type, ...call.headers }, body, origin }
+  const acts = method !== "GET" && call.reads !== true
+  return { method, path, query: queryOf(call), headers: { ...type, ...call.headers }, body, origin, acts }
 }
 
 /** The caller's request as its plan fixed it, its JSON as the caller wrote it; a task endpoint takes an array, also of one. */
@@ -88,7 +91,8 @@ export const rawOutgoing = ({ raw, input, input_text }: RawCall): Outgoing => {
     raw.has_body && raw.encoding === "json"
       ? asText(one ? `[${input_text}]` : input_text)
       : encoded(raw.has_body ? input : undefined, raw.encoding)
-  return { method: raw.method, path: raw.path, query, headers: type, body, origin: raw.origin }
+  // Whether the endpoint acts is for the run's plan to say; some act on a GET.
+  return { method: raw.method, path: raw.path, query, headers: type, body, origin: raw.origin, acts: true }
 }
 
 /** Where the secret goes: into headers or into the query, as the provider wants it. */

@@ -4,6 +4,7 @@
  * A call always answers within its deadline and never fails: what went wrong is an outcome.
  */
 import { Context, type Effect, type Schema } from "effect"
+import type { Doubt } from "../schema/Doubt.ts"
 import type { MicroUsd } from "../schema/Money.ts"
 import type { Failure } from "../schema/Provider.ts"
 import type { RawPlan } from "../schema/RawPlan.ts"
@@ -38,6 +39,8 @@ export interface ProviderAnswer {
   readonly raw: string | null
   /** What the provider says that the call has cost us; null when it does not say. */
   readonly measured: MicroUsd | null
+  /** Of a failure after which the provider may have acted, and nobody knows. */
+  readonly doubt?: Doubt
 }
 
 /** One call of a provider's own endpoint, as its run's plan fixed it. */
@@ -69,6 +72,7 @@ export type RawAnswer =
 export interface RawProviderAnswer {
   readonly answer: RawAnswer
   readonly duration_ms: number
+  readonly doubt?: Doubt
 }
 
 export class Providers extends Context.Service<

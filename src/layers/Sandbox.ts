@@ -6,6 +6,7 @@
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import * as Money from "../schema/Money.ts"
+import type { Doubt } from "../schema/Doubt.ts"
 import { type Failure, failure } from "../schema/Provider.ts"
 import { Catalog } from "./Catalog.ts"
 import {
@@ -70,12 +71,14 @@ interface Answers<A> {
   readonly noMatch: () => A
 }
 
-/** How long the provider takes, and what it says then. */
-const play = <A>(
-  input: unknown,
-  attempt: number,
-  { match, noMatch }: Answers<A>
-): { readonly millis: number; readonly answer: () => A | Failure } => {
+/** How long the provider takes, what it says then, and what a call that acts must doubt after it, as after the real failure. */
+interface Played<A> {
+  readonly millis: number
+  readonly answer: () => A | Failure
+  readonly doubt?: Doubt
+}
+
+const play = <A>(input: unknown, attempt: number, { match, noMatch }: Answers<A>): Played<A> => {
   const scenario = findScenario(input)
   const active = scenario !== null && !(scenario.once && attempt > 1) ? scenario : null
   switch (active?.word) {
@@ -86,14 +89,19 @@ const play = <A>(
     case "timeout":
       return {
         millis: deadlineMillis,
-        answer: () => failure("provider_timeout", `simulated: no answer within ${deadlineMillis} ms`)
+        answer: () => failure("provider_timeout", `simulated: no answer within ${deadlineMillis} ms`),
+        doubt: "no_answer"
       }
     case "error":
-      return { millis: 0, answer: () => failure("provider_error", "simulated: HTTP 500") }
+      return { millis: 0, answer: () => failure("provider_error", "simulated: HTTP 500"), doubt: "server_error" }
     case "rate_limited":
       return { millis: 0, answer: () => failure("provider_rate_limited", "simulated: HTTP 429", 1) }
     case "malformed":
-      return { millis: 0, answer: () => failure("invalid_response", "simulated: the answer is not JSON") }
+      return {
+        millis: 0,
+        answer: () => failure("invalid_response", "simulated: the answer is not JSON"),
+        doubt: "unreadable_answer"
+      }
     case "slow":
       return { millis: active.seconds * 1000, answer: () => match(false) }
     case "partial":
@@ -123,12 +131,13 @@ const playRaw = (call: RawCall) =>
     noMatch: () => ({ _tag: "Delivered", data: rawPayload(call, []), measured: Money.zero })
   })
 
-const perform = <A>({ millis, answer }: { readonly millis: number; readonly answer: () => A }) =>
+const perform = <A>({ millis, answer, doubt }: Played<A>) =>
   Effect.gen(function* () {
     const began = yield* Clock.currentTimeMillis
     if (millis > 0) yield* Effect.sleep(Duration.millis(millis))
     const said = answer()
-    return { answer: said, duration_ms: (yield* Clock.currentTimeMillis) - began }
+    const doubted = doubt === undefined ? {} : { doubt }
+    return { answer: said, ...doubted, duration_ms: (yield* Clock.currentTimeMillis) - began }
   })
 
 export const SandboxProviders = Layer.effect(

@@ -13,6 +13,7 @@ import { isEmpty, noPayments, type PaymentEffects, readPayments, writePayments }
 import { Settings } from "./Settings.ts"
 import { sqlStateOf } from "./SqlState.ts"
 import { type Taken, take, type TurnView, viewOf } from "./TurnView.ts"
+import { hasRecords, type TurnRecords, writeRecords } from "./TurnRecords.ts"
 import { isRecord } from "../schema/Json.ts"
 import { spans, windowStart } from "../schema/Health.ts"
 import type { RunStatus } from "../schema/Run.ts"
@@ -60,6 +61,7 @@ export interface TurnEffects {
   readonly closed: ReadonlyArray<{ readonly run_id: string; readonly lease_token: string | null }>
   readonly replies: ReadonlyArray<{ readonly command_id: string; readonly reply: string }>
   readonly attempts: ReadonlyArray<AttemptCount>
+  readonly records: TurnRecords
   readonly payments: PaymentEffects
 }
 
@@ -138,7 +140,7 @@ export class TurnStore extends Context.Service<
         { mail, versions, heads: before, now_micros }: Taken,
         effects: TurnEffects
       ) {
-        const { wallets, ended, opened, closed, replies, attempts } = effects
+        const { wallets, ended, opened, closed, replies, attempts, records } = effects
         const { entries, heads } = link(before, effects.entries, now_micros)
         const now = yield* Clock.currentTimeMillis
         const [row] = yield* sql<{ committed_at: Date }>`
@@ -207,7 +209,7 @@ export class TurnStore extends Context.Service<
                  AS n(subject, ok, latency_bucket, count),
                  unnest(${texts(spans)}, ${bigints(spans.map((span) => BigInt(windowStart(span, now))))}) AS s(span, starts_at)
             ON CONFLICT (span, starts_at, subject, lane, ok, latency_bucket) DO UPDATE SET count = w.count + excluded.count
-          )${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}
+          )${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}
           SELECT CASE WHEN (SELECT count(*) FROM gone) = ${mail.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
                             AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int
                       THEN 1 ELSE rungate_turn_conflict() END AS whole, now() AS committed_at`

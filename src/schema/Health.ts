@@ -37,7 +37,14 @@ export interface Measured {
 
 /** A provider that answers that there is nothing has done its work: `no_match` is a success of its health. */
 const worked = ["succeeded", "inconclusive", "no_match"]
-const broke = ["provider_error", "provider_timeout", "provider_rate_limited", "provider_account", "invalid_response"]
+const broke = [
+  "provider_error",
+  "provider_timeout",
+  "provider_rate_limited",
+  "provider_account",
+  "invalid_response",
+  "outcome_unknown"
+]
 
 /** Whether the provider worked; null for what says nothing about it: an attempt nobody saw the end of, a caller's mistake. */
 export const providerWorked = (outcome: string): boolean | null =>

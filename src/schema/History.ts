@@ -51,6 +51,8 @@ export interface Conclusions {
   readonly last_touch: Touch | null
   /** The latest touch that succeeded and went to the subject: not one that it sends, or that mentions it. */
   readonly last_contact: Touch | null
+  /** The latest that may have reached the subject, and nobody knows. */
+  readonly last_unknown: Touch | null
   readonly reusable: Reusable | null
   /** Touches that did not succeed, and runs that are still under way. */
   readonly failed_touches: number
@@ -61,13 +63,18 @@ const day = (time: string) => time.slice(0, 10)
 
 /** What an agent should do with what is known, most important first. */
 export const conclude = (known: Conclusions): ReadonlyArray<string> => {
-  const { count, last_touch, last_contact, reusable, failed_touches, in_flight } = known
+  const { count, last_touch, last_contact, last_unknown, reusable, failed_touches, in_flight } = known
   if (count === 0) {
     return [
       "Nothing on record: no run of this organization names this subject. Only calls made through this service are on record."
     ]
   }
   const hints: Array<string> = []
+  if (last_unknown !== null) {
+    hints.push(
+      `Outcome unknown: ${last_unknown.capability} on ${day(last_unknown.created_at)} (${last_unknown.run_id}) may have reached this subject. Check before writing again.`
+    )
+  }
   if (last_contact !== null) {
     hints.push(
       `Already contacted: ${last_contact.capability} succeeded on ${day(last_contact.created_at)} (${last_contact.run_id}). Read it before writing again.`
@@ -77,7 +84,7 @@ export const conclude = (known: Conclusions): ReadonlyArray<string> => {
       hints.push(
         `Mentioned, not contacted: ${last_touch.capability} on ${day(last_touch.created_at)} (${last_touch.run_id}) went to somebody else.`
       )
-    if (failed_touches > 0)
+    if (failed_touches > 0 && last_unknown === null)
       hints.push(`Never reached: ${failed_touches} outbound ${failed_touches === 1 ? "run" : "runs"} did not succeed.`)
   }
   if (reusable !== null) {

@@ -25,9 +25,14 @@ export const Plan = Schema.Struct({
   excluded: Schema.Array(Exclusion),
   /** Whether an inconclusive answer is kept in reserve while the next provider is asked. */
   conclusive: Schema.optionalKey(Schema.Boolean),
+  /** Of a raw run: the endpoint does something in the world. Capabilities with a side effect all do. */
+  acts: Schema.optionalKey(Schema.Literal(true)),
   /** The request of a raw run; a capability's is built by its adapters. */
   raw: Schema.optionalKey(RawPlan)
 })
 export type Plan = typeof Plan.Type
+
+/** Whether a call whose outcome is unknown may have done something that must not be done twice. */
+export const acts = (plan: Plan): boolean => plan.acts === true || (plan.raw === undefined && plan.side_effect)
 
 export const decodePlan = Schema.decodeUnknownSync(Plan)

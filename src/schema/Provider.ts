@@ -22,6 +22,8 @@ export interface Call {
   readonly encoding?: "json" | "form" | "multipart"
   /** JSON that is sent as it is, in place of `body`. */
   readonly text?: string
+  /** Changes nothing although it is no GET, such as a search that is posted. */
+  readonly reads?: true
   /** Another host of the same provider, such as `https://efts.sec.gov`; a configured base URL replaces it too. */
   readonly origin?: string
 }

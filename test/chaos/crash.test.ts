@@ -88,7 +88,8 @@ describe.each(backends)("T21 worker.kill9.everywhere on %s", (backend) => {
       const states = await world.runs()
       const mine = new Set(runs.map((one) => one.key))
       const lost = states.filter(
-        (run) => mine.has(run.key) && run.attempts.some((one) => one.outcome === "worker_lost")
+        (run) =>
+          mine.has(run.key) && run.attempts.some((one) => ["worker_lost", "outcome_unknown"].includes(one.outcome))
       ).length
       report({
         test: "T21",

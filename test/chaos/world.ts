@@ -282,6 +282,8 @@ export class World {
         found.push(`${run.run_id}: ${calls.length} calls, ${run.attempts.length} attempts (E8)`)
       if (run.attempts.length > 3) found.push(`${run.run_id}: ${run.attempts.length} attempts (E8)`)
       if (run.status === "cancelled" && calls.length > 0) found.push(`${run.run_id} was cancelled and called (E13)`)
+      if (run.capability === "email.send" && run.attempts.some((one) => one.outcome === "worker_lost"))
+        found.push(`${run.run_id} may have been sent and does not say so`)
       if (run.capability === "email.send" && calls.length > 1)
         found.push(`${run.run_id} was sent ${calls.length} times`)
       if (run.attempts.some((one) => one.outcome === "started")) found.push(`${run.run_id} ends with an open attempt`)
@@ -292,6 +294,10 @@ export class World {
     }
     for (const call of this.meter.calls)
       if (!byKey.has(call.key)) found.push(`${call.provider} was called for no run (E8 orphan)`)
+    const unlisted = await this.query<{ run_id: string }>(`
+      SELECT r.run_id FROM runs r LEFT JOIN unknown_outcomes u USING (run_id)
+      WHERE (r.error_code IS NOT DISTINCT FROM 'outcome_unknown') <> (u.run_id IS NOT NULL)`)
+    for (const { run_id } of unlisted) found.push(`${run_id} and the list of unknown outcomes disagree (E8)`)
     const [left] = await this.query<{ open: number; reserved: number; parked: number }>(`
       SELECT (SELECT count(*) FROM open_runs) AS open, (SELECT coalesce(sum(reserved), 0)::bigint FROM wallets) AS reserved,
              (SELECT count(*) FROM mailbox WHERE parked IS NOT NULL) AS parked`)

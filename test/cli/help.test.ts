@@ -97,7 +97,7 @@ test("types, defaults, choices, aliases and what is required", async () => {
   ])
   expect(at("rungate runs list").aliases).toEqual(["ls"])
   expect(at("rungate topup").flags).toEqual(at("rungate wallet topup").flags)
-  expect(tree.exit_codes.map(({ code }) => code).sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 250])
+  expect(tree.exit_codes.map(({ code }) => code).sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 250])
   const [part, asked] = await Promise.all(
     ["rungate runs ls -q --help", "rungate help runs list --json"].map((line) => home.shell(line))
   )

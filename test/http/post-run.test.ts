@@ -264,12 +264,15 @@ describe.each(backends)("POST /v1/run, queues on %s", (backend) => {
     })
 
     test("a run that contacts somebody is tried once", async () => {
-      const { status, body } = await org.run(send("error@sandbox.test"))
-      expect(status).toBe(502)
-      expect(body.attempts).toHaveLength(1)
-      const lost = await org.run(send("timeout@sandbox.test"))
-      expect(lost.status).toBe(504)
-      expect(lost.body.attempts).toHaveLength(1)
+      for (const word of ["error", "timeout", "malformed"]) {
+        const { status, body } = await org.run(send(`${word}@sandbox.test`))
+        expect([status, body.status, body.error.code]).toEqual([502, "failed", "outcome_unknown"])
+        expect(body.attempts).toMatchObject([{ outcome: "outcome_unknown" }])
+        expect(body.billing.charged).toBeNull()
+      }
+      const limited = await org.run(send("rate_limited@sandbox.test"))
+      expect([limited.status, limited.body.error.code]).toEqual([502, "provider_error"])
+      expect(limited.body.attempts).toMatchObject([{ outcome: "provider_rate_limited" }])
     })
   })
 

@@ -44,6 +44,7 @@ const nothing: TurnEffects = {
   closed: [],
   replies: [],
   attempts: [],
+  records: { losses: [], unknowns: [] },
   payments: { payments: [], reversals: [], bonuses: [], autos: [], charges: [], events: [], methods: [] }
 }
 

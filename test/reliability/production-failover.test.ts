@@ -197,7 +197,7 @@ describe("nobody delivers", () => {
       [org.org_id]
     )
     const sent = await org.run({ capability: "email.send", input: body, routing: { strategy: "cheapest" } })
-    expect([sent.body.error.code, sent.body.attempts.length, there.heard().length]).toEqual(["provider_error", 1, 1])
+    expect([sent.body.error.code, sent.body.attempts.length, there.heard().length]).toEqual(["outcome_unknown", 1, 1])
     expect(await org.wallet()).toMatchObject(untouched)
   })
 })

@@ -208,7 +208,7 @@ describe("T60 raw.header_injection", () => {
     }
     // Behind a name without a port, some of these would make another name of it.
     for (const path of [".evil.example/", "@evil.example/", ":pass@evil.example/", "people"]) {
-      const sent = { method: "GET", path, query: "", headers: {}, body: undefined, origin: undefined }
+      const sent = { method: "GET", path, query: "", headers: {}, body: undefined, origin: undefined, acts: false }
       expect(addressed(providerOf("wire"), undefined, sent)).toMatchObject({ reason: "provider_rejected" })
     }
   })

@@ -15,7 +15,7 @@ import {
   type Want,
   type Found
 } from "../../src/layers/history/Facts.ts"
-import { isLookup, isTouch, type NoLookups } from "../../src/layers/history/Lookups.ts"
+import { isLookup, isTouch, isUnknownTouch, type NoLookups } from "../../src/layers/history/Lookups.ts"
 import {
   classesOf,
   classRuns,
@@ -38,7 +38,7 @@ interface Placed {
 const not: NoLookups = { capabilities: ["email.send", "network.invite", "network.message"], providers: ["mailer"] }
 
 const kind: fc.Arbitrary<Kind> = fc.record({
-  status: fc.constantFrom("succeeded", "succeeded", "failed", "running"),
+  status: fc.constantFrom("succeeded", "succeeded", "failed", "running", "outcome_unknown"),
   capability: fc.constantFrom("email.find", "email.send", "network.invite", null),
   endpoint: fc.constantFrom(null, "/a", "/b"),
   provider: fc.constantFrom("acme", "mailer", null)
@@ -133,6 +133,7 @@ const plainly = (all: ReadonlyArray<Placed>, { newest, reusable, groups: wanted 
     oldest: wanted ? (runs.at(-1) ?? null) : null,
     touch: touches[0]?.run ?? null,
     contact: touches.find(({ flags }) => (flags & recipient) !== 0)?.run ?? null,
+    unknown: matching.find(({ run, flags }) => isUnknownTouch(run.kind) && (flags & recipient) !== 0)?.run ?? null,
     reusable: lookups.slice(0, reusable).map(({ run }) => run)
   }
 }
@@ -171,7 +172,16 @@ describe("what history says of runs", () => {
   })
 
   test("nothing is nothing", () => {
-    const none = { count: 0, groups: [], newest: [], oldest: null, touch: null, contact: null, reusable: [] }
+    const none = {
+      count: 0,
+      groups: [],
+      newest: [],
+      oldest: null,
+      touch: null,
+      contact: null,
+      unknown: null,
+      reusable: []
+    }
     expect(told([], { newest: 5, reusable: 5, groups: true })).toEqual(none)
     expect(told([at(1, 0, { flags: 0 })], { newest: 5, reusable: 5, groups: true })).toEqual(none)
   })

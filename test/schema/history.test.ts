@@ -34,6 +34,7 @@ const nothing: Conclusions = {
   limit: 50,
   last_touch: null,
   last_contact: null,
+  last_unknown: null,
   reusable: null,
   failed_touches: 0,
   in_flight: 0

@@ -59,6 +59,8 @@ export const History = Schema.Struct({
   /** A touch that succeeded went to the subject, and did not only come from it or mention it. */
   contacted: Schema.Boolean,
   last_contact: Schema.NullOr(HistoryTouch),
+  /** The latest that may have reached the subject, and nobody knows. Left out when there is none. */
+  last_unknown: Schema.optionalKey(HistoryTouch),
   reusable: Schema.Array(HistoryReusable),
   count: Schema.Int,
   by_status: Schema.Record(Schema.String, Schema.Int),
@@ -82,6 +84,7 @@ export const HistoryRow = Schema.Struct({
   contacted: Schema.Boolean,
   last_touch: Schema.NullOr(HistoryTouch),
   last_contact: Schema.NullOr(HistoryTouch),
+  last_unknown: Schema.optionalKey(HistoryTouch),
   reusable: Schema.NullOr(HistoryReusable),
   /** Of a subject that does not read as the given kind. */
   error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))

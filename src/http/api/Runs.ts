@@ -61,13 +61,14 @@ export class RunsApi extends HttpApiGroup.make("runs")
         Wire.provider_not_available,
         Wire.idempotency_key_reused,
         Wire.provider_error,
+        Wire.outcome_unknown,
         Wire.provider_timeout
       ]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Run a capability or a raw endpoint",
         description:
-          "Executes it, waits for its end up to wait_seconds, and answers the run: 200 when it delivered, 202 while it is executing, else the status of its error. Send an Idempotency-Key: a retry joins the same run and nothing is billed twice."
+          "Executes it, waits for its end up to wait_seconds, and answers the run: 200 when it delivered, 202 while it is executing, else the status of its error. Send an Idempotency-Key: a retry joins the same run and nothing is billed twice. outcome_unknown: a call that acts (sends, orders) was sent and nobody knows whether it was carried out; check before you run it again."
       })
     ),
     HttpApiEndpoint.get("list", "/runs", {

@@ -15,6 +15,7 @@ export const exits = {
   money: 6,
   timed_out: 7,
   pending: 8,
+  unknown: 9,
   not_found: 250
 } as const
 
@@ -30,6 +31,7 @@ export const meanings: Readonly<Record<Exit, string>> = {
   money: "the wallet, the spend guard or --max-cost does not allow it; nothing was spent",
   timed_out: "the run timed out",
   pending: "the run is still under way, or nobody knows yet: the connection was lost",
+  unknown: "nobody knows whether the call was carried out; check before you run it again",
   not_found: "there is no such run, capability, endpoint, provider or path"
 }
 
@@ -47,6 +49,7 @@ const byErrorCode: Readonly<Record<string, Exit>> = {
   cost_limit_exceeded: "money",
   budget_exceeded: "money",
   provider_timeout: "timed_out",
+  outcome_unknown: "unknown",
   capability_not_found: "not_found",
   endpoint_not_found: "not_found",
   provider_not_found: "not_found",

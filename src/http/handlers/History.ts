@@ -3,7 +3,9 @@ import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Catalog } from "../../layers/Catalog.ts"
+import { UnknownOutcomes } from "../../layers/UnknownOutcomes.ts"
 import { Erasure } from "../../layers/history/Erasure.ts"
+import { type Facts, withFinding } from "../../layers/history/Facts.ts"
 import type { IndexBehind } from "../../layers/history/FreshRuns.ts"
 import { HistoryStore } from "../../layers/history/HistoryStore.ts"
 import { noLookups } from "../../layers/history/Lookups.ts"
@@ -33,14 +35,18 @@ export const HistoryHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const store = yield* HistoryStore
     const erasure = yield* Erasure
+    const outcomes = yield* UnknownOutcomes
     const not = noLookups(yield* Catalog)
+    const findingsOf = (all: Iterable<Facts>) =>
+      outcomes.findings([...all].flatMap(({ unknown }) => (unknown === null ? [] : [unknown.run_id])))
 
     return handlers.handleAll({
       get: Effect.fnUntraced(function* ({ query }) {
         const { org_id } = yield* CurrentCaller
         const limit = query.limit ?? listLimitDefault
         const subject = yield* subjectOf(query.q, query.kind)
-        const { matches, facts } = yield* timely(store.known(org_id, subject, limit, not))
+        const { matches, facts: indexed } = yield* timely(store.known(org_id, subject, limit, not))
+        const facts = withFinding(indexed, (yield* findingsOf([indexed])).get(indexed.unknown?.run_id ?? ""))
         return HttpServerResponse.text(historyText(subject, matches, facts, limit), { contentType: "application/json" })
       }),
 
@@ -54,6 +60,7 @@ export const HistoryHandlers = HttpApiBuilder.group(
           subjects.flatMap((subject, n) => (subject === null ? [] : [[names[n] ?? "", subject]]))
         )
         const found = yield* timely(store.batch(org_id, [...different.values()], not))
+        const findings = yield* findingsOf(found.values())
         const items = payload.subjects.map((query, position) => {
           const subject = subjects[position] ?? null
           if (subject === null) {
@@ -61,7 +68,8 @@ export const HistoryHandlers = HttpApiBuilder.group(
             return { query, kind: kind ?? null, normalized: null, ...unseen, error }
           }
           const facts = found.get(different.get(names[position] ?? "") ?? subject)
-          const row = facts === undefined ? unseen : batchView(facts)
+          const row =
+            facts === undefined ? unseen : batchView(withFinding(facts, findings.get(facts.unknown?.run_id ?? "")))
           return { query, kind: subject.kind, normalized: subject.normalized, ...row }
         })
         const known = items.filter((item) => !("error" in item))

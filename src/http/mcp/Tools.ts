@@ -156,7 +156,7 @@ const runAs = (repeated: string) =>
   tool({
     name: "run",
     title: "Run, and pay for it",
-    description: `Run a capability, or call a provider's raw endpoint, and wait for the result. SPENDS MONEY from the prepaid wallet, at most max_cost (billing.charged says how much); some capabilities act on the outside world (send a message, register a domain). Failures are not charged. Ask history first whether the answer was bought before. If the answer has done: false the run goes on: follow next, don't start it again. ${repeated}`,
+    description: `Run a capability, or call a provider's raw endpoint, and wait for the result. SPENDS MONEY from the prepaid wallet, at most max_cost (billing.charged says how much); some capabilities act on the outside world (send a message, register a domain). Failures are not charged. After outcome_unknown don't run it again: it may have been carried out; tell your user. Ask history first whether the answer was bought before. If the answer has done: false the run goes on: follow next, don't start it again. ${repeated}`,
     parameters: RunParameters,
     answers: [SentRun],
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }

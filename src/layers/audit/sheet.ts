@@ -19,6 +19,9 @@ export interface Sheet {
   readonly balances: bigint
   /** What the providers of all runs took, as far as it is known. */
   readonly provider_cost: bigint
+  /** What runs cost more than they were charged, and how many did. */
+  readonly losses: bigint
+  readonly loss_runs: bigint
   /** Charged runs of which it is not known. */
   readonly cost_unknown: bigint
 }
@@ -31,12 +34,14 @@ const empty: Sheet = {
   charged: 0n,
   balances: 0n,
   provider_cost: 0n,
+  losses: 0n,
+  loss_runs: 0n,
   cost_unknown: 0n
 }
 
 export const readSheet = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const [sheet = empty] = yield* sql<Sheet>`
-    SELECT e.*, w.*, r.*
+    SELECT e.*, w.*, r.*, x.*
     FROM (SELECT coalesce(sum(amount) FILTER (WHERE kind = 'topup'), 0)::bigint AS topups,
                  coalesce(sum(amount) FILTER (WHERE kind = 'clawback'), 0)::bigint AS clawed_back,
                  coalesce(sum(amount) FILTER (WHERE kind = 'bonus'), 0)::bigint AS bonuses,
@@ -50,7 +55,8 @@ export const readSheet = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) 
                 WHERE l.type NOT IN ('reserve', 'release')) k) e,
          (SELECT coalesce(sum(balance), 0)::bigint AS balances FROM wallets) w,
          (SELECT coalesce(sum(provider_cost), 0)::bigint AS provider_cost,
-                 count(*) FILTER (WHERE charged > 0 AND provider_cost IS NULL) AS cost_unknown FROM runs) r`
+                 count(*) FILTER (WHERE charged > 0 AND provider_cost IS NULL) AS cost_unknown FROM runs) r,
+         (SELECT coalesce(sum(loss), 0)::bigint AS losses, count(*) AS loss_runs FROM losses) x`
   return sheet
 })
 

@@ -4,7 +4,7 @@
  * Counting takes the runs' classes alone. Of single runs only the newest matter: each segment says between which ids its runs lie, so that only those
  * that may be among the newest are read.
  */
-import { isLookup, isTouch, type NoLookups } from "./Lookups.ts"
+import { isLookup, isTouch, isUnknownTouch, type NoLookups } from "./Lookups.ts"
 import type { SegmentRow } from "./Segments.ts"
 import {
   type Class,
@@ -25,7 +25,9 @@ interface Page extends ClassPage {
 }
 const touch = 1
 const lookup = 2
-const traitsIn = (of: Class, not: NoLookups) => (isTouch(of.kind) ? touch : 0) | (isLookup(of, not) ? lookup : 0)
+const unknownTouch = 4
+const traitsIn = (of: Class, not: NoLookups) =>
+  (isTouch(of.kind) ? touch : 0) | (isLookup(of, not) ? lookup : 0) | (isUnknownTouch(of.kind) ? unknownTouch : 0)
 
 export const traitsOf =
   (not: NoLookups) =>
@@ -100,6 +102,8 @@ export interface Facts {
   /** The latest touch that succeeded; and the latest of those that went there. */
   readonly touch: Run | null
   readonly contact: Run | null
+  /** The latest touch that may have gone there, and nobody knows. */
+  readonly unknown: Run | null
   /** The newest first. */
   readonly reusable: ReadonlyArray<Run>
 }
@@ -120,6 +124,7 @@ interface Rule {
 const any: Rule = { trait: 0, flag: 0 }
 const touches: Rule = { trait: touch, flag: 0 }
 const contacts: Rule = { trait: touch, flag: recipient }
+const unknowns: Rule = { trait: unknownTouch, flag: recipient }
 const lookups: Rule = { trait: lookup, flag: named }
 
 const meets = ({ trait, flag }: Rule, traits: number, flags: number) =>
@@ -176,6 +181,7 @@ export interface Sifted {
   readonly oldest: ReadonlyArray<Candidate>
   readonly touch: ReadonlyArray<Candidate>
   readonly contact: ReadonlyArray<Candidate>
+  readonly unknown: ReadonlyArray<Candidate>
   readonly reusable: ReadonlyArray<Candidate>
 }
 
@@ -184,6 +190,7 @@ export const sifted = (held: ReadonlyArray<Held>, want: Want): Sifted => ({
   oldest: want.groups ? oldestOf(held) : [],
   touch: candidates(held, 1, touches),
   contact: candidates(held, 1, contacts),
+  unknown: candidates(held, 1, unknowns),
   reusable: candidates(held, want.reusable, lookups)
 })
 
@@ -225,6 +232,14 @@ const groupsOf = (held: ReadonlyArray<Held>, young: ReadonlyArray<Found>): Reado
   return [...groups.values()]
 }
 
+/** The facts with what was found out about the latest unknown touch: one that arrived is a contact, one that did not is none. */
+export const withFinding = (facts: Facts, finding: string | undefined): Facts => {
+  const { unknown, contact } = facts
+  if (unknown === null || finding === undefined) return facts
+  const arrived = finding === "delivered" && (contact === null || contact.run_id < unknown.run_id)
+  return { ...facts, unknown: null, contact: arrived ? unknown : contact }
+}
+
 const newestFirst = ({ run: a }: Found, { run: b }: Found) => (a.run_id < b.run_id ? 1 : a.run_id > b.run_id ? -1 : 0)
 
 /** `known`: the candidates, read. */
@@ -256,6 +271,7 @@ export const factsOf = (
     oldest: oldest.at(-1)?.run ?? null,
     touch: top(from.touch, 1, touches)[0]?.run ?? null,
     contact: top(from.contact, 1, contacts)[0]?.run ?? null,
+    unknown: top(from.unknown, 1, unknowns)[0]?.run ?? null,
     reusable: top(from.reusable, want.reusable, lookups).map(({ run }) => run)
   }
 }

@@ -170,5 +170,5 @@ export class HistoryStore extends Context.Service<
 const nobody: NoLookups = { capabilities: [], providers: [] }
 
 const nothing: Facts = {
-  ...{ count: 0, groups: [], newest: [], oldest: null, touch: null, contact: null, reusable: [] }
+  ...{ count: 0, groups: [], newest: [], oldest: null, touch: null, contact: null, unknown: null, reusable: [] }
 }

@@ -6,6 +6,7 @@ import type { SqlClient } from "effect/sql"
 import { eachSubject, type RunJson, subjectTerm } from "./Subjects.ts"
 import { isRecord, parsedOrText } from "../../schema/Json.ts"
 import { recipientFields, touchCapabilities } from "../../schema/History.ts"
+import { outcomeUnknown } from "../../schema/Doubt.ts"
 import type { Kind, Run } from "../../schema/segments/Docs.ts"
 import type { Gathered } from "../../schema/segments/Gathered.ts"
 import { elsewhere, named, postingOf, recipient } from "../../schema/segments/Segment.ts"
@@ -41,9 +42,10 @@ export const jsonColumns = (sql: SqlClient.SqlClient, length: "short" | "whole")
   r.capability, ${jsonText(sql, "input", length)} AS input, ${jsonText(sql, "result", length)} AS result,
   CASE WHEN r.capability IS NULL THEN r.plan::text END AS plan`
 
-/** What is read of `runs r`, and of `open_runs o` where a run may be under way. */
+/** A failed run whose outcome is unknown has a status of its own in the index. What is read of `runs r`, and of `open_runs o` where a run may be under way. */
 export const runTextColumns = (sql: SqlClient.SqlClient, status: "ended" | "any") => sql`
-  r.org_id, r.run_id, ${status === "ended" ? sql`r.status` : sql`coalesce(o.state, r.status) AS status`}, r.endpoint, r.provider,
+  r.org_id, r.run_id, CASE WHEN r.error_code = ${outcomeUnknown}::text THEN ${outcomeUnknown}::text
+    ELSE ${status === "ended" ? sql`r.status` : sql`coalesce(o.state, r.status)`} END AS status, r.endpoint, r.provider,
   coalesce(r.charged, 0) AS charged, r.created_at, ${jsonColumns(sql, "short")}`
 
 type Texts = Pick<RunText, "capability" | "input" | "result" | "plan">

@@ -1,6 +1,7 @@
 /**
  * What makes a run a lookup that can be read again, or a touch.
  */
+import { outcomeUnknown } from "../../schema/Doubt.ts"
 import type { Catalog } from "../Catalog.ts"
 import { touchCapabilities } from "../../schema/History.ts"
 import type { Class, Kind } from "../../schema/segments/Docs.ts"
@@ -31,6 +32,10 @@ export const isLookup = (
   status === "succeeded" &&
   charged > 0n &&
   (capability === null ? provider !== null && !providers.includes(provider) : !capabilities.includes(capability))
+
+/** It may have reached somebody, and nobody knows. */
+export const isUnknownTouch = ({ status, capability }: Kind): boolean =>
+  status === outcomeUnknown && capability !== null && touchCapabilities.includes(capability)
 
 export const isTouch = ({ status, capability }: Kind): boolean =>
   status === "succeeded" && capability !== null && touchCapabilities.includes(capability)

@@ -99,18 +99,14 @@ const unknown = Effect.gen(function* () {
       -- What the provider's own record names the call by, as far as it was told: the state of a job that was started.
       provider_state json,
       at timestamptz NOT NULL DEFAULT now(),
-      -- What somebody found out later. Money never moves by it.
+      -- What an operator found out later. Money never moves by it.
       finding text CHECK (finding IN ('delivered', 'not_delivered')),
-      found_by text CHECK (found_by IN ('operator', 'provider')),
       note text CHECK (length(note) BETWEEN 1 AND 500),
       found_at timestamptz,
-      -- When a worker asks the provider again, and how often it has; null when the provider can't be asked.
-      look_at timestamptz,
-      looks integer NOT NULL DEFAULT 0,
-      CONSTRAINT outcome_found CHECK ((finding IS NULL) = (found_at IS NULL) AND (finding IS NULL) = (found_by IS NULL))
+      CONSTRAINT outcome_found CHECK ((finding IS NULL) = (found_at IS NULL) AND (finding IS NULL) = (note IS NULL))
     )`
   yield* sql`CREATE INDEX unknown_outcomes_open ON unknown_outcomes (at DESC, run_id DESC) WHERE finding IS NULL`
-  yield* sql`CREATE INDEX unknown_outcomes_look ON unknown_outcomes (look_at) WHERE finding IS NULL AND look_at IS NOT NULL`
+  yield* sql`CREATE INDEX unknown_outcomes_org ON unknown_outcomes (org_id, at DESC)`
 })
 
 export const outcomes = Effect.gen(function* () {

@@ -31,7 +31,12 @@ const price = (value: unknown, ...path: ReadonlyArray<string>): string | null =>
 const named = (domain: string): string => encodeURIComponent(domain.toLowerCase())
 
 /** Keys travel in headers, so the body has nothing to say. */
-const checkCall = (domain: string): Call => ({ method: "POST", path: `/domain/checkDomain/${named(domain)}`, body: {} })
+const checkCall = (domain: string): Call => ({
+  method: "POST",
+  path: `/domain/checkDomain/${named(domain)}`,
+  body: {},
+  reads: true
+})
 
 const check = offer(domainCheck, {
   // $0.00025 × 1.2

@@ -1,0 +1,71 @@
+/**
+ * Runs that cost the platform more than they charged, for the operator. Written by the wallet's turn (TurnRecords.ts).
+ */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+
+export interface LossRow {
+  readonly run_id: string
+  readonly org_id: string
+  readonly capability: string | null
+  readonly endpoint: string | null
+  readonly provider: string | null
+  readonly reason: string
+  readonly measured: boolean | null
+  readonly charge: bigint
+  readonly cost: bigint
+  readonly loss: bigint
+  readonly at: Date
+}
+
+export interface LossTotal {
+  readonly provider: string | null
+  readonly reason: string
+  readonly runs: bigint
+  readonly loss: bigint
+}
+
+export interface LossFilter {
+  readonly org_id: string | null
+  readonly since: Date | null
+}
+
+export class Losses extends Context.Service<
+  Losses,
+  {
+    /** Newest first. */
+    readonly list: (filter: LossFilter, limit: number) => Effect.Effect<ReadonlyArray<LossRow>>
+    /** By provider and reason, over all that the filter lets through, the largest first. */
+    readonly totals: (filter: LossFilter) => Effect.Effect<ReadonlyArray<LossTotal>>
+    /** The same over everything, from sums that are kept: cheap however many there are. */
+    readonly sums: Effect.Effect<ReadonlyArray<LossTotal>>
+  }
+>()("rungate/layers/Losses") {
+  static readonly layer = Layer.effect(
+    Losses,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const chosen = ({ org_id, since }: LossFilter) =>
+        sql.and([
+          ...(org_id === null ? [] : [sql`l.org_id = ${org_id}`]),
+          ...(since === null ? [] : [sql`l.at >= ${since}`]),
+          sql`true`
+        ])
+      const list = (filter: LossFilter, limit: number) => sql<LossRow>`
+        SELECT l.run_id, l.org_id, r.capability, r.endpoint, l.provider, l.reason, l.measured, l.charge, l.cost, l.loss, l.at
+        FROM losses l LEFT JOIN runs r ON r.org_id = l.org_id AND r.run_id = l.run_id
+        WHERE ${chosen(filter)} ORDER BY l.at DESC, l.run_id DESC LIMIT ${limit}`
+      const totals = (filter: LossFilter) => sql<LossTotal>`
+        SELECT l.provider, l.reason, count(*) AS runs, sum(l.loss)::bigint AS loss FROM losses l
+        WHERE ${chosen(filter)} GROUP BY 1, 2 ORDER BY loss DESC, 1, 2`
+      const sums = sql<LossTotal>`
+        SELECT nullif(provider, '') AS provider, reason, sum(runs)::bigint AS runs, sum(loss)::bigint AS loss FROM loss_sums
+        GROUP BY 1, 2 ORDER BY 1, 2`
+      return Losses.of({
+        list: (filter, limit) => Effect.orDie(list(filter, limit)),
+        totals: (filter) => Effect.orDie(totals(filter)),
+        sums: Effect.orDie(sums)
+      })
+    })
+  )
+}
