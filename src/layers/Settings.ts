@@ -47,6 +47,10 @@ export interface SettingsShape {
   readonly rateLimit: number
   /** Runs executed at once by one worker process. */
   readonly concurrency: number
+  /** Of these, runs of one organization. */
+  readonly orgConcurrency: number
+  /** Runs of one organization that have not ended, beyond which a new one is refused. */
+  readonly orgQueue: number
   /** Seconds after which a worker that stopped renewing its lease counts as dead. */
   readonly leaseSeconds: number
   /** Seconds that a stopping process gives its running provider calls. */
@@ -194,6 +198,7 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
     const read = reader(environment)
     const port = read.int("PORT", 8787, 0, 65535)
     const mode = read.oneOf("RUNGATE_MODE", "sandbox", ["sandbox", "production"])
+    const concurrency = read.int("RUNGATE_CONCURRENCY", 500, 1, 100_000)
     const settings: SettingsShape = {
       port,
       host: read.text("HOST") ?? "127.0.0.1",
@@ -203,7 +208,9 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
       redisUrl: secret(read.url("REDIS_URL", ["redis", "rediss"])),
       dataDir: read.text("RUNGATE_DATA_DIR") ?? ".rungate",
       rateLimit: read.int("RUNGATE_RATE_LIMIT", 50, 0, 1_000_000),
-      concurrency: read.int("RUNGATE_CONCURRENCY", 500, 1, 100_000),
+      concurrency,
+      orgConcurrency: read.int("RUNGATE_ORG_CONCURRENCY", Math.max(1, Math.floor(concurrency / 4)), 1, 100_000),
+      orgQueue: read.int("RUNGATE_ORG_QUEUE", 1_000, 1, 1_000_000),
       leaseSeconds: read.int("RUNGATE_LEASE_SECONDS", 15, 1, 3600),
       drainSeconds: read.int("RUNGATE_DRAIN_SECONDS", 20, 0, 600),
       healthSeconds: read.int("RUNGATE_HEALTH_SECONDS", 5, 0, 3600),
