@@ -164,6 +164,7 @@ export const startApp = async (options: Options = {}): Promise<App> => {
   const backend = beside?.backend ?? options.backend ?? "postgres"
   const databaseUrl = beside?.databaseUrl ?? (await preparedDatabase())
   const redisUrl = beside?.settings["REDIS_URL"] ?? (backend === "redis" ? freshRedis() : "")
+  const concurrency = options.settings?.["RUNGATE_CONCURRENCY"]
   const settings = {
     PORT: "0",
     DATABASE_URL: databaseUrl,
@@ -174,6 +175,8 @@ export const startApp = async (options: Options = {}): Promise<App> => {
     RUNGATE_DATABASE_CHECKS: "warn", // the tests' server runs with fsync=off, also for production
     RUNGATE_METRICS_TOKEN: metricsToken,
     RUNGATE_HEALTH_SECONDS: "0", // what one test measured must not route another one's runs
+    // Most tests have one organization: it may use all slots of a test that says how many there are.
+    ...(concurrency === undefined ? {} : { RUNGATE_ORG_CONCURRENCY: concurrency }),
     ...options.settings
   }
   const logs: Array<string> = []

@@ -65,6 +65,7 @@ export type Refused = ProblemOf<
   | "provider_not_available"
   | "idempotency_key_reused"
   | "unauthorized"
+  | "rate_limited"
 >
 
 export const isFinalRow = (run: RunRow): boolean => isRunStatus(run.status) && isFinal(run.status)
@@ -302,6 +303,14 @@ export class Admission extends Context.Service<
         if (admitted._tag === "Admitted") {
           if (end !== undefined) return { run: rowOf(run, admitted.created_at, end), replayed: false }
           return yield* Effect.flatMap(store.find(request.org_id, run.run_id), (row) => found(row, false))
+        }
+        if (admitted._tag === "Full") {
+          return yield* Effect.fail(
+            problem(
+              "rate_limited",
+              `This organization has ${admitted.most} open runs, as many as it may have at once. Wait until some have ended, or ask the operator to raise RUNGATE_ORG_QUEUE.`
+            )
+          )
         }
         if (admitted._tag === "Revoked") {
           return yield* Effect.fail(problem("unauthorized", "This API key has been revoked; create a new one."))

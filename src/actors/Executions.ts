@@ -1,25 +1,44 @@
 /**
- * The runs that this process executes: how many it has room for, their fibers, and the worker id their leases belong to.
+ * The runs that this process executes: their slots, their fibers, and the worker id that their leases belong to.
  *
- * Room is taken before a lease is written and given back when the fiber ends, so a process never leases more than it runs.
+ * A slot is taken before a lease is written and given back when the fiber ends, so a process never leases more than it executes,
+ * and never more of one organization or provider than its share.
  */
 import { Context, Effect, FiberMap, Layer } from "effect"
 import { newId } from "../layers/Ids.ts"
 import { Leases } from "../layers/Leases.ts"
+import { callsAtOnce } from "../layers/Outgoing.ts"
 import { Settings } from "../layers/Settings.ts"
+import { type Claimant, type Slot, Slots } from "../schema/Slots.ts"
 
 export class Executions extends Context.Service<
   Executions,
   {
     readonly workerId: () => string
-    /** Takes room for one run; false when there is none, or the process is stopping. */
-    readonly tryTake: () => boolean
-    readonly giveBack: (count: number) => void
+    /**
+     * Takes a slot for a run that would start at once. False when there is none for it, when the process is stopping, or when
+     * older runs of the organization are queued: those come first.
+     */
+    readonly tryTake: (run_id: string, claimant: Claimant) => boolean
+    /** Gives back the slot of a run that does not start after all. */
+    readonly giveBack: (run_id: string) => void
+    /** Takes a slot for whichever queued run is claimed for it. */
+    readonly reserve: (claimant: Claimant) => Slot | null
+    readonly assign: (run_id: string, slot: Slot) => void
+    /** Gives back slots that were reserved and not used. */
+    readonly release: (slots: ReadonlyArray<Slot>) => void
     readonly room: () => number
     readonly running: () => ReadonlyArray<string>
-    /** Runs `work` in a fiber of its own; its room is given back when it ends. */
+    /** Runs `work` in a fiber of its own, in the slot that was taken for it. */
     readonly start: (run_id: string, work: Effect.Effect<void>) => Effect.Effect<void>
-    /** Called whenever room becomes free. */
+    /** The run is about to ask another provider. False when so many runs ask that one already that it should wait in the queue. */
+    readonly enter: (run_id: string, provider: string) => boolean
+    readonly beginJob: (run_id: string) => void
+    /** Notes which organizations have queued runs: all of them, or one more. */
+    readonly queued: (org_ids: ReadonlyArray<string>, which: "all" | "more") => void
+    /** Whether some organization may have queued runs. */
+    readonly mayWait: () => boolean
+    /** Called whenever a run has given its slot back. */
     readonly onRoom: (listener: () => void) => void
     /** Takes no more work and waits, within the drain time, for what runs; answers how many were left. */
     readonly drain: Effect.Effect<number>
@@ -30,22 +49,40 @@ export class Executions extends Context.Service<
   static readonly layer = Layer.effect(
     Executions,
     Effect.gen(function* () {
-      const { concurrency, leaseSeconds, drainSeconds } = yield* Settings
+      const { concurrency, orgConcurrency, leaseSeconds, drainSeconds, mode } = yield* Settings
       const leases = yield* Leases
       const fibers = yield* FiberMap.make<string, void, never>()
+      const slots = new Slots({
+        slots: concurrency,
+        perOrganization: orgConcurrency,
+        // Simulated providers have no throttle.
+        callsOf: mode === "sandbox" ? () => Number.POSITIVE_INFINITY : callsAtOnce
+      })
+      /** Slots of runs that have not started yet, and of those that have. */
+      const taken = new Map<string, Slot>()
+      const used = new Map<string, Slot>()
+      const waiting = new Set<string>()
       let workerId = newId("wrk")
-      let taken = 0
       let stopping = false
       let notify = () => {}
       yield* leases.register(workerId, leaseSeconds)
 
-      const giveBack = (count: number) => {
-        taken -= count
-        if (count > 0) notify()
+      const ended = (slot: Slot) => {
+        slots.release(slot)
+        notify()
       }
+      const reserve = (claimant: Claimant) => (stopping ? null : slots.take(claimant))
       const start = (run_id: string, work: Effect.Effect<void>) =>
-        FiberMap.run(fibers, run_id, work.pipe(Effect.ensuring(Effect.sync(() => giveBack(1)))), {
-          startImmediately: true
+        Effect.suspend(() => {
+          const slot = taken.get(run_id)
+          taken.delete(run_id)
+          if (slot !== undefined) used.set(run_id, slot)
+          const end = Effect.sync(() => {
+            if (slot === undefined) return
+            if (used.get(run_id) === slot) used.delete(run_id)
+            ended(slot)
+          })
+          return FiberMap.run(fibers, run_id, work.pipe(Effect.ensuring(end)), { startImmediately: true })
         }).pipe(Effect.asVoid)
       const drain = Effect.gen(function* () {
         stopping = true
@@ -63,15 +100,37 @@ export class Executions extends Context.Service<
 
       return Executions.of({
         workerId: () => workerId,
-        tryTake: () => {
-          if (stopping || taken >= concurrency) return false
-          taken += 1
-          return true
+        tryTake: (run_id, claimant) => {
+          const slot = waiting.has(claimant.org_id) ? null : reserve(claimant)
+          if (slot !== null) taken.set(run_id, slot)
+          return slot !== null
         },
-        giveBack,
-        room: () => (stopping ? 0 : concurrency - taken),
+        giveBack: (run_id) => {
+          const slot = taken.get(run_id)
+          taken.delete(run_id)
+          if (slot !== undefined) ended(slot)
+        },
+        reserve,
+        assign: (run_id, slot) => taken.set(run_id, slot),
+        release: (unused) => {
+          for (const slot of unused) slots.release(slot)
+        },
+        room: () => (stopping ? 0 : slots.room),
         running: () => Array.from(fibers, ([run_id]) => run_id),
         start,
+        enter: (run_id, provider) => {
+          const slot = used.get(run_id)
+          return slot === undefined || slots.enter(slot, provider)
+        },
+        beginJob: (run_id) => {
+          const slot = used.get(run_id)
+          if (slot !== undefined) slots.beginJob(slot)
+        },
+        queued: (org_ids, which) => {
+          if (which === "all") waiting.clear()
+          for (const org_id of org_ids) waiting.add(org_id)
+        },
+        mayWait: () => waiting.size > 0,
         onRoom: (listener) => {
           notify = listener
         },

@@ -12,6 +12,7 @@ import { lossOf } from "../schema/Loss.ts"
 import { MicroUsd } from "../schema/Money.ts"
 import { decodePlan } from "../schema/Plan.ts"
 import type { RunStatus } from "../schema/Run.ts"
+import type { Claimant } from "../schema/Slots.ts"
 import { decide, type Entry, type Verdict, type Wallet } from "../schema/Wallet.ts"
 import { decodeCommand, type SettleReport } from "./Commands.ts"
 import { foldPayments } from "./FoldPayments.ts"
@@ -23,8 +24,8 @@ export interface TurnAnswer {
   readonly more: boolean
   /** Runs leased to this process by the turn: it must start them. */
   readonly started: ReadonlyArray<LeasedRun>
-  /** Whether some runs were left in the queue for whoever has room. */
-  readonly queued: boolean
+  /** Organizations whose runs were left in the queue for whoever has a slot for them. */
+  readonly queued: ReadonlyArray<string>
   /** How runs ended. */
   readonly ended: ReadonlyArray<Ending>
   /** Runs among them that cost more than they charged. */
@@ -41,7 +42,8 @@ export interface TurnAnswer {
 
 export interface Room {
   readonly workerId: string
-  readonly tryTake: () => boolean
+  /** Takes a slot for a run; false when it has to wait in the queue. */
+  readonly tryTake: (run_id: string, claimant: Claimant) => boolean
 }
 
 const plain = {
@@ -86,27 +88,27 @@ export const fold = (view: TurnView, room: Room, names: Names) => {
   const losses: Array<RunLoss> = []
   const unknowns: Array<UnknownOutcome> = []
   const payments = foldPayments(view, names.payment_id)
-  let queued = false
+  const queued = new Set<string>()
 
   const open = (run: TurnRun) => {
     const plan = decodePlan(run.plan)
-    const mine = room.tryTake()
+    const provider = plan.providers[0] ?? ""
+    const mine = room.tryTake(run.run_id, { org_id: run.org_id, provider, free: run.hold === 0n })
     const lease_token = mine ? names.token() : null
-    const attempts = mine
-      ? [{ provider: plan.providers[0] ?? "", outcome: "started", duration_ms: 0, detail: null }]
-      : []
+    const attempts = mine ? [{ provider, outcome: "started", duration_ms: 0, detail: null }] : []
     openings.set(run.run_id, {
       run_id: run.run_id,
       org_id: run.org_id,
       hold: run.hold,
       state: mine ? "running" : "queued",
+      provider,
       side_effect: plan.side_effect,
       worker_id: mine ? room.workerId : null,
       lease_token,
       attempts: JSON.stringify(attempts)
     })
     runs.set(run.run_id, { ...run, status: mine ? "running" : "queued", lease_token })
-    if (lease_token === null) queued = true
+    if (lease_token === null) queued.add(run.org_id)
     else {
       const { org_id, run_id, capability, input } = run
       started.set(run_id, { org_id, run_id, capability, input, plan, lease_token, attempts, job: null })
@@ -119,7 +121,7 @@ export const fold = (view: TurnView, room: Room, names: Names) => {
     signals.push(run.run_id)
     // One that was opened in this very turn was never written; one that is still `created` has nothing to close.
     if (!openings.delete(run.run_id) && run.status !== "created")
-      closed.push({ run_id: run.run_id, lease_token: run.lease_token })
+      closed.push({ org_id: run.org_id, run_id: run.run_id, lease_token: run.lease_token })
     started.delete(run.run_id)
   }
 
@@ -237,7 +239,7 @@ export const fold = (view: TurnView, room: Room, names: Names) => {
   const told: Omit<TurnAnswer, "more" | "committed_at"> = {
     taken: view.mail.length,
     started: [...started.values()],
-    queued,
+    queued: [...queued],
     ended: effects.ended,
     losses,
     charges: effects.payments.charges.length > 0,

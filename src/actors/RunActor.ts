@@ -37,6 +37,7 @@ import {
   reportOf,
   type Reports
 } from "./Delivery.ts"
+import { Executions } from "./Executions.ts"
 import { explainFailure, hintsOf } from "./Explain.ts"
 import { Lanes } from "./Lanes.ts"
 import { Waiters } from "./Waiters.ts"
@@ -76,6 +77,7 @@ export class RunActor extends Context.Service<
       const ownership = yield* Ownership
       const mail = yield* MailStore
       const lanes = yield* Lanes
+      const executions = yield* Executions
 
       /** What an execution knows is worth waiting for a database that restarts. Only for writes that may be done twice. */
       const patiently = <A>(write: Effect.Effect<A>): Effect.Effect<A> =>
@@ -211,6 +213,7 @@ export class RunActor extends Context.Service<
           const keep = (state: Schema.Json) =>
             Effect.tap(patiently(leases.keepJob(run_id, run.lease_token, { state, resumed })), () => {
               started_job.state = state
+              executions.beginJob(run_id)
               return crashPoint("job.after")
             })
           if (plan.raw !== undefined) {
@@ -265,6 +268,12 @@ export class RunActor extends Context.Service<
           const provider = plan.providers[next]
           if (provider === undefined) break
           next += 1
+          // As many runs as the provider takes at once ask it already: this one waits in the queue, where it holds no slot.
+          if (!executions.enter(run.run_id, provider) && reports.size === 0 && reserve === null) {
+            const requeued = { run_id: run.run_id, lease_token: run.lease_token, asks: provider }
+            yield* patiently(leases.requeue(requeued, JSON.stringify(made), null))
+            return executions.queued([run.org_id], "more")
+          }
           if (!recorded) {
             yield* crashPoint("attempt.before")
             const attempts = JSON.stringify([...made, started(provider)])

@@ -11,13 +11,13 @@ import { newId } from "../layers/Ids.ts"
 import { sqlStateOf } from "../layers/SqlState.ts"
 import { TurnStore } from "../layers/TurnStore.ts"
 import { Executions } from "./Executions.ts"
-import { fold, type Names, type TurnAnswer } from "./Fold.ts"
+import { fold, type Names, type Room, type TurnAnswer } from "./Fold.ts"
 
 const nothing: TurnAnswer = {
   taken: 0,
   more: false,
   started: [],
-  queued: false,
+  queued: [],
   ended: [],
   losses: [],
   charges: false,
@@ -61,23 +61,24 @@ export class WalletActor extends Context.Service<
 
       const attempt = (lane: number, max: number) =>
         Effect.suspend(() => {
-          let taken = 0
-          const room = {
+          const taken = new Set<string>()
+          const room: Room = {
             workerId: executions.workerId(),
-            tryTake: () => {
-              if (!executions.tryTake()) return false
-              taken += 1
+            tryTake: (run_id, claimant) => {
+              if (!executions.tryTake(run_id, claimant)) return false
+              taken.add(run_id)
               return true
             }
           }
           return store
             .turn(lane, max, (view) => fold(view, room, names))
             .pipe(
-              // Room taken for runs whose turn was rolled back.
+              // Slots taken for runs whose turn was undone, or that ended in the turn that opened them.
               Effect.onExit((exit) =>
-                Effect.sync(() =>
-                  executions.giveBack(Exit.isSuccess(exit) ? taken - (exit.value?.started.length ?? 0) : taken)
-                )
+                Effect.sync(() => {
+                  if (Exit.isSuccess(exit)) for (const { run_id } of exit.value?.started ?? []) taken.delete(run_id)
+                  for (const run_id of taken) executions.giveBack(run_id)
+                })
               ),
               Effect.map(
                 (answer): TurnAnswer => (answer === null ? nothing : { ...answer, more: answer.taken >= max })

@@ -17,6 +17,7 @@ import { usd } from "../schema/Money.ts"
 import { Cashier } from "./Cashier.ts"
 import { closeLost, notRecorded } from "./Delivery.ts"
 import { Executions } from "./Executions.ts"
+import { fairClaims } from "./FairClaim.ts"
 import { Historian } from "./Historian.ts"
 import { Lanes } from "./Lanes.ts"
 import { ReferralActor } from "./ReferralActor.ts"
@@ -88,7 +89,10 @@ export const Workers = Layer.effectDiscard(
             state.dirty = false
             const answer = yield* wallet.turn(lane)
             yield* Effect.forEach(answer.started, start, { discard: true })
-            if (answer.queued) yield* claimSoon
+            if (answer.queued.length > 0) {
+              executions.queued(answer.queued, "more")
+              yield* claimSoon
+            }
             if (answer.charges) fork(tendPayments)
             for (const loss of answer.losses) yield* warned(loss)
             for (const mismatch of answer.mismatches)
@@ -134,22 +138,24 @@ export const Workers = Layer.effectDiscard(
       )
     })
 
+    const claims = fairClaims(leases, executions)
     let claiming = false
     let maybeQueued = false
-    /** Fills this process's room with queued runs. One claim at a time: the second would ask for the same room. */
+    /** Something changed while a round was under way: a slot became free, or a run was queued. */
+    let changed = false
+    /** Fills this process's slots with queued runs. One claim at a time: the second would ask for the same slots. */
     const claim = Effect.gen(function* () {
+      changed = true
       if (claiming) return
       claiming = true
       yield* Effect.gen(function* () {
         while (maybeQueued && executions.room() > 0) {
-          let asked = 0
-          while (asked < claimMax && executions.tryTake()) asked += 1
-          const runs = yield* leases
-            .claim(executions.workerId(), asked)
-            .pipe(Effect.onError(() => Effect.sync(() => executions.giveBack(asked))))
-          maybeQueued = runs.length === asked
+          changed = false
+          const { runs, queued } = yield* claims.round(claimMax)
+          maybeQueued = queued || changed
           yield* Effect.forEach(runs, start, { discard: true })
-          executions.giveBack(asked - runs.length)
+          // What is left belongs to organizations and providers whose share is used up, or to another process.
+          if (runs.length === 0 && !changed) break
         }
       }).pipe(
         Effect.ensuring(
@@ -163,12 +169,13 @@ export const Workers = Layer.effectDiscard(
       maybeQueued = true
       return claim
     })
+    /** Has another process look too: its shares may have room. */
     const claimSoon = Effect.suspend(() => {
-      maybeQueued = true
+      fork(claimNow)
       return queues.wake(runsQueue)
     })
     executions.onRoom(() => {
-      if (maybeQueued && !claiming) fork(claim)
+      if (maybeQueued || executions.mayWait()) fork(claimNow)
     })
 
     /** A dead worker's run: what may be tried again goes back into the queue, the rest ends here. */
@@ -220,8 +227,8 @@ export const Workers = Layer.effectDiscard(
       yield* Effect.forEach(lost, (run) => apart(`recovery of ${run.run_id}`, recover(run)), { discard: true })
     })
     const claimQueued = Effect.gen(function* () {
-      const queuedFor = yield* leases.oldestQueuedSeconds
-      if (queuedFor !== null && queuedFor > 1) yield* claimNow
+      if (yield* leases.anyQueued) yield* claimNow
+      else executions.queued([], "all")
     })
 
     let sweeps = 0

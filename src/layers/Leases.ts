@@ -8,7 +8,7 @@
 import { Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { oneLine } from "./Batch.ts"
-import { texts } from "./Columns.ts"
+import { bigints, booleans, texts } from "./Columns.ts"
 import { decodePlan, type Plan } from "../schema/Plan.ts"
 import { Attempt } from "../schema/Run.ts"
 import { storableJson } from "../schema/StorableText.ts"
@@ -64,6 +64,29 @@ export interface LostRun extends LeasedRun {
   readonly dead_letters: number
 }
 
+/** Queued runs of one organization that ask the same provider first. */
+export interface Waiting {
+  readonly org_id: string
+  readonly provider: string
+  /** They hold no money. */
+  readonly free: boolean
+  /** When the oldest was queued, in milliseconds since 1970. */
+  readonly since: number
+}
+
+export interface ClaimedRun extends LeasedRun {
+  /** Whom it was queued for. */
+  readonly asks: string
+  readonly free: boolean
+}
+
+export interface Requeued {
+  readonly run_id: string
+  readonly lease_token: string
+  /** The provider that it asks next; the one it asked last when left out. */
+  readonly asks?: string
+}
+
 export class Leases extends Context.Service<
   Leases,
   {
@@ -72,8 +95,16 @@ export class Leases extends Context.Service<
     readonly renew: (worker_id: string, leaseSeconds: number) => Effect.Effect<boolean>
     /** Ends a worker's lease at once, so that others take over what it still holds. */
     readonly retire: (worker_id: string) => Effect.Effect<void>
-    /** Moves up to `limit` queued runs to `running`, oldest first. `token` makes the lease token of a run. */
-    readonly claim: (worker_id: string, limit: number) => Effect.Effect<ReadonlyArray<LeasedRun>>
+    /**
+     * Which organizations have queued runs, and whom these ask: groups of the organizations after one, in their order, at most
+     * `limit`.
+     */
+    readonly waiting: (after: string, limit: number) => Effect.Effect<ReadonlyArray<Waiting>>
+    /** Moves so many queued runs of each group to `running`, oldest first, as far as no other process claims them. */
+    readonly claim: (
+      worker_id: string,
+      groups: ReadonlyArray<Omit<Waiting, "since"> & { readonly runs: number }>
+    ) => Effect.Effect<ReadonlyArray<ClaimedRun>>
     /** Records the attempts, the last of which is about to be made. False when the lease is lost. */
     readonly attempt: (run_id: string, lease_token: string, attempts: string) => Effect.Effect<boolean>
     /**
@@ -88,12 +119,8 @@ export class Leases extends Context.Service<
     /** Stores what the last attempt started at the provider. False when the lease is lost. */
     readonly keepJob: (run_id: string, lease_token: string, job: Job) => Effect.Effect<boolean>
     /** Puts a run that may be tried again back into the queue. */
-    readonly requeue: (
-      run: { run_id: string; lease_token: string },
-      attempts: string,
-      job: Job | null
-    ) => Effect.Effect<void>
-    readonly oldestQueuedSeconds: Effect.Effect<number | null>
+    readonly requeue: (run: Requeued, attempts: string, job: Job | null) => Effect.Effect<void>
+    readonly anyQueued: Effect.Effect<boolean>
   }
 >()("rungate/layers/Leases") {
   static readonly layer = Layer.effect(
@@ -113,14 +140,36 @@ export class Leases extends Context.Service<
 
       const retire = (worker_id: string) => sql`UPDATE workers SET expires_at = now() WHERE worker_id = ${worker_id}`
 
-      const claim = (worker_id: string, limit: number) => sql<StoredRun>`
+      // One look into the index for each group, however many runs are queued.
+      const waiting = (after: string, limit: number) => sql<Waiting>`
+        WITH RECURSIVE groups AS (
+          (SELECT org_id, provider, free, since FROM open_runs WHERE state = 'queued' AND org_id > ${after}
+           ORDER BY org_id, provider, free, since LIMIT 1)
+          UNION ALL
+          SELECT n.* FROM groups g CROSS JOIN LATERAL (
+            SELECT org_id, provider, free, since FROM open_runs
+            WHERE state = 'queued' AND (org_id, provider, free) > (g.org_id, g.provider, g.free)
+            ORDER BY org_id, provider, free, since LIMIT 1) n
+        )
+        SELECT org_id, provider, free, extract(epoch FROM since)::float8 * 1000 AS since FROM groups LIMIT ${limit}`
+
+      const claim = (worker_id: string, groups: Parameters<Leases["Service"]["claim"]>[1]) => sql<
+        StoredRun & Pick<ClaimedRun, "asks" | "free">
+      >`
         WITH mine AS (
-          SELECT run_id FROM open_runs WHERE state = 'queued' ORDER BY since LIMIT ${limit} FOR UPDATE SKIP LOCKED
+          SELECT q.run_id
+          FROM unnest(${texts(groups.map((g) => g.org_id))}, ${texts(groups.map((g) => g.provider))},
+                      ${booleans(groups.map((g) => g.free))}, ${bigints(groups.map((g) => BigInt(g.runs)))})
+               AS g(org_id, provider, free, runs)
+          CROSS JOIN LATERAL (
+            SELECT o.run_id FROM open_runs o
+            WHERE o.state = 'queued' AND o.org_id = g.org_id AND o.provider = g.provider AND o.free = g.free
+            ORDER BY o.since LIMIT g.runs FOR UPDATE SKIP LOCKED) q
         ), leased AS (
           UPDATE open_runs o SET state = 'running', worker_id = ${worker_id}, lease_token = gen_random_uuid()::text, since = now()
-          FROM mine WHERE o.run_id = mine.run_id RETURNING o.run_id, o.org_id, o.lease_token, o.attempts, o.job
+          FROM mine WHERE o.run_id = mine.run_id RETURNING o.run_id, o.org_id, o.provider, o.free, o.lease_token, o.attempts, o.job
         )
-        SELECT r.org_id, r.run_id, l.lease_token, r.capability, r.plan, r.input::text AS input, l.attempts, l.job
+        SELECT r.org_id, r.run_id, l.provider AS asks, l.free, l.lease_token, r.capability, r.plan, r.input::text AS input, l.attempts, l.job
         FROM leased l JOIN runs r ON r.org_id = l.org_id AND r.run_id = l.run_id`
 
       const attempt = Effect.fnUntraced(function* (run_id: string, lease_token: string, attempts: string) {
@@ -156,29 +205,26 @@ export class Leases extends Context.Service<
           (SELECT count(*)::int FROM mailbox m WHERE m.run_id = t.run_id AND m.tag = 'Settle' AND m.parked IS NOT NULL) AS dead_letters
         FROM taken t JOIN runs r ON r.org_id = t.org_id AND r.run_id = t.run_id`
 
-      const requeue = (run: { run_id: string; lease_token: string }, attempts: string, job: string | null) => sql`
+      const requeue = (run: Requeued, attempts: string, job: string | null) => sql`
         UPDATE open_runs SET state = 'queued', worker_id = NULL, lease_token = NULL, attempts = ${attempts}::text::json,
-          job = ${job}::text::json, since = now()
+          job = ${job}::text::json, since = now(), provider = coalesce(${run.asks ?? null}::text, provider)
         WHERE run_id = ${run.run_id} AND lease_token = ${run.lease_token}`
 
-      const oldest = sql<{ age: number | null }>`
-        SELECT extract(epoch FROM now() - min(since))::float8 AS age FROM open_runs WHERE state = 'queued'`
+      const anyQueued = sql`SELECT 1 AS queued FROM open_runs WHERE state = 'queued' LIMIT 1`
 
       return Leases.of({
         register: (worker_id, seconds) => Effect.asVoid(Effect.orDie(register(worker_id, seconds))),
         renew: (worker_id, seconds) => Effect.orDie(renew(worker_id, seconds)),
         retire: (worker_id) => Effect.asVoid(Effect.orDie(retire(worker_id))),
-        claim: (worker_id, limit) => Effect.orDie(Effect.flatMap(claim(worker_id, limit), readable)),
+        waiting: (after, limit) => Effect.orDie(waiting(after, limit)),
+        claim: (worker_id, groups) => Effect.orDie(Effect.flatMap(claim(worker_id, groups), readable)),
         attempt: (run_id, token, attempts) => Effect.orDie(attempt(run_id, token, storableJson(attempts))),
         takeOver: (worker_id, executing, limit) =>
           Effect.orDie(Effect.flatMap(takeOver(worker_id, executing, limit), readable)),
         keepJob: (run_id, token, job) => Effect.orDie(keepJob(run_id, token, JSON.stringify(job))),
         requeue: (run, attempts, job) =>
           Effect.asVoid(Effect.orDie(requeue(run, storableJson(attempts), job === null ? null : JSON.stringify(job)))),
-        oldestQueuedSeconds: oldest.pipe(
-          Effect.map((rows) => rows[0]?.age ?? null),
-          Effect.orDie
-        )
+        anyQueued: Effect.orDie(Effect.map(anyQueued, (rows) => rows.length > 0))
       })
     })
   )

@@ -8,6 +8,7 @@ import { Redacted } from "effect"
 import { type Auth, type Call, type Failure, failure, type Provider } from "../schema/Provider.ts"
 import type { RawProvider } from "./Endpoints.ts"
 import type { RawCall } from "./Providers.ts"
+import { providers } from "./providers/index.ts"
 import type { Account } from "./Settings.ts"
 
 /** What the executor must know of a provider, with or without an adapter file. */
@@ -16,12 +17,19 @@ export type Target = Pick<
   "slug" | "base_url" | "auth" | "headers" | "concurrency" | "spacingMillis" | "timeoutMillis"
 >
 
+/** Calls at once to a provider that only an import knows. */
+const importedConcurrency = 5
+
+/** Calls at once from one process: as many runs may ask the provider at the same time. */
+export const callsAtOnce = (slug: string): number =>
+  providers.find((one) => one.slug === slug)?.concurrency ?? importedConcurrency
+
 /** A provider that only an import knows gets the bounds of an ordinary one. */
 export const targetOf = ({ slug, provider, document }: RawProvider): Target | null => {
   const base_url = document?.base_url ?? provider?.base_url ?? null
   if (base_url === null) return null
   const auth = provider?.auth ?? document?.auth ?? { kind: "none" }
-  const { headers = {}, concurrency = 5, spacingMillis = 0, timeoutMillis = 60_000 } = provider ?? {}
+  const { headers = {}, concurrency = importedConcurrency, spacingMillis = 0, timeoutMillis = 60_000 } = provider ?? {}
   return { slug, base_url: provider?.base_url ?? base_url, auth, headers, concurrency, spacingMillis, timeoutMillis }
 }
 

@@ -8,6 +8,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { bigints, texts } from "./Columns.ts"
 import { batch } from "./Batch.ts"
+import { Settings } from "./Settings.ts"
 
 export interface NewRun {
   readonly run_id: string
@@ -34,6 +35,8 @@ export type Admission =
   | { readonly _tag: "Admitted"; readonly lane: number; readonly created_at: Date }
   | { readonly _tag: "Existing"; readonly run_id: string; readonly fingerprint: string; readonly lane: number }
   | { readonly _tag: "Revoked" }
+  /** The organization has as many open runs as it may have. Nothing was stored, the idempotency key included. */
+  | { readonly _tag: "Full"; readonly most: number }
 
 export interface RunRow {
   readonly org_id: string
@@ -73,6 +76,8 @@ export interface ListFilter {
 interface AdmitRow {
   readonly run_id: string
   readonly inserted: boolean
+  /** Whether it was left out because too many of the organization's runs are open. */
+  readonly excess: boolean
   readonly lane: number
   readonly existing_run_id: string | null
   readonly existing_fingerprint: string | null
@@ -96,8 +101,11 @@ export class RunStore extends Context.Service<
     RunStore,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const { orgQueue } = yield* Settings
 
       const admitAll = Effect.fnUntraced(function* (runs: ReadonlyArray<NewRun>) {
+        const asked = new Map<string, bigint>()
+        for (const { org_id } of runs) asked.set(org_id, (asked.get(org_id) ?? 0n) + 1n)
         const rows = yield* sql<AdmitRow>`
           WITH asked AS (
             SELECT * FROM unnest(
@@ -115,15 +123,18 @@ export class RunStore extends Context.Service<
             WHERE k.key_id = ANY(${texts([...new Set(runs.flatMap((r) => (r.key_id === null ? [] : [r.key_id])))])})
               AND k.revoked_at IS NULL
             FOR SHARE
+          ), room AS MATERIALIZED (
+            SELECT * FROM room_for_runs(${texts([...asked.keys()])}, ${bigints([...asked.values()])}, ${BigInt(orgQueue)}::bigint)
           ), good AS (
-            SELECT a.*, w.lane FROM asked a JOIN wallets w USING (org_id)
+            SELECT a.*, w.lane, row_number() OVER (PARTITION BY a.org_id ORDER BY a.run_id) > m.room AS excess
+            FROM asked a JOIN wallets w USING (org_id) JOIN room m USING (org_id)
             WHERE a.key_id IS NULL OR (a.key_id, a.org_id) IN (SELECT key_id, org_id FROM usable)
           ), inserted AS (
             INSERT INTO runs (org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
                               hold, quoted, input, plan, routing_reason)
             SELECT org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
                    hold, quoted, input::json, plan::json, routing_reason
-            FROM good
+            FROM good WHERE NOT excess
             ON CONFLICT DO NOTHING
             RETURNING run_id, org_id
           ), mailed AS (
@@ -131,9 +142,9 @@ export class RunStore extends Context.Service<
             SELECT w.lane, i.org_id, i.run_id, 'Reserve' FROM inserted i JOIN wallets w USING (org_id)
             RETURNING run_id, lane
           )
-          SELECT run_id, true AS inserted, lane, NULL AS existing_run_id, NULL AS existing_fingerprint, now() AS created_at FROM mailed
+          SELECT run_id, true AS inserted, false AS excess, lane, NULL AS existing_run_id, NULL AS existing_fingerprint, now() AS created_at FROM mailed
           UNION ALL
-          SELECT g.run_id, false, g.lane, e.run_id, e.fingerprint, now()
+          SELECT g.run_id, false, g.excess, g.lane, e.run_id, e.fingerprint, now()
           FROM good g LEFT JOIN runs e ON e.org_id = g.org_id AND e.idempotency_key = g.idempotency_key
           WHERE g.run_id NOT IN (SELECT run_id FROM inserted)`
         const byId = new Map(rows.map((row) => [row.run_id, row]))
@@ -174,6 +185,7 @@ export class RunStore extends Context.Service<
           const { existing_run_id: run_id, existing_fingerprint: fingerprint, lane } = row
           return { _tag: "Existing", run_id, fingerprint, lane } satisfies Admission
         }
+        if (row.excess) return { _tag: "Full", most: orgQueue } satisfies Admission
         return yield* holder(run, row.lane)
       })
 

@@ -74,6 +74,10 @@ export interface SettingsShape {
   readonly metricsHost: string
   /** Runs executed at once by one worker process. */
   readonly concurrency: number
+  /** Of these, runs of one organization. */
+  readonly orgConcurrency: number
+  /** Runs of one organization that have not ended, beyond which a new one is refused. */
+  readonly orgQueue: number
   /** Seconds after which a worker that stopped renewing its lease counts as dead. */
   readonly leaseSeconds: number
   /** Seconds that a stopping process gives its running provider calls. */
@@ -317,6 +321,7 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
     const port = read.int("PORT", 8787, 0, 65535)
     const mode = read.oneOf("RUNGATE_MODE", "sandbox", ["sandbox", "production"])
     const publicUrl = read.url("RUNGATE_PUBLIC_URL", ["http", "https"])?.replace(/\/+$/, "") ?? null
+    const concurrency = read.int("RUNGATE_CONCURRENCY", 500, 1, 100_000)
     const settings: SettingsShape = {
       port,
       host: read.text("HOST") ?? "127.0.0.1",
@@ -337,7 +342,9 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
       metricsPort:
         read.text("RUNGATE_METRICS_PORT") === undefined ? null : read.int("RUNGATE_METRICS_PORT", 0, 0, 65535),
       metricsHost: read.text("RUNGATE_METRICS_HOST") ?? "127.0.0.1",
-      concurrency: read.int("RUNGATE_CONCURRENCY", 500, 1, 100_000),
+      concurrency,
+      orgConcurrency: read.int("RUNGATE_ORG_CONCURRENCY", Math.max(1, Math.floor(concurrency / 4)), 1, 100_000),
+      orgQueue: read.int("RUNGATE_ORG_QUEUE", 1_000, 1, 1_000_000),
       leaseSeconds: read.int("RUNGATE_LEASE_SECONDS", 15, 1, 3600),
       drainSeconds: read.int("RUNGATE_DRAIN_SECONDS", 20, 0, 600),
       healthSeconds: read.int("RUNGATE_HEALTH_SECONDS", 5, 0, 3600),

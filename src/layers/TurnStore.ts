@@ -46,6 +46,8 @@ export interface Opening {
   readonly org_id: string
   readonly hold: bigint
   readonly state: "queued" | "running"
+  /** Whom the run asks first. */
+  readonly provider: string
   readonly side_effect: boolean
   readonly worker_id: string | null
   readonly lease_token: string | null
@@ -58,7 +60,11 @@ export interface TurnEffects {
   readonly ended: ReadonlyArray<Ending>
   readonly opened: ReadonlyArray<Opening>
   /** Runs whose hold and lease end, with the lease they were seen under: one that changed hands meanwhile is not closed. */
-  readonly closed: ReadonlyArray<{ readonly run_id: string; readonly lease_token: string | null }>
+  readonly closed: ReadonlyArray<{
+    readonly org_id: string
+    readonly run_id: string
+    readonly lease_token: string | null
+  }>
   readonly replies: ReadonlyArray<{ readonly command_id: string; readonly reply: string }>
   readonly attempts: ReadonlyArray<AttemptCount>
   readonly records: TurnRecords
@@ -75,6 +81,14 @@ export interface AttemptCount {
 
 /** Another turn applied some of this mail first; the next one sees it fresh. */
 export class TurnsMet extends Schema.TaggedError<TurnsMet>()("TurnsMet", {}) {}
+
+/** How many more open runs each organization has after the turn. */
+const openedMore = ({ opened, closed }: TurnEffects): ReadonlyMap<string, bigint> => {
+  const more = new Map<string, bigint>()
+  for (const { org_id } of opened) more.set(org_id, (more.get(org_id) ?? 0n) + 1n)
+  for (const { org_id } of closed) more.set(org_id, (more.get(org_id) ?? 0n) - 1n)
+  return more
+}
 
 /** Raised by `rungate_turn_conflict()`, and by nothing else. */
 const turnConflict = "RG001"
@@ -143,18 +157,20 @@ export class TurnStore extends Context.Service<
         const { wallets, ended, opened, closed, replies, attempts, records } = effects
         const { entries, heads } = link(before, effects.entries, now_micros)
         const now = yield* Clock.currentTimeMillis
+        const grown = openedMore(effects)
         const [row] = yield* sql<{ committed_at: Date }>`
           WITH gone AS (
             DELETE FROM mailbox WHERE lane = ${lane} AND id = ANY(${bigints(mail.map((m) => m.id))}) RETURNING 1
           ), paid AS (
             UPDATE wallets w SET version = w.version + 1, balance = n.balance, reserved = n.reserved, entry_seq = n.entry_seq, head = n.head,
-                   per_run_limit = n.per_run_limit, daily_limit = n.daily_limit, spent_day = n.spent_day, spent = n.spent
+                   per_run_limit = n.per_run_limit, daily_limit = n.daily_limit, spent_day = n.spent_day, spent = n.spent,
+                   open_runs = greatest(0, w.open_runs + n.opened)
             FROM unnest(${texts(wallets.map((w) => w.org_id))}, ${bigints(wallets.map((w) => versions.get(w.org_id) ?? -1n))},
                         ${bigints(wallets.map((w) => w.balance))}, ${bigints(wallets.map((w) => w.reserved))},
                         ${bigints(wallets.map((w) => w.entry_seq))}, ${byteas(wallets.map((w) => heads.get(w.org_id) ?? null))},
                         ${bigints(wallets.map((w) => w.per_run_limit))}, ${bigints(wallets.map((w) => w.daily_limit))}, ${texts(wallets.map((w) => w.spent_day))}::date[],
-                        ${bigints(wallets.map((w) => w.spent))})
-                 AS n(org_id, version, balance, reserved, entry_seq, head, per_run_limit, daily_limit, spent_day, spent)
+                        ${bigints(wallets.map((w) => w.spent))}, ${bigints(wallets.map((w) => grown.get(w.org_id) ?? 0n))})
+                 AS n(org_id, version, balance, reserved, entry_seq, head, per_run_limit, daily_limit, spent_day, spent, opened)
             WHERE w.org_id = n.org_id AND w.version = n.version
             RETURNING 1
           ), written AS (
@@ -167,13 +183,13 @@ export class TurnStore extends Context.Service<
                         ${texts(entries.map((e) => e.reference))}, ${texts(entries.map((e) => e.note))},
                         ${byteas(entries.map((e) => e.hash))}) AS n
           ), opened AS (
-            INSERT INTO open_runs (run_id, org_id, hold, state, side_effect, worker_id, lease_token, attempts)
-            SELECT run_id, org_id, hold, state, side_effect, worker_id, lease_token, attempts::json
+            INSERT INTO open_runs (run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts)
+            SELECT run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts::json
             FROM unnest(${texts(opened.map((o) => o.run_id))}, ${texts(opened.map((o) => o.org_id))},
-                        ${bigints(opened.map((o) => o.hold))}, ${texts(opened.map((o) => o.state))},
+                        ${bigints(opened.map((o) => o.hold))}, ${texts(opened.map((o) => o.state))}, ${texts(opened.map((o) => o.provider))},
                         ${booleans(opened.map((o) => o.side_effect))}, ${texts(opened.map((o) => o.worker_id))},
                         ${texts(opened.map((o) => o.lease_token))}, ${jsons(opened.map((o) => o.attempts))})
-                 AS n(run_id, org_id, hold, state, side_effect, worker_id, lease_token, attempts)
+                 AS n(run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts)
           ), closed AS (
             DELETE FROM open_runs o
             USING unnest(${texts(closed.map((c) => c.run_id))}, ${texts(closed.map((c) => c.lease_token))}) AS n(run_id, lease_token)

@@ -211,7 +211,10 @@ describe("a turn", () => {
         // The late execution finds that its lease is gone before it calls anybody.
         expect(yield* leases.attempt(run_id, started[0]?.lease_token ?? "", "[]")).toBe(false)
         yield* leases.requeue({ run_id, lease_token: taken?.lease_token ?? "" }, "[]", null)
-        expect((yield* leases.claim(me, 10)).map((run) => run.run_id)).toEqual([run_id])
+        const [waiting] = yield* leases.waiting("", 10)
+        expect(waiting).toMatchObject({ org_id, provider: "hunter", free: false })
+        const claimed = yield* leases.claim(me, waiting === undefined ? [] : [{ ...waiting, runs: 10 }])
+        expect(claimed.map((run) => run.run_id)).toEqual([run_id])
         expect((yield* audited).violations).toEqual([])
       })
     ))

@@ -18,6 +18,8 @@ export const waiters = async (stage: Stage, count: number): Promise<WaitersResul
     PORT: "0",
     RUNGATE_RATE_LIMIT: "0",
     RUNGATE_CONCURRENCY: "5000",
+    RUNGATE_ORG_CONCURRENCY: "5000",
+    RUNGATE_ORG_QUEUE: "5000",
     ...(stage.redis === undefined ? {} : { REDIS_URL: stage.redis })
   })
   const [key = ""] = await fund(database, 1)

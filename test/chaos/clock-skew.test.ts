@@ -40,7 +40,7 @@ describe.skipIf(library === undefined)("T33 clock.skew", () => {
     stripe = await startStripe({ live: true })
     world = await World.open({ backend: "postgres", settings: { ...stripe.settings, RUNGATE_HEALTH_SECONDS: "0" } })
     // With little room of its own, so that the other process executes most runs.
-    right = await world.start("all", { RUNGATE_CONCURRENCY: "2" })
+    right = await world.start("all", { RUNGATE_CONCURRENCY: "2", RUNGATE_ORG_CONCURRENCY: "2" })
     await world.openAccounts()
   }, 60_000)
   afterEach(() => wrong?.kill())

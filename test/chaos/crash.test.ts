@@ -35,7 +35,7 @@ describe.each(backends)("T21 worker.kill9.everywhere on %s", (backend) => {
   beforeAll(async () => {
     world = await World.open({ backend })
     // With little room of its own, so that the other process executes most runs.
-    survivor = await world.start("all", { RUNGATE_CONCURRENCY: "2" })
+    survivor = await world.start("all", { RUNGATE_CONCURRENCY: "2", RUNGATE_ORG_CONCURRENCY: "2" })
     await world.openAccounts()
   }, 60_000)
   afterAll(() => world?.close())

@@ -88,7 +88,7 @@ describe.each(backends)("on %s", (backend) => {
   }, 90_000)
 
   test("E13 cancel.races.start: a run that was cancelled is never called, and one that was called is never cancelled", async () => {
-    world = await World.open({ backend, settings: { RUNGATE_CONCURRENCY: "3" } })
+    world = await World.open({ backend, settings: { RUNGATE_CONCURRENCY: "3", RUNGATE_ORG_CONCURRENCY: "3" } })
     const here = world
     const services = [await here.start("all"), await here.start("all")]
     await here.openAccounts()

@@ -59,7 +59,11 @@ const retryAll = async (world: World, service: Service, runs: ReadonlyArray<Aske
 describe.if(backends.includes("redis"))("Redis", () => {
   test("T24 redis.flushall: 500 queued and 20 active runs", async () => {
     const redis = await redisServer()
-    world = await World.open({ backend: "redis", redisUrl: redis.url, settings: { RUNGATE_CONCURRENCY: "10" } })
+    world = await World.open({
+      backend: "redis",
+      redisUrl: redis.url,
+      settings: { RUNGATE_CONCURRENCY: "10", RUNGATE_ORG_CONCURRENCY: "10" }
+    })
     const first = await world.start("all")
     await world.start("worker")
     await world.openAccounts()

@@ -14,6 +14,8 @@ import type { Offer, Outcome, Provider } from "../../src/schema/Provider.ts"
 export interface Played {
   readonly status: number
   readonly body: string
+  /** Sent in place of `body`: what is no text. */
+  readonly bytes?: Uint8Array<ArrayBuffer>
   readonly headers?: Readonly<Record<string, string>>
 }
 

@@ -85,7 +85,7 @@ export const standIn = (...others: ReadonlyArray<Party>) => {
       if (query !== null && one.secret !== query) strays.push(`${request.url}: its key is ${one.secret}`)
       const line = lines.get(slug)?.shift() ?? nobody
       const played = typeof line === "function" ? await line(one) : line
-      return new Response(played.body, { status: played.status, headers: { ...played.headers } })
+      return new Response(played.bytes ?? played.body, { status: played.status, headers: { ...played.headers } })
     }
   })
   const host = `127.0.0.1:${server.port}`

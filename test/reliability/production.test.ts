@@ -13,6 +13,7 @@ import { capabilities } from "../../src/schema/capabilities/index.ts"
 import { dollars, minus, plus, times, usd, zero } from "../../src/schema/Money.ts"
 import { charge, priceMax } from "../../src/schema/Pricing.ts"
 import { type App, figures, startApp, type Tenant } from "../app.ts"
+import { ownWhatScenesName } from "../providers/owned.ts"
 import { playedScenes } from "../providers/scenes.ts"
 import { broken, mistyped, odd } from "../providers/spoil.ts"
 import { type Asked, type Recorded, runId } from "../providers/stage.ts"
@@ -56,9 +57,6 @@ const expected = ({ offer, capability }: Pair, { input, output }: Recorded) => {
   return { delivered, hold, charged, entries }
 }
 
-const offerOf = (provider: string, capability: string) =>
-  providers.find((one) => one.slug === provider)?.offers.find((one) => one.capability === capability)
-
 let app: App
 let org: Tenant
 let scenes: ReadonlyArray<Recorded>
@@ -70,19 +68,7 @@ beforeAll(async () => {
   scenes = played
   org = await app.tenant("9000.00")
   await org.post("/v1/spend-guard", { daily_limit: "9000.00" })
-  // The inboxes, senders, accounts and conversations of the adapters' tests are this organization's.
-  for (const { capability, provider, input } of scenes) {
-    const named = capabilities.find((one) => one.slug === capability)?.uses(input) ?? []
-    for (const { kinds, id } of named) {
-      const through = offerOf(provider, capability)?.through ?? null
-      const kind = kinds.find((one) => through === null || one === through) ?? "job"
-      const of = kind === "account" || kind === "job" ? provider : ""
-      await app.sql(
-        "INSERT INTO owned_resources (kind, resource_id, provider, org_id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-        [kind, of === "" ? id.toLowerCase() : id, of, org.org_id]
-      )
-    }
-  }
+  await ownWhatScenesName(app, org.org_id, scenes)
 }, 60_000)
 afterAll(async () => {
   await app.stop()

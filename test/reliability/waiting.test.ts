@@ -140,7 +140,7 @@ describe.each(backends)("long polls, queues on %s", (backend) => {
 describe.each(backends)("waiting, queues on %s", (backend) => {
   let app: App
   beforeAll(async () => {
-    app = await startApp({ backend, settings: { RUNGATE_DATABASE_CONNECTIONS: "3" } })
+    app = await startApp({ backend, settings: { RUNGATE_DATABASE_CONNECTIONS: "3", RUNGATE_ORG_CONCURRENCY: "500" } })
   })
   afterAll(() => app.stop())
   afterEach(async () => {

@@ -1,6 +1,6 @@
 /** Runs: a handler decodes, tells an actor, and shows the run. It never holds, pays or settles. */
 import { Clock, Effect } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Admission, isFinalRow } from "../../actors/Admission.ts"
 import { Asking } from "../../actors/Asking.ts"
@@ -82,6 +82,12 @@ const show = (run: RunRow, now: number, status: number, headers: Record<string, 
     }
   })
 
+/** Open runs end one after the other: some have ended by then. */
+const retryAfterSeconds = "2"
+const retryAfter = HttpEffect.appendPreResponseHandler((_request, response) =>
+  Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", retryAfterSeconds))
+)
+
 export const RunsHandlers = HttpApiBuilder.group(
   Api,
   "runs",
@@ -114,28 +120,32 @@ export const RunsHandlers = HttpApiBuilder.group(
           wait_millis: Math.max(0, seconds * 1000 - elapsed)
         }
         const max_cost = payload.routing?.max_cost ?? null
-        const { run, replayed } = yield* target._tag === "Endpoint"
-          ? admission.submitRaw({
-              ...asked,
-              input_text: yield* writtenInput(request, payload.input),
-              provider: target.provider,
-              endpoint: target.endpoint,
-              method: payload.method ?? null,
-              path: payload.path ?? {},
-              query: payload.query ?? {},
-              max_cost
-            })
-          : admission.submit({
-              ...asked,
-              capability: target.capability,
-              routing: {
-                provider: payload.routing?.provider ?? "auto",
-                strategy: payload.routing?.strategy ?? "best_value",
-                max_cost,
-                allow_fallback: payload.routing?.allow_fallback ?? true
-              },
-              include_raw: payload.response?.include_raw ?? false
-            })
+        const submitted =
+          target._tag === "Endpoint"
+            ? admission.submitRaw({
+                ...asked,
+                input_text: yield* writtenInput(request, payload.input),
+                provider: target.provider,
+                endpoint: target.endpoint,
+                method: payload.method ?? null,
+                path: payload.path ?? {},
+                query: payload.query ?? {},
+                max_cost
+              })
+            : admission.submit({
+                ...asked,
+                capability: target.capability,
+                routing: {
+                  provider: payload.routing?.provider ?? "auto",
+                  strategy: payload.routing?.strategy ?? "best_value",
+                  max_cost,
+                  allow_fallback: payload.routing?.allow_fallback ?? true
+                },
+                include_raw: payload.response?.include_raw ?? false
+              })
+        const { run, replayed } = yield* Effect.tapError(submitted, (refused) =>
+          refused.error.code === "rate_limited" ? retryAfter : Effect.void
+        )
         const now = yield* Clock.currentTimeMillis
         return show(run, now, httpStatusOf(run), replayed ? { "idempotent-replay": "true" } : {})
       }),

@@ -1,0 +1,119 @@
+/** Slots of a worker: what an organization, a provider and free runs may use, whatever happens in which order. */
+import { describe, expect, test } from "bun:test"
+import { allot } from "../../src/actors/FairClaim.ts"
+import { freePerOrganizationMax, type Slot, Slots } from "../../src/schema/Slots.ts"
+
+const bounds = { slots: 100, perOrganization: 25, callsOf: (provider: string) => (provider === "narrow" ? 3 : 1_000) }
+const paid = (org_id: string, provider = "wide") => ({ org_id, provider, free: false })
+const free = (org_id: string, provider = "wide") => ({ org_id, provider, free: true })
+const fill = (slots: Slots, claimant: ReturnType<typeof paid>) => {
+  const taken: Array<Slot> = []
+  for (let slot = slots.take(claimant); slot !== null; slot = slots.take(claimant)) taken.push(slot)
+  return taken
+}
+
+describe("slots", () => {
+  test("one organization gets its share, and what it gives back others and it can take again", () => {
+    const slots = new Slots(bounds)
+    const mine = fill(slots, paid("a"))
+    expect([mine.length, slots.room]).toEqual([25, 75])
+    expect(["b", "c", "d", "e"].map((org) => fill(slots, paid(org)).length)).toEqual([25, 25, 25, 0])
+    for (const slot of mine.splice(0, 5)) slots.release(slot)
+    expect(fill(slots, paid("e")).length).toBe(5)
+    expect(slots.take(paid("a"))).toBeNull()
+  })
+
+  test("free runs: twenty of one organization, and half of all slots together", () => {
+    const slots = new Slots(bounds)
+    expect(fill(slots, free("a")).length).toBe(freePerOrganizationMax)
+    expect(fill(slots, paid("a")).length).toBe(5)
+    expect(["b", "c", "d"].map((org) => fill(slots, free(org)).length)).toEqual([20, 10, 0])
+    expect(fill(slots, paid("d")).length).toBe(25)
+  })
+
+  test("a provider gets as many calls as it takes at once; its jobs use no call, and a quarter of the slots", () => {
+    const slots = new Slots(bounds)
+    const jobs: Array<Slot> = []
+    for (const org of ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"])
+      for (const slot of fill(slots, paid(org, "narrow"))) {
+        slots.beginJob(slot)
+        jobs.push(slot)
+      }
+    expect(jobs.length).toBe(25)
+    expect(slots.take(paid("z"))).not.toBeNull()
+    for (const job of jobs) slots.release(job)
+    expect(fill(slots, paid("a", "narrow")).length).toBe(3)
+  })
+
+  test("a run that goes on to another provider counts there, or nowhere when that one is full", () => {
+    const slots = new Slots(bounds)
+    const [first, second] = [slots.take(paid("a")), slots.take(paid("b"))]
+    if (first === null || second === null) return expect.unreachable("there is room")
+    expect(slots.enter(first, "narrow")).toBe(true)
+    expect(fill(slots, paid("c", "narrow")).length).toBe(2)
+    expect(slots.enter(second, "narrow")).toBe(false)
+    // The one that it has is its own.
+    expect(slots.enter(first, "narrow")).toBe(true)
+    slots.release(first)
+    expect(slots.enter(second, "narrow")).toBe(true)
+    slots.release(second)
+    expect(slots.room).toBe(98)
+  })
+
+  test("whatever is taken, moved and given back, no share is passed and nothing is lost", () => {
+    let seed = 7
+    const random = (below: number) => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
+      return seed % below
+    }
+    const slots = new Slots(bounds)
+    const held: Array<Slot> = []
+    const providers = ["narrow", "wide"]
+    for (let step = 0; step < 20_000; step++) {
+      const [action, at] = [random(5), random(Math.max(1, held.length))]
+      const slot = held[at]
+      if (action < 2) {
+        const made = slots.take({
+          org_id: `o${random(6)}`,
+          provider: providers[random(2)] ?? "",
+          free: random(2) === 0
+        })
+        if (made !== null) held.push(made)
+      } else if (slot === undefined) continue
+      else if (action === 2) slots.release(held.splice(at, 1)[0] ?? slot)
+      else if (action === 3) slots.enter(slot, providers[random(2)] ?? "")
+      else slots.beginJob(slot)
+      const count = (which: (one: Slot) => boolean) => held.filter(which).length
+      expect(slots.room).toBe(100 - held.length)
+      expect(count((one) => one.provider === "narrow" && !one.job)).toBeLessThanOrEqual(3)
+      expect(count((one) => one.free)).toBeLessThanOrEqual(50)
+      for (let org = 0; org < 6; org++) {
+        expect(count((one) => one.org_id === `o${org}`)).toBeLessThanOrEqual(25)
+        expect(count((one) => one.org_id === `o${org}` && one.free)).toBeLessThanOrEqual(20)
+      }
+    }
+    for (const slot of held) slots.release(slot)
+    expect([slots.room, fill(slots, paid("o1")).length]).toEqual([100, 25])
+  })
+})
+
+describe("slots for queued runs", () => {
+  const group = (org_id: string, provider = "wide", since = 0) => ({ ...paid(org_id, provider), since })
+  const shares = (groups: ReadonlyArray<ReturnType<typeof group>>, most: number, slots = new Slots(bounds)) =>
+    Object.fromEntries(
+      allot(groups, most, (claimant) => slots.take(claimant)).map((one) => [
+        `${one.group.org_id} ${one.group.provider}`,
+        one.slots.length
+      ])
+    )
+
+  test("go round the organizations, not the runs", () => {
+    expect(shares([group("a"), group("b"), group("c")], 7)).toEqual({ "a wide": 3, "b wide": 2, "c wide": 2 })
+    expect(shares([group("a"), group("b")], 100)).toEqual({ "a wide": 25, "b wide": 25 })
+  })
+
+  test("go to the provider whose runs waited longest first, and past one that is full", () => {
+    expect(shares([group("a", "narrow", 5), group("a", "wide", 9)], 1)).toEqual({ "a narrow": 1 })
+    expect(shares([group("a", "narrow", 5), group("a", "wide", 9)], 10)).toEqual({ "a narrow": 3, "a wide": 7 })
+  })
+})
