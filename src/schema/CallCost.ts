@@ -112,14 +112,13 @@ const shareOf = (driver: CostDriver, roots: Roots, reader: FieldReader): Share =
     if (!reader.values(root, segments).some(isPresent)) return nothing
   }
   const [root, segments] = located(roots, driver.field)
-  const found = reader.values(root, segments)
+  const isTable = driver.values !== undefined || driver.times !== undefined
+  const all = reader.values(root, segments)
   const { contains } = driver
-  if (contains !== undefined) {
-    // However many texts contain a word, they count once.
-    return found.some(({ value }) => containsOne(value, contains)) ? shareOfValues(driver, ["*"]) : nothing
-  }
-  const values = found.map(({ value }) => value)
-  if (driver.values !== undefined || driver.times !== undefined) return shareOfValues(driver, values)
+  const found = contains === undefined ? all : all.filter(({ value }) => containsOne(value, contains))
+  if (contains !== undefined && found.length === 0) return nothing
+  // However many texts contain a word, they count once.
+  if (isTable) return shareOfValues(driver, contains === undefined ? found.map(({ value }) => value) : ["*"])
   const counts = found.map((one) => countFrom(driver, one, reader.issues))
   return shareOfCount(driver, unitsOf(driver, counts))
 }

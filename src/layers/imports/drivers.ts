@@ -39,12 +39,15 @@ export const Driver = Schema.Struct({
   default: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
   /** The greatest count that a request may ask for. */
   max: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
-  /** Instead of a count: what a value adds, in USD or credits; of a list, each item adds. `*` is any other value. */
+  /** Instead of a count: what a value adds, in USD or credits; of a list, each item adds. `*` is any other value, `{}` an object. */
   values_usd: Schema.optionalKey(Decimals),
   values_credits: Schema.optionalKey(Decimals),
   /** Instead of a count: by what factor a value multiplies the call. `*` is any other value. */
   times: Schema.optionalKey(Decimals),
-  /** Only counts when the text, or a text of the list, contains one of these, whatever its case; percent-encoding is undone. With `times` `*` or `values_usd` `*`. */
+  /**
+   * Only counts when the text, or a text of the list, contains one of these, whatever its case; percent-encoding is undone. A table has `*`
+   * alone then, and it counts once, however many texts contain a word.
+   */
   contains: Schema.optionalKey(Schema.NonEmptyArray(Schema.NonEmptyString)),
   /** Only counts when this field is there and not false. */
   if: Schema.optionalKey(Schema.NonEmptyString),
