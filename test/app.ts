@@ -21,6 +21,7 @@ import { MailStore } from "../src/layers/MailStore.ts"
 import { type Role, Settings } from "../src/layers/Settings.ts"
 import type { ProviderDocument } from "../src/schema/Endpoint.ts"
 import { dollars } from "../src/schema/Money.ts"
+import { nonconformance } from "./openapi.ts"
 import { preparedDatabase } from "./postgres.ts"
 import { startRedis } from "./redis.ts"
 import { once } from "./undertaker.ts"
@@ -149,7 +150,12 @@ export const callUrl = async (
     ...(ask.signal === undefined ? {} : { signal: ask.signal })
   })
   const text = await response.text()
-  return { status: response.status, headers: response.headers, text, body: parsed(text) }
+  const reply: Reply = { status: response.status, headers: response.headers, text, body: parsed(text) }
+  // T66: every answer that a test gets is held against the published document.
+  const wrong = nonconformance({ method, path, ...reply })
+  if (wrong !== null)
+    throw new Error(`${method} ${path} answered ${reply.status} against /openapi.json: ${wrong}: ${text.slice(0, 500)}`)
+  return reply
 }
 
 const metricsToken = "token-of-the-tests"

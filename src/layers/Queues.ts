@@ -29,6 +29,8 @@ const stalledMillis = 1_000
  * on Postgres BullMQ dates locks by the clock of the process that takes them, and a wrong one locks a lane for hours.
  */
 const heldMillisMax = 1_500
+/** An idle worker looks for jobs this often, in case a notification was lost; BullMQ's own five seconds are half of what a client waits. */
+const lookSeconds = 2
 /** BullMQ's word for "whoever holds the lock". */
 const anyToken = "0"
 /** BullMQ gives up on a job after so many deaths of its workers; ours must always run again. */
@@ -88,6 +90,7 @@ export class Queues extends Context.Service<
         const options: Partial<WorkerOptions> = {
           prefix,
           concurrency: 1,
+          drainDelay: lookSeconds,
           lockDuration: lockMillis,
           stalledInterval: stalledMillis,
           maxStalledCount: stalledCountMax

@@ -44,6 +44,13 @@ const PendingRun = Run.annotate({
   description: "still executing: done is false, poll poll_url"
 })
 
+/** A run that ended without success answers with itself, and with the status of its error's code. */
+const FailedRun = Run.annotate({
+  identifier: "FailedRun",
+  description: "the run ended without success: done is true, error says why, and its code decides the status"
+})
+const failedStatuses = [402, 404, 409, 502, 504] as const
+
 export class RunsApi extends HttpApiGroup.make("runs")
   .add(
     HttpApiEndpoint.post("run", "/run", {
@@ -62,7 +69,8 @@ export class RunsApi extends HttpApiGroup.make("runs")
         Wire.idempotency_key_reused,
         Wire.provider_error,
         Wire.outcome_unknown,
-        Wire.provider_timeout
+        Wire.provider_timeout,
+        ...failedStatuses.map((status) => FailedRun.pipe(HttpApiSchema.status(status)))
       ]
     }).annotateMerge(
       OpenApi.annotations({

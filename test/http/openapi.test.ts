@@ -1,0 +1,102 @@
+/**
+ * T66: what the service answers is what /openapi.json says. Every request that any test makes through test/app.ts is checked; this file
+ * makes sure that each operation succeeds once under that check, and that undocumented methods are refused.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { type App, figures, type Reply, startApp, type Tenant, verify } from "../app.ts"
+import { contract, nonconformance } from "../openapi.ts"
+
+let app: App
+let org: Tenant
+let session: string
+beforeAll(async () => {
+  app = await startApp()
+  org = await app.tenant("50.00")
+  session = await org.session()
+})
+afterAll(() => app.stop())
+
+const account = { email: "jane@openapi.example", password: "correct horse battery", organization: "Acme" }
+/** What each operation needs to succeed. An operation without a line here is asked with nothing. */
+const bodies: Readonly<Record<string, unknown>> = {
+  "runs.run": verify(),
+  "history.batch": { subjects: ["nobody@nowhere.example"] },
+  "discovery.discover": { query: "verify an e-mail address" },
+  "catalog.inspect": { capability: "email.find" },
+  "wallet.setGuard": {},
+  "topups.checkout": { amount: "10.00" },
+  "topups.setAutoTopup": { enabled: false, threshold: "5.00", amount: "10.00" },
+  "keys.create": { name: "x", environment: "test" },
+  "auth.signUp": account,
+  "auth.signIn": { email: account.email, password: account.password }
+}
+
+const coveredMin = 80
+
+describe("T66 openapi.conformance", () => {
+  test("operations succeed as documented, and none fails inside", async () => {
+    const { operations, seen } = contract()
+    const { body: run } = await org.run(verify())
+    const { body: queued } = await org.run({ ...verify(), async: true })
+    expect(queued.run_id).toStartWith("run_")
+    const { body: key } = await app.call(session, "POST", "/v1/api-keys", { body: bodies["keys.create"] })
+    const statuses: Array<string> = []
+    // Signing out comes last: it ends the session.
+    const inOrder = operations.toSorted((a, b) => Number(a.id === "auth.signOut") - Number(b.id === "auth.signOut"))
+    for (const { id, method, path } of inOrder) {
+      const filled = path.replace("{run_id}", run.run_id).replace("{key_id}", key.id).replace("{provider}", "hunter")
+      const asked = id.startsWith("history.") && method !== "POST" ? `${filled}?q=nobody@nowhere.example` : filled
+      const { status } = await app.call(session, method, asked, { body: bodies[id] })
+      statuses.push(`${id} ${status}`)
+    }
+    const succeeded = new Set([...seen.keys()].filter((one) => / 2\d\d$/.test(one)).map((one) => one.split(" ")[0]))
+    // The others need more than an account, such as a run that still waits, and succeed in tests of their own.
+    const missing = operations.map(({ id }) => id).filter((id) => !succeeded.has(id))
+    const covered = Math.round(100 * (1 - missing.length / operations.length))
+    expect([missing, covered >= coveredMin]).toEqual([missing, true])
+    expect(statuses.filter((one) => / 5\d\d$/.test(one))).toEqual([])
+    figures("T66 openapi.conformance", {
+      operations: operations.length,
+      succeeded: operations.length - missing.length,
+      covered_percent: covered,
+      kinds_of_answers: seen.size,
+      violations: 0
+    })
+  })
+
+  test("a method that is not documented is 405, and Allow names those that are", async () => {
+    const { operations } = contract()
+    let refused = 0
+    for (const path of new Set(operations.map((one) => one.path))) {
+      const documented = operations.filter((one) => one.path === path).map(({ method }) => method)
+      for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"].filter((one) => !documented.includes(one))) {
+        const { status, headers, body } = await app.call(org.key, method, path.replace(/\{[^}]+\}/g, "x"))
+        const allow = (headers.get("allow") ?? "").split(", ").sort()
+        expect([method, path, status, allow, body.error.code]).toEqual([
+          method,
+          path,
+          405,
+          documented.sort(),
+          "method_not_allowed"
+        ])
+        refused += 1
+      }
+    }
+    figures("T66 methods", { refused, violations: 0 })
+  })
+
+  test("control: an answer that is not as documented is found", async () => {
+    const wallet = await org.get("/v1/wallet")
+    const asked = { method: "GET", path: "/v1/wallet" }
+    const changed = (change: Partial<Reply>) => nonconformance({ ...asked, ...wallet, ...change })
+    expect(changed({})).toBeNull()
+    expect(changed({ body: { ...wallet.body, secret: 1 } })).toContain("additional properties")
+    expect(changed({ body: { ...wallet.body, balance: 1 } })).not.toBeNull()
+    expect(changed({ body: { ...wallet.body, balance: undefined } })).not.toBeNull()
+    expect(changed({ body: undefined })).not.toBeNull()
+    expect(changed({ status: 201 })).toContain("not documented")
+    expect(changed({ headers: new Headers({ "content-type": "text/html" }) })).toContain("content type")
+    expect(changed({ status: 503 })).not.toBeNull()
+    expect(nonconformance({ method: "PUT", path: "/v1/wallet", ...wallet })).toContain("the status is 200")
+  })
+})

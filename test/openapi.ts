@@ -1,0 +1,97 @@
+/**
+ * Compares every answer of the service with the OpenAPI document that it publishes: the status is documented, the body has the
+ * documented form. test/app.ts calls this for every request that a test makes.
+ */
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
+import { OpenApi } from "effect/http-api"
+import { Api } from "../src/http/api/Api.ts"
+import { once } from "./undertaker.ts"
+
+type Json = ReturnType<typeof JSON.parse>
+
+interface Operation {
+  readonly id: string
+  readonly method: string
+  readonly pattern: RegExp
+  readonly path: string
+  readonly responses: Readonly<Record<string, Json>>
+}
+
+export interface Answered {
+  readonly method: string
+  readonly path: string
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly body: unknown
+}
+
+/** Any route may answer these; their body is always the one error form. */
+const everywhere = new Set([400, 404, 405, 408, 413, 415, 429, 500, 503])
+const errorSchema = {
+  type: "object",
+  properties: {
+    error: {
+      type: "object",
+      properties: { code: { type: "string" }, message: { type: "string" }, details: { type: "array" } },
+      required: ["code", "message"],
+      additionalProperties: false
+    },
+    request_id: { type: "string" }
+  },
+  required: ["error", "request_id"],
+  additionalProperties: false
+}
+
+const load = () => {
+  const document: Json = JSON.parse(JSON.stringify(OpenApi.fromApi(Api)))
+  // Formats are checked by the inputs' own tests; here the form of an answer counts.
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  ajv.addSchema({ $id: "api", components: document.components })
+  const operations = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<Json>(methods).map(([method, { operationId, responses }]): Operation => {
+      const pattern = new RegExp(`^${path.replaceAll(".", "\\.").replace(/\{[^}]+\}/g, "[^/]+")}/?$`)
+      return { id: operationId, method: method.toUpperCase(), pattern, path, responses }
+    })
+  )
+  const checks = new Map<string, ValidateFunction>()
+  /** Compiled when it is first needed: most test files need few of them. */
+  const checkOf = (name: string, schema: () => Json): ValidateFunction => {
+    const known = checks.get(name)
+    if (known !== undefined) return known
+    const text = JSON.stringify(schema()).replaceAll('"#/components/', '"api#/components/')
+    const made = ajv.compile(JSON.parse(text))
+    checks.set(name, made)
+    return made
+  }
+  return { operations, ajv, checkOf, seen: new Map<string, number>() }
+}
+
+export const contract = () => once("openapi", load)
+
+/** What an answer has against the document, as a sentence; null when it conforms, or when the path is not of the API. */
+export const nonconformance = ({ method, path, status, headers, text, body }: Answered): string | null => {
+  const { operations, ajv, checkOf, seen } = contract()
+  const place = path.split("?")[0] ?? path
+  const onPath = operations.filter(({ pattern }) => pattern.test(place))
+  if (onPath.length === 0 || method === "HEAD" || method === "OPTIONS") return null
+  const operation = onPath.find((one) => one.method === method)
+  if (operation === undefined) {
+    const allowed = new Set((headers.get("allow") ?? "").split(", "))
+    const missing = onPath.filter((one) => !allowed.has(one.method))
+    if (status !== 405) return `the method is not documented, and the status is ${status}`
+    return missing.length === 0 ? null : `Allow lacks ${missing.map((one) => one.method)}`
+  }
+  seen.set(`${operation.id} ${status}`, (seen.get(`${operation.id} ${status}`) ?? 0) + 1)
+  const documented = operation.responses[String(status)]
+  if (documented === undefined && !everywhere.has(status)) return `the status ${status} is not documented`
+  const type = headers.get("content-type") ?? ""
+  if (type.startsWith("application/problem+json")) return null
+  const schema = documented?.content?.["application/json"]?.schema
+  if (documented !== undefined && schema === undefined)
+    return text === "" ? null : `an answer ${status} has a body, and the document has none`
+  if (!type.startsWith("application/json")) return `the content type is ${type}`
+  const check =
+    documented === undefined ? checkOf("error", () => errorSchema) : checkOf(`${operation.id} ${status}`, () => schema)
+  return check(body) ? null : ajv.errorsText(check.errors)
+}
