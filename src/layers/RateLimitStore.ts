@@ -1,8 +1,9 @@
 /**
- * Where token buckets are kept: in Redis when there is one, so that all processes share them, else in this process.
+ * Where token buckets are kept: in this process, and in Redis when there is one, so that all processes share them.
  *
- * While Redis does not answer, each process limits on its own, so an outage neither lifts a limit nor refuses anybody. The buckets of a
- * process are bounded in number, because strangers choose the keys.
+ * A request that this process refuses by its own count asks nobody. Of fast buckets a process tells Redis in shares of an eighth, because
+ * a call per request would cost as much as a read of the wallet; so a caller may get that much more per process, and never more. While
+ * Redis does not answer, each process limits on its own, so an outage neither lifts a limit nor refuses anybody.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { RateLimiter, Redis as EffectRedis } from "effect/persistence"
@@ -10,8 +11,10 @@ import { SqlClient } from "effect/sql"
 import { Redis, type RedisShape } from "./Redis.ts"
 
 type Store = (typeof RateLimiter.RateLimiterStore)["Service"]
+type TokenBucket = Store["tokenBucket"]
+type Options = Parameters<TokenBucket>[0]
 
-/** A few tens of megabytes at most. */
+/** A few tens of megabytes at most. Strangers choose the keys. */
 const bucketsMax = 100_000
 /** How long a request waits for Redis before its process decides alone. */
 const answerMillisMax = 200
@@ -19,18 +22,21 @@ const answerMillisMax = 200
 const graceMillis = 20
 /** How long Redis is left alone after it gave no answer. */
 const quietMillis = 1_000
+/** Of a bucket that gets a token more often than this, shares are counted; slower ones guard passwords, and are exact. */
+const fastMillisMax = 1_000
+const shares = 8
 
 interface Bucket {
   tokens: number
   refilled: number
   /** When it will be full again, unless it is used: a full bucket need not be kept. */
   full: number
+  /** Tokens that were taken here and that Redis doesn't know of. */
+  untold: number
 }
 
 /** Token buckets in this process. */
-export const memoryBuckets = (
-  max: number = bucketsMax
-): Pick<Store, "tokenBucket"> & { readonly size: () => number } => {
+export const memoryBuckets = (max: number = bucketsMax) => {
   const buckets = new Map<string, Bucket>()
   const makeRoom = (now: number) => {
     for (const [key, bucket] of buckets) if (bucket.full <= now) buckets.delete(key)
@@ -40,23 +46,36 @@ export const memoryBuckets = (
       buckets.delete(key)
     }
   }
-  return {
-    size: () => buckets.size,
-    tokenBucket: ({ key, tokens, limit, refillRate, allowOverflow }) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
-        const refillMillis = Duration.toMillis(refillRate)
-        const known = buckets.get(key)
-        const elapsed = known === undefined ? 0 : Math.max(0, Math.floor((now - known.refilled) / refillMillis))
-        const held = known === undefined ? limit : Math.min(limit, known.tokens + elapsed)
-        const refilled = known === undefined || held >= limit ? now : known.refilled + elapsed * refillMillis
-        const left = held - tokens
-        const kept = allowOverflow || left >= 0 ? left : held
-        if (known === undefined && buckets.size >= max) makeRoom(now)
-        buckets.delete(key)
-        buckets.set(key, { tokens: kept, refilled, full: refilled + (limit - kept) * refillMillis })
-        return [left, Math.max(0, now - refilled)] as const
-      })
+  /** Takes the tokens if they are there. `left` is what remains, below 0 when they are not. */
+  const take = ({ key, tokens, limit, refillRate, allowOverflow }: Options, now: number) => {
+    const refillMillis = Duration.toMillis(refillRate)
+    const known = buckets.get(key)
+    const bucket = known ?? { tokens: limit, refilled: now, full: now, untold: 0 }
+    const refills = Math.max(0, Math.floor((now - bucket.refilled) / refillMillis))
+    bucket.tokens = Math.min(limit, bucket.tokens + refills)
+    bucket.refilled += refills * refillMillis
+    // A full bucket owes nothing: what was taken before has come back everywhere.
+    if (bucket.tokens >= limit) {
+      bucket.refilled = now
+      bucket.untold = 0
+    }
+    const left = bucket.tokens - tokens
+    if (allowOverflow || left >= 0) {
+      bucket.tokens = left
+      bucket.untold += tokens
+    }
+    bucket.full = bucket.refilled + (limit - bucket.tokens) * refillMillis
+    if (known === undefined && buckets.size >= max) makeRoom(now)
+    buckets.delete(key)
+    buckets.set(key, bucket)
+    return { bucket, left, elapsed: Math.max(0, now - bucket.refilled) }
   }
+  const tokenBucket: TokenBucket = (options) =>
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      const { left, elapsed } = take(options, now)
+      return [left, elapsed]
+    })
+  return { take, tokenBucket, size: () => buckets.size }
 }
 
 /** Answers within the bound, or fails; ioredis itself waits for ever on a server that is frozen. */
@@ -69,7 +88,7 @@ const within = <A>(answer: Promise<A>): Promise<A> =>
     answer.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 
-const shared = Effect.fnUntraced(function* ({ client }: RedisShape, prefix: string) {
+const inRedis = Effect.fnUntraced(function* ({ client }: RedisShape, prefix: string) {
   const send = <A>(command: string, ...args: ReadonlyArray<string>) =>
     Effect.tryPromise({
       try: () => within(client.call(command, ...args)) as Promise<A>, // justified: the library asks for its scripts' own answers
@@ -77,8 +96,41 @@ const shared = Effect.fnUntraced(function* ({ client }: RedisShape, prefix: stri
     })
   const unused = Effect.die(new Error("the rate limiter neither subscribes nor reserves connections"))
   const redis = yield* EffectRedis.make({ send, subscribe: () => unused, connect: unused })
-  return yield* Effect.provideService(RateLimiter.makeStoreRedis({ prefix }), EffectRedis.Redis, redis)
+  const store = yield* Effect.provideService(RateLimiter.makeStoreRedis({ prefix }), EffectRedis.Redis, redis)
+  return store.tokenBucket
 })
+
+/** Buckets here, and in Redis by `theirs`. */
+export const sharedBuckets = (theirs: TokenBucket): TokenBucket => {
+  const own = memoryBuckets()
+  let quietUntil = 0
+  const ask = Effect.fnUntraced(function* (options: Options, bucket: Bucket, now: number) {
+    const told = bucket.untold
+    // What was let through before has to be counted; what is asked for now may be refused.
+    const allowOverflow = told > options.tokens
+    bucket.untold = 0
+    const [left, elapsed] = yield* theirs({ ...options, tokens: told, allowOverflow })
+    const isRefused = left < 0
+    bucket.tokens = Math.min(bucket.tokens, isRefused && !allowOverflow ? left + told : left)
+    bucket.full = now + (options.limit - bucket.tokens) * Duration.toMillis(options.refillRate)
+    return [left, elapsed] as const
+  })
+  return (options) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const { bucket, left, elapsed } = own.take(options, now)
+      const alone = [left, elapsed] as const
+      const share = Duration.toMillis(options.refillRate) > fastMillisMax ? 1 : Math.floor(options.limit / shares)
+      const isMine = left < 0 || (options.tokens > 0 && bucket.untold < share)
+      if (isMine || now < quietUntil) return Effect.succeed(alone)
+      return ask(options, bucket, now).pipe(
+        Effect.catch((error) => {
+          quietUntil = now + quietMillis
+          const message = `Redis did not answer, so this process limits on its own: ${error.message}`
+          return Effect.as(Effect.logDebug(message), alone)
+        })
+      )
+    })
+}
 
 /** Two services on one Redis have buckets of their own. */
 const databaseIdentity = Effect.gen(function* () {
@@ -93,30 +145,9 @@ export const RateLimitStore = Layer.effect(
   RateLimiter.RateLimiterStore,
   Effect.gen(function* () {
     const library = yield* RateLimiter.RateLimiterStore
-    const own: Store = { ...library, tokenBucket: memoryBuckets().tokenBucket }
     const redis = yield* Redis
-    if (redis === null) return own
-    const { tokenBucket } = yield* shared(redis, `rungate:limits:${yield* databaseIdentity}:`)
-    let quietUntil = 0
-    return {
-      ...own,
-      // This process keeps count as well, so that an outage gives nobody a full bucket.
-      tokenBucket: (options) =>
-        Effect.flatMap(own.tokenBucket(options), (alone) =>
-          Effect.flatMap(Clock.currentTimeMillis, (now) =>
-            now < quietUntil
-              ? Effect.succeed(alone)
-              : tokenBucket(options).pipe(
-                  Effect.catch((error) => {
-                    quietUntil = now + quietMillis
-                    return Effect.as(
-                      Effect.logDebug(`Redis did not answer, so this process limits on its own: ${error.message}`),
-                      alone
-                    )
-                  })
-                )
-          )
-        )
-    }
+    if (redis === null) return { ...library, tokenBucket: memoryBuckets().tokenBucket }
+    const theirs = yield* inRedis(redis, `rungate:limits:${yield* databaseIdentity}:`)
+    return { ...library, tokenBucket: sharedBuckets(theirs) }
   })
 ).pipe(Layer.provide(RateLimiter.layerStoreMemory))
