@@ -11,13 +11,14 @@ import { Mailer } from "../layers/Mailer.ts"
 import { addressOf, Settings } from "../layers/Settings.ts"
 import { alreadyHereMail, resetMail, verifyMail, type Written } from "../schema/AccountMail.ts"
 
-const lookEvery = "2 seconds"
+/** Whoever asks for a mail wakes this process; looking is for retries, and for mails of processes that died. */
+const lookEvery = "10 seconds"
 const claimMax = 20
 /** A mail server takes a few at once from one sender. */
 const parallel = 4
 /** With waits that double from a minute up to an hour: about four hours. */
 const attemptsMax = 8
-const forgetEveryLooks = 300
+const forgetEveryLooks = 60
 
 export class AccountMails extends Context.Service<
   AccountMails,

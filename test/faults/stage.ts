@@ -37,6 +37,8 @@ const background = [
   /FROM auto_topups WHERE state = 'waiting'/,
   /FROM payments WHERE state = 'open' AND look_at/,
   /processor_cursors/,
+  /FROM mails WHERE ended_at IS NULL/,
+  /DELETE FROM mail(s|_tokens)/,
   /FROM referrals r JOIN wallets w/
 ]
 const ofTheService =
