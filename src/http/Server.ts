@@ -29,6 +29,7 @@ import { WalletHandlers } from "./handlers/Wallet.ts"
 import { JoinRoute, type JoinServices } from "./Join.ts"
 import { Limits } from "./Limits.ts"
 import { portTaken } from "./Listening.ts"
+import { malformedPath } from "./MalformedPath.ts"
 import { isMcp, mcpHandler } from "./Mcp.ts"
 import { NotFound } from "./NotFound.ts"
 import { ReturnPages } from "./ReturnPages.ts"
@@ -106,7 +107,7 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
               idleTimeout: idleSeconds,
               // Above the boundary's limit, which answers with a body; this one only cuts off what is absurd.
               maxRequestBodySize: 8 * bodyBytesMax,
-              fetch: (request) => (isMcp(request) ? mcp(request) : api(request))
+              fetch: (request) => malformedPath(request) ?? (isMcp(request) ? mcp(request) : api(request))
             }),
           catch: () => portTaken(host, port, "PORT or HOST")
         }),

@@ -102,15 +102,16 @@ describe("an account's owner", () => {
     expect(answer.body.error.details.map((one: { path: string }) => one.path)).toContain(field)
   })
 
-  test("half a surrogate in a name is text like any other", async () => {
-    expect((await signUp("half@example.com", { organization: "half \ud83d" })).status).toBe(200)
+  test("half a surrogate in a name is refused at its field", async () => {
+    const { status, body } = await signUp("half@example.com", { organization: "half \ud83d" })
+    expect([status, body.error.details[0].path]).toEqual([400, "organization"])
   })
 })
 
 describe("who may sign up", () => {
   const command = async (app: App, ...args: ReadonlyArray<string>) => {
     const compiled: Command = [await compiledCommand()]
-    const settings = { DATABASE_URL: app.databaseUrl, RUNGATE_PUBLIC_URL: "https://rungate.example.com" }
+    const settings = { RUNGATE_MODE: "production", DATABASE_URL: app.databaseUrl, RUNGATE_PUBLIC_URL: "https://rungate.example.com" }
     const { errors, output, ended } = runMain(["admin", ...args], settings, compiled)
     const { code } = await ended
     return { code, out: output().trim(), err: errors() }

@@ -27,6 +27,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   "topups.checkout": { amount: "10.00" },
   "topups.setAutoTopup": { enabled: false, threshold: "5.00", amount: "10.00" },
   "keys.create": { name: "x", environment: "test" },
+  "senders.add": { domain: "openapi.example" },
   "auth.signUp": account,
   "auth.signIn": { email: account.email, password: account.password }
 }
@@ -41,10 +42,16 @@ describe("T66 openapi.conformance", () => {
     expect(queued.run_id).toStartWith("run_")
     const { body: key } = await app.call(session, "POST", "/v1/api-keys", { body: bodies["keys.create"] })
     const statuses: Array<string> = []
-    // Signing out comes last: it ends the session.
-    const inOrder = operations.toSorted((a, b) => Number(a.id === "auth.signOut") - Number(b.id === "auth.signOut"))
+    const { body: sender } = await app.call(session, "POST", "/v1/senders", { body: { domain: "other.example" } })
+    // What ends the session comes last.
+    const ending = ["auth.signOut", "auth.endSessions"]
+    const inOrder = operations.toSorted((a, b) => ending.indexOf(a.id) - ending.indexOf(b.id))
     for (const { id, method, path } of inOrder) {
-      const filled = path.replace("{run_id}", run.run_id).replace("{key_id}", key.id).replace("{provider}", "hunter")
+      const filled = path
+        .replace("{run_id}", run.run_id)
+        .replace("{key_id}", key.id)
+        .replace("{sender_id}", sender.id)
+        .replace("{provider}", "hunter")
       const asked = id.startsWith("history.") && method !== "POST" ? `${filled}?q=nobody@nowhere.example` : filled
       const { status } = await app.call(session, method, asked, { body: bodies[id] })
       statuses.push(`${id} ${status}`)

@@ -75,7 +75,7 @@ const tries = (api: Node): ReadonlyArray<Try> =>
         const at = (value: string) => path.replace(`{${name}}`, value).replaceAll(/\{\w+\}/g, "x")
         return [
           { what: "NUL", method, url: at("a%00b"), field: `path.${name}` },
-          { what: "half a surrogate", method, url: at("a%ED%A0%80b"), field: null },
+          { what: "half a surrogate", method, url: at("a%ED%A0%80b"), field: "path" },
           { what: "long", method, url: at("x".repeat(10_000)), field: null }
         ]
       })
