@@ -5,7 +5,7 @@
  * nothing that leaves can cost the provider's account more than was counted here.
  */
 import type { Issue } from "./Contract.ts"
-import { containsOne, countOf, entriesOf } from "./CostCount.ts"
+import { type Choice, choicesOf, containsOne, countOf } from "./CostCount.ts"
 import type { CallPrice, CostDriver } from "./CostDriver.ts"
 import { FieldReader, type FieldRoot, type FieldValue, isPresent } from "./CostField.ts"
 import * as Decimal from "./Decimal.ts"
@@ -94,17 +94,38 @@ const shareOfCount = (driver: CostDriver, units: bigint): Share => {
   return { ...nothing, adds: Decimal.times(Decimal.parse(driver.price), Decimal.integer(units)) }
 }
 
-const shareOfValues = (driver: CostDriver, values: ReadonlyArray<unknown>): Share => {
-  const given = values.map((value) => value ?? driver.default)
-  const added = given.flatMap((value) => entriesOf(driver.values ?? {}, value, Decimal.zero))
-  const multiplied = given.flatMap((value) => entriesOf(driver.times ?? {}, value, Decimal.one))
+/** The items of lists, and what stands in no list. Lists in lists are no choices. */
+const itemsOf = (found: ReadonlyArray<FieldValue>, reader: FieldReader): ReadonlyArray<FieldValue> =>
+  found.flatMap(({ value, at, isText }) => {
+    if (!Array.isArray(value)) return [{ value, at, isText }]
+    const items: Array<FieldValue> = []
+    for (const [index, item] of value.entries()) {
+      if (!reader.mayLook(at)) return items
+      items.push({ value: item, at: `${at}.${index}`, isText })
+    }
+    return items
+  })
+
+const shareOfValues = (driver: CostDriver, found: ReadonlyArray<FieldValue>, reader: FieldReader): Share => {
+  const given = itemsOf(found, reader)
+  const read = (table: CostDriver["values"], otherwise: Decimal.Decimal): ReadonlyArray<Choice> => {
+    const choices = choicesOf(table ?? {}, otherwise)
+    return given.flatMap(({ value, at }) => {
+      const chosen = choices(value ?? driver.default)
+      if (chosen === null) reader.issues.push({ path: at, message: `has more values than can be counted: ${decides}` })
+      return chosen ?? []
+    })
+  }
   // A choice that is made twice multiplies once.
-  const factors = new Map(multiplied.map(({ key, amount }) => [key, amount]))
+  const factors = new Map(read(driver.times, Decimal.one).map(({ key, amount }) => [key, amount]))
   return {
-    adds: Decimal.sum(added.map(({ amount }) => amount)),
+    adds: Decimal.sum(read(driver.values, Decimal.zero).map(({ amount }) => amount)),
     factor: Decimal.product(factors.values())
   }
 }
+
+const leftOut: FieldValue = { value: undefined, at: "input", isText: false }
+const anyOther: FieldValue = { ...leftOut, value: "*" }
 
 const shareOf = (driver: CostDriver, roots: Roots, reader: FieldReader): Share => {
   if (driver.if !== undefined) {
@@ -118,7 +139,7 @@ const shareOf = (driver: CostDriver, roots: Roots, reader: FieldReader): Share =
   const found = contains === undefined ? all : all.filter(({ value }) => containsOne(value, contains))
   if (contains !== undefined && found.length === 0) return nothing
   // However many texts contain a word, they count once.
-  if (isTable) return shareOfValues(driver, contains === undefined ? found.map(({ value }) => value) : ["*"])
+  if (isTable) return shareOfValues(driver, contains === undefined ? found : [anyOther], reader)
   const counts = found.map((one) => countFrom(driver, one, reader.issues))
   return shareOfCount(driver, unitsOf(driver, counts))
 }
@@ -192,7 +213,8 @@ export const ordinaryCost = ({ base, drivers }: CallPrice): Money.MicroUsd | nul
   if (base === null) return null
   const shares = drivers.map((driver): Share => {
     if (driver.if !== undefined || driver.contains !== undefined) return nothing
-    if (driver.values !== undefined || driver.times !== undefined) return shareOfValues(driver, [undefined])
+    if (driver.values !== undefined || driver.times !== undefined)
+      return shareOfValues(driver, [leftOut], new FieldReader())
     const count = driver.default ?? (driver.counts === "presence" ? 0 : 1)
     return shareOfCount(driver, unitsOf(driver, [BigInt(count)]))
   })

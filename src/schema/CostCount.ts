@@ -30,29 +30,35 @@ const ofNumber = (value: unknown): Count => {
   return value < 0 ? `must not be negative: ${decides}` : BigInt(Math.ceil(value))
 }
 
-const piecesOf = (text: string, separator: RegExp): number =>
-  text.split(separator).filter((piece) => piece.trim() !== "").length
+/** Parts of a text that are not blank. Counted where they stand: a megabyte of commas is no million texts. */
+const piecesOf = (text: string, separators: string): number => {
+  let count = 0
+  let isOpen = false
+  for (const letter of text) {
+    if (separators.includes(letter)) isOpen = false
+    else if (!isOpen && letter !== " ") {
+      isOpen = true
+      count += 1
+    }
+  }
+  return count
+}
 
 const ofItems = (value: unknown, isText: boolean): Count => {
-  if (typeof value === "string") return BigInt(piecesOf(value, /,/))
+  if (typeof value === "string") return BigInt(piecesOf(value, ","))
   if (Array.isArray(value)) {
     // A list in a query is one name several times, and each value may be a list of its own.
-    const pieces = value.map((item) => (isText && typeof item === "string" ? piecesOf(item, /,/) : 1))
+    const pieces = value.map((item) => (isText && typeof item === "string" ? piecesOf(item, ",") : 1))
     return BigInt(pieces.reduce((total, count) => total + count, 0))
   }
   return isRecord(value) ? BigInt(Object.keys(value).length) : 1n
 }
 
 const ofAddresses = (value: unknown): Count => {
-  if (typeof value === "string") return BigInt(piecesOf(value, /[,;\n]/))
+  if (typeof value === "string") return BigInt(piecesOf(value, ",;\n"))
   if (isRecord(value)) return 1n
   if (!Array.isArray(value)) return `must be addresses: ${decides}`
-  let total = 0n
-  for (const item of value) {
-    const count = typeof item === "string" ? BigInt(piecesOf(item, /[,;\n]/)) : 1n
-    total += count
-  }
-  return total
+  return BigInt(value.reduce<number>((all, item) => all + (typeof item === "string" ? piecesOf(item, ",;\n") : 1), 0))
 }
 
 const ofCharacters = (value: unknown): Count => {
@@ -81,44 +87,44 @@ const plainKey = (text: string): string => {
   return /^\+?\d+(\.\d+)?$/.test(key) ? String(Number(key)) : key
 }
 
-const keysOf = (value: unknown, known: ReadonlyMap<string, unknown>): ReadonlyArray<string> => {
-  if (value === undefined || value === null) return []
-  if (Array.isArray(value)) return value.flatMap((item) => keysOf(item, known))
-  // An object is no choice by itself; another driver looks into it.
-  if (isRecord(value)) return ["{}"]
-  const text = String(value)
-  return known.has(plainKey(text)) || !text.includes(",") ? [text] : text.split(",")
-}
-
 const untrue = new Set(["false", "0", "", "no", "off", "none", "null"])
 
+/** A price or a factor that a table has for a value. */
 export interface Choice {
+  /** The key of the table. */
   readonly key: string
   readonly amount: Decimal.Decimal
 }
 
+/** Choices that one text of a query may list. */
+const piecesMax = 100
+
 /**
- * What a table of values says of a value: a price or a factor for each choice in it. Providers read `1` or `yes` as true,
- * so where the table knows `true`, so do we. A choice that is only spelled like one of the table costs at least what an
- * unknown one does: `otherwise`, where the table has no `*`.
+ * Reads what a table of values says of a value: nothing, or a choice for each item of a list. Null for a value that lists too
+ * many. Providers read `1` or `yes` as true, so where the table knows `true`, so does this. A choice that is only spelled like
+ * one of the table costs at least what an unknown one does: `otherwise`, where the table has no `*`.
  */
-export const entriesOf = (
-  table: Readonly<Record<string, string>>,
-  value: unknown,
-  otherwise: Decimal.Decimal
-): ReadonlyArray<Choice> => {
+export const choicesOf = (table: Readonly<Record<string, string>>, otherwise: Decimal.Decimal) => {
   const known = new Map(Object.entries(table).map(([key, amount]) => [plainKey(key), Decimal.parse(amount)]))
   const other = known.get("*")
-  return keysOf(value, known).flatMap((text): ReadonlyArray<Choice> => {
+  const choiceOf = (text: string): ReadonlyArray<Choice> => {
     const key = plainKey(text)
     const named = known.get(key)
     if (named !== undefined) {
-      const isExact = Object.hasOwn(table, text)
-      return [{ key, amount: isExact ? named : Decimal.max(named, other ?? otherwise) }]
+      return [{ key, amount: Object.hasOwn(table, text) ? named : Decimal.max(named, other ?? otherwise) }]
     }
     const amount = other ?? (untrue.has(key) ? undefined : known.get("true"))
-    return amount === undefined ? [] : [{ key, amount }]
-  })
+    return amount === undefined ? [] : [{ key: other === undefined ? "true" : "*", amount }]
+  }
+  return (value: unknown): ReadonlyArray<Choice> | null => {
+    if (value === undefined || value === null) return []
+    // An object is no choice by itself; another driver looks into it.
+    if (typeof value === "object") return choiceOf("{}")
+    const text = String(value)
+    if (known.has(plainKey(text)) || !text.includes(",")) return choiceOf(text)
+    const pieces = text.split(",", piecesMax + 1)
+    return pieces.length > piecesMax ? null : pieces.flatMap(choiceOf)
+  }
 }
 
 /** Percent-encoding is undone as often as somebody on the way might undo it. */
@@ -134,8 +140,8 @@ const plainText = (text: string): string => {
 
 /** Whether a text of the value contains one of the words. */
 export const containsOne = (value: unknown, words: ReadonlyArray<string>): boolean => {
-  if (Array.isArray(value)) return value.some((item) => containsOne(item, words))
-  if (typeof value !== "string") return false
-  const text = plainText(value)
+  const texts = (Array.isArray(value) ? value : [value]).filter((one) => typeof one === "string")
+  // No word spans two lines.
+  const text = plainText(texts.join("\n"))
   return words.some((word) => text.includes(word.toLowerCase()))
 }

@@ -29,10 +29,16 @@ export interface FieldRoot {
 /** Names of an object by how a lenient reader compares them. */
 type Names = ReadonlyMap<string, ReadonlyArray<string>>
 
+const decides = "it decides what the call costs"
+
+/** Values that are looked at for one call: far above any real request, and a few milliseconds. */
+const visitsMax = 10_000
+
 export class FieldReader {
   readonly issues: Array<Issue> = []
   /** Several drivers look into the same objects. */
   private readonly known = new WeakMap<object, Names>()
+  private visits = 0
 
   private namesOf(record: Readonly<Record<string, unknown>>): Names {
     const before = this.known.get(record)
@@ -55,31 +61,38 @@ export class FieldReader {
     return Object.hasOwn(record, name) ? record[name] : undefined
   }
 
+  /** False when too much was looked at already, which is an issue by itself. */
+  mayLook(at: string): boolean {
+    this.visits += 1
+    if (this.visits === visitsMax + 1) this.issues.push({ path: at, message: "has more values than can be counted" })
+    return this.visits <= visitsMax
+  }
+
   /** All values that the segments lead to. A field that is left out is one undefined value; a list without items is none. */
   values(root: FieldRoot, segments: ReadonlyArray<string>): ReadonlyArray<FieldValue> {
     const [first, ...rest] = segments
     const { value, at, isText } = root
     if (first === undefined) return [{ at, value, isText }]
-    const next = (inner: unknown, place: string) => this.values({ value: inner, at: place, isText }, rest)
-    if (first === "*") {
-      if (value === undefined || value === null) return []
-      if (Array.isArray(value)) return value.flatMap((item, index) => next(item, `${at}.${index}`))
-      // Where a list is expected, one item alone counts as a list of one, and numbered members as its items.
-      return isRecord(value)
-        ? Object.entries(value).flatMap(([name, item]) => next(item, `${at}.${name}`))
-        : next(value, at)
-    }
-    // An object that stands in a list is found all the same.
-    if (Array.isArray(value)) {
-      return value.flatMap((item, index) => this.values({ value: item, at: `${at}.${index}`, isText }, segments))
-    }
+    if (first === "*") return this.items(root, rest)
     const place = root.placeOf?.(first) ?? `${at}.${first}`
-    if (isRecord(value)) return next(this.member(value, first, at), place)
-    // A provider might read text as the JSON that it is.
-    if (typeof value === "string" && /^\s*[{[]/.test(value)) {
-      this.issues.push({ path: at, message: "must be an object, not text: it decides what the call costs" })
+    const member = isRecord(value) ? this.member(value, first, at) : undefined
+    // A provider might take the object out of the list, or out of the text.
+    if (Array.isArray(value) || (typeof value === "string" && /^\s*[{[]/.test(value))) {
+      this.issues.push({ path: at, message: `must be an object: ${decides}` })
     }
-    return next(undefined, place)
+    return this.values({ value: member, at: place, isText }, rest)
+  }
+
+  private items({ value, at, isText }: FieldRoot, rest: ReadonlyArray<string>): ReadonlyArray<FieldValue> {
+    if (value === undefined || value === null) return []
+    // Where a list is expected, one item alone counts as a list of one, and numbered members as its items.
+    if (typeof value !== "object") return this.values({ value, at, isText }, rest)
+    const found: Array<FieldValue> = []
+    for (const [name, item] of Object.entries(value)) {
+      if (!this.mayLook(at)) return found
+      found.push(...this.values({ value: item, at: `${at}.${name}`, isText }, rest))
+    }
+    return found
   }
 }
 

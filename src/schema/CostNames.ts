@@ -24,6 +24,7 @@ export const namesCount = (name: string): boolean => {
 
 /** A name as a lenient reader compares it: `Limit`, `limit[]` and `LIMIT` are `limit`. */
 export const foldedName = (name: string): string => {
+  if (/^[a-z\d]*$/.test(name)) return name
   const plain = /^[\x20-\x7e]*$/.test(name) ? name : name.normalize("NFKC")
   return plain.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "")
 }

@@ -14,7 +14,7 @@ const quote = '"'
 
 /** Names the member that is read; false when the object has one of this name already. */
 const isNew = (top: Open | undefined, text: string): boolean => {
-  const name: unknown = JSON.parse(text)
+  const name: unknown = text.includes("\\") ? JSON.parse(text) : text.slice(1, -1)
   if (top === undefined || top.names === null || typeof name !== "string") return true
   top.at = name
   if (top.names.has(name)) return false

@@ -131,6 +131,9 @@ const bodyIssues = (endpoint: Endpoint, input: unknown, checks: Checks): Readonl
   return [{ path: "input", message: "must be {}: this endpoint takes no body; put parameters into query" }]
 }
 
+/** More than anybody reads. */
+const issuesMax = 20
+
 const unknownCost = { card: null, issues: [] }
 
 /** Of two members of one name we count the last; the provider, which gets the text, may count the first. */
@@ -198,4 +201,4 @@ export const planRaw = (
 
 /** A missing placeholder is noticed by the schema and by the filling: it is said once. */
 const unique = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> =>
-  [...new Map(issues.map((issue) => [issue.path, issue] as const).reverse()).values()].reverse()
+  [...new Map(issues.map((issue) => [issue.path, issue] as const).reverse()).values()].reverse().slice(0, issuesMax)

@@ -209,6 +209,30 @@ describe("what can't be counted is refused at its field", () => {
     }
     expect(callCost(table, { path: {}, query: {}, input: { mode: "constructor" } }).estimate).toBe(dollars("1.00"))
   })
+  test("more values than any real request has", () => {
+    const each = {
+      ...endpoint,
+      price: { base: "0", drivers: [{ ...drivers[0], field: "*.limit", counts: "number" as const }] }
+    }
+    const many = Array.from({ length: 90_000 }, () => ({ limit: 1 }))
+    const { issues: found } = callCost(each, { path: {}, query: {}, input: many })
+    expect(found).toEqual([{ path: "input", message: "has more values than can be counted" }])
+    expect(callCost(each, { path: {}, query: {}, input: many.slice(0, 1_000) }).issues).toEqual([])
+  })
+  test("a limit that stands where a lenient provider might find it", () => {
+    const inside = {
+      ...endpoint,
+      price: { base: "0", drivers: [{ field: "options.limit", counts: "number" as const, price: "1", default: 1 }] }
+    }
+    const at = (options: unknown) =>
+      callCost(inside, { path: {}, query: {}, input: { options } }).issues.map(({ path }) => path)
+    expect(at({ limit: 5 })).toEqual([])
+    expect(at(undefined)).toEqual([])
+    expect(at([{ limit: 1_000 }])).toEqual(["input.options"])
+    expect(at([])).toEqual(["input.options"])
+    expect(at('{"limit":1000}')).toEqual(["input.options"])
+    expect(at({ LIMIT: 1_000 })).toEqual(["input.options.LIMIT"])
+  })
   test("a value in range is taken", () => {
     for (const limit of [1, 1_000, "1000", "1e3", 999.5]) expect(issues({ limit })).toEqual([])
   })

@@ -6,7 +6,7 @@
  * against a process that computes a hold wrongly.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { Effect, Layer, ManagedRuntime } from "effect"
+import { Effect, Exit, Layer, ManagedRuntime } from "effect"
 import * as fc from "fast-check"
 import { SqlClient } from "effect/sql"
 import { encodeCredit } from "../../src/actors/Commands.ts"
@@ -18,7 +18,7 @@ import { Audit } from "../../src/layers/Audit.ts"
 import { newId } from "../../src/layers/Ids.ts"
 import { MailStore } from "../../src/layers/MailStore.ts"
 import { RunStore } from "../../src/layers/RunStore.ts"
-import { Settings } from "../../src/layers/Settings.ts"
+import { Settings, settingsOf } from "../../src/layers/Settings.ts"
 import { dollars, MicroUsd, usd } from "../../src/schema/Money.ts"
 import type { Endpoint } from "../../src/schema/Endpoint.ts"
 import { rawCharge, rawHold } from "../../src/schema/Pricing.ts"
@@ -111,6 +111,20 @@ test("T08 raw: the charge of an honest provider is never clipped, at the default
     }),
     { numRuns: 2_000 }
   )
+})
+
+test("the operator's smallest cap is above nothing and lowers a hold of $1.00", () => {
+  const least = (value: string) =>
+    Effect.runSyncExit(Effect.map(settingsOf({ RUNGATE_RAW_MIN_CAP: value }), (one) => one.rawMinCap))
+  expect(least("")).toEqual(Exit.succeed(dollars("0.10")))
+  expect(least("0.25")).toEqual(Exit.succeed(dollars("0.25")))
+  for (const wrong of ["0", "-1", "1.01", "lots"]) {
+    const exit = least(wrong)
+    expect([wrong, Exit.isFailure(exit) ? String(exit.cause) : ""]).toEqual([
+      wrong,
+      expect.stringContaining("RUNGATE_RAW_MIN_CAP must be")
+    ])
+  }
 })
 
 const build = async () =>
