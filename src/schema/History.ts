@@ -52,7 +52,7 @@ export interface Conclusions {
   /** The latest touch that succeeded and went to the subject: not one that it sends, or that mentions it. */
   readonly last_contact: Touch | null
   /** The latest that may have reached the subject, and nobody knows. */
-  readonly last_unknown: Touch | null
+  readonly last_unknown?: Touch | null
   readonly reusable: Reusable | null
   /** Touches that did not succeed, and runs that are still under way. */
   readonly failed_touches: number
@@ -63,21 +63,24 @@ const day = (time: string) => time.slice(0, 10)
 
 /** What an agent should do with what is known, most important first. */
 export const conclude = (known: Conclusions): ReadonlyArray<string> => {
-  const { count, last_touch, last_contact, last_unknown, reusable, failed_touches, in_flight } = known
+  const { count, last_touch, last_contact, last_unknown = null, reusable, failed_touches, in_flight } = known
   if (count === 0) {
     return [
       "Nothing on record: no run of this organization names this subject. Only calls made through this service are on record."
     ]
   }
   const hints: Array<string> = []
-  if (last_unknown !== null) {
-    hints.push(
-      `Outcome unknown: ${last_unknown.capability} on ${day(last_unknown.created_at)} (${last_unknown.run_id}) may have reached this subject. Check before writing again.`
-    )
-  }
+  const doubt =
+    last_unknown === null
+      ? []
+      : [
+          `Outcome unknown: ${last_unknown.capability} on ${day(last_unknown.created_at)} (${last_unknown.run_id}) may have reached this subject. Check before writing again.`
+        ]
+  if (last_contact === null) hints.push(...doubt)
   if (last_contact !== null) {
     hints.push(
-      `Already contacted: ${last_contact.capability} succeeded on ${day(last_contact.created_at)} (${last_contact.run_id}). Read it before writing again.`
+      `Already contacted: ${last_contact.capability} succeeded on ${day(last_contact.created_at)} (${last_contact.run_id}). Read it before writing again.`,
+      ...doubt
     )
   } else {
     if (last_touch !== null)

@@ -57,7 +57,8 @@ describe.each(backends)("POST /v1/history, queues on %s", (backend) => {
 
   /** What GET says, as a row. */
   const rowOf = async (query: string, kind?: string) => {
-    const { subject, count, last_seen, contacted, last_touch, last_contact, reusable } = await single(query, kind)
+    const one = await single(query, kind)
+    const { subject, count, last_seen, contacted, last_touch, last_contact, last_unknown, reusable } = one
     return {
       query,
       kind: subject.kind,
@@ -68,6 +69,7 @@ describe.each(backends)("POST /v1/history, queues on %s", (backend) => {
       contacted,
       last_touch,
       last_contact,
+      ...(last_unknown === undefined ? {} : { last_unknown }),
       reusable: reusable[0] ?? null
     }
   }

@@ -173,7 +173,7 @@ describe.each(backends)("GET /v1/history, queues on %s", (backend) => {
       cc: ["copied@acme.example"],
       bcc: "hidden@acme.example".split(" ")
     })
-    const missed = await write({ text: "sandbox:error", to: "missed@acme.example" })
+    const missed = await write({ text: "sandbox:rate_limited", to: "missed@acme.example" })
     const later = await write({ text: "reached@acme.example and missed@acme.example said no", to: "else@else.example" })
     const invited = await ran({
       capability: "network.invite",

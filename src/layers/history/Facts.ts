@@ -232,12 +232,16 @@ const groupsOf = (held: ReadonlyArray<Held>, young: ReadonlyArray<Found>): Reado
   return [...groups.values()]
 }
 
-/** The facts with what was found out about the latest unknown touch: one that arrived is a contact, one that did not is none. */
+/**
+ * The facts with what was found out about the latest unknown touch: one that arrived is a contact, one that did not is none. After a later
+ * contact nobody needs to know.
+ */
 export const withFinding = (facts: Facts, finding: string | undefined): Facts => {
   const { unknown, contact } = facts
-  if (unknown === null || finding === undefined) return facts
-  const arrived = finding === "delivered" && (contact === null || contact.run_id < unknown.run_id)
-  return { ...facts, unknown: null, contact: arrived ? unknown : contact }
+  if (unknown === null) return facts
+  if (contact !== null && contact.run_id > unknown.run_id) return { ...facts, unknown: null }
+  if (finding === undefined) return facts
+  return { ...facts, unknown: null, contact: finding === "delivered" ? unknown : contact }
 }
 
 const newestFirst = ({ run: a }: Found, { run: b }: Found) => (a.run_id < b.run_id ? 1 : a.run_id > b.run_id ? -1 : 0)
