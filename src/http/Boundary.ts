@@ -129,7 +129,10 @@ export const Boundary = HttpRouter.middleware(
           if (refused !== null) return Effect.succeed(answer(refused))
           // Without its query: that may be about somebody.
           const path = request.url.split("?")[0] ?? ""
-          return Effect.as(Effect.logError(`${request_id} ${request.method} ${path}: ${inWords(defect)}`), answer(internal))
+          return Effect.as(
+            Effect.logError(`${request_id} ${request.method} ${path}: ${inWords(defect)}`),
+            answer(internal)
+          )
         })
       )
       const finished =

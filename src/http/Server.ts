@@ -24,6 +24,7 @@ import { JoinRoute, type JoinServices } from "./Join.ts"
 import { Limits } from "./Limits.ts"
 import { isMcp, mcpHandler } from "./Mcp.ts"
 import { NotFound } from "./NotFound.ts"
+import { Readiness } from "./Readiness.ts"
 import { ReturnPages } from "./ReturnPages.ts"
 import { SystemRoutes, type SystemServices } from "./System.ts"
 import { Webhooks, type WebhookServices } from "./Webhooks.ts"
@@ -105,5 +106,5 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
       )
       return { url: `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${server.port}` }
     })
-  )
+  ).pipe(Layer.provideMerge(Readiness.layer))
 }

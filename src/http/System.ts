@@ -9,6 +9,7 @@ import { MailStore } from "../layers/MailStore.ts"
 import { Queues } from "../layers/Queues.ts"
 import { Stats } from "../layers/Stats.ts"
 import type { Window } from "../schema/Health.ts"
+import { Readiness } from "./Readiness.ts"
 
 /** A lane whose oldest command waits longer than this is not being served. */
 const backlogSecondsMax = 30
@@ -18,6 +19,8 @@ const alive = HttpServerResponse.jsonUnsafe({ status: "ok" })
 const ready = Effect.gen(function* () {
   const mail = yield* MailStore
   const queues = yield* Queues
+  const readiness = yield* Readiness
+  if (readiness.leaving()) return HttpServerResponse.jsonUnsafe({ status: "stopping" }, { status: 503 })
   const database = yield* mail.backlog.pipe(Effect.timeout("2 seconds"), Effect.exit)
   const oldest = database._tag === "Success" ? Math.max(0, ...database.value.map((lane) => lane.age_seconds)) : null
   const checks = {
@@ -123,4 +126,4 @@ export const SystemRoutes = Layer.mergeAll(
 )
 
 /** What these routes ask of the process. */
-export type SystemServices = Breakers | Health | MailStore | Queues | Stats | Waiters
+export type SystemServices = Breakers | Health | MailStore | Queues | Readiness | Stats | Waiters
