@@ -19,6 +19,7 @@ import { Waiters } from "./actors/Waiters.ts"
 import { WalletActor } from "./actors/WalletActor.ts"
 import { Workers } from "./actors/Workers.ts"
 import { MetricsServer } from "./http/MetricsServer.ts"
+import { Readiness } from "./http/Readiness.ts"
 import { Server } from "./http/Server.ts"
 import { Breakers } from "./layers/Breakers.ts"
 import { Catalog } from "./layers/Catalog.ts"
@@ -90,7 +91,11 @@ const Working = Workers.pipe(
 export const service = (role: Exclude<Role, "worker">) =>
   (role === "all" ? Layer.merge(Server.layer, Working) : Server.layer).pipe(
     Layer.merge(MetricsServer),
+    Layer.provideMerge(Readiness.layer),
     Layer.provideMerge(Doors)
   )
 
-export const worker = Layer.merge(Working, MetricsServer).pipe(Layer.provideMerge(Doors))
+export const worker = Layer.merge(Working, MetricsServer).pipe(
+  Layer.provideMerge(Readiness.layer),
+  Layer.provideMerge(Doors)
+)

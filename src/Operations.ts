@@ -2,9 +2,10 @@
  * What the operator's commands do: the books, and imports into the catalog. Loaded when one of them is run, because a client's command
  * needs nothing of it and should start at once.
  */
-import { Clock, Console, Effect, Layer, Result } from "effect"
+import { Clock, Console, Context, Effect, Layer, Result } from "effect"
 import { plain } from "./AdminOutput.ts"
 import { CommandFailed } from "./http/client/Client.ts"
+import { Readiness } from "./http/Readiness.ts"
 import { Audit } from "./layers/Audit.ts"
 import type { Violation } from "./layers/audit/equations.ts"
 import type { Sheet } from "./layers/audit/sheet.ts"
@@ -34,7 +35,8 @@ export const serve = (role: Role) =>
           const { service } = yield* application
           const context = yield* Layer.build(service(role))
           yield* Effect.provideContext(welcome, context)
-          yield* Effect.never
+          // Before anything is closed: a request that comes meanwhile is answered.
+          yield* Effect.onInterrupt(Effect.never, () => Context.get(context, Readiness).leave)
         })
       )
 

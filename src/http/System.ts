@@ -20,6 +20,7 @@ import { Stats } from "../layers/Stats.ts"
 import { problem, statusOf } from "../schema/Errors.ts"
 import type { Window } from "../schema/Health.ts"
 import { usd } from "../schema/Money.ts"
+import { Readiness } from "./Readiness.ts"
 
 /** Anybody may ask whether a process is ready, so one look at the database serves all who ask at that moment. */
 const readyMillisMax = 250
@@ -147,6 +148,8 @@ const orUnready = <R>(path: string, effect: Effect.Effect<HttpServerResponse.Htt
     )
   )
 
+const stopping = HttpServerResponse.jsonUnsafe({ status: "stopping" }, { status: 503 })
+
 const closed = problem(
   "forbidden",
   "Metrics are closed. Set RUNGATE_METRICS_TOKEN and send it as a bearer token, or set RUNGATE_METRICS_PORT to serve them on a port of their own."
@@ -181,11 +184,13 @@ const routes = (isPublic: boolean) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const context = yield* Effect.context<DatabaseChecks | MailStore | Queues>()
+      const readiness = yield* Readiness
       const shared = yield* standing(() => Effect.provideContext(orUnready("/readyz", ready), context), readyMillisMax)
+      const readyz = Effect.suspend(() => (readiness.leaving() ? Effect.succeed(stopping) : shared("readyz")))
       return Layer.mergeAll(
         HttpRouter.add("GET", "/livez", alive),
         HttpRouter.add("GET", "/healthz", alive),
-        HttpRouter.add("GET", "/readyz", shared("readyz")),
+        HttpRouter.add("GET", "/readyz", readyz),
         HttpRouter.add("GET", "/metrics", guardedMetrics(isPublic))
       )
     })
@@ -203,6 +208,7 @@ export type SystemServices =
   | Losses
   | MailStore
   | Queues
+  | Readiness
   | Settings
   | Stats
   | Waiters

@@ -82,6 +82,8 @@ export interface SettingsShape {
   readonly leaseSeconds: number
   /** Seconds that a stopping process gives its running provider calls. */
   readonly drainSeconds: number
+  /** Seconds between a stop signal, which turns /readyz to 503, and the moment at which connections are refused. */
+  readonly stopDelaySeconds: number
   /** Seconds between two looks at how offers do; 0: none, and every offer counts as unmeasured. */
   readonly healthSeconds: number
   /** What a referral promises that is made today. */
@@ -347,6 +349,7 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
       orgQueue: read.int("RUNGATE_ORG_QUEUE", 1_000, 1, 1_000_000),
       leaseSeconds: read.int("RUNGATE_LEASE_SECONDS", 15, 1, 3600),
       drainSeconds: read.int("RUNGATE_DRAIN_SECONDS", 20, 0, 600),
+      stopDelaySeconds: read.int("RUNGATE_STOP_DELAY_SECONDS", 0, 0, 600),
       healthSeconds: read.int("RUNGATE_HEALTH_SECONDS", 5, 0, 3600),
       referral: referralOf(read),
       referralSeconds: read.int("RUNGATE_REFERRAL_SECONDS", 60, 1, 86_400),

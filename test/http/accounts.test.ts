@@ -111,7 +111,11 @@ describe("an account's owner", () => {
 describe("who may sign up", () => {
   const command = async (app: App, ...args: ReadonlyArray<string>) => {
     const compiled: Command = [await compiledCommand()]
-    const settings = { RUNGATE_MODE: "production", DATABASE_URL: app.databaseUrl, RUNGATE_PUBLIC_URL: "https://rungate.example.com" }
+    const settings = {
+      RUNGATE_MODE: "production",
+      DATABASE_URL: app.databaseUrl,
+      RUNGATE_PUBLIC_URL: "https://rungate.example.com"
+    }
     const { errors, output, ended } = runMain(["admin", ...args], settings, compiled)
     const { code } = await ended
     return { code, out: output().trim(), err: errors() }

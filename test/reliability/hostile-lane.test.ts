@@ -101,7 +101,11 @@ describe("a detail that holds a NUL and half a character", () => {
     // The other one is made forty days old.
     const old = `run_${"0".repeat(10)}${runs[1]?.slice(-16)}`
     await app.sql("UPDATE runs SET run_id = $2 WHERE run_id = $1", [runs[1], old])
-    const keeper = await startApp({ role: "worker", beside: app, settings: { ...there.settings, RUNGATE_RETENTION_DAYS: "30" } })
+    const keeper = await startApp({
+      role: "worker",
+      beside: app,
+      settings: { ...there.settings, RUNGATE_RETENTION_DAYS: "30" }
+    })
     await until(
       "retention erases it",
       () => app.sql("SELECT 1 FROM runs WHERE run_id = $1 AND erased_at IS NOT NULL", [old]),
