@@ -4,7 +4,7 @@
  * The request keeps what was read, so whoever reads it afterwards gets it at once. A body whose last byte is late is answered with 408,
  * and its connection is closed.
  */
-import { Cause, Context, Effect, Exit } from "effect"
+import { Context, Effect } from "effect"
 import { HttpServerError, type HttpServerRequest } from "effect/http"
 import { problem, type ProblemOf } from "../schema/Errors.ts"
 import { containersMax, depthMax, flawedField, jsonFlaw, unstorableIn } from "../schema/JsonScan.ts"
@@ -32,31 +32,45 @@ export const bodyProblem = (defect: unknown): BodyProblem | null => {
   return defect.reason.reason === "BodyTooLarge" ? tooLarge : unreadable
 }
 
-/** The body, or 408 when it takes too long. `Effect.timeout` would cost every request twice as much as this. */
-export const receiveBody = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array, BodyProblem> =>
-  Effect.withFiber((fiber) =>
-    Effect.callback((resume) => {
-      const seconds = fiber.getRef(BodySeconds)
-      const reading = Effect.runForkWith(fiber.context)(request.arrayBuffer)
-      const timer = setTimeout(() => {
-        resume(Effect.fail(late(seconds)))
-        reading.interruptUnsafe()
-      }, seconds * 1000)
-      reading.addObserver((exit) => {
+/** Reads a body that says its length: the boundary has judged that already. */
+const read = (source: Request, seconds: number): Effect.Effect<ArrayBuffer, BodyProblem> =>
+  Effect.callback((resume) => {
+    const timer = setTimeout(() => resume(Effect.fail(late(seconds))), seconds * 1000)
+    source.arrayBuffer().then(
+      (buffer) => {
         clearTimeout(timer)
-        resume(
-          Exit.match(exit, {
-            onSuccess: (buffer) => Effect.succeed(new Uint8Array(buffer)),
-            onFailure: (cause) => Effect.fail(bodyProblem(Cause.squash(cause)) ?? unreadable)
-          })
-        )
-      })
-      return Effect.sync(() => {
+        resume(Effect.succeed(buffer))
+      },
+      () => {
         clearTimeout(timer)
-        reading.interruptUnsafe()
+        resume(Effect.fail(unreadable))
+      }
+    )
+    return Effect.sync(() => clearTimeout(timer))
+  })
+
+/**
+ * The body, or 408 when it takes too long.
+ *
+ * What is read is put where the library keeps it, so that the handler's `request.text` finds it: a second fiber with a timeout around
+ * the library's own read would cost every request a twentieth of its time.
+ */
+export const receiveBody = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<ArrayBuffer, BodyProblem> =>
+  Effect.withFiber((fiber) => {
+    const seconds = fiber.getRef(BodySeconds)
+    const { source, headers } = request
+    if (headers["content-length"] !== undefined && source instanceof Request) {
+      return Effect.map(read(source, seconds), (buffer) => {
+        Object.assign(request, { arrayBufferEffect: Effect.succeed(buffer) })
+        return buffer
       })
-    })
-  )
+    }
+    // The library counts the bytes of a body that does not say its length.
+    return request.arrayBuffer.pipe(
+      Effect.mapError((error) => bodyProblem(error) ?? unreadable),
+      Effect.timeoutOrElse({ duration: `${seconds} seconds`, orElse: () => Effect.fail(late(seconds)) })
+    )
+  })
 
 const refused = (path: string, message: string) =>
   problem("invalid_request", `${path === "" ? "The request body" : path} ${message}.`, [{ path, message }])

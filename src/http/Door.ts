@@ -40,7 +40,7 @@ export const admit = (
 type Charge = (requests: number) => Effect.Effect<Allowance | null>
 
 const isJson = (contentType: string | undefined) =>
-  contentType === undefined || /^\s*application\/json\s*(;|$)/i.test(contentType)
+  contentType === undefined || contentType === "application/json" || /^\s*application\/json\s*(;|$)/i.test(contentType)
 
 /** Receives a body and checks it. One that counts as several requests pays for the others before it is looked at. */
 export const checkedBody = (
@@ -48,18 +48,19 @@ export const checkedBody = (
   who: string
 ): Effect.Effect<void, BodyProblem | ProblemOf<"rate_limited">, HttpServerRequest.HttpServerRequest> =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-    Effect.flatMap(receiveBody(request), (bytes) => {
-      const more = Math.ceil(bytes.length / bytesPerRequest) - 1
-      const found = Effect.suspend(() => {
-        // Another type is refused without being parsed.
-        const wrong = isJson(request.headers["content-type"]) ? jsonProblem(bytes) : null
+    Effect.flatMap(receiveBody(request), (buffer) => {
+      // Another type is refused without being parsed.
+      const check = () => (isJson(request.headers["content-type"]) ? jsonProblem(new Uint8Array(buffer)) : null)
+      const more = Math.ceil(buffer.byteLength / bytesPerRequest) - 1
+      if (more <= 0) {
+        const wrong = check()
         return wrong === null ? Effect.void : Effect.fail(wrong)
+      }
+      return Effect.gen(function* () {
+        yield* admit(yield* charge(more), who)
+        const wrong = check()
+        if (wrong !== null) return yield* Effect.fail(wrong)
       })
-      if (more <= 0) return found
-      return Effect.andThen(
-        Effect.flatMap(charge(more), (allowance) => admit(allowance, who)),
-        found
-      )
     })
   )
 

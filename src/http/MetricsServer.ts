@@ -21,13 +21,13 @@ export const MetricsServer = Layer.effectDiscard(
     if (port === null) return
     const httpEffect = yield* HttpRouter.toHttpEffect(Routes)
     const context = yield* Effect.context<SystemServices>()
-    const fetch = HttpEffect.toWebHandlerWith<
+    const handler = HttpEffect.toWebHandlerWith<
       SystemServices,
       SystemServices | Scope.Scope | HttpServerRequest.HttpServerRequest
     >(context)(httpEffect)
     const server = yield* Effect.acquireRelease(
       Effect.try({
-        try: () => Bun.serve({ port, hostname, fetch: (request) => fetch(request) }),
+        try: () => Bun.serve({ port, hostname, fetch: (request) => handler(request) }),
         catch: () => portTaken(hostname, port, "RUNGATE_METRICS_PORT or RUNGATE_METRICS_HOST")
       }),
       (running) => Effect.ignore(Effect.promise(() => running.stop(true)))

@@ -28,7 +28,7 @@ const receive = Effect.gen(function* () {
   const limits = yield* Limits
   const { address } = yield* RequestContext
   yield* admit(yield* limits.webhook(address), "forged webhooks from this address")
-  const bytes = yield* receiveBody(request)
+  const bytes = new Uint8Array(yield* receiveBody(request))
   if (jsonFlaw(bytes) === "too_deep") return refuse("invalid_request", "The body is nested too deep for an event.")
   const event = yield* payments
     .verify(new TextDecoder().decode(bytes), request.headers["stripe-signature"], yield* store.nowSeconds)

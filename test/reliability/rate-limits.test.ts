@@ -281,7 +281,8 @@ describe.skipIf(!backends.includes("redis"))("a Redis that is gone or frozen", (
       const { value: replies, millis } = await timed(() => times(60, () => org.get("/v1/spend-guard")))
       const [taken = 0, limited = 0] = statuses(replies)
       expect(taken + limited).toBe(60)
-      expect(taken).toBeGreaterThanOrEqual(10)
+      // The request before took one.
+      expect(taken).toBeGreaterThanOrEqual(9)
       expect(taken).toBeLessThanOrEqual(11 + (5 * millis) / 1_000)
     } finally {
       wire.cut()
