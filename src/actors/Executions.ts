@@ -17,7 +17,7 @@ export class Executions extends Context.Service<
     readonly workerId: () => string
     /**
      * Takes a slot for a run that would start at once. False when there is none for it, when the process is stopping, or when
-     * older runs of the organization are queued: those come first.
+     * the organization's share has no more slots than older runs of it are queued: those come first.
      */
     readonly tryTake: (run_id: string, claimant: Claimant) => boolean
     /** Gives back the slot of a run that does not start after all. */
@@ -34,8 +34,11 @@ export class Executions extends Context.Service<
     /** The run is about to ask another provider. False when so many runs ask that one already that it should wait in the queue. */
     readonly enter: (run_id: string, provider: string) => boolean
     readonly beginJob: (run_id: string) => void
-    /** Notes which organizations have queued runs: all of them, or one more. */
-    readonly queued: (org_ids: ReadonlyArray<string>, which: "all" | "more") => void
+    /** Notes runs that were queued, by their organizations, or claimed. */
+    readonly queued: (org_ids: ReadonlyArray<string>) => void
+    readonly claimed: (org_ids: ReadonlyArray<string>) => void
+    /** Notes which organizations have queued runs, as the database says it: all of them, or some. */
+    readonly listed: (org_ids: ReadonlyArray<string>, all: boolean) => void
     /** Whether some organization may have queued runs. */
     readonly mayWait: () => boolean
     /** Called whenever a run has given its slot back. */
@@ -61,7 +64,8 @@ export class Executions extends Context.Service<
       /** Slots of runs that have not started yet, and of those that have. */
       const taken = new Map<string, Slot>()
       const used = new Map<string, Slot>()
-      const waiting = new Set<string>()
+      /** Queued runs by organization, as far as this process knows. Another one may have queued or claimed some. */
+      const waiting = new Map<string, number>()
       let workerId = newId("wrk")
       let stopping = false
       let notify = () => {}
@@ -101,7 +105,8 @@ export class Executions extends Context.Service<
       return Executions.of({
         workerId: () => workerId,
         tryTake: (run_id, claimant) => {
-          const slot = waiting.has(claimant.org_id) ? null : reserve(claimant)
+          const before = waiting.get(claimant.org_id) ?? 0
+          const slot = before > 0 && slots.left(claimant.org_id) <= before ? null : reserve(claimant)
           if (slot !== null) taken.set(run_id, slot)
           return slot !== null
         },
@@ -126,9 +131,20 @@ export class Executions extends Context.Service<
           const slot = used.get(run_id)
           if (slot !== undefined) slots.beginJob(slot)
         },
-        queued: (org_ids, which) => {
-          if (which === "all") waiting.clear()
-          for (const org_id of org_ids) waiting.add(org_id)
+        queued: (org_ids) => {
+          for (const org_id of org_ids) waiting.set(org_id, (waiting.get(org_id) ?? 0) + 1)
+        },
+        claimed: (org_ids) => {
+          for (const org_id of org_ids) {
+            const left = (waiting.get(org_id) ?? 0) - 1
+            if (left > 0) waiting.set(org_id, left)
+            else waiting.delete(org_id)
+          }
+        },
+        listed: (org_ids, all) => {
+          const present = new Set(org_ids)
+          if (all) for (const org_id of [...waiting.keys()]) if (!present.has(org_id)) waiting.delete(org_id)
+          for (const org_id of present) if (!waiting.has(org_id)) waiting.set(org_id, 1)
         },
         mayWait: () => waiting.size > 0,
         onRoom: (listener) => {

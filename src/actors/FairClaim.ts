@@ -62,9 +62,9 @@ export const fairClaims = (leases: Leases["Service"], executions: Executions["Se
     const before = cursor === "" || behind.length === groupsMax ? [] : yield* leases.waiting("", groupsMax)
     const groups = [...behind, ...before.filter((group) => group.org_id <= cursor)]
     const whole = behind.length < groupsMax && before.length < groupsMax
-    executions.queued(
+    executions.listed(
       groups.map((group) => group.org_id),
-      whole ? "all" : "more"
+      whole
     )
     return groups
   })
@@ -88,6 +88,7 @@ export const fairClaims = (leases: Leases["Service"], executions: Executions["Se
         )
         .pipe(
           Effect.map((runs) => {
+            executions.claimed(runs.map((run) => run.org_id))
             for (const run of runs) {
               const slot = slots.get(nameOf({ ...run, provider: run.asks }))?.pop()
               if (slot !== undefined) executions.assign(run.run_id, slot)

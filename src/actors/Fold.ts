@@ -24,7 +24,7 @@ export interface TurnAnswer {
   readonly more: boolean
   /** Runs leased to this process by the turn: it must start them. */
   readonly started: ReadonlyArray<LeasedRun>
-  /** Organizations whose runs were left in the queue for whoever has a slot for them. */
+  /** The organization of each run that was left in the queue for whoever has a slot for it. */
   readonly queued: ReadonlyArray<string>
   /** How runs ended. */
   readonly ended: ReadonlyArray<Ending>
@@ -88,7 +88,7 @@ export const fold = (view: TurnView, room: Room, names: Names) => {
   const losses: Array<RunLoss> = []
   const unknowns: Array<UnknownOutcome> = []
   const payments = foldPayments(view, names.payment_id)
-  const queued = new Set<string>()
+  const queued: Array<string> = []
 
   const open = (run: TurnRun) => {
     const plan = decodePlan(run.plan)
@@ -108,7 +108,7 @@ export const fold = (view: TurnView, room: Room, names: Names) => {
       attempts: JSON.stringify(attempts)
     })
     runs.set(run.run_id, { ...run, status: mine ? "running" : "queued", lease_token })
-    if (lease_token === null) queued.add(run.org_id)
+    if (lease_token === null) queued.push(run.org_id)
     else {
       const { org_id, run_id, capability, input } = run
       started.set(run_id, { org_id, run_id, capability, input, plan, lease_token, attempts, job: null })
@@ -239,7 +239,7 @@ export const fold = (view: TurnView, room: Room, names: Names) => {
   const told: Omit<TurnAnswer, "more" | "committed_at"> = {
     taken: view.mail.length,
     started: [...started.values()],
-    queued: [...queued],
+    queued,
     ended: effects.ended,
     losses,
     charges: effects.payments.charges.length > 0,

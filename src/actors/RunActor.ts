@@ -272,7 +272,7 @@ export class RunActor extends Context.Service<
           if (!executions.enter(run.run_id, provider) && reports.size === 0 && reserve === null) {
             const requeued = { run_id: run.run_id, lease_token: run.lease_token, asks: provider }
             yield* patiently(leases.requeue(requeued, JSON.stringify(made), null))
-            return executions.queued([run.org_id], "more")
+            return executions.queued([run.org_id])
           }
           if (!recorded) {
             yield* crashPoint("attempt.before")

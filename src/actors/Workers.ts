@@ -90,7 +90,7 @@ export const Workers = Layer.effectDiscard(
             const answer = yield* wallet.turn(lane)
             yield* Effect.forEach(answer.started, start, { discard: true })
             if (answer.queued.length > 0) {
-              executions.queued(answer.queued, "more")
+              executions.queued(answer.queued)
               yield* claimSoon
             }
             if (answer.charges) fork(tendPayments)
@@ -228,7 +228,7 @@ export const Workers = Layer.effectDiscard(
     })
     const claimQueued = Effect.gen(function* () {
       if (yield* leases.anyQueued) yield* claimNow
-      else executions.queued([], "all")
+      else executions.listed([], true)
     })
 
     let sweeps = 0
@@ -241,6 +241,7 @@ export const Workers = Layer.effectDiscard(
       if (sweeps % forgetEverySweeps === 0) {
         yield* apart("old replies and workers", mail.forget)
         yield* apart("old measurements", health.forget)
+        yield* apart("counts of open runs", leases.recount)
       }
     })
 

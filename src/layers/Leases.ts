@@ -121,6 +121,8 @@ export class Leases extends Context.Service<
     /** Puts a run that may be tried again back into the queue. */
     readonly requeue: (run: Requeued, attempts: string, job: Job | null) => Effect.Effect<void>
     readonly anyQueued: Effect.Effect<boolean>
+    /** Corrects wallets whose count of open runs is wrong, as after processes of two versions worked side by side. */
+    readonly recount: Effect.Effect<void>
   }
 >()("rungate/layers/Leases") {
   static readonly layer = Layer.effect(
@@ -212,6 +214,17 @@ export class Leases extends Context.Service<
 
       const anyQueued = sql`SELECT 1 AS queued FROM open_runs WHERE state = 'queued' LIMIT 1`
 
+      // A turn that has read the wallet before is undone and reads it again: the version says so.
+      const recount = sql`
+        WITH counted AS MATERIALIZED (SELECT org_id, count(*) AS runs FROM open_runs GROUP BY org_id),
+             active AS (SELECT org_id FROM counted UNION SELECT org_id FROM wallets WHERE open_runs > 0),
+             wrong AS (
+               SELECT w.org_id, w.version, coalesce(c.runs, 0) AS runs
+               FROM active s JOIN wallets w ON w.org_id = s.org_id LEFT JOIN counted c ON c.org_id = s.org_id
+               WHERE w.open_runs <> coalesce(c.runs, 0))
+        UPDATE wallets w SET open_runs = n.runs, version = w.version + 1
+        FROM wrong n WHERE w.org_id = n.org_id AND w.version = n.version`
+
       return Leases.of({
         register: (worker_id, seconds) => Effect.asVoid(Effect.orDie(register(worker_id, seconds))),
         renew: (worker_id, seconds) => Effect.orDie(renew(worker_id, seconds)),
@@ -224,6 +237,7 @@ export class Leases extends Context.Service<
         keepJob: (run_id, token, job) => Effect.orDie(keepJob(run_id, token, JSON.stringify(job))),
         requeue: (run, attempts, job) =>
           Effect.asVoid(Effect.orDie(requeue(run, storableJson(attempts), job === null ? null : JSON.stringify(job)))),
+        recount: Effect.asVoid(Effect.orDie(recount)),
         anyQueued: Effect.orDie(Effect.map(anyQueued, (rows) => rows.length > 0))
       })
     })

@@ -60,6 +60,11 @@ export class Slots {
     return this.bounds.slots - this.taken
   }
 
+  /** Slots that an organization may still take of its share. */
+  left(org_id: string): number {
+    return this.bounds.perOrganization - count(this.organizations, org_id)
+  }
+
   private admitsProvider(provider: string): boolean {
     const calls = this.bounds.callsOf(provider)
     const inAll = Math.max(calls, Math.floor(this.bounds.slots / jobsPart))
@@ -73,7 +78,7 @@ export class Slots {
 
   /** Null when the run has to wait: there is no slot, or the share that it belongs to is used up. */
   take({ org_id, provider, free }: Claimant): Slot | null {
-    if (this.room <= 0 || count(this.organizations, org_id) >= this.bounds.perOrganization) return null
+    if (this.room <= 0 || this.left(org_id) <= 0) return null
     if (!this.admitsProvider(provider) || (free && !this.admitsFree(org_id))) return null
     this.taken += 1
     add(this.organizations, org_id, 1)

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { SqlClient } from "effect/sql"
+import { Accounts } from "../../src/layers/Accounts.ts"
 import { Leases } from "../../src/layers/Leases.ts"
 import { newId } from "../../src/layers/Ids.ts"
 import { Settings } from "../../src/layers/Settings.ts"
@@ -272,6 +273,11 @@ test("a claim takes milliseconds while an organization has 100,000 runs queued",
       figures("claims with 100,000 queued runs", { p50_ms: percentile(took, 0.5), max_ms: percentile(took, 1) })
       expect(percentile(took, 0.5)).toBeLessThan(50)
       expect((yield* leases.waiting("", 200)).every((group) => group.org_id === "org_a")).toBe(true)
+      // A count that an older version left wrong is put right.
+      const org_id = yield* (yield* Accounts).createOrganization("counted", null)
+      yield* sql`UPDATE wallets SET open_runs = 7 WHERE org_id = ${org_id}`
+      yield* leases.recount
+      expect(yield* sql`SELECT open_runs FROM wallets WHERE org_id = ${org_id}`).toEqual([{ open_runs: 0n }])
     })
   )
   await runtime.dispose()
