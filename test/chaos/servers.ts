@@ -38,8 +38,8 @@ const buryPostgres = `
   for try in 1 2 3 4 5 6 7 8 9 10; do [ -e "$2/postmaster.pid" ] && sleep 0.1; done
   rm -rf "$1" "$2"`
 
-export const breakablePostgres = async (): Promise<Server> => {
-  const dataDir = mkdtempSync(join(tmpdir(), "rungate-chaos-"))
+export const breakablePostgres = async (folder = tmpdir()): Promise<Server> => {
+  const dataDir = mkdtempSync(join(folder, "rungate-chaos-"))
   chmodSync(dataDir, 0o755) // the server's account, which is not root's, walks through it
   const place = files.locate(dataDir)
   const state = { port: await files.freePort(0), password: files.newPassword() }
