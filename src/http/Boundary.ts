@@ -9,6 +9,7 @@ import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse 
 import { HttpApiMiddleware } from "effect/http-api"
 import { inWords } from "../layers/Batch.ts"
 import { newId } from "../layers/Ids.ts"
+import { isOutage } from "../layers/Outage.ts"
 import { type Detail, isErrorCode, problem, type Problem, statusOf } from "../schema/Errors.ts"
 import { Settings } from "../layers/Settings.ts"
 import { Malformed } from "./api/Common.ts"
@@ -44,6 +45,11 @@ const answer = (body: Problem, headers: Record<string, string> = {}) =>
 const internal = problem(
   "internal_error",
   "Something went wrong on our side; nothing was charged for it. Quote the request_id when you report it."
+)
+
+const outage = problem(
+  "service_unavailable",
+  "The service can't reach its storage right now; nothing was charged for this request. Try again with the same Idempotency-Key."
 )
 
 const ErrorBody = Schema.Struct({
@@ -154,7 +160,7 @@ export const Boundary = HttpRouter.middleware(
               const path = request.url.split("?")[0] ?? ""
               return Effect.as(
                 Effect.logError(`${request_id} ${request.method} ${path}: ${inWords(defect)}`),
-                answer(internal)
+                isOutage(defect) ? answer(outage, { "retry-after": "1" }) : answer(internal)
               )
             })
           )

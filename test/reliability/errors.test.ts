@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { statusOf } from "../../src/schema/Errors.ts"
+import { faultyPostgres } from "../faults/postgres.ts"
 import { type App, figures, rehearse, type Reply, startApp, type Tenant, until, verify } from "../app.ts"
 
 /** Codes that no test can force here yet, with the reason. */
@@ -160,6 +161,25 @@ describe("T62 errors.no_leak", () => {
     const codes = new Set(forced.map(([code]) => code))
     expect(Object.keys(statusOf).filter((code) => !codes.has(code) && !unforced.has(code))).toEqual([])
     figures("T62 errors.no_leak", { codes: codes.size, forced: forced.length, violations: violations.length })
+  })
+
+  test("a database that is away is service_unavailable: the caller may try again", async () => {
+    const wire = await faultyPostgres(app.databaseUrl)
+    const cut = await startApp({ beside: app, role: "http", settings: { DATABASE_URL: wire.url } })
+    try {
+      const org = (await app.tenant("5.00")).over(cut)
+      expect((await org.get("/v1/wallet")).status).toBe(200)
+      await wire.stop()
+      const answers = [await org.get("/v1/wallet"), await org.get("/v1/runs"), await org.run(verify())]
+      const wrong = answers.flatMap((answer) => {
+        const shape = misshapen("service_unavailable", answer)
+        const without = answer.headers.get("retry-after") === null ? ["no Retry-After"] : []
+        return [...(shape === null ? [] : [shape]), ...without, ...leaks(answer).map(String)]
+      })
+      expect(wrong).toEqual([])
+    } finally {
+      await cut.stop()
+    }
   })
 
   test("an internal error says that it happened, under which id, and nothing else", async () => {
