@@ -175,6 +175,8 @@ export const startApp = async (options: Options = {}): Promise<App> => {
     PORT: "0",
     DATABASE_URL: databaseUrl,
     REDIS_URL: redisUrl,
+    // A database belongs to one mode.
+    ...(beside?.settings["RUNGATE_MODE"] === undefined ? {} : { RUNGATE_MODE: beside.settings["RUNGATE_MODE"] }),
     RUNGATE_RATE_LIMIT: "0",
     RUNGATE_DATABASE_CONNECTIONS: "6",
     RUNGATE_DRAIN_SECONDS: "1",

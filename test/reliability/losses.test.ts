@@ -36,7 +36,7 @@ const admin = async (...args: ReadonlyArray<string>) => {
   return { code, out: output(), err: errors(), body: output().startsWith("{") ? JSON.parse(output()) : null }
 }
 const metric = async (of: App = app) => {
-  const { text } = await of.call(null, "GET", "/metrics")
+  const text = await of.metrics()
   const lines = text.split("\n").filter((line) => line.startsWith("rungate_losses_usd_total{"))
   return Object.fromEntries(
     lines.map((line) => {

@@ -67,6 +67,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
         Wire.forbidden,
         Wire.provider_not_available,
         Wire.idempotency_key_reused,
+        Wire.internal_error,
         Wire.provider_error,
         Wire.outcome_unknown,
         Wire.provider_timeout,
