@@ -30,10 +30,13 @@ const texts = ({ minLength = 0, maxLength = 200, pattern, format }: Schema): fc.
   if (pattern !== undefined)
     return fc.stringMatching(new RegExp(pattern)).filter((text) => [...text].length <= maxLength)
   const longest = Math.max(minLength, Math.min(maxLength, 60))
-  return fc
-    .string({ unit: "grapheme", minLength, maxLength: longest })
-    .map((text) => text.normalize("NFC").slice(0, maxLength) || "x")
-    .filter((text) => text.isWellFormed() && [...text].length >= minLength)
+  return (
+    fc
+      .string({ unit: "grapheme", minLength, maxLength: longest })
+      .map((text) => text.normalize("NFC").slice(0, maxLength) || "x")
+      // A NUL is refused at every door.
+      .filter((text) => text.isWellFormed() && !text.includes("\0") && [...text].length >= minLength)
+  )
 }
 
 /** Anything that the schema accepts. Alternatives at the top (`anyOf` of required groups) are honoured. */

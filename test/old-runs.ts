@@ -17,7 +17,7 @@ export const copies = async (app: App, org: Tenant, from: string, ages: Readonly
   await app.sql(
     `INSERT INTO runs (org_id, run_id, request_id, fingerprint, kind, capability, endpoint, provider, status, hold, quoted, charged,
                        input, plan, routing_reason, attempts, result, created_at, finished_at)
-     SELECT $1, n.id, request_id, fingerprint, kind, capability, endpoint, provider, $5, 0, 0, NULL,
+     SELECT $1, n.id, request_id, fingerprint, kind, capability, endpoint, provider, $5, CASE WHEN $5 = 'created' THEN hold ELSE 0 END, 0, NULL,
             input, plan, routing_reason, attempts, result, now() - n.days * interval '1 day',
             CASE WHEN $5 <> 'created' THEN now() - n.days * interval '1 day' END
      FROM runs, unnest($3::text[], $4::float8[]) AS n(id, days) WHERE run_id = $2`,

@@ -9,7 +9,7 @@ export const authTiming = async (app: App, org: Tenant, rounds: number) => {
   const accounts = Context.get(app.context, Accounts)
   const made = await Effect.runPromise(accounts.createKey(org.org_id, "revoked", "test"))
   const revoked = Redacted.value(made.token)
-  await app.call(org.key, "DELETE", `/v1/api-keys/${made.id}`)
+  await app.call(revoked, "DELETE", `/v1/api-keys/${made.id}`)
   const bodies = new Set<string>()
   const asking = (token: string) => async () => {
     const { status, headers, body } = await app.call(token, "GET", "/v1/wallet")

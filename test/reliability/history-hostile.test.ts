@@ -51,6 +51,15 @@ const shapes: ReadonlyArray<readonly [string, (email: string) => string]> = [
   ["__proto__", (e) => `{"__proto__":{"constructor":{"who":"${e}"}},"toString":"x"}`]
 ]
 
+/** Every door refuses these in a request. Older versions stored them, and so may a provider's answer. */
+const refused = new Set([
+  "90 levels",
+  "a NUL",
+  "a NUL in a name",
+  "lone surrogates",
+  "a lone surrogate in a name",
+  "backslashes that look like escapes"
+])
 /** Runs by the canary that they name. */
 const runs = new Map<string, string>()
 
@@ -59,7 +68,10 @@ describe("hostile inputs and results", () => {
     "%s",
     async (name, make) => {
       const email = `canary.${Bun.hash(name).toString(36)}@hostile.example`
-      const { value: answer, millis } = await timed(() => ask(make(email)))
+      if (refused.has(name)) expect((await ask(make(email))).status).toBe(400)
+      const { value: answer, millis } = await timed(() => ask(refused.has(name) ? `{"who":"${email}"}` : make(email)))
+      if (refused.has(name))
+        await app.sql("UPDATE runs SET input = $2::text::json WHERE run_id = $1", [answer.body.run_id, make(email)])
       expect([name, answer.status, answer.body?.status]).toEqual([name, 200, "succeeded"])
       const found = await history(email)
       expect(found.items.map((item: { run_id: string }) => item.run_id)).toEqual([answer.body.run_id])

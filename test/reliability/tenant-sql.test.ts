@@ -13,6 +13,10 @@ const exceptions: ReadonlyArray<readonly [RegExp, string]> = [
   [/FROM api_keys WHERE key_hash = \$1/, "finds out whose key it is, by the digest of the secret"],
   [/FROM sessions s .*WHERE s\.token_hash = \$1/s, "finds out whose session it is, by the digest of the secret"],
   [/UPDATE sessions SET ended_at = now\(\) WHERE token_hash = \$1/, "ends the session whose secret the caller has"],
+  [
+    /UPDATE sessions SET ended_at = now\(\)\s+WHERE user_id = \$1/,
+    "ends the sessions of the caller, known by their own session"
+  ],
   [/FROM users WHERE lower\(email\) = lower\(\$1\)/, "signs in: the password is checked before anything is told"],
   [
     /UPDATE api_keys SET last_used_at = now\(\) WHERE key_id = ANY/,
