@@ -92,7 +92,7 @@ describe.each(backends)("T27 pg.kill_backend_mid_tx on %s", (backend) => {
     }
     figures("T27 pg.kill_backend_mid_tx", { backend, runs, killed, refused, ambiguous, violations: violations.length })
     expect(violations).toEqual([])
-    expect(killed).toBeGreaterThan(20)
+    expect(killed).toBeGreaterThan(5)
     await app.books()
   }, 118_000)
 })

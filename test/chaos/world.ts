@@ -145,6 +145,10 @@ export class World {
         "INSERT INTO api_keys (key_id, org_id, name, environment, key_hash, display) VALUES ($1, $2, 'chaos', 'live', $3, 'x')",
         [`key_chaos${lane}`, org_id, digest(token)]
       )
+      // E-mails leave from here.
+      await this.query("INSERT INTO owned_resources (kind, resource_id, org_id) VALUES ('sender', 'example.com', $1)", [
+        org_id
+      ])
       const reference = `cs_chaos${lane}`
       const payload = encodeCredit({ type: "bonus", amount: dollars(creditEach), reference, note: "chaos" })
       await this.query(
