@@ -8,7 +8,7 @@ import { startMeter } from "./meter.ts"
 import { until } from "./processes.ts"
 import { backends } from "./world.ts"
 
-const runs = 120
+const runs = 600
 const clients = 8
 
 describe.each(backends)("T27 pg.kill_backend_mid_tx on %s", (backend) => {
