@@ -36,8 +36,6 @@ const byPair: Policy = { policy: "account", limit: 10, window: 60 }
 /** Wrong passwords for one account from everywhere. When they are used up, addresses that never signed in to it get `slowed`. */
 const byAccount: Policy = { policy: "account", limit: 30, window: 3_600 }
 const slowed: Policy = { policy: "account", limit: 1, window: 60 }
-/** Webhooks whose signature is refused, of one address: none of the processor's is. */
-const byForger: Policy = { policy: "address", limit: 20, window: 60 }
 
 /** A larger body counts as several requests, because parsing costs more than all else: one for each started 32 KiB. */
 export const bytesPerRequest = 32 * 1024
@@ -68,9 +66,6 @@ export class Limits extends Context.Service<
     ) => Effect.Effect<Allowance | null>
     /** The password was wrong. */
     readonly failedAttempt: (email: string) => Effect.Effect<void>
-    /** Whether an address may send another webhook, and that one was forged. */
-    readonly webhook: (address: string) => Effect.Effect<Allowance | null>
-    readonly forgedWebhook: (address: string) => Effect.Effect<void>
   }
 >()("rungate/http/Limits") {
   static readonly layer = Layer.effect(
@@ -132,9 +127,7 @@ export class Limits extends Context.Service<
         host: (address, requests) => (isOff ? nothing : consume(`host ${address}`, host, requests)),
         attempt: (email, address, isKnown) => (isOff ? nothing : attempt(email, address, isKnown)),
         failedAttempt: (email) =>
-          isOff ? Effect.void : Effect.asVoid(consume(`account ${accountOf(email)}`, byAccount)),
-        webhook: (address) => (isOff ? nothing : look(`forger ${address}`, byForger)),
-        forgedWebhook: (address) => (isOff ? Effect.void : Effect.asVoid(consume(`forger ${address}`, byForger)))
+          isOff ? Effect.void : Effect.asVoid(consume(`account ${accountOf(email)}`, byAccount))
       })
     })
   ).pipe(Layer.provide(RateLimiter.layer), Layer.provide(RateLimitStore))
