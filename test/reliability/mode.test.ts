@@ -24,7 +24,7 @@ describe("a process without RUNGATE_MODE on a production database", () => {
   test("does not start, says why, and credits nothing", async () => {
     const live = await startApp({ settings: production })
     const org = await live.tenant()
-    const told = await startApp({ beside: live }).then(
+    const told = await startApp({ beside: live, settings: { RUNGATE_MODE: "" } }).then(
       async (stranger) => {
         const test = await stranger.tenant()
         await org.over(stranger).post("/v1/wallet/topups/checkout", most)
