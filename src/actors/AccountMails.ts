@@ -11,7 +11,7 @@ import { Mailer } from "../layers/Mailer.ts"
 import { addressOf, Settings } from "../layers/Settings.ts"
 import { alreadyHereMail, resetMail, verifyMail, type Written } from "../schema/AccountMail.ts"
 
-/** Whoever asks for a mail wakes this process; looking is for retries, and for mails of processes that died. */
+/** A request wakes the sender in its own process. Polling finds retries, and mails of processes that died. */
 const lookEvery = "10 seconds"
 const claimMax = 20
 /** A mail server takes a few at once from one sender. */

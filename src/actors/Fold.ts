@@ -24,7 +24,7 @@ export interface TurnAnswer {
   readonly more: boolean
   /** Runs leased to this process by the turn: it must start them. */
   readonly started: ReadonlyArray<LeasedRun>
-  /** The organization of each run that was left in the queue for whoever has a slot for it. */
+  /** The organization of each run that stays queued until a worker has a free slot. */
   readonly queued: ReadonlyArray<string>
   /** How runs ended. */
   readonly ended: ReadonlyArray<Ending>

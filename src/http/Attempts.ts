@@ -1,4 +1,4 @@
-/** One attempt at an account, by whoever asks: refused with `rate_limited` beyond the limits per address and per account. */
+/** Limits attempts to sign in, to use a mailed link or to set a password, per client address and per account. */
 import { Effect } from "effect"
 import { admit } from "./Door.ts"
 import type { Limits } from "./Limits.ts"

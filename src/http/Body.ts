@@ -1,8 +1,8 @@
 /**
  * Receives a request's body: within a time, and checked before anything parses it.
  *
- * The request keeps what was read, so whoever reads it afterwards gets it at once. A body whose last byte is late is answered with 408,
- * and its connection is closed.
+ * The request keeps the bytes, so the handler reads them without waiting. A body that arrives too late is answered with 408, and its
+ * connection is closed.
  */
 import { Context, Effect } from "effect"
 import { HttpServerError, type HttpServerRequest } from "effect/http"

@@ -123,7 +123,7 @@ export class Accounts extends Context.Service<
   Accounts,
   {
     readonly signUp: (account: NewAccount) => Effect.Effect<Opened, EmailTaken | JoiningRefused>
-    /** Takes the same time whoever has the address. */
+    /** Takes the same time whether or not the address has an account. */
     readonly signIn: (email: string, password: Redacted.Redacted) => Effect.Effect<Option.Option<Opened>>
     readonly signOut: (token: Redacted.Redacted) => Effect.Effect<void>
     readonly session: (token: Redacted.Redacted) => Effect.Effect<Option.Option<SessionRow>>

@@ -133,7 +133,7 @@ export class DatabaseChecks extends Context.Service<
 }
 
 const ownerWarning =
-  "this service's role owns the ledger or is a superuser, so whoever takes over the service can switch the ledger's triggers off. docs/database-roles.md shows how to use a role that can't."
+  "this service's database role owns the ledger or is a superuser. An attacker who takes over the service could disable the ledger's triggers. docs/database-roles.md shows how to use a role that can't."
 
 const ownsLedger = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

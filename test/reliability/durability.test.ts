@@ -102,7 +102,7 @@ describe("T30 pg.durability_guc", () => {
 
   test("a role that owns the ledger is warned about", async () => {
     const app = await startOn(postgres.url)
-    expect(app.logs.join("\n")).toContain("can switch the ledger's triggers off. docs/database-roles.md")
+    expect(app.logs.join("\n")).toContain("could disable the ledger's triggers. docs/database-roles.md")
     await app.stop()
   }, 30_000)
 

@@ -9,7 +9,7 @@ import { type Answer, Client } from "../client/Client.ts"
 import { consent, yes } from "./consent.ts"
 import { Credentials, saveKey } from "./Credentials.ts"
 import { fail } from "./exits.ts"
-import { all, readList } from "./pages.ts"
+import { pageFlags, readList } from "./pages.ts"
 import { asPerson } from "./person.ts"
 import { Screen } from "./Screen.ts"
 import { decoded, failureOf, formatOf, json, jsonl, lines, printed, show, showList } from "./show.ts"
@@ -17,13 +17,7 @@ import { decoded, failureOf, formatOf, json, jsonl, lines, printed, show, showLi
 const list = Command.make(
   "list",
   {
-    limit: Flag.Int("limit").pipe(Flag.withDescription("keys on a page, 1 to 200"), Flag.withDefault(50)),
-    cursor: Flag.String("cursor").pipe(
-      Flag.withDescription("the next_cursor of the page before"),
-      Flag.optional,
-      Flag.map(Option.getOrNull)
-    ),
-    all,
+    ...pageFlags("keys"),
     json,
     jsonl
   },

@@ -1,5 +1,5 @@
 /** Lists that go on over several pages: one page as it came, or all of them as one list. */
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { Flag } from "effect/cli"
 import { type Answer, Client } from "../client/Client.ts"
 import { pageOf } from "./show.ts"
@@ -8,6 +8,17 @@ import { pageOf } from "./show.ts"
 const pageMost = 200
 
 export const all = Flag.Boolean("all").pipe(Flag.withDescription("all pages, as one list"), Flag.withDefault(false))
+
+/** The flags of a list; `items` names them in the help. */
+export const pageFlags = (items: string) => ({
+  limit: Flag.Int("limit").pipe(Flag.withDescription(`${items} on a page, 1 to 200`), Flag.withDefault(50)),
+  cursor: Flag.String("cursor").pipe(
+    Flag.withDescription("the next_cursor of the page before"),
+    Flag.optional,
+    Flag.map(Option.getOrNull)
+  ),
+  all
+})
 
 const withQuery = (path: string, query: Readonly<Record<string, string | null>>): string => {
   const [plain = path, given] = path.split("?", 2)

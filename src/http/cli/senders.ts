@@ -1,10 +1,10 @@
 /** `rungate senders`: the domains to send e-mail from. Changing them needs a session. */
-import { Clock, Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Clock, Effect } from "effect"
+import { Argument, Command } from "effect/cli"
 import { type Answer, Client } from "../client/Client.ts"
 import { consent, yes } from "./consent.ts"
 import { Credentials } from "./Credentials.ts"
-import { all, readList } from "./pages.ts"
+import { pageFlags, readList } from "./pages.ts"
 import { Screen } from "./Screen.ts"
 import { failureOf, formatOf, json, jsonl, show, showList } from "./show.ts"
 
@@ -15,13 +15,7 @@ const of = (id: string) => `${path}/${encodeURIComponent(id)}`
 const list = Command.make(
   "list",
   {
-    limit: Flag.Int("limit").pipe(Flag.withDescription("senders on a page, 1 to 200"), Flag.withDefault(50)),
-    cursor: Flag.String("cursor").pipe(
-      Flag.withDescription("the next_cursor of the page before"),
-      Flag.optional,
-      Flag.map(Option.getOrNull)
-    ),
-    all,
+    ...pageFlags("senders"),
     json,
     jsonl
   },

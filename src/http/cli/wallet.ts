@@ -1,10 +1,10 @@
 /** `rungate wallet`: the balance, the ledger, paying in, and whether the books add up. */
-import { Effect, Option, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Client } from "../client/Client.ts"
 import { autoTopup } from "./autoTopup.ts"
 import { fail } from "./exits.ts"
-import { all, readList } from "./pages.ts"
+import { pageFlags, readList } from "./pages.ts"
 import { Screen, type ScreenShape } from "./Screen.ts"
 import { decoded, failureOf, json, jsonl, lines, type Lines, show, showList } from "./show.ts"
 import { topup } from "./topup.ts"
@@ -23,13 +23,7 @@ export const drawnBy =
 const transactions = Command.make(
   "transactions",
   {
-    limit: Flag.Int("limit").pipe(Flag.withDescription("entries on a page, 1 to 200"), Flag.withDefault(50)),
-    cursor: Flag.String("cursor").pipe(
-      Flag.withDescription("the next_cursor of the page before"),
-      Flag.optional,
-      Flag.map(Option.getOrNull)
-    ),
-    all,
+    ...pageFlags("entries"),
     csv: Flag.Boolean("csv").pipe(Flag.withDescription("comma-separated, with a heading"), Flag.withDefault(false)),
     json,
     jsonl
