@@ -9,13 +9,14 @@ import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse 
 import { HttpApiMiddleware } from "effect/http-api"
 import { inWords } from "../layers/Batch.ts"
 import { newId } from "../layers/Ids.ts"
-import { isOutage } from "../layers/Outage.ts"
+import { isFullDisk, isOutage } from "../layers/Outage.ts"
 import { type Detail, isErrorCode, problem, type Problem, statusOf } from "../schema/Errors.ts"
 import { Settings } from "../layers/Settings.ts"
 import { Malformed } from "./api/Common.ts"
 import { bodyBytesMax, bodyProblem, tooLarge } from "./Body.ts"
 import { clientAddress, Peers } from "./ClientAddress.ts"
 import { parametersOf } from "./NotFound.ts"
+import { Readiness } from "./Readiness.ts"
 import { RequestContext } from "./RequestContext.ts"
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
@@ -132,8 +133,8 @@ const isMessage = (response: HttpServerResponse.HttpServerResponse) =>
 
 export const Boundary = HttpRouter.middleware(
   Effect.map(
-    Settings,
-    ({ trustedProxies }) =>
+    Effect.all([Settings, Readiness]),
+    ([{ trustedProxies }, readiness]) =>
       (httpEffect) =>
         Effect.gen(function* () {
           const request = yield* HttpServerRequest.HttpServerRequest
@@ -158,8 +159,9 @@ export const Boundary = HttpRouter.middleware(
               if (refused !== null) return Effect.succeed(answer(refused))
               // Without its query: that may be about somebody.
               const path = request.url.split("?")[0] ?? ""
+              const noted = isFullDisk(defect) ? readiness.diskWasFull : Effect.void
               return Effect.as(
-                Effect.logError(`${request_id} ${request.method} ${path}: ${inWords(defect)}`),
+                Effect.andThen(noted, Effect.logError(`${request_id} ${request.method} ${path}: ${inWords(defect)}`)),
                 isOutage(defect) ? answer(outage, { "retry-after": "1" }) : answer(internal)
               )
             })

@@ -39,9 +39,17 @@ const ready = Effect.gen(function* () {
     Effect.catchCause(() => Effect.succeed([]))
   )
   const database = yield* mail.backlog.pipe(Effect.timeout("2 seconds"), Effect.exit)
+  const diskFull = yield* (yield* Readiness).diskFull
   const oldest = database._tag === "Success" ? Math.max(0, ...database.value.map((lane) => lane.age_seconds)) : null
   const checks = {
-    database: database._tag !== "Success" ? "unreachable" : unsafe.length === 0 ? "ok" : unsafe.join(" "),
+    database:
+      database._tag !== "Success"
+        ? "unreachable"
+        : diskFull
+          ? "its disk is full: make room for PostgreSQL"
+          : unsafe.length === 0
+            ? "ok"
+            : unsafe.join(" "),
     lanes:
       oldest === null
         ? "unknown"
@@ -183,7 +191,7 @@ const guardedMetrics = (isPublic: boolean) =>
 const routes = (isPublic: boolean) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const context = yield* Effect.context<DatabaseChecks | MailStore | Queues>()
+      const context = yield* Effect.context<DatabaseChecks | MailStore | Queues | Readiness>()
       const readiness = yield* Readiness
       const shared = yield* standing(() => Effect.provideContext(orUnready("/readyz", ready), context), readyMillisMax)
       const readyz = Effect.suspend(() => (readiness.leaving() ? Effect.succeed(stopping) : shared("readyz")))

@@ -22,3 +22,7 @@ export const isOutage = (defect: unknown): boolean => {
     outageStates.test(codeOf(reason.cause))
   )
 }
+
+/** PostgreSQL had no room for what a statement writes (SQLSTATE 53100). Reading goes on meanwhile. */
+export const isFullDisk = (defect: unknown): boolean =>
+  SqlError.isSqlError(defect) && codeOf(defect.reason.cause) === "53100"

@@ -39,9 +39,10 @@ const buryPostgres = `
   rm -rf "$1" "$2"`
 
 export const breakablePostgres = async (
-  given: Readonly<Record<string, string>> = { fsync: "off" }
+  given: Readonly<Record<string, string>> = { fsync: "off" },
+  folder = tmpdir()
 ): Promise<Server> => {
-  const dataDir = mkdtempSync(join(tmpdir(), "rungate-chaos-"))
+  const dataDir = mkdtempSync(join(folder, "rungate-chaos-"))
   chmodSync(dataDir, 0o755) // the server's account, which is not root's, walks through it
   const place = files.locate(dataDir)
   const state = { port: await files.freePort(0), password: files.newPassword() }
