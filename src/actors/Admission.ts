@@ -287,6 +287,9 @@ export class Admission extends Context.Service<
       const found = (run: RunRow | null, replayed: boolean) =>
         run === null ? Effect.die(new Error("an admitted run was not found")) : Effect.succeed({ run, replayed })
 
+      const replay = ({ org_id, wait_millis }: Asked, run_id: string) =>
+        Effect.flatMap(watch(org_id, run_id, wait_millis), (row) => found(row, true))
+
       const enter = Effect.fnUntraced(function* (request: Asked, run: NewRun) {
         const admit = Effect.uninterruptible(
           Effect.gen(function* () {
@@ -323,23 +326,41 @@ export class Admission extends Context.Service<
             )
           )
         }
-        return yield* Effect.flatMap(watch(request.org_id, admitted.run_id, request.wait_millis), (row) =>
-          found(row, true)
-        )
+        return yield* replay(request, admitted.run_id)
       })
+
+      /**
+       * A repeated request gets its run, also when a new run of it would be refused by now: because a price rose above its cap, or because
+       * an endpoint or account is gone.
+       */
+      const orItsRun = (request: Asked, prepared: Effect.Effect<NewRun, Refused>) =>
+        Effect.matchEffect(prepared, {
+          onSuccess: (run) => enter(request, run),
+          onFailure: Effect.fnUntraced(function* (refusal) {
+            const run_id = yield* store.begun(request)
+            if (run_id === null) return yield* Effect.fail(refusal)
+            return yield* replay(request, run_id)
+          })
+        })
 
       return Admission.of({
         submit: (request) =>
-          Effect.gen(function* () {
-            const { input, chosen } = yield* prepare(request, yield* Clock.currentTimeMillis)
-            return yield* enter(request, newRun(request, input, chosen))
-          }),
+          orItsRun(
+            request,
+            Effect.gen(function* () {
+              const { input, chosen } = yield* prepare(request, yield* Clock.currentTimeMillis)
+              return newRun(request, input, chosen)
+            })
+          ),
         submitRaw: (request) =>
-          Effect.gen(function* () {
-            const route = yield* rawRoute(endpoints, actors, breakers, settings, request)
-            if (!catalog.sandbox) yield* ownedByRaw(ownership, route.provider.slug, route.endpoint, request)
-            return yield* enter(request, rawRun(request, newId("run"), route))
-          }),
+          orItsRun(
+            request,
+            Effect.gen(function* () {
+              const route = yield* rawRoute(endpoints, actors, breakers, settings, request)
+              if (!catalog.sandbox) yield* ownedByRaw(ownership, route.provider.slug, route.endpoint, request)
+              return rawRun(request, newId("run"), route)
+            })
+          ),
         watch
       })
     })

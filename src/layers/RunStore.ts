@@ -73,6 +73,8 @@ export interface ListFilter {
   readonly limit: number
 }
 
+export type Begun = Pick<NewRun, "org_id" | "key_id" | "idempotency_key" | "fingerprint">
+
 interface AdmitRow {
   readonly run_id: string
   readonly inserted: boolean
@@ -95,6 +97,8 @@ export class RunStore extends Context.Service<
     /** Null for an unknown run, and for one of another organization. */
     readonly find: (org_id: string, run_id: string) => Effect.Effect<RunRow | null>
     readonly list: (filter: ListFilter) => Effect.Effect<ReadonlyArray<RunRow>>
+    /** The run that this Idempotency-Key began with this body. Null when there is none, or when the API key was revoked. */
+    readonly begun: (asked: Begun) => Effect.Effect<string | null>
   }
 >()("rungate/layers/RunStore") {
   static readonly layer = Layer.effect(
@@ -221,7 +225,17 @@ export class RunStore extends Context.Service<
           ORDER BY r.run_id DESC LIMIT ${limit}`
       }
 
+      const begun = ({ org_id, key_id, idempotency_key, fingerprint }: Begun) => sql<{ run_id: string }>`
+        SELECT run_id FROM runs
+        WHERE org_id = ${org_id} AND idempotency_key = ${idempotency_key} AND fingerprint = ${fingerprint}
+          AND (${key_id}::text IS NULL OR EXISTS (
+            SELECT 1 FROM api_keys WHERE org_id = ${org_id} AND key_id = ${key_id} AND revoked_at IS NULL))`
+
       return RunStore.of({
+        begun: (asked) =>
+          asked.idempotency_key === null
+            ? Effect.succeed(null)
+            : Effect.orDie(Effect.map(begun(asked), (rows) => rows[0]?.run_id ?? null)),
         admit: (run) => Effect.orDie(admit(run)),
         find: (org_id, run_id) => Effect.orDie(findOne({ org_id, run_id })),
         list: (filter) => Effect.orDie(list(filter))
