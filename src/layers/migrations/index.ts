@@ -20,6 +20,7 @@ import { outcomes } from "./0018_outcomes.ts"
 import { lanes } from "./0019_lanes.ts"
 import { hold } from "./0020_hold.ts"
 import { doors } from "./0021_doors.ts"
+import { lookups } from "./0022_lookups.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -42,5 +43,6 @@ export const migrations = {
   "0018_outcomes": outcomes,
   "0019_lanes": lanes,
   "0020_hold": hold,
-  "0021_doors": doors
+  "0021_doors": doors,
+  "0022_lookups": lookups
 }
