@@ -5,7 +5,8 @@
  */
 import { Console, Effect } from "effect"
 import { bad, known, onDatabase, plain, print, table, unknown as absent, when } from "./AdminOutput.ts"
-import { type Finding, type UnknownRow, UnknownOutcomes } from "./layers/UnknownOutcomes.ts"
+import { type UnknownRow, UnknownOutcomes } from "./layers/UnknownOutcomes.ts"
+import type { Finding } from "./schema/Doubt.ts"
 import { parsedOrText } from "./schema/Json.ts"
 
 const listMax = 1_000
@@ -29,7 +30,8 @@ const viewOf = (row: UnknownRow) => ({
   at: row.at.toISOString(),
   finding: row.finding,
   note: row.note,
-  found_at: row.found_at?.toISOString() ?? null
+  found_at: row.found_at?.toISOString() ?? null,
+  next_look: row.next_look?.toISOString() ?? null
 })
 
 export const unknownOutcomes = ({ org, all, limit, json }: UnknownFlags) =>
@@ -50,13 +52,24 @@ export const unknownOutcomes = ({ org, all, limit, json }: UnknownFlags) =>
       row.capability ?? row.endpoint ?? "",
       row.why,
       row.provider_state ?? "",
-      row.finding ?? ""
+      row.finding ?? "",
+      row.next_look === null ? "" : when(row.next_look)
     ])
-    const head = ["at", "run", "organization", "provider", "of", "why", "job at the provider", "finding"]
+    const head = [
+      "at",
+      "run",
+      "organization",
+      "provider",
+      "of",
+      "why",
+      "job at the provider",
+      "finding",
+      "next look-up"
+    ]
     yield* Console.log(table(head, cells).join("\n"))
     if (more) yield* Console.error(`… and more: see --limit (now ${limit})`)
     yield* Console.error(
-      'Look each up in the provider\'s account, then: rungate admin unknown resolve <run_id> --delivered|--not-delivered --note "…"'
+      'This service asks the provider itself where a next look-up is shown. Look the others up in the provider\'s account, then: rungate admin unknown resolve <run_id> --delivered|--not-delivered --note "…"'
     )
   }).pipe(onDatabase)
 

@@ -11,6 +11,7 @@ import { Cashier } from "./actors/Cashier.ts"
 import { Executions } from "./actors/Executions.ts"
 import { Historian } from "./actors/Historian.ts"
 import { Lanes } from "./actors/Lanes.ts"
+import { OutcomeLookups } from "./actors/OutcomeLookups.ts"
 import { PaymentEvents } from "./actors/PaymentEvents.ts"
 import { ReferralActor } from "./actors/ReferralActor.ts"
 import { RunActor } from "./actors/RunActor.ts"
@@ -83,7 +84,9 @@ const Doors = Layer.mergeAll(
 )
 
 const Working = Workers.pipe(
-  Layer.provide(Layer.mergeAll(WalletActor.layer, RunActor.layer, Cashier.layer, Historian.layer)),
+  Layer.provide(
+    Layer.mergeAll(WalletActor.layer, RunActor.layer, Cashier.layer, Historian.layer, OutcomeLookups.layer)
+  ),
   Layer.provide(Executions.layer)
 )
 

@@ -9,6 +9,7 @@ import { Context, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { Pool } from "pg"
 import { Asking } from "../src/actors/Asking.ts"
 import { encodeCredit } from "../src/actors/Commands.ts"
+import { LookSeconds } from "../src/actors/OutcomeLookups.ts"
 import type { ReferralActor } from "../src/actors/ReferralActor.ts"
 import { service, worker } from "../src/App.ts"
 import { Server } from "../src/http/Server.ts"
@@ -192,7 +193,8 @@ export const startApp = async (options: Options = {}): Promise<App> => {
   const surroundings = Layer.mergeAll(
     Settings.layerFrom(settings),
     Logger.layer([collector(logs)]),
-    options.limits ?? Layer.empty
+    // A look-up of an unknown outcome would take the next answer that a test has scripted for its provider.
+    options.limits ?? Layer.succeed(LookSeconds, 3_600)
   )
   const build = <A, E>(layer: Layer.Layer<A, E, Settings>) =>
     Effect.runPromise(

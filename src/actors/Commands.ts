@@ -23,7 +23,14 @@ export const SettleReport = Schema.Struct({
     Schema.Array(Schema.Struct({ provider: Schema.String, cost: Usd, delivering: Schema.Boolean }))
   ),
   /** Why nobody knows what the last attempt did, and the state of the job that it had started; left out when somebody knows. */
-  unknown: Schema.optionalKey(Schema.Struct({ why: Doubt, provider_state: Schema.Json })),
+  unknown: Schema.optionalKey(
+    Schema.Struct({
+      why: Doubt,
+      provider_state: Schema.Json,
+      /** The call carried the run id, and its provider can be asked by it. Reports of older workers say nothing of it. */
+      look: Schema.optionalKey(Schema.Boolean)
+    })
+  ),
   /** A no-match that the capability bills. */
   billed: Schema.Boolean,
   provider: Schema.NullOr(Schema.String),

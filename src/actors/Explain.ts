@@ -52,7 +52,7 @@ export const hintsOf = ({ status, plan, attempts, capability, input }: Miss): Re
   const hints: Array<string> = []
   if (attempts.some((one) => one.outcome === outcomeUnknown)) {
     return [
-      "The call may have been carried out. Check it with who was to receive it, or ask the operator of this service with the run_id; the operator's finding appears here.",
+      "The call may have been carried out. Check it with who was to receive it, or ask the operator of this service with the run_id; what is found out later appears here.",
       "A new run does it again if it was carried out. Repeating the request with the same Idempotency-Key only returns this run."
     ]
   }

@@ -144,9 +144,9 @@ export const fold = (view: TurnView, room: Room, names: Names) => {
     const loss = lossOf({ charge: MicroUsd(charge), hold, cost, reported })
     if (loss !== null) losses.push({ ...loss, org_id, run_id, provider: loss.provider ?? provider })
     if (unknown !== undefined) {
-      const { why, provider_state } = unknown
+      const { why, provider_state, look = false } = unknown
       const state = provider_state === null ? null : JSON.stringify(provider_state)
-      unknowns.push({ org_id, run_id, provider: provider ?? "", why, provider_state: state })
+      unknowns.push({ org_id, run_id, provider: provider ?? "", why, provider_state: state, look })
     }
   }
 

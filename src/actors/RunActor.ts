@@ -8,7 +8,7 @@ import { Cause, Clock, Context, Effect, Layer, Schedule, type Schema } from "eff
 import { oneLine } from "../layers/Batch.ts"
 import { Catalog } from "../layers/Catalog.ts"
 import { crashPoint } from "../layers/CrashPoint.ts"
-import { type LeasedRun, Leases } from "../layers/Leases.ts"
+import { type LeasedRun, Leases, type LostRun } from "../layers/Leases.ts"
 import { MailStore } from "../layers/MailStore.ts"
 import { Ownership } from "../layers/Ownership.ts"
 import { Endpoints } from "../layers/Endpoints.ts"
@@ -56,15 +56,17 @@ interface StartedJob {
 const unknownOf = (
   plan: Plan,
   { doubt }: ProviderAnswer | RawProviderAnswer,
-  { state }: StartedJob
-): SettleReport["unknown"] => (doubt !== undefined && acts(plan) ? { why: doubt, provider_state: state } : undefined)
+  { state }: StartedJob,
+  look: boolean
+): SettleReport["unknown"] =>
+  doubt !== undefined && acts(plan) ? { why: doubt, provider_state: state, look } : undefined
 
 export class RunActor extends Context.Service<
   RunActor,
   {
     readonly execute: (run: LeasedRun) => Effect.Effect<void>
     /** Settles a run that may not be tried again as failed. */
-    readonly giveUp: (run: LeasedRun, attempts: ReadonlyArray<Attempt>) => Effect.Effect<void>
+    readonly giveUp: (run: LostRun, attempts: ReadonlyArray<Attempt>) => Effect.Effect<void>
   }
 >()("rungate/actors/RunActor") {
   static readonly layer = Layer.effect(
@@ -92,6 +94,10 @@ export class RunActor extends Context.Service<
         )
 
       const waiters = yield* Waiters
+
+      /** Whether this call carries the run id, so that its provider can be asked what became of it. */
+      const carriesRunId = ({ capability, plan }: LeasedRun, provider: string, input: unknown): boolean =>
+        plan.raw === undefined && catalog.offer(capability ?? "", provider)?.offer.reconcile?.marks(input) === true
 
       const post = Effect.fnUntraced(function* (run: LeasedRun, report: SettleReport, result: string | null) {
         const { org_id, run_id } = run
@@ -292,7 +298,7 @@ export class RunActor extends Context.Service<
           if (reported !== null) reports.set(at, reported)
           const delivered = went?.delivered ?? null
           // A second provider could do a second time what the first one may have done.
-          unknown = went === null ? undefined : unknownOf(plan, went.said, job)
+          unknown = went === null ? undefined : unknownOf(plan, went.said, job, carriesRunId(run, provider, input))
           if (unknown !== undefined) break
           if (delivered === null) continue
           if (!(plan.conclusive === true && delivered.inconclusive))
@@ -315,8 +321,10 @@ export class RunActor extends Context.Service<
           ),
         giveUp: (run, attempts) => {
           const provider_state = run.job?.state ?? null
-          const unknown = attempts.some(isUnknown) ? { why: "worker_lost" as const, provider_state } : undefined
-          return settleFailure(run, run.plan, JSON.parse(run.input), attempts, new Map(), unknown)
+          const input: unknown = JSON.parse(run.input)
+          const look = run.sends_run_id && carriesRunId(run, attempts.at(-1)?.provider ?? "", input)
+          const unknown = attempts.some(isUnknown) ? { why: "worker_lost" as const, provider_state, look } : undefined
+          return settleFailure(run, run.plan, input, attempts, new Map(), unknown)
         }
       })
     })

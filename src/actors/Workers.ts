@@ -20,6 +20,7 @@ import { Executions } from "./Executions.ts"
 import { fairClaims } from "./FairClaim.ts"
 import { Historian } from "./Historian.ts"
 import { Lanes } from "./Lanes.ts"
+import { LookSeconds, OutcomeLookups } from "./OutcomeLookups.ts"
 import { ReferralActor } from "./ReferralActor.ts"
 import { Waiters } from "./Waiters.ts"
 import { RunActor } from "./RunActor.ts"
@@ -66,6 +67,8 @@ export const Workers = Layer.effectDiscard(
     const runActor = yield* RunActor
     const cashier = yield* Cashier
     const historian = yield* Historian
+    const lookups = yield* OutcomeLookups
+    const lookSeconds = yield* LookSeconds
     const lanes = yield* Lanes
     const referrals = yield* ReferralActor
     const waiters = yield* Waiters
@@ -268,6 +271,7 @@ export const Workers = Layer.effectDiscard(
     yield* everyWhile(historian.index, Schedule.spaced(indexEvery), "history index")
     yield* everyWhile(historian.retain, Schedule.spaced(retainEvery), "retention")
     yield* everyWhile(referrals.accrue, Schedule.spaced(`${settings.referralSeconds} seconds`), "referrals")
+    yield* everyWhile(lookups.look, Schedule.spaced(`${lookSeconds * 1_000} millis`), "look-ups of unknown outcomes")
     // Registered last, so it runs first: executions end while the lanes still take their settlements.
     yield* Effect.addFinalizer(() =>
       executions.drain.pipe(

@@ -5,7 +5,7 @@
  * answers; what went wrong is an outcome.
  */
 import { Cause, Clock, Effect, Layer } from "effect"
-import { asking, doubtOf, type Heard, hearing, heardOf, type Trail, trailOf } from "../schema/Doubt.ts"
+import { asking, doubtOf, type Found, type Heard, hearing, heardOf, type Trail, trailOf } from "../schema/Doubt.ts"
 import { type Failure, failure, type Outcome, type Reply } from "../schema/Provider.ts"
 import { measuredOf } from "../schema/Measured.ts"
 import { oneLineOf } from "../schema/StorableText.ts"
@@ -16,6 +16,7 @@ import { brokenConnection, isUnsent, readReply, replyBytesMax, undeliverable } f
 import { type Addressed, addressed, type Outgoing, outgoing, rawOutgoing, type Target, targetOf } from "./Outgoing.ts"
 import {
   type Answer,
+  type LookupCall,
   type ProviderAnswer,
   type ProviderCall,
   Providers,
@@ -140,16 +141,18 @@ export const HttpProviders = Layer.effect(
       )
     }
 
+    /** A pause that the provider asked for. */
+    const heed = (target: Target, failed: Failure | null) =>
+      failed?.reason === "provider_rate_limited" && failed.retryAfterSeconds !== undefined
+        ? gateOf(target).pause(failed.retryAfterSeconds)
+        : Effect.void
+
     /** What a failed attempt says about the provider: pauses that it asked for, and whether it had better be left alone. */
     const note = (target: Target, subject: string, org_id: string, answer: { readonly _tag: string }) => {
       const failed = isFailure(answer) ? answer : null
       // Nobody is to blame but the caller's own request.
       if (failed?.reason === "provider_rejected") return Effect.void
-      const pause =
-        failed?.reason === "provider_rate_limited" && failed.retryAfterSeconds !== undefined
-          ? gateOf(target).pause(failed.retryAfterSeconds)
-          : Effect.void
-      return Effect.andThen(pause, breakers.record(target.slug, subject, org_id, failed))
+      return Effect.andThen(heed(target, failed), breakers.record(target.slug, subject, org_id, failed))
     }
 
     /** An adapter that can't write the request has not asked its provider anything, which is not to blame then. */
@@ -283,6 +286,23 @@ export const HttpProviders = Layer.effect(
       )
     }
 
-    return Providers.of({ call, callRaw })
+    /** Opens and closes no breaker: that it can be asked says nothing about whether it carries calls out. */
+    const lookUp = ({ run_id, offer: { provider, offer }, input, age_seconds }: LookupCall) => {
+      const { reconcile } = offer
+      if (reconcile === undefined) return Effect.succeed(null)
+      const context = { run_id, age_seconds }
+      const work = Effect.fnUntraced(function* (turn: Turn) {
+        const sent = yield* written(provider.slug, () => outgoing(reconcile.call(input, context)))
+        const reply = "_tag" in sent ? sent : yield* exchange(provider, sent, turn)
+        return "_tag" in reply ? reply : reconcile.finding(reply, input, context)
+      })
+      const bounds = { millis: provider.timeoutMillis, resumed: false }
+      return bounded<Found | Failure | null>(provider, bounds, work, (failed) => failed).pipe(
+        Effect.map(({ said }) => (said?._tag === "Failure" ? tidied(said) : said)),
+        Effect.tap((said) => heed(provider, said?._tag === "Failure" ? said : null))
+      )
+    }
+
+    return Providers.of({ call, callRaw, lookUp })
   })
 )

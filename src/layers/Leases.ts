@@ -62,6 +62,8 @@ export interface LostRun extends LeasedRun {
   readonly side_effect: boolean
   /** Reports of its end that could not be applied. */
   readonly dead_letters: number
+  /** The worker that it was taken from sends the run id with its calls. Workers of older versions don't. */
+  readonly sends_run_id: boolean
 }
 
 /** Queued runs of one organization that ask the same provider first. */
@@ -131,7 +133,8 @@ export class Leases extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       const register = (worker_id: string, seconds: number) => sql`
-        INSERT INTO workers (worker_id, expires_at) VALUES (${worker_id}, now() + make_interval(secs => ${seconds}))`
+        INSERT INTO workers (worker_id, expires_at, sends_run_id)
+        VALUES (${worker_id}, now() + make_interval(secs => ${seconds}), true)`
 
       const renew = Effect.fnUntraced(function* (worker_id: string, seconds: number) {
         const rows = yield* sql`
@@ -189,10 +192,10 @@ export class Leases extends Context.Service<
       })
 
       const takeOver = (worker_id: string, executing: ReadonlyArray<string>, limit: number) => sql<
-        StoredRun & Pick<LostRun, "side_effect" | "dead_letters">
+        StoredRun & Pick<LostRun, "side_effect" | "dead_letters" | "sends_run_id">
       >`
         WITH lost AS (
-          SELECT o.run_id FROM open_runs o
+          SELECT o.run_id, o.worker_id FROM open_runs o
           WHERE o.state = 'running'
             AND CASE WHEN o.worker_id = ${worker_id}
                 THEN o.since < now() - interval '5 seconds' AND o.run_id <> ALL(${texts(executing)})
@@ -201,10 +204,11 @@ export class Leases extends Context.Service<
           LIMIT ${limit} FOR UPDATE SKIP LOCKED
         ), taken AS (
           UPDATE open_runs o SET worker_id = ${worker_id}, lease_token = gen_random_uuid()::text, since = now()
-          FROM lost WHERE o.run_id = lost.run_id RETURNING o.*
+          FROM lost WHERE o.run_id = lost.run_id RETURNING o.*, lost.worker_id AS lost_by
         )
         SELECT r.org_id, r.run_id, t.lease_token, t.side_effect, t.attempts, t.job, r.capability, r.plan, r.input::text AS input,
-          (SELECT count(*)::int FROM mailbox m WHERE m.run_id = t.run_id AND m.tag = 'Settle' AND m.parked IS NOT NULL) AS dead_letters
+          (SELECT count(*)::int FROM mailbox m WHERE m.run_id = t.run_id AND m.tag = 'Settle' AND m.parked IS NOT NULL) AS dead_letters,
+          coalesce((SELECT w.sends_run_id FROM workers w WHERE w.worker_id = t.lost_by), false) AS sends_run_id
         FROM taken t JOIN runs r ON r.org_id = t.org_id AND r.run_id = t.run_id`
 
       const requeue = (run: Requeued, attempts: string, job: string | null) => sql`

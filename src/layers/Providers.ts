@@ -4,7 +4,7 @@
  * A call always answers within its deadline and never fails: what went wrong is an outcome.
  */
 import { Context, type Effect, type Schema } from "effect"
-import type { Doubt } from "../schema/Doubt.ts"
+import type { Doubt, Found } from "../schema/Doubt.ts"
 import type { MicroUsd } from "../schema/Money.ts"
 import type { Failure } from "../schema/Provider.ts"
 import type { RawPlan } from "../schema/RawPlan.ts"
@@ -75,10 +75,21 @@ export interface RawProviderAnswer {
   readonly doubt?: Doubt
 }
 
+/** A look-up of a call that was made before, by the run id that it carried. */
+export interface LookupCall {
+  readonly run_id: string
+  readonly offer: CatalogOffer
+  readonly input: unknown
+  /** Since the run ended. */
+  readonly age_seconds: number
+}
+
 export class Providers extends Context.Service<
   Providers,
   {
     readonly call: (call: ProviderCall) => Effect.Effect<ProviderAnswer>
     readonly callRaw: (call: RawCall) => Effect.Effect<RawProviderAnswer>
+    /** Asks the provider whether it carried a call out. Null when it can't tell yet. */
+    readonly lookUp: (call: LookupCall) => Effect.Effect<Found | Failure | null>
   }
 >()("rungate/layers/Providers") {}

@@ -6,11 +6,12 @@
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import * as Money from "../schema/Money.ts"
-import type { Doubt } from "../schema/Doubt.ts"
+import type { Doubt, Found } from "../schema/Doubt.ts"
 import { type Failure, failure } from "../schema/Provider.ts"
 import { Catalog } from "./Catalog.ts"
 import {
   type Answer,
+  type LookupCall,
   type ProviderAnswer,
   type ProviderCall,
   Providers,
@@ -140,6 +141,14 @@ const perform = <A>({ millis, answer, doubt }: Played<A>) =>
     return { answer: said, ...doubted, duration_ms: (yield* Clock.currentTimeMillis) - began }
   })
 
+/** A simulated provider that answered with an error had not carried the call out; one that said nothing, or nonsense, had. */
+const lookUp = ({ offer: { provider }, input }: LookupCall): Effect.Effect<Found> =>
+  Effect.succeed(
+    findScenario(input)?.word === "error"
+      ? { _tag: "Found", finding: "not_delivered", note: `simulated: ${provider.title} does not list this run` }
+      : { _tag: "Found", finding: "delivered", note: `simulated: ${provider.title} lists this run` }
+  )
+
 export const SandboxProviders = Layer.effect(
   Providers,
   Effect.gen(function* () {
@@ -162,6 +171,6 @@ export const SandboxProviders = Layer.effect(
       return { ...said, raw, measured: null } satisfies ProviderAnswer
     })
     const callRaw = (asked: RawCall): Effect.Effect<RawProviderAnswer> => perform(playRaw(asked))
-    return Providers.of({ call, callRaw })
+    return Providers.of({ call, callRaw, lookUp })
   })
 )

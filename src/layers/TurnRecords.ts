@@ -20,6 +20,8 @@ export interface UnknownOutcome {
   readonly why: Doubt
   /** JSON text of the job that the call had started; null when it started none. */
   readonly provider_state: string | null
+  /** The provider can be asked whether it carried the call out. */
+  readonly look: boolean
 }
 
 export interface TurnRecords {
@@ -33,11 +35,12 @@ const writeUnknowns = (sql: SqlClient.SqlClient, unknowns: ReadonlyArray<Unknown
   unknowns.length === 0
     ? sql.literal("")
     : sql`, unknown AS (
-            INSERT INTO unknown_outcomes (run_id, org_id, provider, why, provider_state)
-            SELECT run_id, org_id, provider, why, provider_state::json
+            INSERT INTO unknown_outcomes (run_id, org_id, provider, why, provider_state, look_after)
+            SELECT run_id, org_id, provider, why, provider_state::json, CASE WHEN look THEN now() END
             FROM unnest(${texts(unknowns.map((u) => u.run_id))}, ${texts(unknowns.map((u) => u.org_id))},
                         ${texts(unknowns.map((u) => u.provider))}, ${texts(unknowns.map((u) => u.why))},
-                        ${jsons(unknowns.map((u) => u.provider_state))}) AS n(run_id, org_id, provider, why, provider_state)
+                        ${jsons(unknowns.map((u) => u.provider_state))}, ${booleans(unknowns.map((u) => u.look))})
+                 AS n(run_id, org_id, provider, why, provider_state, look)
           )`
 
 /** Further parts of the turn's statement, each with the comma before it. */

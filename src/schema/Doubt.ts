@@ -24,6 +24,17 @@ export const doubtSentences: Readonly<Record<Doubt, string>> = {
   server_error: "the provider answered with a server error, which does not say whether it acted"
 }
 
+/** What was found out later about such a call. */
+export const findings = ["delivered", "not_delivered"] as const
+export type Finding = (typeof findings)[number]
+
+/** What a look-up at the provider found, and how it shows. */
+export interface Found {
+  readonly _tag: "Found"
+  readonly finding: Finding
+  readonly note: string
+}
+
 /** How a question to a provider ended, as far as it tells whether the provider may have acted. */
 export type Heard = "unsent" | "no_answer" | "refused" | "server_error" | "unreadable" | "read"
 

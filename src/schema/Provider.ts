@@ -8,6 +8,7 @@
 import type { Schema } from "effect"
 import type { Capability } from "./Capability.ts"
 import type { Issue } from "./Contract.ts"
+import type { Found } from "./Doubt.ts"
 import type { ResourceKind } from "./Endpoint.ts"
 import { demandOf, type Price } from "./Pricing.ts"
 
@@ -80,6 +81,24 @@ export interface CallContext {
   readonly run_id: string
 }
 
+/** Known to a look-up beside the input. `age_seconds` is the time since the run ended. */
+export interface LookupContext extends CallContext {
+  readonly age_seconds: number
+}
+
+/**
+ * How a provider says, after a call of unknown outcome, whether it carried the call out: by the run id that was sent with it.
+ *
+ * The look-up is a GET, so it can't repeat the act.
+ */
+export interface Reconcile<I> {
+  /** Whether the call for this input carries the run id. A look-up for one that doesn't would find nothing, and prove nothing. */
+  readonly marks: (input: I) => boolean
+  readonly call: (input: I, context: LookupContext) => Call & { readonly method: "GET" }
+  /** Null when the provider can't tell yet. */
+  readonly finding: (reply: Reply, input: I, context: LookupContext) => Found | Failure | null
+}
+
 export interface Wraps {
   readonly method: Call["method"]
   /** The provider's own path, verbatim, as its raw endpoint is named. */
@@ -110,6 +129,8 @@ export interface Offer {
   readonly response: (reply: Reply, input: unknown, state: Schema.Json) => Outcome<unknown>
   /** How long one attempt may take, pauses included; null means the provider's own deadline. */
   readonly timeoutMillis: number | null
+  /** Left out where the provider can't find a call by an id of ours. */
+  readonly reconcile?: Reconcile<unknown>
 }
 
 /** How the account's secret travels. `key` and `login:password` come from RUNGATE_PROVIDER_<SLUG>_API_KEY. */
@@ -168,6 +189,7 @@ export interface OfferDefinition<I, O> {
   readonly response: (reply: Reply, input: I, state: Schema.Json) => Outcome<O>
   /** For jobs that take longer than the provider's ordinary calls. */
   readonly timeoutMillis?: number
+  readonly reconcile?: Reconcile<I>
 }
 
 /** Whether an offer that names platforms covers the one that the input names. */
@@ -214,6 +236,16 @@ export const listed = <I, O>(capability: Capability<I, O>, definition: Terms<NoI
   timeoutMillis: null
 })
 
+const erased = <I>(capability: Capability<I, unknown>, { marks, call, finding }: Reconcile<I>): Reconcile<unknown> => ({
+  marks: (input) => capability.input.accepts(input) && marks(input),
+  call: (input, context) => {
+    if (!capability.input.accepts(input)) throw refused(capability.slug, capability.input.issues(input))
+    return call(input, context)
+  },
+  finding: (reply, input, context) =>
+    capability.input.accepts(input) && marks(input) ? finding(reply, input, context) : null
+})
+
 export const offer = <I, O>(capability: Capability<I, O>, definition: OfferDefinition<I, NoInfer<O>>): Offer => ({
   ...terms(capability, definition),
   wired: true,
@@ -228,6 +260,7 @@ export const offer = <I, O>(capability: Capability<I, O>, definition: OfferDefin
     return definition.next(state, input, context)
   },
   timeoutMillis: definition.timeoutMillis ?? null,
+  ...(definition.reconcile === undefined ? {} : { reconcile: erased(capability, definition.reconcile) }),
   response: (reply, input, state) => {
     if (!capability.input.accepts(input)) throw refused(capability.slug, capability.input.issues(input))
     const outcome = definition.response(reply, input, state)
@@ -264,8 +297,16 @@ export const provider = (
   free: definition.free ?? false,
   credit: definition.credit ?? null,
   measured: definition.measured ?? (() => null),
-  offers: definition.offers.map((one) => ({
+  offers: definition.offers.map(({ reconcile, ...one }) => ({
     ...one,
-    response: (reply, input, state) => definition.trouble?.(reply) ?? one.response(reply, input, state)
+    response: (reply, input, state) => definition.trouble?.(reply) ?? one.response(reply, input, state),
+    ...(reconcile === undefined
+      ? {}
+      : {
+          reconcile: {
+            ...reconcile,
+            finding: (reply, input, context) => definition.trouble?.(reply) ?? reconcile.finding(reply, input, context)
+          }
+        })
   }))
 })

@@ -203,7 +203,7 @@ describe("agentmail email.send", () => {
           to: ["lead@example.com"],
           subject: "Hello",
           text: "Hi there",
-          labels: ["campaign:x"]
+          labels: ["campaign:x", `rungate_run:${runId}`]
         }),
         headers: expect.objectContaining({ "idempotency-key": runId })
       })
@@ -247,5 +247,41 @@ describe("agentmail email.send", () => {
     for (const sender of ["a@b.co", "Acme <a@b.co>", "a@agentmail.to.evil.co"]) {
       expect(serves(sender)).toEqual([false, true, true])
     }
+  })
+})
+
+describe("agentmail: what became of a send", () => {
+  const input = { from: "Sales <sales@agentmail.to>", to: "lead@example.com", subject: "Hello", text: "Hi there" }
+  const { reconcile } = offerOf(agentmail, "email.send")
+  const about = (age_seconds: number) => ({ run_id: "run_1", age_seconds })
+  const finding = (body: unknown, age_seconds = 0, status = 200) =>
+    reconcile?.finding({ status, headers: {}, body, text: "" }, input, about(age_seconds))
+
+  test("is searched for by its label, in the inbox that it was sent from", () => {
+    const call = reconcile?.call(input, about(0))
+    expect(call).toEqual({
+      method: "GET",
+      path: "/v0/inboxes/sales%40agentmail.to/messages",
+      query: { limit: 1, labels: ["rungate_run:run_1"] }
+    })
+    expect(call === undefined ? null : conforms(agentmail, call, document)).toEqual([])
+  })
+
+  test("listed: delivered; not listed: not delivered once it has had 15 minutes", () => {
+    const ours = { count: 1, messages: [{ message_id: "m", labels: ["sent", "rungate_run:run_1"] }] }
+    expect(finding(ours)).toMatchObject({ finding: "delivered", note: "AgentMail lists a message of this run" })
+    expect(finding({ count: 0, messages: [] }, 900)).toBeNull()
+    expect(finding({ count: 0, messages: [] }, 901)).toMatchObject({ finding: "not_delivered" })
+  })
+
+  test("an answer that does not say it is a failure; a tag of the label's name leaves ours out", () => {
+    const others = { messages: [{ message_id: "m", labels: ["sent"] }] }
+    for (const failed of [finding(others, 10_000), finding({}, 10_000), finding({ code: "not_found" }, 10_000, 404)])
+      expect(failed).toMatchObject({ _tag: "Failure" })
+    const own = { ...input, tags: { rungate_run: "mine" } }
+    expect(reconcile?.marks(own)).toBe(false)
+    expect(offerOf(agentmail, "email.send").request(own, { run_id: "run_1" }).body).toMatchObject({
+      labels: ["rungate_run:mine"]
+    })
   })
 })

@@ -32,7 +32,7 @@ const setups: Readonly<Record<string, string>> = {
   unipile: `A connected account belongs to one organization. ${assigning("account_id", "unipile")}`,
   edges: `An identity belongs to one organization. ${assigning("identity_id", "edges")}`,
   resend: sending,
-  postmark: sending
+  postmark: `${sending} Keep the account's retention of messages at 7 days or more: the service searches them for sends whose answer was lost. Before you set the key of another Postmark server, wait until \`rungate admin unknown\` shows no next look-up.`
 }
 
 const variable = (slug: string, name: string) => `\`RUNGATE_PROVIDER_${slug.toUpperCase()}_${name}\``
@@ -173,6 +173,9 @@ const sectionOf = (provider: Provider): string => {
       `- Bills: ${billingOf(provider)}`,
       `- Cost report: ${reportOf(provider)}`,
       `- Raw endpoints: ${rawOf(provider)}`,
+      ...(provider.offers.some((offer) => offer.reconcile !== undefined)
+        ? ["- Lost answers: the service looks the call up by its run id, and records what it finds"]
+        : []),
       ...(common === null ? [] : [`- Prices, unless a note says otherwise: ${common}`])
     ].join("\n"),
     table(

@@ -21,6 +21,7 @@ import { lanes } from "./0019_lanes.ts"
 import { hold } from "./0020_hold.ts"
 import { doors } from "./0021_doors.ts"
 import { liveKeys } from "./0022_live_keys.ts"
+import { lookups } from "./0023_lookups.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -44,5 +45,6 @@ export const migrations = {
   "0019_lanes": lanes,
   "0020_hold": hold,
   "0021_doors": doors,
-  "0022_live_keys": liveKeys
+  "0022_live_keys": liveKeys,
+  "0023_lookups": lookups
 }

@@ -1,8 +1,8 @@
 /**
  * AgentMail: inboxes of the workspace, what arrives in them and what is sent from them.
  *
- * Never raw. The run's id is the key that makes a creation or a send that arrives twice happen once. It reports no cost;
- * prices are its published list for single requests.
+ * Never raw. The run's id is the key that makes a creation or a send that arrives twice happen once, and a label by which a sent
+ * message can be looked up. It reports no cost; prices are its published list for single requests.
  */
 import type { Schema } from "effect"
 import type { InputOf } from "../../schema/Capability.ts"
@@ -13,12 +13,14 @@ import { emailSend, recipients } from "../../schema/capabilities/email.send.ts"
 import { flat } from "../../schema/Pricing.ts"
 import { type Call, type Failure, type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
 import { accepts, issue, redeem } from "./cursor.ts"
+import { listed, namesRun, notListed, runField } from "./listed.ts"
 import { match } from "./outcome.ts"
 import { list, segment, text, texts, whole } from "./read.ts"
 import { isInbox, senderAddress } from "./senders.ts"
 import { refusal, trouble, unreadable } from "./trouble.ts"
 
 const slug = "agentmail"
+const title = "AgentMail"
 const note = "The provider's published list of prices for single requests."
 
 const inboxOf = (value: unknown): Inbox => {
@@ -173,6 +175,14 @@ const messages = offer(emailMessages, {
   timeoutMillis: 60_000
 })
 
+/** Labels are stored in lower case, as run ids are written. */
+const runLabel = (run_id: string) => `${runField}:${run_id}`
+const isMarked = (tags: Readonly<Record<string, string>>) => !namesRun(tags)
+const labelsOf = (tags: Readonly<Record<string, string>>, run_id: string): ReadonlyArray<string> => [
+  ...Object.entries(tags).map(([name, value]) => `${name}:${value}`),
+  ...(isMarked(tags) ? [runLabel(run_id)] : [])
+]
+
 const send = offer(emailSend, {
   // $0.01 × 1.2
   price: flat("0.012"),
@@ -194,9 +204,7 @@ const send = offer(emailSend, {
       ...(input.bcc === undefined ? {} : { bcc: input.bcc }),
       ...(input.reply_to === undefined ? {} : { reply_to: input.reply_to }),
       ...(input.headers === undefined ? {} : { headers: input.headers }),
-      ...(input.tags === undefined
-        ? {}
-        : { labels: Object.entries(input.tags).map(([name, value]) => `${name}:${value}`) })
+      labels: labelsOf(input.tags ?? {}, context.run_id)
     }
   }),
   response: (reply, input) => {
@@ -209,6 +217,22 @@ const send = offer(emailSend, {
       accepted: [...recipients(input.to)],
       provider_status: null
     })
+  },
+  reconcile: {
+    marks: ({ tags = {} }) => isMarked(tags),
+    call: (input, { run_id }) => ({
+      method: "GET",
+      path: inboxPath(senderAddress(input.from)),
+      query: { limit: 1, labels: [runLabel(run_id)] }
+    }),
+    finding: (reply, _input, { run_id, age_seconds }) => {
+      const found = list(reply.body, "messages")
+      // The inbox is gone, and its messages with it.
+      if (reply.status === 404 || found === null) return refusal(reply)
+      if (found.length === 0) return notListed(title, age_seconds)
+      const isOurs = texts(found[0], "labels")?.includes(runLabel(run_id)) === true
+      return isOurs ? listed(title) : unreadable("message of this run")
+    }
   }
 })
 
@@ -224,7 +248,7 @@ const reasons: Readonly<Record<string, Failure["reason"]>> = {
 
 export const agentmail = provider({
   slug,
-  title: "AgentMail",
+  title,
   homepage: "https://agentmail.to",
   base_url: "https://api.agentmail.to",
   auth: { kind: "bearer" },

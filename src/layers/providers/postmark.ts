@@ -1,19 +1,37 @@
 /**
  * Postmark: sends e-mail from the operator's confirmed senders.
  *
- * It has no idempotency key, so a send of unknown outcome must never be repeated. It reports no cost; the price follows the
- * smallest plan, $1.80 per 1,000 messages.
+ * It has no idempotency key, so a send of unknown outcome must never be repeated. The run id travels as metadata, which recipients
+ * don't see, so that such a send can be looked up. It reports no cost; the price follows the smallest plan, $1.80 per 1,000 messages.
  */
 import { emailSend, recipients } from "../../schema/capabilities/email.send.ts"
 import { flat } from "../../schema/Pricing.ts"
-import { offer, provider } from "../../schema/Provider.ts"
+import { offer, provider, type Reply } from "../../schema/Provider.ts"
+import { listed, namesRun, notListed, runField } from "./listed.ts"
 import { match } from "./outcome.ts"
-import { number, text } from "./read.ts"
+import { at, isRecord, number, text, whole } from "./read.ts"
 import { isInbox } from "./senders.ts"
 import { refusal, trouble, unreadable } from "./trouble.ts"
 
 /** The account itself may not send: bad token, sender not confirmed, no credits left, not approved. */
 const accountCodes = new Set([10, 400, 401, 405, 412])
+
+const title = "Postmark"
+/** Fields of metadata that it takes with one message. */
+const metadataMax = 10
+
+type Tags = Readonly<Record<string, string>>
+
+/** The caller's tags come first: they may leave no room, or use the field's name. */
+const hasRoom = (tags: Tags): boolean => Object.keys(tags).length < metadataMax && !namesRun(tags)
+const metadataOf = (tags: Tags, run_id: string): Tags => (hasRoom(tags) ? { ...tags, [runField]: run_id } : tags)
+
+/** Whether the first message of a search is another run's: then the search did not look for ours. */
+const isOthers = (reply: Reply, run_id: string): boolean => {
+  const metadata = at(reply.body, "Messages", 0, "Metadata")
+  if (!isRecord(metadata)) return false
+  return !Object.entries(metadata).some(([name, value]) => name.toLowerCase() === runField && value === run_id)
+}
 
 const send = offer(emailSend, {
   // $0.0018 × 1.2
@@ -23,7 +41,7 @@ const send = offer(emailSend, {
   // An inbox is an address of another provider.
   serves: (input) => !isInbox(input.from),
   through: "sender",
-  request: (input) => ({
+  request: (input, { run_id }) => ({
     method: "POST",
     path: "/email",
     body: {
@@ -35,7 +53,7 @@ const send = offer(emailSend, {
       ...(input.cc === undefined ? {} : { Cc: input.cc.join(",") }),
       ...(input.bcc === undefined ? {} : { Bcc: input.bcc.join(",") }),
       ...(input.reply_to === undefined ? {} : { ReplyTo: input.reply_to }),
-      ...(input.tags === undefined ? {} : { Metadata: input.tags }),
+      Metadata: metadataOf(input.tags ?? {}, run_id),
       ...(input.headers === undefined
         ? {}
         : { Headers: Object.entries(input.headers).map(([Name, Value]) => ({ Name, Value })) }),
@@ -52,12 +70,26 @@ const send = offer(emailSend, {
       accepted: [...recipients(input.to)],
       provider_status: text(reply.body, "Message")
     })
+  },
+  reconcile: {
+    marks: ({ tags = {} }) => hasRoom(tags),
+    call: (_input, { run_id }) => ({
+      method: "GET",
+      path: "/messages/outbound",
+      query: { count: 1, offset: 0, [`metadata_${runField}`]: run_id }
+    }),
+    finding: (reply, _input, { run_id, age_seconds }) => {
+      const total = whole(reply.body, "TotalCount")
+      if (total === null || total < 0) return unreadable("TotalCount")
+      if (total === 0) return notListed(title, age_seconds)
+      return isOthers(reply, run_id) ? unreadable("message of this run") : listed(title)
+    }
   }
 })
 
 export const postmark = provider({
   slug: "postmark",
-  title: "Postmark",
+  title,
   homepage: "https://postmarkapp.com",
   base_url: "https://api.postmarkapp.com",
   auth: { kind: "header", name: "X-Postmark-Server-Token" },

@@ -2,7 +2,8 @@
  * Resend: sends e-mail from the operator's verified domains.
  *
  * The run id is the idempotency key, so that a request that reaches the provider twice sends one message. It reports no
- * cost; the price follows the published overage rate, $0.90 per 1,000 messages.
+ * cost; the price follows the published overage rate, $0.90 per 1,000 messages. Its list of sent e-mails has no filter by tag or key, so a
+ * send of unknown outcome can't be looked up by the run id.
  */
 import { emailSend, recipients } from "../../schema/capabilities/email.send.ts"
 import { flat } from "../../schema/Pricing.ts"
