@@ -8,7 +8,7 @@ import { Clock, Console, Effect, Option, Redacted, References, Schema, Stdio, Te
 import { Asking } from "./actors/Asking.ts"
 import { encodeCredit } from "./actors/Commands.ts"
 import { bad, known, onDatabase, organizationView, plain, print, table, unknown, when } from "./AdminOutput.ts"
-import { Commanding } from "./Storage.ts"
+import { OperatorLayer } from "./OperatorLayer.ts"
 import { Email } from "./http/api/AccountFields.ts"
 import { CommandFailed } from "./http/client/Client.ts"
 import { Accounts, type KeyRow } from "./layers/Accounts.ts"
@@ -165,7 +165,7 @@ const book = ({ type, org_id, amount, note, reference, yes, json }: Crediting) =
     }
     yield* sameAmount(entry)
     yield* tell(done[type], entry)
-  }).pipe(Effect.provide(Commanding), Effect.provideService(References.LogToStderr, true))
+  }).pipe(Effect.provide(OperatorLayer), Effect.provideService(References.LogToStderr, true))
 
 export const credit = ({ amount: text, note, reference: given, ...flags }: CreditFlags) =>
   Effect.gen(function* () {

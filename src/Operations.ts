@@ -1,44 +1,19 @@
 /**
- * What the operator's commands do: the books, and imports into the catalog. Loaded when one of them is run, because a client's command
+ * What the operator's commands do: the audit, and imports into the catalog. Loaded when one of them is run, because a client's command
  * needs nothing of it and should start at once.
  */
-import { Clock, Console, Context, Effect, Layer, Result } from "effect"
+import { Clock, Console, Effect, Layer, Result } from "effect"
 import { plain } from "./AdminOutput.ts"
 import { CommandFailed } from "./http/client/Client.ts"
-import { Readiness } from "./http/Readiness.ts"
 import { Audit } from "./layers/Audit.ts"
 import type { Violation } from "./layers/audit/equations.ts"
 import type { Sheet } from "./layers/audit/sheet.ts"
 import { CatalogImports, type ImportPlan, type ImportRequest } from "./layers/CatalogImports.ts"
 import { StripePayments } from "./layers/payments/Stripe.ts"
 import { ProcessorAudit, type ProcessorReport } from "./layers/ProcessorAudit.ts"
-import { type Role, Settings } from "./layers/Settings.ts"
+import { Settings } from "./layers/Settings.ts"
 import { usd } from "./schema/Money.ts"
 import { Storage } from "./Storage.ts"
-import { welcome } from "./Welcome.ts"
-
-/** All of the service, which the other commands do without. */
-const application = Effect.promise(() => import("./App.ts"))
-
-export const serve = (role: Role) =>
-  role === "worker"
-    ? Effect.scoped(
-        Effect.gen(function* () {
-          const { worker } = yield* application
-          yield* Layer.build(worker)
-          yield* Effect.logInfo("Rungate worker is taking turns and executing runs")
-          yield* Effect.never
-        })
-      )
-    : Effect.scoped(
-        Effect.gen(function* () {
-          const { service } = yield* application
-          const context = yield* Layer.build(service(role))
-          yield* Effect.provideContext(welcome, context)
-          // Before anything is closed: a request that comes meanwhile is answered.
-          yield* Effect.onInterrupt(Effect.never, () => Context.get(context, Readiness).leave)
-        })
-      )
 
 /** Where the money of all wallets came from and where it went. */
 const sheetLines = (sheet: Sheet): ReadonlyArray<string> => {

@@ -15,26 +15,16 @@ const operations = Effect.promise(() => import("./Operations.ts"))
 /** The compiled file (scripts/compile.ts) sees itself in a file system of its own, where no other file is. */
 const compiled = /[$~]bun/i.test(import.meta.dir)
 
-/** What needs files of the package: PostgreSQL, and the catalog that comes with it. */
-const packaged = Effect.suspend(() =>
-  compiled
-    ? new CommandFailed({
-        message: "This one file has no database and no catalog in it: run this command from the package (npm start).",
-        exit_code: 1
-      })
-    : operations
-)
-
-export const serve = Command.make(
-  "serve",
-  {
-    role: Flag.Literals("role", ["all", "http", "worker"]).pipe(
-      Flag.withDescription("what this process does; any number of processes of each role share one database"),
-      Flag.withDefault("all")
-    )
-  },
-  ({ role }) => Effect.flatMap(packaged, (loaded) => loaded.serve(role))
-).pipe(Command.withDescription("Run the service (or one role of it)"))
+/** Loads what needs files of the package: PostgreSQL, and the catalog that comes with it. */
+export const packaged = <A>(load: () => Promise<A>) =>
+  Effect.suspend(() =>
+    compiled
+      ? new CommandFailed({
+          message: "This one file has no database and no catalog in it: run this command from the package (npm start).",
+          exit_code: 1
+        })
+      : Effect.promise(load)
+  )
 
 export const migrate = Command.make(
   "migrate",
@@ -103,20 +93,22 @@ const importCommand = Command.make(
     all
   },
   ({ location, provider, title, sources, task, include, exclude, dry_run, all }) =>
-    Effect.flatMap(packaged, (loaded) =>
-      loaded.importCatalog({
-        request: {
-          location,
-          provider: Option.getOrNull(provider),
-          title: Option.getOrNull(title),
-          sources: Option.getOrNull(sources),
-          body_type: task ? "task" : "json",
-          include,
-          exclude
-        },
-        dry_run,
-        all
-      })
+    Effect.flatMap(
+      packaged(() => import("./Operations.ts")),
+      (loaded) =>
+        loaded.importCatalog({
+          request: {
+            location,
+            provider: Option.getOrNull(provider),
+            title: Option.getOrNull(title),
+            sources: Option.getOrNull(sources),
+            body_type: task ? "task" : "json",
+            include,
+            exclude
+          },
+          dry_run,
+          all
+        })
     )
 ).pipe(
   Command.withDescription(
@@ -125,7 +117,10 @@ const importCommand = Command.make(
 )
 
 const reset = Command.make("reset", { provider: Argument.String("provider") }, ({ provider }) =>
-  Effect.flatMap(packaged, (loaded) => loaded.resetCatalog(provider))
+  Effect.flatMap(
+    packaged(() => import("./Operations.ts")),
+    (loaded) => loaded.resetCatalog(provider)
+  )
 ).pipe(Command.withDescription("Forget a provider's import, and use what the package ships"))
 
 export const catalog = Command.make("catalog").pipe(

@@ -4,9 +4,6 @@
  * Apart from App.ts, so that a command loads nothing of providers, the catalog or the socket.
  */
 import { Layer } from "effect"
-import { Asking } from "./actors/Asking.ts"
-import { Lanes } from "./actors/Lanes.ts"
-import { Waiters } from "./actors/Waiters.ts"
 import { Accounts } from "./layers/Accounts.ts"
 import { Actors } from "./layers/Actors.ts"
 import { Audit } from "./layers/Audit.ts"
@@ -25,14 +22,11 @@ import { MailStore } from "./layers/MailStore.ts"
 import { Ownership } from "./layers/Ownership.ts"
 import { Passwords } from "./layers/Passwords.ts"
 import { PaymentStore } from "./layers/PaymentStore.ts"
-import { Queues } from "./layers/Queues.ts"
-import { Redis } from "./layers/Redis.ts"
 import { Referrals } from "./layers/Referrals.ts"
 import { ReferralShares } from "./layers/ReferralShares.ts"
 import { Reindex } from "./layers/history/Reindex.ts"
 import { RunStore } from "./layers/RunStore.ts"
 import { SignInAddresses } from "./layers/SignInAddresses.ts"
-import { Signals } from "./layers/Signals.ts"
 import { Senders } from "./layers/Senders.ts"
 import { Stats } from "./layers/Stats.ts"
 import { TurnStore } from "./layers/TurnStore.ts"
@@ -67,11 +61,3 @@ const Stores = Layer.mergeAll(
 
 /** Database and stores only: what the operator's commands need. */
 export const Storage = Actors.layer.pipe(Layer.provideMerge(Stores), Layer.provideMerge(DatabaseLayer))
-
-/** Storage and a way to send the actors a command: for a process that is no part of the service, beside it or without it. */
-export const Commanding = Asking.layer.pipe(
-  Layer.provide(Layer.mergeAll(Lanes.layer, Waiters.layer)),
-  Layer.provide(Layer.mergeAll(Signals.layer, Queues.layer)),
-  Layer.provide(Redis.layer),
-  Layer.provideMerge(Storage)
-)

@@ -1,11 +1,13 @@
 /**
- * What a freshly started service says: where it listens, and what to try next.
+ * `rungate serve`: runs the service in one role until it is told to stop, and prints where it listens and what to try next.
  *
  * The first start in the sandbox makes a demo organization with simulated credit and prints its key, once.
  */
-import { Console, Effect, Redacted } from "effect"
+import { Console, Context, Effect, Layer, Redacted } from "effect"
 import { Asking } from "./actors/Asking.ts"
 import { encodeCredit } from "./actors/Commands.ts"
+import { service, worker } from "./App.ts"
+import { Readiness } from "./http/Readiness.ts"
 import { Server } from "./http/Server.ts"
 import { Accounts } from "./layers/Accounts.ts"
 import { Catalog } from "./layers/Catalog.ts"
@@ -13,7 +15,7 @@ import { DatabaseUrl } from "./layers/Database.ts"
 import { Endpoints } from "./layers/Endpoints.ts"
 import { newId } from "./layers/Ids.ts"
 import { Queues } from "./layers/Queues.ts"
-import { Settings } from "./layers/Settings.ts"
+import { type Role, Settings } from "./layers/Settings.ts"
 import { dollars } from "./schema/Money.ts"
 
 const demoCredit = dollars("25.00")
@@ -39,7 +41,7 @@ const demoKey = Effect.gen(function* () {
   return Redacted.value(token)
 })
 
-export const welcome = Effect.gen(function* () {
+const welcome = Effect.gen(function* () {
   const { url } = yield* Server
   const settings = yield* Settings
   const queues = yield* Queues
@@ -76,3 +78,21 @@ export const welcome = Effect.gen(function* () {
   ]
   yield* Console.log(lines.join("\n"))
 })
+
+export const serve = (role: Role) =>
+  role === "worker"
+    ? Effect.scoped(
+        Effect.gen(function* () {
+          yield* Layer.build(worker)
+          yield* Effect.logInfo("Rungate worker is taking turns and executing runs")
+          yield* Effect.never
+        })
+      )
+    : Effect.scoped(
+        Effect.gen(function* () {
+          const context = yield* Layer.build(service(role))
+          yield* Effect.provideContext(welcome, context)
+          // Before anything is closed: a request that comes meanwhile is answered.
+          yield* Effect.onInterrupt(Effect.never, () => Context.get(context, Readiness).leave)
+        })
+      )

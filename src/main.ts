@@ -10,7 +10,7 @@ import * as NodeRuntime from "@effect/platform-node-shared/NodeRuntime"
 import * as NodeStdio from "@effect/platform-node-shared/NodeStdio"
 import * as NodeTerminal from "@effect/platform-node-shared/NodeTerminal"
 import { Cause, Effect, Exit, Layer, Logger } from "effect"
-import { CliConfig, CliError, CliOutput, Command } from "effect/cli"
+import { CliConfig, CliError, CliOutput, Command, Flag } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
 import { api } from "./http/cli/api.ts"
 import { call } from "./http/cli/call.ts"
@@ -44,9 +44,24 @@ import { spokenHttp } from "./http/cli/verbose.ts"
 import { wallet } from "./http/cli/wallet.ts"
 import { whoami } from "./http/cli/whoami.ts"
 import { Client, CommandFailed } from "./http/client/Client.ts"
-import { admin, audit, catalog, migrate, serve } from "./Operator.ts"
+import { admin, audit, catalog, migrate, packaged } from "./Operator.ts"
 import { Settings } from "./layers/Settings.ts"
 import packageJson from "../package.json" with { type: "json" }
+
+const serve = Command.make(
+  "serve",
+  {
+    role: Flag.Literals("role", ["all", "http", "worker"]).pipe(
+      Flag.withDescription("what this process does; any number of processes of each role share one database"),
+      Flag.withDefault("all")
+    )
+  },
+  ({ role }) =>
+    Effect.flatMap(
+      packaged(() => import("./Welcome.ts")),
+      (loaded) => loaded.serve(role)
+    )
+).pipe(Command.withDescription("Run the service (or one role of it)"))
 
 /** What a client's command may ask for: the service by its address, and the user's own files and terminal. */
 const Surroundings = Layer.mergeAll(Layer.provide(Client.layer, spokenHttp), Journal.layer).pipe(

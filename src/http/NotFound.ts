@@ -4,8 +4,7 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApi } from "effect/http-api"
 import { problem, type Problem, statusOf } from "../schema/Errors.ts"
 import { Api } from "./api/Api.ts"
-import { cancelPath, successPath } from "./ReturnPages.ts"
-import { webhookPath } from "./Webhooks.ts"
+import { cancelPath, successPath, webhookPath } from "./Paths.ts"
 
 interface Known {
   readonly method: string

@@ -4,9 +4,7 @@
  */
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-
-export const successPath = "/top-up/success"
-export const cancelPath = "/top-up/cancelled"
+import { cancelPath, successPath } from "./Paths.ts"
 
 const page = (title: string, text: string) =>
   HttpServerResponse.text(

@@ -13,6 +13,7 @@ import { PaymentStore } from "../layers/PaymentStore.ts"
 import { type ErrorCode, problem, type Problem, statusOf } from "../schema/Errors.ts"
 import { jsonFlaw } from "../schema/JsonScan.ts"
 import { receiveBody } from "./Body.ts"
+import { webhookPath } from "./Paths.ts"
 
 const refuse = (code: ErrorCode, message: string) => refuseAs(problem(code, message))
 const refuseAs = (body: Problem) => HttpServerResponse.jsonUnsafe(body, { status: statusOf[body.error.code] })
@@ -43,7 +44,6 @@ const receive = Effect.gen(function* () {
   Effect.catch((wrong) => Effect.succeed(refuseAs(wrong)))
 )
 
-export const webhookPath = "/v1/webhooks/stripe"
 export const Webhooks = HttpRouter.add("POST", webhookPath, receive)
 
 /** What the route asks of the process. */

@@ -8,7 +8,7 @@ import { problem } from "../../schema/Errors.ts"
 import { dollars, type MicroUsd, usd, zero } from "../../schema/Money.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller } from "../api/Common.ts"
-import { cancelPath, successPath } from "../ReturnPages.ts"
+import { cancelPath, successPath } from "../Paths.ts"
 import { requireVerified } from "../Verified.ts"
 
 const topUpMin = dollars("10.00")

@@ -1,0 +1,4 @@
+/** Paths that are not part of the API's contract: webhooks, and the pages to which a checkout returns. */
+export const webhookPath = "/v1/webhooks/stripe"
+export const successPath = "/top-up/success"
+export const cancelPath = "/top-up/cancelled"
