@@ -8,14 +8,14 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
-import { importActors } from "../src/layers/imports/actors.ts"
-import type { SourceText } from "../src/layers/imports/Import.ts"
-import { importManifest } from "../src/layers/imports/manifest.ts"
-import { readManifest } from "../src/layers/imports/manifestFormat.ts"
-import { pack } from "../src/layers/imports/pack.ts"
-import type { Imported } from "../src/schema/Endpoint.ts"
+import { importActors } from "../src/layers/catalog/import/marketplace/actors.ts"
+import type { SourceText } from "../src/layers/catalog/import/kit/Import.ts"
+import { importManifest } from "../src/layers/catalog/import/manifest.ts"
+import { readManifest } from "../src/layers/catalog/import/manifestFormat.ts"
+import { pack } from "../src/layers/catalog/import/pack.ts"
+import type { Imported } from "../src/schema/catalog/Endpoint.ts"
 
-const imports = join(import.meta.dir, "..", "src", "layers", "imports")
+const imports = join(import.meta.dir, "..", "src", "layers", "catalog", "import")
 const manifestFolder = join(imports, "manifests")
 const shippedFolder = join(imports, "shipped")
 

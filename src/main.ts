@@ -1,7 +1,7 @@
 /**
  * The `rungate` command: what clients use, and what operators use, `serve` above all.
  *
- * Whatever goes wrong is one clear sentence on stderr and an exit code (http/cli/exits.ts).
+ * Whatever goes wrong is one clear sentence on stderr and an exit code (http/cli/terminal/exits.ts).
  */
 import * as NodeChildProcessSpawner from "@effect/platform-node-shared/NodeChildProcessSpawner"
 import * as NodeFileSystem from "@effect/platform-node-shared/NodeFileSystem"
@@ -12,40 +12,40 @@ import * as NodeTerminal from "@effect/platform-node-shared/NodeTerminal"
 import { Cause, Effect, Exit, Layer, Logger } from "effect"
 import { CliConfig, CliError, CliOutput, Command, Flag } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
-import { api } from "./http/cli/api.ts"
-import { call } from "./http/cli/call.ts"
-import { complete } from "./http/cli/complete.ts"
-import { completions, Root } from "./http/cli/completions.ts"
-import { Credentials } from "./http/cli/Credentials.ts"
-import { dev } from "./http/cli/dev.ts"
-import { discover } from "./http/cli/discover.ts"
-import { doctor } from "./http/cli/doctor.ts"
-import { exits } from "./http/cli/exits.ts"
-import { guard } from "./http/cli/guard.ts"
-import { globals } from "./http/cli/globals.ts"
-import { help, helpAsked } from "./http/cli/help.ts"
-import { history } from "./http/cli/history.ts"
-import { inspect } from "./http/cli/inspect.ts"
-import { Journal } from "./http/cli/Journal.ts"
-import { keys } from "./http/cli/keys.ts"
-import { login } from "./http/cli/login.ts"
-import { logs } from "./http/cli/logs.ts"
-import { logout } from "./http/cli/logout.ts"
-import { mcp } from "./http/cli/mcp.ts"
-import { builtIns, presenterOf } from "./http/cli/presenter.ts"
-import { referrals } from "./http/cli/referrals.ts"
-import { run } from "./http/cli/run.ts"
-import { runs } from "./http/cli/runs.ts"
-import { Screen } from "./http/cli/Screen.ts"
-import { harmlessLines } from "./http/cli/text.ts"
-import { topup } from "./http/cli/topup.ts"
-import { senders } from "./http/cli/senders.ts"
-import { spokenHttp } from "./http/cli/verbose.ts"
-import { wallet } from "./http/cli/wallet.ts"
-import { whoami } from "./http/cli/whoami.ts"
-import { Client, CommandFailed } from "./http/client/Client.ts"
-import { admin, audit, catalog, migrate, packaged } from "./Operator.ts"
-import { Settings } from "./layers/Settings.ts"
+import { api } from "./http/cli/setup/api.ts"
+import { call } from "./http/cli/runs/call.ts"
+import { complete } from "./http/cli/catalog/complete.ts"
+import { completions, Root } from "./http/cli/catalog/completions.ts"
+import { Credentials } from "./http/cli/state/Credentials.ts"
+import { dev } from "./http/cli/stripe/dev.ts"
+import { discover } from "./http/cli/catalog/discover.ts"
+import { doctor } from "./http/cli/setup/doctor.ts"
+import { exits } from "./http/cli/terminal/exits.ts"
+import { guard } from "./http/cli/account/guard.ts"
+import { globals } from "./http/cli/terminal/globals.ts"
+import { help, helpAsked } from "./http/cli/setup/help.ts"
+import { history } from "./http/cli/history/history.ts"
+import { inspect } from "./http/cli/catalog/inspect.ts"
+import { Journal } from "./http/cli/state/Journal.ts"
+import { keys } from "./http/cli/account/keys.ts"
+import { login } from "./http/cli/account/login.ts"
+import { logs } from "./http/cli/runs/logs.ts"
+import { logout } from "./http/cli/account/logout.ts"
+import { mcp } from "./http/cli/mcp/mcp.ts"
+import { builtIns, presenterOf } from "./http/cli/terminal/presenter.ts"
+import { referrals } from "./http/cli/account/referrals.ts"
+import { run } from "./http/cli/runs/run.ts"
+import { runs } from "./http/cli/runs/runs.ts"
+import { Screen } from "./http/cli/terminal/Screen.ts"
+import { harmlessLines } from "./http/cli/terminal/text.ts"
+import { topup } from "./http/cli/account/topup.ts"
+import { senders } from "./http/cli/account/senders.ts"
+import { spokenHttp } from "./http/cli/terminal/verbose.ts"
+import { wallet } from "./http/cli/account/wallet.ts"
+import { whoami } from "./http/cli/account/whoami.ts"
+import { Client, CommandFailed } from "./http/cli/answers/Client.ts"
+import { admin, audit, catalog, migrate, packaged } from "./http/operator/commands.ts"
+import { Settings } from "./layers/platform/Settings.ts"
 import packageJson from "../package.json" with { type: "json" }
 
 const serve = Command.make(
@@ -58,7 +58,7 @@ const serve = Command.make(
   },
   ({ role }) =>
     Effect.flatMap(
-      packaged(() => import("./Welcome.ts")),
+      packaged(() => import("./serve.ts")),
       (loaded) => loaded.serve(role)
     )
 ).pipe(Command.withDescription("Run the service (or one role of it)"))

@@ -7,7 +7,7 @@
  */
 import { linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { takeLock } from "../src/layers/EmbeddedPostgresFiles.ts"
+import { takeLock } from "../src/layers/postgres/embedded/EmbeddedPostgresFiles.ts"
 import { afterwards, once } from "./undertaker.ts"
 
 const root = join(import.meta.dir, "..")

@@ -5,8 +5,8 @@ import { dirname, join, normalize, relative } from "node:path"
 
 /** The arrows of the system: what a folder may import of ours. The most specific line counts. */
 const arrows: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "http/api": ["http/api", "http/client", "http/cli", "schema"],
-  "http/client": ["http/api", "http/client", "http/cli", "schema"],
+  "http/api": ["http/api", "schema"],
+  "http/client": ["http/api", "http/client", "schema"],
   "http/cli": ["http/api", "http/client", "http/cli", "http/mcp", "schema"],
   "http/mcp": ["http/api", "http/mcp", "schema"],
   http: ["http", "actors", "layers", "schema"],
@@ -17,31 +17,19 @@ const arrows: Readonly<Record<string, ReadonlyArray<string>>> = {
 /** Nouns and pure rules need no driver. */
 const schemaPackages = ["effect", "ajv", "ajv-formats", "tldts", "libphonenumber-js"]
 /** Nobody need import them. */
-const entries = ["main.ts", "cli.ts"]
+const entries = ["main.ts"]
 /** The top puts the layers together, so it may import everything, and no layer may import it. */
-const top = [
-  ...entries,
-  "App.ts",
-  "Welcome.ts",
-  "Operator.ts",
-  "Storage.ts",
-  "Operations.ts",
-  "Migrate.ts",
-  "Admin.ts",
-  "AdminShow.ts",
-  "AdminOutput.ts",
-  "AdminResources.ts",
-  "AdminLosses.ts",
-  "AdminUnknown.ts",
-  "OutcomeCommands.ts"
-]
+const top = [...entries, "App.ts", "serve.ts"]
 const linesMax = 400
+/** More files than this are several rooms. */
+const filesMax = 15
+/** Lists: one file an entry, and an index. */
+const lists = ["layers/providers", "layers/postgres/migrations", "schema/capabilities"]
 
 /** Where the outside world is read directly; everybody else asks a service. */
 const ambient: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "layers/Settings.ts": ["process.env"],
-  "layers/Ids.ts": ["Date.now"],
-  "cli.ts": ["process.env", "console"],
+  "layers/platform/Settings.ts": ["process.env"],
+  "layers/platform/Ids.ts": ["Date.now"],
   "main.ts": ["process.env", "console"]
 }
 /** `// justified: <why>` on the line lifts these, because now and then a library's types leave no other way. */
@@ -131,11 +119,37 @@ const findings = (root: string): ReadonlyArray<Finding> => {
   }
 }
 
+const folderOf = (file: string) => (file.includes("/") ? dirname(file) : "the top")
+
+/** Folders that import each other, directly or through others: each circle as its folders in the order of the alphabet. */
+const circles = (arrows: ReadonlyMap<string, ReadonlySet<string>>): ReadonlyArray<string> => {
+  const reach = (from: string) => {
+    const seen = new Set<string>()
+    const next = [...(arrows.get(from) ?? [])]
+    for (let folder = next.pop(); folder !== undefined; folder = next.pop()) {
+      if (seen.has(folder)) continue
+      seen.add(folder)
+      next.push(...(arrows.get(folder) ?? []))
+    }
+    return seen
+  }
+  const reached = new Map([...arrows.keys()].map((folder) => [folder, reach(folder)]))
+  const circleOf = (folder: string) =>
+    [...reached].flatMap(([other, seen]) => (seen.has(folder) && reached.get(folder)?.has(other) ? [other] : []))
+  return [...new Set([...arrows.keys()].map((folder) => circleOf(folder).sort().join(", ")))].filter(
+    (one) => one !== ""
+  )
+}
+
 /** Every way in which a source tree breaks the rules; `also` are folders whose imports keep its files alive. */
 const tidy = async (root: string, also: ReadonlyArray<string> = []) => {
   const problems = new Set<string>()
   const files = Array.from(new Bun.Glob("**/*.{ts,tsx}").scanSync(root)).sort()
   const imported = new Set<string>()
+  const between = new Map<string, Set<string>>()
+  for (const [folder, { length }] of Map.groupBy(files, folderOf))
+    if (length > filesMax && !lists.includes(folder))
+      problems.add(`${folder}: has ${length} files; ${filesMax} at most`)
   for (const folder of also) {
     for (const file of new Bun.Glob("**/*.ts").scanSync(folder)) {
       for (const { path } of importsOf(file, readFileSync(join(folder, file), "utf8"))) {
@@ -156,12 +170,15 @@ const tidy = async (root: string, also: ReadonlyArray<string> = []) => {
         const target = normalize(join(dirname(file), path))
         imported.add(target)
         const allowed = layer === undefined || arrows[layer]?.some((folder) => target.startsWith(`${folder}/`))
+        const [from, to] = [folderOf(file), folderOf(target)]
         if (!allowed) problems.add(`${file}: ${layer} must not import ${target}`)
+        else if (from !== to && texts.has(target)) between.set(from, (between.get(from) ?? new Set()).add(to))
       } else if (layer === "schema" && !schemaPackages.includes(packageOf(path))) {
         problems.add(`${file}: schema must not import ${path}`)
       }
     }
   }
+  for (const circle of circles(between)) problems.add(`folders import each other in a circle: ${circle}`)
   for (const file of files) {
     if (!entries.includes(file) && !imported.has(file)) problems.add(`${file}: nothing imports it`)
   }
@@ -262,12 +279,35 @@ describe("tidy finds", () => {
         ...used("http/api/Api.ts"),
         "http/api/Api.ts":
           '/** Contract. */\nimport "../client/Client.ts"\nimport "../Runs.ts"\nimport "../../schema/Usd.ts"\n',
-        "http/client/Client.ts": '/** Client. */\nimport "../../layers/Ledger.ts"\nimport "../api/Api.ts"\n'
+        "http/client/Client.ts": '/** Client. */\nimport "../../layers/Ledger.ts"\n'
       },
       [
+        "http/api/Api.ts: http/api must not import http/client/Client.ts",
         "http/api/Api.ts: http/api must not import http/Runs.ts",
         "http/client/Client.ts: http/client must not import layers/Ledger.ts"
       ]
+    ],
+    [
+      "folders that import each other, also by way of a third one",
+      {
+        "layers/Ledger.ts": '/** L. */\nimport "./a/A.ts"\nimport "../schema/Usd.ts"\nexport const Ledger = 1\n',
+        "layers/a/A.ts": '/** A. */\nimport "../b/B.ts"\n',
+        "layers/b/B.ts": '/** B. */\nimport type { C } from "../c/C.ts"\n',
+        "layers/c/C.ts": '/** C. */\nimport "../a/A.ts"\nexport type C = 1\n'
+      },
+      ["folders import each other in a circle: layers/a, layers/b, layers/c"]
+    ],
+    [
+      "a folder with too many files, unless it is a list",
+      Object.fromEntries(
+        ["layers", "layers/providers"].flatMap((folder) =>
+          Array.from({ length: filesMax + 1 }, (_, n) => [
+            `${folder}/F${n}.ts`,
+            `/** F. */\nimport "./F${(n + 1) % (filesMax + 1)}.ts"\n`
+          ])
+        )
+      ),
+      ["layers: has 17 files; 15 at most"]
     ],
     [
       "a driver in a noun",
@@ -327,12 +367,12 @@ describe("tidy finds", () => {
       {
         "layers/Ledger.ts":
           '/** L. */\nimport "../schema/Usd.ts"\nexport const Ledger = [process.env.A, Bun.env.B, Date.now()] // justified: no\nconsole.log("process.env")\n',
-        "layers/Settings.ts": "/** S. */\nexport const settings = process.env\n",
-        "layers/Ids.ts":
+        "layers/platform/Settings.ts": "/** S. */\nexport const settings = process.env\n",
+        "layers/platform/Ids.ts":
           '/** I. */\nimport "./Settings.ts"\nimport "./Ids.ts"\nexport const settings = process.env\nDate.now()\n'
       },
       [
-        "layers/Ids.ts:4: process.env",
+        "layers/platform/Ids.ts:4: process.env",
         "layers/Ledger.ts:3: process.env",
         "layers/Ledger.ts:3: Bun.env",
         "layers/Ledger.ts:3: Date.now",
@@ -350,12 +390,12 @@ describe("tidy finds", () => {
   }
 
   test("files that only a script imports are alive", async () => {
-    const root = tree({ "layers/imports/openapi.ts": "/** O. */\nexport const openapi = 1\n" })
+    const root = tree({ "layers/catalog/import/openapi/index.ts": "/** O. */\nexport const openapi = 1\n" })
     const scripts = newFolder()
-    const path = relative(scripts, join(root, "layers/imports/openapi.ts"))
+    const path = relative(scripts, join(root, "layers/catalog/import/openapi/index.ts"))
     put(scripts, "import.ts", `import { openapi } from "${path}"\nopenapi()\n`)
     expect(existsSync(join(scripts, path))).toBe(true)
-    expect(await tidy(root)).toEqual(["layers/imports/openapi.ts: nothing imports it"])
+    expect(await tidy(root)).toEqual(["layers/catalog/import/openapi/index.ts: nothing imports it"])
     expect(await tidy(root, [scripts])).toEqual([])
   })
 })

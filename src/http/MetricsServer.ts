@@ -4,10 +4,10 @@
  */
 import { Effect, Layer, type Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"
-import { Settings } from "../layers/Settings.ts"
-import { BoundaryLayer } from "./Boundary.ts"
+import { Settings } from "../layers/platform/Settings.ts"
+import { BoundaryLayer } from "./door/Boundary.ts"
 import { portTaken } from "./Listening.ts"
-import { NotFound } from "./NotFound.ts"
+import { NotFound } from "./door/NotFound.ts"
 import { MetricsRoutes, type SystemServices } from "./System.ts"
 
 const Routes = Layer.mergeAll(MetricsRoutes, NotFound).pipe(

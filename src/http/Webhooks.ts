@@ -6,14 +6,14 @@
  */
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { PaymentEvents } from "../actors/PaymentEvents.ts"
-import { crashPoint } from "../layers/CrashPoint.ts"
-import { Payments } from "../layers/Payments.ts"
-import { PaymentStore } from "../layers/PaymentStore.ts"
+import { PaymentEvents } from "../actors/payments/PaymentEvents.ts"
+import { crashPoint } from "../layers/platform/CrashPoint.ts"
+import { Payments } from "../layers/payments/Payments.ts"
+import { PaymentStore } from "../layers/payments/PaymentStore.ts"
 import { type ErrorCode, problem, type Problem, statusOf } from "../schema/Errors.ts"
-import { jsonFlaw } from "../schema/JsonScan.ts"
-import { receiveBody } from "./Body.ts"
-import { webhookPath } from "./Paths.ts"
+import { jsonFlaw } from "../schema/json/JsonScan.ts"
+import { receiveBody } from "./door/Body.ts"
+import { webhookPath } from "./door/Paths.ts"
 
 const refuse = (code: ErrorCode, message: string) => refuseAs(problem(code, message))
 const refuseAs = (body: Problem) => HttpServerResponse.jsonUnsafe(body, { status: statusOf[body.error.code] })

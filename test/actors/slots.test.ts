@@ -1,7 +1,7 @@
 /** Slots of a worker: what an organization, a provider and free runs may use, whatever happens in which order. */
 import { describe, expect, test } from "bun:test"
-import { allot } from "../../src/actors/FairClaim.ts"
-import { freePerOrganizationMax, type Slot, Slots } from "../../src/schema/Slots.ts"
+import { allot } from "../../src/actors/runs/FairClaim.ts"
+import { freePerOrganizationMax, type Slot, Slots } from "../../src/schema/runs/Slots.ts"
 
 const bounds = { slots: 100, perOrganization: 25, callsOf: (provider: string) => (provider === "narrow" ? 3 : 1_000) }
 const paid = (org_id: string, provider = "wide") => ({ org_id, provider, free: false })

@@ -10,7 +10,7 @@ import { Effect } from "effect"
 import MiniSearch from "minisearch"
 import type { SearchDocument } from "../../src/layers/search/Document.ts"
 import { buildIndex, search } from "../../src/layers/search/Index.ts"
-import { catalogDocuments } from "../search/corpus.ts"
+import { catalogDocuments } from "../layers/search/corpus.ts"
 import { synthetic, syntheticQueries } from "./corpus.ts"
 import { ourRelevance } from "./relevance.ts"
 

@@ -6,8 +6,8 @@
  */
 import { Effect } from "effect"
 import { buildIndex, search } from "../../src/layers/search/Index.ts"
-import { catalogDocuments, labelOf } from "../search/corpus.ts"
-import { type LabelledQuery, queries } from "../search/queries.ts"
+import { catalogDocuments, labelOf } from "../layers/search/corpus.ts"
+import { type LabelledQuery, queries } from "../layers/search/queries.ts"
 
 export type LabelledSearch = (query: string, limit: number) => ReadonlyArray<string>
 

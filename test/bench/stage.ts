@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Redacted, Scope } from "effect"
 import { Client } from "pg"
-import { embeddedPostgres } from "../../src/layers/EmbeddedPostgres.ts"
+import { embeddedPostgres } from "../../src/layers/postgres/embedded/EmbeddedPostgres.ts"
 import { startRedis } from "../redis.ts"
 import { afterwards } from "../undertaker.ts"
 

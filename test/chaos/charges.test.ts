@@ -4,9 +4,9 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { type App, figures, until } from "../app.ts"
-import { type Desk, openDesk } from "../payments/cashdesk.ts"
-import { type Holder, holder, inFlightOnce, keysOf, startVerifier } from "../payments/holder.ts"
-import type { FaultOptions } from "../payments/standin.ts"
+import { type Desk, openDesk } from "../layers/payments/cashdesk.ts"
+import { type Holder, holder, inFlightOnce, keysOf, startVerifier } from "../layers/payments/holder.ts"
+import type { FaultOptions } from "../layers/payments/standin.ts"
 
 const provider = startVerifier()
 const settings = { RUNGATE_LEASE_SECONDS: "2", ...provider.settings }

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { callUrl, figures, timed } from "../app.ts"
 import { type Service, until } from "./processes.ts"
 import { type Customer, leaseSeconds, World } from "./world.ts"
-import { type LocalStripe, startStripe } from "../payments/standin.ts"
+import { type LocalStripe, startStripe } from "../layers/payments/standin.ts"
 import { once } from "../undertaker.ts"
 
 const [library] = Array.from(new Bun.Glob("/usr/lib/*/faketime/libfaketimeMT.so.1").scanSync({ absolute: true }))

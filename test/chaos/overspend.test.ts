@@ -3,9 +3,9 @@
  * $1.008, and the wallet pays for exactly ten.
  */
 import { afterEach, describe, expect, test } from "bun:test"
-import { encodeCredit } from "../../src/actors/Commands.ts"
-import { digest } from "../../src/layers/Accounts.ts"
-import { dollars } from "../../src/schema/Money.ts"
+import { encodeCredit } from "../../src/actors/mailbox/Commands.ts"
+import { digest } from "../../src/layers/accounts/Accounts.ts"
+import { dollars } from "../../src/schema/money/Money.ts"
 import { until } from "./processes.ts"
 import { backends, percentile, report, World } from "./world.ts"
 

@@ -5,9 +5,9 @@
  * card is charged twice.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { digest } from "../../src/layers/Accounts.ts"
+import { digest } from "../../src/layers/accounts/Accounts.ts"
 import { callUrl } from "../app.ts"
-import { type LocalStripe, startStripe } from "../payments/standin.ts"
+import { type LocalStripe, startStripe } from "../layers/payments/standin.ts"
 import { type Service, until } from "./processes.ts"
 import { type Customer, leaseSeconds, report, World } from "./world.ts"
 

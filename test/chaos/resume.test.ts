@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { type App, startApp, until } from "../app.ts"
-import { type Home, newHome } from "../cli/shell.ts"
-import { cutLine } from "../cli/wire.ts"
+import { type Home, newHome } from "../http/cli/shell.ts"
+import { cutLine } from "../http/cli/wire.ts"
 
 let app: App
 beforeAll(async () => {

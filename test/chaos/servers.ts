@@ -7,8 +7,13 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { chmodSync, mkdtempSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createCluster, ensureDatabase, run, urlOf } from "../../src/layers/EmbeddedPostgresPrograms.ts"
-import * as files from "../../src/layers/EmbeddedPostgresFiles.ts"
+import {
+  createCluster,
+  ensureDatabase,
+  run,
+  urlOf
+} from "../../src/layers/postgres/embedded/EmbeddedPostgresPrograms.ts"
+import * as files from "../../src/layers/postgres/embedded/EmbeddedPostgresFiles.ts"
 import { afterwards } from "../undertaker.ts"
 import { until } from "./processes.ts"
 

@@ -5,7 +5,7 @@
 import type { App, Tenant } from "../app.ts"
 import { until } from "../app.ts"
 import { startMeter } from "../chaos/meter.ts"
-import { type LocalStripe, startStripe } from "../payments/standin.ts"
+import { type LocalStripe, startStripe } from "../layers/payments/standin.ts"
 import { type Flow, openStage, patiently, type Stage, stuckSeconds } from "./stage.ts"
 
 export interface PaidStage extends Stage {

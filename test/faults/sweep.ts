@@ -4,7 +4,7 @@
  * Several stages share the work, because most of a pass is waiting for something to recover.
  */
 import type { Tenant } from "../app.ts"
-import type { LocalStripe } from "../payments/standin.ts"
+import type { LocalStripe } from "../layers/payments/standin.ts"
 import { type Flow, type Part, quiet, type Stage } from "./stage.ts"
 import { type Moment, moments, type Passage } from "./wire.ts"
 

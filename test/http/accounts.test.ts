@@ -5,7 +5,7 @@ import { type Command, runMain } from "../chaos/processes.ts"
 import { compiledCommand } from "../command.ts"
 import { type App, startApp, until } from "../app.ts"
 import { letter, smtpMailbox, tokenIn } from "../mailbox.ts"
-import { settingsOf } from "../../src/layers/Settings.ts"
+import { settingsOf } from "../../src/layers/platform/Settings.ts"
 
 // Each sign-up costs a password hash, and a busy machine has little time for it.
 setDefaultTimeout(60_000)

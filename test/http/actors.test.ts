@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Layer } from "effect"
-import { Storage } from "../../src/Storage.ts"
-import { CatalogImports } from "../../src/layers/CatalogImports.ts"
-import { Settings } from "../../src/layers/Settings.ts"
+import { Storage } from "../../src/layers/Storage.ts"
+import { CatalogImports } from "../../src/layers/catalog/CatalogImports.ts"
+import { Settings } from "../../src/layers/platform/Settings.ts"
 import { type App, startApp, type Tenant, until } from "../app.ts"
 
 const examples = join(import.meta.dir, "..", "..", "..", "shared", "specs", "examples", "apify")

@@ -4,8 +4,8 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { startApp, type Tenant } from "../app.ts"
-import { type Desk, moved, openDesk } from "../payments/cashdesk.ts"
-import { startStripe } from "../payments/standin.ts"
+import { type Desk, moved, openDesk } from "../layers/payments/cashdesk.ts"
+import { startStripe } from "../layers/payments/standin.ts"
 
 let desk: Desk
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { memberText } from "../../src/schema/JsonText.ts"
+import { memberText } from "../../src/schema/json/JsonText.ts"
 
 describe("a member in its own text", () => {
   test("comes out as it was written", () => {

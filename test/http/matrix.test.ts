@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Redacted } from "effect"
-import { Accounts } from "../../src/layers/Accounts.ts"
+import { Accounts } from "../../src/layers/accounts/Accounts.ts"
 import { type App, figures, type Reply, startApp, type Tenant, verify } from "../app.ts"
 import { Context, Effect } from "effect"
 import { authTiming } from "../reliability/auth-timing.ts"

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type App, startApp, type Tenant } from "../app.ts"
-import { type Json, verify } from "../cli/host.ts"
+import { type Json, verify } from "./cli/host.ts"
 import { _meta, calling, hello, modern, type Post, postTo } from "./mcp-request.ts"
 const publicOrigin = "https://rungate.example"
 

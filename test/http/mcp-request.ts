@@ -1,5 +1,5 @@
 /** Requests to `POST /mcp` as they are on the wire, for what no client of the protocol would send. */
-import type { Arguments } from "../cli/host.ts"
+import type { Arguments } from "./cli/host.ts"
 
 export interface Post {
   readonly url?: string

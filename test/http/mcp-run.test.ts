@@ -3,7 +3,7 @@ import { expect, test } from "bun:test"
 import { Effect } from "effect"
 import { forgetfulRunTool } from "../../src/http/mcp/ForgetfulRun.ts"
 import * as Tools from "../../src/http/mcp/Tools.ts"
-import { callerFor, type Handler } from "../../src/http/McpCaller.ts"
+import { callerFor, type Handler } from "../../src/http/handlers/McpCaller.ts"
 
 const given = { capability: "email.verify", input: { email: "ada@example.com" }, max_cost: "0.05", wait_seconds: 5 }
 

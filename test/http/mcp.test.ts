@@ -16,7 +16,7 @@ import {
   remoteHostOf,
   signal,
   verify
-} from "../cli/host.ts"
+} from "./cli/host.ts"
 import { _meta, calling, modern, type Post, postTo } from "./mcp-request.ts"
 
 type Remote = Omit<Host, "pid">

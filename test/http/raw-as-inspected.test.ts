@@ -5,8 +5,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import addFormats from "ajv-formats"
 import { Ajv2020 } from "ajv/dist/2020.js"
-import { dollars, usd } from "../../src/schema/Money.ts"
-import { rawHold } from "../../src/schema/Pricing.ts"
+import { dollars, usd } from "../../src/schema/money/Money.ts"
+import { rawHold } from "../../src/schema/money/Pricing.ts"
 import { type App, figures, startApp, type Tenant } from "../app.ts"
 
 let app: App

@@ -5,9 +5,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { createHmac } from "node:crypto"
 import { figures, startApp, until } from "../app.ts"
-import type { Thing } from "../payments/account.ts"
-import { type Desk, moved, openDesk, type Sale, webhookPath } from "../payments/cashdesk.ts"
-import { type DeliverOptions, startStripe, webhookSecret } from "../payments/standin.ts"
+import type { Thing } from "../layers/payments/account.ts"
+import { type Desk, moved, openDesk, type Sale, webhookPath } from "../layers/payments/cashdesk.ts"
+import { type DeliverOptions, startStripe, webhookSecret } from "../layers/payments/standin.ts"
 
 let desk: Desk
 const newSecret = "whsec_the_next_one"

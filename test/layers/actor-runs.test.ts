@@ -4,14 +4,14 @@
  */
 import { afterAll, describe, expect, test } from "bun:test"
 import { Clock, Duration, Effect, Layer, type Schema } from "effect"
-import type { RawProvider } from "../../src/layers/Endpoints.ts"
-import { Breakers } from "../../src/layers/Breakers.ts"
-import { HttpProviders } from "../../src/layers/HttpProviders.ts"
-import { Providers, type RawAnswer, type RawCall } from "../../src/layers/Providers.ts"
-import { apify } from "../../src/layers/providers/apify.ts"
-import { cost } from "../../src/layers/providers/outcome.ts"
-import { Settings } from "../../src/layers/Settings.ts"
-import { type Provider, provider } from "../../src/schema/Provider.ts"
+import type { RawProvider } from "../../src/layers/catalog/Endpoints.ts"
+import { Breakers } from "../../src/layers/executor/Breakers.ts"
+import { HttpProviders } from "../../src/layers/executor/HttpProviders.ts"
+import { Providers, type RawAnswer, type RawCall } from "../../src/layers/executor/Providers.ts"
+import { apify } from "../../src/layers/providers/apify/index.ts"
+import { cost } from "../../src/layers/providers/kit/outcome.ts"
+import { Settings } from "../../src/layers/platform/Settings.ts"
+import { type Provider, provider } from "../../src/schema/catalog/Provider.ts"
 
 interface Asked {
   readonly line: string

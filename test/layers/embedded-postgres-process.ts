@@ -4,7 +4,7 @@
  * Arguments: the data directory, and where the module under test is. It prints one JSON line when the database answers.
  */
 import { Cause, Effect, Exit, Redacted } from "effect"
-import type * as module from "../../src/layers/EmbeddedPostgres.ts"
+import type * as module from "../../src/layers/postgres/embedded/EmbeddedPostgres.ts"
 
 const [dataDir = "", path = "../../src/layers/EmbeddedPostgres.ts"] = process.argv.slice(2)
 const { embeddedPostgres }: typeof module = await import(path)

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { Client } from "pg"
-import { embeddedPostgres } from "../../src/layers/EmbeddedPostgres.ts"
+import { embeddedPostgres } from "../../src/layers/postgres/embedded/EmbeddedPostgres.ts"
 
 const root = join(import.meta.dir, "..", "..")
 const asRoot = process.getuid?.() === 0

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
-import { compileEndpoint, tasksMax } from "../../src/layers/EndpointInput.ts"
-import { linearPattern, patternCharactersMax } from "../../src/layers/LinearPatterns.ts"
-import type { Endpoint, ProviderDocument } from "../../src/schema/Endpoint.ts"
+import { compileEndpoint, tasksMax } from "../../src/layers/catalog/input/EndpointInput.ts"
+import { linearPattern, patternCharactersMax } from "../../src/layers/catalog/input/LinearPatterns.ts"
+import type { Endpoint, ProviderDocument } from "../../src/schema/catalog/Endpoint.ts"
 
 const nothing = { type: "object", properties: {}, additionalProperties: false }
 const compile = (

@@ -2,9 +2,9 @@
 import { describe, expect, test } from "bun:test"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { after, Breakers, healthy } from "../../src/layers/Breakers.ts"
-import { gate } from "../../src/layers/Gates.ts"
-import { failure } from "../../src/schema/Provider.ts"
+import { after, Breakers, healthy } from "../../src/layers/executor/Breakers.ts"
+import { gate } from "../../src/layers/executor/ProviderThrottle.ts"
+import { failure } from "../../src/schema/catalog/Provider.ts"
 
 const virtual = <A, E>(effect: Effect.Effect<A, E>) => Effect.runPromise(effect.pipe(Effect.provide(TestClock.layer())))
 

@@ -4,7 +4,7 @@ import { Duration, Effect } from "effect"
 import { RateLimiter } from "effect/persistence"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
-import { memoryBuckets, sharedBuckets } from "../../src/layers/RateLimitStore.ts"
+import { memoryBuckets, sharedBuckets } from "../../src/layers/queues/RateLimitStore.ts"
 import { effect } from "../it.ts"
 
 const bucket = (key: string, tokens = 1) => ({

@@ -1,7 +1,7 @@
 import { describe, expect } from "bun:test"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { standing } from "../../src/layers/audit/standing.ts"
+import { standing } from "../../src/layers/platform/costBoundCache.ts"
 import { effect } from "../it.ts"
 
 /** Answers that take a second each; counts what was begun and how many were computed at once. */

@@ -1,11 +1,11 @@
 /** What the auditor says of payments and referrals that are not as they should be: each equation can fail, and names the place. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Context, Effect } from "effect"
-import { Asking } from "../../src/actors/Asking.ts"
-import { encodePay } from "../../src/actors/Commands.ts"
-import { ReferralActor } from "../../src/actors/ReferralActor.ts"
-import { Audit } from "../../src/layers/Audit.ts"
-import { dollars } from "../../src/schema/Money.ts"
+import { Asking } from "../../src/actors/mailbox/CommandClient.ts"
+import { encodePay } from "../../src/actors/mailbox/Commands.ts"
+import { ReferralActor } from "../../src/actors/payments/ReferralActor.ts"
+import { Audit } from "../../src/layers/audit/Audit.ts"
+import { dollars } from "../../src/schema/money/Money.ts"
 import { type App, figures, startApp, type Tenant, until } from "../app.ts"
 
 // A sign-up costs a password hash, and a busy machine has little time for it.

@@ -1,6 +1,6 @@
 /** T53: the kinds of credential that must look alike, for the quick test and for the long one in the chaos suite. */
 import { Context, Effect, Redacted } from "effect"
-import { Accounts } from "../../src/layers/Accounts.ts"
+import { Accounts } from "../../src/layers/accounts/Accounts.ts"
 import type { App, Tenant } from "../app.ts"
 import { compareTimes } from "../timing.ts"
 

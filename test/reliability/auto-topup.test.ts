@@ -5,10 +5,10 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { backends, figures, startApp, until } from "../app.ts"
-import type { Thing } from "../payments/account.ts"
-import { type Desk, openDesk, webhookPath } from "../payments/cashdesk.ts"
-import { holder, inFlightOnce, keysOf, startVerifier } from "../payments/holder.ts"
-import { startStripe } from "../payments/standin.ts"
+import type { Thing } from "../layers/payments/account.ts"
+import { type Desk, openDesk, webhookPath } from "../layers/payments/cashdesk.ts"
+import { holder, inFlightOnce, keysOf, startVerifier } from "../layers/payments/holder.ts"
+import { startStripe } from "../layers/payments/standin.ts"
 
 /** What one run costs. */
 const price = 0.003

@@ -4,9 +4,9 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test"
 import { figures, type Tenant } from "../app.ts"
-import { type Desk, moved, openDesk } from "../payments/cashdesk.ts"
-import { answer, fixture, type Played } from "../providers/stage.ts"
-import { hasten, standIn } from "../providers/standin.ts"
+import { type Desk, moved, openDesk } from "../layers/payments/cashdesk.ts"
+import { answer, fixture, type Played } from "../layers/providers/stage.ts"
+import { hasten, standIn } from "../layers/providers/standin.ts"
 
 let desk: Desk
 const there = standIn()

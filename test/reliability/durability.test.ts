@@ -1,7 +1,7 @@
 /** T30: a production service does not start on a database that may lose payments, nor behind a pooler that loses session state. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Client } from "pg"
-import { settingsProblems } from "../../src/layers/DatabaseChecks.ts"
+import { settingsProblems } from "../../src/layers/postgres/DatabaseChecks.ts"
 import { backends, startApp, until } from "../app.ts"
 import { runMain } from "../chaos/processes.ts"
 import { breakablePostgres, type Server } from "../chaos/servers.ts"

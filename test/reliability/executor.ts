@@ -1,17 +1,22 @@
 /** Drives the real executor against any address: one capability call or one raw call of a provider that a test makes up. */
 import { Effect, Layer, Logger, ManagedRuntime } from "effect"
-import type { CatalogOffer } from "../../src/layers/Catalog.ts"
-import type { RawProvider } from "../../src/layers/Endpoints.ts"
-import { Breakers } from "../../src/layers/Breakers.ts"
-import { HttpProviders } from "../../src/layers/HttpProviders.ts"
-import { type ProviderAnswer, Providers, type RawCall, type RawProviderAnswer } from "../../src/layers/Providers.ts"
-import { match } from "../../src/layers/providers/outcome.ts"
-import { flag, text } from "../../src/layers/providers/read.ts"
-import { trouble, unreadable } from "../../src/layers/providers/trouble.ts"
-import { Settings } from "../../src/layers/Settings.ts"
+import type { CatalogOffer } from "../../src/layers/catalog/Catalog.ts"
+import type { RawProvider } from "../../src/layers/catalog/Endpoints.ts"
+import { Breakers } from "../../src/layers/executor/Breakers.ts"
+import { HttpProviders } from "../../src/layers/executor/HttpProviders.ts"
+import {
+  type ProviderAnswer,
+  Providers,
+  type RawCall,
+  type RawProviderAnswer
+} from "../../src/layers/executor/Providers.ts"
+import { match } from "../../src/layers/providers/kit/outcome.ts"
+import { flag, text } from "../../src/layers/providers/kit/read.ts"
+import { trouble, unreadable } from "../../src/layers/providers/kit/httpErrors.ts"
+import { Settings } from "../../src/layers/platform/Settings.ts"
 import { emailVerify } from "../../src/schema/capabilities/email.verify.ts"
-import { flat } from "../../src/schema/Pricing.ts"
-import { type Call, offer, type Provider, provider } from "../../src/schema/Provider.ts"
+import { flat } from "../../src/schema/money/Pricing.ts"
+import { type Call, offer, type Provider, provider } from "../../src/schema/catalog/Provider.ts"
 
 export const secret = "s3cret/of-the:account"
 export const timeoutMillis = 500

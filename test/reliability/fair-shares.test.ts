@@ -5,15 +5,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { SqlClient } from "effect/sql"
-import { Accounts } from "../../src/layers/Accounts.ts"
-import { Leases } from "../../src/layers/Leases.ts"
-import { newId } from "../../src/layers/Ids.ts"
-import { Settings } from "../../src/layers/Settings.ts"
-import { Storage } from "../../src/Storage.ts"
+import { Accounts } from "../../src/layers/accounts/Accounts.ts"
+import { Leases } from "../../src/layers/runs/Leases.ts"
+import { newId } from "../../src/layers/platform/Ids.ts"
+import { Settings } from "../../src/layers/platform/Settings.ts"
+import { Storage } from "../../src/layers/Storage.ts"
 import { type App, backends, figures, percentile, startApp, type Tenant, timed, until, verify } from "../app.ts"
 import { preparedDatabase } from "../postgres.ts"
-import { answer } from "../providers/stage.ts"
-import { hasten, standIn } from "../providers/standin.ts"
+import { answer } from "../layers/providers/stage.ts"
+import { hasten, standIn } from "../layers/providers/standin.ts"
 
 const slow = (seconds: number) => ({ ...verify(`slow_${seconds}`, "sandbox.test"), async: true })
 /** Government data: nothing is held, so an empty wallet is enough. */

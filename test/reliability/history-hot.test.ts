@@ -5,10 +5,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
-import { HistoryIndex } from "../../src/layers/history/HistoryIndex.ts"
-import { channels, conclude } from "../../src/schema/History.ts"
+import { HistoryIndex } from "../../src/layers/history/index/HistoryIndex.ts"
+import { channels, conclude } from "../../src/schema/runs/History.ts"
 import { makeId } from "../../src/schema/Ids.ts"
-import { usd } from "../../src/schema/Money.ts"
+import { usd } from "../../src/schema/money/Money.ts"
 import { type App, figures, startApp, type Tenant, until } from "../app.ts"
 
 interface Place {

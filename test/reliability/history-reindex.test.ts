@@ -1,8 +1,8 @@
 /** The index of history made anew by `rungate admin reindex-history`: what is rebuilt is the same, beside a service and without one, and it may be broken off. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { Client } from "pg"
-import { addSubjects, addWords, shortJson, wholeJson } from "../../src/layers/history/IndexedRun.ts"
-import { segmentsLock } from "../../src/layers/history/Segments.ts"
+import { addSubjects, addWords, shortJson, wholeJson } from "../../src/layers/history/index/IndexedRun.ts"
+import { segmentsLock } from "../../src/layers/history/index/Segments.ts"
 import { runsOf as runsIn } from "../../src/schema/segments/Docs.ts"
 import { Gathered } from "../../src/schema/segments/Gathered.ts"
 import { decoded, flagsIn, type Postings, runIn } from "../../src/schema/segments/Segment.ts"

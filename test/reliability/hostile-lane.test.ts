@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type App, startApp, type Tenant, until } from "../app.ts"
-import { answer } from "../providers/stage.ts"
-import { standIn } from "../providers/standin.ts"
+import { answer } from "../layers/providers/stage.ts"
+import { standIn } from "../layers/providers/standin.ts"
 
 let app: App
 let org: Tenant

@@ -6,15 +6,15 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Effect, Logger } from "effect"
-import { Breakers } from "../../src/layers/Breakers.ts"
+import { Breakers } from "../../src/layers/executor/Breakers.ts"
 import { providers } from "../../src/layers/providers/index.ts"
 import { capabilities } from "../../src/schema/capabilities/index.ts"
 import { type App, figures, startApp, type Tenant, until } from "../app.ts"
 import { documentOf, endpointOf } from "../documents.ts"
-import { ownWhatScenesName } from "../providers/owned.ts"
-import { playedScenes } from "../providers/scenes.ts"
-import { answer, type Played, type Recorded } from "../providers/stage.ts"
-import { hasten, standIn } from "../providers/standin.ts"
+import { ownWhatScenesName } from "../layers/providers/owned.ts"
+import { playedScenes } from "../layers/providers/scenes.ts"
+import { answer, type Played, type Recorded } from "../layers/providers/stage.ts"
+import { hasten, standIn } from "../layers/providers/standin.ts"
 
 /** A NUL, both halves of a surrogate pair, line separators, text that runs backwards, and what escapes look like. */
 const poison = "\u0000 \ud83d \ude00 \u2028\u2029\u0085\u0007 \u202e gnp.exe\u2066 \\u0000 \\\\ud800 ' \" ; -- $1 <b>"

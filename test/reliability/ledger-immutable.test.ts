@@ -1,7 +1,7 @@
 /** The ledger can't be changed, and when somebody with every right changes it all the same, the auditor says where. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Context, Effect } from "effect"
-import { Audit } from "../../src/layers/Audit.ts"
+import { Audit } from "../../src/layers/audit/Audit.ts"
 import { type App, figures, rehearse, startApp, type Tenant, timed, verify } from "../app.ts"
 import { compiledCommand } from "../command.ts"
 

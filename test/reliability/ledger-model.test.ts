@@ -2,11 +2,18 @@
 import { describe, expect, test } from "bun:test"
 import { Context, Effect } from "effect"
 import fc from "fast-check"
-import { Asking } from "../../src/actors/Asking.ts"
-import { encodeCredit, encodeGuard, encodeSettle } from "../../src/actors/Commands.ts"
-import { MicroUsd, usd } from "../../src/schema/Money.ts"
-import type { RunStatus } from "../../src/schema/Run.ts"
-import { type Command, decide, type Entry, type HeldRun, type Verdict, type Wallet } from "../../src/schema/Wallet.ts"
+import { Asking } from "../../src/actors/mailbox/CommandClient.ts"
+import { encodeCredit, encodeGuard, encodeSettle } from "../../src/actors/mailbox/Commands.ts"
+import { MicroUsd, usd } from "../../src/schema/money/Money.ts"
+import type { RunStatus } from "../../src/schema/runs/Run.ts"
+import {
+  type Command,
+  decide,
+  type Entry,
+  type HeldRun,
+  type Verdict,
+  type Wallet
+} from "../../src/schema/wallet/Wallet.ts"
 import { figures, startApp, until } from "../app.ts"
 
 type Op =

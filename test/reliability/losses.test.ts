@@ -7,8 +7,8 @@ import { type App, startApp, type Tenant, verify } from "../app.ts"
 import { runMain } from "../chaos/processes.ts"
 import { compiledCommand } from "../command.ts"
 import { documentOf, endpointOf } from "../documents.ts"
-import { answer } from "../providers/stage.ts"
-import { standIn } from "../providers/standin.ts"
+import { answer } from "../layers/providers/stage.ts"
+import { standIn } from "../layers/providers/standin.ts"
 
 const serp = "/v3/serp/google/organic/live/advanced"
 const task = { keyword: "albert einstein", location_code: 2840, language_code: "en" }

@@ -5,8 +5,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test"
 import { type App, type Reply, startApp, type Tenant } from "../app.ts"
 import { documentOf, endpointOf } from "../documents.ts"
-import { answer } from "../providers/stage.ts"
-import { type Heard, hasten, standIn } from "../providers/standin.ts"
+import { answer } from "../layers/providers/stage.ts"
+import { type Heard, hasten, standIn } from "../layers/providers/standin.ts"
 
 const cap_min = "0.50"
 const actor = (path: string) => endpointOf({ path, method: "POST", body_type: "actor_input", cap_min })

@@ -4,12 +4,12 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { Layer } from "effect"
-import { LookSeconds } from "../../src/actors/OutcomeLookups.ts"
+import { LookSeconds } from "../../src/actors/runs/OutcomeLookups.ts"
 import { type App, startApp, type Tenant, until } from "../app.ts"
 import { runMain } from "../chaos/processes.ts"
 import { compiledCommand } from "../command.ts"
-import { answer } from "../providers/stage.ts"
-import { type Line, standIn } from "../providers/standin.ts"
+import { answer } from "../layers/providers/stage.ts"
+import { type Line, standIn } from "../layers/providers/standin.ts"
 
 const command = await compiledCommand()
 const there = standIn()

@@ -5,13 +5,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { Effect, Logger } from "effect"
 import { createServer, type Server } from "node:net"
-import { Breakers } from "../../src/layers/Breakers.ts"
+import { Breakers } from "../../src/layers/executor/Breakers.ts"
 import { type App, startApp, type Tenant, until } from "../app.ts"
 import { runMain } from "../chaos/processes.ts"
 import { compiledCommand } from "../command.ts"
 import { documentOf, endpointOf } from "../documents.ts"
-import { answer } from "../providers/stage.ts"
-import { hasten, type Line, standIn, withDeadline } from "../providers/standin.ts"
+import { answer } from "../layers/providers/stage.ts"
+import { hasten, type Line, standIn, withDeadline } from "../layers/providers/standin.ts"
 
 const body = { type: "object", additionalProperties: true }
 const acme = documentOf("acme", [

@@ -5,8 +5,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { type App, figures, type Reply, startApp, type Tenant, timed } from "../app.ts"
 import { documentOf, endpointOf } from "../documents.ts"
-import { answer } from "../providers/stage.ts"
-import { hasten, standIn } from "../providers/standin.ts"
+import { answer } from "../layers/providers/stage.ts"
+import { hasten, standIn } from "../layers/providers/standin.ts"
 
 const open = { type: "object", additionalProperties: true }
 const string = { type: "string" }

@@ -4,8 +4,8 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test"
 import { type App, figures, startApp, type Tenant } from "../app.ts"
-import { answer, type Played } from "../providers/stage.ts"
-import { hasten, standIn } from "../providers/standin.ts"
+import { answer, type Played } from "../layers/providers/stage.ts"
+import { hasten, standIn } from "../layers/providers/standin.ts"
 
 let app: App
 let ours: Tenant

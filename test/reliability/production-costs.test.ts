@@ -5,7 +5,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test"
 import { type App, figures, startApp, type Tenant } from "../app.ts"
 import { documentOf, endpointOf } from "../documents.ts"
-import { standIn } from "../providers/standin.ts"
+import { standIn } from "../layers/providers/standin.ts"
 
 const path = "/v3/on_page/task_post"
 /** The provider's own endpoint, at $0.000125 per page. */

@@ -6,12 +6,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { dollars, usd } from "../../src/schema/Money.ts"
+import { dollars, usd } from "../../src/schema/money/Money.ts"
 import { type App, figures, type Reply, startApp, type Tenant, until, verify } from "../app.ts"
 import { compiledCommand } from "../command.ts"
 import { acme } from "../documents.ts"
-import { answer } from "../providers/stage.ts"
-import { standIn } from "../providers/standin.ts"
+import { answer } from "../layers/providers/stage.ts"
+import { standIn } from "../layers/providers/standin.ts"
 
 let app: App
 let other: App
@@ -235,11 +235,15 @@ describe("in the sources", () => {
   const saying = (words: RegExp) => files.filter((file) => words.test(readFileSync(join(source, file), "utf8"))).sort()
 
   test("one file asks providers, one executes runs, one admits them, and three read the network", () => {
-    expect(saying(/\bproviders\.(call|callRaw)\(/)).toEqual(["actors/RunActor.ts"])
-    expect(saying(/\byield\* Providers\b/)).toEqual(["actors/RunActor.ts"])
+    expect(saying(/\bproviders\.(call|callRaw)\(/)).toEqual(["actors/runs/RunActor.ts"])
+    expect(saying(/\byield\* Providers\b/)).toEqual(["actors/runs/RunActor.ts"])
     expect(saying(/\brunActor\.execute\(/)).toEqual(["actors/Workers.ts"])
-    expect(saying(/\bstore\.admit\(/)).toEqual(["actors/Admission.ts"])
+    expect(saying(/\bstore\.admit\(/)).toEqual(["actors/runs/Admission.ts"])
     // One reads documents for the catalog, one asks the payment processor.
-    expect(saying(/\bfetch\(/)).toEqual(["layers/Downloads.ts", "layers/HttpProviders.ts", "layers/payments/Stripe.ts"])
+    expect(saying(/\bfetch\(/)).toEqual([
+      "layers/catalog/import/kit/Downloads.ts",
+      "layers/executor/HttpProviders.ts",
+      "layers/payments/Stripe.ts"
+    ])
   })
 })

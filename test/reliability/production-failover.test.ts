@@ -4,11 +4,11 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { Effect, Logger } from "effect"
-import { Breakers } from "../../src/layers/Breakers.ts"
-import { dollars } from "../../src/schema/Money.ts"
+import { Breakers } from "../../src/layers/executor/Breakers.ts"
+import { dollars } from "../../src/schema/money/Money.ts"
 import { type App, figures, startApp, type Tenant, verify } from "../app.ts"
-import { answer } from "../providers/stage.ts"
-import { hasten, type Line, standIn, withDeadline } from "../providers/standin.ts"
+import { answer } from "../layers/providers/stage.ts"
+import { hasten, type Line, standIn, withDeadline } from "../layers/providers/standin.ts"
 
 /** The cheapest three for email.verify, and what the fourth would cost. */
 const prices = { leadmagic: "0.003", millionverifier: "0.00444", icypeas: "0.0048", zerobounce: "0.0096" } as const

@@ -4,11 +4,11 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { Effect } from "effect"
-import { Breakers } from "../../src/layers/Breakers.ts"
+import { Breakers } from "../../src/layers/executor/Breakers.ts"
 import { type App, figures, startApp, type Tenant, until } from "../app.ts"
 import { documentOf, endpointOf } from "../documents.ts"
-import { answer, type Played } from "../providers/stage.ts"
-import { standIn } from "../providers/standin.ts"
+import { answer, type Played } from "../layers/providers/stage.ts"
+import { standIn } from "../layers/providers/standin.ts"
 
 const open = { type: "object", additionalProperties: true }
 const acme = documentOf("acme", [

@@ -3,8 +3,8 @@
  * none of them, and nobody pays for the second; what is data reaches the caller as the provider wrote it.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { replyBytesMax } from "../../src/layers/Incoming.ts"
-import { depthMax } from "../../src/layers/JsonWeight.ts"
+import { replyBytesMax } from "../../src/layers/executor/ProviderResponse.ts"
+import { depthMax } from "../../src/layers/runs/JsonWeight.ts"
 import fc from "fast-check"
 import { type App, figures, startApp } from "../app.ts"
 import { acme } from "../documents.ts"

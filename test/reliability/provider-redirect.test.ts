@@ -5,7 +5,7 @@
  * Also how the executor behaves towards a provider that asks for peace: pauses, distances and breakers.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test"
-import { addressed } from "../../src/layers/Outgoing.ts"
+import { addressed } from "../../src/layers/executor/ProviderRequest.ts"
 import { type App, figures, startApp, type Tenant, timed } from "../app.ts"
 import { acme } from "../documents.ts"
 import { type Executor, providerOf, secret, startExecutor } from "./executor.ts"

@@ -6,8 +6,8 @@
  */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test"
 import { figures, startApp, type Tenant, until } from "../app.ts"
-import { type Desk, moved, openDesk, type Sale } from "../payments/cashdesk.ts"
-import type { FaultOptions } from "../payments/standin.ts"
+import { type Desk, moved, openDesk, type Sale } from "../layers/payments/cashdesk.ts"
+import type { FaultOptions } from "../layers/payments/standin.ts"
 
 const everySecond = { RUNGATE_RECONCILE_SECONDS: "1" }
 let desk: Desk

@@ -4,12 +4,12 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Context, Effect } from "effect"
-import { Asking } from "../../src/actors/Asking.ts"
-import { encodeCredit } from "../../src/actors/Commands.ts"
-import { ReferralActor } from "../../src/actors/ReferralActor.ts"
-import { dollars, MicroUsd, usd } from "../../src/schema/Money.ts"
+import { Asking } from "../../src/actors/mailbox/CommandClient.ts"
+import { encodeCredit } from "../../src/actors/mailbox/Commands.ts"
+import { ReferralActor } from "../../src/actors/payments/ReferralActor.ts"
+import { dollars, MicroUsd, usd } from "../../src/schema/money/Money.ts"
 import { type App, type Entry, figures, startApp, until } from "../app.ts"
-import { type LocalStripe, startStripe } from "../payments/standin.ts"
+import { type LocalStripe, startStripe } from "../layers/payments/standin.ts"
 
 // Each sign-up costs a password hash, and a busy machine has little time for it.
 setDefaultTimeout(60_000)

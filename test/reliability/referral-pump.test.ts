@@ -7,11 +7,11 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { Migrator } from "effect/sql"
 import { Client } from "pg"
-import { migrations } from "../../src/layers/migrations/index.ts"
-import { dollars } from "../../src/schema/Money.ts"
+import { migrations } from "../../src/layers/postgres/migrations/index.ts"
+import { dollars } from "../../src/schema/money/Money.ts"
 import { type App, figures, startApp, until } from "../app.ts"
 import { freshDatabase } from "../postgres.ts"
-import { type LocalStripe, startStripe } from "../payments/standin.ts"
+import { type LocalStripe, startStripe } from "../layers/payments/standin.ts"
 
 // Each sign-up costs a password hash, and a busy machine has little time for it.
 setDefaultTimeout(60_000)

@@ -2,8 +2,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test"
 import { type App, startApp, type Tenant, verify } from "../app.ts"
 import { documentOf, endpointOf } from "../documents.ts"
-import { answer } from "../providers/stage.ts"
-import { standIn } from "../providers/standin.ts"
+import { answer } from "../layers/providers/stage.ts"
+import { standIn } from "../layers/providers/standin.ts"
 
 const there = standIn({ slug: "acme", auth: { kind: "bearer" } })
 const acme = documentOf("acme", [

@@ -6,7 +6,7 @@ import { describe, expect, test } from "bun:test"
 import { type App, backends, figures, startApp, until } from "../app.ts"
 import { startMeter } from "../chaos/meter.ts"
 import { dumpDatabase, dumpRedis, hitsIn, recordRedis, type Stored } from "../dump.ts"
-import { startStripe, webhookSecret } from "../payments/standin.ts"
+import { startStripe, webhookSecret } from "../layers/payments/standin.ts"
 
 const providerKey = "canary-leadmagic-key-4711"
 const password = "canary-password-4711"

@@ -8,7 +8,7 @@ import { type App, figures, startApp, type Tenant } from "../app.ts"
 import { documentOf, endpointOf } from "../documents.ts"
 import { capabilities } from "../../src/schema/capabilities/index.ts"
 import { providers } from "../../src/layers/providers/index.ts"
-import { hasten } from "../providers/standin.ts"
+import { hasten } from "../layers/providers/standin.ts"
 import { watchPeers } from "../sockets.ts"
 
 /** Whoever connects here followed an input. It listens on every address of this machine. */

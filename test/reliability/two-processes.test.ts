@@ -2,10 +2,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { Context, Effect, Redacted } from "effect"
 import { Pool } from "pg"
-import { Asking } from "../../src/actors/Asking.ts"
-import { encodeSettle } from "../../src/actors/Commands.ts"
-import { Accounts } from "../../src/layers/Accounts.ts"
-import { dollars } from "../../src/schema/Money.ts"
+import { Asking } from "../../src/actors/mailbox/CommandClient.ts"
+import { encodeSettle } from "../../src/actors/mailbox/Commands.ts"
+import { Accounts } from "../../src/layers/accounts/Accounts.ts"
+import { dollars } from "../../src/schema/money/Money.ts"
 import {
   type App,
   backends,

@@ -5,8 +5,8 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { backends, figures, type Tenant } from "../app.ts"
-import { type Desk, openDesk, orders } from "../payments/cashdesk.ts"
-import type { Thing } from "../payments/account.ts"
+import { type Desk, openDesk, orders } from "../layers/payments/cashdesk.ts"
+import type { Thing } from "../layers/payments/account.ts"
 
 const topups = async (org: Tenant) => (await org.ledger()).filter((entry) => entry.type === "topup")
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import type { Capability } from "../../src/schema/Capability.ts"
+import type { Capability } from "../../src/schema/catalog/Capability.ts"
 import { companySearch } from "../../src/schema/capabilities/company.search.ts"
 import { companyTech } from "../../src/schema/capabilities/company.tech.ts"
 import { jobsSearch } from "../../src/schema/capabilities/jobs.search.ts"

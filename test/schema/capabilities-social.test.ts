@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import type { Capability } from "../../src/schema/Capability.ts"
+import type { Capability } from "../../src/schema/catalog/Capability.ts"
 import { adsSearch } from "../../src/schema/capabilities/ads.search.ts"
 import { creativeImage } from "../../src/schema/capabilities/creative.image.ts"
 import { creativeVideo } from "../../src/schema/capabilities/creative.video.ts"
@@ -17,8 +17,8 @@ import { networkProfile } from "../../src/schema/capabilities/network.profile.ts
 import { handleOf } from "../../src/schema/capabilities/posts.ts"
 import { socialPosts } from "../../src/schema/capabilities/social.posts.ts"
 import { socialProfile } from "../../src/schema/capabilities/social.profile.ts"
-import { usd } from "../../src/schema/Money.ts"
-import { charge, metered, priceMax } from "../../src/schema/Pricing.ts"
+import { usd } from "../../src/schema/money/Money.ts"
+import { charge, metered, priceMax } from "../../src/schema/money/Pricing.ts"
 
 const simulate = (capability: Capability, input: unknown, partial = false) =>
   capability.simulate({ input, provider: "simulated", seed: 7, partial })

@@ -9,7 +9,7 @@ import {
   hearing,
   type Trail,
   trailOf
-} from "../../src/schema/Doubt.ts"
+} from "../../src/schema/catalog/Doubt.ts"
 
 /** Questions in order: whether each acts, and how it ended; null: it never did. */
 type Question = readonly ["acts" | "reads", Heard | null]

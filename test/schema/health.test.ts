@@ -18,10 +18,10 @@ import {
   verdict,
   type Window,
   windowStart
-} from "../../src/schema/Health.ts"
-import { dollars } from "../../src/schema/Money.ts"
-import { anyDemand, flat } from "../../src/schema/Pricing.ts"
-import { type Metrics, route } from "../../src/schema/Routing.ts"
+} from "../../src/schema/runs/Health.ts"
+import { dollars } from "../../src/schema/money/Money.ts"
+import { anyDemand, flat } from "../../src/schema/money/Pricing.ts"
+import { type Metrics, route } from "../../src/schema/runs/Routing.ts"
 
 /** So many attempts, so many of them successes. */
 const of = (attempts: number, successes: number): Window =>

@@ -14,8 +14,8 @@ import {
   traitsOf,
   type Want,
   type Found
-} from "../../src/layers/history/Facts.ts"
-import { isLookup, isTouch, isUnknownTouch, type NoLookups } from "../../src/layers/history/Lookups.ts"
+} from "../../src/layers/history/index/Facts.ts"
+import { isLookup, isTouch, isUnknownTouch, type NoLookups } from "../../src/layers/history/index/Lookups.ts"
 import {
   classesOf,
   classRuns,

@@ -8,7 +8,7 @@ import {
   type Reusable,
   type Touch,
   touchCapabilities
-} from "../../src/schema/History.ts"
+} from "../../src/schema/runs/History.ts"
 import { emailSend } from "../../src/schema/capabilities/email.send.ts"
 import { networkInvite } from "../../src/schema/capabilities/network.invite.ts"
 import { networkMessage } from "../../src/schema/capabilities/network.message.ts"

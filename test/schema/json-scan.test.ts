@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { containersMax, depthMax, isStorable, jsonFlaw, unstorableIn } from "../../src/schema/JsonScan.ts"
+import { containersMax, depthMax, isStorable, jsonFlaw, unstorableIn } from "../../src/schema/json/JsonScan.ts"
 
 const flaw = (text: string) => jsonFlaw(new TextEncoder().encode(text))
 const nested = (levels: number, inside = "") => `${"[".repeat(levels)}${inside}${"]".repeat(levels)}`

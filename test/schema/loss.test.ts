@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { lossOf, type ReportedCost } from "../../src/schema/Loss.ts"
-import { dollars, MicroUsd, zero } from "../../src/schema/Money.ts"
+import { lossOf, type ReportedCost } from "../../src/schema/wallet/Loss.ts"
+import { dollars, MicroUsd, zero } from "../../src/schema/money/Money.ts"
 
 const one = (provider: string, cost: string, delivering = false): ReportedCost => ({
   provider,

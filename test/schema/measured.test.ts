@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import * as fc from "fast-check"
-import { cost } from "../../src/layers/providers/outcome.ts"
-import { measuredOf } from "../../src/schema/Measured.ts"
-import type { Cost } from "../../src/schema/Provider.ts"
+import { cost } from "../../src/layers/providers/kit/outcome.ts"
+import { measuredOf } from "../../src/schema/catalog/Measured.ts"
+import type { Cost } from "../../src/schema/catalog/Provider.ts"
 
 const usd = (amount: string): Cost => ({ unit: "USD", amount })
 const credits = (amount: string): Cost => ({ unit: "credit", amount })

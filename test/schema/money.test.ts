@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { Exit, Schema } from "effect"
-import * as Money from "../../src/schema/Money.ts"
+import * as Money from "../../src/schema/money/Money.ts"
 
 const decode = Schema.decodeUnknownExit(Money.Usd)
 const decodeSigned = Schema.decodeUnknownExit(Money.SignedUsd)

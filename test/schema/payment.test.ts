@@ -5,10 +5,10 @@
  */
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { dollars, MicroUsd, min, negate, ofCents, sum, zero } from "../../src/schema/Money.ts"
-import { decidePayment, type DepositBonus, type Payment, type PaymentBook } from "../../src/schema/Payment.ts"
-import { type PaymentFact, type Standing, standings } from "../../src/schema/PaymentFact.ts"
-import { effectOf, type Entry, type Wallet } from "../../src/schema/Wallet.ts"
+import { dollars, MicroUsd, min, negate, ofCents, sum, zero } from "../../src/schema/money/Money.ts"
+import { decidePayment, type DepositBonus, type Payment, type PaymentBook } from "../../src/schema/wallet/Payment.ts"
+import { type PaymentFact, type Standing, standings } from "../../src/schema/wallet/PaymentFact.ts"
+import { effectOf, type Entry, type Wallet } from "../../src/schema/wallet/Wallet.ts"
 
 const wallet: Wallet = {
   org_id: "org_a",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { providers } from "../../src/layers/providers/index.ts"
 import { capabilities } from "../../src/schema/capabilities/index.ts"
-import { dollars, MicroUsd, minus, plus, times, zero } from "../../src/schema/Money.ts"
+import { dollars, MicroUsd, minus, plus, times, zero } from "../../src/schema/money/Money.ts"
 import {
   type Billing,
   byPlatform,
@@ -13,7 +13,7 @@ import {
   type Price,
   priceMax,
   priceMin
-} from "../../src/schema/Pricing.ts"
+} from "../../src/schema/money/Pricing.ts"
 
 const outcomes = fc.record({ matched: fc.boolean(), results: fc.integer({ min: 0, max: 500 }) })
 const limits = fc.option(fc.integer({ min: 1, max: 100 }), { nil: undefined })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import type { Endpoint } from "../../src/schema/Endpoint.ts"
-import { dollars, usd } from "../../src/schema/Money.ts"
-import { type Checks, planRaw, type RawRequest } from "../../src/schema/RawPlan.ts"
+import type { Endpoint } from "../../src/schema/catalog/Endpoint.ts"
+import { dollars, usd } from "../../src/schema/money/Money.ts"
+import { type Checks, planRaw, type RawRequest } from "../../src/schema/runs/RawPlan.ts"
 import { figures } from "../app.ts"
 
 const open: Checks = { path: () => [], query: () => [], input: () => [] }

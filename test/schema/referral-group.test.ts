@@ -4,12 +4,12 @@
  */
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { dollars, max, MicroUsd, ofCents, zero } from "../../src/schema/Money.ts"
-import { decidePayment, type DepositBonus, type Payment, type PaymentBook } from "../../src/schema/Payment.ts"
-import type { PaymentFact } from "../../src/schema/PaymentFact.ts"
-import { bonusMax, due, earned, netRevenue, unpaidOf } from "../../src/schema/Referral.ts"
-import { available, decide, type HeldRun, type Wallet } from "../../src/schema/Wallet.ts"
-import { settingsOf } from "../../src/layers/Settings.ts"
+import { dollars, max, MicroUsd, ofCents, zero } from "../../src/schema/money/Money.ts"
+import { decidePayment, type DepositBonus, type Payment, type PaymentBook } from "../../src/schema/wallet/Payment.ts"
+import type { PaymentFact } from "../../src/schema/wallet/PaymentFact.ts"
+import { bonusMax, due, earned, netRevenue, unpaidOf } from "../../src/schema/wallet/Referral.ts"
+import { available, decide, type HeldRun, type Wallet } from "../../src/schema/wallet/Wallet.ts"
+import { settingsOf } from "../../src/layers/platform/Settings.ts"
 import { Effect } from "effect"
 
 const day = "2026-11-21"

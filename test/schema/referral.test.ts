@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { dollars, MicroUsd, zero } from "../../src/schema/Money.ts"
-import { estimatedCost, providerCost } from "../../src/schema/Pricing.ts"
+import { dollars, MicroUsd, zero } from "../../src/schema/money/Money.ts"
+import { estimatedCost, providerCost } from "../../src/schema/money/Pricing.ts"
 import {
   bpsOf,
   codeAlphabet,
@@ -13,7 +13,7 @@ import {
   netRevenue,
   percentOf,
   unpaidOf
-} from "../../src/schema/Referral.ts"
+} from "../../src/schema/wallet/Referral.ts"
 
 const amounts = fc.bigInt({ min: 0n, max: 10n ** 12n }).map((micros) => MicroUsd(micros))
 

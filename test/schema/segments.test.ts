@@ -1,8 +1,8 @@
 /** Segments of the index, as pure functions: what is packed comes back, parts become what a plain look at all their runs gives, and joins end. */
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { joinable, rules, runsMax } from "../../src/layers/history/HistoryIndex.ts"
-import { families, type Family, type SegmentRow } from "../../src/layers/history/Segments.ts"
+import { joinable, rules, runsMax } from "../../src/layers/history/index/HistoryIndex.ts"
+import { families, type Family, type SegmentRow } from "../../src/layers/history/index/Segments.ts"
 import { Reader, Writer } from "../../src/schema/segments/Bytes.ts"
 import {
   classesOf,

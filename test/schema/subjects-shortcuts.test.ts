@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { eachSubject, placeOf } from "../../src/layers/history/Subjects.ts"
+import { eachSubject, placeOf } from "../../src/layers/history/index/Subjects.ts"
 import { named, recipient } from "../../src/schema/segments/Segment.ts"
 import { extract } from "../../src/schema/subjects/Extract.ts"
 import { detect, nothingSaid, readValue } from "../../src/schema/subjects/Subject.ts"

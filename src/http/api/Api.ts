@@ -1,7 +1,7 @@
 /** The whole contract under `/v1`. OpenAPI, the handlers and the typed client all follow from it. */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { CatalogApi } from "./Catalog.ts"
-import { Door, Malformed } from "./Common.ts"
+import { Door, Malformed } from "./shapes/Common.ts"
 import { DiscoveryApi } from "./Discovery.ts"
 import { HistoryApi } from "./History.ts"
 import { KeysApi } from "./Keys.ts"

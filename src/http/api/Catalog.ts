@@ -1,10 +1,10 @@
 /** The contract of inspect: capabilities and raw endpoints (specification 2.4-2.6, 4.9). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { CostDriver } from "../../schema/CostDriver.ts"
-import { bodyTypes, costModels, methods } from "../../schema/Endpoint.ts"
+import { CostDriver } from "../../schema/catalog/CostDriver.ts"
+import { bodyTypes, costModels, methods } from "../../schema/catalog/Endpoint.ts"
 import { Wire } from "../../schema/Errors.ts"
-import { Auth, optional } from "./Common.ts"
+import { Auth, optional } from "./shapes/Common.ts"
 
 const Price = Schema.Struct({
   amount: Schema.String,

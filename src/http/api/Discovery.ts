@@ -1,10 +1,10 @@
 /** The contract of the public catalog: discover, and what there is of providers and capabilities (specification 2.3, 2.11, 4.8, 4.10). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { methods } from "../../schema/Endpoint.ts"
+import { methods } from "../../schema/catalog/Endpoint.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Cost, Health } from "./Catalog.ts"
-import { listQuery, optional } from "./Common.ts"
+import { listQuery, optional } from "./shapes/Common.ts"
 
 const Money = Schema.Struct({ amount: Schema.String, currency: Schema.Literal("USD") })
 const Slugs = Schema.Array(Schema.String)

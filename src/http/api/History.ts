@@ -2,9 +2,9 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
-import { RunStatus } from "../../schema/Run.ts"
+import { RunStatus } from "../../schema/runs/Run.ts"
 import { kinds } from "../../schema/subjects/Form.ts"
-import { Auth, listQuery, optional } from "./Common.ts"
+import { Auth, listQuery, optional } from "./shapes/Common.ts"
 
 const Kind = Schema.Literals(kinds)
 const Money = Schema.String

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
-import { Auth, listQuery } from "./Common.ts"
+import { Auth, listQuery } from "./shapes/Common.ts"
 
 export const ApiKey = Schema.Struct({
   id: Schema.String,

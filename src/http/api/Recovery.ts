@@ -2,8 +2,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
-import { Email, LinkToken, NewPassword, Password } from "./AccountFields.ts"
-import { Auth } from "./Common.ts"
+import { Email, LinkToken, NewPassword, Password } from "./shapes/AccountFields.ts"
+import { Auth } from "./shapes/Common.ts"
 
 const Verification = Schema.Struct({
   verification: Schema.Literals(["sent", "not_needed"])

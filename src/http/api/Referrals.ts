@@ -1,7 +1,7 @@
 /** The contract of the referral program (specification 2.10, 4.12). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Auth } from "./Common.ts"
+import { Auth } from "./shapes/Common.ts"
 
 const BonusState = Schema.Literals(["pending", "granted", "revoked"])
 const Currency = Schema.Literal("USD")

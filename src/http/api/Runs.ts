@@ -2,10 +2,10 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
-import { Usd } from "../../schema/Money.ts"
-import { strategies } from "../../schema/Routing.ts"
-import { ListedRun, Run, RunStatus } from "../../schema/Run.ts"
-import { Auth, listQuery, optional, WaitQuery, WaitSeconds } from "./Common.ts"
+import { Usd } from "../../schema/money/Money.ts"
+import { strategies } from "../../schema/runs/Routing.ts"
+import { ListedRun, Run, RunStatus } from "../../schema/runs/Run.ts"
+import { Auth, listQuery, optional, WaitQuery, WaitSeconds } from "./shapes/Common.ts"
 
 const Slug = Schema.NonEmptyString.check(Schema.isMaxLength(200))
 

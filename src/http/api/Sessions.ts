@@ -2,8 +2,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
-import { Email, LinkToken, NewPassword, OrganizationName, Password } from "./AccountFields.ts"
-import { Auth, optional } from "./Common.ts"
+import { Email, LinkToken, NewPassword, OrganizationName, Password } from "./shapes/AccountFields.ts"
+import { Auth, optional } from "./shapes/Common.ts"
 
 export const Session = Schema.Struct({
   expires_at: Schema.String,

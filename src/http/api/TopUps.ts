@@ -2,8 +2,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
-import { Usd } from "../../schema/Money.ts"
-import { Auth } from "./Common.ts"
+import { Usd } from "../../schema/money/Money.ts"
+import { Auth } from "./shapes/Common.ts"
 
 export const Checkout = Schema.Struct({
   status: Schema.Literal("checkout"),

@@ -2,9 +2,9 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
-import { Usd } from "../../schema/Money.ts"
-import { entryTypes } from "../../schema/Wallet.ts"
-import { Auth, listQuery, optional } from "./Common.ts"
+import { Usd } from "../../schema/money/Money.ts"
+import { entryTypes } from "../../schema/wallet/Wallet.ts"
+import { Auth, listQuery, optional } from "./shapes/Common.ts"
 import { WalletAudit, walletAuditDescription } from "./WalletAudit.ts"
 
 export const Wallet = Schema.Struct({

@@ -11,7 +11,7 @@ import { Api } from "../api/Api.ts"
 import { Detail } from "../../schema/Errors.ts"
 import { isUnreached, type Target, transport } from "./Transport.ts"
 
-export { dollars } from "../../schema/Money.ts"
+export { dollars } from "../../schema/money/Money.ts"
 export { Manner, type MannerShape, type Target } from "./Transport.ts"
 
 export type RungateClient = HttpApiClient.ForApi<typeof Api>

@@ -6,7 +6,7 @@
  */
 import { Clock, Context, Effect, flow, Redacted } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
-import { waitSecondsMax } from "../api/Limits.ts"
+import { waitSecondsMax } from "../api/shapes/Limits.ts"
 
 export interface Target {
   /** The service's origin, such as http://127.0.0.1:8787; a path after it is kept. */

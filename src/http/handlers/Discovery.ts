@@ -2,14 +2,14 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { Catalog } from "../../layers/Catalog.ts"
-import { Discovery } from "../../layers/Discovery.ts"
-import { Endpoints } from "../../layers/Endpoints.ts"
-import { Health } from "../../layers/Health.ts"
-import { endpointKey } from "../../schema/Endpoint.ts"
+import { Catalog } from "../../layers/catalog/Catalog.ts"
+import { Discovery } from "../../layers/search/Discovery.ts"
+import { Endpoints } from "../../layers/catalog/Endpoints.ts"
+import { Health } from "../../layers/executor/Health.ts"
+import { endpointKey } from "../../schema/catalog/Endpoint.ts"
 import { problem } from "../../schema/Errors.ts"
 import { Api } from "../api/Api.ts"
-import { listLimitDefault } from "../api/Common.ts"
+import { listLimitDefault } from "../api/shapes/Common.ts"
 import { discoverLimitDefault } from "../api/Discovery.ts"
 import {
   capabilityHealth,
@@ -19,7 +19,7 @@ import {
   inspectCapability,
   inspectEndpoint,
   providerView
-} from "../CatalogView.ts"
+} from "../views/CatalogView.ts"
 
 /** How long a list may be shown without asking again: an import is seen a minute later at most. */
 const freshSeconds = 60

@@ -1,13 +1,13 @@
 /** API keys. The raw key is in the answer of its creation and nowhere else. */
 import { Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Accounts, keysMax, type KeyRow } from "../../layers/Accounts.ts"
-import { Settings } from "../../layers/Settings.ts"
+import { Accounts, keysMax, type KeyRow } from "../../layers/accounts/Accounts.ts"
+import { Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { Api } from "../api/Api.ts"
-import { CurrentCaller, listLimitDefault } from "../api/Common.ts"
-import { requireVerified } from "../Verified.ts"
+import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
+import { requireVerified } from "../door/Verified.ts"
 
 const needsPerson = problem(
   "forbidden",

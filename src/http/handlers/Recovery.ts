@@ -1,15 +1,15 @@
 /** E-mail verification and passwords. Tokens of links are consumed here and on the pages (AccountPages.ts) by the same layer. */
 import { Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { AccountMails } from "../../actors/AccountMails.ts"
-import { Accounts } from "../../layers/Accounts.ts"
-import { Mails } from "../../layers/Mails.ts"
-import { Passwords } from "../../layers/Passwords.ts"
+import { AccountMails } from "../../actors/accounts/AccountMails.ts"
+import { Accounts } from "../../layers/accounts/Accounts.ts"
+import { Mails } from "../../layers/accounts/Mails.ts"
+import { Passwords } from "../../layers/accounts/Passwords.ts"
 import { problem } from "../../schema/Errors.ts"
 import { Api } from "../api/Api.ts"
-import { allowAttempt, linkAccount } from "../Attempts.ts"
-import { bearer, needsSession } from "../Bearer.ts"
-import { Limits } from "../Limits.ts"
+import { allowAttempt, linkAccount } from "../door/Attempts.ts"
+import { bearer, needsSession } from "../door/Bearer.ts"
+import { Limits } from "../door/Limits.ts"
 
 const refusedField = (path: string, message: string) =>
   problem("invalid_request", `${path} ${message}`, [{ path, message }])

@@ -1,12 +1,12 @@
 /** The referral program as a workspace sees it: of those it referred their name and what they earned it, and nothing else. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Referrals } from "../../layers/Referrals.ts"
-import { addressOf, Settings } from "../../layers/Settings.ts"
-import { MicroUsd, usd } from "../../schema/Money.ts"
-import { describeTerms, earned, percentOf, shareReference } from "../../schema/Referral.ts"
+import { Referrals } from "../../layers/accounts/Referrals.ts"
+import { addressOf, Settings } from "../../layers/platform/Settings.ts"
+import { MicroUsd, usd } from "../../schema/money/Money.ts"
+import { describeTerms, earned, percentOf, shareReference } from "../../schema/wallet/Referral.ts"
 import { Api } from "../api/Api.ts"
-import { CurrentCaller } from "../api/Common.ts"
+import { CurrentCaller } from "../api/shapes/Common.ts"
 
 const referredMax = 200
 const creditsMax = 50

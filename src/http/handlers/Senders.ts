@@ -1,14 +1,14 @@
 /** Senders: domains are added and removed by people, and proven by a DNS record that this service looks up. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Dns } from "../../layers/Dns.ts"
-import { type SenderRow, Senders, sendersMax } from "../../layers/Senders.ts"
-import { Settings } from "../../layers/Settings.ts"
+import { Dns } from "../../layers/accounts/Dns.ts"
+import { type SenderRow, Senders, sendersMax } from "../../layers/accounts/Senders.ts"
+import { Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
-import { sendingDomain } from "../../schema/Sender.ts"
+import { sendingDomain } from "../../schema/accounts/Sender.ts"
 import { Api } from "../api/Api.ts"
-import { CurrentCaller, listLimitDefault } from "../api/Common.ts"
+import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
 
 const recordOf = ({ domain, token }: SenderRow) => ({
   type: "TXT" as const,

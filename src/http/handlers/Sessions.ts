@@ -1,18 +1,18 @@
 /** Sign-up and sign-in. Attempts are limited before a password is looked at, because looking at one costs a third of a second. */
 import { Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Accounts, type Opened, type SessionRow } from "../../layers/Accounts.ts"
-import { Passwords } from "../../layers/Passwords.ts"
-import { SignInAddresses } from "../../layers/SignInAddresses.ts"
-import { Settings } from "../../layers/Settings.ts"
+import { Accounts, type Opened, type SessionRow } from "../../layers/accounts/Accounts.ts"
+import { Passwords } from "../../layers/accounts/Passwords.ts"
+import { SignInAddresses } from "../../layers/accounts/SignInAddresses.ts"
+import { Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { Api } from "../api/Api.ts"
-import { allowAttempt } from "../Attempts.ts"
-import { bearer, needsSession } from "../Bearer.ts"
-import { Limits } from "../Limits.ts"
-import { RequestContext } from "../RequestContext.ts"
-import { makeSignUp } from "../SignUp.ts"
-import { mustVerify } from "../Verified.ts"
+import { allowAttempt } from "../door/Attempts.ts"
+import { bearer, needsSession } from "../door/Bearer.ts"
+import { Limits } from "../door/Limits.ts"
+import { RequestContext } from "../door/RequestContext.ts"
+import { makeSignUp } from "../pages/SignUp.ts"
+import { mustVerify } from "../door/Verified.ts"
 
 const view = (session: SessionRow, verifying: boolean) => ({
   expires_at: session.expires_at.toISOString(),

@@ -1,15 +1,15 @@
 /** Paying in. Amounts are judged here; what happens to money is the wallet actor's. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { TopUps } from "../../actors/TopUps.ts"
-import { PaymentStore } from "../../layers/PaymentStore.ts"
-import { addressOf, Settings } from "../../layers/Settings.ts"
+import { TopUps } from "../../actors/payments/TopUps.ts"
+import { PaymentStore } from "../../layers/payments/PaymentStore.ts"
+import { addressOf, Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
-import { dollars, type MicroUsd, usd, zero } from "../../schema/Money.ts"
+import { dollars, type MicroUsd, usd, zero } from "../../schema/money/Money.ts"
 import { Api } from "../api/Api.ts"
-import { CurrentCaller } from "../api/Common.ts"
-import { cancelPath, successPath } from "../Paths.ts"
-import { requireVerified } from "../Verified.ts"
+import { CurrentCaller } from "../api/shapes/Common.ts"
+import { cancelPath, successPath } from "../door/Paths.ts"
+import { requireVerified } from "../door/Verified.ts"
 
 const topUpMin = dollars("10.00")
 /** One top-up; keeps a typo from asking for a number nobody can read, and no processor takes more at once. */

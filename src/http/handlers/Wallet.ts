@@ -1,16 +1,16 @@
 /** The wallet: reads from the books; every change is a command to the wallet actor. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Asking } from "../../actors/Asking.ts"
-import { encodeGuard } from "../../actors/Commands.ts"
-import { Audit } from "../../layers/Audit.ts"
-import { Books } from "../../layers/Books.ts"
+import { Asking } from "../../actors/mailbox/CommandClient.ts"
+import { encodeGuard } from "../../actors/mailbox/Commands.ts"
+import { Audit } from "../../layers/audit/Audit.ts"
+import { Books } from "../../layers/ledger/Books.ts"
 import { problem } from "../../schema/Errors.ts"
-import { usd } from "../../schema/Money.ts"
-import { type EntryType, entryTypes } from "../../schema/Wallet.ts"
+import { usd } from "../../schema/money/Money.ts"
+import { type EntryType, entryTypes } from "../../schema/wallet/Wallet.ts"
 import { Api } from "../api/Api.ts"
-import { CurrentCaller, listLimitDefault } from "../api/Common.ts"
-import { walletAuditView } from "../WalletAuditView.ts"
+import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
+import { walletAuditView } from "../views/WalletAuditView.ts"
 
 const tryAgain = problem(
   "service_unavailable",

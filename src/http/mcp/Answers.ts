@@ -5,7 +5,7 @@
  * (`unreachable`, `connection_lost`, `unexpected_answer`).
  */
 import { Effect } from "effect"
-import { publicErrorIn } from "../api/PublicError.ts"
+import { publicErrorIn } from "../api/shapes/PublicError.ts"
 import { type Answer, type NoAnswer, Service } from "./Service.ts"
 import { type Answered, type Refusal, refused } from "./Tool.ts"
 

@@ -5,7 +5,7 @@
  * stands in Runs.ts.
  */
 import { Effect, Option, Schema } from "effect"
-import { memberText } from "../../schema/JsonText.ts"
+import { memberText } from "../../schema/json/JsonText.ts"
 import { answered, refusal, refusalIn, unanswered, withMembers } from "./Answers.ts"
 import type { Readable } from "./Register.ts"
 import { cancelRunTool, getRunTool } from "./Runs.ts"

@@ -5,8 +5,8 @@
  * joins the run, as the API does it. A call that is cancelled or lost leaves its run.
  */
 import { Clock, Effect } from "effect"
-import { isFinal } from "../../schema/Run.ts"
-import { runIn } from "../api/KnownRun.ts"
+import { isFinal } from "../../schema/runs/Run.ts"
+import { runIn } from "../api/shapes/KnownRun.ts"
 import { unanswered, withMembers } from "./Answers.ts"
 import { ranAs, runBody, telling, titleOf } from "./Runs.ts"
 import { Service } from "./Service.ts"

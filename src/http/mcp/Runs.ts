@@ -1,13 +1,13 @@
 /**
  * Runs as the tools show them, and the tools that read, await and cancel one.
  *
- * How a run is started depends on who remembers it: http/cli/mcpRun.ts has a journal, ForgetfulRun.ts only the API's own memory.
+ * How a run is started depends on who remembers it: http/cli/mcp/run.ts has a journal, ForgetfulRun.ts only the API's own memory.
  */
 import { Effect, Fiber, Ref } from "effect"
-import { bodyOf, memberText } from "../../schema/JsonText.ts"
-import * as Money from "../../schema/Money.ts"
-import { isFinal } from "../../schema/Run.ts"
-import { runIn } from "../api/KnownRun.ts"
+import { bodyOf, memberText } from "../../schema/json/JsonText.ts"
+import * as Money from "../../schema/money/Money.ts"
+import { isFinal } from "../../schema/runs/Run.ts"
+import { runIn } from "../api/shapes/KnownRun.ts"
 import { advice, answered, refusal, refusalIn, unanswered, type Unsettled, withMembers } from "./Answers.ts"
 import { Progress } from "./Register.ts"
 import { type Answer, Service } from "./Service.ts"

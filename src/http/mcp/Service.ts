@@ -1,8 +1,8 @@
 /**
  * The service as the tools ask it: by the routes of the API, whoever calls and however the request gets there.
  *
- * `rungate mcp` has the user's settings and a network between (http/cli/mcpService.ts), the service itself the header of the request
- * that it answers (http/McpCaller.ts).
+ * `rungate mcp` has the user's settings and a network between (http/cli/mcp/service.ts), the service itself the header of the request
+ * that it answers (http/handlers/McpCaller.ts).
  */
 import { Context, type Effect, Schema } from "effect"
 

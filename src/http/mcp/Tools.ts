@@ -5,15 +5,15 @@
  * does it) or over which transport.
  */
 import { Schema } from "effect"
-import { methods } from "../../schema/Endpoint.ts"
-import { Usd } from "../../schema/Money.ts"
-import { strategies } from "../../schema/Routing.ts"
-import { ListedRun, Run, RunStatus } from "../../schema/Run.ts"
+import { methods } from "../../schema/catalog/Endpoint.ts"
+import { Usd } from "../../schema/money/Money.ts"
+import { strategies } from "../../schema/runs/Routing.ts"
+import { ListedRun, Run, RunStatus } from "../../schema/runs/Run.ts"
 import { kinds } from "../../schema/subjects/Form.ts"
 import { InspectedCapability, InspectedEndpoint } from "../api/Catalog.ts"
 import { CatalogProvider, DiscoverItem, discoverLimitMax, queryLengthMax } from "../api/Discovery.ts"
 import { History, HistoryRow, subjectCharsMax, subjectsMax } from "../api/History.ts"
-import { waitSecondsMax } from "../api/Limits.ts"
+import { waitSecondsMax } from "../api/shapes/Limits.ts"
 import { SpendGuard, Transaction, Wallet } from "../api/Wallet.ts"
 import { tool } from "./Tool.ts"
 

@@ -4,9 +4,9 @@
  * Both sides were read one after the other while money was moving, so each difference says whether it may only be news that is on its
  * way, and whether it ends when the payer has the money back. ProcessorAudit asks about that.
  */
-import { usd } from "../../schema/Money.ts"
-import type { Payment } from "../../schema/Payment.ts"
-import type { SettledPayment } from "../Payments.ts"
+import { usd } from "../../schema/money/Money.ts"
+import type { Payment } from "../../schema/wallet/Payment.ts"
+import type { SettledPayment } from "../payments/Payments.ts"
 import type { Violation } from "./equations.ts"
 
 /** A payment as our books have it. */

@@ -5,12 +5,12 @@
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { jsons, texts } from "../Columns.ts"
+import { jsons, texts } from "../postgres/Columns.ts"
 import type { IndexBehind } from "./FreshRuns.ts"
-import { HistoryIndex } from "./HistoryIndex.ts"
+import { HistoryIndex } from "./index/HistoryIndex.ts"
 import { HistoryStore } from "./HistoryStore.ts"
 import { makeId } from "../../schema/Ids.ts"
-import { isRecord, parsedOrText } from "../../schema/Json.ts"
+import { isRecord, parsedOrText } from "../../schema/json/Json.ts"
 import type { Subject } from "../../schema/subjects/Subject.ts"
 
 const batchMax = 1_000

@@ -6,11 +6,11 @@
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { type Candidate, type Facts, factsOf, sifted, type Want, type Found } from "./Facts.ts"
+import { type Candidate, type Facts, factsOf, sifted, type Want, type Found } from "./index/Facts.ts"
 import { endedMax, type Fresh, freshRuns, type IndexBehind } from "./FreshRuns.ts"
-import type { NoLookups } from "./Lookups.ts"
-import { type Lists, type Moved, segmentLists } from "./SegmentLists.ts"
-import type { Family, SegmentRow } from "./Segments.ts"
+import type { NoLookups } from "./index/Lookups.ts"
+import { type Lists, type Moved, segmentLists } from "./index/SegmentLists.ts"
+import type { Family, SegmentRow } from "./index/Segments.ts"
 import type { Run } from "../../schema/segments/Docs.ts"
 import type { Phrase } from "../../schema/words/Term.ts"
 

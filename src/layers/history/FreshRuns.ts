@@ -7,8 +7,8 @@
  */
 import { Effect, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { texts } from "../Columns.ts"
-import type { Found } from "./Facts.ts"
+import { texts } from "../postgres/Columns.ts"
+import type { Found } from "./index/Facts.ts"
 import {
   placesIn,
   runOf,
@@ -18,7 +18,7 @@ import {
   subjectsIn,
   wholeJson,
   wholeText
-} from "./IndexedRun.ts"
+} from "./index/IndexedRun.ts"
 import { type Phrase, seedOf } from "../../schema/words/Term.ts"
 
 /** Runs that are read in one go. */

@@ -1,8 +1,8 @@
 /**
  * Where in a run that is shown a subject stands: looked up then, because the index only knows that it does.
  */
-import { type Place, placeOf } from "./Subjects.ts"
-import { shortJson, wholeJson } from "./IndexedRun.ts"
+import { type Place, placeOf } from "./index/Subjects.ts"
+import { shortJson, wholeJson } from "./index/IndexedRun.ts"
 import { findPhrase } from "../../schema/subjects/Extract.ts"
 import { queryKeys, type Subject } from "../../schema/subjects/Subject.ts"
 

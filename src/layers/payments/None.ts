@@ -2,7 +2,7 @@
  * Production without a payment processor: wallets are filled by the operator, and everything about cards says so.
  */
 import { Effect, Layer } from "effect"
-import { Payments, ProcessorUnavailable, SignatureRefused } from "../Payments.ts"
+import { Payments, ProcessorUnavailable, SignatureRefused } from "./Payments.ts"
 
 const message =
   "Card payments are not configured here; whoever runs this service sets STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET."

@@ -5,8 +5,8 @@
  * a webhook, so whatever arrives as one is refused.
  */
 import { DateTime, Duration, Effect, Layer } from "effect"
-import { simulatedIntentPrefix } from "../../schema/Payment.ts"
-import { Payments, ProcessorUnavailable, SignatureRefused } from "../Payments.ts"
+import { simulatedIntentPrefix } from "../../schema/wallet/Payment.ts"
+import { Payments, ProcessorUnavailable, SignatureRefused } from "./Payments.ts"
 
 const method = { customer: "cus_sim", payment_method: "pm_sim", label: "simulated card ending in 4242" }
 

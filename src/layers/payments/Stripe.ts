@@ -6,7 +6,7 @@
  */
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import type Stripe from "stripe"
-import { centsOf, type MicroUsd, ofCents } from "../../schema/Money.ts"
+import { centsOf, type MicroUsd, ofCents } from "../../schema/money/Money.ts"
 import {
   type ChargeAsk,
   type ChargeOutcome,
@@ -14,8 +14,8 @@ import {
   Payments,
   ProcessorUnavailable,
   type SettledPayment
-} from "../Payments.ts"
-import { Settings, type StripeAccount } from "../Settings.ts"
+} from "./Payments.ts"
+import { Settings, type StripeAccount } from "../platform/Settings.ts"
 import { eventOf, eventTypes, StripeEvent } from "./StripeEvents.ts"
 import { ask, type Fault, isMissing, surely } from "./StripeFaults.ts"
 import {

@@ -5,8 +5,8 @@
  * type, or whose object is not of the shape that its type promises, has no facts: other shops may share the account.
  */
 import { Option, Schema } from "effect"
-import type { PaymentFact } from "../../schema/PaymentFact.ts"
-import type { EventSubject, ProcessorEvent } from "../Payments.ts"
+import type { PaymentFact } from "../../schema/wallet/PaymentFact.ts"
+import type { EventSubject, ProcessorEvent } from "./Payments.ts"
 import {
   Charge,
   declineOf,
@@ -23,8 +23,8 @@ import {
   Session,
   waited
 } from "./StripeObjects.ts"
-import { ofCents } from "../../schema/Money.ts"
-import { simulatedIntentPrefix } from "../../schema/Payment.ts"
+import { ofCents } from "../../schema/money/Money.ts"
+import { simulatedIntentPrefix } from "../../schema/wallet/Payment.ts"
 
 /** The envelope. `account` names another account than ours, for platforms that hold several. */
 export const StripeEvent = Schema.Struct({

@@ -5,7 +5,7 @@
  * what happened, and is a `ProcessorUnavailable` for the operator's eyes, with no secret and no word of Stripe's in it.
  */
 import { Effect, Option, Schema } from "effect"
-import { ProcessorUnavailable } from "../Payments.ts"
+import { ProcessorUnavailable } from "./Payments.ts"
 import { reasonOf } from "./StripeObjects.ts"
 
 export interface Declined {

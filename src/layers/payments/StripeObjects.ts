@@ -5,8 +5,8 @@
  * of its day, so unknown fields are dropped, references may be ids or whole objects, and what is absent is null.
  */
 import { Schema } from "effect"
-import { type MicroUsd, ofCents, zero } from "../../schema/Money.ts"
-import type { PaymentFact, Standing } from "../../schema/PaymentFact.ts"
+import { type MicroUsd, ofCents, zero } from "../../schema/money/Money.ts"
+import type { PaymentFact, Standing } from "../../schema/wallet/PaymentFact.ts"
 
 const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optional(Schema.NullOr(schema))
 const Reference = Schema.Union([Schema.String, Schema.Struct({ id: Schema.String })])

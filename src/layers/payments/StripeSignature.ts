@@ -6,7 +6,7 @@
  */
 import { Effect, Option, Redacted, Schema } from "effect"
 import type Stripe from "stripe"
-import { type ProcessorEvent, SignatureRefused } from "../Payments.ts"
+import { type ProcessorEvent, SignatureRefused } from "./Payments.ts"
 import { eventOf, StripeEvent } from "./StripeEvents.ts"
 
 /** Stripe's own: older than any delivery on its way, shorter than anybody could use a recorded one. */

@@ -4,18 +4,18 @@
  * The measured provider: every answer reports its cost in US dollars. The prices of web and people search are that cost times
  * 1.2 with every result and its highlight counted; the others are published rates until answers have told more.
  */
-import type { InputOf } from "../../schema/Capability.ts"
+import type { InputOf } from "../../schema/catalog/Capability.ts"
 import { companySearch, companySearchDefaultLimit } from "../../schema/capabilities/company.search.ts"
 import { newsSearch, newsSearchDefaultLimit } from "../../schema/capabilities/news.search.ts"
 import { peopleSearch, peopleSearchDefaultLimit } from "../../schema/capabilities/people.search.ts"
 import { company, person } from "../../schema/capabilities/shapes.ts"
 import { webScrape } from "../../schema/capabilities/web.scrape.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
-import { flat, metered } from "../../schema/Pricing.ts"
-import { failure, offer, provider, type Reply } from "../../schema/Provider.ts"
-import { cost, match, noMatch } from "./outcome.ts"
-import { at, host, list, number, place, providerIds, text, whole } from "./read.ts"
-import { trouble, unreadable } from "./trouble.ts"
+import { flat, metered } from "../../schema/money/Pricing.ts"
+import { failure, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
+import { cost, match, noMatch } from "./kit/outcome.ts"
+import { at, host, list, number, place, providerIds, text, whole } from "./kit/read.ts"
+import { trouble, unreadable } from "./kit/httpErrors.ts"
 
 /** The flat price covers this many highlights; a longer page would cost more than it brings in. */
 const webResultsMax = 10

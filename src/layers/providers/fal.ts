@@ -5,14 +5,14 @@
  * so that the account's key goes to no other host. A job that was queued is never queued again: a restart asks on.
  */
 import type { Schema } from "effect"
-import type { InputOf } from "../../schema/Capability.ts"
+import type { InputOf } from "../../schema/catalog/Capability.ts"
 import { creativeImage, creativeImageDefaultCount } from "../../schema/capabilities/creative.image.ts"
 import { creativeVideo, creativeVideoDefaultSeconds } from "../../schema/capabilities/creative.video.ts"
-import { metered } from "../../schema/Pricing.ts"
-import { type Call, type Cost, offer, type Outcome, provider, type Reply } from "../../schema/Provider.ts"
-import { cost, match, noMatch } from "./outcome.ts"
-import { at, list, number, text, whole } from "./read.ts"
-import { refusal, trouble, unreadable } from "./trouble.ts"
+import { metered } from "../../schema/money/Pricing.ts"
+import { type Call, type Cost, offer, type Outcome, provider, type Reply } from "../../schema/catalog/Provider.ts"
+import { cost, match, noMatch } from "./kit/outcome.ts"
+import { at, list, number, text, whole } from "./kit/read.ts"
+import { refusal, trouble, unreadable } from "./kit/httpErrors.ts"
 
 /** "/fal-ai/flux/requests/764cabcf-b745": of an answer, and of a stored state. */
 const jobPath = /^(\/[A-Za-z0-9][A-Za-z0-9._-]*){1,6}\/requests\/[A-Za-z0-9-]{1,64}$/

@@ -6,11 +6,11 @@
  */
 import { webScrape } from "../../schema/capabilities/web.scrape.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
-import { flat } from "../../schema/Pricing.ts"
-import { offer, provider, type Reply } from "../../schema/Provider.ts"
-import { cost, match, noMatch } from "./outcome.ts"
-import { at, flag, isRecord, list, text, texts, whole } from "./read.ts"
-import { refusal, trouble, unreadable } from "./trouble.ts"
+import { flat } from "../../schema/money/Pricing.ts"
+import { offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
+import { cost, match, noMatch } from "./kit/outcome.ts"
+import { at, flag, isRecord, list, text, texts, whole } from "./kit/read.ts"
+import { refusal, trouble, unreadable } from "./kit/httpErrors.ts"
 
 /** The flat price covers the credits of this many results. */
 const resultsMax = 10

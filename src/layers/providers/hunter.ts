@@ -4,7 +4,7 @@
  * Its statuses differ from everybody else's: 403 means slow down, 429 means out of credits, 451 means the person opted out,
  * 202 means ask again. It reports no cost, so its prices are the rate card of the Starter plan ($0.0245 per credit).
  */
-import type { InputOf } from "../../schema/Capability.ts"
+import type { InputOf } from "../../schema/catalog/Capability.ts"
 import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
 import { companySearch, companySearchDefaultLimit } from "../../schema/capabilities/company.search.ts"
 import { companyTech } from "../../schema/capabilities/company.tech.ts"
@@ -12,12 +12,12 @@ import { emailFind } from "../../schema/capabilities/email.find.ts"
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
 import { lacks, peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
 import { company, type EmailStatus, person } from "../../schema/capabilities/shapes.ts"
-import { flat, metered } from "../../schema/Pricing.ts"
-import { type Call, type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
-import { accepts, issue, redeem } from "./cursor.ts"
-import { match, noMatch } from "./outcome.ts"
-import { at, flag, host, isRecord, list, number, place, providerIds, text, texts, whole } from "./read.ts"
-import { refusal, trouble, unreadable } from "./trouble.ts"
+import { flat, metered } from "../../schema/money/Pricing.ts"
+import { type Call, type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
+import { accepts, issue, redeem } from "./kit/cursor.ts"
+import { match, noMatch } from "./kit/outcome.ts"
+import { at, flag, host, isRecord, list, number, place, providerIds, text, texts, whole } from "./kit/read.ts"
+import { refusal, trouble, unreadable } from "./kit/httpErrors.ts"
 
 /** One credit at $0.0245, times 1.2. */
 const oneCredit = flat("0.0294")

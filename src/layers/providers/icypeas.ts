@@ -9,7 +9,7 @@ import { emailFind } from "../../schema/capabilities/email.find.ts"
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
 import { nameParts } from "../../schema/capabilities/names.ts"
 import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
-import { flat } from "../../schema/Pricing.ts"
+import { flat } from "../../schema/money/Pricing.ts"
 import {
   type Call,
   type Cost,
@@ -20,10 +20,10 @@ import {
   provider,
   type Reply,
   type Wraps
-} from "../../schema/Provider.ts"
-import { match, noMatch } from "./outcome.ts"
-import { at, flag, list, text } from "./read.ts"
-import { refusal, said, trouble, unreadable } from "./trouble.ts"
+} from "../../schema/catalog/Provider.ts"
+import { match, noMatch } from "./kit/outcome.ts"
+import { at, flag, list, text } from "./kit/read.ts"
+import { refusal, said, trouble, unreadable } from "./kit/httpErrors.ts"
 
 const note = "Published credits per operation; the price of a credit is assumed at $0.04."
 const ticket: Wraps = { method: "POST", path: "/bulk-single-searchs/read" }

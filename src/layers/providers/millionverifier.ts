@@ -6,11 +6,11 @@
  */
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
 import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
-import { flat } from "../../schema/Pricing.ts"
-import { failure, offer, provider } from "../../schema/Provider.ts"
-import { match } from "./outcome.ts"
-import { flag, text } from "./read.ts"
-import { trouble, unreadable } from "./trouble.ts"
+import { flat } from "../../schema/money/Pricing.ts"
+import { failure, offer, provider } from "../../schema/catalog/Provider.ts"
+import { match } from "./kit/outcome.ts"
+import { flag, text } from "./kit/read.ts"
+import { trouble, unreadable } from "./kit/httpErrors.ts"
 
 /** The provider waits this long for the mail server. */
 const serverSeconds = 20

@@ -6,11 +6,11 @@
  */
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
 import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
-import { flat } from "../../schema/Pricing.ts"
-import { type Failure, offer, provider, type Reply } from "../../schema/Provider.ts"
-import { cost, match } from "./outcome.ts"
-import { text, texts } from "./read.ts"
-import { said, trouble, unreadable } from "./trouble.ts"
+import { flat } from "../../schema/money/Pricing.ts"
+import { type Failure, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
+import { cost, match } from "./kit/outcome.ts"
+import { text, texts } from "./kit/read.ts"
+import { said, trouble, unreadable } from "./kit/httpErrors.ts"
 
 /** The provider waits this long for the mail server; its answer has to fit into our own deadline. */
 const serverSeconds = 20

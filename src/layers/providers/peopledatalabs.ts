@@ -4,19 +4,32 @@
  * A 404 is a miss and free; a match costs one credit per record, told in the header x-call-credits-spent. Prices follow the
  * Pro plan: $0.28 per person record, $0.10 per company.
  */
-import type { InputOf } from "../../schema/Capability.ts"
+import type { InputOf } from "../../schema/catalog/Capability.ts"
 import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
 import { companySearch, companySearchDefaultLimit } from "../../schema/capabilities/company.search.ts"
 import { networkProfile } from "../../schema/capabilities/network.profile.ts"
 import { lacks, peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
 import { peopleSearch, peopleSearchDefaultLimit } from "../../schema/capabilities/people.search.ts"
 import { type Company, company, type Person, person } from "../../schema/capabilities/shapes.ts"
-import { flat, metered } from "../../schema/Pricing.ts"
-import { type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
-import { accepts, issue, redeem } from "./cursor.ts"
-import { cost, match, noMatch } from "./outcome.ts"
-import { at, flag, host, isRecord, list, number, place, providerIds, text, texts, webAddress, whole } from "./read.ts"
-import { refusal, trouble, unreadable } from "./trouble.ts"
+import { flat, metered } from "../../schema/money/Pricing.ts"
+import { type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
+import { accepts, issue, redeem } from "./kit/cursor.ts"
+import { cost, match, noMatch } from "./kit/outcome.ts"
+import {
+  at,
+  flag,
+  host,
+  isRecord,
+  list,
+  number,
+  place,
+  providerIds,
+  text,
+  texts,
+  webAddress,
+  whole
+} from "./kit/read.ts"
+import { refusal, trouble, unreadable } from "./kit/httpErrors.ts"
 
 const note = "Published rate of the Pro plan; larger plans pay less."
 /** Of 10. Below it the record is more often a namesake than the person asked for. */

@@ -5,15 +5,15 @@
  * quote is above what the caller allows or what was held. The run's id keeps one order from being placed twice.
  */
 import type { Schema } from "effect"
-import type { InputOf } from "../../schema/Capability.ts"
+import type { InputOf } from "../../schema/catalog/Capability.ts"
 import { domainCheck } from "../../schema/capabilities/domain.check.ts"
 import { domainRegister, domainRegisterDefaultYears } from "../../schema/capabilities/domain.register.ts"
-import { dollars, type MicroUsd, usd } from "../../schema/Money.ts"
-import { flat, metered } from "../../schema/Pricing.ts"
-import { type Call, type Failure, offer, type Outcome, provider, type Reply } from "../../schema/Provider.ts"
-import { cost, match, noMatch } from "./outcome.ts"
-import { at, flag, isRecord, text, whole } from "./read.ts"
-import { said, trouble, unreadable } from "./trouble.ts"
+import { dollars, type MicroUsd, usd } from "../../schema/money/Money.ts"
+import { flat, metered } from "../../schema/money/Pricing.ts"
+import { type Call, type Failure, offer, type Outcome, provider, type Reply } from "../../schema/catalog/Provider.ts"
+import { cost, match, noMatch } from "./kit/outcome.ts"
+import { at, flag, isRecord, text, whole } from "./kit/read.ts"
+import { said, trouble, unreadable } from "./kit/httpErrors.ts"
 
 /** What a year may cost us: the hold covers no more. */
 const yearCostMax = dollars("11.08")

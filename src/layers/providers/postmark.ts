@@ -5,13 +5,13 @@
  * don't see, so that such a send can be looked up. It reports no cost; the price follows the smallest plan, $1.80 per 1,000 messages.
  */
 import { emailSend, recipients } from "../../schema/capabilities/email.send.ts"
-import { flat } from "../../schema/Pricing.ts"
-import { offer, provider, type Reply } from "../../schema/Provider.ts"
-import { listed, namesRun, notListed, runField } from "./listed.ts"
-import { match } from "./outcome.ts"
-import { at, isRecord, number, text, whole } from "./read.ts"
-import { isInbox } from "./senders.ts"
-import { refusal, trouble, unreadable } from "./trouble.ts"
+import { flat } from "../../schema/money/Pricing.ts"
+import { offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
+import { listed, namesRun, notListed, runField } from "./kit/listed.ts"
+import { match } from "./kit/outcome.ts"
+import { at, isRecord, number, text, whole } from "./kit/read.ts"
+import { isInbox } from "./kit/senders.ts"
+import { refusal, trouble, unreadable } from "./kit/httpErrors.ts"
 
 /** The account itself may not send: bad token, sender not confirmed, no credits left, not approved. */
 const accountCodes = new Set([10, 400, 401, 405, 412])

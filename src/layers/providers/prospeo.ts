@@ -3,7 +3,7 @@
  *
  * Errors carry a code in the body whatever the status; a free answer says so. Prices follow the Starter plan, $0.039 per credit.
  */
-import type { InputOf } from "../../schema/Capability.ts"
+import type { InputOf } from "../../schema/catalog/Capability.ts"
 import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
 import { companySearch, companySearchDefaultLimit } from "../../schema/capabilities/company.search.ts"
 import { emailFind } from "../../schema/capabilities/email.find.ts"
@@ -12,13 +12,13 @@ import { lacks, peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
 import { peopleSearch, peopleSearchDefaultLimit } from "../../schema/capabilities/people.search.ts"
 import { phoneFind } from "../../schema/capabilities/phone.find.ts"
 import { type Company, company, type EmailStatus, type Person, person } from "../../schema/capabilities/shapes.ts"
-import { flat, metered } from "../../schema/Pricing.ts"
-import { type Cost, type Failure, type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
-import { accepts, issue, redeem } from "./cursor.ts"
-import { match, noMatch } from "./outcome.ts"
-import { international } from "./phone.ts"
-import { at, flag, host, list, place, providerIds, text, texts, webAddress, whole } from "./read.ts"
-import { refusal, trouble, unreadable } from "./trouble.ts"
+import { flat, metered } from "../../schema/money/Pricing.ts"
+import { type Cost, type Failure, type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
+import { accepts, issue, redeem } from "./kit/cursor.ts"
+import { match, noMatch } from "./kit/outcome.ts"
+import { international } from "./kit/phone.ts"
+import { at, flag, host, list, place, providerIds, text, texts, webAddress, whole } from "./kit/read.ts"
+import { refusal, trouble, unreadable } from "./kit/httpErrors.ts"
 
 const note = "Published plans are about $0.039 per credit and less."
 /** 1 credit × $0.039 × 1.2 */

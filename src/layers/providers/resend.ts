@@ -6,12 +6,12 @@
  * send of unknown outcome can't be looked up by the run id.
  */
 import { emailSend, recipients } from "../../schema/capabilities/email.send.ts"
-import { flat } from "../../schema/Pricing.ts"
-import { offer, provider } from "../../schema/Provider.ts"
-import { match } from "./outcome.ts"
-import { text } from "./read.ts"
-import { isInbox } from "./senders.ts"
-import { trouble, unreadable } from "./trouble.ts"
+import { flat } from "../../schema/money/Pricing.ts"
+import { offer, provider } from "../../schema/catalog/Provider.ts"
+import { match } from "./kit/outcome.ts"
+import { text } from "./kit/read.ts"
+import { isInbox } from "./kit/senders.ts"
+import { trouble, unreadable } from "./kit/httpErrors.ts"
 
 const send = offer(emailSend, {
   // $0.0009 × 1.2

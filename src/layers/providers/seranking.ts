@@ -7,8 +7,8 @@
 import { seoBacklinks, seoBacklinksDefaultLimit } from "../../schema/capabilities/seo.backlinks.ts"
 import { seoDomain } from "../../schema/capabilities/seo.domain.ts"
 import { seoKeywords, seoKeywordsDefaultLimit } from "../../schema/capabilities/seo.keywords.ts"
-import { flat, metered } from "../../schema/Pricing.ts"
-import { listed, provider } from "../../schema/Provider.ts"
+import { flat, metered } from "../../schema/money/Pricing.ts"
+import { listed, provider } from "../../schema/catalog/Provider.ts"
 
 const note = "Coming soon: its answers and prices have not been seen yet, so this price is assumed."
 

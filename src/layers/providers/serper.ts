@@ -4,16 +4,16 @@
  * It reports the credits of a call; failed calls are free. Prices follow the smallest pack, $0.001 per credit.
  */
 import type { Schema } from "effect"
-import type { InputOf } from "../../schema/Capability.ts"
+import type { InputOf } from "../../schema/catalog/Capability.ts"
 import { newsSearch, newsSearchDefaultLimit } from "../../schema/capabilities/news.search.ts"
 import { placesSearch, placesSearchDefaultLimit } from "../../schema/capabilities/places.search.ts"
 import { serpSearch, serpSearchDefaultDepth } from "../../schema/capabilities/serp.search.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
-import { flat, metered } from "../../schema/Pricing.ts"
-import { type Call, offer, provider, type Reply } from "../../schema/Provider.ts"
-import { cost, match, noMatch } from "./outcome.ts"
-import { at, host, isRecord, list, number, text, whole } from "./read.ts"
-import { said, trouble, unreadable } from "./trouble.ts"
+import { flat, metered } from "../../schema/money/Pricing.ts"
+import { type Call, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
+import { cost, match, noMatch } from "./kit/outcome.ts"
+import { at, host, isRecord, list, number, text, whole } from "./kit/read.ts"
+import { said, trouble, unreadable } from "./kit/httpErrors.ts"
 
 const credits = (reply: Reply) => cost("credit", reply.body, "credits")
 

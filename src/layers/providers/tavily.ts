@@ -6,11 +6,11 @@
 import { newsSearch, newsSearchDefaultLimit } from "../../schema/capabilities/news.search.ts"
 import { webScrape } from "../../schema/capabilities/web.scrape.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
-import { flat } from "../../schema/Pricing.ts"
-import { offer, provider, type Reply } from "../../schema/Provider.ts"
-import { cost, match, noMatch } from "./outcome.ts"
-import { host, list, number, text } from "./read.ts"
-import { trouble, unreadable } from "./trouble.ts"
+import { flat } from "../../schema/money/Pricing.ts"
+import { offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
+import { cost, match, noMatch } from "./kit/outcome.ts"
+import { host, list, number, text } from "./kit/read.ts"
+import { trouble, unreadable } from "./kit/httpErrors.ts"
 
 /** The provider's own maximum. */
 const resultsMax = 20

@@ -5,11 +5,11 @@
  * is an answer (200, not valid), not an error.
  */
 import { phoneLookup } from "../../schema/capabilities/phone.lookup.ts"
-import { flat } from "../../schema/Pricing.ts"
-import { offer, provider } from "../../schema/Provider.ts"
-import { match } from "./outcome.ts"
-import { flag, text } from "./read.ts"
-import { trouble, unreadable } from "./trouble.ts"
+import { flat } from "../../schema/money/Pricing.ts"
+import { offer, provider } from "../../schema/catalog/Provider.ts"
+import { match } from "./kit/outcome.ts"
+import { flag, text } from "./kit/read.ts"
+import { trouble, unreadable } from "./kit/httpErrors.ts"
 
 /** "+12025550143" of "+1 (202) 555-0143". Letters stay: the provider judges them. */
 const compact = (phone: string): string => phone.replace(/[\s().\-/]/g, "")

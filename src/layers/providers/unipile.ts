@@ -10,11 +10,19 @@ import { profileSlug } from "../../schema/capabilities/names.ts"
 import { networkInvite } from "../../schema/capabilities/network.invite.ts"
 import { networkMessage } from "../../schema/capabilities/network.message.ts"
 import { networkProfile } from "../../schema/capabilities/network.profile.ts"
-import { flat } from "../../schema/Pricing.ts"
-import { type Call, type Failure, listed, type Outcome, offer, provider, type Reply } from "../../schema/Provider.ts"
-import { match, noMatch } from "./outcome.ts"
-import { at, flag, text } from "./read.ts"
-import { refusal, trouble, unreadable } from "./trouble.ts"
+import { flat } from "../../schema/money/Pricing.ts"
+import {
+  type Call,
+  type Failure,
+  listed,
+  type Outcome,
+  offer,
+  provider,
+  type Reply
+} from "../../schema/catalog/Provider.ts"
+import { match, noMatch } from "./kit/outcome.ts"
+import { at, flag, text } from "./kit/read.ts"
+import { refusal, trouble, unreadable } from "./kit/httpErrors.ts"
 
 const note = "Paid by connected account and month; assumed at $0.005 for a call, a thousandth of an account's month."
 /** $0.005 × 1.2 */

@@ -4,15 +4,15 @@
  * Public data, free of charge. A recipient is found in a list first, and its address read from a page of its own.
  */
 import type { Schema } from "effect"
-import type { InputOf } from "../../schema/Capability.ts"
+import type { InputOf } from "../../schema/catalog/Capability.ts"
 import { govContracts, govContractsDefaultLimit } from "../../schema/capabilities/gov.contracts.ts"
 import { govEntity } from "../../schema/capabilities/gov.entity.ts"
-import { flat } from "../../schema/Pricing.ts"
-import { type Call, offer, provider } from "../../schema/Provider.ts"
-import { accepts, issue, redeem } from "./cursor.ts"
-import { match, noMatch } from "./outcome.ts"
-import { at, flag, list, number, segment, text } from "./read.ts"
-import { trouble, unreadable } from "./trouble.ts"
+import { flat } from "../../schema/money/Pricing.ts"
+import { type Call, offer, provider } from "../../schema/catalog/Provider.ts"
+import { accepts, issue, redeem } from "./kit/cursor.ts"
+import { match, noMatch } from "./kit/outcome.ts"
+import { at, flag, list, number, segment, text } from "./kit/read.ts"
+import { trouble, unreadable } from "./kit/httpErrors.ts"
 
 const slug = "usaspending"
 const free = flat("0.00")

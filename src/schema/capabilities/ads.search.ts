@@ -4,7 +4,7 @@
  * Charged per call: an advertiser without ads has cost the provider as much as one with many.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { country } from "./locale.ts"
 import { sandboxDomain, slug, titleCase } from "./names.ts"

@@ -4,7 +4,7 @@
  * Charged only when the company was found.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { pick, profileSlug, sandboxDomain, slug, titleCase } from "./names.ts"
 import { Company, company, location } from "./shapes.ts"

@@ -4,7 +4,7 @@
  * Metered by the picture. Making one costs money and can't be undone, so it runs at most once.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { orNull } from "./shapes.ts"
 

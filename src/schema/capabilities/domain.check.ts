@@ -4,7 +4,7 @@
  * "Taken" is a verdict like any other: every delivered verdict is charged.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { pick } from "./names.ts"
 import { orNull } from "./shapes.ts"

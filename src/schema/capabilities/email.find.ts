@@ -4,7 +4,7 @@
  * Charged only when an address came back that is not known to be invalid.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { fullName, nameParts, pick, sandboxDomain, slug } from "./names.ts"
 import { EmailStatus, orNull } from "./shapes.ts"

@@ -4,7 +4,7 @@
  * It makes something that lasts and costs money, so it runs at most once. Charged when the inbox exists.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { orNull } from "./shapes.ts"
 

@@ -4,7 +4,7 @@
  * Free. A workspace without inboxes is an answer and not a miss.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import { Inbox } from "./email.inbox_create.ts"
 import * as Field from "./fields.ts"
 import { orNull } from "./shapes.ts"

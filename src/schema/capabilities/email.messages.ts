@@ -4,7 +4,7 @@
  * Free. An inbox without new mail is an answer and not a miss, so polling for replies costs nothing and never fails.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { pick } from "./names.ts"
 import { orNull } from "./shapes.ts"

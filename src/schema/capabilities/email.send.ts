@@ -4,8 +4,8 @@
  * It contacts people, so it runs at most once and is recorded as a touch. Charged when the provider accepts the message.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
-import { headerIssue, isInbox, readFrom } from "../Sender.ts"
+import { capability } from "../catalog/Capability.ts"
+import { headerIssue, isInbox, readFrom } from "../accounts/Sender.ts"
 import * as Field from "./fields.ts"
 import { orNull } from "./shapes.ts"
 

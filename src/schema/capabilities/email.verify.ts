@@ -4,7 +4,7 @@
  * "unknown" is an answer like any other: every delivered verdict is charged.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { domainPart, localPart, pick } from "./names.ts"
 import { EmailStatus, orNull } from "./shapes.ts"

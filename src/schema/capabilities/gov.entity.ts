@@ -4,7 +4,7 @@
  * Free: the registers are public.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { cik, ticker } from "./gov.filings.ts"
 import { orNull } from "./shapes.ts"

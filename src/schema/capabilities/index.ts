@@ -3,7 +3,7 @@
  *
  * Adding one is a file beside this one and a line here.
  */
-import type { Capability } from "../Capability.ts"
+import type { Capability } from "../catalog/Capability.ts"
 import { adsSearch } from "./ads.search.ts"
 import { companyEnrich } from "./company.enrich.ts"
 import { companySearch } from "./company.search.ts"

@@ -5,7 +5,7 @@
  * answer and not an error, and nothing was sent, so nothing is charged.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { profileSlug, titleCase } from "./names.ts"
 import { orNull } from "./shapes.ts"

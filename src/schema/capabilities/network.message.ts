@@ -4,7 +4,7 @@
  * It contacts a person, so it runs at most once and is recorded as a touch. Charged when the message was sent.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { orNull } from "./shapes.ts"
 

@@ -4,7 +4,7 @@
  * Charged only when the profile was found.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { nameParts, pick, profileSlug, slug, titleCase } from "./names.ts"
 import { Education, Experience } from "./people.enrich.ts"

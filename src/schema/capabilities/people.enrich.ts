@@ -4,7 +4,7 @@
  * Charged only when the person was found, with the contact data that `require` asks for.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import {
   domainPart,

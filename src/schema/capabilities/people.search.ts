@@ -4,7 +4,7 @@
  * Metered: base plus each person delivered, never more than the limit. A search that finds nobody is not charged.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { pick, sandboxDomain, slug, titleCase } from "./names.ts"
 import { location, orNull, Person, person } from "./shapes.ts"

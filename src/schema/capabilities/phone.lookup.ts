@@ -4,7 +4,7 @@
  * "Not valid" is an answer like any other: every delivered verdict is charged.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import * as Locale from "./locale.ts"
 import { pick } from "./names.ts"

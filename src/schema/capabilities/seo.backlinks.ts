@@ -4,7 +4,7 @@
  * Metered: base for the summary plus each link delivered, never more than the limit. A target nobody links to is free.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { pick } from "./names.ts"
 import { orNull } from "./shapes.ts"

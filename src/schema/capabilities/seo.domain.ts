@@ -4,7 +4,7 @@
  * Charged per call: a domain that ranks for nothing has cost the provider as much as one that does.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import * as Locale from "./locale.ts"
 import { orNull } from "./shapes.ts"

@@ -4,7 +4,7 @@
  * Metered: base plus each keyword delivered. A list asks for as many results as it has keywords, a seed for its limit.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import * as Locale from "./locale.ts"
 import { pick } from "./names.ts"

@@ -4,7 +4,7 @@
  * Charged per call: a results page without results has cost the provider as much as one with them.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import * as Locale from "./locale.ts"
 import { slug } from "./names.ts"

@@ -4,7 +4,7 @@
  * Metered: base plus each post delivered, never more than the limit. An account without posts is not charged.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { slug } from "./names.ts"
 import { accountUrl, handle, handleOf, Post, post } from "./posts.ts"

@@ -4,7 +4,7 @@
  * Charged only when the account exists; a private one exists.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import { slug, titleCase } from "./names.ts"
 import { accountUrl, handle, handleOf } from "./posts.ts"
 import { orNull } from "./shapes.ts"

@@ -4,7 +4,7 @@
  * Charged for a page that was read only: an error page, an empty one or one that could not be opened is free.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import { orNull } from "./shapes.ts"
 
 /** Longer than any page needs to draw itself, shorter than an adapter's deadline. */

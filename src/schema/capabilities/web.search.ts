@@ -4,7 +4,7 @@
  * Charged per call: a search that finds nothing has cost the provider as much as one that does.
  */
 import { Schema } from "effect"
-import { capability } from "../Capability.ts"
+import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { slug } from "./names.ts"
 import { orNull } from "./shapes.ts"

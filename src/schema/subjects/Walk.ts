@@ -5,7 +5,7 @@
  */
 import { callingCode, countryCalled, type Place } from "./Countries.ts"
 import { entryOf, type Field, fieldOf, nameless } from "./Field.ts"
-import { isRecord } from "../Json.ts"
+import { isRecord } from "../json/Json.ts"
 import { platformCalled } from "./Platforms.ts"
 
 /** Real results are a tenth as deep; a stack has an end. */

@@ -1,0 +1,106 @@
+/**
+ * Sends the mails about accounts, after the transaction that asked for them and outside of any request.
+ *
+ * Every process does it, at once when it asked for a mail itself and every few seconds for the others. A mail that can't be sent is tried again
+ * for some hours. One that is lost after that is asked for again by its recipient.
+ */
+import { Cause, Context, Effect, Layer, Queue, Redacted } from "effect"
+import { oneLine } from "../../layers/postgres/Batch.ts"
+import { type Content, type DueMail, Mails } from "../../layers/accounts/Mails.ts"
+import { Mailer } from "../../layers/accounts/Mailer.ts"
+import { addressOf, Settings } from "../../layers/platform/Settings.ts"
+import { alreadyHereMail, resetMail, verifyMail, type Written } from "../../schema/accounts/AccountMail.ts"
+
+/** A request wakes the sender in its own process. Polling finds retries, and mails of processes that died. */
+const lookEvery = "10 seconds"
+const claimMax = 20
+/** A mail server takes a few at once from one sender. */
+const parallel = 4
+/** With waits that double from a minute up to an hour: about four hours. */
+const attemptsMax = 8
+const forgetEveryLooks = 60
+
+export class AccountMails extends Context.Service<
+  AccountMails,
+  {
+    /** Says that a mail was asked for. The caller does not wait for it. */
+    readonly wake: Effect.Effect<void>
+  }
+>()("rungate/actors/AccountMails") {
+  static readonly layer = Layer.effect(
+    AccountMails,
+    Effect.gen(function* () {
+      const mails = yield* Mails
+      const mailer = yield* Mailer
+      const address = addressOf(yield* Settings)
+      const asked = yield* Queue.sliding<void>(1)
+
+      const written = (content: Exclude<Content, { readonly _tag: "Drop" }>): Written => {
+        switch (content._tag) {
+          case "Verify":
+            return verifyMail(address, Redacted.value(content.token))
+          case "Reset":
+            return resetMail(address, Redacted.value(content.token))
+          case "AlreadyHere":
+            return alreadyHereMail(address)
+        }
+      }
+
+      /** The log names mails by their ids: it is nobody's list of addresses. */
+      const send = Effect.fnUntraced(function* (mail: DueMail) {
+        const { mail_id, kind, attempts } = mail
+        const content = yield* mails.content(mail)
+        if (content._tag === "Drop") {
+          yield* Effect.logDebug(`mail ${mail_id} (${kind}) is not sent: ${content.why}`)
+          return yield* mails.ended(mail_id, "dropped")
+        }
+        yield* mailer.send({ to: mail.address, ...written(content) }).pipe(
+          Effect.andThen(mails.ended(mail_id, "sent")),
+          Effect.catchTag("MailNotSent", ({ message }) =>
+            attempts < attemptsMax
+              ? Effect.logWarning(`mail ${mail_id} (${kind}) could not be sent and is tried again: ${message}`)
+              : Effect.andThen(
+                  Effect.logError(
+                    `mail ${mail_id} (${kind}) could not be sent ${attempts} times and is given up: ${message}`
+                  ),
+                  mails.ended(mail_id, "failed")
+                )
+          )
+        )
+      })
+
+      const sendOne = (mail: DueMail) =>
+        Effect.catchCause(send(mail), (cause) =>
+          Cause.hasInterruptsOnly(cause)
+            ? Effect.failCause(cause)
+            : Effect.logError(`mail ${mail.mail_id}: ${oneLine(cause)}`)
+        )
+
+      const sendDue = Effect.gen(function* () {
+        let more = true
+        while (more) {
+          const due = yield* mails.due(claimMax)
+          yield* Effect.forEach(due, sendOne, { concurrency: parallel, discard: true })
+          more = due.length === claimMax
+        }
+      })
+
+      let looks = 0
+      const look = Effect.gen(function* () {
+        yield* Queue.take(asked).pipe(Effect.timeoutOption(lookEvery))
+        yield* sendDue
+        looks += 1
+        if (looks % forgetEveryLooks === 0) yield* mails.forget
+      }).pipe(
+        Effect.catchCause((cause) =>
+          Cause.hasInterruptsOnly(cause)
+            ? Effect.failCause(cause)
+            : Effect.andThen(Effect.logWarning(`mails: ${oneLine(cause)}`), Effect.sleep(lookEvery))
+        )
+      )
+      yield* Effect.forkScoped(Effect.forever(look))
+
+      return AccountMails.of({ wake: Effect.asVoid(Queue.offer(asked, undefined)) })
+    })
+  )
+}

@@ -1,0 +1,48 @@
+/**
+ * Asking an actor: store a command, wake its lane, and wait for the reply that its turn writes.
+ *
+ * The command is durable before anyone waits. A caller that gives up, or whose process dies, changes nothing about it.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { newId } from "../../layers/platform/Ids.ts"
+import { MailStore, type NewMail } from "../../layers/ledger/MailStore.ts"
+import { decodeReply, type Reply } from "./Commands.ts"
+import { Lanes } from "./Lanes.ts"
+import { Waiters } from "./Waiters.ts"
+
+/** The command is stored and will be applied; nobody answered in time. */
+export class NoReplyYet extends Schema.TaggedError<NoReplyYet>()("NoReplyYet", { command_id: Schema.String }) {}
+
+const replyMillisMax = 10_000
+
+export class Asking extends Context.Service<
+  Asking,
+  {
+    readonly ask: (
+      command: Pick<NewMail, "org_id" | "run_id" | "tag" | "payload"> & { readonly command_id?: string }
+    ) => Effect.Effect<Reply, NoReplyYet>
+  }
+>()("rungate/actors/Asking") {
+  static readonly layer = Layer.effect(
+    Asking,
+    Effect.gen(function* () {
+      const mail = yield* MailStore
+      const lanes = yield* Lanes
+      const waiters = yield* Waiters
+      const ask = Effect.fn("Asking.ask")(function* (
+        command: Pick<NewMail, "org_id" | "run_id" | "tag" | "payload"> & { readonly command_id?: string }
+      ) {
+        const command_id = command.command_id ?? newId("cmd")
+        // A client that hangs up here must not leave a command that nobody was told of.
+        const store = Effect.uninterruptible(
+          Effect.flatMap(mail.post({ ...command, command_id, result: null }), lanes.nudge)
+        )
+        yield* waiters.waitFor(command_id, replyMillisMax, store, () => false)
+        const reply = yield* mail.reply(command_id)
+        if (reply === null) return yield* new NoReplyYet({ command_id })
+        return decodeReply(reply)
+      })
+      return Asking.of({ ask })
+    })
+  )
+}

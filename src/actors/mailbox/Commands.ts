@@ -1,0 +1,113 @@
+/**
+ * Commands as they lie in the mailbox: JSON in both directions, money as decimal strings.
+ *
+ * A command that can't be read is a bug of ours; it fails its turn and is set aside instead of being guessed at.
+ */
+import { Schema } from "effect"
+import type { Mail } from "../../layers/ledger/TurnStore.ts"
+import { Doubt } from "../../schema/catalog/Doubt.ts"
+import { SignedUsd, Usd } from "../../schema/money/Money.ts"
+import { PaymentFact } from "../../schema/wallet/PaymentFact.ts"
+import { Attempt, RunError, RunStatus } from "../../schema/runs/Run.ts"
+import type { Command } from "../../schema/wallet/Wallet.ts"
+
+/** What a worker reports of a run it executed. */
+export const SettleReport = Schema.Struct({
+  lease_token: Schema.String,
+  status: RunStatus,
+  charge: Usd,
+  /** What the providers took, as far as they were called: also when nothing was delivered. Mail of before it was kept has none. */
+  provider_cost: Schema.optionalKey(Schema.NullOr(Usd)),
+  /** What each provider reported to have taken; left out when none did. */
+  costs: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ provider: Schema.String, cost: Usd, delivering: Schema.Boolean }))
+  ),
+  /** Why nobody knows what the last attempt did, and the state of the job that it had started; left out when somebody knows. */
+  unknown: Schema.optionalKey(
+    Schema.Struct({
+      why: Doubt,
+      provider_state: Schema.Json,
+      /** The call carried the run id, and its provider can be asked by it. Reports of older workers say nothing of it. */
+      look: Schema.optionalKey(Schema.Boolean)
+    })
+  ),
+  /** A no-match that the capability bills. */
+  billed: Schema.Boolean,
+  provider: Schema.NullOr(Schema.String),
+  attempts: Schema.Array(Attempt),
+  hints: Schema.Array(Schema.String),
+  error: Schema.NullOr(RunError)
+})
+export type SettleReport = typeof SettleReport.Type
+
+export const Credit = Schema.Struct({
+  type: Schema.Literals(["bonus", "refund"]),
+  /** Only a refund may take. */
+  amount: SignedUsd,
+  reference: Schema.String,
+  note: Schema.String
+})
+
+export const SetGuard = Schema.Struct({
+  per_run_limit: Schema.optionalKey(Schema.NullOr(Usd)),
+  daily_limit: Schema.optionalKey(Schema.NullOr(Usd)),
+  /** Whether the caller may raise or remove a limit. Commands stored before this was decided have none, and may. */
+  may_loosen: Schema.optionalKey(Schema.Boolean)
+})
+
+/** A fact about a payment. `event_id` is applied once, whoever tells of it and however often. */
+export const Pay = Schema.Struct({ payment_id: Schema.String, event_id: Schema.String, fact: PaymentFact })
+export type Pay = typeof Pay.Type
+
+/** A new setting of automatic top-up, or a look at whether it has waited long enough. */
+export const AutoTopup = Schema.Union([
+  Schema.TaggedStruct("Set", { enabled: Schema.Boolean, threshold: Usd, amount: Usd }),
+  Schema.TaggedStruct("Wake", {})
+])
+export type AutoTopup = typeof AutoTopup.Type
+
+const decodeSettle = Schema.decodeUnknownSync(SettleReport)
+const decodeCredit = Schema.decodeUnknownSync(Credit)
+const decodeGuard = Schema.decodeUnknownSync(SetGuard)
+export const decodePay = Schema.decodeUnknownSync(Pay)
+export const decodeAutoTopup = Schema.decodeUnknownSync(AutoTopup)
+
+export const encodeSettle = Schema.encodeSync(Schema.fromJsonString(SettleReport))
+export const encodeCredit = Schema.encodeSync(Schema.fromJsonString(Credit))
+export const encodePay = Schema.encodeSync(Schema.fromJsonString(Pay))
+export const encodeAutoTopup = Schema.encodeSync(Schema.fromJsonString(AutoTopup))
+export const encodeGuard = Schema.encodeSync(Schema.fromJsonString(SetGuard))
+
+export const decodeCommand = (
+  mail: Mail
+): { readonly command: Command | null; readonly report: SettleReport | null } => {
+  switch (mail.tag) {
+    case "Reserve":
+    case "Cancel":
+      return { command: { _tag: mail.tag }, report: null }
+    case "Settle": {
+      const report = decodeSettle(mail.payload)
+      const { lease_token, status, charge } = report
+      return { command: { _tag: "Settle", lease_token, status, charge }, report }
+    }
+    case "Credit":
+      return { command: { _tag: "Credit", ...decodeCredit(mail.payload) }, report: null }
+    case "SetGuard":
+      return { command: { _tag: "SetGuard", ...decodeGuard(mail.payload) }, report: null }
+    // What they do depends on more than a wallet and a run; see DecidePayments.ts.
+    case "Pay":
+    case "AutoTopup":
+      return { command: null, report: null }
+    default:
+      throw new Error(`unknown command ${mail.tag}`)
+  }
+}
+
+/** The reply of a command, as the process that waits reads it. */
+export const Reply = Schema.Struct({
+  verdict: Schema.String,
+  status: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  transaction_id: Schema.optionalKey(Schema.NullOr(Schema.String))
+})
+export type Reply = typeof Reply.Type
+export const decodeReply = Schema.decodeUnknownSync(Reply)

@@ -1,0 +1,102 @@
+/**
+ * What the processor says becomes commands to the wallet actor, whoever brought it: its webhook, or our own look at its records.
+ *
+ * When this answers, the facts are stored durably; the wallet's turn applies each of them once. An event about a payment that isn't ours
+ * is nobody's: other things may be sold over the same account.
+ */
+import { Context, Effect, Layer } from "effect"
+import { MailStore } from "../../layers/ledger/MailStore.ts"
+import { PaymentStore } from "../../layers/payments/PaymentStore.ts"
+import { Payments, type ProcessorEvent, type ProcessorUnavailable } from "../../layers/payments/Payments.ts"
+import type { PaymentFact } from "../../schema/wallet/PaymentFact.ts"
+import { encodePay } from "../mailbox/Commands.ts"
+import { Lanes } from "../mailbox/Lanes.ts"
+
+export class PaymentEvents extends Context.Service<
+  PaymentEvents,
+  {
+    /** `ignored`: it concerns no payment of ours, or says nothing about money. */
+    readonly hear: (event: ProcessorEvent) => Effect.Effect<"stored" | "ignored", ProcessorUnavailable>
+    /**
+     * Stores facts about a payment that is known. `event_id` makes them unique. Asks the processor for the card where a welcome bonus
+     * depends on it; nothing is stored while the processor does not answer.
+     */
+    readonly tell: (
+      payment: { readonly payment_id: string; readonly org_id: string },
+      event_id: string,
+      facts: ReadonlyArray<PaymentFact>
+    ) => Effect.Effect<void, ProcessorUnavailable>
+  }
+>()("rungate/actors/PaymentEvents") {
+  static readonly layer = Layer.effect(
+    PaymentEvents,
+    Effect.gen(function* () {
+      const mail = yield* MailStore
+      const store = yield* PaymentStore
+      const payments = yield* Payments
+      const lanes = yield* Lanes
+
+      const withCard = Effect.fnUntraced(function* (org_id: string, fact: PaymentFact) {
+        if (fact._tag !== "Paid" || fact.payment_intent === null || !(yield* store.awaitsBonus(org_id))) return fact
+        return { ...fact, card: yield* payments.card(fact.payment_intent) }
+      })
+
+      const tell = Effect.fn("PaymentEvents.tell")(function* (
+        { payment_id, org_id }: { readonly payment_id: string; readonly org_id: string },
+        event_id: string,
+        facts: ReadonlyArray<PaymentFact>
+      ) {
+        const complete = yield* Effect.forEach(facts, (fact) => withCard(org_id, fact))
+        for (const [index, fact] of complete.entries()) {
+          const payload = encodePay({
+            payment_id,
+            event_id: facts.length === 1 ? event_id : `${event_id}:${index}`,
+            fact
+          })
+          const lane = yield* mail.post({ command_id: null, org_id, run_id: null, tag: "Pay", payload, result: null })
+          yield* lanes.nudge(lane)
+        }
+      })
+
+      /**
+       * All that an event names must be of one payment. Refunds and disputes name the charge only; when its payment is not known yet,
+       * the processor knows what we wrote on it.
+       */
+      const paymentOf = Effect.fnUntraced(function* ({ event_id, type, about, facts, ask_reversals }: ProcessorEvent) {
+        const reversal_ids = facts.flatMap((fact) => (fact._tag === "Reversed" ? [fact.reversal_id] : []))
+        const [known, another] = yield* store.named(about, reversal_ids)
+        const meant = about.payment_id ?? known?.payment_id
+        if (known !== undefined && (another !== undefined || known.payment_id !== meant)) {
+          yield* Effect.logWarning(`${type} ${event_id} names two payments, and nothing is done about it`)
+          return null
+        }
+        if (known !== undefined) return known
+        const reverses = ask_reversals || reversal_ids.length > 0
+        const payment_id =
+          reverses && about.payment_intent !== null ? yield* payments.paymentOf(about.payment_intent) : null
+        const [found] =
+          payment_id === null ? [] : yield* store.named({ payment_id, session_id: null, payment_intent: null }, [])
+        if (found === undefined) yield* Effect.logInfo(`${type} ${event_id} is about no payment of ours`)
+        return found ?? null
+      })
+
+      const hear = Effect.fn("PaymentEvents.hear")(function* (event: ProcessorEvent) {
+        if (event.facts.length === 0 && !event.ask_reversals) return "ignored" as const
+        const payment = yield* paymentOf(event)
+        if (payment === null) return "ignored" as const
+        const intent = event.about.payment_intent
+        const asked = event.ask_reversals && intent !== null ? yield* payments.reversals(intent) : []
+        yield* Effect.uninterruptible(tell(payment, event.event_id, event.facts))
+        for (const fact of asked) {
+          if (fact._tag !== "Reversed") continue
+          // The answer is of now: when the event comes again it may tell more, and each of it must count.
+          const name = `${event.event_id}:${fact.reversal_id}:${fact.standing}`
+          yield* Effect.uninterruptible(tell(payment, name, [fact]))
+        }
+        return "stored" as const
+      })
+
+      return PaymentEvents.of({ hear, tell })
+    })
+  )
+}

@@ -1,0 +1,110 @@
+/**
+ * Topping up by hand: a page of the processor's to pay on, or in the sandbox a simulated payment that takes the same way from the
+ * credit on. Also the setting of automatic top-up, which needs a method that an earlier payment saved.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { crashPoint } from "../../layers/platform/CrashPoint.ts"
+import { newId } from "../../layers/platform/Ids.ts"
+import { PaymentStore } from "../../layers/payments/PaymentStore.ts"
+import { Payments, type ProcessorUnavailable } from "../../layers/payments/Payments.ts"
+import type { AutoTopupSetting } from "../../schema/wallet/AutoTopup.ts"
+import type { MicroUsd } from "../../schema/money/Money.ts"
+import { simulatedIntentPrefix } from "../../schema/wallet/Payment.ts"
+import { Asking, type NoReplyYet } from "../mailbox/CommandClient.ts"
+import { encodeAutoTopup, encodePay } from "../mailbox/Commands.ts"
+
+export class TooManyCheckouts extends Schema.TaggedError<TooManyCheckouts>()("TooManyCheckouts", {}) {}
+/** No payment of the organization has saved a method. */
+export class NoSavedMethod extends Schema.TaggedError<NoSavedMethod>()("NoSavedMethod", {}) {}
+
+export interface CheckoutRequest {
+  readonly org_id: string
+  /** At least the minimum, whole cents. */
+  readonly amount: MicroUsd
+  /** Where the processor sends the customer afterwards; nothing is credited there. */
+  readonly success_url: string
+  readonly cancel_url: string
+}
+
+export type TopUp =
+  | { readonly status: "checkout"; readonly checkout_url: string; readonly session_id: string }
+  | { readonly status: "simulated"; readonly session_id: string; readonly transaction_id: string }
+
+export class TopUps extends Context.Service<
+  TopUps,
+  {
+    readonly checkout: (
+      request: CheckoutRequest
+    ) => Effect.Effect<TopUp, TooManyCheckouts | ProcessorUnavailable | NoReplyYet>
+    /** Applied when it answers. */
+    readonly setAutoTopup: (
+      org_id: string,
+      setting: AutoTopupSetting
+    ) => Effect.Effect<void, NoSavedMethod | ProcessorUnavailable | NoReplyYet>
+  }
+>()("rungate/actors/TopUps") {
+  static readonly layer = Layer.effect(
+    TopUps,
+    Effect.gen(function* () {
+      const store = yield* PaymentStore
+      const payments = yield* Payments
+      const asking = yield* Asking
+
+      const simulate = Effect.fnUntraced(function* ({ org_id, amount }: CheckoutRequest) {
+        const payment_id = newId("pay")
+        const session_id = newId("cs")
+        yield* store.open({ payment_id, org_id, kind: "simulated", amount, session_id })
+        const about = {
+          session_id,
+          payment_intent: `${simulatedIntentPrefix}${payment_id}`,
+          customer: `cus_sim_${org_id}`,
+          // Every organization of the sandbox pays with a card of its own.
+          card: `card_sim_${org_id}`
+        }
+        const fact = { _tag: "Paid" as const, ...about, amount, currency: "usd" }
+        // The command's id is the event's: whoever waits for it is answered by the turn that credits.
+        const event_id = `evt_sim_${payment_id}`
+        const payload = encodePay({ payment_id, event_id, fact })
+        const reply = yield* asking.ask({ org_id, run_id: null, tag: "Pay", payload, command_id: event_id })
+        return { status: "simulated" as const, session_id, transaction_id: reply.transaction_id ?? "" }
+      })
+
+      const checkout = Effect.fn("TopUps.checkout")(function* (request: CheckoutRequest) {
+        if (payments.processor === "simulated") return yield* Effect.uninterruptible(simulate(request))
+        const { org_id, amount, success_url, cancel_url } = request
+        const payment_id = newId("pay")
+        // Without a processor nothing can be opened, which it says itself.
+        const opened =
+          payments.processor === "none" ||
+          (yield* store.open({ payment_id, org_id, kind: "checkout", amount, session_id: null }))
+        if (!opened) return yield* new TooManyCheckouts()
+        const customer = (yield* store.method(org_id))?.customer ?? null
+        const ask = { payment_id, org_id, amount, customer, success_url, cancel_url }
+        // A client that hangs up must not leave a session that can be paid and that we have no name of.
+        const { session_id, url } = yield* Effect.uninterruptible(
+          Effect.tap(payments.checkout(ask), (made) =>
+            Effect.andThen(crashPoint("checkout.created"), store.attach(payment_id, made.session_id))
+          )
+        )
+        return { status: "checkout" as const, checkout_url: url, session_id }
+      })
+
+      const haveMethod = Effect.fnUntraced(function* (org_id: string) {
+        const saved = yield* store.method(org_id)
+        if (saved === null) return yield* new NoSavedMethod()
+        if (saved.payment_method !== null) return
+        const method = yield* payments.savedMethod(saved.payment_intent)
+        if (method === null) return yield* new NoSavedMethod()
+        yield* store.keepMethod(org_id, saved.payment_intent, method)
+      })
+
+      const setAutoTopup = Effect.fn("TopUps.setAutoTopup")(function* (org_id: string, setting: AutoTopupSetting) {
+        if (setting.enabled) yield* haveMethod(org_id)
+        const payload = encodeAutoTopup({ _tag: "Set", ...setting })
+        yield* asking.ask({ org_id, run_id: null, tag: "AutoTopup", payload })
+      })
+
+      return TopUps.of({ checkout, setAutoTopup })
+    })
+  )
+}

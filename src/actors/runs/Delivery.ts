@@ -1,0 +1,142 @@
+/**
+ * What a provider's answer is worth to its run: a delivery with its charge, an attempt's outcome, and what it has cost. Pure.
+ */
+import type { CatalogOffer } from "../../layers/catalog/Catalog.ts"
+import type { ProviderAnswer, RawProviderAnswer } from "../../layers/executor/Providers.ts"
+import type { Capability } from "../../schema/catalog/Capability.ts"
+import { outcomeUnknown } from "../../schema/catalog/Doubt.ts"
+import type { ReportedCost } from "../../schema/wallet/Loss.ts"
+import * as Money from "../../schema/money/Money.ts"
+import { acts, type Plan } from "../../schema/runs/Plan.ts"
+import { charge, providerCost, rawCharge } from "../../schema/money/Pricing.ts"
+import type { RawPlan } from "../../schema/runs/RawPlan.ts"
+import type { Attempt, RunStatus } from "../../schema/runs/Run.ts"
+import { storableJson } from "../../schema/json/StorableText.ts"
+
+export const isOpenAttempt = (attempt: Attempt) => attempt.outcome === "started"
+/** The outcome of an attempt whose worker died: nobody knows what the provider did. */
+export const lost = "worker_lost"
+const workerDied = "the process that made this call died; its outcome is unknown"
+export const notRecorded = "the answer of this call could not be recorded; the operator finds it with rungate audit"
+/** `final`: the call is not made again. Then its outcome is unknown for good. */
+export const closeLost = (
+  attempts: ReadonlyArray<Attempt>,
+  final: boolean,
+  detail = workerDied
+): ReadonlyArray<Attempt> =>
+  attempts.map((one) => (isOpenAttempt(one) ? { ...one, outcome: final ? outcomeUnknown : lost, detail } : one))
+export const isUnknown = (attempt: Attempt) => attempt.outcome === outcomeUnknown
+
+export interface Delivered {
+  readonly status: "succeeded" | "no_match"
+  readonly provider: string
+  readonly charge: Money.MicroUsd
+  readonly billed: boolean
+  /** JSON text. */
+  readonly result: string | null
+  readonly inconclusive: boolean
+}
+
+/** A delivery, and the number of its attempt. */
+export interface Kept {
+  readonly at: number
+  readonly delivered: Delivered
+}
+
+export const attemptOf = (
+  provider: string,
+  { answer, duration_ms, doubt }: ProviderAnswer | RawProviderAnswer,
+  delivered: Delivered | null,
+  plan: Plan
+): Attempt => {
+  if (answer._tag === "Delivered") return { provider, outcome: "succeeded", duration_ms, detail: answer.note ?? null }
+  if (answer._tag === "NoMatch") return { provider, outcome: "no_match", duration_ms, detail: answer.detail }
+  if (answer._tag === "Failure") {
+    const outcome = doubt !== undefined && acts(plan) ? outcomeUnknown : answer.reason
+    return { provider, outcome, duration_ms, detail: answer.detail }
+  }
+  // An address that is known to be invalid, say: the provider found it, and it is no match.
+  return delivered === null
+    ? { provider, outcome: "no_match", duration_ms, detail: "what it found does not count as a match" }
+    : { provider, outcome: "succeeded", duration_ms, detail: null }
+}
+
+const resultOf = (output: unknown, raw: string | null, sandbox: boolean): string | null => {
+  if (output === null || typeof output !== "object") return null
+  // An adapter may cut a string within a character; a payload that was asked for stays as the provider wrote it.
+  const text = storableJson(JSON.stringify(sandbox ? { ...output, sandbox: true } : output))
+  return raw === null ? text : `${text.slice(0, -1)},"raw":${raw}}`
+}
+
+/** What the answer is worth, or null when the next provider should be asked. */
+export const deliveryOf = (
+  capability: Capability,
+  offer: CatalogOffer,
+  input: unknown,
+  { answer, raw }: ProviderAnswer,
+  sandbox: boolean
+): Delivered | null => {
+  if (answer._tag !== "Match" && answer._tag !== "NoMatch") return null
+  const judged =
+    answer._tag === "Match"
+      ? capability.judge(answer.output)
+      : { matched: false, results: 0, unbilled: false, inconclusive: false }
+  if (judged === null) return null
+  const provider = offer.provider.slug
+  const output = answer._tag === "Match" ? answer.output : null
+  const price = charge(offer.offer.price, capability.billing, capability.demand(input), judged)
+  const about = { provider, charge: price, billed: true, inconclusive: judged.inconclusive }
+  if (judged.matched) return { ...about, status: "succeeded", result: resultOf(output, raw, sandbox) }
+  if (!capability.billing.bills_no_match) return null
+  // A billed miss with an answer, such as "unknown", is an answer; without one it is a no-match that is paid for.
+  if (output === null) return { ...about, status: "no_match", result: null }
+  return { ...about, status: "succeeded", result: resultOf(output, raw, sandbox) }
+}
+
+/** A raw run delivers whatever the provider answered, at its measured cost or the rate card's. */
+export const rawDeliveryOf = (
+  provider: string,
+  raw: RawPlan,
+  { answer }: RawProviderAnswer,
+  sandbox: boolean
+): Delivered | null => {
+  if (answer._tag !== "Delivered") return null
+  const rates = raw.estimate === null ? null : { estimate: Money.dollars(raw.estimate) }
+  return {
+    status: "succeeded",
+    provider,
+    charge: rawCharge(rates, answer.measured, Money.dollars(raw.hold)),
+    billed: true,
+    inconclusive: false,
+    result: `{"data":${answer.data},"raw":true${sandbox ? ',"sandbox":true' : ""}}`
+  }
+}
+
+/** What an attempt reports that it has cost us, by its number; null for one that does not say, or went down with its worker. */
+export type Reports = ReadonlyMap<number, Money.MicroUsd>
+export const reportOf = (said: ProviderAnswer | RawProviderAnswer): Money.MicroUsd | null => {
+  if ("measured" in said) return said.measured
+  return said.answer._tag === "Delivered" ? said.answer.measured : null
+}
+/** The reports as they are settled; nothing when there are none, as for most runs. */
+export const costsOf = (attempts: ReadonlyArray<Attempt>, delivering: number | null, reports: Reports) => {
+  const costs = [...reports].map(
+    ([number, cost]): ReportedCost => ({
+      provider: attempts[number]?.provider ?? "",
+      cost,
+      delivering: number === delivering
+    })
+  )
+  return costs.length === 0 ? {} : { costs }
+}
+/** `delivering` is the number of the attempt that is paid for; null for a run that nothing is charged for. */
+export const costOf = (charged: Money.MicroUsd, delivering: number | null, reports: Reports): Money.MicroUsd => {
+  const others = [...reports].flatMap(([number, cost]) => (number === delivering ? [] : [cost]))
+  return providerCost(charged, delivering === null ? null : (reports.get(delivering) ?? null), others)
+}
+
+export const finalStatus = (attempts: ReadonlyArray<Attempt>): RunStatus => {
+  if (attempts.some(isUnknown)) return "failed"
+  if (attempts.some((one) => one.outcome === "no_match")) return "no_match"
+  return attempts.length > 0 && attempts.every((one) => one.outcome === "provider_timeout") ? "timed_out" : "failed"
+}

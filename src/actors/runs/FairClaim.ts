@@ -1,0 +1,103 @@
+/**
+ * Claims queued runs in turns: each organization with queued runs gets a slot, round after round, so that a thousand runs of one
+ * delay no other. Where the last round ended the next one begins.
+ */
+import { Effect } from "effect"
+import type { ClaimedRun, Leases, Waiting } from "../../layers/runs/Leases.ts"
+import type { Claimant, Slot } from "../../schema/runs/Slots.ts"
+import type { Executions } from "./RunSlots.ts"
+
+export interface Allotment {
+  readonly group: Waiting
+  readonly slots: ReadonlyArray<Slot>
+}
+
+/**
+ * Takes at most `most` slots for the groups, in the order of their organizations. An organization's groups get theirs in turns
+ * too, the one that waited longest first. Pure but for `take`.
+ */
+export const allot = (
+  groups: ReadonlyArray<Waiting>,
+  most: number,
+  take: (claimant: Claimant) => Slot | null
+): ReadonlyArray<Allotment> => {
+  const given = new Map<Waiting, Array<Slot>>()
+  let hungry = [...Map.groupBy(groups, (group) => group.org_id).values()].map((own) =>
+    own.toSorted((a, b) => a.since - b.since)
+  )
+  let left = most
+  while (left > 0 && hungry.length > 0) {
+    const next: typeof hungry = []
+    for (const [first, ...rest] of hungry) {
+      if (left === 0 || first === undefined) break
+      const slot = take(first)
+      if (slot !== null) {
+        left -= 1
+        given.set(first, [...(given.get(first) ?? []), slot])
+        next.push([...rest, first])
+      } else if (rest.length > 0) next.push(rest)
+    }
+    hungry = next
+  }
+  return [...given].map(([group, slots]) => ({ group, slots }))
+}
+
+/** Looks into the index that one round takes; more groups have their turn in the next one. */
+const groupsMax = 200
+
+export interface Round {
+  readonly runs: ReadonlyArray<ClaimedRun>
+  /** Whether runs were queued, claimed or not. */
+  readonly queued: boolean
+}
+
+const nameOf = ({ org_id, provider, free }: Claimant) => `${org_id} ${provider} ${free}`
+
+export const fairClaims = (leases: Leases["Service"], executions: Executions["Service"]) => {
+  let cursor = ""
+
+  /** Groups in the order in which their organizations have their turn. */
+  const listed = Effect.gen(function* () {
+    const behind = yield* leases.waiting(cursor, groupsMax)
+    const before = cursor === "" || behind.length === groupsMax ? [] : yield* leases.waiting("", groupsMax)
+    const groups = [...behind, ...before.filter((group) => group.org_id <= cursor)]
+    const whole = behind.length < groupsMax && before.length < groupsMax
+    executions.listed(
+      groups.map((group) => group.org_id),
+      whole
+    )
+    return groups
+  })
+
+  /** Claims at most `most` runs, each with its slot. */
+  const round = (most: number): Effect.Effect<Round> =>
+    Effect.gen(function* () {
+      const groups = yield* listed
+      const allotments = allot(groups, most, executions.reserve)
+      const last = allotments.at(-1)
+      if (last === undefined) return { runs: [], queued: groups.length > 0 }
+      cursor = last.group.org_id
+      const slots = new Map(allotments.map(({ group, slots }) => [nameOf(group), [...slots]]))
+      const left = Effect.sync(() => {
+        for (const rest of slots.values()) executions.release(rest.splice(0))
+      })
+      return yield* leases
+        .claim(
+          executions.workerId(),
+          allotments.map(({ group, slots }) => ({ ...group, runs: slots.length }))
+        )
+        .pipe(
+          Effect.map((runs) => {
+            executions.claimed(runs.map((run) => run.org_id))
+            for (const run of runs) {
+              const slot = slots.get(nameOf({ ...run, provider: run.asks }))?.pop()
+              if (slot !== undefined) executions.assign(run.run_id, slot)
+            }
+            return { runs, queued: true }
+          }),
+          Effect.ensuring(left)
+        )
+    })
+
+  return { round }
+}

@@ -1,0 +1,107 @@
+/**
+ * Whether a run may name what it names: objects in shared provider accounts belong to one organization, and to a run of any other they do not
+ * exist. Decided before a run or a hold exists. Objects of the sandbox are made up and belong to everybody.
+ */
+import { Effect } from "effect"
+import type { Owned, Ownership } from "../../layers/runs/Ownership.ts"
+import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
+import { type Detail, problem, type ProblemOf } from "../../schema/Errors.ts"
+import { doubledName } from "../../schema/json/JsonText.ts"
+import { type Named, namedBy, type NamingRequest, nouns } from "../../schema/catalog/Resources.ts"
+import type { Candidate } from "../../schema/runs/Routing.ts"
+import { domainOf, readFrom } from "../../schema/accounts/Sender.ts"
+
+type Refused = ProblemOf<"invalid_request">
+
+/** Reads well and is enough: a batch of a thousand foreign senders is one mistake. */
+const detailsMax = 20
+
+const refused = (details: ReadonlyArray<Detail>): Refused => {
+  const [first] = details
+  return problem("invalid_request", `${first?.path} ${first?.message}`, details.slice(0, detailsMax))
+}
+
+const advice = (kind: Named["kinds"][number], id: string, provider: string | null): string => {
+  const place = provider === null ? "<provider>" : provider
+  switch (kind) {
+    case "sender": {
+      const address = readFrom(id)
+      if (address === null) return ". It must be one address in ASCII, such as ada@example.com or Ada <ada@example.com>"
+      return `. Prove its domain with POST /v1/senders {"domain":"${domainOf(address)}"}, or ask the operator to assign it: rungate admin resources assign <org> sender ${address}`
+    }
+    case "account":
+      return `. The operator assigns it: rungate admin resources assign <org> account <id> --provider ${place}`
+    case "inbox":
+      return ". email.inbox_list shows them"
+    case "domain":
+    case "job":
+      return ""
+  }
+}
+
+/** The same words whether the object exists or not. */
+const notOwned = ({ kinds: [kind = "job"], id, path }: Named, provider: string | null, where: string): Detail => ({
+  path: where === "" ? path : `${where}.${path}`,
+  message: `is not ${nouns[kind]} of this organization${advice(kind, id, provider)}`
+})
+
+/** As what the organization owns each object that the input names; fails when it does not own one. */
+export const ownedInputs = (
+  ownership: Ownership["Service"],
+  org_id: string,
+  named: ReadonlyArray<Named>
+): Effect.Effect<ReadonlyArray<ReadonlyArray<Owned>>, Refused> =>
+  named.length === 0
+    ? Effect.succeed([])
+    : Effect.flatMap(ownership.owned(org_id, named), (owned) => {
+        const details = named.flatMap((one, index) =>
+          (owned[index] ?? []).length > 0 ? [] : [notOwned(one, null, "input")]
+        )
+        return details.length > 0 ? Effect.fail(refused(details)) : Effect.succeed(owned)
+      })
+
+/** An offer that can act through what the organization owns: at that provider, and as that kind. */
+export const throughOwned = (owned: ReadonlyArray<ReadonlyArray<Owned>>, candidate: Candidate): Candidate => {
+  const { offer, provider } = candidate
+  const usable = owned.every((those) =>
+    those.some(
+      (one) =>
+        (one.provider === null || one.provider === provider) &&
+        (offer.through === undefined || one.kind === offer.through)
+    )
+  )
+  if (!usable) return { ...candidate, offer: { ...offer, serves: () => false } }
+  return offer.through === undefined ? candidate : { ...candidate, offer: { ...offer, serves: () => true } }
+}
+
+/** A raw request as its caller wrote it. */
+export interface RawNaming extends NamingRequest {
+  readonly org_id: string
+  /** JSON text of the input, which is what the provider gets. */
+  readonly input_text: string
+}
+
+/** Fails when a raw request names an object that is not its organization's, or names one in a way that could be read as another. */
+export const ownedByRaw = Effect.fnUntraced(function* (
+  ownership: Ownership["Service"],
+  provider: string,
+  endpoint: Endpoint,
+  asked: RawNaming
+) {
+  const uses = endpoint.resources?.uses ?? []
+  if (uses.length === 0) return
+  const { named, issues } = namedBy(uses, endpoint, asked)
+  const doubled = endpoint.method === "GET" ? null : doubledName(asked.input_text)
+  const details = [
+    ...issues,
+    ...(doubled === null ? [] : [{ path: "input", message: `has the name ${JSON.stringify(doubled)} twice` }])
+  ]
+  if (details.length > 0) return yield* Effect.fail(refused(details))
+  const owned = yield* ownership.owned(asked.org_id, named)
+  const foreign = named.flatMap((one, index) =>
+    (owned[index] ?? []).some((as) => as.provider === null || as.provider === provider)
+      ? []
+      : [notOwned(one, provider, "")]
+  )
+  if (foreign.length > 0) return yield* Effect.fail(refused(foreign))
+})

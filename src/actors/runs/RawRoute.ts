@@ -1,0 +1,203 @@
+/**
+ * From a raw request to the run that will be admitted: finds the endpoint, checks the request against what inspect states,
+ * and fixes hold and request. Whatever is wrong is refused here, before a run or a hold exists.
+ */
+import { Clock, Effect } from "effect"
+import type { Actors } from "../../layers/catalog/Marketplace.ts"
+import type { Breakers } from "../../layers/executor/Breakers.ts"
+import type { ActorInput } from "../../layers/catalog/CatalogStore.ts"
+import { compileEndpoint } from "../../layers/catalog/input/EndpointInput.ts"
+import type { Endpoints, Lookup, RawProvider } from "../../layers/catalog/Endpoints.ts"
+import type { NewRun } from "../../layers/runs/RunStore.ts"
+import type { SettingsShape } from "../../layers/platform/Settings.ts"
+import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
+import { problem, type ProblemOf } from "../../schema/Errors.ts"
+import * as Money from "../../schema/money/Money.ts"
+import type { Plan } from "../../schema/runs/Plan.ts"
+import { type Checks, planRaw, type RawPlan } from "../../schema/runs/RawPlan.ts"
+import type { EndpointRequest } from "./Admission.ts"
+
+type EndpointProblem = ProblemOf<"invalid_request" | "endpoint_not_found" | "provider_not_available">
+
+/** Compiled once per endpoint and catalog: an import brings new objects and so new checks. */
+const compiled = new WeakMap<Endpoint, Checks>()
+const checksOf = (raw: RawProvider, endpoint: Endpoint): Checks => {
+  const known = compiled.get(endpoint)
+  if (known !== undefined) return known
+  const made = compileEndpoint(endpoint, raw.document?.definitions ?? {})
+  compiled.set(endpoint, made)
+  return made
+}
+
+/** With the input schema that was loaded for an actor since the catalog was imported: what inspect shows is enforced. */
+const completed = new WeakMap<ActorInput, Endpoint>()
+const whole = (endpoint: Endpoint, loaded: ActorInput | null): Endpoint => {
+  if (loaded === null) return endpoint
+  const before = completed.get(loaded)
+  // An import may have changed what else the catalog says of the actor.
+  if (before !== undefined && before.cost === endpoint.cost && before.price === endpoint.price) return before
+  const made = { ...endpoint, body: loaded.body }
+  completed.set(loaded, made)
+  return made
+}
+
+const discoverHint = "search the catalog with POST /v1/discover"
+
+/** The endpoint that a request or an inspection names, or the problem with that name. */
+export const foundEndpoint = (
+  found: Lookup,
+  asked: { readonly provider: string; readonly endpoint: string; readonly method: string | null }
+): Effect.Effect<
+  { readonly provider: RawProvider; readonly endpoint: Endpoint },
+  ProblemOf<"invalid_request" | "endpoint_not_found">
+> => {
+  const { provider, endpoint, method } = asked
+  switch (found._tag) {
+    case "Found":
+      return Effect.succeed(found)
+    case "UnknownProvider":
+      return Effect.fail(
+        problem(
+          "endpoint_not_found",
+          `There is no provider "${provider}"; GET /v1/catalog/providers lists them, or ${discoverHint}.`
+        )
+      )
+    case "Excluded":
+      return Effect.fail(problem("endpoint_not_found", `${provider} is never exposed raw: ${found.reason}`))
+    case "Retired":
+      return Effect.fail(
+        problem(
+          "endpoint_not_found",
+          `${provider} no longer has ${endpoint}: it left the provider's catalog on ${found.retired_at.slice(0, 10)}; ${discoverHint}.`
+        )
+      )
+    case "NotAllowed":
+      return Effect.fail(
+        problem(
+          "endpoint_not_found",
+          `${endpoint} is not among the actors that this service runs; its operator allows it with RUNGATE_ACTORS=${endpoint} (several, or owner/*, separated by commas).`
+        )
+      )
+    case "WhichMethod": {
+      const methods = found.methods.join(", ")
+      const message = method === null ? `is required: this path takes ${methods}` : `must be one of ${methods}`
+      return Effect.fail(problem("invalid_request", `method ${message}`, [{ path: "method", message }]))
+    }
+    case "UnknownEndpoint":
+      return Effect.fail(
+        problem(
+          "endpoint_not_found",
+          `${provider} has no endpoint "${endpoint}"; GET /v1/catalog/providers/${provider}/endpoints lists its ${found.provider.endpoints.length}, or ${discoverHint}.`
+        )
+      )
+  }
+}
+
+/** An actor that asks for full permissions is refused, also when it began to after it was imported. */
+export const runnable = (
+  endpoint: Endpoint,
+  loaded: ActorInput | null
+): Effect.Effect<void, ProblemOf<"endpoint_not_found">> =>
+  loaded?.full_permissions === true
+    ? Effect.fail(
+        problem(
+          "endpoint_not_found",
+          `${endpoint.path} is not run here: it asks for full permissions over the account that runs it.`
+        )
+      )
+    : Effect.void
+
+export interface RawRoute {
+  readonly provider: RawProvider
+  readonly endpoint: Endpoint
+  readonly raw: RawPlan
+  readonly hold: Money.MicroUsd
+  readonly quoted: Money.MicroUsd
+}
+
+export const rawRoute = (
+  endpoints: Endpoints["Service"],
+  actors: Actors["Service"],
+  breakers: Breakers["Service"],
+  { mode, rawMinCap }: Pick<SettingsShape, "mode" | "rawMinCap">,
+  request: EndpointRequest
+): Effect.Effect<RawRoute, EndpointProblem> =>
+  Effect.gen(function* () {
+    const sandbox = mode === "sandbox"
+    const lookup = endpoints.find(request.provider, request.endpoint, request.method)
+    const { provider, endpoint } = yield* foundEndpoint(lookup, request)
+    if (!sandbox && provider.status !== "live") {
+      return yield* Effect.fail(
+        problem(
+          "provider_not_available",
+          `${provider.slug} has no account here yet; its operator sets RUNGATE_PROVIDER_${provider.slug.toUpperCase()}_API_KEY.`
+        )
+      )
+    }
+    // A refused account is refused again; what else fails, a caller may want to try: there is nobody to fall back to.
+    const trip = breakers.tripped(provider.slug, endpoint.path, request.org_id, yield* Clock.currentTimeMillis)
+    if (trip?.reason === "provider_account") {
+      return yield* Effect.fail(
+        problem(
+          "provider_not_available",
+          `${provider.slug} refuses this service's account at present; its operator has been told. Nothing was held.`
+        )
+      )
+    }
+    const loaded = yield* actors.input(provider.slug, endpoint, sandbox ? "never" : "new")
+    yield* runnable(endpoint, loaded)
+    if (!sandbox && endpoint.body_type === "actor_input" && endpoint.body === null && loaded === null) {
+      const message = `${endpoint.path} can't be run now: the marketplace did not answer what permissions it asks for. Try again in a minute.`
+      return yield* Effect.fail(problem("provider_not_available", message))
+    }
+    const known = whole(endpoint, loaded)
+    const decision = planRaw(known, provider.free, checksOf(provider, known), request, {
+      max_cost: request.max_cost,
+      unpricedMin: rawMinCap
+    })
+    if (decision._tag === "Refused") {
+      const first = decision.issues[0]
+      return yield* Effect.fail(problem("invalid_request", `${first?.path} ${first?.message}`, decision.issues))
+    }
+    // The hold is the cap that the actor's platform enforces, and a cap of zero might count as none.
+    if (endpoint.body_type === "actor_input" && decision.hold === Money.zero) {
+      const message = "must be above 0: it caps what the actor may cost"
+      return yield* Effect.fail(
+        problem("invalid_request", `routing.max_cost ${message}`, [{ path: "routing.max_cost", message }])
+      )
+    }
+    return { provider, endpoint, ...decision }
+  })
+
+/** Raw runs are called once in their whole life: nobody knows what a call that was lost has done. */
+export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute): NewRun => {
+  const { provider, endpoint, raw, hold, quoted } = route
+  const plan: Plan = {
+    providers: [provider.slug],
+    attempts_max: 1,
+    routing: "pinned",
+    include_raw: false,
+    side_effect: endpoint.method !== "GET" || endpoint.acts === true,
+    ...(endpoint.acts === true ? { acts: true as const } : {}),
+    excluded: [],
+    raw
+  }
+  const held = raw.estimate === null ? "no published rates" : `rate card $${raw.estimate}`
+  return {
+    run_id,
+    org_id: request.org_id,
+    key_id: request.key_id,
+    request_id: request.request_id,
+    idempotency_key: request.idempotency_key,
+    fingerprint: request.fingerprint,
+    kind: "endpoint",
+    capability: null,
+    endpoint: endpoint.path,
+    provider: provider.slug,
+    hold,
+    quoted,
+    input: request.input_text,
+    plan: JSON.stringify(plan),
+    routing_reason: `raw endpoint of ${provider.slug}, called once (${held}, holds $${raw.hold})`
+  }
+}

@@ -1,0 +1,332 @@
+/**
+ * The run actor: executes one leased run, from its first provider call to the command that settles it.
+ *
+ * It asks the planned providers in order, at most as often as the plan allows, and records each attempt durably before it
+ * makes it. Only the provider that delivers is charged. Money moves in the wallet's turn, never here.
+ */
+import { Cause, Clock, Context, Effect, Layer, Schedule, type Schema } from "effect"
+import { oneLine } from "../../layers/postgres/Batch.ts"
+import { Catalog } from "../../layers/catalog/Catalog.ts"
+import { crashPoint } from "../../layers/platform/CrashPoint.ts"
+import { type LeasedRun, Leases, type LostRun } from "../../layers/runs/Leases.ts"
+import { MailStore } from "../../layers/ledger/MailStore.ts"
+import { Ownership } from "../../layers/runs/Ownership.ts"
+import { Endpoints } from "../../layers/catalog/Endpoints.ts"
+import { type ProviderAnswer, Providers, type RawProviderAnswer } from "../../layers/executor/Providers.ts"
+import type { Capability } from "../../schema/catalog/Capability.ts"
+import { parsedOrText } from "../../schema/json/Json.ts"
+import * as Money from "../../schema/money/Money.ts"
+import type { Doubt } from "../../schema/catalog/Doubt.ts"
+import { acts, type Plan } from "../../schema/runs/Plan.ts"
+import { failure } from "../../schema/catalog/Provider.ts"
+import type { RawPlan } from "../../schema/runs/RawPlan.ts"
+import { madeBy } from "../../schema/catalog/Resources.ts"
+import type { Attempt } from "../../schema/runs/Run.ts"
+import { encodeSettle, type SettleReport } from "../mailbox/Commands.ts"
+import {
+  attemptOf,
+  costOf,
+  costsOf,
+  deliveryOf,
+  finalStatus,
+  isOpenAttempt,
+  isUnknown,
+  type Kept,
+  lost,
+  rawDeliveryOf,
+  reportOf,
+  type Reports
+} from "./Delivery.ts"
+import { Executions } from "./RunSlots.ts"
+import { explainFailure, hintsOf } from "./Explain.ts"
+import { Lanes } from "../mailbox/Lanes.ts"
+import { Waiters } from "../mailbox/Waiters.ts"
+
+/** Half a minute: longer than a database takes to restart. */
+const retryEvery = "250 millis"
+const retriesMax = 120
+
+const started = (provider: string): Attempt => ({ provider, outcome: "started", duration_ms: 0, detail: null })
+/** What the attempt's provider works on, as far as its adapter has told. */
+interface StartedJob {
+  state: Schema.Json
+}
+
+/** Why nobody knows what an attempt has done; nothing for a call that only reads. */
+const unknownOf = (
+  plan: Plan,
+  { doubt }: ProviderAnswer | RawProviderAnswer,
+  { state }: StartedJob,
+  look: boolean
+): SettleReport["unknown"] =>
+  doubt !== undefined && acts(plan) ? { why: doubt, provider_state: state, look } : undefined
+
+export class RunActor extends Context.Service<
+  RunActor,
+  {
+    readonly execute: (run: LeasedRun) => Effect.Effect<void>
+    /** Settles a run that may not be tried again as failed. */
+    readonly giveUp: (run: LostRun, attempts: ReadonlyArray<Attempt>) => Effect.Effect<void>
+  }
+>()("rungate/actors/RunActor") {
+  static readonly layer = Layer.effect(
+    RunActor,
+    Effect.gen(function* () {
+      const catalog = yield* Catalog
+      const endpoints = yield* Endpoints
+      const providers = yield* Providers
+      const leases = yield* Leases
+      const ownership = yield* Ownership
+      const mail = yield* MailStore
+      const lanes = yield* Lanes
+      const executions = yield* Executions
+
+      /** What an execution knows is worth waiting for a database that restarts. Only for writes that may be done twice. */
+      const patiently = <A>(write: Effect.Effect<A>): Effect.Effect<A> =>
+        write.pipe(
+          Effect.sandbox,
+          Effect.retry({
+            schedule: Schedule.spaced(retryEvery),
+            times: retriesMax,
+            while: (cause) => !Cause.hasInterruptsOnly(cause)
+          }),
+          Effect.catch(Effect.failCause)
+        )
+
+      const waiters = yield* Waiters
+
+      /** Whether this call carries the run id, so that its provider can be asked what became of it. */
+      const carriesRunId = ({ capability, plan }: LeasedRun, provider: string, input: unknown): boolean =>
+        plan.raw === undefined && catalog.offer(capability ?? "", provider)?.offer.reconcile?.marks(input) === true
+
+      const post = Effect.fnUntraced(function* (run: LeasedRun, report: SettleReport, result: string | null) {
+        const { org_id, run_id } = run
+        if (result !== null) waiters.keepResult(run_id, run.lease_token, result)
+        yield* crashPoint("mail.before")
+        const payload = encodeSettle(report)
+        const settled = { command_id: null, org_id, run_id, tag: "Settle", payload, result } as const
+        const lane = yield* patiently(mail.post(settled))
+        yield* crashPoint("mail.after")
+        yield* lanes.nudge(lane)
+      })
+
+      const settleFailure = (
+        run: LeasedRun,
+        plan: Plan,
+        input: unknown,
+        attempts: ReadonlyArray<Attempt>,
+        reports: Reports,
+        unknown: SettleReport["unknown"]
+      ) => {
+        const status = finalStatus(attempts)
+        const capability = catalog.find(run.capability ?? "")?.capability
+        return post(
+          run,
+          {
+            lease_token: run.lease_token,
+            status,
+            charge: Money.zero,
+            provider_cost: costOf(Money.zero, null, reports),
+            ...costsOf(attempts, null, reports),
+            ...(unknown === undefined ? {} : { unknown }),
+            billed: false,
+            provider: attempts.at(-1)?.provider ?? null,
+            attempts,
+            hints: hintsOf({ status, plan, attempts, capability, input }),
+            error: explainFailure(status, attempts, plan, unknown?.why)
+          },
+          null
+        )
+      }
+
+      const settleDelivery = (
+        run: LeasedRun,
+        plan: Plan,
+        input: unknown,
+        attempts: ReadonlyArray<Attempt>,
+        { delivered, at }: Kept,
+        reports: Reports
+      ) => {
+        const { lease_token } = run
+        const { status, charge, billed, provider } = delivered
+        const provider_cost = costOf(charge, at, reports)
+        const capability = catalog.find(run.capability ?? "")?.capability
+        const error = status === "succeeded" ? null : explainFailure(status, attempts, plan)
+        const hints = status === "succeeded" ? [] : hintsOf({ status, plan, attempts, capability, input })
+        const costs = costsOf(attempts, at, reports)
+        const report = {
+          lease_token,
+          status,
+          charge,
+          provider_cost,
+          ...costs,
+          billed,
+          provider,
+          attempts,
+          hints,
+          error
+        }
+        return post(run, report, delivered.result)
+      }
+
+      /** A bug in an adapter costs its provider this attempt, and the run nothing. */
+      const shielded = <A extends ProviderAnswer | RawProviderAnswer>(provider: string, call: Effect.Effect<A>) =>
+        Effect.gen(function* () {
+          const began = yield* Clock.currentTimeMillis
+          return yield* call.pipe(
+            Effect.catchCause((cause) =>
+              Cause.hasInterruptsOnly(cause)
+                ? Effect.failCause(cause)
+                : Effect.gen(function* () {
+                    yield* Effect.logError(`${provider}: adapter failed: ${Cause.pretty(cause)}`)
+                    const duration_ms = (yield* Clock.currentTimeMillis) - began
+                    // It may have asked already: for a call that acts that is a doubt.
+                    const doubt: Doubt = "unreadable_answer"
+                    const answer = failure("provider_error", "the adapter could not read the answer")
+                    return { answer, duration_ms, raw: null, measured: null, doubt }
+                  })
+            )
+          )
+        })
+
+      /** The provider speaks of the platform's whole account; a workspace hears of its own part. */
+      const ownOnly = Effect.fnUntraced(function* (org_id: string, capability: Capability, said: ProviderAnswer) {
+        const { answer } = said
+        if (capability.ownOnly === null || catalog.sandbox || answer._tag !== "Match") return said
+        const owned = yield* patiently(ownership.all(org_id, capability.ownOnly.kind))
+        return { ...said, raw: null, answer: { ...answer, output: capability.ownOnly.keep(answer.output, owned) } }
+      })
+
+      /** What a raw call has made at the provider is its organization's before the run ends. */
+      const claimed = Effect.fnUntraced(function* (
+        run: LeasedRun,
+        provider: string,
+        makes: NonNullable<RawPlan["makes"]>,
+        { answer }: RawProviderAnswer
+      ) {
+        if (makes.length === 0 || answer._tag !== "Delivered" || catalog.sandbox) return
+        const made = madeBy(makes, parsedOrText(answer.data))
+        if (made.length > 0) yield* patiently(ownership.claim(run.org_id, run.run_id, provider, made))
+      })
+
+      /** One attempt: how it went, and what it delivered, if anything. Null when the catalog no longer knows the way. */
+      const attempt = (run: LeasedRun, provider: string, input: unknown, number: number, started_job: StartedJob) =>
+        Effect.gen(function* () {
+          const { plan, run_id, org_id } = run
+          // The job of an earlier execution belongs to the attempt that was open when its worker died.
+          const job = number === run.attempts.length ? run.job : null
+          const { state, resumed } = job ?? { state: null, resumed: 0 }
+          const keep = (state: Schema.Json) =>
+            Effect.tap(patiently(leases.keepJob(run_id, run.lease_token, { state, resumed })), () => {
+              started_job.state = state
+              executions.beginJob(run_id)
+              return crashPoint("job.after")
+            })
+          if (plan.raw !== undefined) {
+            const raw = plan.raw
+            const known = endpoints.snapshot().providers.get(provider)
+            if (known === undefined) return null
+            const call = { run_id, org_id, provider: known, raw, input, input_text: run.input, state, keep }
+            const said = yield* shielded(provider, providers.callRaw(call))
+            yield* claimed(run, provider, raw.makes ?? [], said)
+            return { said, delivered: rawDeliveryOf(provider, raw, said, catalog.sandbox) }
+          }
+          const capability = catalog.find(run.capability ?? "")?.capability
+          const offer = catalog.offer(run.capability ?? "", provider)
+          if (offer === undefined || capability === undefined) return null
+          const { include_raw } = plan
+          const asked = {
+            run_id,
+            org_id,
+            offer,
+            capability: capability.slug,
+            input,
+            attempt: number,
+            include_raw,
+            state,
+            keep
+          }
+          const said = yield* ownOnly(run.org_id, capability, yield* shielded(provider, providers.call(asked)))
+          const made = said.answer._tag === "Match" ? capability.makes(said.answer.output) : []
+          if (made.length > 0) yield* patiently(ownership.claim(run.org_id, run_id, provider, made))
+          return { said, delivered: deliveryOf(capability, offer, input, said, catalog.sandbox) }
+        })
+
+      const gone = (provider: string): Attempt => ({
+        provider,
+        outcome: "provider_error",
+        duration_ms: 0,
+        detail: "this offer is no longer in the catalog"
+      })
+
+      const execute = Effect.fnUntraced(function* (run: LeasedRun) {
+        const { plan } = run
+        const input: unknown = JSON.parse(run.input)
+        const made = run.attempts.filter((one) => !isOpenAttempt(one))
+        // The turn that leased the run recorded its first attempt already; a claim from the queue did not.
+        let recorded = run.attempts.length > made.length
+        let next = made.filter((one) => one.outcome !== lost).length
+        const reports = new Map<number, Money.MicroUsd>()
+        // The first answer that settles nothing, for a run that would rather have one that does.
+        let reserve: Kept | null = null
+        let unknown: SettleReport["unknown"]
+        while (made.length < plan.attempts_max) {
+          const provider = plan.providers[next]
+          if (provider === undefined) break
+          next += 1
+          // As many runs as the provider takes at once ask it already: this one waits in the queue, where it holds no slot.
+          if (!executions.enter(run.run_id, provider) && reports.size === 0 && reserve === null) {
+            const requeued = { run_id: run.run_id, lease_token: run.lease_token, asks: provider }
+            yield* patiently(leases.requeue(requeued, JSON.stringify(made), null))
+            return executions.queued([run.org_id])
+          }
+          if (!recorded) {
+            yield* crashPoint("attempt.before")
+            const attempts = JSON.stringify([...made, started(provider)])
+            const kept = yield* patiently(leases.attempt(run.run_id, run.lease_token, attempts))
+            if (!kept) return yield* Effect.logInfo(`${run.run_id}: the lease is lost; another worker goes on`)
+          }
+          if (!recorded) yield* crashPoint("attempt.after")
+          recorded = false
+          yield* crashPoint("provider.before")
+          const job: StartedJob = { state: run.job?.state ?? null }
+          const went = yield* attempt(run, provider, input, made.length + 1, job)
+          yield* crashPoint("provider.after")
+          made.push(went === null ? gone(provider) : attemptOf(provider, went.said, went.delivered, plan))
+          const at = made.length - 1
+          const reported = went === null ? null : reportOf(went.said)
+          if (reported !== null) reports.set(at, reported)
+          const delivered = went?.delivered ?? null
+          // A second provider could do a second time what the first one may have done.
+          unknown = went === null ? undefined : unknownOf(plan, went.said, job, carriesRunId(run, provider, input))
+          if (unknown !== undefined) break
+          if (delivered === null) continue
+          if (!(plan.conclusive === true && delivered.inconclusive))
+            return yield* settleDelivery(run, plan, input, made, { at, delivered }, reports)
+          reserve ??= { at, delivered }
+          const detail = "the answer settles nothing; another provider is asked"
+          made[at] = { ...(made[at] ?? started(provider)), outcome: "inconclusive", detail }
+        }
+        if (reserve === null) return yield* settleFailure(run, plan, input, made, reports, unknown)
+        const { at } = reserve
+        made[at] = { ...(made[at] ?? started("")), outcome: "succeeded", detail: null }
+        yield* settleDelivery(run, plan, input, made, reserve, reports)
+      })
+
+      return RunActor.of({
+        execute: (run) =>
+          execute(run).pipe(
+            // Left `running`: when this worker's lease ends, recovery decides what may be tried again.
+            Effect.catchCause((cause) => Effect.logError(`${run.run_id}: execution stopped: ${oneLine(cause)}`))
+          ),
+        giveUp: (run, attempts) => {
+          const provider_state = run.job?.state ?? null
+          const input: unknown = JSON.parse(run.input)
+          const look = run.sends_run_id && carriesRunId(run, attempts.at(-1)?.provider ?? "", input)
+          const unknown = attempts.some(isUnknown) ? { why: "worker_lost" as const, provider_state, look } : undefined
+          return settleFailure(run, run.plan, input, attempts, new Map(), unknown)
+        }
+      })
+    })
+  )
+}

@@ -1,0 +1,260 @@
+/**
+ * Folds a turn's mail over wallets and runs: every command in order, each seeing what the ones before it did.
+ *
+ * Pure but for ids and for taking room, so the whole of what a turn decides can be tested without a database.
+ */
+import type { LeasedRun } from "../../layers/runs/Leases.ts"
+import type { RunLoss, UnknownOutcome } from "../../layers/ledger/TurnRecords.ts"
+import type {
+  AttemptCount,
+  Ending,
+  Mail,
+  Opening,
+  TurnEffects,
+  TurnRun,
+  TurnView
+} from "../../layers/ledger/TurnStore.ts"
+import { endpointSubject, latencyBucket, offerSubject, providerWorked } from "../../schema/runs/Health.ts"
+import { outcomeUnknown } from "../../schema/catalog/Doubt.ts"
+import { lossOf } from "../../schema/wallet/Loss.ts"
+import { MicroUsd } from "../../schema/money/Money.ts"
+import { decodePlan } from "../../schema/runs/Plan.ts"
+import type { RunStatus } from "../../schema/runs/Run.ts"
+import type { Claimant } from "../../schema/runs/Slots.ts"
+import { decide, type Entry, type Verdict, type Wallet } from "../../schema/wallet/Wallet.ts"
+import { decodeCommand, type SettleReport } from "../mailbox/Commands.ts"
+import { foldPayments } from "./DecidePayments.ts"
+
+export interface TurnAnswer {
+  /** Commands applied. */
+  readonly taken: number
+  /** The lane may hold more. */
+  readonly more: boolean
+  /** Runs leased to this process by the turn: it must start them. */
+  readonly started: ReadonlyArray<LeasedRun>
+  /** The organization of each run that stays queued until a worker has a free slot. */
+  readonly queued: ReadonlyArray<string>
+  /** How runs ended. */
+  readonly ended: ReadonlyArray<Ending>
+  /** Runs among them that cost more than they charged. */
+  readonly losses: ReadonlyArray<RunLoss>
+  /** Whether an automatic charge was decided on: the cashier has work. */
+  readonly charges: boolean
+  /** Events that do not fit the payment they name: somebody should look. */
+  readonly mismatches: ReadonlyArray<string>
+  /** Runs that became final and commands that were answered. */
+  readonly signals: ReadonlyArray<string>
+  /** The database's time of the commit. */
+  readonly committed_at: Date
+}
+
+export interface Room {
+  readonly workerId: string
+  /** Takes a slot for a run; false when it has to wait in the queue. */
+  readonly tryTake: (run_id: string, claimant: Claimant) => boolean
+}
+
+const plain = {
+  charged: null,
+  provider_cost: null,
+  provider: null,
+  attempts: null,
+  hints: null,
+  error_code: null,
+  error_message: null,
+  result_of: null
+}
+
+const replyOf = (verdict: Verdict, txn_id: string | null) =>
+  verdict._tag === "Stale"
+    ? { verdict: "Stale", status: verdict.status }
+    : { verdict: verdict._tag, transaction_id: txn_id }
+
+const subjectOf = (run: TurnRun, provider: string): string =>
+  run.capability === null
+    ? endpointSubject(provider, run.method ?? "-", run.endpoint ?? "")
+    : offerSubject(run.capability, provider)
+
+/** Makes what a turn names anew. */
+export interface Names {
+  readonly txn_id: () => string
+  readonly payment_id: () => string
+  readonly token: () => string
+}
+
+export const fold = (view: TurnView, room: Room, names: Names) => {
+  const wallets = new Map<string, Wallet>()
+  const runs = new Map<string, TurnRun>()
+  const endings = new Map<string, Ending>()
+  const openings = new Map<string, Opening>()
+  const closed: Array<TurnEffects["closed"][number]> = []
+  const entries: Array<TurnEffects["entries"][number]> = []
+  const replies: Array<TurnEffects["replies"][number]> = []
+  const started = new Map<string, LeasedRun>()
+  const signals: Array<string> = []
+  const counts = new Map<string, AttemptCount>()
+  const losses: Array<RunLoss> = []
+  const unknowns: Array<UnknownOutcome> = []
+  const payments = foldPayments(view, names.payment_id)
+  const queued: Array<string> = []
+
+  const open = (run: TurnRun) => {
+    const plan = decodePlan(run.plan)
+    const provider = plan.providers[0] ?? ""
+    const mine = room.tryTake(run.run_id, { org_id: run.org_id, provider, free: run.hold === 0n })
+    const lease_token = mine ? names.token() : null
+    const attempts = mine ? [{ provider, outcome: "started", duration_ms: 0, detail: null }] : []
+    openings.set(run.run_id, {
+      run_id: run.run_id,
+      org_id: run.org_id,
+      hold: run.hold,
+      state: mine ? "running" : "queued",
+      provider,
+      side_effect: plan.side_effect,
+      worker_id: mine ? room.workerId : null,
+      lease_token,
+      attempts: JSON.stringify(attempts)
+    })
+    runs.set(run.run_id, { ...run, status: mine ? "running" : "queued", lease_token })
+    if (lease_token === null) queued.push(run.org_id)
+    else {
+      const { org_id, run_id, capability, input } = run
+      started.set(run_id, { org_id, run_id, capability, input, plan, lease_token, attempts, job: null })
+    }
+  }
+
+  const end = (run: TurnRun, ending: Omit<Ending, "org_id" | "run_id" | "lease_token">) => {
+    endings.set(run.run_id, { ...ending, org_id: run.org_id, run_id: run.run_id, lease_token: run.lease_token })
+    runs.set(run.run_id, { ...run, status: ending.status })
+    signals.push(run.run_id)
+    // One that was opened in this very turn was never written; one that is still `created` has nothing to close.
+    if (!openings.delete(run.run_id) && run.status !== "created")
+      closed.push({ org_id: run.org_id, run_id: run.run_id, lease_token: run.lease_token })
+    started.delete(run.run_id)
+  }
+
+  const fail = (run: TurnRun, status: RunStatus, error_code: string, error_message: string) =>
+    end(run, { ...plain, status, error_code, error_message })
+
+  /** What the run's attempts say about its providers. */
+  const count = (run: TurnRun, { provider, outcome, duration_ms }: SettleReport["attempts"][number]) => {
+    const ok = providerWorked(outcome)
+    if (ok === null) return
+    const subject = subjectOf(run, provider)
+    const latency_bucket = ok ? latencyBucket(duration_ms) : 0
+    const key = `${subject} ${ok} ${latency_bucket}`
+    counts.set(key, { subject, ok, latency_bucket, count: (counts.get(key)?.count ?? 0) + 1 })
+  }
+
+  /** What the operator should know of the run's end. */
+  const record = ({ org_id, run_id, hold }: TurnRun, report: SettleReport, charge: bigint) => {
+    const { costs: reported = [], provider_cost: cost = null, unknown, provider } = report
+    const loss = lossOf({ charge: MicroUsd(charge), hold, cost, reported })
+    if (loss !== null) losses.push({ ...loss, org_id, run_id, provider: loss.provider ?? provider })
+    if (unknown !== undefined) {
+      const { why, provider_state, look = false } = unknown
+      const state = provider_state === null ? null : JSON.stringify(provider_state)
+      unknowns.push({ org_id, run_id, provider: provider ?? "", why, provider_state: state, look })
+    }
+  }
+
+  const settle = (mail: Mail, run: TurnRun, report: SettleReport, charge: bigint) => {
+    // A call whose own worker died says nothing about its provider.
+    const died = report.unknown?.why === "worker_lost"
+    for (const attempt of report.attempts) if (!died || attempt.outcome !== outcomeUnknown) count(run, attempt)
+    record(run, report, charge)
+    const delivered = report.status === "succeeded" || (report.status === "no_match" && report.billed)
+    end(run, {
+      status: report.status,
+      charged: delivered ? charge : null,
+      provider_cost: report.provider_cost ?? null,
+      provider: report.provider,
+      attempts: JSON.stringify(report.attempts),
+      hints: JSON.stringify(report.hints),
+      error_code: report.error?.code ?? null,
+      error_message: report.error?.message ?? null,
+      result_of: mail.id
+    })
+  }
+
+  const carryOut = (mail: Mail, run: TurnRun, report: SettleReport | null, verdict: Verdict) => {
+    if (verdict._tag === "Admitted") open(run)
+    else if (verdict._tag === "Refused") {
+      fail(run, verdict.code === "insufficient_balance" ? "failed" : "blocked", verdict.code, verdict.message)
+    } else if (verdict._tag === "Settled" && report !== null) settle(mail, run, report, verdict.charge)
+    else if (verdict._tag === "Cancelled")
+      fail(run, "cancelled", "cancelled", "the run was cancelled before it started")
+  }
+
+  const book = (org_id: string, made: ReadonlyArray<Entry>) => {
+    const posted = made.map((entry) => ({ ...entry, org_id, txn_id: names.txn_id() }))
+    entries.push(...posted)
+    return posted
+  }
+
+  const answer = (mail: Mail, reply: object) => {
+    if (mail.command_id === null) return
+    replies.push({ command_id: mail.command_id, reply: JSON.stringify(reply) })
+    signals.push(mail.command_id)
+  }
+
+  const payment = (mail: Mail, wallet: Wallet) => {
+    if (mail.tag === "AutoTopup") {
+      payments.setting(mail)
+      wallets.set(mail.org_id, wallet)
+      return answer(mail, { verdict: "applied" })
+    }
+    const paid = payments.pay(mail, wallet)
+    wallets.set(mail.org_id, paid.wallet)
+    const posted = book(mail.org_id, paid.entries)
+    answer(mail, { verdict: paid.outcome, transaction_id: posted[0]?.txn_id ?? null })
+  }
+
+  for (const mail of view.mail) {
+    const wallet = wallets.get(mail.org_id) ?? view.wallets.get(mail.org_id)
+    const { command, report } = decodeCommand(mail)
+    if (wallet === undefined) continue
+    if (command === null) {
+      payment(mail, wallet)
+      continue
+    }
+    const run = mail.run_id === null ? null : (runs.get(mail.run_id) ?? view.runs.get(mail.run_id) ?? null)
+    const replayed =
+      mail.command_id === null || command._tag !== "Credit" ? undefined : view.credited.get(mail.command_id)
+    const decision =
+      replayed === undefined
+        ? decide(wallet, run, command, view.day)
+        : { wallet, entries: [], verdict: { _tag: "Credited" as const, seq: wallet.entry_seq } }
+    // Written even when nothing changed: the write is what checks that the decision stood on the wallet as it is.
+    wallets.set(mail.org_id, decision.wallet)
+    const posted = book(mail.org_id, decision.entries)
+    if (run !== null) carryOut(mail, run, report, decision.verdict)
+    answer(mail, replyOf(decision.verdict, replayed ?? posted[0]?.txn_id ?? null))
+  }
+  payments.charge(wallets)
+
+  const effects: TurnEffects = {
+    wallets: [...wallets.values()],
+    entries,
+    ended: [...endings.values()],
+    opened: [...openings.values()],
+    closed,
+    replies,
+    attempts: [...counts.values()],
+    records: { losses, unknowns },
+    payments: payments.effects()
+  }
+  const told: Omit<TurnAnswer, "more" | "committed_at"> = {
+    taken: view.mail.length,
+    started: [...started.values()],
+    queued,
+    ended: effects.ended,
+    losses,
+    charges: effects.payments.charges.length > 0,
+    mismatches: effects.payments.events.flatMap((event) =>
+      event.outcome === "mismatch" ? [`${event.event_id} does not fit ${event.payment_id} of ${event.org_id}`] : []
+    ),
+    signals
+  }
+  return { effects, answer: told }
+}

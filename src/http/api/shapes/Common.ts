@@ -1,0 +1,54 @@
+/**
+ * What every part of the contract shares: who is calling, how a list is asked for, and how an optional field is spelled.
+ *
+ * `null` in an optional field of a body is the same as leaving it out; a field that nobody knows is refused.
+ */
+import { Context, Schema } from "effect"
+import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import { Wire } from "../../../schema/Errors.ts"
+import { waitSecondsMax } from "./Limits.ts"
+
+export interface Caller {
+  readonly org_id: string
+  readonly key_id: string | null
+  readonly user_id: string | null
+  readonly environment: "test" | "live" | null
+  /** A session of somebody who has not verified the e-mail address. */
+  readonly pending: boolean
+}
+
+/** The organization that the credential belongs to. */
+export class CurrentCaller extends Context.Service<CurrentCaller, Caller>()("rungate/http/CurrentCaller") {}
+
+/** Calls carry `Authorization: Bearer <token>`: an API key (`rg_test_…`, `rg_live_…`) or a session (`rg_sess_…`). */
+export class Auth extends HttpApiMiddleware.Service<Auth, { provides: CurrentCaller }>()("rungate/http/Auth", {
+  security: { bearer: HttpApiSecurity.bearer },
+  error: [Wire.unauthorized, Wire.rate_limited, Wire.invalid_request, Wire.request_timeout, Wire.payload_too_large]
+}) {}
+
+/** Limits by client address for what needs no key, and the checks of a body before it is parsed. Around everything else. */
+export class Door extends HttpApiMiddleware.Service<Door>()("rungate/http/Door", {
+  error: [Wire.rate_limited, Wire.invalid_request, Wire.request_timeout, Wire.payload_too_large]
+}) {}
+
+/** Bad input, whatever part of the request it stands in. */
+export class Malformed extends HttpApiMiddleware.Service<Malformed>()("rungate/http/Malformed", {
+  error: [Wire.invalid_request]
+}) {}
+
+export const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+export const WaitSeconds = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: waitSecondsMax }))
+/** A whole number in a query, in plain digits: `Number` would also take "", " 1", "0x10" and "1e2". */
+const Digits = Schema.String.check(Schema.isPattern(/^(0|[1-9]\d{0,8})$/, { message: "expected a whole number" })).pipe(
+  Schema.decodeTo(Schema.NumberFromString)
+)
+export const WaitQuery = Digits.pipe(Schema.decodeTo(WaitSeconds))
+
+export const listLimitDefault = 50
+export const listQuery = {
+  limit: Schema.optionalKey(
+    Digits.pipe(Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 200 }))))
+  ),
+  cursor: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
+}

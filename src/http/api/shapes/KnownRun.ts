@@ -1,0 +1,17 @@
+/** What who asks must know of a run to go on, whatever else a newer service says of it. Apart, because it costs less than the contract. */
+import { Option, Schema } from "effect"
+import { RunStatus } from "../../../schema/runs/Run.ts"
+
+const KnownRun = Schema.fromJsonString(
+  Schema.Struct({
+    run_id: Schema.String,
+    status: RunStatus,
+    hints: Schema.optionalKey(Schema.Array(Schema.String)),
+    error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
+  })
+)
+export type KnownRun = typeof KnownRun.Type
+
+const decode = Schema.decodeUnknownOption(KnownRun)
+/** What is known of the run that an answer shows; null when it shows none. */
+export const runIn = (text: string): KnownRun | null => Option.getOrNull(decode(text))

@@ -1,0 +1,19 @@
+/** The public error as who asks reads it: any code, because a newer service may have more. Apart, because it costs less than the contract. */
+import { Option, Schema } from "effect"
+import { Detail } from "../../../schema/Errors.ts"
+
+export const PublicError = Schema.Struct({
+  error: Schema.Struct({
+    code: Schema.String,
+    message: Schema.String,
+    details: Schema.optionalKey(Schema.Array(Detail))
+  }),
+  request_id: Schema.optionalKey(Schema.String)
+})
+export type PublicError = typeof PublicError.Type
+
+const decode = Schema.decodeUnknownOption(PublicError)
+const decodeText = Schema.decodeUnknownOption(Schema.fromJsonString(PublicError))
+/** Null when it is none. */
+export const publicError = (value: unknown): PublicError | null => Option.getOrNull(decode(value))
+export const publicErrorIn = (text: string): PublicError | null => Option.getOrNull(decodeText(text))

@@ -1,0 +1,63 @@
+/** `rungate wallet auto-topup`: pays in by itself when the balance drops. Changing it needs a session. */
+import { Effect, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
+import * as Money from "../../../schema/money/Money.ts"
+import { type Answer, Client } from "../answers/Client.ts"
+import { Credentials } from "../state/Credentials.ts"
+import { Screen } from "../terminal/Screen.ts"
+import { decoded, failureOf, json, show } from "../answers/show.ts"
+
+const path = "/v1/wallet/auto-topup"
+const Rule = Schema.Struct({ threshold: Schema.String, amount: Schema.String })
+
+const shown = (answer: Answer, flags: { readonly json: boolean }) =>
+  show(answer, flags, (text) =>
+    Effect.gen(function* () {
+      const screen = yield* Screen
+      const { autoTopupLines } = yield* Effect.promise(() => import("./WalletView.ts"))
+      return autoTopupLines(text, screen)
+    })
+  )
+
+const usd = (name: string, description: string) =>
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.withSchema(Money.Usd))
+
+const set = Command.make(
+  "set",
+  {
+    threshold: usd("threshold", "USD: charge when the balance drops below it"),
+    amount: usd("amount", "USD: what is charged each time"),
+    json
+  },
+  Effect.fnUntraced(function* ({ threshold, amount, json }) {
+    const { send } = yield* Client
+    const token = yield* (yield* Credentials).session
+    const body = { enabled: true, threshold: Money.usd(threshold), amount: Money.usd(amount) }
+    yield* shown(yield* send("POST", path, { token, body }), { json })
+  })
+).pipe(Command.withDescription("Switch it on, with what to charge and when"))
+
+const off = Command.make(
+  "off",
+  { json },
+  Effect.fnUntraced(function* (flags) {
+    const { send } = yield* Client
+    const token = yield* (yield* Credentials).session
+    const now = yield* send("GET", path, { token })
+    const failure = yield* failureOf(now)
+    if (failure !== null) return yield* failure
+    const rule = decoded(Rule, now.text)
+    // What stands there stays, so that switching it on again is easy.
+    const { threshold, amount } = rule ?? { threshold: "0.00", amount: "0.00" }
+    yield* shown(yield* send("POST", path, { token, body: { enabled: false, threshold, amount } }), flags)
+  })
+).pipe(Command.withDescription("Switch it off"))
+
+export const autoTopup = Command.make(
+  "auto-topup",
+  { json },
+  Effect.fnUntraced(function* (flags) {
+    const { send } = yield* Client
+    yield* shown(yield* send("GET", path), flags)
+  })
+).pipe(Command.withDescription("Show the automatic top-up; set it, switch it off"), Command.withSubcommands([set, off]))

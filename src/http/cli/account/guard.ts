@@ -1,0 +1,80 @@
+/** `rungate spend-guard`: the most that one run, and one day, may cost. */
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import * as Money from "../../../schema/money/Money.ts"
+import { type Answer, Client } from "../answers/Client.ts"
+import { fail } from "../terminal/exits.ts"
+import { asPerson } from "../answers/person.ts"
+import { Screen } from "../terminal/Screen.ts"
+import { json, show } from "../answers/show.ts"
+
+const path = "/v1/spend-guard"
+
+const shown = (answer: Answer, flags: { readonly json: boolean }) =>
+  show(answer, flags, (text) =>
+    Effect.gen(function* () {
+      const screen = yield* Screen
+      const { guardLines } = yield* Effect.promise(() => import("./WalletView.ts"))
+      return guardLines(text, screen)
+    })
+  )
+
+const usd = (name: string, description: string) =>
+  Flag.String(name).pipe(
+    Flag.withDescription(description),
+    Flag.withSchema(Money.Usd),
+    Flag.optional,
+    Flag.map(Option.getOrNull)
+  )
+
+const set = Command.make(
+  "set",
+  {
+    per_run: usd("per-run", "USD that one run may hold"),
+    daily: usd("daily", "USD that one day (UTC) may cost"),
+    json
+  },
+  Effect.fnUntraced(function* ({ per_run, daily, json }) {
+    const { send } = yield* Client
+    if (per_run === null && daily === null) return yield* fail("usage", "Give --per-run, --daily or both.")
+    const body = {
+      ...(per_run === null ? {} : { per_run_limit: Money.usd(per_run) }),
+      ...(daily === null ? {} : { daily_limit: Money.usd(daily) })
+    }
+    yield* shown(yield* asPerson((as) => send("POST", path, { ...as, body })), { json })
+  })
+).pipe(
+  Command.withDescription("Set a limit; the other one stays as it is. Raising one needs a session: rungate login"),
+  Command.withExamples([
+    { command: "rungate spend-guard set --per-run 0.50 --daily 20.00", description: "Both limits" }
+  ])
+)
+
+const off = Command.make(
+  "off",
+  {
+    limit: Argument.Literals("limit", ["per-run", "daily"]).pipe(
+      Argument.withDescription("only this one; both when left out"),
+      Argument.optional,
+      Argument.map(Option.getOrNull)
+    ),
+    json
+  },
+  Effect.fnUntraced(function* ({ limit, json }) {
+    const { send } = yield* Client
+    const body = {
+      ...(limit === "daily" ? {} : { per_run_limit: null }),
+      ...(limit === "per-run" ? {} : { daily_limit: null })
+    }
+    yield* shown(yield* asPerson((as) => send("POST", path, { ...as, body })), { json })
+  })
+).pipe(Command.withDescription("Switch limits off. Needs a session: rungate login"))
+
+export const guard = Command.make(
+  "spend-guard",
+  { json },
+  Effect.fnUntraced(function* (flags) {
+    const { send } = yield* Client
+    yield* shown(yield* send("GET", path), flags)
+  })
+).pipe(Command.withDescription("Show the limits on spending; set them"), Command.withSubcommands([set, off]))

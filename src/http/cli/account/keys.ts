@@ -1,0 +1,111 @@
+/**
+ * `rungate keys`: list, create and revoke API keys. Making one needs a session.
+ *
+ * A new key is shown once, on stdout and nowhere else, or goes straight into the profile with --save.
+ */
+import { Clock, Effect, Option, Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { type Answer, Client } from "../answers/Client.ts"
+import { consent, yes } from "../terminal/consent.ts"
+import { Credentials, saveKey } from "../state/Credentials.ts"
+import { fail } from "../terminal/exits.ts"
+import { pageFlags, readList } from "../answers/pages.ts"
+import { asPerson } from "../answers/person.ts"
+import { Screen } from "../terminal/Screen.ts"
+import { decoded, failureOf, formatOf, json, jsonl, lines, printed, show, showList } from "../answers/show.ts"
+
+const list = Command.make(
+  "list",
+  {
+    ...pageFlags("keys"),
+    json,
+    jsonl
+  },
+  Effect.fnUntraced(function* ({ json, jsonl, ...given }) {
+    const screen = yield* Screen
+    yield* showList(yield* readList("/v1/api-keys", given), { json, jsonl }, (text) =>
+      Effect.gen(function* () {
+        const { keyLines } = yield* Effect.promise(() => import("./KeysView.ts"))
+        return keyLines(text, screen, yield* Clock.currentTimeMillis)
+      })
+    )
+  })
+).pipe(Command.withDescription("List API keys, newest first"), Command.withAlias("ls"))
+
+const Made = Schema.Struct({ id: Schema.String, api_key: Schema.String })
+
+/** Of a refusal because of the environment, which each service has only one of. */
+const Refused = Schema.Struct({
+  error: Schema.Struct({ details: Schema.Array(Schema.Struct({ path: Schema.String })) })
+})
+const isOfOther = (answer: Answer) =>
+  answer.status === 400 &&
+  (decoded(Refused, answer.text)?.error.details ?? []).some(({ path }) => path === "environment")
+
+const create = Command.make(
+  "create",
+  {
+    name: Argument.String("name").pipe(Argument.withDescription("what it is for")),
+    environment: Flag.Literals("environment", ["test", "live"]).pipe(
+      Flag.withDescription("the service's own when left out: test in the sandbox, live in production"),
+      Flag.optional,
+      Flag.map(Option.getOrNull)
+    ),
+    save: Flag.Boolean("save").pipe(
+      Flag.withDescription("keep it in the profile instead of showing it"),
+      Flag.withDefault(false)
+    ),
+    json
+  },
+  Effect.fnUntraced(function* ({ name, environment, save, json }) {
+    const { send } = yield* Client
+    const { session, profile, url } = yield* Credentials
+    const screen = yield* Screen
+    if (save && json) return yield* fail("usage", "--save keeps the key, --json prints it: choose one.")
+    const token = yield* session
+    const ask = (of: "test" | "live") => send("POST", "/v1/api-keys", { token, body: { name, environment: of } })
+    const first = yield* ask(environment ?? "test")
+    const answer = environment === null && isOfOther(first) ? yield* ask("live") : first
+    const failure = yield* failureOf(answer)
+    if (json) yield* screen.out(printed(answer.text))
+    if (failure !== null) return yield* failure
+    if (json) return
+    const made = decoded(Made, answer.text)
+    if (made === null) return yield* lines(null, answer.text)
+    if (save) {
+      // It can't be shown again, so where it can't be kept it must not stay in use.
+      yield* saveKey(profile, { url, api_key: made.api_key }).pipe(
+        Effect.tapError(() => send("DELETE", `/v1/api-keys/${encodeURIComponent(made.id)}`, { token }))
+      )
+      return yield* screen.say(`Made ${made.id} and saved it as profile "${profile}".`)
+    }
+    yield* screen.out(`${made.api_key}\n`)
+    yield* screen.say(`Made ${made.id}. This is the only time that its key is shown.`)
+  })
+).pipe(
+  Command.withDescription("Make an API key; it is shown once"),
+  Command.withExamples([
+    { command: "rungate keys create laptop --save", description: "For this machine" },
+    { command: "rungate keys create ci --quiet | gh secret set RUNGATE_API_KEY", description: "For another one" }
+  ])
+)
+
+const revoke = Command.make(
+  "revoke",
+  { key_id: Argument.String("key_id").pipe(Argument.withDescription("as keys list shows it")), yes, json },
+  Effect.fnUntraced(function* ({ key_id, yes, json }) {
+    const { send } = yield* Client
+    const screen = yield* Screen
+    yield* consent(`Revoke ${key_id}? Whatever uses it is refused from then on, for good.`, { yes })
+    const answer = yield* asPerson((as) => send("DELETE", `/v1/api-keys/${encodeURIComponent(key_id)}`, as))
+    if (formatOf(screen, { json }) === "json") return yield* show(answer, { json: true }, () => Effect.succeed(null))
+    const failure = yield* failureOf(answer)
+    if (failure !== null) return yield* failure
+    yield* screen.say(`Revoked ${key_id}.`)
+  })
+).pipe(Command.withDescription("Revoke an API key, for good. Another one than your own needs a session: rungate login"))
+
+export const keys = Command.make("keys").pipe(
+  Command.withDescription("List, make and revoke API keys"),
+  Command.withSubcommands([list, create, revoke])
+)

@@ -1,0 +1,83 @@
+/** `rungate wallet`: the balance, the ledger, paying in, and whether the books add up. */
+import { Effect, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
+import { Client } from "../answers/Client.ts"
+import { autoTopup } from "./autoTopup.ts"
+import { fail } from "../terminal/exits.ts"
+import { pageFlags, readList } from "../answers/pages.ts"
+import { Screen, type ScreenShape } from "../terminal/Screen.ts"
+import { decoded, failureOf, json, jsonl, lines, type Lines, show, showList } from "../answers/show.ts"
+import { topup } from "./topup.ts"
+
+const views = Effect.promise(() => import("./WalletView.ts"))
+type Views = Effect.Success<typeof views>
+
+/** How a person sees it. */
+export const drawnBy =
+  (draw: (views: Views) => (text: string, screen: ScreenShape) => Lines | null) => (text: string) =>
+    Effect.gen(function* () {
+      const screen = yield* Screen
+      return draw(yield* views)(text, screen)
+    })
+
+const transactions = Command.make(
+  "transactions",
+  {
+    ...pageFlags("entries"),
+    csv: Flag.Boolean("csv").pipe(Flag.withDescription("comma-separated, with a heading"), Flag.withDefault(false)),
+    json,
+    jsonl
+  },
+  Effect.fnUntraced(function* ({ csv, json, jsonl, ...given }) {
+    const screen = yield* Screen
+    if ([csv, json, jsonl].filter(Boolean).length > 1) {
+      return yield* fail("usage", "Choose one of --csv, --json and --jsonl.")
+    }
+    const answer = yield* readList("/v1/wallet/transactions", given)
+    if (!csv) {
+      return yield* showList(
+        answer,
+        { json, jsonl },
+        drawnBy((views) => views.transactionLines)
+      )
+    }
+    const failure = yield* failureOf(answer)
+    if (failure !== null) return yield* failure
+    const text = (yield* views).transactionCsv(answer.text)
+    return text === null ? yield* lines(null, answer.text) : yield* screen.out(text)
+  })
+).pipe(Command.withDescription("List ledger entries, newest first"), Command.withAlias("ledger"))
+
+const Verdict = Schema.Struct({ adds_up: Schema.Boolean })
+
+const audit = Command.make(
+  "audit",
+  { json },
+  Effect.fnUntraced(function* (flags) {
+    const { send } = yield* Client
+    const answer = yield* send("GET", "/v1/wallet/audit")
+    yield* show(
+      answer,
+      flags,
+      drawnBy((views) => views.auditLines)
+    )
+    if (decoded(Verdict, answer.text)?.adds_up !== true)
+      return yield* fail("failed", "The books do not add up; tell the operator of the service.")
+  })
+).pipe(Command.withDescription("Recompute the books from the ledger; exit code 1 when they do not add up"))
+
+export const wallet = Command.make(
+  "wallet",
+  { json },
+  Effect.fnUntraced(function* (flags) {
+    const { send } = yield* Client
+    yield* show(
+      yield* send("GET", "/v1/wallet"),
+      flags,
+      drawnBy((views) => views.walletLines)
+    )
+  })
+).pipe(
+  Command.withDescription("Show the balance; list entries, pay in, audit"),
+  Command.withSubcommands([transactions, topup, autoTopup, audit])
+)

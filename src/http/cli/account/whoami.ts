@@ -1,0 +1,104 @@
+/** `rungate whoami`: which service, whose credential, what it may do. Shows no secret. */
+import { Effect, Option, Redacted, Schema } from "effect"
+import { Command } from "effect/cli"
+import { Client } from "../answers/Client.ts"
+import { Credentials } from "../state/Credentials.ts"
+import { fail } from "../terminal/exits.ts"
+import { Screen } from "../terminal/Screen.ts"
+import { decoded, failureOf, formatOf, json, pageOf } from "../answers/show.ts"
+import { facts } from "../terminal/table.ts"
+import { timeOf } from "../terminal/values.ts"
+
+const Signed = Schema.Struct({
+  expires_at: Schema.String,
+  organization: Schema.Struct({ id: Schema.String, name: Schema.String }),
+  user: Schema.Struct({ id: Schema.String, email: Schema.String })
+})
+const Key = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  environment: Schema.String,
+  display: Schema.String
+})
+
+/** As the service shows a key: its beginning and its end. */
+const displayOf = (key: string) => `${key.slice(0, 12)}…${key.slice(-4)}`
+
+/** What a key is called; null when it is not among the newest. */
+const keyNamed = Effect.fnUntraced(function* (key: Redacted.Redacted) {
+  const { send } = yield* Client
+  const answer = yield* send("GET", "/v1/api-keys?limit=200")
+  const failure = yield* failureOf(answer)
+  if (failure !== null) return yield* failure
+  const keys = pageOf(answer.text).items.flatMap((item) => {
+    const found = decoded(Key, item)
+    return found === null ? [] : [found]
+  })
+  return keys.find((one) => one.display === displayOf(Redacted.value(key))) ?? null
+})
+
+/** Who the profile's session belongs to; null without one, or when it has ended. */
+const signedIn = Effect.gen(function* () {
+  const { session } = yield* Credentials
+  const { send } = yield* Client
+  const token = Option.getOrNull(yield* Effect.option(session))
+  if (token === null) return null
+  const answer = yield* send("GET", "/v1/auth/session", { token })
+  return answer.status >= 400 ? null : decoded(Signed, answer.text)
+})
+
+/** As JSON; null in what is not known. */
+export const identity = Effect.gen(function* () {
+  const { url, profile, key, source, missing } = yield* Credentials
+  if (key === null) return yield* fail("auth", missing)
+  const named = source === "session" ? null : yield* keyNamed(key)
+  const session = yield* signedIn
+  if (source === "session" && session === null) {
+    return yield* fail("auth", `${url} refuses the session of profile "${profile}", it may have ended: rungate login.`)
+  }
+  return {
+    url,
+    profile: source === "environment" ? null : profile,
+    source,
+    api_key:
+      source === "session"
+        ? null
+        : { id: named?.id ?? null, name: named?.name ?? null, display: displayOf(Redacted.value(key)) },
+    environment: named?.environment ?? /^rg_(test|live)_/.exec(Redacted.value(key))?.[1] ?? null,
+    session:
+      session === null ? null : { ...session.user, organization: session.organization, expires_at: session.expires_at }
+  }
+})
+
+export const whoami = Command.make(
+  "whoami",
+  { json },
+  Effect.fnUntraced(function* (flags) {
+    const screen = yield* Screen
+    const found = yield* identity
+    if (formatOf(screen, flags) === "json") return yield* screen.out(`${JSON.stringify(found)}\n`)
+    const { api_key, session } = found
+    const rows = facts(
+      [
+        ["service", found.url],
+        [
+          "credential",
+          { environment: "RUNGATE_API_KEY", profile: `profile "${found.profile}"`, session: "a session" }[
+            found.source ?? "session"
+          ]
+        ],
+        ...(api_key === null ? [] : [["key", `${api_key.display} ${api_key.name ?? ""}`] as const]),
+        ["environment", found.environment],
+        ...(session === null
+          ? []
+          : [
+              ["signed in", `${session.email}, ${session.organization.name}`] as const,
+              ["until", timeOf(session.expires_at)] as const
+            ])
+      ],
+      screen.width,
+      (name) => screen.paint("dim", name)
+    )
+    yield* screen.out(rows.map((row) => `${row}\n`).join(""))
+  })
+).pipe(Command.withDescription("Show which service, and who you are there"))

@@ -1,0 +1,19 @@
+/**
+ * Asks with the user's key first, and with their session where the service says that only a person may.
+ *
+ * A key from the environment may belong to another organization than the session, so it is never replaced.
+ */
+import { Effect, type Redacted } from "effect"
+import type { Answer } from "./Client.ts"
+import type { CommandFailed } from "../terminal/CommandFailed.ts"
+import { Credentials } from "../state/Credentials.ts"
+
+export const asPerson = Effect.fnUntraced(function* (
+  ask: (as: { readonly token?: Redacted.Redacted }) => Effect.Effect<Answer, CommandFailed>
+) {
+  const { session, source } = yield* Credentials
+  const answer = yield* ask({})
+  if (answer.status !== 403 || source !== "profile") return answer
+  const token = yield* Effect.option(session)
+  return token._tag === "None" ? answer : yield* ask({ token: token.value })
+})

@@ -1,0 +1,98 @@
+/**
+ * How a command says what the service answered: the body on stdout, one sentence on stderr when it is an error, and an exit code.
+ *
+ * Programs (and `--json`) get the body byte for byte, errors too; people get a table that is drawn from it.
+ */
+import { Effect, Option, Schema } from "effect"
+import { Flag } from "effect/cli"
+import { publicErrorIn } from "../../api/shapes/PublicError.ts"
+import type { Answer } from "./Client.ts"
+import type { CommandFailed } from "../terminal/CommandFailed.ts"
+import { elementTexts, memberText } from "../../../schema/json/JsonText.ts"
+import { Credentials } from "../state/Credentials.ts"
+import { fail } from "../terminal/exits.ts"
+import { failureFor } from "./problems.ts"
+import { Screen, type ScreenShape } from "../terminal/Screen.ts"
+
+/** How data is printed: tables where a person looks, unless a flag says otherwise. */
+export type Format = "table" | "json" | "jsonl"
+
+export const json = Flag.Boolean("json").pipe(
+  Flag.withDescription("print the answer of the API as it is"),
+  Flag.withDefault(false)
+)
+export const jsonl = Flag.Boolean("jsonl").pipe(
+  Flag.withDescription("print one item of the list per line, as JSON"),
+  Flag.withDefault(false)
+)
+
+export const formatOf = (screen: ScreenShape, flags: { readonly json: boolean; readonly jsonl?: boolean }): Format =>
+  flags.jsonl === true ? "jsonl" : flags.json || screen.quiet || !screen.person ? "json" : "table"
+
+/** The failure that an answer is; null for one that is none (below 400). */
+export const failureOf = Effect.fnUntraced(function* ({ status, text, request }: Answer) {
+  if (status < 400) return null
+  const credentials = yield* Credentials
+  const found = publicErrorIn(text)
+  if (found !== null) return failureFor(credentials, found)
+  return fail(
+    "failed",
+    `${credentials.url} answered ${request.method} ${request.path} with HTTP ${status} and no error of Rungate's; is RUNGATE_URL right?`
+  )
+})
+
+/** Exactly what came, and a newline. */
+export const printed = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`)
+
+const newer = "The service answered what this version of rungate doesn't know; here it is as it came."
+
+/** Reads an answer by the contract; null when a newer service says something else. */
+export const decoded = <A>(schema: Schema.Codec<A, unknown>, text: string): A | null =>
+  Option.getOrNull(Schema.decodeUnknownOption(Schema.fromJsonString(schema))(text))
+
+export type Lines = ReadonlyArray<string>
+
+/** Prints lines for people, or the text as it came when there are none. */
+export const lines = Effect.fnUntraced(function* (drawn: Lines | null, text: string) {
+  const screen = yield* Screen
+  if (drawn === null) {
+    yield* screen.warn(newer)
+    return yield* screen.out(printed(text))
+  }
+  yield* screen.out(drawn.map((line) => `${line}\n`).join(""))
+})
+
+/** An answer that is one thing. `draw` gives the lines for people; null when it can't read the body. */
+export const show = Effect.fnUntraced(function* <R>(
+  answer: Answer,
+  flags: { readonly json: boolean },
+  draw: (text: string) => Effect.Effect<Lines | null, CommandFailed, R>
+) {
+  const screen = yield* Screen
+  const failure = yield* failureOf(answer)
+  const format = formatOf(screen, flags)
+  if (format !== "table") yield* screen.out(printed(answer.text))
+  if (failure !== null) return yield* failure
+  if (format === "table") yield* lines(yield* draw(answer.text), answer.text)
+})
+
+/** The texts of a list's items, and the cursor of the next page. */
+export const pageOf = (text: string): { readonly items: ReadonlyArray<string>; readonly next: string | null } => {
+  const next: unknown = JSON.parse(memberText(text, "next_cursor") ?? "null")
+  return { items: elementTexts(memberText(text, "items") ?? "[]"), next: typeof next === "string" ? next : null }
+}
+
+/** An answer that is a list of `items`. */
+export const showList = Effect.fnUntraced(function* <R>(
+  answer: Answer,
+  flags: { readonly json: boolean; readonly jsonl: boolean },
+  draw: (text: string) => Effect.Effect<Lines | null, CommandFailed, R>
+) {
+  const screen = yield* Screen
+  if (formatOf(screen, flags) !== "jsonl" || answer.status >= 400) return yield* show(answer, flags, draw)
+  yield* screen.out(
+    pageOf(answer.text)
+      .items.map((item) => `${item.replace(/\n/g, " ")}\n`)
+      .join("")
+  )
+})

@@ -1,0 +1,138 @@
+/** What discover and inspect found, as people read it. Loaded when a person looks: it brings the contract along. */
+import { Schema } from "effect"
+import { InspectedCapability, InspectedEndpoint } from "../../api/Catalog.ts"
+import { DiscoverItem } from "../../api/Discovery.ts"
+import type { ScreenShape, Style } from "../terminal/Screen.ts"
+import { decoded, type Lines } from "../answers/show.ts"
+import { facts, table } from "../terminal/table.ts"
+import { spokenHints } from "../answers/spoken.ts"
+import { cut, harmless, harmlessLines, wrap } from "../terminal/text.ts"
+import { dollars, durationOf } from "../terminal/values.ts"
+
+type DiscoverItem = typeof DiscoverItem.Type
+type Capability = typeof InspectedCapability.Type
+type Endpoint = typeof InspectedEndpoint.Type
+type Health = DiscoverItem["health"]
+
+const Found = Schema.Struct({ items: Schema.Array(DiscoverItem), hints: Schema.Array(Schema.String) })
+
+const priceOf = (item: DiscoverItem): string | null => {
+  if (item.kind === "endpoint") return dollars(item.cost.estimate)
+  return item.starting_price === null ? null : `from ${dollars(item.starting_price.amount)}`
+}
+
+const healthStyles: Readonly<Record<Health["status"], Style>> = {
+  healthy: "green",
+  stable: "green",
+  degraded: "yellow",
+  outage: "red",
+  unknown: "dim"
+}
+
+const percent = (rate: number | null) => (rate === null ? null : `${Math.round(rate * 100)} %`)
+const healthOf = ({ status, success_rate, latency_ms_p50 }: Health) =>
+  [status, percent(success_rate) ?? "", latency_ms_p50 === null ? "" : durationOf(latency_ms_p50)]
+    .filter((part) => part !== "")
+    .join(", ")
+
+export const discoverLines = (text: string, screen: ScreenShape): Lines | null => {
+  const found = decoded(Found, text)
+  if (found === null) return null
+  const bold = (line: string) => screen.paint("bold", line)
+  const rows = table(
+    found.items,
+    [
+      { title: "WHAT", of: (item) => (item.kind === "capability" ? item.capability : item.provider) },
+      { title: "", of: (item) => (item.kind === "capability" ? item.title : item.endpoint), least: 16 },
+      { title: "PRICE", of: priceOf, right: true },
+      { title: "HEALTH", of: (item) => item.health.status }
+    ],
+    screen.width,
+    bold
+  )
+  // A hint is there to be copied: it is never cut.
+  const hints = found.items.map((item) => `  ${harmless(item.hint)}`)
+  const next = found.items.length === 0 ? [] : ["", "Look closer:", ...hints]
+  const more = forPeople(found.hints).map((hint) => screen.paint("dim", hint))
+  return [
+    ...(found.items.length === 0 ? ["Nothing was found."] : rows),
+    ...next,
+    ...(more.length === 0 ? [] : ["", ...more])
+  ]
+}
+
+const jsonLines = (value: unknown) => harmlessLines(JSON.stringify(value, null, 2)).split("\n")
+
+const section = (screen: ScreenShape, title: string, body: Lines): Lines =>
+  body.length === 0 ? [] : ["", screen.paint("bold", title), ...body]
+
+const forPeople = (hints: ReadonlyArray<string>) => spokenHints(hints).map(harmless)
+
+const hintLines = (screen: ScreenShape, hints: ReadonlyArray<string>) =>
+  section(
+    screen,
+    "Next",
+    forPeople(hints).map((hint) => `  ${hint}`)
+  )
+
+const capabilityLines = (found: Capability, screen: ScreenShape): Lines => [
+  `${screen.paint("bold", harmless(found.capability))}  ${harmless(found.title)}${found.status === "live" ? "" : screen.paint("yellow", "  coming soon")}${found.sandbox ? screen.paint("yellow", "  sandbox") : ""}`,
+  ...wrap(harmless(found.description), screen.width),
+  "",
+  ...wrap(harmless(found.billing.description), screen.width),
+  "",
+  ...table(
+    found.offers,
+    [
+      { title: "PROVIDER", of: (offer) => offer.provider },
+      { title: "RUNS", of: (offer) => (offer.executable ? "yes" : "no") },
+      { title: "AT MOST", of: (offer) => dollars(offer.price.amount), right: true },
+      { title: "HEALTH", of: (offer) => healthOf(offer.health) },
+      { title: "NOTE", of: (offer) => offer.price.note, least: 10 }
+    ],
+    screen.width,
+    (line) => screen.paint("bold", line)
+  ),
+  ...section(screen, "Input (JSON Schema)", jsonLines(found.input_schema)),
+  ...section(screen, "Output fields", wrap(harmless(found.output_fields.join(", ")), screen.width)),
+  ...hintLines(screen, found.hints)
+]
+
+const endpointLines = (found: Endpoint, screen: ScreenShape): Lines => [
+  `${screen.paint("bold", harmless(`${found.provider} ${found.method} ${found.endpoint}`))}${found.sandbox ? screen.paint("yellow", "  sandbox") : ""}`,
+  cut(harmless(found.title), screen.width),
+  ...wrap(harmless(found.description), screen.width),
+  "",
+  ...facts(
+    [
+      ["runs", found.status === "live" ? "yes" : "no account here yet"],
+      ["price", dollars(found.cost.estimate) ?? "not published"],
+      ["billing", found.cost.note],
+      ["health", healthOf(found.health)],
+      ["wrapped by", found.wrapped_by.join(", ")]
+    ],
+    screen.width,
+    (name) => screen.paint(name.startsWith("health") ? healthStyles[found.health.status] : "dim", name)
+  ),
+  ...section(
+    screen,
+    "What changes the price",
+    (found.cost.drivers ?? []).flatMap(({ description }) => wrap(`  ${harmless(description)}`, screen.width))
+  ),
+  ...section(screen, "Path", Object.keys(found.input.pathParams).length === 0 ? [] : jsonLines(found.input.pathParams)),
+  ...section(
+    screen,
+    "Query",
+    Object.keys(found.input.queryParams).length === 0 ? [] : jsonLines(found.input.queryParams)
+  ),
+  ...section(screen, "Body", found.input.body === null ? [] : jsonLines(found.input.body)),
+  ...section(screen, "Run it", [`  ${harmless(found.run.cli)}`]),
+  ...hintLines(screen, found.hints)
+]
+
+export const inspectLines = (text: string, screen: ScreenShape): Lines | null => {
+  const capability = decoded(InspectedCapability, text)
+  if (capability !== null) return capabilityLines(capability, screen)
+  const endpoint = decoded(InspectedEndpoint, text)
+  return endpoint === null ? null : endpointLines(endpoint, screen)
+}

@@ -1,0 +1,48 @@
+/**
+ * `rungate complete`: the names that a shell offers when Tab is pressed. Not for people, so help does not list it.
+ *
+ * It answers at once with what is kept, and exit code 8 when that is missing or older than a day; then the shell's script runs
+ * `rungate complete refresh` in the background. Nothing is ever said on stderr that would stand in the middle of a line.
+ */
+import { Clock, Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import { CommandFailed } from "../terminal/CommandFailed.ts"
+import { isDue, keptNames, type Names, refreshNames } from "./CatalogNames.ts"
+import { exits } from "../terminal/exits.ts"
+import { Screen } from "../terminal/Screen.ts"
+
+/** What an argument or a flag of this name takes. */
+export const kinds = ["capability", "provider", "endpoint", "target"] as const
+type Kind = (typeof kinds)[number]
+
+/** `words`: what stands on the line before; the endpoints are those of the provider that it names. */
+const offered = (kind: Kind, names: Names, words: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const providers = Object.keys(names.providers)
+  if (kind === "capability") return names.capabilities
+  if (kind === "provider") return providers
+  if (kind === "target")
+    return [...names.capabilities, ...providers.filter((one) => (names.providers[one] ?? []).length > 0)]
+  const named = words.find((word) => Object.hasOwn(names.providers, word))
+  return named === undefined ? [] : (names.providers[named] ?? [])
+}
+
+export const complete = Command.make(
+  "complete",
+  {
+    kind: Argument.Literals("kind", [...kinds, "refresh"]),
+    words: Argument.String("word").pipe(Argument.variadic())
+  },
+  Effect.fnUntraced(function* ({ kind, words }) {
+    const screen = yield* Screen
+    const names = yield* keptNames
+    const due = isDue(names, yield* Clock.currentTimeMillis)
+    if (kind === "refresh") return yield* due ? refreshNames : Effect.void
+    if (names !== null)
+      yield* screen.out(
+        offered(kind, names, words)
+          .map((name) => `${name}\n`)
+          .join("")
+      )
+    if (due) return yield* new CommandFailed({ message: "", exit_code: exits.pending })
+  })
+).pipe(Command.withDescription("Print names for a shell to complete"), Command.unlisted)

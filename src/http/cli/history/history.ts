@@ -1,0 +1,103 @@
+/**
+ * `rungate history`: what is already known about somebody or something, so that nothing is bought twice and nobody is written to twice.
+ *
+ * One subject is answered in full; several, or a file of them, with a row each. Free.
+ */
+import { Clock, Effect, Option, Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { kinds } from "../../../schema/subjects/Form.ts"
+import { memberText } from "../../../schema/json/JsonText.ts"
+import { type Answer, Client } from "../answers/Client.ts"
+import { erase } from "./erase.ts"
+import { Screen } from "../terminal/Screen.ts"
+import { decoded, json, jsonl, pageOf, show, showList } from "../answers/show.ts"
+import { subjectsOf } from "./subjects.ts"
+
+/** As many as the service takes at once. */
+const batchMost = 200
+
+const views = Effect.promise(() => import("./HistoryView.ts"))
+const text = (name: string, description: string) =>
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional, Flag.map(Option.getOrNull))
+
+const countIn = (answer: Answer, name: string) => decoded(Schema.Int, memberText(answer.text, name) ?? "") ?? 0
+
+/** Batches as one: the body as it came when there is one, else their rows together and their counts added up. */
+const merged = (answers: ReadonlyArray<Answer>, last: Answer): Answer => {
+  if (answers.length === 1) return last
+  const items = answers.flatMap((answer) => pageOf(answer.text).items)
+  const sums = ["seen", "unseen", "contacted"].map(
+    (name) => `"${name}":${answers.reduce((sum, answer) => sum + countIn(answer, name), 0)}`
+  )
+  return { ...last, text: `{"items":[${items.join(",")}],${sums.join(",")}}` }
+}
+
+const askBatches = Effect.fnUntraced(function* (subjects: ReadonlyArray<string>, kind: string | null) {
+  const { send } = yield* Client
+  const screen = yield* Screen
+  const answers: Array<Answer> = []
+  for (let at = 0; ; at += batchMost) {
+    const part = subjects.slice(at, at + batchMost)
+    if (subjects.length > batchMost) yield* screen.status(`${at} of ${subjects.length}`)
+    const answer = yield* send("POST", "/v1/history", { body: { subjects: part, kind } })
+    answers.push(answer)
+    if (answer.status < 400 && at + batchMost < subjects.length) continue
+    yield* screen.status("")
+    return answer.status >= 400 ? answer : merged(answers, answer)
+  }
+})
+
+export const history = Command.make(
+  "history",
+  {
+    subjects: Argument.String("subject").pipe(
+      Argument.withDescription("e-mail address, domain, profile, URL, handle, phone number or words"),
+      Argument.variadic()
+    ),
+    kind: Flag.Literals("kind", kinds).pipe(
+      Flag.withDescription("how to read them; detected when left out"),
+      Flag.optional,
+      Flag.map(Option.getOrNull)
+    ),
+    file: Flag.String("file").pipe(
+      Flag.withAlias("f"),
+      Flag.withDescription("a file with a subject per line, or - for stdin"),
+      Flag.optional,
+      Flag.map(Option.getOrNull)
+    ),
+    csv: text("csv", "a CSV file with a heading, or - for stdin"),
+    column: text("column", "its column with the subjects"),
+    limit: Flag.Int("limit").pipe(
+      Flag.withDescription("runs that are shown of one subject, 1 to 200"),
+      Flag.withDefault(50)
+    ),
+    json,
+    jsonl
+  },
+  Effect.fnUntraced(function* ({ kind, limit, json, jsonl, ...named }) {
+    const { send } = yield* Client
+    const screen = yield* Screen
+    const { all, single } = yield* subjectsOf(named)
+    const [only = ""] = all
+    if (single && !jsonl) {
+      const query = new URLSearchParams({ q: only, limit: String(limit), ...(kind === null ? {} : { kind }) })
+      return yield* show(yield* send("GET", `/v1/history?${query}`), { json }, (body) =>
+        Effect.gen(function* () {
+          return (yield* views).historyLines(body, screen, yield* Clock.currentTimeMillis)
+        })
+      )
+    }
+    yield* showList(yield* askBatches(all, kind), { json, jsonl }, (body) =>
+      Effect.gen(function* () {
+        return (yield* views).batchLines(body, screen, yield* Clock.currentTimeMillis)
+      })
+    )
+  })
+).pipe(
+  Command.withDescription("Show what is already known about subjects: seen, contacted, what need not be bought again"),
+  Command.withExamples([
+    { command: "rungate history ada@example.com", description: "One, in full" },
+    { command: "rungate history --csv leads.csv --column email", description: "A list, a row each" }
+  ]),
+  Command.withSubcommands([erase])
+)

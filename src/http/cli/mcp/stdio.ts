@@ -1,0 +1,108 @@
+/**
+ * stdin and stdout as a transport: one JSON-RPC message a line, and nothing else on stdout.
+ *
+ * A line that is no message is answered with the protocol's own error and disturbs nothing that comes after it. The end of stdin is
+ * the end of the conversation: what is being answered gets a moment, and then the process is over.
+ */
+import { Deferred, Effect, Layer, Logger, Stdio, Stream } from "effect"
+import { McpServer } from "effect/ai"
+import { about } from "../../mcp/Protocols.ts"
+import { registerResources, registerTools } from "../../mcp/Register.ts"
+import { instructions } from "../../mcp/Tools.ts"
+import { carriedOut } from "./tools.ts"
+import { Screen } from "../terminal/Screen.ts"
+
+/** The service takes inputs of 1 MiB; a message around one, with every letter escaped, is no longer than this. */
+const lineCharsMax = 8 * 1024 * 1024
+/** Answers that are ready leave in that time; a run that is waited for goes on without us. */
+const graceSeconds = 1
+
+type Line = { readonly text: string } | { readonly code: number; readonly message: string }
+
+const tooLong: Line = { code: -32600, message: `A message has at most ${lineCharsMax} characters.` }
+
+/** What a line holds, or what is wrong with it. */
+const lineOf = (text: string): Line => {
+  try {
+    const message: unknown = JSON.parse(text)
+    if (typeof message !== "object" || message === null) return { code: -32600, message: "A message is a JSON object." }
+    const named = "id" in message && message.id !== null
+    return named && typeof message.id !== "string" && typeof message.id !== "number"
+      ? { code: -32600, message: "An id is a string or a number." }
+      : { text }
+  } catch {
+    return { code: -32700, message: "A message is one line of JSON." }
+  }
+}
+
+/** Cuts what comes into lines, however it comes. */
+const lineCutter = () => {
+  const decoder = new TextDecoder()
+  let begun = ""
+  let skipping = false
+  return (part: Uint8Array): ReadonlyArray<Line> => {
+    const found: Array<Line> = []
+    const pieces = decoder.decode(part, { stream: true }).split("\n")
+    for (const [index, piece] of pieces.entries()) {
+      if (!skipping) begun += piece
+      if (begun.length > lineCharsMax) {
+        found.push(tooLong)
+        skipping = true
+        begun = ""
+      }
+      if (index === pieces.length - 1) break
+      if (!skipping && begun.trim() !== "") found.push(lineOf(begun))
+      skipping = false
+      begun = ""
+    }
+    return found
+  }
+}
+
+/** The process's own streams, of which only messages reach the server. `ended` is done when there is nobody any more. */
+const messagesOnly = Effect.fnUntraced(function* (ended: Deferred.Deferred<void>) {
+  const stdio = yield* Stdio.Stdio
+  const screen = yield* Screen
+  const encoder = new TextEncoder()
+  const cut = lineCutter()
+  const stdin = stdio.stdin.pipe(
+    Stream.map(cut),
+    Stream.flattenIterable,
+    Stream.mapEffect((line) => {
+      if ("text" in line) return Effect.succeed([encoder.encode(`${line.text}\n`)])
+      const { code, message } = line
+      return Effect.as(screen.out(`${JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } })}\n`), [])
+    }),
+    Stream.flattenIterable,
+    Stream.ensuring(Deferred.succeed(ended, undefined))
+  )
+  return Stdio.make({ ...stdio, stdin })
+})
+
+const registrations = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { tools, resources } = yield* carriedOut
+    yield* registerTools(tools)
+    yield* registerResources(resources)
+  })
+)
+
+/** Serves until stdin ends or the process is told to stop. */
+export const serveStdio = Effect.fnUntraced(function* (version: string) {
+  const ended = yield* Deferred.make<void>()
+  const screen = yield* Screen
+  const server = McpServer.layerStdio({
+    ...about,
+    version,
+    instructions,
+    registrations
+  }).pipe(
+    Layer.provide(Layer.effect(Stdio.Stdio, messagesOnly(ended))),
+    // Who reads stderr is a log, not a person at a terminal.
+    Layer.provide(Layer.succeed(Screen, Screen.of({ ...screen, person: false, askable: false, animated: false })))
+  )
+  yield* Effect.raceFirst(
+    Layer.launch(server),
+    Effect.andThen(Deferred.await(ended), Effect.sleep(`${graceSeconds} seconds`))
+  ).pipe(Effect.provideService(Logger.LogToStderr, true))
+})

@@ -1,0 +1,22 @@
+/** Tools and resources as `rungate mcp` carries them out: those of every caller, and `run` with the user's journal. */
+import { Effect, Semaphore } from "effect"
+import { type Here, resourcesFor, toolsFor } from "../../mcp/CarriedOut.ts"
+import { Service } from "../../mcp/Service.ts"
+import * as Tools from "../../mcp/Tools.ts"
+import { runTool } from "./run.ts"
+import { serviceHere, type Surroundings } from "./service.ts"
+
+/** More would only wait in the service; a call that waits here has not been sent, and a host may still take it back. */
+const runsAtOnce = 16
+
+export const carriedOut = Effect.gen(function* () {
+  const surroundings = yield* Effect.context<Surroundings>()
+  const service = yield* serviceHere
+  const turns = yield* Semaphore.make(runsAtOnce)
+  const oneByOne = yield* Semaphore.make(1)
+  const here: Here = (effect) => Effect.provideService(effect, Service, service)
+  const run = Tools.run.carriedOut((given) =>
+    here(Effect.provideContext(turns.withPermits(1)(runTool(given, oneByOne)), surroundings))
+  )
+  return { tools: toolsFor(here, run), resources: resourcesFor(here) }
+})

@@ -1,0 +1,86 @@
+/** The input of a run: `-i '{…}'`, `-f file`, or `-` for stdin. Passed on as it was written, so that no digit of it is lost. */
+import { readFileSync } from "node:fs"
+import { Effect, Option } from "effect"
+import { Argument, Flag } from "effect/cli"
+import { fail } from "../terminal/exits.ts"
+
+/** The service takes no more, and says so; nothing larger need leave. */
+const charsMax = 1024 * 1024
+
+export const inputFlags = {
+  input: Flag.String("input").pipe(
+    Flag.withAlias("i"),
+    Flag.withDescription("the input as JSON, or - to read it from stdin"),
+    Flag.optional
+  ),
+  file: Flag.String("file").pipe(
+    Flag.withAlias("f"),
+    Flag.withDescription("a file with the input as JSON, or - for stdin"),
+    Flag.optional
+  )
+}
+export const stdinArgument = Argument.String("-").pipe(
+  Argument.withDescription("read the input from stdin"),
+  Argument.optional
+)
+
+const readAll = Effect.callback<string>((resume) => {
+  const parts: Array<Buffer> = []
+  let size = 0
+  const done = () => resume(Effect.succeed(Buffer.concat(parts).toString("utf8")))
+  process.stdin.on("data", (part: Buffer) => {
+    size += part.length
+    if (size <= charsMax * 4) parts.push(Buffer.from(part))
+  })
+  process.stdin.on("end", done).on("error", done).resume()
+  return Effect.sync(() => void process.stdin.pause())
+})
+
+const readFile = (path: string) =>
+  Effect.try({
+    try: () => readFileSync(path, "utf8"),
+    catch: () => fail("usage", `Can't read the file ${path}.`)
+  })
+
+/** The text of a file of any size; - is stdin. */
+export const readText = (path: string) => (path === "-" ? Effect.promise(() => Bun.stdin.text()) : readFile(path))
+
+/** Any input text of flags: inline, from a file, or from stdin. Null when none is given. */
+export const textOf = Effect.fnUntraced(function* (given: {
+  readonly input: Option.Option<string>
+  readonly file: Option.Option<string>
+  readonly stdin?: Option.Option<string>
+}) {
+  const { input, file, stdin = Option.none() } = given
+  if ([input, file, stdin].filter(Option.isSome).length > 1)
+    return yield* fail("usage", "Give the input once: -i, -f or -.")
+  if (Option.isSome(stdin) && stdin.value !== "-")
+    return yield* fail("usage", `Unexpected "${stdin.value}": give the input with -i '{…}', -f <file>, or - for stdin.`)
+  const named = Option.getOrNull(Option.orElse(input, () => Option.orElse(file, () => stdin)))
+  if (named === null) return null
+  if (named === "-") return yield* readAll
+  return Option.isSome(file) ? yield* readFile(named) : named
+})
+
+const reasonOf = (cause: unknown) => (cause instanceof Error ? cause.message : "it can't be read")
+
+/** JSON text that is sure to be JSON. */
+export const jsonOf = Effect.fnUntraced(function* (text: string, what: string) {
+  if (text.length > charsMax) return yield* fail("usage", `${what} is larger than 1 MiB.`)
+  const trimmed = text.trim().replace(/^\ufeff/, "")
+  if (trimmed === "") return yield* fail("usage", `${what} is empty.`)
+  yield* Effect.try({
+    try: () => void JSON.parse(trimmed),
+    catch: (cause) => fail("usage", `${what} is not JSON: ${reasonOf(cause)}`)
+  })
+  return trimmed
+})
+
+/** The input of a run as JSON text. */
+export const runInput = Effect.fnUntraced(function* (given: Parameters<typeof textOf>[0]) {
+  const text = yield* textOf(given)
+  if (text === null) {
+    return yield* fail("usage", "There is no input: give it with -i '{…}', -f <file>, or - for stdin.")
+  }
+  return yield* jsonOf(text, "The input")
+})

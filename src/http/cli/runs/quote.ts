@@ -1,0 +1,223 @@
+/**
+ * What a run will cost, before it costs it: from the free inspect, with the wallet beside it.
+ *
+ * What a person has said yes to binds: without a cap of their own, the amount that was shown is sent as max_cost.
+ */
+import { Effect, Option, Schema } from "effect"
+import type { InspectedEndpoint, InspectedOffer as OfferShown } from "../../api/Catalog.ts"
+import { callCost } from "../../../schema/catalog/CallCost.ts"
+import * as Money from "../../../schema/money/Money.ts"
+import type { Offer } from "../../../schema/catalog/Provider.ts"
+import { type Candidate, route, type RoutingRequest } from "../../../schema/runs/Routing.ts"
+import { type Demand, demandOf, type Price, priceMin, rawHold } from "../../../schema/money/Pricing.ts"
+import { Client } from "../answers/Client.ts"
+import { confirmed } from "../terminal/confirm.ts"
+import { fail } from "../terminal/exits.ts"
+import { Screen } from "../terminal/Screen.ts"
+
+export interface Quote {
+  /** What is held, at most; null when nobody can say. */
+  readonly hold: Money.MicroUsd | null
+  /** The cheapest it can be. */
+  readonly from: Money.MicroUsd | null
+  /** How it is charged, and by whom, as sentences. */
+  readonly notes: ReadonlyArray<string>
+}
+
+const decodeUsd = Schema.decodeUnknownOption(Money.Usd)
+/** An amount of the service's; null when it is none. */
+const amountOf = (text: unknown): Money.MicroUsd | null => Option.getOrNull(decodeUsd(text))
+
+const Metered = Schema.Struct({ base: Money.Usd, per_result: Money.Usd, default_limit: Schema.Int })
+const ByPlatform = Schema.Struct({ by_platform: Schema.Record(Schema.String, Money.Usd) })
+const decodeMetered = Schema.decodeUnknownOption(Metered)
+const decodeByPlatform = Schema.decodeUnknownOption(ByPlatform)
+
+/** The price of an offer as inspect shows it. */
+const priceOf = (amount: string, pricing: unknown): Price | null => {
+  const metered = Option.getOrNull(decodeMetered(pricing))
+  if (metered !== null) return { kind: "metered", ...metered }
+  const platforms = Option.getOrNull(decodeByPlatform(pricing))
+  if (platforms !== null) return { kind: "by_platform", amounts: platforms.by_platform }
+  const flat = amountOf(amount)
+  return flat === null ? null : { kind: "flat", amount: flat }
+}
+
+/** Fields in which capabilities that are not priced by `limit` say how much they ask for. */
+const countingFields = ["count", "duration_seconds", "years"]
+
+const demandIn = (input: unknown): Demand => {
+  const demand = demandOf(input)
+  if (demand.results !== null || typeof input !== "object" || input === null) return demand
+  const counts = Object.entries(input).flatMap(([name, value]) =>
+    countingFields.includes(name) && Number.isInteger(value) ? [Number(value)] : []
+  )
+  return { ...demand, results: counts[0] ?? null }
+}
+
+const never = (): never => {
+  throw new Error("a quote calls nobody")
+}
+
+/** An offer as far as inspect tells of it: enough to rank it and to price it. */
+const offerOf = (capability: string, shown: typeof OfferShown.Type, price: Price): Offer => ({
+  capability,
+  wired: shown.wired,
+  price,
+  verified: shown.verified,
+  platforms: shown.platforms,
+  note: shown.price.note,
+  wraps: [],
+  serves: (input) => {
+    const { platform } = demandOf(input)
+    return platform === null || shown.platforms.length === 0 || shown.platforms.includes(platform)
+  },
+  request: never,
+  next: never,
+  response: never,
+  timeoutMillis: null
+})
+
+/** How the user wants it routed. */
+export type Routing = RoutingRequest
+
+/** By the rules that the service routes by, over what inspect shows. `input` is JSON text that was checked before. */
+export const capabilityQuote = Effect.fnUntraced(function* (capability: string, input: string, routing: Routing) {
+  const { ask } = yield* Client
+  const found = yield* ask((rungate) => rungate.catalog.inspect({ payload: { capability } }))
+  if (!("offers" in found)) return yield* fail("failed", `${capability} is no capability.`)
+  const value: unknown = JSON.parse(input)
+  const candidates = found.offers.flatMap((shown): ReadonlyArray<Candidate> => {
+    const price = priceOf(shown.price.amount, shown.pricing)
+    if (price === null) return []
+    return [
+      {
+        provider: shown.provider,
+        offer: offerOf(capability, shown, price),
+        metrics: shown.metrics,
+        barred: shown.executable ? null : "no_account"
+      }
+    ]
+  })
+  const chosen = route(candidates, routing, value, demandIn(value), false)
+  const first = chosen.candidates[0]
+  const quote: Quote = {
+    hold: first === undefined ? null : chosen.hold,
+    from: first === undefined ? null : Money.min(priceMin(first.offer.price), chosen.hold),
+    notes: [chosen.reason, found.billing.description]
+  }
+  return quote
+})
+
+export interface RawTarget {
+  readonly provider: string
+  readonly endpoint: string
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | null
+}
+
+const Example = Schema.Struct({ routing: Schema.Struct({ max_cost: Money.Usd }) })
+
+export interface RawGiven {
+  /** JSON texts that were checked before. */
+  readonly input: string
+  readonly path: string | null
+  readonly query: string | null
+}
+
+const decodeRecord = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.JsonObject))
+
+/** What inspect tells of the price, applied to this very call. Null when it can't be counted: the service will say why. */
+const estimateOf = ({ cost, method, input }: typeof InspectedEndpoint.Type, given: RawGiven) => {
+  const { base, drivers = [] } = cost
+  const { estimate, issues } = callCost(
+    {
+      method,
+      body_type: input.bodyType,
+      encoding: "json",
+      cost,
+      ...(base === undefined ? {} : { price: { base, drivers } })
+    },
+    {
+      path: given.path === null ? {} : decodeRecord(given.path),
+      query: given.query === null ? {} : decodeRecord(given.query),
+      input: JSON.parse(given.input)
+    }
+  )
+  return issues.length === 0 ? estimate : null
+}
+
+export const endpointQuote = Effect.fnUntraced(function* (
+  target: RawTarget,
+  given: RawGiven,
+  cap: Money.MicroUsd | null
+) {
+  const { ask } = yield* Client
+  const found = yield* ask((rungate) => rungate.catalog.inspect({ payload: target }))
+  if (!("cost" in found)) return yield* fail("failed", `${target.endpoint} is no endpoint.`)
+  const estimate = estimateOf(found, given)
+  const example = Option.getOrNull(Schema.decodeUnknownOption(Example)(found.example))?.routing.max_cost ?? null
+  // An actor holds at least what it needs, which only the example tells.
+  const isCounted = estimate !== null && found.input.bodyType !== "actor_input"
+  const hold = isCounted ? rawHold({ estimate }, null) : example
+  const quote: Quote = {
+    hold: hold === null ? cap : cap === null ? hold : Money.min(hold, cap),
+    from: estimate ?? amountOf(found.cost.estimate),
+    notes: [
+      found.cost.note ?? "",
+      ...(found.cost.drivers ?? []).map((driver) => driver.description),
+      "A raw call is charged what the provider reports, else its rates; no other provider is tried."
+    ].filter((note) => note !== "")
+  }
+  return quote
+})
+
+const nothingRun = "Nothing was run, and nothing was charged."
+const shown = (amount: Money.MicroUsd) => `$${Money.usd(amount)}`
+
+/** Shows the quote, and asks. Answers what the run may cost at most: the cap, or what was shown. */
+export const confirm = Effect.fnUntraced(function* (title: string, quote: Quote, cap: Money.MicroUsd | null) {
+  const { ask } = yield* Client
+  const screen = yield* Screen
+  const [wallet, guard] = yield* Effect.all(
+    [ask((rungate) => rungate.wallet.get()), ask((rungate) => rungate.wallet.guard())],
+    { concurrency: 2 }
+  )
+  const { hold, from } = quote
+  // Nobody minds what costs nothing.
+  if (hold === Money.zero) return cap ?? hold
+  const price =
+    hold === null
+      ? "nobody serves it within the cap"
+      : `at most ${shown(hold)}${from !== null && from < hold ? `, from ${shown(from)}` : ""}`
+  const limits = [
+    cap === null ? "" : `--max-cost ${shown(cap)}`,
+    guard.per_run_limit === null ? "" : `$${guard.per_run_limit} a run`,
+    guard.daily_limit === null ? "" : `$${guard.daily_limit} a day, $${guard.spent_today} spent`
+  ].filter((one) => one !== "")
+  // With --quiet too: nobody says yes to what they were not shown.
+  yield* screen.warn(
+    [
+      `${title}: ${price}`,
+      ...quote.notes.map((note) => `  ${note}`),
+      `  Cap: ${limits.length === 0 ? "none of yours" : limits.join("; ")}. Wallet: $${wallet.available} available.`
+    ].join("\n")
+  )
+  const question = hold === null || cap !== null ? "Run it?" : `Run it for at most ${shown(hold)}?`
+  if (!(yield* confirmed(question, nothingRun))) return yield* fail("interrupted", nothingRun)
+  return cap ?? hold
+})
+
+/** What --dry-run prints for programs. */
+export const dryRunJson = (request: string, { hold, from, notes }: Quote): string =>
+  `{"dry_run":true,"quote":${JSON.stringify({
+    currency: "USD",
+    hold: hold === null ? null : Money.usd(hold),
+    from: from === null ? null : Money.usd(from),
+    notes
+  })},"request":${request}}\n`
+
+export const dryRunLines = (title: string, { hold, from, notes }: Quote): ReadonlyArray<string> => [
+  `${title}: ${hold === null ? "nobody serves it within the cap" : `holds at most ${shown(hold)}`}${from === null ? "" : `, costs from ${shown(from)}`}`,
+  ...notes,
+  "Nothing was run."
+]

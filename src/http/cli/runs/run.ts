@@ -1,0 +1,79 @@
+/** `rungate run <capability> -i '{…}'`: runs a capability and waits for its result. */
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { bodyOf } from "../../../schema/json/JsonText.ts"
+import * as Money from "../../../schema/money/Money.ts"
+import { strategies } from "../../../schema/runs/Routing.ts"
+import { inputFlags, runInput, stdinArgument } from "./input.ts"
+import { spend, spendingFlags } from "./spending.ts"
+
+export const run = Command.make(
+  "run",
+  {
+    capability: Argument.String("capability").pipe(Argument.withDescription("slug, as discover shows it")),
+    stdin: stdinArgument,
+    ...inputFlags,
+    provider: Flag.String("provider").pipe(
+      Flag.withDescription("pin one provider; it is then the only one that is tried"),
+      Flag.withDefault("auto")
+    ),
+    strategy: Flag.Literals("strategy", strategies).pipe(
+      Flag.withDescription("how providers are ranked; best_value when left out"),
+      Flag.optional
+    ),
+    no_fallback: Flag.Boolean("no-fallback").pipe(
+      Flag.withDescription("try one provider only"),
+      Flag.withDefault(false)
+    ),
+    include_raw: Flag.Boolean("include-raw").pipe(
+      Flag.withDescription("add the provider's own answer to the result"),
+      Flag.withDefault(false)
+    ),
+    ...spendingFlags
+  },
+  Effect.fnUntraced(function* ({ capability, provider, strategy, no_fallback, include_raw, ...given }) {
+    const input = yield* runInput(given)
+    const bodyWith = (max_cost: Money.MicroUsd | null) =>
+      bodyOf(
+        {
+          capability,
+          routing: {
+            provider,
+            ...(Option.isSome(strategy) ? { strategy: strategy.value } : {}),
+            ...(max_cost === null ? {} : { max_cost: Money.usd(max_cost) }),
+            ...(no_fallback ? { allow_fallback: false } : {})
+          },
+          ...(include_raw ? { response: { include_raw: true } } : {})
+        },
+        { input }
+      )
+    yield* spend(
+      {
+        title: capability,
+        bodyWith,
+        capNeeded: false,
+        quote: ({ capabilityQuote }) =>
+          capabilityQuote(capability, input, {
+            provider,
+            strategy: Option.getOrElse(strategy, () => "best_value"),
+            max_cost: given.max_cost,
+            allow_fallback: !no_fallback
+          })
+      },
+      given
+    )
+  })
+).pipe(
+  Command.withDescription("Run a capability and print its result"),
+  Command.withExamples([
+    {
+      command: `rungate run email.find -i '{"full_name":"Ada Lovelace","company_domain":"example.com"}'`,
+      description: "Find a work email"
+    },
+    {
+      command: "rungate run people.enrich -f person.json --max-cost 0.10",
+      description: "Input from a file, with a cap"
+    },
+    { command: "jq .person lead.json | rungate run people.enrich - | jq .result", description: "In a pipe" }
+  ])
+)

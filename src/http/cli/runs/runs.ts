@@ -1,0 +1,99 @@
+/** `rungate runs`: list, read, wait for, cancel and resume runs. */
+import { Clock, Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { statuses } from "../../../schema/runs/Run.ts"
+import { Client } from "../answers/Client.ts"
+import { resume } from "./resume.ts"
+import { conclude, waitFor } from "./execution.ts"
+import { Screen } from "../terminal/Screen.ts"
+import { failureOf, formatOf, json, jsonl, printed, show, showList } from "../answers/show.ts"
+import { showRun, waitFlag } from "./spending.ts"
+
+const views = Effect.promise(() => import("./RunView.ts"))
+const run_id = Argument.String("run_id").pipe(Argument.withDescription("the run, as runs list shows it"))
+const pathOf = (id: string) => `/v1/runs/${encodeURIComponent(id)}`
+
+/** One run with everything but the question how it went: reading is no failure of the run's. */
+const drawn = (text: string) =>
+  Effect.gen(function* () {
+    const screen = yield* Screen
+    const { runLines } = yield* views
+    return runLines(text, screen, false)
+  })
+
+const text = (name: string, description: string) =>
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional, Flag.map(Option.getOrNull))
+
+const list = Command.make(
+  "list",
+  {
+    limit: Flag.Int("limit").pipe(Flag.withDescription("runs on a page, 1 to 200"), Flag.withDefault(50)),
+    status: Flag.Literals("status", statuses).pipe(
+      Flag.withDescription("only runs of this status"),
+      Flag.optional,
+      Flag.map(Option.getOrNull)
+    ),
+    capability: text("capability", "only runs of this capability"),
+    provider: text("provider", "only runs that this provider served"),
+    endpoint: text("endpoint", "only runs of this raw endpoint"),
+    cursor: text("cursor", "the next_cursor of the page before"),
+    json,
+    jsonl
+  },
+  Effect.fnUntraced(function* ({ json, jsonl, limit, ...filters }) {
+    const { send } = yield* Client
+    const screen = yield* Screen
+    const query = new URLSearchParams({ limit: String(limit) })
+    for (const [name, value] of Object.entries(filters)) if (value !== null) query.set(name, value)
+    const answer = yield* send("GET", `/v1/runs?${query}`)
+    yield* showList(answer, { json, jsonl }, (body) =>
+      Effect.gen(function* () {
+        const { listLines } = yield* views
+        return listLines(body, screen, yield* Clock.currentTimeMillis)
+      })
+    )
+  })
+).pipe(Command.withDescription("List runs, newest first"), Command.withAlias("ls"))
+
+const get = Command.make(
+  "get",
+  { run_id, json },
+  Effect.fnUntraced(function* ({ run_id, json }) {
+    const { send } = yield* Client
+    yield* show(yield* send("GET", pathOf(run_id)), { json }, drawn)
+  })
+).pipe(Command.withDescription("Show a run with its attempts and its result"))
+
+const wait = Command.make(
+  "wait",
+  {
+    run_id,
+    wait: waitFlag.pipe(Flag.optional, Flag.map(Option.getOrNull)),
+    json
+  },
+  Effect.fnUntraced(function* ({ run_id, wait, json }) {
+    const screen = yield* Screen
+    const answer = yield* waitFor(run_id, wait)
+    yield* showRun(answer.text, formatOf(screen, { json }) === "json", false)
+    yield* conclude(answer)
+  })
+).pipe(Command.withDescription("Wait for a run and print its result; the exit code says how it ended"))
+
+const cancel = Command.make(
+  "cancel",
+  { run_id, json },
+  Effect.fnUntraced(function* ({ run_id, json }) {
+    const { send } = yield* Client
+    const screen = yield* Screen
+    const answer = yield* send("POST", `${pathOf(run_id)}/cancel`)
+    const failure = yield* failureOf(answer)
+    if (formatOf(screen, { json }) === "json") yield* screen.out(printed(answer.text))
+    if (failure !== null) return yield* failure
+    yield* screen.say(`The run ${run_id} is cancelled; its hold is released.`)
+  })
+).pipe(Command.withDescription("Cancel a run that has not started; its hold is released"))
+
+export const runs = Command.make("runs").pipe(
+  Command.withDescription("List, read, wait for, cancel and resume runs"),
+  Command.withSubcommands([list, get, wait, cancel, resume])
+)

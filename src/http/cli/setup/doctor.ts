@@ -1,0 +1,50 @@
+/** `rungate doctor`: is everything there that a run needs? Exit code 0 when it is, with warnings too; 1 when something fails. */
+import { Effect, type Layer } from "effect"
+import { Command } from "effect/cli"
+import type { Client } from "../answers/Client.ts"
+import { CommandFailed } from "../terminal/CommandFailed.ts"
+import { check, checks, type Verdict } from "./checks.ts"
+import type { Credentials } from "../state/Credentials.ts"
+import { exits } from "../terminal/exits.ts"
+import { hosts } from "./hosts.ts"
+import { Screen, type Style } from "../terminal/Screen.ts"
+import { formatOf, json } from "../answers/show.ts"
+import { harmless } from "../terminal/text.ts"
+
+const marks: Readonly<Record<Verdict, readonly [string, Style]>> = {
+  pass: ["pass", "green"],
+  warn: ["WARN", "yellow"],
+  fail: ["FAIL", "red"]
+}
+
+/** What a command may ask for is built here, because settings that are wrong are a finding too. */
+export const doctor = <E, R>(surroundings: Layer.Layer<Client | Credentials, E, R>) =>
+  Command.make(
+    "doctor",
+    { json },
+    Effect.fnUntraced(function* (flags) {
+      const screen = yield* Screen
+      const looked = yield* checks.pipe(
+        Effect.provide(surroundings),
+        Effect.catch((error) =>
+          error instanceof CommandFailed
+            ? Effect.succeed([check("settings", "fail", error.message)])
+            : Effect.die(error)
+        )
+      )
+      const found = [...looked, yield* hosts]
+      const failed = found.some(({ verdict }) => verdict === "fail")
+      if (formatOf(screen, flags) === "json") {
+        yield* screen.out(`${JSON.stringify({ ok: !failed, checks: found })}\n`)
+      } else {
+        const width = Math.max(...found.map(({ name }) => name.length))
+        const rows = found.map(({ name, verdict, detail }) => {
+          const [mark, style] = marks[verdict]
+          return `${screen.paint(style, mark)}  ${name.padEnd(width)}  ${harmless(detail)}\n`
+        })
+        yield* screen.out(rows.join(""))
+      }
+      // What failed was said above.
+      if (failed) return yield* new CommandFailed({ message: "", exit_code: exits.failed })
+    })
+  ).pipe(Command.withDescription("Check the settings, the service, the key, the balance and agent hosts"))

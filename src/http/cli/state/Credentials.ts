@@ -1,0 +1,155 @@
+/**
+ * Who the user is, and where: environment first, then the profile that is asked for, in files that only the user can read.
+ *
+ * A saved key is sent to the address it was saved for and to no other. Sessions stand in a file of their own: a key is made to
+ * be used by programs, a session can make keys and spend money.
+ */
+import { join } from "node:path"
+import { Config, Context, Effect, Layer, Redacted, Schema } from "effect"
+import type { CommandFailed } from "../terminal/CommandFailed.ts"
+import { fail } from "../terminal/exits.ts"
+import { Profile } from "../terminal/globals.ts"
+import * as PrivateFile from "./PrivateFile.ts"
+
+export const defaultUrl = "http://127.0.0.1:8787"
+export const defaultProfile = "default"
+
+/** What a profile is saved with. */
+const Saved = Schema.Struct({ url: Schema.String, api_key: Schema.String })
+const SavedSession = Schema.Struct({
+  url: Schema.String,
+  session_token: Schema.String,
+  expires_at: Schema.String,
+  email: Schema.String
+})
+export type Saved = typeof Saved.Type
+export type SavedSession = typeof SavedSession.Type
+
+const stored = <S extends Schema.Codec<unknown>>(one: S) =>
+  Schema.fromJsonString(Schema.Struct({ version: Schema.Literal(1), profiles: Schema.Record(Schema.String, one) }))
+const Keys = stored(Saved)
+const Sessions = stored(SavedSession)
+
+const fileOf = (name: string) => Effect.map(PrivateFile.configFolder, (folder) => join(folder, name))
+export const keysFile = fileOf("credentials.json")
+export const sessionsFile = fileOf("sessions.json")
+
+const none: Readonly<Record<string, never>> = {}
+
+const unreadable = (path: string) =>
+  fail("auth", `${path} is not a file of this version; remove it and sign in again with rungate login.`)
+
+/** All profiles by name. */
+export const savedKeys = Effect.gen(function* () {
+  const path = yield* keysFile
+  const text = yield* PrivateFile.read(path)
+  if (text === null) return none
+  return yield* Schema.decodeEffect(Keys)(text).pipe(
+    Effect.map(({ profiles }) => profiles),
+    Effect.mapError(() => unreadable(path))
+  )
+})
+export const savedSessions = Effect.gen(function* () {
+  const path = yield* sessionsFile
+  const text = yield* PrivateFile.read(path)
+  if (text === null) return none
+  return yield* Schema.decodeEffect(Sessions)(text).pipe(
+    Effect.map(({ profiles }) => profiles),
+    Effect.mapError(() => unreadable(path))
+  )
+})
+
+const without = <A>(profiles: Readonly<Record<string, A>>, name: string): Readonly<Record<string, A>> =>
+  Object.fromEntries(Object.entries(profiles).filter(([key]) => key !== name))
+
+const textOf = (profiles: Readonly<Record<string, unknown>>) => `${JSON.stringify({ version: 1, profiles }, null, 2)}\n`
+
+/** Saves the key of a profile; null forgets it. */
+export const saveKey = Effect.fnUntraced(function* (name: string, saved: Saved | null) {
+  const others = without(yield* savedKeys, name)
+  yield* PrivateFile.write(yield* keysFile, textOf(saved === null ? others : { ...others, [name]: saved }))
+})
+/** Saves the session of a profile; null forgets it. */
+export const saveSession = Effect.fnUntraced(function* (name: string, saved: SavedSession | null) {
+  const others = without(yield* savedSessions, name)
+  yield* PrivateFile.write(yield* sessionsFile, textOf(saved === null ? others : { ...others, [name]: saved }))
+})
+
+export interface CredentialsShape {
+  /** Without a slash at its end. */
+  readonly url: string
+  readonly profile: string
+  /** An API key; a session where there is no key; null where there is neither. */
+  readonly key: Redacted.Redacted | null
+  /** Where the key comes from. */
+  readonly source: "environment" | "profile" | "session" | null
+  /** Why there is no key, as a sentence that says what to do. */
+  readonly missing: string
+  /** What only a session may do fails without one. */
+  readonly session: Effect.Effect<Redacted.Redacted, CommandFailed>
+}
+
+const addressOf = (url: string) => url.replace(/\/+$/, "")
+
+const checked = (url: string) =>
+  URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) && new URL(url).username === ""
+    ? Effect.succeed(addressOf(url))
+    : fail("usage", "RUNGATE_URL must be an address such as http://127.0.0.1:8787.")
+
+const text = (name: string) =>
+  Config.String(name).pipe(
+    Config.withDefault(""),
+    Effect.mapError(() => fail("usage", `${name} can't be read.`))
+  )
+
+const own = <A>(profiles: Readonly<Record<string, A>>, name: string): A | null =>
+  Object.hasOwn(profiles, name) ? (profiles[name] ?? null) : null
+
+export class Credentials extends Context.Service<Credentials, CredentialsShape>()("rungate/http/cli/Credentials") {
+  static readonly layer = Layer.effect(
+    Credentials,
+    Effect.gen(function* () {
+      const asked = yield* Profile
+      const named = yield* text("RUNGATE_PROFILE")
+      const profile = asked ?? (named === "" ? defaultProfile : named)
+      const urlGiven = yield* text("RUNGATE_URL")
+      const keyGiven = (yield* text("RUNGATE_API_KEY")).trim()
+      const fromEnvironment = keyGiven !== "" && asked === null
+      // A container may have no HOME, and needs none when the environment says it all.
+      const saved = fromEnvironment ? null : own(yield* savedKeys, profile)
+      const signedIn = fromEnvironment ? null : own(yield* savedSessions, profile)
+      const savedUrl = saved?.url ?? signedIn?.url ?? null
+      // --profile means the whole of it, its address too.
+      const chosen = asked !== null && savedUrl !== null ? savedUrl : urlGiven === "" ? savedUrl : urlGiven
+      const url = yield* checked(chosen ?? defaultUrl)
+      const here = <A extends { readonly url: string }>(one: A | null) =>
+        one !== null && addressOf(one.url) === url ? one : null
+      const key = fromEnvironment ? keyGiven : (here(saved)?.api_key ?? here(signedIn)?.session_token ?? null)
+      const missing =
+        savedUrl !== null && addressOf(savedUrl) !== url
+          ? `Profile "${profile}" is for ${addressOf(savedUrl)}, so its key is not sent to ${url}: set RUNGATE_API_KEY for it.`
+          : profile !== defaultProfile
+            ? `There is no profile "${profile}"; rungate login --profile ${profile} makes one.`
+            : "Set RUNGATE_API_KEY, or sign in with rungate login."
+      const session = Effect.gen(function* () {
+        const found = here(own(yield* savedSessions, profile))
+        if (found !== null) return Redacted.make(found.session_token)
+        return yield* fail("auth", `This needs a session at ${url}: sign in with rungate login.`)
+      })
+      return Credentials.of({
+        url,
+        profile,
+        key: key === null ? null : Redacted.make(key),
+        source: fromEnvironment
+          ? "environment"
+          : here(saved) !== null
+            ? "profile"
+            : here(signedIn) !== null
+              ? "session"
+              : null,
+        missing,
+        session
+      })
+    })
+  )
+}

@@ -1,0 +1,187 @@
+/**
+ * The outermost layer: every answer leaves with a request id, and every error with the one public body.
+ *
+ * Defects become `internal_error` and unknown routes `not_found`; no stack, no SQL and no secret leaves the process. Clients
+ * that accept `application/problem+json` get the same error as RFC 9457.
+ */
+import { ByteSize, Clock, Effect, Layer, Schema, SchemaIssue } from "effect"
+import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiMiddleware } from "effect/http-api"
+import { inWords } from "../../layers/postgres/Batch.ts"
+import { newId } from "../../layers/platform/Ids.ts"
+import { isFullDisk, isOutage } from "../../layers/postgres/Outage.ts"
+import { type Detail, isErrorCode, problem, type Problem, statusOf } from "../../schema/Errors.ts"
+import { Settings } from "../../layers/platform/Settings.ts"
+import { Malformed } from "../api/shapes/Common.ts"
+import { bodyBytesMax, bodyProblem, tooLarge } from "./Body.ts"
+import { clientAddress, Peers } from "./ClientAddress.ts"
+import { parametersOf } from "./NotFound.ts"
+import { Readiness } from "./Readiness.ts"
+import { RequestContext } from "./RequestContext.ts"
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const where: Readonly<Record<string, string>> = { Params: "path", Query: "query", Headers: "headers" }
+
+const detailsOf = (kind: string, error: Schema.SchemaError): ReadonlyArray<Detail> =>
+  format(error.issue).issues.map((issue) => {
+    const path = (issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part))
+    const prefix = where[kind]
+    return { path: [...(prefix === undefined ? [] : [prefix]), ...path].join("."), message: issue.message }
+  })
+
+/** Requests that the contract refuses: the field by name, never an empty 400. */
+export const MalformedLayer = HttpApiMiddleware.layerSchemaErrorTransform(Malformed, (error) => {
+  if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.die(error)
+  const details = detailsOf(error.kind, error.cause)
+  const first = details[0]
+  const message =
+    first === undefined ? "The request is not valid." : `${first.path === "" ? "body" : first.path}: ${first.message}`
+  return Effect.fail(problem("invalid_request", message, details))
+})
+
+const answer = (body: Problem, headers: Record<string, string> = {}) =>
+  HttpServerResponse.jsonUnsafe(body, { status: statusOf[body.error.code], headers })
+
+const internal = problem(
+  "internal_error",
+  "Something went wrong on our side; nothing was charged for it. Quote the request_id when you report it."
+)
+
+const outage = problem(
+  "service_unavailable",
+  "The service can't reach its storage right now; nothing was charged for this request. Try again with the same Idempotency-Key."
+)
+
+const ErrorBody = Schema.Struct({
+  error: Schema.Struct({ code: Schema.String, message: Schema.String, details: Schema.optionalKey(Schema.Json) })
+})
+const decodeError = Schema.decodeUnknownOption(Schema.fromJsonString(ErrorBody))
+
+const textOf = (response: HttpServerResponse.HttpServerResponse): string | null =>
+  response.body._tag === "Uint8Array" ? new TextDecoder().decode(response.body.body) : null
+
+/** Adds the request id to an error, or wraps an answer that some library left without a body. */
+const finishError = (response: HttpServerResponse.HttpServerResponse, request_id: string, wantsProblem: boolean) => {
+  const decoded = decodeError(textOf(response) ?? "")
+  const known = decoded._tag === "Some" && isErrorCode(decoded.value.error.code) ? decoded.value.error : undefined
+  // A JSON answer that is no error is one of ours that says itself what is wrong, as /readyz does.
+  if (known === undefined && response.headers["content-type"] === "application/json") return response
+  const fallback = byStatus(response.status)
+  const error = known ?? fallback?.error
+  if (error === undefined) return response
+  const status = response.status
+  const { "content-type": _type, "content-length": _length, ...headers } = response.headers
+  if (!wantsProblem) return HttpServerResponse.jsonUnsafe({ error, request_id }, { status, headers })
+  const body = { type: "about:blank", title: error.code, status, detail: error.message, code: error.code, request_id }
+  const details = "details" in error && error.details !== undefined ? { errors: error.details } : {}
+  return HttpServerResponse.text(JSON.stringify({ ...body, ...details }), {
+    status,
+    headers,
+    contentType: "application/problem+json"
+  })
+}
+
+const byStatus = (status: number): Problem | undefined => {
+  if (status === 404) return problem("not_found", "There is no such path; see /docs for what there is.")
+  if (status === 405) return problem("method_not_allowed", "This path does not take that method; see /docs.")
+  if (status === 413) return tooLarge
+  if (status === 415)
+    return problem("unsupported_media_type", "Send the body as JSON, with the header Content-Type: application/json.")
+  if (status === 400) return problem("invalid_request", "The request is not valid.")
+  return status >= 500 ? internal : undefined
+}
+
+/**
+ * A body that says its length is judged by it. Only one that does not say (chunked) is read as a counted stream, which costs more
+ * than everything else the boundary does.
+ */
+const limited = <E, R>(
+  httpEffect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+  request: HttpServerRequest.HttpServerRequest
+) => {
+  const length = request.headers["content-length"]
+  if (length === undefined) {
+    return Effect.provideService(httpEffect, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBytesMax))
+  }
+  if (Number(length) <= bodyBytesMax) return httpEffect
+  return Effect.succeed(answer(tooLarge))
+}
+
+/** A query or a path that decodes to a NUL, which neither an identifier nor a search has and the database can't store. */
+const withNul = (url: string): Problem => {
+  const [pathname = "", search = ""] = url.split("?")
+  const query = new URLSearchParams(search)
+  const [inQuery] = [...query].find(([name, value]) => `${name}${value}`.includes("\0")) ?? []
+  const [inPath] = Object.entries(parametersOf(pathname)).find(([, value]) => value.includes("%00")) ?? []
+  const path =
+    inPath !== undefined ? `path.${inPath}` : inQuery !== undefined ? `query.${inQuery.replaceAll("\0", "")}` : "path"
+  const message = "must not contain a NUL character"
+  return problem("invalid_request", `${path} ${message}.`, [{ path, message }])
+}
+
+/** A run's own answer carries an error inside the run and is left as it is. */
+const isRun = (response: HttpServerResponse.HttpServerResponse) => response.headers["run-id"] !== undefined
+
+/** A page says itself, to a person, what is wrong. */
+const isPage = (response: HttpServerResponse.HttpServerResponse) =>
+  response.body._tag === "Uint8Array" && response.body.contentType.startsWith("text/html")
+
+/** An error of the Model Context Protocol, whose clients know no other form. */
+const isMessage = (response: HttpServerResponse.HttpServerResponse) =>
+  textOf(response)?.startsWith('{"jsonrpc":') === true
+
+export const Boundary = HttpRouter.middleware(
+  Effect.map(
+    Effect.all([Settings, Readiness]),
+    ([{ trustedProxies }, readiness]) =>
+      (httpEffect) =>
+        Effect.gen(function* () {
+          const request = yield* HttpServerRequest.HttpServerRequest
+          const request_id = newId("req")
+          const arrived = yield* Clock.currentTimeMillis
+          const peers = yield* Peers
+          const facts = {
+            request_id,
+            arrived,
+            get address() {
+              const peer = request.source instanceof Request ? peers.of(request.source) : null
+              return clientAddress(peer, request.headers["x-forwarded-for"], trustedProxies)
+            }
+          }
+          const bounded = request.url.includes("%00")
+            ? Effect.succeed(answer(withNul(request.url)))
+            : limited(httpEffect, request)
+          const response = yield* bounded.pipe(
+            Effect.provideService(RequestContext, facts),
+            Effect.catchDefect((defect) => {
+              const refused = bodyProblem(defect)
+              if (refused !== null) return Effect.succeed(answer(refused))
+              // Without its query: that may be about somebody.
+              const path = request.url.split("?")[0] ?? ""
+              const noted = isFullDisk(defect) ? readiness.diskWasFull : Effect.void
+              return Effect.as(
+                Effect.andThen(noted, Effect.logError(`${request_id} ${request.method} ${path}: ${inWords(defect)}`)),
+                isOutage(defect) ? answer(outage, { "retry-after": "1" }) : answer(internal)
+              )
+            })
+          )
+          const finished =
+            response.status < 400 || isRun(response) || isPage(response) || isMessage(response)
+              ? response
+              : finishError(
+                  response,
+                  request_id,
+                  (request.headers["accept"] ?? "").includes("application/problem+json")
+                )
+          const named = HttpServerResponse.setHeader(finished, "x-request-id", request_id)
+          // Nobody waits for the rest of a body that is late: the connection ends with the answer.
+          if (named.status === statusOf.request_timeout)
+            return HttpServerResponse.setHeader(named, "connection", "close")
+          return named.status === 401 ? HttpServerResponse.setHeader(named, "www-authenticate", "Bearer") : named
+        })
+  ),
+  { global: true }
+)
+
+export const BoundaryLayer = Layer.mergeAll(MalformedLayer, Boundary)

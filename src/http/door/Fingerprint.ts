@@ -1,0 +1,16 @@
+/** Whether two requests with one Idempotency-Key ask the same: a digest of the body, whatever the order of its fields. */
+import type { RunRequest } from "../api/Runs.ts"
+
+const canonical = (value: unknown): unknown => {
+  if (typeof value === "bigint") return String(value)
+  if (Array.isArray(value)) return value.map(canonical)
+  if (typeof value !== "object" || value === null) return value
+  const sorted = Object.entries(value)
+    .filter(([, child]) => child !== null && child !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  return sorted.map(([key, child]) => [key, canonical(child)])
+}
+
+/** How long a client waits is not part of what it asks for. */
+export const fingerprintOf = ({ wait_seconds: _wait, async: _async, ...asked }: RunRequest): string =>
+  new Bun.CryptoHasher("sha256").update(JSON.stringify(canonical(asked))).digest("hex")

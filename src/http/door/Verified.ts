@@ -1,0 +1,26 @@
+/**
+ * What only a workspace with a verified e-mail address may do: mint a key, run, pay. An unverified one may look around.
+ *
+ * A key needs no check here: minting one did.
+ */
+import { Effect } from "effect"
+import type { SettingsShape } from "../../layers/platform/Settings.ts"
+import { problem } from "../../schema/Errors.ts"
+import { CurrentCaller } from "../api/shapes/Common.ts"
+
+const unverified = problem(
+  "forbidden",
+  "Verify your e-mail address first: open the link that was mailed to you. To get another one, call POST /v1/auth/verify-email/resend with your session token."
+)
+
+/** Whether the person behind a session has to verify the address before acting. */
+export const mustVerify = (
+  { emailVerification }: Pick<SettingsShape, "emailVerification">,
+  pending: boolean
+): boolean => emailVerification && pending
+
+export const requireVerified = Effect.fnUntraced(function* (settings: Pick<SettingsShape, "emailVerification">) {
+  const caller = yield* CurrentCaller
+  if (mustVerify(settings, caller.pending)) return yield* Effect.fail(unverified)
+  return caller
+})

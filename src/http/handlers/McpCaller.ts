@@ -1,0 +1,79 @@
+/**
+ * Who calls the tools of `POST /mcp`: whoever the Authorization header of that request is, by the API's own routes in this process.
+ *
+ * A call has no other right than the header it came with, and no other way to the wallet than `POST /v1/run`: keys, limits, the spend
+ * guard, admission and errors are the API's. Nothing is kept from one call to the next.
+ */
+import { Context, Effect } from "effect"
+import { waitSecondsMax } from "../api/shapes/Limits.ts"
+import { person } from "../mcp/Answers.ts"
+import { NoAnswer, Service, type ServiceShape } from "../mcp/Service.ts"
+
+/** The API in this process: a request of the client at `address`, in and out. */
+export type Handler = (request: Request, address: string) => Promise<Response>
+
+/** What the request that is being answered says of its sender: its Authorization header, null where it has none, and its address. */
+export interface Sender {
+  readonly authorization: string | null
+  readonly address: string
+}
+
+export const Sender = Context.Reference<Sender>("rungate/http/McpCaller/Sender", {
+  defaultValue: () => ({ authorization: null, address: "" })
+})
+
+const guard = `${person} They raise the limits with POST /v1/spend-guard and a session token (or with rungate spend-guard); the same run is refused until one changes.`
+
+const hintsAt = (url: string): Readonly<Record<string, string>> => ({
+  unauthorized: `${person} Requests to ${url}/mcp must carry the header "Authorization: Bearer <API key>"; it is set where this server is configured in the host. discover and list_providers work without a key.`,
+  insufficient_balance: `${person} They pay in with POST /v1/wallet/topups/checkout or rungate wallet topup 25.00; the tool wallet shows what is left. A lower max_cost holds less.`,
+  budget_exceeded: guard,
+  cost_limit_exceeded: guard,
+  connection_lost: "Nobody knows how it ended. list_runs and get_run show what there is.",
+  unexpected_answer: "Report it to the operator of the service."
+})
+
+const missing = "There is no API key: the request has no Authorization header."
+
+export const callerFor = (api: Handler, url: string) => {
+  const hints = hintsAt(url)
+  // What stands before the routes for others, a path too, does not for us.
+  const { origin } = new URL(url)
+  const as = ({ authorization, address }: Sender): ServiceShape => {
+    const send: ServiceShape["send"] = (method, path, { body, text, headers = {} } = {}) => {
+      const sent = text ?? (body === undefined ? undefined : JSON.stringify(body))
+      return Effect.tryPromise({
+        try: async (signal) => {
+          const response = await api(
+            new Request(`${origin}${path}`, {
+              method,
+              signal,
+              headers: {
+                accept: "application/json",
+                ...(sent === undefined ? {} : { "content-type": "application/json" }),
+                ...(authorization === null ? {} : { authorization }),
+                ...headers
+              },
+              ...(sent === undefined ? {} : { body: sent })
+            }),
+            address
+          )
+          return { status: response.status, text: await response.text() }
+        },
+        catch: () => new NoAnswer({ code: "connection_lost", message: "The service gave no answer." })
+      })
+    }
+    return {
+      url,
+      send,
+      // Nobody stands between, so one question may take all the time there is.
+      waitFor: (run_id, seconds) =>
+        send("GET", `/v1/runs/${encodeURIComponent(run_id)}?wait=${Math.min(seconds, waitSecondsMax)}`),
+      onCancelled: () => Effect.void,
+      hints,
+      missing: authorization === null ? missing : null
+    }
+  }
+  return <A>(effect: Effect.Effect<A, never, Service>): Effect.Effect<A> =>
+    Effect.flatMap(Sender, (sender) => Effect.provideService(effect, Service, as(sender)))
+}

@@ -1,0 +1,93 @@
+/**
+ * What `rungate admin losses` does: lists runs whose providers took more than the run was charged, and what that comes to.
+ */
+import { Console, Effect } from "effect"
+import { bad, known, onDatabase, print, table, when } from "./output.ts"
+import { type LossRow, type LossTotal, Losses } from "../../layers/ledger/Losses.ts"
+import { usd } from "../../schema/money/Money.ts"
+
+const listMax = 1_000
+
+export interface LossFlags {
+  readonly org: string | null
+  readonly since: string | null
+  readonly limit: number
+  readonly json: boolean
+}
+
+/** A day, or a day with a time; without a zone it is UTC. */
+const moment = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2})?)?$/
+const sinceOf = (text: string | null) => {
+  if (text === null) return Effect.succeed(null)
+  const zoned = /T.*(Z|[+-]\d{2}:\d{2})$/.test(text) || !text.includes("T") ? text : `${text}Z`
+  const found = new Date(zoned)
+  return moment.test(text) && !Number.isNaN(found.getTime())
+    ? Effect.succeed(found)
+    : bad(`--since must be a date such as 2026-11-21 or 2026-11-21T08:00:00Z, not "${text}".`)
+}
+
+const basis = ({ measured }: LossRow) => (measured === null ? "unknown" : measured ? "measured" : "partly_estimated")
+
+const viewOf = (row: LossRow) => ({
+  run_id: row.run_id,
+  org_id: row.org_id,
+  capability: row.capability,
+  endpoint: row.endpoint,
+  provider: row.provider,
+  reason: row.reason,
+  charge: usd(row.charge),
+  cost: usd(row.cost),
+  loss: usd(row.loss),
+  cost_basis: basis(row),
+  at: row.at.toISOString()
+})
+
+const totalOf = ({ provider, reason, runs, loss }: LossTotal) => ({
+  provider,
+  reason,
+  runs: Number(runs),
+  loss: usd(loss)
+})
+
+const lines = (rows: ReadonlyArray<LossRow>, totals: ReadonlyArray<LossTotal>): ReadonlyArray<string> => {
+  if (totals.length === 0) return ["No run has cost more than it was charged."]
+  const sum = totals.reduce((all, one) => all + one.loss, 0n)
+  const runs = totals.reduce((all, one) => all + one.runs, 0n)
+  return [
+    ...table(
+      ["at", "run", "organization", "of", "provider", "charge", "cost", "loss", "reason"],
+      rows.map((row) => [
+        when(row.at),
+        row.run_id,
+        row.org_id,
+        row.capability ?? row.endpoint ?? "",
+        row.provider ?? "",
+        usd(row.charge),
+        usd(row.cost),
+        usd(row.loss),
+        row.measured === false ? `${row.reason} (partly estimated)` : row.reason
+      ])
+    ),
+    "",
+    ...table(
+      ["provider", "reason", "runs", "loss"],
+      totals.map((one) => [one.provider ?? "", one.reason, String(one.runs), usd(one.loss)])
+    ),
+    `${runs} ${runs === 1n ? "run" : "runs"} lost ${usd(sum)} USD.`
+  ]
+}
+
+export const losses = ({ org, since, limit, json }: LossFlags) =>
+  Effect.gen(function* () {
+    if (limit < 1 || limit > listMax) return yield* bad(`--limit must be from 1 to ${listMax}.`)
+    const filter = { org_id: org, since: yield* sinceOf(since) }
+    if (org !== null) yield* known(org)
+    const store = yield* Losses
+    const found = yield* store.list(filter, limit + 1)
+    const rows = found.slice(0, limit)
+    const totals = yield* store.totals(filter)
+    const more = found.length > limit
+    if (json) return yield* print({ items: rows.map(viewOf), totals: totals.map(totalOf), more })
+    yield* Console.log(lines(rows, totals).join("\n"))
+    if (more) yield* Console.error(`… and more: see --limit (now ${limit}) and --since`)
+  }).pipe(onDatabase)

@@ -1,0 +1,178 @@
+/**
+ * What the operator's commands do: the audit, and imports into the catalog. Loaded when one of them is run, because a client's command
+ * needs nothing of it and should start at once.
+ */
+import { Clock, Console, Effect, Layer, Result } from "effect"
+import { plain } from "./output.ts"
+import { CommandFailed } from "../cli/answers/Client.ts"
+import { Audit } from "../../layers/audit/Audit.ts"
+import type { Violation } from "../../layers/audit/equations.ts"
+import type { Sheet } from "../../layers/audit/sheet.ts"
+import { CatalogImports, type ImportPlan, type ImportRequest } from "../../layers/catalog/CatalogImports.ts"
+import { StripePayments } from "../../layers/payments/Stripe.ts"
+import { ProcessorAudit, type ProcessorReport } from "../../layers/audit/ProcessorAudit.ts"
+import { Settings } from "../../layers/platform/Settings.ts"
+import { usd } from "../../schema/money/Money.ts"
+import { Storage } from "../../layers/Storage.ts"
+
+/** Where the money of all wallets came from and where it went. */
+const sheetLines = (sheet: Sheet): ReadonlyArray<string> => {
+  const rows: ReadonlyArray<readonly [string, bigint]> = [
+    ["money in by top-ups", sheet.topups],
+    ["clawed back by refunds and disputes", sheet.clawed_back],
+    ["bonuses, of referrals too", sheet.bonuses],
+    ["refunds", sheet.refunds],
+    ["charged to runs", sheet.charged],
+    ["the wallets hold", sheet.balances],
+    ["the runs' providers took", sheet.provider_cost],
+    ["losses (cost above the charge)", sheet.losses]
+  ]
+  const width = Math.max(...rows.map(([, amount]) => usd(amount).split(".")[0]?.length ?? 0))
+  const lost = sheet.loss_runs === 0n ? [] : [`(${sheet.loss_runs} runs; see rungate admin losses)`]
+  const unknown =
+    sheet.cost_unknown === 0n ? [] : [`(of ${sheet.cost_unknown} charged runs it is not known what they cost)`]
+  const line = ([label, amount]: readonly [string, bigint]) => {
+    const [whole = "", fraction = ""] = usd(amount).split(".")
+    return `${label.padEnd(38)}${whole.padStart(width)}.${fraction}`
+  }
+  return [...rows.map(line), ...lost, ...unknown]
+}
+
+const violationLines = (violations: ReadonlyArray<Violation>) =>
+  violations.map(({ equation, subject, detail }) => plain(`VIOLATION ${equation}: ${subject}: ${detail}`))
+
+/** What of the processor's was compared, and what was left out of it. */
+const processorLine = (days: number, report: ProcessorReport) => {
+  const { settled, on_their_way, given_back, elsewhere, violations } = report
+  const parts: ReadonlyArray<readonly [number, string]> = [
+    [on_their_way, "on their way"],
+    [given_back, "not credited and given back to the payer"],
+    [elsewhere, "of organizations that are not in this database"]
+  ]
+  const more = parts.filter(([count]) => count > 0).map(([count, what]) => `, ${count} ${what}`)
+  const verdict =
+    violations.length === 0
+      ? "The payment processor agrees"
+      : `${violations.length} differences from the payment processor`
+  return `${verdict}: ${settled} settled payments of the last ${days} days${more.join("")}.`
+}
+
+const quietMillis = 1_000
+const sayMillis = 5_000
+
+/** A terminal that waits for Stripe is told what for; a look that takes no longer than a blink says nothing. */
+const askProcessor = Effect.fnUntraced(function* (days: number) {
+  const auditor = yield* ProcessorAudit
+  const began = yield* Clock.currentTimeMillis
+  let now = ""
+  const doing = (what: string) =>
+    Effect.sync(() => {
+      now = what
+    })
+  const say = Effect.gen(function* () {
+    const seconds = Math.round(((yield* Clock.currentTimeMillis) - began) / 1_000)
+    yield* Console.error(`${now} (${seconds} s so far)`)
+    yield* Effect.sleep(sayMillis)
+  })
+  return yield* Effect.raceFirst(
+    auditor.run(days, doing),
+    Effect.andThen(Effect.sleep(quietMillis), Effect.forever(say))
+  )
+})
+
+const AgainstStripe = ProcessorAudit.layer.pipe(Layer.provide(StripePayments))
+
+const notAsked = (mode: string) =>
+  mode === "sandbox"
+    ? "The sandbox has no payment processor, so top-ups are held against the service's own payments only."
+    : "No payment processor is set (STRIPE_SECRET_KEY), so top-ups are held against the service's own payments only."
+
+export const audit = (days: number) =>
+  Effect.gen(function* () {
+    const auditor = yield* Audit
+    const report = yield* auditor.run
+    for (const line of sheetLines(report.sheet)) yield* Console.log(line)
+    for (const line of violationLines(report.violations)) yield* Console.log(line)
+    const good = report.violations.length === 0
+    yield* Console.log(
+      `${good ? "The books add up" : `${report.violations.length} violations`}: ${report.wallets} wallets, ${report.entries} ledger entries, ${report.runs} runs checked.`
+    )
+    const { mode, stripe } = yield* Settings
+    if (stripe === null) yield* Console.log(notAsked(mode))
+    else if (days === 0) yield* Console.log("The payment processor was not asked (--processor-days 0).")
+    const asked =
+      stripe === null || days === 0
+        ? Result.succeed(null)
+        : yield* Effect.result(askProcessor(days).pipe(Effect.provide(AgainstStripe)))
+    const compared = Result.isSuccess(asked) ? asked.success : null
+    yield* auditor.record({ ...report, violations: [...report.violations, ...(compared?.violations ?? [])] })
+    if (compared !== null) {
+      for (const line of violationLines(compared.violations)) yield* Console.log(line)
+      yield* Console.log(processorLine(days, compared))
+    }
+    if (Result.isFailure(asked))
+      yield* Console.error(`The payment processor could not be asked: ${asked.failure.message}`)
+    if (!good) return yield* new CommandFailed({ message: "the books do not add up", exit_code: 1 })
+    if (Result.isFailure(asked)) {
+      const message =
+        "the books add up, but nobody held their top-ups against the payment processor (--processor-days 0 leaves it out)"
+      return yield* new CommandFailed({ message, exit_code: 1 })
+    }
+    if (compared !== null && compared.violations.length > 0) {
+      return yield* new CommandFailed({ message: "the books and the payment processor do not agree", exit_code: 1 })
+    }
+  }).pipe(Effect.provide(Storage))
+
+/** Lines of one kind that are shown; the rest are counted. */
+const linesMax = 20
+
+const lines = (sign: string, keys: ReadonlyArray<string>, all: boolean) => {
+  const shown = all ? keys : keys.slice(0, linesMax)
+  const rest = keys.length - shown.length
+  return [
+    ...shown.map((key) => `${sign} ${key}`),
+    ...(rest > 0 ? [`${sign} … and ${rest} more (--all shows them)`] : [])
+  ]
+}
+
+const report = ({ imported: { document, warnings }, diff }: ImportPlan, all: boolean) => [
+  ...lines("+", diff.added, all),
+  ...lines("~", diff.changed, all),
+  ...lines("-", diff.removed, all),
+  ...lines(
+    "!",
+    warnings.map(({ where, message }) => (where === "" ? message : `${where}: ${message}`)),
+    all
+  ),
+  `${document.provider}: ${document.endpoints.length} endpoints; ${diff.added.length} added, ${diff.changed.length} changed, ${diff.removed.length} removed, ${diff.unchanged} unchanged, ${warnings.length} warnings.`
+]
+
+const Imports = CatalogImports.layer.pipe(Layer.provide(Storage))
+
+export interface ImportFlags {
+  readonly request: ImportRequest
+  readonly dry_run: boolean
+  readonly all: boolean
+}
+
+export const importCatalog = ({ request, dry_run, all }: ImportFlags) =>
+  Effect.gen(function* () {
+    const imports = yield* CatalogImports
+    yield* Console.error(`reading ${request.location}`)
+    const plan = yield* imports.prepare(request)
+    for (const line of report(plan, all)) yield* Console.log(line)
+    if (dry_run) return yield* Console.error("nothing was changed (--dry-run)")
+    const { added, changed, removed } = plan.diff
+    if (added.length + changed.length + removed.length === 0) return yield* Console.error("nothing to change")
+    yield* imports.apply(plan)
+    yield* Console.error("imported; running services see it within 5 seconds")
+  }).pipe(Effect.provide(Imports))
+
+export const resetCatalog = (provider: string) =>
+  Effect.gen(function* () {
+    const imports = yield* CatalogImports
+    const done = yield* imports.reset(provider)
+    yield* Console.log(
+      done ? `${provider}: back to what the package ships` : `${provider}: nothing was imported, so nothing changes`
+    )
+  }).pipe(Effect.provide(Imports))

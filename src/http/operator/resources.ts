@@ -1,0 +1,107 @@
+/**
+ * What `rungate admin resources` does: assigns objects in the shared provider accounts to organizations, takes them back, and lists them.
+ *
+ * It writes to the database, so every process sees the change with its next run. Data goes to stdout, every other word to stderr.
+ */
+import { Console, Effect } from "effect"
+import { bad, known, onDatabase, plain, print, table, when } from "./output.ts"
+import { CommandFailed } from "../cli/answers/Client.ts"
+import { CatalogStore } from "../../layers/catalog/CatalogStore.ts"
+import { Ownership, type ResourceRow } from "../../layers/runs/Ownership.ts"
+import { providers } from "../../layers/providers/index.ts"
+import type { ResourceKind } from "../../schema/catalog/Endpoint.ts"
+import { isOfProvider, nouns, resourceId } from "../../schema/catalog/Resources.ts"
+import { readAddress, sendingDomain } from "../../schema/accounts/Sender.ts"
+
+export const listMax = 1_000
+
+export interface ResourceFlags {
+  readonly org_id: string
+  readonly kind: ResourceKind
+  readonly id: string
+  readonly provider: string | null
+  readonly json: boolean
+}
+
+const domainIn = Effect.fnUntraced(function* (text: string) {
+  const read = sendingDomain(text)
+  return read._tag === "Domain" ? read.domain : yield* bad(`"${plain(text)}" ${read.message}.`)
+})
+
+/** The id as runs compare it. */
+const idOf = Effect.fnUntraced(function* (kind: ResourceKind, text: string) {
+  if (kind === "domain") return yield* domainIn(text)
+  if (kind === "sender") {
+    if (!text.includes("@")) return yield* domainIn(text)
+    return (
+      readAddress(text) ?? (yield* bad(`"${plain(text)}" is no address: it must be ASCII, such as ada@example.com.`))
+    )
+  }
+  return (
+    resourceId(kind, text) ?? (yield* bad(`"${plain(text)}" is no id: it must be 1 to 320 visible ASCII characters.`))
+  )
+})
+
+const providerOf = Effect.fnUntraced(function* ({ kind, provider }: ResourceFlags) {
+  if (!isOfProvider(kind))
+    return provider === null
+      ? null
+      : yield* bad(`--provider is for accounts and jobs: ${nouns[kind]} is the same everywhere.`)
+  if (provider === null) return yield* bad(`--provider must say whose ${kind} it is, such as --provider unipile.`)
+  const imported = yield* (yield* CatalogStore).revisions
+  const slugs = [...new Set([...providers.map((one) => one.slug), ...imported.keys()])].sort()
+  if (slugs.includes(provider)) return provider
+  return yield* bad(`There is no provider "${plain(provider)}"; the providers are ${slugs.join(", ")}.`)
+})
+
+const view = ({ kind, resource_id, provider, source, created_at }: ResourceRow) => ({
+  kind,
+  id: resource_id,
+  provider,
+  source,
+  created_at: created_at.toISOString()
+})
+
+const change = (flags: ResourceFlags, what: "assign" | "revoke") =>
+  Effect.gen(function* () {
+    const { org_id, kind, json } = flags
+    const { name } = yield* known(org_id)
+    const ownership = yield* Ownership
+    const assignment = { org_id, kind, id: yield* idOf(kind, flags.id), provider: yield* providerOf(flags) }
+    const shown = `${kind} ${assignment.id}${assignment.provider === null ? "" : ` at ${assignment.provider}`}`
+    if (what === "assign") {
+      const owner = yield* ownership.assign(assignment)
+      if (owner !== null) {
+        return yield* new CommandFailed({
+          message: `${shown} belongs to ${owner}; nothing was changed. To move it, first run: rungate admin resources revoke ${owner} ${kind} ${assignment.id}${assignment.provider === null ? "" : ` --provider ${assignment.provider}`}`,
+          exit_code: 1
+        })
+      }
+    } else if (!(yield* ownership.revoke(assignment))) {
+      return yield* bad(
+        `${shown} does not belong to ${org_id}; rungate admin resources list ${org_id} shows what does.`
+      )
+    }
+    const status = what === "assign" ? "assigned" : "revoked"
+    if (json) return yield* print({ status, ...assignment })
+    yield* Console.log(`${status}: ${shown}, ${what === "assign" ? "to" : "from"} ${org_id} (${plain(name)})`)
+  }).pipe(onDatabase)
+
+export const assign = (flags: ResourceFlags) => change(flags, "assign")
+export const revoke = (flags: ResourceFlags) => change(flags, "revoke")
+
+export const list = (org_id: string, kind: ResourceKind | null, limit: number, json: boolean) =>
+  Effect.gen(function* () {
+    if (limit < 1 || limit > listMax) return yield* bad(`--limit must be from 1 to ${listMax}.`)
+    yield* known(org_id)
+    const ownership = yield* Ownership
+    const rows = yield* ownership.list(org_id, kind, limit + 1)
+    const items = rows.slice(0, limit)
+    if (json) return yield* print({ items: items.map(view), more: rows.length > limit })
+    const lines = table(
+      ["kind", "id", "provider", "source", "since"],
+      items.map((one) => [one.kind, one.resource_id, one.provider ?? "-", one.source, when(one.created_at)])
+    )
+    yield* Console.log(lines.join("\n"))
+    if (rows.length > limit) yield* Console.error(`… and more: see --limit (now ${limit}) and the kind`)
+  }).pipe(onDatabase)

@@ -1,0 +1,232 @@
+/**
+ * What `rungate admin show` does: everything that an operator may want to know of one organization, as of one instant.
+ */
+import { Console, Effect } from "effect"
+import { known, onDatabase, organizationView, plain, print, table, when } from "./output.ts"
+import { CommandFailed } from "../cli/answers/Client.ts"
+import { Accounts, type KeyRow, type OrganizationRow, type PersonRow } from "../../layers/accounts/Accounts.ts"
+import type { Violation } from "../../layers/audit/equations.ts"
+import { Books, type EntryRow, type OpenRunRow, type WalletRow } from "../../layers/ledger/Books.ts"
+import { type LossTotal, Losses } from "../../layers/ledger/Losses.ts"
+import { UnknownOutcomes } from "../../layers/runs/UnknownOutcomes.ts"
+import { type AutoTopupRow, PaymentStore, type PaymentRow } from "../../layers/payments/PaymentStore.ts"
+import { usd } from "../../schema/money/Money.ts"
+
+const entriesShown = 20
+const paymentsShown = 10
+const keysShown = 100
+const peopleShown = 20
+const runsShown = 50
+const unknownsCounted = 1_000
+
+interface Shown {
+  readonly organization: OrganizationRow
+  readonly wallet: WalletRow
+  readonly auto: AutoTopupRow | null
+  readonly payments: ReadonlyArray<PaymentRow>
+  readonly people: ReadonlyArray<PersonRow>
+  readonly keys: ReadonlyArray<KeyRow>
+  readonly entries: ReadonlyArray<EntryRow>
+  readonly runs: ReadonlyArray<OpenRunRow>
+  readonly losses: ReadonlyArray<LossTotal>
+  /** Calls whose outcome nobody has found out yet. */
+  readonly unknown: number
+  readonly violations: ReadonlyArray<Violation>
+}
+
+const limitOf = (limit: bigint | null) => (limit === null ? null : usd(limit))
+
+/** An address counts as verified where nothing was to be verified when its owner signed up. */
+const verificationOf = ({ pending, email_verified_at }: PersonRow) =>
+  pending ? "pending" : email_verified_at === null ? "not_asked" : "verified"
+
+const lossOf = (losses: ReadonlyArray<LossTotal>) => ({
+  runs: losses.reduce((sum, one) => sum + Number(one.runs), 0),
+  loss: usd(losses.reduce((sum, one) => sum + one.loss, 0n))
+})
+
+const viewOf = ({
+  organization,
+  wallet,
+  auto,
+  payments,
+  people,
+  keys,
+  entries,
+  runs,
+  losses,
+  unknown,
+  violations
+}: Shown) => ({
+  ...organizationView(organization),
+  guard: {
+    per_run_limit: limitOf(wallet.per_run_limit),
+    daily_limit: limitOf(wallet.daily_limit),
+    spent_today: usd(wallet.spent_today),
+    resets_at: wallet.resets_at.toISOString()
+  },
+  auto_topup: auto === null ? null : { ...auto, threshold: usd(auto.threshold), amount: usd(auto.amount) },
+  payments: payments.map((payment) => ({
+    ...payment,
+    amount: usd(payment.amount),
+    clawed_back: usd(payment.clawed_back),
+    created_at: payment.created_at.toISOString(),
+    ended_at: payment.ended_at?.toISOString() ?? null
+  })),
+  people: people.map((person) => ({
+    id: person.user_id,
+    email: person.email,
+    created_at: person.created_at.toISOString(),
+    verification: verificationOf(person),
+    email_verified_at: person.email_verified_at?.toISOString() ?? null
+  })),
+  keys: keys.map((key) => ({
+    id: key.key_id,
+    name: key.name,
+    environment: key.environment,
+    display: key.display,
+    created_at: key.created_at.toISOString(),
+    last_used_at: key.last_used_at?.toISOString() ?? null,
+    revoked_at: key.revoked_at?.toISOString() ?? null
+  })),
+  entries: entries.map((entry) => ({
+    id: entry.txn_id,
+    type: entry.type,
+    amount: usd(entry.amount),
+    balance_after: usd(entry.balance_after),
+    reference: entry.reference,
+    note: entry.note,
+    created_at: entry.created_at.toISOString()
+  })),
+  open_runs: runs.map((run) => ({
+    run_id: run.run_id,
+    capability: run.capability,
+    endpoint: run.endpoint,
+    status: run.state,
+    hold: usd(run.hold),
+    since: run.since.toISOString()
+  })),
+  losses: lossOf(losses),
+  unknown_outcomes: unknown,
+  books: { add_up: violations.length === 0, violations }
+})
+
+const autoLine = (auto: AutoTopupRow | null) => {
+  if (auto === null) return "never set"
+  const terms = `${usd(auto.amount)} below ${usd(auto.threshold)}`
+  return `${auto.enabled ? "on" : "off"}, ${terms}${auto.last_error === null ? "" : `; ${plain(auto.last_error)}`}`
+}
+
+const textOf = ({
+  organization,
+  wallet,
+  auto,
+  payments,
+  people,
+  keys,
+  entries,
+  runs,
+  losses,
+  unknown,
+  violations
+}: Shown): ReadonlyArray<string> => {
+  const section = (title: string, head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) =>
+    rows.length === 0 ? ["", `${title}: none`] : ["", `${title}:`, ...table(head, rows).map((line) => `  ${line}`)]
+  const most = (title: string, count: number, max: number) => (count < max ? title : `${title} (the first ${max})`)
+  return [
+    `${organization.org_id}  ${plain(organization.name)}  (created ${when(organization.created_at)})`,
+    `wallet: balance ${usd(wallet.balance)}, reserved ${usd(wallet.reserved)}, available ${usd(wallet.balance - wallet.reserved)} USD`,
+    `guard: per run ${limitOf(wallet.per_run_limit) ?? "no limit"}, per day ${limitOf(wallet.daily_limit) ?? "no limit"}; today ${usd(wallet.spent_today)} charged, ${organization.runs_today} runs`,
+    `automatic top-up: ${autoLine(auto)}`,
+    ...section(
+      most("people, oldest first", people.length, peopleShown),
+      ["id", "e-mail", "signed up", "e-mail address"],
+      people.map((person) => [
+        person.user_id,
+        person.email,
+        when(person.created_at),
+        {
+          pending: "not verified",
+          not_asked: "verification was off",
+          verified: `verified ${when(person.email_verified_at)}`
+        }[verificationOf(person)]
+      ])
+    ),
+    ...section(
+      `last ${paymentsShown} payments, newest first`,
+      ["at", "kind", "amount", "state", "taken back", "session or charge", "failure"],
+      payments.map((payment) => [
+        when(payment.created_at),
+        payment.kind,
+        usd(payment.amount),
+        payment.state,
+        usd(payment.clawed_back),
+        payment.session_id ?? payment.payment_intent ?? payment.payment_id,
+        payment.failure ?? ""
+      ])
+    ),
+    ...section(
+      most("keys, newest first", keys.length, keysShown),
+      ["id", "name", "environment", "display", "last used", "revoked"],
+      keys.map((key) => [
+        key.key_id,
+        key.name,
+        key.environment,
+        key.display,
+        when(key.last_used_at),
+        when(key.revoked_at)
+      ])
+    ),
+    ...section(
+      `last ${entriesShown} ledger entries, newest first`,
+      ["at", "type", "amount", "balance after", "reference", "note"],
+      entries.map((entry) => [
+        when(entry.created_at),
+        entry.type,
+        usd(entry.amount),
+        usd(entry.balance_after),
+        entry.reference,
+        entry.note ?? ""
+      ])
+    ),
+    ...section(
+      most("open runs, oldest first", runs.length, runsShown),
+      ["id", "of", "status", "hold", "since"],
+      runs.map((run) => [run.run_id, run.capability ?? run.endpoint ?? "", run.state, usd(run.hold), when(run.since)])
+    ),
+    "",
+    `losses: ${lossOf(losses).loss} USD in ${lossOf(losses).runs} runs${losses.length === 0 ? "" : ` (rungate admin losses --org ${organization.org_id})`}`,
+    `unknown outcomes: ${unknown}${unknown === 0 ? "" : ` (rungate admin unknown --org ${organization.org_id})`}`,
+    ...violations.map(({ equation, subject, detail }) => plain(`VIOLATION ${equation}: ${subject}: ${detail}`)),
+    violations.length === 0 ? "books: add up" : `books: ${violations.length} violations`
+  ]
+}
+
+export const show = (org_id: string, json: boolean) =>
+  Effect.gen(function* () {
+    const accounts = yield* Accounts
+    const books = yield* Books
+    const store = yield* PaymentStore
+    const losses = yield* Losses
+    const unknowns = yield* UnknownOutcomes
+    yield* known(org_id)
+    const shown = yield* books.snapshot(
+      Effect.all({
+        organization: Effect.orDie(known(org_id)),
+        wallet: books.wallet(org_id),
+        auto: store.autoTopup(org_id),
+        payments: store.latest(org_id, paymentsShown),
+        people: accounts.people(org_id, peopleShown),
+        keys: accounts.keys(org_id, null, keysShown),
+        entries: books.entries(org_id, null, entriesShown),
+        runs: books.openRuns(org_id, runsShown),
+        losses: losses.totals({ org_id, since: null }),
+        unknown: Effect.map(unknowns.list({ org_id, resolved: false }, unknownsCounted), (rows) => rows.length),
+        violations: books.violations(org_id)
+      })
+    )
+    yield* json ? print(viewOf(shown)) : Console.log(textOf(shown).join("\n"))
+    if (shown.violations.length > 0) {
+      return yield* new CommandFailed({ message: `the books of ${org_id} do not add up`, exit_code: 1 })
+    }
+  }).pipe(onDatabase)

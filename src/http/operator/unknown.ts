@@ -1,0 +1,104 @@
+/**
+ * What `rungate admin unknown` does: lists calls whose outcome nobody knows, and records what an operator found out about one.
+ *
+ * A finding is for people and for history. It moves no money, and it never makes the call again.
+ */
+import { Console, Effect } from "effect"
+import { bad, known, onDatabase, plain, print, table, unknown as absent, when } from "./output.ts"
+import { type UnknownRow, UnknownOutcomes } from "../../layers/runs/UnknownOutcomes.ts"
+import type { Finding } from "../../schema/catalog/Doubt.ts"
+import { parsedOrText } from "../../schema/json/Json.ts"
+
+const listMax = 1_000
+const noteLengthMax = 500
+
+export interface UnknownFlags {
+  readonly org: string | null
+  readonly all: boolean
+  readonly limit: number
+  readonly json: boolean
+}
+
+const viewOf = (row: UnknownRow) => ({
+  run_id: row.run_id,
+  org_id: row.org_id,
+  provider: row.provider,
+  capability: row.capability,
+  endpoint: row.endpoint,
+  why: row.why,
+  provider_state: row.provider_state === null ? null : parsedOrText(row.provider_state),
+  at: row.at.toISOString(),
+  finding: row.finding,
+  note: row.note,
+  found_at: row.found_at?.toISOString() ?? null,
+  next_look: row.next_look?.toISOString() ?? null
+})
+
+export const unknownOutcomes = ({ org, all, limit, json }: UnknownFlags) =>
+  Effect.gen(function* () {
+    if (limit < 1 || limit > listMax) return yield* bad(`--limit must be from 1 to ${listMax}.`)
+    if (org !== null) yield* known(org)
+    const store = yield* UnknownOutcomes
+    const found = yield* store.list({ org_id: org, resolved: all }, limit + 1)
+    const rows = found.slice(0, limit)
+    const more = found.length > limit
+    if (json) return yield* print({ items: rows.map(viewOf), more })
+    if (rows.length === 0) return yield* Console.log("No call has an unknown outcome.")
+    const cells = rows.map((row) => [
+      when(row.at),
+      row.run_id,
+      row.org_id,
+      row.provider,
+      row.capability ?? row.endpoint ?? "",
+      row.why,
+      row.provider_state ?? "",
+      row.finding ?? "",
+      row.next_look === null ? "" : when(row.next_look)
+    ])
+    const head = [
+      "at",
+      "run",
+      "organization",
+      "provider",
+      "of",
+      "why",
+      "job at the provider",
+      "finding",
+      "next look-up"
+    ]
+    yield* Console.log(table(head, cells).join("\n"))
+    if (more) yield* Console.error(`… and more: see --limit (now ${limit})`)
+    yield* Console.error(
+      'This service asks the provider itself where a next look-up is shown. Look the others up in the provider\'s account, then: rungate admin unknown resolve <run_id> --delivered|--not-delivered --note "…"'
+    )
+  }).pipe(onDatabase)
+
+export interface ResolveFlags {
+  readonly run_id: string
+  readonly delivered: boolean
+  readonly not_delivered: boolean
+  readonly note: string
+  readonly json: boolean
+}
+
+export const resolve = ({ run_id, delivered, not_delivered, note, json }: ResolveFlags) =>
+  Effect.gen(function* () {
+    if (delivered === not_delivered) return yield* bad("Say what you found: --delivered or --not-delivered.")
+    if (note.trim() === "" || note.length > noteLengthMax)
+      return yield* bad(`--note must say how you know, in at most ${noteLengthMax} characters.`)
+    const store = yield* UnknownOutcomes
+    const finding: Finding = delivered ? "delivered" : "not_delivered"
+    const done = yield* store.resolve(run_id, finding, note.trim())
+    const row = yield* store.find(run_id)
+    if (row === null)
+      return yield* absent(`No run "${run_id}" has an unknown outcome; rungate admin unknown lists those that have.`)
+    if (!done && row.finding !== finding)
+      return yield* bad(
+        `${run_id} was found to be ${row.finding} on ${when(row.found_at)} (${plain(row.note ?? "")}); nothing was changed.`
+      )
+    yield* json
+      ? print(viewOf(row))
+      : Console.log(
+          `${done ? "recorded" : "already recorded"}: ${run_id} of ${row.org_id} was ${finding}; no money moved`
+        )
+  }).pipe(onDatabase)

@@ -1,0 +1,191 @@
+/**
+ * The pages behind links in mails: verify an address, ask for and set a new password, accept an invitation.
+ *
+ * Opening a page changes nothing, because mail scanners open links too. What it offers is done when its form is sent.
+ */
+import { Effect, Layer, Option, Redacted, Schema } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
+import { AccountMails } from "../../actors/accounts/AccountMails.ts"
+import { Invitations } from "../../layers/accounts/Invitations.ts"
+import { Mails } from "../../layers/accounts/Mails.ts"
+import { Passwords } from "../../layers/accounts/Passwords.ts"
+import { addressOf, Settings } from "../../layers/platform/Settings.ts"
+import { forgotPath, invitationPath, resetPath, verifyPath } from "../../schema/accounts/AccountMail.ts"
+import { Email, LinkToken, NewPassword, OrganizationName, passwordLengthMin } from "../api/shapes/AccountFields.ts"
+import { allowAttempt, linkAccount } from "../door/Attempts.ts"
+import { answered, badLink, form, hidden, opened, tokenInAddress, wrong } from "./Forms.ts"
+import { Limits } from "../door/Limits.ts"
+import { escaped, page } from "./Page.ts"
+import { makeSignUp } from "./SignUp.ts"
+
+const passwords = `<label>New password, at least ${passwordLengthMin} characters
+<input type="password" name="password" minlength="${passwordLengthMin}" maxlength="500" autocomplete="new-password" required></label>
+<label>The same password again
+<input type="password" name="again" autocomplete="new-password" required></label>`
+
+const signInHint = `<p>Sign in with <code>rungate login</code>, or with <code>POST /v1/auth/sign-in</code>.</p>`
+const askAgain = `<p><a href="${forgotPath.slice(1)}">Ask for another link</a>.</p>`
+const expiredInvitation = badLink("<p>Ask whoever invited you for another invitation.</p>")
+
+const TokenForm = Schema.Struct({ token: LinkToken })
+const ForgotForm = Schema.Struct({ email: Email })
+const ResetForm = Schema.Struct({ token: LinkToken, password: NewPassword, again: Schema.String })
+const InvitationForm = Schema.Struct({ ...ResetForm.fields, organization: OrganizationName })
+
+const same = (password: string, again: string) =>
+  password === again ? Effect.void : Effect.fail(wrong("These are two different passwords."))
+
+const VerifyPage = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const limits = yield* Limits
+    const links = yield* Passwords
+    const address = addressOf(yield* Settings)
+
+    yield* router.add(
+      "GET",
+      verifyPath,
+      opened(
+        "Verify your e-mail address",
+        `This confirms that the address is yours, and that you signed up at ${escaped(address)}.`,
+        "",
+        "Verify the address"
+      )
+    )
+    yield* router.add(
+      "POST",
+      verifyPath,
+      answered(
+        Effect.gen(function* () {
+          const { token } = yield* HttpServerRequest.schemaBodyUrlParams(TokenForm)
+          yield* allowAttempt(limits, linkAccount(token))
+          const email = yield* links.verifyEmail(Redacted.make(token)).pipe(
+            Effect.catchTags({
+              LinkRefused: () =>
+                Effect.fail(
+                  badLink(
+                    `<p>Sign in, and have another one sent: <code>rungate api POST /v1/auth/verify-email/resend</code>.</p>`
+                  )
+                ),
+              AddressTaken: () =>
+                Effect.fail(wrong("Another account has verified this address meanwhile. Sign in to that account."))
+            })
+          )
+          return page(
+            200,
+            "Your address is verified",
+            `<p>${escaped(email)} is verified, and your account is ready.</p>${signInHint}`
+          )
+        })
+      )
+    )
+  })
+)
+
+const ForgotPage = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const limits = yield* Limits
+    const mails = yield* Mails
+    const accountMails = yield* AccountMails
+
+    const forgotten = page(
+      200,
+      "Set a new password",
+      `<p>A link to set a new password is mailed to the address of your account.</p>${form(`<label>E-mail address <input type="email" name="email" maxlength="254" autocomplete="email" required></label>`, "Send the link")}`,
+      true
+    )
+    yield* router.add("GET", forgotPath, Effect.succeed(forgotten))
+    yield* router.add(
+      "POST",
+      forgotPath,
+      answered(
+        Effect.gen(function* () {
+          const { email } = yield* HttpServerRequest.schemaBodyUrlParams(ForgotForm)
+          yield* allowAttempt(limits, email)
+          yield* mails.resetAsked(email)
+          yield* accountMails.wake
+          return page(
+            200,
+            "Look into your mailbox",
+            "<p>If this address has an account, a link is on its way. It works once, within an hour.</p>"
+          )
+        })
+      )
+    )
+  })
+)
+
+const ResetPage = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const limits = yield* Limits
+    const links = yield* Passwords
+
+    yield* router.add(
+      "GET",
+      resetPath,
+      opened("Set a new password", "A new password ends all sessions of yours.", passwords, "Set the password")
+    )
+    yield* router.add(
+      "POST",
+      resetPath,
+      answered(
+        Effect.gen(function* () {
+          const { token, password, again } = yield* HttpServerRequest.schemaBodyUrlParams(ResetForm)
+          yield* allowAttempt(limits, linkAccount(token))
+          yield* same(password, again)
+          const email = yield* links
+            .reset(Redacted.make(token), Redacted.make(password))
+            .pipe(Effect.catchTag("LinkRefused", () => Effect.fail(badLink(askAgain))))
+          return page(
+            200,
+            "Your password is set",
+            `<p>The password of ${escaped(email)} is new, and all its sessions have ended.</p>${signInHint}`
+          )
+        })
+      )
+    )
+  })
+)
+
+const InvitationPage = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const limits = yield* Limits
+    const invitations = yield* Invitations
+    const signUp = yield* makeSignUp
+
+    yield* router.add(
+      "GET",
+      invitationPath,
+      Effect.gen(function* () {
+        const token = yield* tokenInAddress
+        const email = Option.isNone(token)
+          ? Option.none<string>()
+          : yield* invitations.email(Redacted.make(token.value))
+        if (Option.isNone(token) || Option.isNone(email)) return expiredInvitation
+        const name = `<label>Name of your organization <input name="organization" maxlength="200" required></label>`
+        return page(
+          200,
+          "You are invited to Rungate",
+          `<p>Rungate runs data and outreach jobs for you, and you pay per run from one prepaid wallet. This invitation is for ${escaped(email.value)}.</p>${form(hidden(token.value) + name + passwords, "Sign up")}`,
+          true
+        )
+      })
+    )
+    yield* router.add(
+      "POST",
+      invitationPath,
+      answered(
+        Effect.gen(function* () {
+          const { token, password, again, organization } = yield* HttpServerRequest.schemaBodyUrlParams(InvitationForm)
+          yield* allowAttempt(limits, linkAccount(token))
+          yield* same(password, again)
+          const email = yield* invitations.email(Redacted.make(token))
+          if (Option.isNone(email)) return expiredInvitation
+          yield* signUp({ email: email.value, password, organization, invitation: token })
+          return page(200, "Your account is ready", `<p>You are signed up as ${escaped(email.value)}.</p>${signInHint}`)
+        })
+      )
+    )
+  })
+)
+
+export const AccountPages = Layer.mergeAll(VerifyPage, ForgotPage, ResetPage, InvitationPage)

@@ -1,0 +1,51 @@
+/**
+ * Where the payment processor sends a customer after a checkout. The pages say what happens next and credit nothing: whoever opens
+ * them, with whatever in the address, changes no wallet.
+ */
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { cancelPath, successPath } from "../door/Paths.ts"
+
+const page = (title: string, text: string) =>
+  HttpServerResponse.text(
+    `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<style>
+  :root { color-scheme: light dark }
+  body { font: 16px/1.6 system-ui, sans-serif; max-width: 34rem; margin: 15vh auto; padding: 0 1.5rem }
+  h1 { font-size: 1.5rem; line-height: 1.3 }
+  code { font-size: 0.9em }
+</style>
+<h1>${title}</h1>
+${text}
+</html>
+`,
+    {
+      contentType: "text/html; charset=utf-8",
+      headers: {
+        "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
+        "cache-control": "no-store"
+      }
+    }
+  )
+
+const success = page(
+  "Thank you",
+  `<p>Your wallet is credited as soon as the payment processor confirms the payment, mostly within a few seconds; bank transfers take days.</p>
+<p>This page credits nothing by itself. <code>GET /v1/wallet/transactions</code> shows the top-up when it is there. You can close this window.</p>`
+)
+
+const cancelled = page(
+  "Nothing was paid",
+  `<p>The checkout was left before it was paid, so nothing was charged and nothing was credited.</p>
+<p>To try again, ask for a new checkout: <code>POST /v1/wallet/topups/checkout</code>.</p>`
+)
+
+export const ReturnPages = Layer.mergeAll(
+  HttpRouter.add("GET", successPath, Effect.succeed(success)),
+  HttpRouter.add("GET", cancelPath, Effect.succeed(cancelled))
+)

@@ -1,0 +1,100 @@
+/**
+ * Signing up: who may, what is written with a new workspace, and what is mailed. The API and the page of an invitation share it.
+ *
+ * Where addresses are verified, nothing in the answer tells whether the address has an account: the workspace is made either way, and only the
+ * owner of the mailbox learns more.
+ */
+import { Effect, Option, Redacted } from "effect"
+import { AccountMails } from "../../actors/accounts/AccountMails.ts"
+import { Accounts, type EmailTaken, type JoiningRefused } from "../../layers/accounts/Accounts.ts"
+import { Invitations } from "../../layers/accounts/Invitations.ts"
+import { Mails } from "../../layers/accounts/Mails.ts"
+import { Referrals } from "../../layers/accounts/Referrals.ts"
+import { Settings } from "../../layers/platform/Settings.ts"
+import { problem } from "../../schema/Errors.ts"
+import { dollars } from "../../schema/money/Money.ts"
+import { codeOf } from "../../schema/wallet/Referral.ts"
+import type { SignUpRequest } from "../api/Sessions.ts"
+import { allowAttempt } from "../door/Attempts.ts"
+import { Limits } from "../door/Limits.ts"
+
+/** New organizations in production start with a daily limit, so that a leaked key can't empty a wallet in a night. */
+const dailyLimitInProduction = dollars("100.00")
+
+const refusedField = (path: string, message: string) =>
+  problem("invalid_request", `${path} ${message}`, [{ path, message }])
+
+const emailTaken = refusedField("email", "already has an account; sign in instead")
+const codeRefused = {
+  unknown_code: refusedField("referral_code", "is not a known referral code; leave it out"),
+  known_person: refusedField(
+    "referral_code",
+    "is for people who are new here, and this e-mail address, or another spelling of it, has an account already; leave it out"
+  )
+}
+
+const closed = problem("forbidden", "Sign-up is closed here. Whoever runs this service can open it.")
+const needsInvitation = problem(
+  "forbidden",
+  "Sign-up here is by invitation: ask whoever runs this service for a link (rungate admin invite), and send its token as invitation."
+)
+const invitationRefused = refusedField(
+  "invitation",
+  "is not valid for this address: it was used, has expired after a week, or is for another address; ask for another one"
+)
+
+export const makeSignUp = Effect.gen(function* () {
+  const accounts = yield* Accounts
+  const limits = yield* Limits
+  const referrals = yield* Referrals
+  const invitations = yield* Invitations
+  const mails = yield* Mails
+  const accountMails = yield* AccountMails
+  const { emailVerification, mode, referral: terms, signUp } = yield* Settings
+
+  /** An invitation that can be redeemed by this address; null where none is needed and none was given. */
+  const invitationOf = Effect.fnUntraced(function* (given: string | null, email: string) {
+    if (signUp === "closed") return yield* Effect.fail(closed)
+    if (given === null) return signUp === "invite" ? yield* Effect.fail(needsInvitation) : null
+    const token = Redacted.make(given)
+    const invited = yield* invitations.email(token)
+    if (Option.isNone(invited) || invited.value.toLowerCase() !== email.toLowerCase())
+      return yield* Effect.fail(invitationRefused)
+    return token
+  })
+
+  const refusal = (refused: EmailTaken | JoiningRefused) => {
+    if (refused._tag === "EmailTaken") return emailTaken
+    return refused._tag === "ReferralRefused" ? codeRefused[refused.reason] : invitationRefused
+  }
+
+  return Effect.fnUntraced(function* (payload: SignUpRequest) {
+    const { email } = payload
+    yield* allowAttempt(limits, email)
+    const invitation = yield* invitationOf(payload.invitation ?? null, email)
+    // An operator vouches for whoever was invited.
+    const address = invitation !== null ? "verified" : emailVerification ? "pending" : "trusted"
+    const typed = payload.referral_code ?? null
+    const code = typed === null ? null : codeOf(typed)
+    if (typed !== null && code === null) return yield* Effect.fail(codeRefused.unknown_code)
+    const known = address === "pending" ? null : email
+    if (code !== null)
+      yield* referrals.admit(code, known).pipe(Effect.catch(({ reason }) => Effect.fail(codeRefused[reason])))
+    const made = yield* accounts
+      .signUp({
+        email,
+        password: Redacted.make(payload.password),
+        organization: payload.organization,
+        daily_limit: mode === "production" ? dailyLimitInProduction : null,
+        address,
+        joining: Effect.fnUntraced(function* ({ org_id, user_id }) {
+          if (code !== null) yield* referrals.refer({ org_id, email: known, code, terms })
+          if (invitation !== null) yield* invitations.redeem(invitation, email, org_id)
+          if (address === "pending") yield* mails.signedUp(user_id, email)
+        })
+      })
+      .pipe(Effect.mapError(refusal))
+    if (address === "pending") yield* accountMails.wake
+    return made
+  })
+})

@@ -1,0 +1,79 @@
+/** Catalog items as discover and the lists show them (specification 2.3, 2.11), and the commands that go on from there. */
+import type { CatalogEntry } from "../../layers/catalog/Catalog.ts"
+import type { RawProvider, Snapshot } from "../../layers/catalog/Endpoints.ts"
+import type { Health } from "../../layers/executor/Health.ts"
+import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
+import * as Money from "../../schema/money/Money.ts"
+import { priceMin } from "../../schema/money/Pricing.ts"
+import { healthView } from "./HealthView.ts"
+
+const currency = "USD" as const
+
+/** A word as a shell takes it. */
+export const quoted = (word: string): string =>
+  /^[A-Za-z0-9_./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+
+export const startingPrice = ({ offers }: CatalogEntry) => {
+  const [first, ...rest] = offers.map((one) => priceMin(one.offer.price))
+  if (first === undefined) return null
+  return { amount: Money.usd(rest.reduce((least, one) => Money.min(least, one), first)), currency }
+}
+
+export const costView = ({ cost }: Endpoint) => ({ ...cost, currency })
+
+export const capabilityView = (entry: CatalogEntry) => {
+  const { capability, offers } = entry
+  return {
+    capability: capability.slug,
+    title: capability.title,
+    description: capability.description,
+    status: capability.status,
+    providers: offers.map((one) => one.provider.slug),
+    live_providers: offers.filter((one) => one.live).map((one) => one.provider.slug),
+    platforms: capability.platforms,
+    starting_price: startingPrice(entry)
+  }
+}
+
+export const inspectCapability = (slug: string) => `rungate inspect ${slug}`
+
+/** The method is named where the path alone would be ambiguous. */
+export const inspectEndpoint = (raw: RawProvider, endpoint: Endpoint) => {
+  const several = (raw.byPath.get(endpoint.path)?.length ?? 0) > 1
+  return `rungate inspect ${raw.slug} ${quoted(endpoint.path)}${several ? ` --method ${endpoint.method}` : ""}`
+}
+
+export const endpointView = (raw: RawProvider, endpoint: Endpoint, snapshot: Snapshot) => ({
+  provider: raw.slug,
+  endpoint: endpoint.path,
+  method: endpoint.method,
+  title: endpoint.title,
+  status: raw.status === "live" ? ("live" as const) : ("ready" as const),
+  cost: costView(endpoint),
+  wrapped_by: snapshot.wrappedBy(raw.slug, endpoint)
+})
+
+export const endpointHealth = (health: Health["Service"], raw: RawProvider, endpoint: Endpoint) =>
+  healthView(health.endpoint(raw.slug, endpoint.method, endpoint.path), endpoint.reported)
+
+const best = ["healthy", "stable", "unknown", "degraded", "outage"] as const
+
+/** A capability is as well as its best offer: the waterfall finds that one. */
+export const capabilityHealth = (health: Health["Service"], { capability, offers }: CatalogEntry) => {
+  const views = offers
+    .filter((one) => one.executable)
+    .map((one) => healthView(health.offer(capability.slug, one.provider.slug)))
+  return (
+    views.toSorted((a, b) => best.indexOf(a.status) - best.indexOf(b.status) || b.sample_size - a.sample_size)[0] ??
+    healthView(health.offer(capability.slug, ""))
+  )
+}
+
+/** How many raw endpoints a provider has, and whether they run. */
+export const providerView = (raw: RawProvider) => ({
+  provider: raw.slug,
+  title: raw.title,
+  homepage: raw.homepage,
+  capabilities: (raw.provider?.offers ?? []).map((one) => one.capability),
+  endpoints: { count: raw.endpoints.length, status: raw.status, reason: raw.excluded }
+})

@@ -1,0 +1,161 @@
+/** A raw endpoint as inspect shows it: the whole truth about one call, and a command that makes it (specification 2.5). */
+import { Schema } from "effect"
+import type { ActorInput } from "../../layers/catalog/CatalogStore.ts"
+import type { RawProvider, Snapshot } from "../../layers/catalog/Endpoints.ts"
+import type { Health } from "../../layers/executor/Health.ts"
+import { reachable } from "../../schema/catalog/Definitions.ts"
+import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
+import * as Money from "../../schema/money/Money.ts"
+import type { CostDriver } from "../../schema/catalog/CostDriver.ts"
+import { driverSentence } from "../../schema/catalog/CostWords.ts"
+import { holdOf, rateCardOf } from "../../schema/runs/RawHold.ts"
+import { nouns } from "../../schema/catalog/Resources.ts"
+import { costView, endpointHealth, quoted } from "./CatalogView.ts"
+
+const decodeObject = Schema.decodeUnknownSync(Schema.JsonObject)
+
+/** With exactly the shared schemas that it refers to. */
+const shown = (schema: Schema.JsonObject, definitions: Readonly<Record<string, Schema.JsonObject>>) => {
+  const used = reachable(definitions, [schema])
+  return Object.keys(used).length === 0 ? schema : decodeObject({ ...schema, $defs: used })
+}
+
+const isEmpty = (value: unknown) => typeof value === "object" && value !== null && Object.keys(value).length === 0
+
+interface Example {
+  readonly path?: Schema.JsonObject
+  readonly query?: Schema.JsonObject
+  readonly input: Schema.Json
+}
+
+/** On GET the input is the query, so the example says it once, as input. */
+const exampleOf = (endpoint: Endpoint, loaded: ActorInput | null): Example => {
+  const { path, query, input } = endpoint.example
+  const head = path === undefined || isEmpty(path) ? {} : { path }
+  if (endpoint.method === "GET") return { ...head, input: query ?? {} }
+  const tail = query === undefined || isEmpty(query) ? {} : { query }
+  return { ...head, ...tail, input: input ?? loaded?.example ?? {} }
+}
+
+const cliOf = (raw: RawProvider, endpoint: Endpoint, example: Example, several: boolean, max_cost: string) => {
+  const words = ["rungate", "call", raw.slug, quoted(endpoint.path)]
+  if (several) words.push("--method", endpoint.method)
+  if (example.path !== undefined) words.push("--path", quoted(JSON.stringify(example.path)))
+  if (example.query !== undefined) words.push("--query", quoted(JSON.stringify(example.query)))
+  words.push("-i", quoted(JSON.stringify(example.input)), "--max-cost", max_cost)
+  return words.join(" ")
+}
+
+/** What the example would hold. An example that can't be counted shows the hold of an ordinary call. */
+const exampleHold = (raw: RawProvider, endpoint: Endpoint, { path = {}, query = {}, input }: Example) => {
+  const { card, issues } = rateCardOf(endpoint, raw.free, { path, query, input })
+  const { estimate } = endpoint.cost
+  const ordinary = estimate === null ? null : { estimate: Money.dollars(estimate) }
+  return holdOf(endpoint, issues.length === 0 ? card : ordinary, null)
+}
+
+const fieldsIn = (drivers: ReadonlyArray<CostDriver>) =>
+  [...new Set(drivers.map(({ field }) => (field === "." ? "the number of items in input" : field)))].join(", ")
+
+const costOf = (endpoint: Endpoint) => {
+  const { price } = endpoint
+  if (price === undefined) return costView(endpoint)
+  const drivers = price.drivers.map((driver) => ({ ...driver, description: driverSentence(driver) }))
+  return { ...costView(endpoint), base: price.base, drivers }
+}
+
+/** In production; the sandbox's objects are everybody's. */
+const ownershipHints = ({ resources }: Endpoint): ReadonlyArray<string> => {
+  const fields = Map.groupBy(resources?.uses ?? [], (one) => one.kind)
+  return [...fields].map(
+    ([kind, those]) =>
+      `In production ${those.map((one) => one.field).join(" and ")} must name ${nouns[kind]} that your organization owns${kind === "sender" ? "; prove a domain with POST /v1/senders" : ""}.`
+  )
+}
+
+const hintsOf = (
+  raw: RawProvider,
+  endpoint: Endpoint,
+  wrapped_by: ReadonlyArray<string>,
+  loaded: ActorInput | null,
+  rawMinCap: Money.MicroUsd,
+  scenarios: string | null
+) => [
+  ...(wrapped_by.length === 0
+    ? []
+    : [
+        `Prefer ${wrapped_by.join(" or ")}: normalized output, a fixed price and other providers to fall back to, unless you need a field of ${raw.slug} that it does not expose.`
+      ]),
+  ...(raw.status === "ready" ? [`${raw.slug} has no account here yet: a run answers provider_not_available.`] : []),
+  ...(endpoint.deprecated ? ["The provider calls this endpoint deprecated."] : []),
+  ...(endpoint.body_type === "task"
+    ? ["input is one task object, or an array of up to 10; each is billed by the provider."]
+    : []),
+  ...(endpoint.body_type === "actor_input" && endpoint.body === null && loaded === null
+    ? ["The actor's input schema could not be loaded: the actor itself checks the input."]
+    : []),
+  ...(endpoint.method === "GET" ? ["input becomes the query parameters."] : []),
+  ...ownershipHints(endpoint),
+  ...(endpoint.method !== "GET" && endpoint.body === null && endpoint.body_type === "json"
+    ? ["It takes no body: send input {} and put parameters into query."]
+    : []),
+  ...(endpoint.cost.model === "unpublished" && !raw.free
+    ? [
+        `Its rates are not published: a run holds $1.00 unless routing.max_cost lowers it (to ${Money.usd(rawMinCap)} at least), and is charged what the provider reports, or the whole hold when it reports nothing.`
+      ]
+    : []),
+  ...(endpoint.price === undefined
+    ? []
+    : [
+        `What a call costs follows its input; cost.drivers says how. To bound it, set ${fieldsIn(endpoint.price.drivers)}.`
+      ]),
+  ...(endpoint.cost.model === "unpublished" || endpoint.body_type === "actor_input" || raw.free
+    ? []
+    : ["A run holds one and a half times its estimate. A routing.max_cost below the estimate is refused."]),
+  "A raw run is one call: no other provider is tried, and it is charged when the provider answers with success.",
+  ...(scenarios === null ? [] : [scenarios])
+]
+
+export const endpointInspection = (
+  raw: RawProvider,
+  endpoint: Endpoint,
+  snapshot: Snapshot,
+  health: Health["Service"],
+  loaded: ActorInput | null,
+  rawMinCap: Money.MicroUsd,
+  scenarios: string | null
+) => {
+  const definitions = raw.document?.definitions ?? {}
+  const several = (raw.byPath.get(endpoint.path)?.length ?? 0) > 1
+  const example = exampleOf(endpoint, loaded)
+  const wrapped_by = snapshot.wrappedBy(raw.slug, endpoint)
+  const body = endpoint.body ?? loaded?.body ?? null
+  const max_cost = Money.usd(exampleHold(raw, endpoint, example))
+  return {
+    provider: raw.slug,
+    endpoint: endpoint.path,
+    method: endpoint.method,
+    title: endpoint.title,
+    description: endpoint.description,
+    status: raw.status === "live" ? ("live" as const) : ("ready" as const),
+    sandbox: scenarios !== null,
+    input: {
+      pathParams: shown(endpoint.path_params, definitions),
+      queryParams: shown(endpoint.query_params, definitions),
+      body: body === null ? null : shown(body, definitions),
+      bodyType: endpoint.body_type
+    },
+    example: {
+      provider: raw.slug,
+      endpoint: endpoint.path,
+      ...(several ? { method: endpoint.method } : {}),
+      ...example,
+      routing: { max_cost }
+    },
+    cost: costOf(endpoint),
+    health: endpointHealth(health, raw, endpoint),
+    wrapped_by,
+    run: { cli: cliOf(raw, endpoint, example, several, max_cost) },
+    hints: hintsOf(raw, endpoint, wrapped_by, loaded, rawMinCap, scenarios)
+  }
+}

@@ -1,0 +1,10 @@
+/** Metrics and health as inspect and discover show them (specification 2.4, 2.6). */
+import { type Measured, orReported } from "../../schema/runs/Health.ts"
+
+export const metricsView = ({ metrics }: Measured) => metrics
+
+/** `reported` are the runs of the last 30 days that the provider publishes of a raw endpoint. */
+export const healthView = (
+  { health }: Measured,
+  reported: { readonly succeeded: number; readonly total: number } | null = null
+) => orReported(health, reported)

@@ -1,0 +1,148 @@
+/**
+ * Matches and facts as the wire shows them. A run's input goes out as the text that it is stored as.
+ */
+import type { Facts, Group } from "../../layers/history/index/Facts.ts"
+import type { MatchRow } from "../../layers/history/HistoryStore.ts"
+import { channelOf, conclude, type Reusable, type Touch, touchCapabilities } from "../../schema/runs/History.ts"
+import { outcomeUnknown } from "../../schema/catalog/Doubt.ts"
+import { usd } from "../../schema/money/Money.ts"
+import { isFinal, isRunStatus } from "../../schema/runs/Run.ts"
+import type { Run } from "../../schema/segments/Docs.ts"
+
+export interface SubjectView {
+  readonly query: string
+  readonly kind: string
+  readonly normalized: string
+}
+
+const itemText = (row: MatchRow): string => {
+  const { run_id, status, kind, capability, endpoint, provider, matched } = row
+  const charged = row.charged === null ? null : usd(row.charged)
+  const created_at = row.created_at.toISOString()
+  const head = JSON.stringify({ run_id, status, kind, capability, endpoint, provider, charged, created_at })
+  return `${head.slice(0, -1)},"input":${row.input},"matched":${JSON.stringify(matched)}}`
+}
+
+const touchOf = (run_id: string, capability: string | null, status: string, at: Date): Touch | null => {
+  const channel = channelOf(capability)
+  if (channel === null || capability === null || !isRunStatus(status)) return null
+  return { run_id, capability, channel, status, created_at: at.toISOString() }
+}
+
+const timeOf = (run: Run | null | undefined): string | null =>
+  run === null || run === undefined ? null : new Date(run.created_at).toISOString()
+
+/** The index knows a failed run whose outcome is unknown by a status of its own. */
+const statusOf = (indexed: string): string => (indexed === outcomeUnknown ? "failed" : indexed)
+
+const touched = (run: Run | null): Touch | null =>
+  run === null ? null : touchOf(run.run_id, run.kind.capability, statusOf(run.kind.status), new Date(run.created_at))
+
+const reusableOf = (run: Run): Reusable => ({
+  run_id: run.run_id,
+  capability: run.kind.capability,
+  endpoint: run.kind.endpoint,
+  provider: run.kind.provider,
+  charged: usd(run.charged),
+  created_at: new Date(run.created_at).toISOString()
+})
+
+const counted = (groups: ReadonlyArray<Group>, nameOf: (group: Group) => string) => {
+  const counts: Record<string, number> = {}
+  for (const group of groups) counts[nameOf(group)] = (counts[nameOf(group)] ?? 0) + group.count
+  return counts
+}
+
+const sumOf = (groups: ReadonlyArray<Group>) => groups.reduce((sum, group) => sum + group.count, 0)
+
+/** `rows`: the newest, up to `limit`. */
+export const historyText = (
+  subject: SubjectView,
+  rows: ReadonlyArray<MatchRow>,
+  facts: Facts,
+  limit: number
+): string => {
+  const { count } = facts
+  const groups = facts.groups.map((group) => ({ ...group, status: statusOf(group.status) }))
+  const truncated = count > limit
+  const touches = rows.flatMap((row) => touchOf(row.run_id, row.capability, row.status, row.created_at) ?? [])
+  const last_touch = touched(facts.touch)
+  const last_contact = touched(facts.contact)
+  const last_unknown = touched(facts.unknown)
+  const reusable = facts.reusable.map(reusableOf)
+  const over = (status: string) => isRunStatus(status) && isFinal(status)
+  const in_flight = sumOf(groups.filter((group) => !over(group.status)))
+  const failed_touches = sumOf(
+    groups.filter(
+      ({ capability, status }) => over(status) && status !== "succeeded" && touchCapabilities.includes(capability ?? "")
+    )
+  )
+  const summary = {
+    touches,
+    last_touch,
+    contacted: last_contact !== null,
+    last_contact,
+    ...(last_unknown === null ? {} : { last_unknown }),
+    reusable,
+    count,
+    by_status: counted(groups, (group) => group.status),
+    by_capability: counted(groups, (group) => group.capability ?? group.endpoint ?? ""),
+    charged: usd(groups.reduce((sum, group) => sum + group.charged, 0n)),
+    currency: "USD",
+    first_seen: timeOf(facts.oldest),
+    last_seen: timeOf(facts.newest[0]?.run),
+    truncated,
+    hints: conclude({
+      count,
+      truncated,
+      limit,
+      last_touch,
+      last_contact,
+      last_unknown,
+      reusable: reusable[0] ?? null,
+      failed_touches,
+      in_flight
+    })
+  }
+  const texts = rows.map(itemText).join(",")
+  return `{"subject":${JSON.stringify(subject)},"items":[${texts}],${JSON.stringify(summary).slice(1)}`
+}
+
+export interface RowView {
+  readonly seen: boolean
+  readonly count: number
+  readonly last_seen: string | null
+  readonly contacted: boolean
+  readonly last_touch: Touch | null
+  readonly last_contact: Touch | null
+  readonly last_unknown?: Touch
+  readonly reusable: Reusable | null
+}
+
+/** A subject that is on record nowhere. */
+export const unseen: RowView = {
+  seen: false,
+  count: 0,
+  last_seen: null,
+  contacted: false,
+  last_touch: null,
+  last_contact: null,
+  reusable: null
+}
+
+/** What a batch says of a subject, from the same facts as the view of one. */
+export const batchView = ({ count, newest, touch, contact, unknown, reusable }: Facts): RowView => {
+  if (count === 0) return unseen
+  const [again] = reusable
+  const last_unknown = touched(unknown)
+  return {
+    seen: true,
+    count,
+    last_seen: timeOf(newest[0]?.run),
+    contacted: contact !== null,
+    last_touch: touched(touch),
+    last_contact: touched(contact),
+    ...(last_unknown === null ? {} : { last_unknown }),
+    reusable: again === undefined ? null : reusableOf(again)
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * A stored run as the wire shows it. Built as JSON text: result, attempts and hints are stored as the text they are sent as,
+ * so a provider's payload comes out byte for byte, and nothing is parsed to be printed again.
+ */
+import { isFinalRow } from "../../actors/runs/Admission.ts"
+import type { RunRow } from "../../layers/runs/RunStore.ts"
+import { isErrorCode, statusOf } from "../../schema/Errors.ts"
+import { usd } from "../../schema/money/Money.ts"
+import { isRunStatus, isStoppable } from "../../schema/runs/Run.ts"
+
+const controls: Readonly<Record<string, string>> = {
+  budget_exceeded: '[{"control":"daily_spend_guard","manage":"/v1/spend-guard"}]',
+  cost_limit_exceeded: '[{"control":"per_run_limit","manage":"/v1/spend-guard"}]'
+}
+
+/** The status that `POST /v1/run` answers: 202 while it runs, then 200 or that of its error. */
+export const httpStatusOf = (run: RunRow): number => {
+  if (!isFinalRow(run)) return 202
+  return run.error_code !== null && isErrorCode(run.error_code) ? statusOf[run.error_code] : 200
+}
+
+export const pollUrl = (run_id: string) => `/v1/runs/${run_id}`
+
+const erasedHint = (at: Date) =>
+  `Its input and result were erased on ${at.toISOString().slice(0, 10)}; what it was charged stays on the ledger.`
+
+/** `now` in milliseconds since 1970, for the duration of a run that is not finished. */
+export const runJson = (run: RunRow, now: number, withResult: boolean): string => {
+  const done = isFinalRow(run)
+  const ended = run.finished_at?.getTime() ?? now
+  const head = JSON.stringify({
+    run_id: run.run_id,
+    status: run.status,
+    kind: run.kind,
+    capability: run.capability,
+    endpoint: run.endpoint,
+    provider: run.provider,
+    routing_reason: run.routing_reason,
+    billing: {
+      currency: "USD",
+      quoted: usd(run.quoted),
+      charged: run.charged === null ? null : usd(run.charged),
+      platform_funded: true
+    },
+    timing: { duration_ms: Math.max(0, ended - run.created_at.getTime()) },
+    done,
+    poll_url: pollUrl(run.run_id),
+    stoppable: isRunStatus(run.status) && isStoppable(run.status),
+    request_id: run.request_id,
+    created_at: run.created_at.toISOString()
+  })
+  const hints = run.erased_at === null ? (run.hints ?? "[]") : JSON.stringify([erasedHint(run.erased_at)])
+  const parts = [head.slice(0, -1), `"attempts":${run.attempts ?? "[]"}`, `"hints":${hints}`]
+  if (withResult && run.result !== null) parts.push(`"result":${run.result}`)
+  if (run.error_code !== null)
+    parts.push(`"error":${JSON.stringify({ code: run.error_code, message: run.error_message ?? "" })}`)
+  const control = run.error_code === null ? undefined : controls[run.error_code]
+  if (control !== undefined) parts.push(`"controls":${control}`)
+  return `${parts.join(",")}}`
+}

@@ -1,0 +1,63 @@
+/**
+ * The database and its stores, composed: what the service stands on, and all that the operator's commands need.
+ *
+ * Apart from App.ts, so that a command loads nothing of providers, the catalog or the socket.
+ */
+import { Layer } from "effect"
+import { Accounts } from "./accounts/Accounts.ts"
+import { Actors } from "./catalog/Marketplace.ts"
+import { Audit } from "./audit/Audit.ts"
+import { Books } from "./ledger/Books.ts"
+import { CatalogStore } from "./catalog/CatalogStore.ts"
+import { Erasure } from "./history/Erasure.ts"
+import { Finder } from "./history/Finder.ts"
+import { HistoryIndex } from "./history/index/HistoryIndex.ts"
+import { HistoryStore } from "./history/HistoryStore.ts"
+import { Installation } from "./queues/Installation.ts"
+import { Invitations } from "./accounts/Invitations.ts"
+import { Leases } from "./runs/Leases.ts"
+import { Losses } from "./ledger/Losses.ts"
+import { Mails } from "./accounts/Mails.ts"
+import { MailStore } from "./ledger/MailStore.ts"
+import { Ownership } from "./runs/Ownership.ts"
+import { Passwords } from "./accounts/Passwords.ts"
+import { PaymentStore } from "./payments/PaymentStore.ts"
+import { Referrals } from "./accounts/Referrals.ts"
+import { ReferralShares } from "./accounts/ReferralShares.ts"
+import { Reindex } from "./history/index/Reindex.ts"
+import { RunStore } from "./runs/RunStore.ts"
+import { SignInAddresses } from "./accounts/SignInAddresses.ts"
+import { Senders } from "./accounts/Senders.ts"
+import { Stats } from "./platform/Stats.ts"
+import { TurnStore } from "./ledger/TurnStore.ts"
+import { UnknownOutcomes } from "./runs/UnknownOutcomes.ts"
+import { WaitStore } from "./runs/WaitStore.ts"
+import { DatabaseLayer } from "./postgres/Database.ts"
+
+const Stores = Layer.mergeAll(
+  Layer.mergeAll(Erasure.layer, Reindex.layer).pipe(
+    Layer.provideMerge(Layer.mergeAll(HistoryStore.layer.pipe(Layer.provide(Finder.layer)), HistoryIndex.layer))
+  ),
+  RunStore.layer,
+  TurnStore.layer,
+  MailStore.layer,
+  Leases.layer,
+  Ownership.layer,
+  Senders.layer,
+  WaitStore.layer,
+  Layer.merge(Accounts.layer, SignInAddresses.layer),
+  Layer.mergeAll(Invitations.layer, Mails.layer, Passwords.layer),
+  Referrals.layer,
+  ReferralShares.layer,
+  Books.layer,
+  PaymentStore.layer,
+  CatalogStore.layer,
+  Installation.layer,
+  Audit.layer,
+  Losses.layer,
+  UnknownOutcomes.layer,
+  Stats.layer
+)
+
+/** Database and stores only: what the operator's commands need. */
+export const Storage = Actors.layer.pipe(Layer.provideMerge(Stores), Layer.provideMerge(DatabaseLayer))

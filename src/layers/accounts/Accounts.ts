@@ -1,0 +1,328 @@
+/**
+ * Organizations, their people and sessions, and API keys. Secrets are shown once and stored as SHA-256 digests.
+ *
+ * A revoked key and an ended session are refused by the next statement of any process: nothing here is remembered.
+ */
+import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { texts } from "../postgres/Columns.ts"
+import { makeId } from "../../schema/Ids.ts"
+import type { MicroUsd } from "../../schema/money/Money.ts"
+import { newId } from "../platform/Ids.ts"
+import type { InvitationRefused } from "./Invitations.ts"
+import { laneCount } from "../queues/Queues.ts"
+import { Settings } from "../platform/Settings.ts"
+import type { ReferralRefused } from "./Referrals.ts"
+import { digest, hashed, matches, randomText } from "./Secrets.ts"
+
+export { digest }
+
+export type Environment = "test" | "live"
+
+/** Who is calling. `key_id` is null for a session. */
+export interface Principal {
+  readonly org_id: string
+  readonly key_id: string | null
+  readonly user_id: string | null
+  readonly environment: Environment | null
+  /** A session of somebody who has not verified the e-mail address. */
+  readonly pending: boolean
+}
+
+export interface KeyRow {
+  readonly key_id: string
+  readonly name: string
+  readonly environment: Environment
+  readonly display: string
+  readonly last_used_at: Date | null
+  readonly revoked_at: Date | null
+  readonly created_at: Date
+}
+
+/** An organization as operators list it. */
+export interface OrganizationRow {
+  readonly org_id: string
+  readonly name: string
+  readonly created_at: Date
+  readonly balance: bigint
+  readonly reserved: bigint
+  /** Runs asked for and money charged on today's UTC day. */
+  readonly runs_today: bigint
+  readonly charged_today: bigint
+}
+
+export interface SessionRow {
+  readonly org_id: string
+  readonly organization: string
+  readonly user_id: string
+  readonly email: string
+  readonly expires_at: Date
+  /** The address is not verified. */
+  readonly pending: boolean
+}
+
+/** A member of an organization, for operators. */
+export interface PersonRow {
+  readonly user_id: string
+  readonly email: string
+  readonly created_at: Date
+  readonly pending: boolean
+  /** Null for somebody who is pending, and for whoever signed up where nothing was to be verified. */
+  readonly email_verified_at: Date | null
+}
+
+export interface Opened {
+  readonly token: Redacted.Redacted
+  readonly session: SessionRow
+}
+
+export interface NewUser {
+  readonly org_id: string
+  readonly user_id: string
+}
+
+/** Why what joins a sign-up may refuse it. */
+export type JoiningRefused = ReferralRefused | InvitationRefused
+
+export interface NewAccount {
+  readonly email: string
+  readonly password: Redacted.Redacted
+  readonly organization: string
+  readonly daily_limit: MicroUsd | null
+  /**
+   * `pending`: the address is to be verified. Then it is not looked up whether it has an account, and any number may sign up with it.
+   * `verified`: somebody vouches for it. `trusted`: nothing is verified here.
+   */
+  readonly address: "pending" | "verified" | "trusted"
+  /** What else is written of the new organization, or refuses it: in the transaction that makes it. */
+  readonly joining: (made: NewUser) => Effect.Effect<void, JoiningRefused>
+}
+
+export class EmailTaken extends Schema.TaggedError<EmailTaken>()("EmailTaken", {}) {}
+/** The organization has as many keys in use as it may have. */
+export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys", {}) {}
+
+/** Keys in use per organization; migration 0021 enforces it. Enough for a key per machine and purpose of a large customer. */
+export const keysMax = 100
+
+const isTooManyKeys = (cause: unknown) =>
+  typeof cause === "object" && cause !== null && "constraint" in cause && cause.constraint === "api_keys_at_most"
+
+const sessionDays = 30
+
+/** An organization's lane: any spread will do, it is stored with the wallet. */
+const laneOf = (org_id: string) => (digest(org_id)[0] ?? 0) % laneCount
+
+const dayMillis = 86_400_000
+/** Ids sort by their time: no run of today has a smaller one. */
+const firstRunOf = (dayStart: number) => makeId("run", dayStart).slice(0, -16)
+
+const lastUsedEvery = "10 seconds"
+
+export class Accounts extends Context.Service<
+  Accounts,
+  {
+    readonly signUp: (account: NewAccount) => Effect.Effect<Opened, EmailTaken | JoiningRefused>
+    /** Takes the same time whether or not the address has an account. */
+    readonly signIn: (email: string, password: Redacted.Redacted) => Effect.Effect<Option.Option<Opened>>
+    readonly signOut: (token: Redacted.Redacted) => Effect.Effect<void>
+    readonly session: (token: Redacted.Redacted) => Effect.Effect<Option.Option<SessionRow>>
+    /** An organization without people, for the demo and for operators. */
+    readonly createOrganization: (name: string, daily_limit: MicroUsd | null) => Effect.Effect<string>
+    readonly organizations: Effect.Effect<number>
+    /** Newest first. `search`: a part of the name or of a member's e-mail, or the id. */
+    readonly findOrganizations: (search: string | null, limit: number) => Effect.Effect<ReadonlyArray<OrganizationRow>>
+    /** Its members, oldest first. */
+    readonly people: (org_id: string, limit: number) => Effect.Effect<ReadonlyArray<PersonRow>>
+    readonly organization: (org_id: string) => Effect.Effect<Option.Option<OrganizationRow>>
+    readonly principal: (token: Redacted.Redacted) => Effect.Effect<Option.Option<Principal>>
+    readonly createKey: (
+      org_id: string,
+      name: string,
+      environment: Environment
+    ) => Effect.Effect<{ id: string; token: Redacted.Redacted }, TooManyKeys>
+    readonly keys: (org_id: string, before: string | null, limit: number) => Effect.Effect<ReadonlyArray<KeyRow>>
+    /** None for an unknown key and for another organization's. */
+    readonly revokeKey: (org_id: string, key_id: string) => Effect.Effect<Option.Option<KeyRow>>
+    /** Whose key it is, for operators. */
+    readonly ownerOfKey: (key_id: string) => Effect.Effect<Option.Option<string>>
+    /** Notes that a key was used; written down every few seconds for all keys together. */
+    readonly used: (key_id: string) => void
+  }
+>()("rungate/layers/Accounts") {
+  static readonly layer = Layer.effect(
+    Accounts,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { emailVerification } = yield* Settings
+      // Verified against when the e-mail is unknown, so that both answers take the same time.
+      const decoy = yield* Effect.cached(Effect.suspend(() => hashed(Redacted.make(randomText(20)))))
+
+      const insertOrganization = Effect.fnUntraced(function* (name: string, daily_limit: MicroUsd | null) {
+        const org_id = newId("org")
+        yield* sql`INSERT INTO orgs ${sql.insert({ org_id, name })}`
+        yield* sql`INSERT INTO wallets ${sql.insert({ org_id, lane: laneOf(org_id), daily_limit })}`
+        return org_id
+      })
+
+      /**
+       * Null when the password is no longer the one that was checked. The lock makes a change that is under way come first, so that no
+       * session of an old password is opened behind it.
+       */
+      const open = Effect.fnUntraced(function* (user_id: string, password_hash: string) {
+        const token = `rg_sess_${randomText(43)}`
+        yield* sql`
+          INSERT INTO sessions (token_hash, user_id, org_id, expires_at)
+          SELECT ${digest(token)}, user_id, org_id, now() + make_interval(days => ${sessionDays}) FROM users
+          WHERE user_id = ${user_id} AND password_hash = ${password_hash} FOR SHARE`
+        const [session] = yield* findSession(token)
+        return session === undefined ? null : { token: Redacted.make(token), session }
+      })
+
+      const findSession = (token: string) => sql<SessionRow>`
+        SELECT s.org_id, o.name AS organization, s.user_id, u.email, s.expires_at, u.pending
+        FROM sessions s JOIN users u USING (user_id) JOIN orgs o ON o.org_id = s.org_id
+        WHERE s.token_hash = ${digest(token)} AND s.ended_at IS NULL AND s.expires_at > now()`
+
+      const signUp = Effect.fn("Accounts.signUp")(function* (account: NewAccount) {
+        const { email, address } = account
+        const password_hash = yield* hashed(account.password)
+        return yield* sql
+          .withTransaction(
+            Effect.gen(function* () {
+              const org_id = yield* insertOrganization(account.organization, account.daily_limit)
+              const user_id = newId("usr")
+              yield* sql`
+                INSERT INTO users (user_id, org_id, email, password_hash, pending, email_verified_at)
+                VALUES (${user_id}, ${org_id}, ${email}, ${password_hash}, ${address === "pending"},
+                        CASE WHEN ${address === "verified"} THEN now() END)`
+              yield* account.joining({ org_id, user_id })
+              return (yield* open(user_id, password_hash)) ?? (yield* Effect.die(new Error("a new user was not found")))
+            })
+          )
+          .pipe(
+            Effect.catchReason("SqlError", "UniqueViolation", () => Effect.fail(new EmailTaken())),
+            Effect.catchTag("SqlError", Effect.die)
+          )
+      })
+
+      const signIn = Effect.fn("Accounts.signIn")(function* (email: string, password: Redacted.Redacted) {
+        const users = yield* sql<{ user_id: string; password_hash: string; pending: boolean }>`
+          (SELECT user_id, password_hash, pending FROM users WHERE lower(email) = lower(${email}) AND NOT pending)
+          UNION ALL
+          (SELECT user_id, password_hash, pending FROM users WHERE lower(email) = lower(${email}) AND pending
+           ORDER BY user_id DESC LIMIT 1)`
+        // With verification anybody may sign up with anybody's address: both are tried, so that the time says nothing of who is there.
+        const tried = emailVerification ? [false, true] : [users[0]?.pending === true]
+        const decoyHash = yield* decoy
+        const found = yield* Effect.forEach(
+          tried,
+          Effect.fnUntraced(function* (pending) {
+            const user = users.find((one) => one.pending === pending)
+            const good = yield* matches(password, user?.password_hash ?? decoyHash)
+            return good ? user : undefined
+          }),
+          { concurrency: "unbounded" }
+        )
+        const user = found.find((one) => one !== undefined)
+        return Option.fromNullishOr(user === undefined ? null : yield* open(user.user_id, user.password_hash))
+      }, Effect.orDie)
+
+      const signOut = (token: Redacted.Redacted) => sql`
+        UPDATE sessions SET ended_at = now() WHERE token_hash = ${digest(Redacted.value(token))} AND ended_at IS NULL`
+
+      const session = (token: Redacted.Redacted) => findSession(Redacted.value(token))
+
+      const principal = Effect.fnUntraced(function* (token: Redacted.Redacted) {
+        const text = Redacted.value(token)
+        if (text.startsWith("rg_sess_")) {
+          const [row] = yield* findSession(text)
+          return Option.map(Option.fromNullishOr(row), (found) => ({ ...found, key_id: null, environment: null }))
+        }
+        const [key] = yield* sql<{ org_id: string; key_id: string; environment: Environment }>`
+          SELECT org_id, key_id, environment FROM api_keys WHERE key_hash = ${digest(text)} AND revoked_at IS NULL`
+        return Option.map(Option.fromNullishOr(key), (found) => ({ ...found, user_id: null, pending: false }))
+      }, Effect.orDie)
+
+      const createKey = Effect.fn("Accounts.createKey")(function* (
+        org_id: string,
+        name: string,
+        environment: Environment
+      ) {
+        const token = `rg_${environment}_${randomText(43)}`
+        const id = newId("key")
+        const display = `${token.slice(0, 12)}…${token.slice(-4)}`
+        yield* sql`INSERT INTO api_keys ${sql.insert({ key_id: id, org_id, name, environment, key_hash: digest(token), display })}`.pipe(
+          Effect.catchReason("SqlError", "ConstraintError", (reason) =>
+            isTooManyKeys(reason.cause) ? Effect.fail(new TooManyKeys()) : Effect.die(reason)
+          ),
+          Effect.catchTag("SqlError", Effect.die)
+        )
+        return { id, token: Redacted.make(token) }
+      })
+
+      const columns = sql.literal("key_id, name, environment, display, last_used_at, revoked_at, created_at")
+      const keys = (org_id: string, before: string | null, limit: number) => sql<KeyRow>`
+        SELECT ${columns} FROM api_keys WHERE org_id = ${org_id} AND (${before}::text IS NULL OR key_id < ${before})
+        ORDER BY key_id DESC LIMIT ${limit}`
+
+      const revokeKey = (org_id: string, key_id: string) => sql<KeyRow>`
+        UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE org_id = ${org_id} AND key_id = ${key_id} RETURNING ${columns}`
+
+      const ownerOfKey = (key_id: string) =>
+        sql<{ org_id: string }>`SELECT org_id FROM api_keys WHERE key_id = ${key_id}`
+
+      const listed = Effect.fnUntraced(function* (org_id: string | null, search: string | null, limit: number) {
+        const now = yield* Clock.currentTimeMillis
+        const first = firstRunOf(now - (now % dayMillis))
+        return yield* sql<OrganizationRow>`
+          SELECT o.org_id, o.name, o.created_at, w.balance, w.reserved,
+                 (SELECT count(*) FROM runs r WHERE r.org_id = o.org_id AND r.run_id >= ${first}) AS runs_today,
+                 CASE WHEN w.spent_day = (now() AT TIME ZONE 'UTC')::date THEN w.spent ELSE 0 END AS charged_today
+          FROM (SELECT org_id, name, created_at FROM orgs
+                WHERE (${org_id}::text IS NULL OR org_id = ${org_id})
+                  AND (${search}::text IS NULL OR org_id = ${search} OR strpos(lower(name), lower(${search})) > 0
+                       OR EXISTS (SELECT FROM users u WHERE u.org_id = orgs.org_id AND strpos(lower(u.email), lower(${search})) > 0))
+                ORDER BY org_id DESC LIMIT ${limit}) o
+          JOIN wallets w USING (org_id) ORDER BY o.org_id DESC`
+      }, Effect.orDie)
+
+      const people = (org_id: string, limit: number) => sql<PersonRow>`
+        SELECT user_id, email, created_at, pending, email_verified_at FROM users WHERE org_id = ${org_id} ORDER BY user_id LIMIT ${limit}`
+
+      const lately = new Set<string>()
+      const writeUsed = Effect.suspend(() => {
+        if (lately.size === 0) return Effect.void
+        const ids = [...lately]
+        lately.clear()
+        return Effect.asVoid(sql`UPDATE api_keys SET last_used_at = now() WHERE key_id = ANY(${texts(ids)})`)
+      }).pipe(Effect.ignore)
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lastUsedEvery), writeUsed)))
+
+      const count = sql<{ count: bigint }>`SELECT count(*) AS count FROM orgs`
+
+      return Accounts.of({
+        signUp,
+        signIn,
+        signOut: (token) => Effect.asVoid(Effect.orDie(signOut(token))),
+        session: (token) => Effect.orDie(Effect.map(session(token), (rows) => Option.fromNullishOr(rows[0]))),
+        createOrganization: (name, daily_limit) =>
+          Effect.orDie(sql.withTransaction(insertOrganization(name, daily_limit))),
+        organizations: Effect.orDie(Effect.map(count, (rows) => Number(rows[0]?.count ?? 0n))),
+        findOrganizations: (search, limit) => listed(null, search, limit),
+        people: (org_id, limit) => Effect.orDie(people(org_id, limit)),
+        organization: (org_id) => Effect.map(listed(org_id, null, 1), (rows) => Option.fromNullishOr(rows[0])),
+        principal,
+        createKey,
+        keys: (org_id, before, limit) => Effect.orDie(keys(org_id, before, limit)),
+        revokeKey: (org_id, key_id) =>
+          Effect.orDie(Effect.map(revokeKey(org_id, key_id), (rows) => Option.fromNullishOr(rows[0]))),
+        ownerOfKey: (key_id) =>
+          Effect.orDie(Effect.map(ownerOfKey(key_id), (rows) => Option.fromNullishOr(rows[0]?.org_id))),
+        used: (key_id) => {
+          lately.add(key_id)
+        }
+      })
+    })
+  )
+}

@@ -1,0 +1,143 @@
+/**
+ * What referrals have earned, as it is stored: how far each referred wallet's ledger is counted, and what was credited for it.
+ *
+ * A step counts some entries and may credit: its sums, its record and the command to the referrer's wallet are one statement that
+ * holds only over the state it was computed from. So any number of workers may compute the same step, and one of them writes it.
+ */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { MicroUsd } from "../../schema/money/Money.ts"
+import { crashPoint } from "../platform/CrashPoint.ts"
+
+/** A referral whose referred wallet has entries that are not counted. Wallet and referral are of one instant. */
+export interface MovedReferral {
+  readonly referral_id: string
+  readonly referrer_org: string
+  readonly share_bps: number
+  /** Entries of the referred wallet up to here are counted. */
+  readonly accrued_seq: bigint
+  readonly net_revenue: MicroUsd
+  readonly unpaid: MicroUsd
+  readonly credited: MicroUsd
+  readonly credits: number
+  /** The referred wallet's newest entry, and its balance after it. */
+  readonly entry_seq: bigint
+  readonly balance: MicroUsd
+}
+
+export interface SettledRun {
+  readonly charged: MicroUsd
+  readonly provider_cost: MicroUsd | null
+}
+
+/** The state that a step leaves. */
+export interface ShareStep {
+  readonly to_seq: bigint
+  readonly net_revenue: MicroUsd
+  readonly unpaid: MicroUsd
+  readonly credit: {
+    readonly n: number
+    readonly amount: MicroUsd
+    /** The mail to the referrer's wallet: its command's id and payload (JSON text). */
+    readonly command_id: string
+    readonly payload: string
+  } | null
+}
+
+interface MovedRow extends Omit<MovedReferral, "net_revenue" | "unpaid" | "credited" | "balance"> {
+  readonly net_revenue: bigint
+  readonly unpaid: bigint
+  readonly credited: bigint
+  readonly balance: bigint
+}
+
+export class ReferralShares extends Context.Service<
+  ReferralShares,
+  {
+    /** In the order of their ids, after `after`. */
+    readonly moved: (after: string, limit: number) => Effect.Effect<ReadonlyArray<MovedReferral>>
+    /** The runs settled by entries of the referred wallet after `from`, up to `to`, while the referral counts. */
+    readonly settled: (referral_id: string, from: bigint, to: bigint) => Effect.Effect<ReadonlyArray<SettledRun>>
+    /**
+     * Writes a step over the state that it was computed from. Answers the lane that has mail now, null when nothing was credited,
+     * and `overtaken` when another worker wrote the step first: then nothing is written.
+     */
+    readonly step: (from: MovedReferral, step: ShareStep) => Effect.Effect<number | null | "overtaken">
+  }
+>()("rungate/layers/ReferralShares") {
+  static readonly layer = Layer.effect(
+    ReferralShares,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const moved = (after: string, limit: number) => sql<MovedRow>`
+        SELECT r.referral_id, r.referrer_org, r.share_bps, r.accrued_seq, r.net_revenue, r.unpaid, r.credited, r.credits,
+               w.entry_seq, w.balance
+        FROM referrals r JOIN wallets w ON w.org_id = r.referred_org
+        WHERE r.referral_id > ${after} AND w.entry_seq > r.accrued_seq ORDER BY r.referral_id LIMIT ${limit}`
+
+      // The end is compared where it is kept: a process's own dates have no microseconds.
+      const settled = (referral_id: string, from: bigint, to: bigint) => sql<{
+        charged: bigint
+        provider_cost: bigint | null
+      }>`
+        SELECT -l.amount AS charged, r.provider_cost
+        FROM referrals f JOIN ledger l ON l.org_id = f.referred_org
+        LEFT JOIN runs r ON r.org_id = l.org_id AND r.run_id = l.run_id
+        WHERE f.referral_id = ${referral_id} AND l.seq > ${from} AND l.seq <= ${to}
+          AND l.type = 'settle' AND l.created_at < f.ends_at`
+
+      const step = Effect.fnUntraced(function* (
+        from: MovedReferral,
+        { to_seq, net_revenue, unpaid, credit }: ShareStep
+      ) {
+        const { referral_id, referrer_org } = from
+        yield* crashPoint("accrual.before")
+        const [row] = yield* sql<{ written: boolean; lane: number | null }>`
+          WITH stepped AS (
+            UPDATE referrals SET accrued_seq = ${to_seq}, net_revenue = ${net_revenue}, unpaid = ${unpaid},
+                   credited = credited + ${credit?.amount ?? 0n}, credits = credits + ${credit === null ? 0 : 1}
+            WHERE referral_id = ${referral_id} AND accrued_seq = ${from.accrued_seq} AND credits = ${from.credits}
+            RETURNING 1
+          ), noted AS (
+            INSERT INTO referral_credits (referral_id, n, amount, net_revenue, to_seq)
+            SELECT ${referral_id}, ${credit?.n ?? 0}, ${credit?.amount ?? 0n}, ${net_revenue}, ${to_seq} FROM stepped
+            WHERE ${credit !== null}
+          ), sent AS (
+            INSERT INTO mailbox (lane, command_id, org_id, tag, payload)
+            SELECT w.lane, ${credit?.command_id ?? null}, w.org_id, 'Credit', ${credit?.payload ?? null}::json
+            FROM stepped, wallets w WHERE w.org_id = ${referrer_org} AND ${credit !== null}
+            RETURNING lane
+          )
+          SELECT EXISTS (SELECT FROM stepped) AS written, (SELECT lane FROM sent) AS lane`
+        yield* crashPoint("accrual.after")
+        return row?.written === true ? row.lane : ("overtaken" as const)
+      }, Effect.orDie)
+
+      return ReferralShares.of({
+        moved: (after, limit) =>
+          Effect.orDie(
+            Effect.map(moved(after, limit), (rows) =>
+              rows.map((row) => ({
+                ...row,
+                net_revenue: MicroUsd(row.net_revenue),
+                unpaid: MicroUsd(row.unpaid),
+                credited: MicroUsd(row.credited),
+                balance: MicroUsd(row.balance)
+              }))
+            )
+          ),
+        settled: (referral_id, from, to) =>
+          Effect.orDie(
+            Effect.map(settled(referral_id, from, to), (rows) =>
+              rows.map(({ charged, provider_cost }) => ({
+                charged: MicroUsd(charged),
+                provider_cost: provider_cost === null ? null : MicroUsd(provider_cost)
+              }))
+            )
+          ),
+        step
+      })
+    })
+  )
+}

@@ -1,0 +1,74 @@
+/**
+ * Sending domains that organizations prove by a DNS record: one row per organization and domain, with the value that the record must have.
+ *
+ * A verified row lets its organization send from the domain and everything below it (Ownership). Several organizations can prove one domain,
+ * each with a value of its own: whoever can change its DNS speaks for it.
+ */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { newId } from "../platform/Ids.ts"
+
+/** More than anybody sends from; keeps a script from filling the table. */
+export const sendersMax = 100
+
+export interface SenderRow {
+  readonly sender_id: string
+  readonly domain: string
+  readonly token: string
+  readonly verified_at: Date | null
+  readonly created_at: Date
+}
+
+export class Senders extends Context.Service<
+  Senders,
+  {
+    /** The organization's row of the domain, made when it is new; null when it has `sendersMax` already. */
+    readonly add: (org_id: string, domain: string) => Effect.Effect<SenderRow | null>
+    readonly find: (org_id: string, sender_id: string) => Effect.Effect<SenderRow | null>
+    /** Newest first. */
+    readonly list: (org_id: string, before: string | null, limit: number) => Effect.Effect<ReadonlyArray<SenderRow>>
+    readonly verified: (org_id: string, sender_id: string) => Effect.Effect<SenderRow | null>
+    readonly remove: (org_id: string, sender_id: string) => Effect.Effect<boolean>
+  }
+>()("rungate/layers/Senders") {
+  static readonly layer = Layer.effect(
+    Senders,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const columns = sql.literal("sender_id, domain, token, verified_at, created_at")
+
+      const add = Effect.fnUntraced(function* (org_id: string, domain: string) {
+        // The organization's row is locked, so that many requests at once do not pass the limit together.
+        yield* sql`SELECT 1 FROM orgs WHERE org_id = ${org_id} FOR UPDATE`
+        yield* sql`
+          INSERT INTO senders (sender_id, org_id, domain, token)
+          SELECT ${newId("snd")}, ${org_id}, ${domain}, ${crypto.randomUUID().replaceAll("-", "")}
+          WHERE (SELECT count(*) FROM senders WHERE org_id = ${org_id}) < ${sendersMax}
+          ON CONFLICT (org_id, domain) DO NOTHING`
+        const [row] =
+          yield* sql<SenderRow>`SELECT ${columns} FROM senders WHERE org_id = ${org_id} AND domain = ${domain}`
+        return row ?? null
+      }, sql.withTransaction)
+
+      const first = Effect.map((rows: ReadonlyArray<SenderRow>) => rows[0] ?? null)
+      const find = (org_id: string, sender_id: string) => sql<SenderRow>`
+        SELECT ${columns} FROM senders WHERE org_id = ${org_id} AND sender_id = ${sender_id}`
+      const list = (org_id: string, before: string | null, limit: number) => sql<SenderRow>`
+        SELECT ${columns} FROM senders WHERE org_id = ${org_id} AND (${before}::text IS NULL OR sender_id < ${before})
+        ORDER BY sender_id DESC LIMIT ${limit}`
+      const verified = (org_id: string, sender_id: string) => sql<SenderRow>`
+        UPDATE senders SET verified_at = coalesce(verified_at, now()) WHERE org_id = ${org_id} AND sender_id = ${sender_id}
+        RETURNING ${columns}`
+      const remove = (org_id: string, sender_id: string) => sql`
+        DELETE FROM senders WHERE org_id = ${org_id} AND sender_id = ${sender_id} RETURNING 1`
+
+      return Senders.of({
+        add: (org_id, domain) => Effect.orDie(add(org_id, domain)),
+        find: (org_id, sender_id) => Effect.orDie(first(find(org_id, sender_id))),
+        list: (org_id, before, limit) => Effect.orDie(list(org_id, before, limit)),
+        verified: (org_id, sender_id) => Effect.orDie(first(verified(org_id, sender_id))),
+        remove: (org_id, sender_id) => Effect.orDie(Effect.map(remove(org_id, sender_id), (rows) => rows.length > 0))
+      })
+    })
+  )
+}

@@ -1,0 +1,83 @@
+/**
+ * The auditor: recomputes the books from rows alone and names every place that does not add up (equations E1-E7, E9, E12).
+ *
+ * Read in one repeatable-read snapshot, so that it may run beside a busy service. One wallet's books are for its owner, who may ask at
+ * any time; all wallets' are for the operator, whose last look is kept for everybody to see.
+ */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Violation, violations } from "./equations.ts"
+import { platformViolations, readSheet, type Sheet } from "./sheet.ts"
+import { snapshot } from "./snapshot.ts"
+import { standing } from "../platform/costBoundCache.ts"
+import { auditWallet, type WalletAudit } from "./wallet.ts"
+
+export interface AuditReport {
+  readonly wallets: number
+  readonly entries: number
+  readonly runs: number
+  readonly sheet: Sheet
+  readonly violations: ReadonlyArray<Violation>
+  readonly checked_at: Date
+}
+
+export interface LastCheck {
+  readonly checked_at: Date
+  readonly adds_up: boolean
+}
+
+export class Audit extends Context.Service<
+  Audit,
+  {
+    /** All wallets. */
+    readonly run: Effect.Effect<AuditReport>
+    /** Keeps that it was looked, and what came of it. */
+    readonly record: (report: AuditReport) => Effect.Effect<void>
+    /** What was recorded last. */
+    readonly last: Effect.Effect<LastCheck | null>
+    /** One wallet as it was at `checked_at`: just now, or a little earlier for one that takes long (audit/standing.ts). */
+    readonly wallet: (org_id: string) => Effect.Effect<WalletAudit>
+  }
+>()("rungate/layers/Audit") {
+  static readonly layer = Layer.effect(
+    Audit,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const run = snapshot(
+        sql,
+        Effect.gen(function* () {
+          const found = yield* violations(sql, null)
+          const sheet = yield* readSheet(sql)
+          const platform = yield* platformViolations(sql, sheet)
+          const [count] = yield* sql<{ wallets: bigint; entries: bigint; runs: bigint; checked_at: Date }>`
+            SELECT (SELECT count(*) FROM wallets) AS wallets, (SELECT count(*) FROM ledger) AS entries,
+                   (SELECT count(*) FROM runs) AS runs, now() AS checked_at`
+          return {
+            wallets: Number(count?.wallets ?? 0n),
+            entries: Number(count?.entries ?? 0n),
+            runs: Number(count?.runs ?? 0n),
+            sheet,
+            violations: [...found, ...platform],
+            checked_at: count?.checked_at ?? new Date(0)
+          }
+        })
+      ).pipe(Effect.orDie)
+
+      const record = Effect.fnUntraced(function* ({ checked_at, wallets, entries, runs, violations }: AuditReport) {
+        const row = { checked_at, wallets, entries, runs, violations: violations.length }
+        yield* sql`INSERT INTO audit_checks ${sql.insert(row)}`
+      }, Effect.orDie)
+
+      const last = sql<LastCheck>`
+        SELECT checked_at, violations = 0 AS adds_up FROM audit_checks ORDER BY id DESC LIMIT 1`.pipe(
+        Effect.map((rows) => rows[0] ?? null),
+        Effect.orDie
+      )
+
+      const wallet = yield* standing((org_id) => Effect.orDie(auditWallet(sql, org_id)))
+
+      return Audit.of({ run, record, last, wallet })
+    })
+  )
+}

@@ -1,0 +1,159 @@
+/**
+ * Brings a provider's endpoints into the catalog: reads what the operator names, compares, and replaces the document as a whole.
+ *
+ * Reads local files, the one address that was named, and the actor marketplace where it is configured; nothing else, whatever
+ * a document refers to.
+ */
+import { basename, dirname, join } from "node:path"
+import { Clock, Context, Effect, Layer } from "effect"
+import type { Imported, ProviderDocument } from "../../schema/catalog/Endpoint.ts"
+import { Actors } from "./Marketplace.ts"
+import { CatalogStore } from "./CatalogStore.ts"
+import { readAddress, withoutQuery } from "./import/kit/Downloads.ts"
+import { shipped } from "./Endpoints.ts"
+import { type CatalogDiff, diff, type Retired } from "./import/diff.ts"
+import { withCountedRates } from "./import/cost/countedRates.ts"
+import { ImportFailed, type ImportOptions, type SourceText, sourceBytesMax } from "./import/kit/Import.ts"
+import { importManifest } from "./import/manifest.ts"
+import { readManifest } from "./import/manifestFormat.ts"
+import { importOpenApi } from "./import/openapi/index.ts"
+import { providers } from "../providers/index.ts"
+
+export interface ImportRequest {
+  /** A file or an address of an OpenAPI document or a manifest; `apify` for the actor marketplace. */
+  readonly location: string
+  /** Needed for an OpenAPI document: it does not say whose catalog it is. */
+  readonly provider: string | null
+  readonly title: string | null
+  readonly body_type: "json" | "task"
+  /** The folder of the documents that a manifest names; null means the manifest's own. */
+  readonly sources: string | null
+  readonly include: ReadonlyArray<string>
+  readonly exclude: ReadonlyArray<string>
+}
+
+export interface ImportPlan {
+  readonly imported: Imported
+  readonly diff: CatalogDiff
+  /** The revision that was compared with; null when only the shipped document, or none, was there. */
+  readonly expected: bigint | null
+}
+
+/** An address gets this long to answer. */
+const addressSeconds = 60
+
+/** The word for the actor marketplace, in place of a file or an address. */
+const marketplace = "apify"
+
+const failed = (message: string) => new ImportFailed({ message })
+
+const isAddress = (location: string) => /^https?:\/\//i.test(location)
+
+const readFile = (path: string): Effect.Effect<SourceText, ImportFailed> =>
+  Effect.gen(function* () {
+    const file = Bun.file(path)
+    const size = yield* Effect.tryPromise({
+      try: () => file.stat(),
+      catch: () => failed(`There is no file ${path}.`)
+    })
+    if (size.isDirectory()) return yield* failed(`${path} is a folder; name a file in it.`)
+    if (size.size > sourceBytesMax)
+      return yield* failed(`${path} is larger than ${sourceBytesMax} bytes, more than any specification.`)
+    const text = yield* Effect.tryPromise({ try: () => file.text(), catch: () => failed(`${path} can't be read.`) })
+    return { name: basename(path), text }
+  })
+
+const read = (location: string): Effect.Effect<SourceText, ImportFailed> =>
+  isAddress(location)
+    ? Effect.map(readAddress(location, addressSeconds), (text) => ({ name: withoutQuery(location), text }))
+    : readFile(location)
+
+/** A manifest names its provider at the top; an OpenAPI document names its version there. */
+const isManifest = ({ text }: SourceText) =>
+  /^provider:/m.test(text) && !/^\s*"?(openapi|swagger)"?\s*:\s*["']?\d/m.test(text)
+
+const manifestOf = Effect.fnUntraced(function* ({ location, sources: folder }: ImportRequest, manifest: SourceText) {
+  const { openapi = [], tables = [] } = yield* readManifest(manifest)
+  const names = [...openapi, ...tables]
+  if (names.length > 0 && folder === null && isAddress(location)) {
+    return yield* failed(
+      `${manifest.name} names other documents (${names.join(", ")}); say where they are: --sources <folder>.`
+    )
+  }
+  const sources = yield* Effect.forEach(names, (name) =>
+    Effect.map(readFile(join(folder ?? dirname(location), name)), ({ text }) => ({ name, text }))
+  )
+  return yield* importManifest(manifest, sources)
+})
+
+const openApiOf = Effect.fnUntraced(function* (request: ImportRequest, source: SourceText) {
+  const { provider: slug, title, body_type, include, exclude } = request
+  if (slug === null) return yield* failed(`Say whose catalog ${source.name} is: --provider <slug>.`)
+  const known = providers.find((one) => one.slug === slug)
+  const options: ImportOptions = {
+    provider: slug,
+    title: title ?? known?.title ?? slug,
+    homepage: known?.homepage ?? null,
+    base_url: known?.base_url ?? null,
+    auth: known?.auth ?? null,
+    body_type,
+    include,
+    exclude,
+    tags: []
+  }
+  return yield* importOpenApi([source], options)
+})
+
+export class CatalogImports extends Context.Service<
+  CatalogImports,
+  {
+    /** Reads and compares; changes nothing. */
+    readonly prepare: (request: ImportRequest) => Effect.Effect<ImportPlan, ImportFailed>
+    /** Replaces the provider's document, all of it or nothing. */
+    readonly apply: (plan: ImportPlan) => Effect.Effect<void, ImportFailed>
+    /** Back to what the package ships; false when nothing was imported. */
+    readonly reset: (provider: string) => Effect.Effect<boolean>
+  }
+>()("rungate/layers/CatalogImports") {
+  static readonly layer = Layer.effect(
+    CatalogImports,
+    Effect.gen(function* () {
+      const store = yield* CatalogStore
+      const actors = yield* Actors
+
+      const before = Effect.fnUntraced(function* (provider: string) {
+        const [stored] = yield* store.load([provider])
+        if (stored !== undefined) return { ...stored, expected: stored.revision }
+        const document: ProviderDocument | undefined = (yield* shipped).find((one) => one.provider === provider)
+        const retired: ReadonlyArray<Retired> = []
+        return document === undefined ? null : { document, retired, expected: null }
+      })
+
+      const compare = Effect.fnUntraced(function* (imported: Imported) {
+        const { provider } = imported.document
+        const excluded = providers.find((one) => one.slug === provider)?.excluded ?? null
+        if (excluded !== null) return yield* failed(`${provider} is never exposed raw: ${excluded}`)
+        if (imported.document.endpoints.length === 0)
+          return yield* failed(`${provider}: no endpoint could be read; see the warnings.`)
+        const was = yield* before(provider)
+        const now = new Date(yield* Clock.currentTimeMillis).toISOString()
+        return { imported, diff: diff(was, imported.document, now), expected: was?.expected ?? null }
+      })
+
+      const prepare = Effect.fnUntraced(function* (request: ImportRequest) {
+        if (request.location === marketplace) return yield* compare(yield* actors.store)
+        const source = yield* read(request.location)
+        const imported = isManifest(source) ? yield* manifestOf(request, source) : yield* openApiOf(request, source)
+        return yield* compare(withCountedRates(imported))
+      })
+
+      const apply = Effect.fnUntraced(function* ({ imported, diff: changes, expected }: ImportPlan) {
+        const { document } = imported
+        if (yield* store.replace(document, changes.retired, expected)) return
+        return yield* failed(`${document.provider}: somebody else imported it meanwhile; run the import again.`)
+      })
+
+      return CatalogImports.of({ prepare, apply, reset: store.reset })
+    })
+  )
+}

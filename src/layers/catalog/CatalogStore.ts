@@ -1,0 +1,141 @@
+/**
+ * The imported part of the catalog in Postgres: one document per provider, written and read as a whole.
+ *
+ * A write names the revision it was compared with, so of two imports at once the second is refused instead of undoing the
+ * first unseen.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { ProviderDocument } from "../../schema/catalog/Endpoint.ts"
+import { texts } from "../postgres/Columns.ts"
+import type { Retired } from "./import/diff.ts"
+import { pack, unpack } from "./import/pack.ts"
+
+export interface StoredDocument {
+  readonly document: ProviderDocument
+  readonly retired: ReadonlyArray<Retired>
+  readonly revision: bigint
+  readonly imported_at: Date
+}
+
+/** The input schema of an actor, loaded when somebody first inspected it. */
+export interface ActorInput {
+  readonly body: Schema.JsonObject
+  readonly example: Schema.JsonObject | null
+  /** The actor asks for all of the account's data: it is not run. */
+  readonly full_permissions: boolean
+}
+
+const decodeRetired = Schema.decodeUnknownSync(
+  Schema.Array(
+    Schema.Struct({ method: Schema.String, path: Schema.String, title: Schema.String, retired_at: Schema.String })
+  )
+)
+const decodeActorInput = Schema.decodeUnknownSync(
+  Schema.Struct({
+    body: Schema.JsonObject,
+    example: Schema.NullOr(Schema.JsonObject),
+    full_permissions: Schema.Boolean
+  })
+)
+
+interface Row {
+  readonly revision: bigint
+  readonly document: Uint8Array
+  readonly retired: unknown
+  readonly imported_at: Date
+}
+
+export class CatalogStore extends Context.Service<
+  CatalogStore,
+  {
+    /** Revisions by provider. */
+    readonly revisions: Effect.Effect<ReadonlyMap<string, bigint>>
+    readonly load: (providers: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredDocument>>
+    /** False when the provider's document is no longer of the revision that the import was compared with. */
+    readonly replace: (
+      document: ProviderDocument,
+      retired: ReadonlyArray<Retired>,
+      expected: bigint | null
+    ) => Effect.Effect<boolean>
+    /** Back to what the package ships; false when nothing was imported. */
+    readonly reset: (provider: string) => Effect.Effect<boolean>
+    readonly actorInput: (
+      provider: string,
+      path: string
+    ) => Effect.Effect<(ActorInput & { readonly loaded_at: Date }) | null>
+    readonly keepActorInput: (provider: string, path: string, input: ActorInput) => Effect.Effect<void>
+  }
+>()("rungate/layers/CatalogStore") {
+  static readonly layer = Layer.effect(
+    CatalogStore,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const revisions = Effect.gen(function* () {
+        const rows = yield* sql<{
+          provider: string
+          revision: bigint
+        }>`SELECT provider, revision FROM catalog_documents`
+        return new Map(rows.map((row) => [row.provider, row.revision]))
+      })
+
+      const load = Effect.fnUntraced(function* (providers: ReadonlyArray<string>) {
+        const rows = yield* sql<Row>`
+          SELECT revision, document, retired, imported_at FROM catalog_documents WHERE provider = ANY(${texts(providers)})`
+        return yield* Effect.forEach(rows, (row) =>
+          Effect.map(
+            unpack(row.document),
+            (document): StoredDocument => ({
+              document,
+              retired: decodeRetired(row.retired),
+              revision: row.revision,
+              imported_at: row.imported_at
+            })
+          )
+        )
+      })
+
+      const replace = Effect.fnUntraced(function* (
+        document: ProviderDocument,
+        retired: ReadonlyArray<Retired>,
+        expected: bigint | null
+      ) {
+        const rows = yield* sql`
+          INSERT INTO catalog_documents AS d (provider, document, retired, endpoints)
+          VALUES (${document.provider}, ${pack(document)}, ${JSON.stringify(retired)}::json, ${document.endpoints.length})
+          ON CONFLICT (provider) DO UPDATE SET document = excluded.document, retired = excluded.retired,
+            endpoints = excluded.endpoints, revision = excluded.revision, imported_at = now()
+          WHERE d.revision = ${expected}
+          RETURNING revision`
+        return rows.length > 0
+      })
+
+      const reset = Effect.fnUntraced(function* (provider: string) {
+        const rows = yield* sql`DELETE FROM catalog_documents WHERE provider = ${provider} RETURNING provider`
+        return rows.length > 0
+      })
+
+      const actorInput = Effect.fnUntraced(function* (provider: string, path: string) {
+        const [row] = yield* sql<{ body: unknown; example: unknown; full_permissions: boolean; loaded_at: Date }>`
+          SELECT body, example, full_permissions, loaded_at FROM actor_inputs WHERE provider = ${provider} AND path = ${path}`
+        return row === undefined ? null : { ...decodeActorInput(row), loaded_at: row.loaded_at }
+      })
+
+      const keepActorInput = (provider: string, path: string, { body, example, full_permissions }: ActorInput) => sql`
+        INSERT INTO actor_inputs (provider, path, body, example, full_permissions)
+        VALUES (${provider}, ${path}, ${JSON.stringify(body)}::json, ${example === null ? null : JSON.stringify(example)}::json, ${full_permissions})
+        ON CONFLICT (provider, path) DO UPDATE SET body = excluded.body, example = excluded.example,
+          full_permissions = excluded.full_permissions, loaded_at = now()`
+
+      return CatalogStore.of({
+        revisions: Effect.orDie(revisions),
+        load: (providers) => Effect.orDie(load(providers)),
+        replace: (document, retired, expected) => Effect.orDie(replace(document, retired, expected)),
+        reset: (provider) => Effect.orDie(reset(provider)),
+        actorInput: (provider, path) => Effect.orDie(actorInput(provider, path)),
+        keepActorInput: (provider, path, input) => Effect.asVoid(Effect.orDie(keepActorInput(provider, path, input)))
+      })
+    })
+  )
+}

@@ -1,0 +1,49 @@
+/**
+ * What becomes of an operator's rates that do not say how a field changes the price: they are not used.
+ *
+ * A rate that ignores a limit or a list would hold too little for a large request. Such an endpoint counts as unpublished,
+ * so a run holds $1.00 and is charged what the provider reports. The catalog that the package ships has none of these.
+ */
+import { type Endpoint, endpointKey, type Imported, type Warning } from "../../../../schema/catalog/Endpoint.ts"
+import { unpublished } from "./rates.ts"
+
+/** Names that a warning shows. */
+const namesMax = 5
+
+const listed = (names: ReadonlyArray<string>) =>
+  names.length > namesMax
+    ? `${names.slice(0, namesMax).join(", ")} and ${names.length - namesMax} more`
+    : names.join(", ")
+
+const unrated = (endpoint: Endpoint): Endpoint => {
+  const { price: _, ...rest } = endpoint
+  return { ...rest, cost: unpublished(endpoint.cost.note) }
+}
+
+export const withCountedRates = ({ document, warnings, undescribed }: Imported): Imported => {
+  const fields = Map.groupBy(undescribed, ({ where }) => where)
+  const isRated = (endpoint: Endpoint) => endpoint.cost.model !== "unpublished" && fields.has(endpointKey(endpoint))
+  const rated = new Set(document.endpoints.filter(isRated).map(endpointKey))
+  const ignored = [...rated].map((where): Warning => {
+    const names = (fields.get(where) ?? []).map(({ field }) => field)
+    return {
+      where,
+      message: `its rate is not used: ${listed(names)} may change the price; name each in the rate's drivers, or in flat`
+    }
+  })
+  const unpriced = [...fields.keys()].filter((where) => !rated.has(where))
+  const summary: ReadonlyArray<Warning> =
+    unpriced.length === 0
+      ? []
+      : [
+          {
+            where: "",
+            message: `${unpriced.length} endpoints without rates have fields that may change what a call costs (${listed(unpriced)}): a run of them holds $1.00, whatever it asks for; a manifest with rates and drivers holds what it costs`
+          }
+        ]
+  return {
+    document: { ...document, endpoints: document.endpoints.map((one) => (isRated(one) ? unrated(one) : one)) },
+    warnings: [...warnings, ...ignored, ...summary],
+    undescribed
+  }
+}

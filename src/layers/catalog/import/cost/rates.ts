@@ -1,0 +1,132 @@
+/**
+ * Published rates, and what a call costs by them: the provider's own cost at the platform's rate, rounded up to a microdollar.
+ *
+ * An estimate is what one ordinary call is charged, because the hold is taken from it: a rate per result is multiplied by
+ * the results that such a call returns.
+ */
+import { Schema } from "effect"
+import { type Endpoint, type EndpointCost, endpointKey } from "../../../../schema/catalog/Endpoint.ts"
+import * as Money from "../../../../schema/money/Money.ts"
+import { ordinaryCost } from "../../../../schema/catalog/CallCost.ts"
+import type { CallPrice } from "../../../../schema/catalog/CostDriver.ts"
+import { atPlatformRate, exactAtPlatformRate } from "../../../../schema/money/Pricing.ts"
+import { patternFor } from "../kit/patterns.ts"
+import { Amount, checkDriver, Driver, isInCredits, isPriced, shippedDriver } from "./drivers.ts"
+import type { Report } from "../kit/fields.ts"
+
+/** Exactly one of `usd`, `credits`, `free` and `unpublished` says what it costs. */
+export const Rate = Schema.Struct({
+  usd: Schema.optionalKey(Amount),
+  /** A fraction is a decimal string. */
+  credits: Schema.optionalKey(
+    Schema.Union([Amount, Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))])
+  ),
+  free: Schema.optionalKey(Schema.Literal(true)),
+  unpublished: Schema.optionalKey(Schema.Literal(true)),
+  model: Schema.optionalKey(Schema.Literals(["per_call", "per_result", "per_event"])),
+  /** Results or events of an ordinary call; one by default. */
+  results: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100_000 }))),
+  note: Schema.optionalKey(Schema.NonEmptyString),
+  drivers: Schema.optionalKey(Schema.Array(Driver)),
+  /** Fields that look like drivers (a limit, a list) and do not change the price. */
+  flat: Schema.optionalKey(Schema.Array(Schema.NonEmptyString))
+})
+export type Rate = typeof Rate.Type
+
+export const Rates = Schema.Struct({
+  /** What one of the provider's credits costs us. */
+  credit: Schema.optionalKey(Amount),
+  default: Schema.optionalKey(Rate),
+  /** By `METHOD /path`, in which `*` stands for anything. An exact key wins, then the longest pattern. */
+  endpoints: Schema.optionalKey(Schema.Record(Schema.String, Rate))
+})
+export type Rates = typeof Rates.Type
+
+const kinds = ["usd", "credits", "free", "unpublished"] as const
+
+/** Mistakes that the shape alone does not show. */
+export const checkRate = (rate: Rate, path: string, report: Report) => {
+  const said = kinds.filter((kind) => rate[kind] !== undefined)
+  if (said.length !== 1)
+    report(path, `must have exactly one of ${kinds.join(", ")}, not ${said.join(" and ") || "none"}`)
+  if (rate.results !== undefined && (rate.model ?? "per_call") === "per_call") {
+    report(`${path}.results`, "only means something when model is per_result or per_event")
+  }
+  for (const [index, driver] of (rate.drivers ?? []).entries()) {
+    checkDriver(driver, `${path}.drivers.${index}`, report)
+    if ((rate.free ?? rate.unpublished) === true && isPriced(driver))
+      report(
+        `${path}.drivers.${index}`,
+        `has a price, and the rate says ${rate.free === true ? "free" : "unpublished"}`
+      )
+    if (rate.results !== undefined && driver.multiplies === true)
+      report(`${path}.results`, "is counted by a driver that multiplies; leave it out")
+  }
+}
+
+const counted = { per_call: "call", per_result: "result", per_event: "event" }
+
+const sentences = (...parts: ReadonlyArray<string | undefined>) =>
+  parts.filter((part) => part !== undefined).join(" ") || null
+
+export const unpublished = (note: string | null): EndpointCost => ({ model: "unpublished", estimate: null, note })
+export const free: EndpointCost = { model: "free", estimate: "0.00", note: null }
+
+/** What is multiplied to a call's price before any driver; null where nobody tells. */
+const factorsOf = (rate: Rate, credit: string | undefined): ReadonlyArray<string> | null => {
+  const { usd, credits, free, results = 1, drivers = [] } = rate
+  if (free === true) return ["0"]
+  if (credit === undefined && drivers.some(isInCredits)) return null
+  if (usd !== undefined) return [usd, String(results)]
+  return credits === undefined || credit === undefined ? null : [String(credits), credit, String(results)]
+}
+
+/** How the price follows the input, as it ships; undefined where it does not. */
+export const priceOf = (rate: Rate, credit: string | undefined): CallPrice | undefined => {
+  if (rate.drivers === undefined || rate.drivers.length === 0) return undefined
+  const factors = factorsOf(rate, credit)
+  const base = factors === null ? null : exactAtPlatformRate(...factors)
+  return { base, drivers: rate.drivers.map((driver) => shippedDriver(driver, credit)) }
+}
+
+export const costOf = (rate: Rate | undefined, credit: string | undefined): EndpointCost => {
+  if (rate === undefined || rate.unpublished === true) return unpublished(rate?.note ?? null)
+  if (rate.free === true) return { ...free, note: rate.note ?? null }
+  const model = rate.model ?? "per_call"
+  const results = String(rate.results ?? 1)
+  const credits = rate.credits === undefined ? undefined : String(rate.credits)
+  const unit = credits === undefined ? undefined : `${credits} ${credits === "1" ? "credit" : "credits"}`
+  const each = counted[model]
+  if (unit !== undefined && credit === undefined) {
+    return unpublished(sentences(`${unit} per ${each}; the price of a credit is not published.`, rate.note))
+  }
+  const factors = factorsOf(rate, credit)
+  if (factors === null) return unpublished(sentences("The price of a credit is not published.", rate.note))
+  const price = priceOf(rate, credit)
+  // Multiplied before it is rounded, so that a thousand tiny results are not charged a thousand roundings.
+  const flat = atPlatformRate(...factors)
+  const estimate = price === undefined ? flat : (ordinaryCost(price) ?? flat)
+  const said = unit === undefined ? undefined : `${unit} of $${credit} per ${each}.`
+  const many = results === "1" ? undefined : `The estimate counts ${results} ${each}s.`
+  return { model, estimate: Money.usd(estimate), note: sentences(said, many, rate.note) }
+}
+
+/** A rate for every endpoint, which one by `METHOD /path`, and the keys that met none. */
+export const applyRates = (endpoints: ReadonlyArray<Endpoint>, rates: Rates | undefined) => {
+  const keys = Object.keys(rates?.endpoints ?? {}).sort((a, b) => b.length - a.length || (a < b ? -1 : 1))
+  const patterns = keys.map((key) => ({ key, matches: patternFor(key) }))
+  const met = new Set<string>()
+  const rated = new Map<string, Rate>()
+  const priced = endpoints.map((endpoint) => {
+    const name = endpointKey(endpoint)
+    const matching = patterns.filter(({ matches }) => matches(name)).map(({ key }) => key)
+    for (const key of matching) met.add(key)
+    const key = matching.find((one) => one === name) ?? matching[0]
+    const rate = key === undefined ? rates?.default : rates?.endpoints?.[key]
+    if (rate === undefined) return endpoint
+    rated.set(name, rate)
+    const price = priceOf(rate, rates?.credit)
+    return { ...endpoint, cost: costOf(rate, rates?.credit), ...(price === undefined ? {} : { price }) }
+  })
+  return { endpoints: priced, rated, unmet: keys.filter((key) => !met.has(key)) }
+}

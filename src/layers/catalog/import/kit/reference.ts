@@ -1,0 +1,105 @@
+/**
+ * Follows `$ref` within the given documents and nowhere else.
+ *
+ * A reference to a file or an address that was not given is never fetched: it is a problem that the importer reports, and the
+ * part stays open. Our own and not a library's, because references must survive as names (schemas are cyclic) and because
+ * nothing here is able to open a file or a connection.
+ */
+import { posix } from "node:path"
+import { isRecord } from "./json.ts"
+import { shown } from "./warnings.ts"
+import type { Source } from "./source.ts"
+
+/** References that lead to references. */
+const hopsMax = 32
+const refCharactersMax = 2_000
+
+export interface Spot {
+  /** Index of the document. */
+  readonly source: number
+  readonly pointer: ReadonlyArray<string>
+  readonly node: unknown
+}
+
+export interface Problem {
+  readonly problem: string
+}
+
+export interface References {
+  readonly resolve: (from: number, ref: string) => Spot | Problem
+  /** The node itself, or what it refers to. */
+  readonly follow: (at: Spot) => Spot | Problem
+}
+
+const decoded = (segment: string): string => {
+  const plain = segment.replaceAll("~1", "/").replaceAll("~0", "~")
+  try {
+    return decodeURIComponent(plain)
+  } catch {
+    return plain
+  }
+}
+
+const child = (node: unknown, segment: string): unknown => {
+  if (Array.isArray(node)) return /^\d{1,9}$/.test(segment) ? node[Number(segment)] : undefined
+  return isRecord(node) && Object.hasOwn(node, segment) ? node[segment] : undefined
+}
+
+export const refOf = (node: unknown): string | null => {
+  const ref = isRecord(node) && Object.hasOwn(node, "$ref") ? node["$ref"] : undefined
+  return typeof ref === "string" ? ref : null
+}
+
+export const references = (sources: ReadonlyArray<Source>): References => {
+  const names = new Map(sources.map((source, index) => [posix.normalize(source.name), index]))
+
+  const documentOf = (from: number, file: string): number | undefined => {
+    if (file === "") return from
+    const beside = posix.join(posix.dirname(sources[from]?.name ?? ""), file)
+    return names.get(posix.normalize(file)) ?? names.get(beside)
+  }
+
+  const resolveWithin = (from: number, ref: string, hops: number): Spot | Problem => {
+    if (ref.length > refCharactersMax) return { problem: `the reference ${shown(ref)} is too long` }
+    if (hops > hopsMax) return { problem: `the reference ${shown(ref)} leads in a circle` }
+    const at = ref.indexOf("#")
+    const file = at < 0 ? ref : ref.slice(0, at)
+    const fragment = at < 0 ? "" : ref.slice(at + 1)
+    const index = documentOf(from, file)
+    const source = index === undefined ? undefined : sources[index]
+    if (index === undefined || source === undefined) {
+      return { problem: `the reference ${shown(ref)} leads out of the given documents and is not followed` }
+    }
+    if (fragment !== "" && !fragment.startsWith("/")) {
+      return { problem: `the reference ${shown(ref)} names an anchor, which is not supported` }
+    }
+    let spot: Spot = { source: index, pointer: [], node: source.root }
+    for (const segment of fragment.split("/").slice(1).map(decoded)) {
+      let node = child(spot.node, segment)
+      const through = node === undefined ? refOf(spot.node) : null
+      if (through !== null) {
+        const next = resolveWithin(spot.source, through, hops + 1)
+        if ("problem" in next) return next
+        spot = next
+        node = child(spot.node, segment)
+      }
+      if (node === undefined) return { problem: `the reference ${shown(ref)} leads nowhere` }
+      spot = { source: spot.source, pointer: [...spot.pointer, segment], node }
+    }
+    return spot
+  }
+
+  const follow = (at: Spot): Spot | Problem => {
+    let spot = at
+    for (let hops = 0; hops < hopsMax; hops++) {
+      const ref = refOf(spot.node)
+      if (ref === null) return spot
+      const next = resolveWithin(spot.source, ref, 0)
+      if ("problem" in next) return next
+      spot = next
+    }
+    return { problem: `the reference ${shown(refOf(at.node) ?? "")} leads in a circle` }
+  }
+
+  return { resolve: (from, ref) => resolveWithin(from, ref, 0), follow }
+}

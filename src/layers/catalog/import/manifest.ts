@@ -1,0 +1,241 @@
+/**
+ * Reads a provider's manifest: endpoints written in it, OpenAPI documents and tables that it names, and published rates.
+ *
+ * What is written in the manifest wins over a document that has the same method and path. A mistake in the manifest fails,
+ * with all of its mistakes; what a document gets wrong is a warning.
+ */
+import { Effect } from "effect"
+import {
+  type Endpoint,
+  endpointKey,
+  type Imported,
+  type ProviderDocument,
+  type Warning
+} from "../../../schema/catalog/Endpoint.ts"
+import { undescribedFields } from "./cost/costFields.ts"
+import { objectOf, type Report } from "./kit/fields.ts"
+import { placeholdersOf } from "../../../schema/runs/RawPlan.ts"
+import type { ImportFailed, SourceText } from "./kit/Import.ts"
+import { type Amendment, failedWith, type InlineEndpoint, type Manifest, readManifest } from "./manifestFormat.ts"
+import { importOpenApi } from "./openapi/index.ts"
+import { anyOf, patternFor } from "./kit/patterns.ts"
+import { applyRates, checkRate, type Rate, unpublished } from "./cost/rates.ts"
+import { importTables, type Table } from "./tables.ts"
+import { endpointIssues } from "./kit/validity.ts"
+
+const emptyObject = { type: "object", properties: {}, additionalProperties: false }
+
+const needsOf = ({ needs }: InlineEndpoint) =>
+  needs === undefined ? {} : { anyOf: needs.map((required) => ({ required: [...required] })) }
+
+const bodyOf = (entry: InlineEndpoint, at: string, report: Report): Endpoint["body"] => {
+  if (entry.body !== undefined && entry.body_schema !== undefined)
+    report(`${at}.body_schema`, "goes in place of body, not beside it")
+  if (entry.body_schema !== undefined) return { ...entry.body_schema, ...needsOf(entry) }
+  return entry.body === undefined
+    ? null
+    : { ...objectOf(entry.body, `${at}.body`, report, entry.closed), ...needsOf(entry) }
+}
+
+const checkNeeds = (entry: InlineEndpoint, at: string, report: Report) => {
+  const known = Object.keys(entry.body ?? (entry.body_schema === undefined ? entry.query : undefined) ?? {})
+  if (entry.body_schema !== undefined) return
+  for (const name of entry.needs?.flat() ?? []) if (!known.includes(name)) report(`${at}.needs`, `${name} is no field`)
+}
+
+const endpointOf = (manifest: Manifest, entry: InlineEndpoint, at: string, report: Report): Endpoint => {
+  const placeholders = placeholdersOf(entry.path)
+  const pathFields = entry.path_params ?? {}
+  for (const name of Object.keys(pathFields))
+    if (!placeholders.includes(name)) report(`${at}.path_params.${name}`, "is no placeholder of the path")
+  if (!entry.path.startsWith("/")) report(`${at}.path`, "must start with /")
+  if (entry.rate !== undefined) checkRate(entry.rate, `${at}.rate`, report)
+  if (entry.method === "GET" && (entry.body ?? entry.body_schema) !== undefined)
+    report(`${at}.body`, "a GET has no body")
+  checkNeeds(entry, at, report)
+  const body = bodyOf(entry, at, report)
+  const query = objectOf(entry.query ?? {}, `${at}.query`, report, true)
+  const inPath = objectOf(
+    Object.fromEntries(placeholders.map((name) => [name, pathFields[name] ?? "string"])),
+    `${at}.path_params`,
+    report,
+    true
+  )
+  return {
+    method: entry.method,
+    path: entry.path,
+    title: entry.title,
+    description: entry.description.trim(),
+    tags: [...new Set([...(entry.tags ?? []), ...(manifest.tags ?? [])])],
+    body_type: entry.body_type ?? manifest.body_type ?? "json",
+    path_params: placeholders.length === 0 ? emptyObject : { ...inPath, required: [...placeholders] },
+    query_params: body === null ? { ...query, ...needsOf(entry) } : query,
+    body,
+    encoding: entry.encoding ?? "json",
+    example: entry.example ?? {},
+    cost: unpublished(null),
+    cap_min: null,
+    reported: null,
+    deprecated: entry.deprecated ?? false
+  }
+}
+
+const amended = (endpoint: Endpoint, { tags = [], ...better }: Amendment): Endpoint => ({
+  ...endpoint,
+  ...better,
+  tags: [...new Set([...endpoint.tags, ...tags])]
+})
+
+const byPathAndMethod = (a: Endpoint, b: Endpoint) =>
+  a.path < b.path ? -1 : a.path > b.path ? 1 : a.method < b.method ? -1 : a.method > b.method ? 1 : 0
+
+const noDocument: Imported = {
+  document: {
+    provider: "",
+    title: "",
+    homepage: null,
+    base_url: null,
+    auth: null,
+    source: [],
+    definitions: {},
+    endpoints: []
+  },
+  warnings: [],
+  undescribed: []
+}
+
+export const importManifest = (
+  source: SourceText,
+  sources: ReadonlyArray<SourceText>
+): Effect.Effect<Imported, ImportFailed> =>
+  Effect.gen(function* () {
+    const manifest = yield* readManifest(source)
+    const mistakes: Array<string> = []
+    const report: Report = (path, message) => mistakes.push(`${path}: ${message}`)
+
+    const named = (key: "openapi" | "tables") =>
+      (manifest[key] ?? []).flatMap((name, index) => {
+        const found = sources.find((one) => one.name === name)
+        if (found === undefined) report(`${key}.${index}`, `there is no source called ${name}`)
+        return found === undefined ? [] : [found]
+      })
+    const documents = named("openapi")
+    const tables = named("tables")
+
+    const inline = new Map<string, Endpoint>()
+    const rates: Record<string, Rate> = {}
+    for (const [index, entry] of (manifest.endpoints ?? []).entries()) {
+      const at = `endpoints.${index}`
+      const endpoint = endpointOf(manifest, entry, at, report)
+      const key = endpointKey(endpoint)
+      if (inline.has(key)) report(at, `${key} is there twice`)
+      inline.set(key, endpoint)
+      if (entry.rate !== undefined) rates[key] = entry.rate
+    }
+    for (const [key, rate] of Object.entries(manifest.rates?.endpoints ?? {})) {
+      checkRate(rate, `rates.endpoints.${key}`, report)
+      if (Object.hasOwn(rates, key)) report(`rates.endpoints.${key}`, "the endpoint has a rate of its own")
+    }
+    if (manifest.rates?.default !== undefined) checkRate(manifest.rates.default, "rates.default", report)
+    if (mistakes.length > 0) return yield* failedWith(source.name, mistakes)
+
+    const imported =
+      documents.length === 0
+        ? noDocument
+        : yield* importOpenApi(documents, {
+            provider: manifest.provider,
+            title: manifest.title,
+            homepage: manifest.homepage ?? null,
+            base_url: manifest.base_url ?? null,
+            auth: manifest.auth ?? null,
+            body_type: manifest.body_type ?? "json",
+            include: manifest.include ?? [],
+            exclude: manifest.exclude ?? [],
+            tags: manifest.tags ?? []
+          })
+    const read = yield* Effect.forEach(tables, importTables)
+
+    const definitions = { ...imported.document.definitions }
+    for (const [name, definition] of Object.entries(manifest.definitions ?? {})) {
+      if (Object.hasOwn(definitions, name))
+        report(`definitions.${name}`, "a document has a schema of this name already")
+      definitions[name] = definition
+    }
+    const all = new Map(imported.document.endpoints.map((endpoint) => [endpointKey(endpoint), endpoint]))
+    for (const endpoint of siftedRows(manifest, read)) all.set(endpointKey(endpoint), endpoint)
+    for (const [key, endpoint] of inline) all.set(key, endpoint)
+    const amendments = Object.entries(manifest.amend ?? {})
+    for (const [key, amendment] of amendments) {
+      const endpoint = all.get(key)
+      if (endpoint !== undefined) all.set(key, amended(endpoint, amendment))
+    }
+    // Only what is written here is a mistake of the manifest's.
+    const written = new Set([...inline.keys(), ...amendments.map(([key]) => key)])
+    for (const [key, endpoint] of all) if (written.has(key)) mistakes.push(...endpointIssues(endpoint, definitions))
+    if (mistakes.length > 0) return yield* failedWith(source.name, mistakes)
+
+    const { marked, unmet: unmarked } = withMarks(manifest, [...all.values()].sort(byPathAndMethod))
+
+    const ownRates = { ...Object.assign({}, ...read.map((table) => table.rates)), ...rates }
+    const keptRates = Object.fromEntries(Object.entries<Rate>(ownRates).filter(([key]) => all.has(key)))
+    const { endpoints, rated, unmet } = applyRates(marked, {
+      ...manifest.rates,
+      endpoints: { ...keptRates, ...manifest.rates?.endpoints }
+    })
+    const document: ProviderDocument = {
+      provider: manifest.provider,
+      title: manifest.title,
+      homepage: manifest.homepage ?? null,
+      base_url: manifest.base_url ?? imported.document.base_url,
+      auth: manifest.auth ?? imported.document.auth,
+      source: [source.name, ...documents.map(({ name }) => name), ...tables.map(({ name }) => name)],
+      definitions,
+      endpoints
+    }
+    return {
+      document,
+      warnings: [
+        ...imported.warnings,
+        ...read.flatMap((table) => table.warnings),
+        ...amendments
+          .filter(([key]) => !all.has(key))
+          .map(([key]): Warning => ({ where: key, message: "this amendment meets no endpoint" })),
+        ...unmet.map((key): Warning => ({ where: key, message: "this rate meets no endpoint" })),
+        ...unmarked.map((key): Warning => ({ where: key, message: "this pattern meets no endpoint" }))
+      ],
+      undescribed: undescribedFields(document, (endpoint) => rated.get(endpointKey(endpoint)))
+    }
+  })
+
+/** What the manifest's `acts` and `resources` say of endpoints. Of several patterns of resources all count. */
+const withMarks = ({ acts = [], resources = {} }: Manifest, endpoints: ReadonlyArray<Endpoint>) => {
+  const acting = acts.map((pattern) => ({ pattern, matches: patternFor(pattern) }))
+  const named = Object.entries(resources).map(([pattern, said]) => ({ pattern, said, matches: patternFor(pattern) }))
+  const met = new Set<string>()
+  const matching = <A extends { readonly pattern: string; readonly matches: (text: string) => boolean }>(
+    patterns: ReadonlyArray<A>,
+    key: string
+  ) => patterns.filter((one) => one.matches(key) && met.add(one.pattern))
+  const marked = endpoints.map((endpoint): Endpoint => {
+    const key = endpointKey(endpoint)
+    const said = matching(named, key)
+    const uses = said.flatMap((one) => one.said.uses ?? [])
+    const makes = said.flatMap((one) => one.said.makes ?? [])
+    const parts = { ...(uses.length === 0 ? {} : { uses }), ...(makes.length === 0 ? {} : { makes }) }
+    return {
+      ...endpoint,
+      ...(matching(acting, key).length === 0 ? {} : { acts: true }),
+      ...(said.length === 0 ? {} : { resources: parts })
+    }
+  })
+  return { marked, unmet: [...acts, ...Object.keys(resources)].filter((pattern) => !met.has(pattern)) }
+}
+
+const siftedRows = (manifest: Manifest, tables: ReadonlyArray<Table>): ReadonlyArray<Endpoint> => {
+  const wanted = manifest.include === undefined ? () => true : anyOf(manifest.include)
+  const unwanted = anyOf(manifest.exclude ?? [])
+  return tables
+    .flatMap((table) => table.endpoints)
+    .filter((endpoint) => wanted(endpointKey(endpoint)) && !unwanted(endpointKey(endpoint)))
+    .map((endpoint) => ({ ...endpoint, tags: [...new Set([...endpoint.tags, ...(manifest.tags ?? [])])] }))
+}

@@ -1,0 +1,120 @@
+/**
+ * The format of a hand-maintained manifest: one YAML file per provider.
+ *
+ * Unknown keys are refused, and every mistake is told at once with its path, so that a typo never silently drops a rate or an
+ * exclusion.
+ */
+import { Effect, Schema, SchemaIssue } from "effect"
+import { EndpointResources, methods, ProviderAuth, ProviderDocument } from "../../../schema/catalog/Endpoint.ts"
+import { ImportFailed, operationsMax, sourceBytesMax, type SourceText } from "./kit/Import.ts"
+import { Rate, Rates } from "./cost/rates.ts"
+
+/** By name: the shorthand of fields.ts. */
+const Fields = Schema.Record(Schema.String, Schema.Json)
+const Names = Schema.Array(Schema.NonEmptyString)
+
+/** Whoever writes a manifest may not name a file outside the folder. */
+const FileNames = Schema.Array(
+  Schema.String.check(
+    Schema.isPattern(/^(?!\/)(?!.*(^|\/)\.\.?(\/|$))[^\\]{1,200}$/u, {
+      message: "must be a file in the folder of sources"
+    })
+  )
+)
+
+const Example = Schema.Struct({
+  path: Schema.optionalKey(Schema.JsonObject),
+  query: Schema.optionalKey(Schema.JsonObject),
+  input: Schema.optionalKey(Schema.Json)
+})
+
+/** What a document says badly of an endpoint. */
+const Amendment = Schema.Struct({
+  title: Schema.optionalKey(Schema.NonEmptyString),
+  description: Schema.optionalKey(Schema.NonEmptyString),
+  tags: Schema.optionalKey(Names),
+  example: Schema.optionalKey(Example)
+})
+export type Amendment = typeof Amendment.Type
+
+export const InlineEndpoint = Schema.Struct({
+  method: Schema.Literals(methods),
+  path: Schema.NonEmptyString,
+  title: Schema.NonEmptyString,
+  description: Schema.NonEmptyString,
+  tags: Schema.optionalKey(Names),
+  body_type: Schema.optionalKey(Schema.Literals(["json", "task"])),
+  /** A placeholder without a line here is a string. */
+  path_params: Schema.optionalKey(Fields),
+  query: Schema.optionalKey(Fields),
+  body: Schema.optionalKey(Fields),
+  /** Instead of `body`, verbatim JSON Schema. */
+  body_schema: Schema.optionalKey(Schema.JsonObject),
+  /** The body may have no other fields; a query never has. */
+  closed: Schema.optionalKey(Schema.Boolean),
+  /** Groups of fields of which one must be there in full; of the body, or of the query where there is no body. */
+  needs: Schema.optionalKey(Schema.NonEmptyArray(Schema.NonEmptyArray(Schema.NonEmptyString))),
+  encoding: Schema.optionalKey(Schema.Literals(["json", "form", "multipart"])),
+  example: Schema.optionalKey(Example),
+  rate: Schema.optionalKey(Rate),
+  deprecated: Schema.optionalKey(Schema.Boolean)
+})
+export type InlineEndpoint = typeof InlineEndpoint.Type
+
+export const Manifest = Schema.Struct({
+  provider: ProviderDocument.fields.provider,
+  title: Schema.NonEmptyString,
+  homepage: Schema.optionalKey(Schema.NonEmptyString),
+  base_url: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^https?:\/\/[^\s?#]+[^\s?#/]$/u))),
+  auth: Schema.optionalKey(ProviderAuth),
+  body_type: Schema.optionalKey(Schema.Literals(["json", "task"])),
+  /** OpenAPI documents in the folder of sources. */
+  openapi: Schema.optionalKey(FileNames),
+  /** Catalogs of tables (tables.ts) in the folder of sources. */
+  tables: Schema.optionalKey(FileNames),
+  /** Patterns over `METHOD /path`; they sift documents and tables, not the endpoints written here. */
+  include: Schema.optionalKey(Names),
+  exclude: Schema.optionalKey(Names),
+  tags: Schema.optionalKey(Names),
+  rates: Schema.optionalKey(Rates),
+  /** Patterns over `METHOD /path` of calls that do something in the world (send, order, start a job): one whose outcome is unknown is never repeated. */
+  acts: Schema.optionalKey(Names),
+  /** By pattern over `METHOD /path`: which objects of the shared provider account a request names, and which its answer makes. */
+  resources: Schema.optionalKey(Schema.Record(Schema.String, EndpointResources)),
+  /** By `METHOD /path`: better words and examples for what documents and tables say. Tags are added. */
+  amend: Schema.optionalKey(Schema.Record(Schema.String, Amendment)),
+  /** Shared schemas, for `$ref: "#/$defs/name"`. */
+  definitions: Schema.optionalKey(Schema.Record(Schema.String, Schema.JsonObject)),
+  endpoints: Schema.optionalKey(Schema.Array(InlineEndpoint).check(Schema.isMaxLength(operationsMax)))
+})
+export type Manifest = typeof Manifest.Type
+
+const decode = Schema.decodeUnknownEffect(Manifest, { onExcessProperty: "error", errors: "all" })
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const keyOf = (part: PropertyKey | { readonly key: PropertyKey }) => String(typeof part === "object" ? part.key : part)
+
+/** All mistakes of one manifest as one failure. */
+export const failedWith = (name: string, mistakes: ReadonlyArray<string>) =>
+  new ImportFailed({ message: [...new Set(mistakes)].map((mistake) => `${name}: ${mistake}`).join("\n") })
+
+export const readManifest = (source: SourceText): Effect.Effect<Manifest, ImportFailed> =>
+  Effect.gen(function* () {
+    if (source.text.length > sourceBytesMax) return yield* failedWith(source.name, ["is too large"])
+    const parsed: unknown = yield* Effect.try({
+      try: () => Bun.YAML.parse(source.text),
+      catch: (error) =>
+        failedWith(source.name, [`is not YAML: ${error instanceof Error ? error.message : "unreadable"}`])
+    })
+    return yield* decode(parsed).pipe(
+      Effect.mapError(({ issue }) =>
+        failedWith(
+          source.name,
+          format(issue).issues.map(({ path = [], message }) => {
+            const where = path.map(keyOf).join(".")
+            return `${where === "" ? "the manifest" : where}: ${message}`
+          })
+        )
+      )
+    )
+  })

@@ -1,0 +1,92 @@
+/**
+ * What running an actor costs, read from the marketplace's price information, at the platform's rate.
+ *
+ * An actor that charges per result or event is estimated by an ordinary run; what it really charged is what is billed. One
+ * whose price the listing does not tell is unpublished: a run of it holds $1.00, and can't be charged more than it holds.
+ */
+import type { EndpointCost } from "../../../../schema/catalog/Endpoint.ts"
+import { isRecord } from "../kit/fields.ts"
+import { costOf, unpublished } from "../cost/rates.ts"
+
+/** Results of an ordinary run. */
+export const ordinaryResults = 100
+
+/** Prices are numbers in JSON: shortest text, no exponent, at most nine decimals. */
+export const amountOf = (value: unknown): string | null => {
+  if (typeof value !== "number" || !Number.isFinite(value) || value < 0 || value > 1_000_000) return null
+  const text = String(value)
+  return /^\d+(\.\d{1,9})?$/.test(text) ? text : value.toFixed(9)
+}
+
+const perMonth =
+  "Rented by the month: the platform's account must have rented it, and what it uses of the marketplace is charged as reported."
+const perUsage = "The actor itself is free; what it uses of the marketplace is charged as reported."
+const perEvent = "Charged per event as reported; the hold is the most that the run may charge."
+
+/** Prices of events by name, with the one that the store shows as the main one first. */
+const eventsOf = (
+  pricing: Readonly<Record<string, unknown>>
+): ReadonlyArray<readonly [title: string, price: string]> => {
+  const table = isRecord(pricing["pricingPerEvent"]) ? pricing["pricingPerEvent"]["actorChargeEvents"] : undefined
+  return Object.entries(isRecord(table) ? table : {}).flatMap(([name, event]) => {
+    if (!isRecord(event)) return []
+    const price = amountOf(event["eventPriceUsd"])
+    const title = event["eventTitle"]
+    return price === null ? [] : [[typeof title === "string" && title !== "" ? title : name, price] as const]
+  })
+}
+
+const perEventCost = (pricing: Readonly<Record<string, unknown>>): EndpointCost => {
+  const events = eventsOf(pricing)
+  const only = events.length === 1 ? events[0] : undefined
+  if (only !== undefined) {
+    const [title, price] = only
+    const note = `$${price} per event (${title}). ${perEvent}`
+    return costOf({ usd: price, model: "per_event", results: ordinaryResults, note }, undefined)
+  }
+  const said = events.map(([title, price]) => `${title} $${price}`).slice(0, 10)
+  // Nobody knows how many of each: held like an unpublished price, but known to be per event.
+  return {
+    model: "per_event",
+    estimate: null,
+    note: [...(said.length > 0 ? [`${said.join(", ")}.`] : []), perEvent].join(" ")
+  }
+}
+
+export const actorCost = (pricing: unknown): EndpointCost => {
+  if (!isRecord(pricing)) return unpublished(perUsage)
+  switch (pricing["pricingModel"]) {
+    case "FREE":
+      return unpublished(perUsage)
+    case "PRICE_PER_DATASET_ITEM": {
+      const price = amountOf(pricing["pricePerUnitUsd"])
+      return price === null
+        ? { model: "per_result", estimate: null, note: "Charged per result as reported." }
+        : costOf(
+            { usd: price, model: "per_result", results: ordinaryResults, note: `$${price} per result.` },
+            undefined
+          )
+    }
+    case "PAY_PER_EVENT":
+      return perEventCost(pricing)
+    case "FLAT_PRICE_PER_MONTH":
+      return unpublished(perMonth)
+    default:
+      return unpublished(null)
+  }
+}
+
+/** Prices in an actor's own title: `$0.30/1k results`, `$0.20 per 1,000`. */
+export const costInTitle = (title: string): EndpointCost | null => {
+  const [, price] = /\$(\d+(?:\.\d+)?)\s*(?:\/|per )\s*(?:1k|1,?000)\b/i.exec(title) ?? []
+  if (price === undefined) return null
+  const rate = { usd: thousandth(price), model: "per_result" as const, results: ordinaryResults }
+  return costOf({ ...rate, note: `$${price} per 1,000 results, by the actor's title.` }, undefined)
+}
+
+/** Three places to the left. */
+const thousandth = (amount: string): string => {
+  const [whole = "0", fraction = ""] = amount.split(".")
+  const digits = whole.padStart(4, "0")
+  return `${digits.slice(0, -3)}.${digits.slice(-3)}${fraction}`
+}

@@ -1,0 +1,115 @@
+/**
+ * The actors that are known without the marketplace: a listing, and the input schemas from their authors' repositories.
+ *
+ * Their prices are what the authors publish, in the actor's title or in its description of itself.
+ */
+import { Effect, Schema } from "effect"
+import type { Endpoint, EndpointCost, Imported, Warning } from "../../../../schema/catalog/Endpoint.ts"
+import { actorSchema } from "./actorInput.ts"
+import { costInTitle } from "./actorPrices.ts"
+import { ImportFailed, type SourceText } from "../kit/Import.ts"
+import { actorEndpoint, marketplaceDocument } from "./marketplace.ts"
+import { costOf, unpublished } from "../cost/rates.ts"
+
+const Listing = Schema.fromJsonString(
+  Schema.Array(
+    Schema.Struct({
+      actor: Schema.String.check(Schema.isPattern(/^[\w.-]+\/[\w.-]+$/u)),
+      file: Schema.NonEmptyString,
+      title: Schema.NonEmptyString,
+      description: Schema.NullOr(Schema.String)
+    })
+  )
+)
+
+/** From the authors' own descriptions. An estimate is an ordinary run. */
+const published: Readonly<Record<string, EndpointCost>> = {
+  "harvestapi/linkedin-profile-search": costOf(
+    {
+      usd: "0.2",
+      model: "per_event",
+      note: "$0.10 per page of 25 and $0.004 per full profile ($0.01 with e-mail search). The estimate is one page of full profiles."
+    },
+    undefined
+  ),
+  "harvestapi/linkedin-job-search": costOf(
+    { usd: "0.001", model: "per_event", results: 100, note: "$1 per 1,000 jobs." },
+    undefined
+  ),
+  "harvestapi/linkedin-company": costOf(
+    { usd: "0.004", model: "per_event", results: 25, note: "$4 per 1,000 companies." },
+    undefined
+  )
+}
+
+/** Every actor of this author costs the same within a range; the upper end where a title does not tell. */
+const byAuthor: Readonly<Record<string, EndpointCost>> = {
+  thescrappa: costOf(
+    { usd: "0.0003", model: "per_result", results: 100, note: "$0.20 to $0.30 per 1,000 results." },
+    undefined
+  ),
+  apify: unpublished("The actor itself is free; what it uses of the marketplace is charged as reported.")
+}
+
+/** Its repository names the form, not the actor. */
+const titleOf = (actor: string, title: string) => (actor.startsWith("apify/") ? title.replace(/ Input$/, "") : title)
+
+const descriptions: Readonly<Record<string, string>> = {
+  "apify/web-scraper": "Crawls websites with a real browser and runs your JavaScript function on every page.",
+  "apify/cheerio-scraper":
+    "Crawls websites with plain HTTP requests, fast, and runs your function on the parsed HTML of every page.",
+  "apify/puppeteer-scraper": "Crawls websites with a headless Chrome that your Puppeteer function controls.",
+  "apify/playwright-scraper": "Crawls websites with a browser that your Playwright function controls.",
+  "apify/jsdom-scraper":
+    "Crawls websites with plain HTTP requests and runs your function on every page with a simulated DOM.",
+  "apify/camoufox-scraper":
+    "Crawls websites that refuse robots, with a stealthy browser that your Playwright function controls.",
+  "apify/sitemap-scraper": "Lists all addresses that the sitemaps of a website name."
+}
+
+const parsed = (source: SourceText): Effect.Effect<unknown, ImportFailed> =>
+  Effect.try({
+    try: () => JSON.parse(source.text),
+    catch: () => new ImportFailed({ message: `${source.name} is not JSON` })
+  })
+
+export const importActors = (
+  listing: SourceText,
+  schemas: ReadonlyArray<SourceText>
+): Effect.Effect<Imported, ImportFailed> =>
+  Effect.gen(function* () {
+    const actors = yield* Schema.decodeUnknownEffect(Listing)(listing.text).pipe(
+      Effect.mapError((error) => new ImportFailed({ message: `${listing.name}: ${error.message}` }))
+    )
+    const warnings: Array<Warning> = []
+    const endpoints: Array<Endpoint> = []
+    for (const { actor, file, title, description } of actors) {
+      const source = schemas.find((one) => one.name === file)
+      if (source === undefined) {
+        warnings.push({ where: actor, message: `left out: there is no source called ${file}` })
+        continue
+      }
+      const read = actorSchema(yield* parsed(source), actor)
+      warnings.push(...read.warnings)
+      const [author = ""] = actor.split("/")
+      endpoints.push(
+        actorEndpoint({
+          path: actor,
+          title: titleOf(actor, title),
+          description: description ?? descriptions[actor] ?? "",
+          tags: ["actor"],
+          body: read.body,
+          input: read.example,
+          cost: published[actor] ?? costInTitle(title) ?? byAuthor[author] ?? unpublished(null),
+          cap_min: null,
+          reported: null,
+          deprecated: false
+        })
+      )
+    }
+    return {
+      document: marketplaceDocument(endpoints, [listing.name, ...schemas.map((one) => one.name)]),
+      warnings,
+      undescribed: []
+    }
+  })

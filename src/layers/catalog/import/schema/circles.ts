@@ -1,0 +1,80 @@
+/**
+ * Breaks definitions that refer to themselves without going into the value: `A = {allOf: [A]}` would never end.
+ *
+ * A circle through a property or an item is fine, because every value ends. A circle of mere references isn't, so its last
+ * reference is dropped, with a warning.
+ */
+import { isJsonObject, type Json, type JsonObject } from "../kit/json.ts"
+import type { Warnings } from "../kit/warnings.ts"
+
+const prefix = "#/$defs/"
+/** Keywords whose schemas look at the very same value. */
+const one = new Set(["not", "if", "then", "else"])
+const several = new Set(["allOf", "anyOf", "oneOf"])
+
+const inPlace = (schema: Json): ReadonlyArray<Json> => {
+  if (!isJsonObject(schema)) return []
+  return Object.entries(schema).flatMap(([keyword, value]) => {
+    if (one.has(keyword)) return [value]
+    if (several.has(keyword) && Array.isArray(value)) return value
+    return keyword === "dependentSchemas" && isJsonObject(value) ? Object.values(value) : []
+  })
+}
+
+const targets = (schema: Json, found: Set<string> = new Set()): ReadonlySet<string> => {
+  if (!isJsonObject(schema)) return found
+  const ref = schema["$ref"]
+  if (typeof ref === "string") found.add(ref.slice(prefix.length))
+  for (const child of inPlace(schema)) targets(child, found)
+  return found
+}
+
+/** The same schema without references to these definitions where they look at the same value. */
+const without = (schema: Json, names: ReadonlySet<string>): Json => {
+  if (!isJsonObject(schema)) return schema
+  return Object.fromEntries(
+    Object.entries(schema).flatMap(([keyword, value]): Array<[string, Json]> => {
+      if (keyword === "$ref" && typeof value === "string" && names.has(value.slice(prefix.length))) return []
+      if (one.has(keyword)) return [[keyword, without(value, names)]]
+      if (several.has(keyword) && Array.isArray(value)) return [[keyword, value.map((item) => without(item, names))]]
+      if (keyword !== "dependentSchemas" || !isJsonObject(value)) return [[keyword, value]]
+      const entries = Object.entries(value).map(([name, item]) => [name, without(item, names)] as const)
+      return [[keyword, Object.fromEntries(entries)]]
+    })
+  )
+}
+
+export const breakCircles = (
+  definitions: ReadonlyMap<string, JsonObject>,
+  warnings: Warnings
+): ReadonlyMap<string, JsonObject> => {
+  const done = new Set<string>()
+  const cuts = new Map<string, Set<string>>()
+  for (const start of definitions.keys()) {
+    if (done.has(start)) continue
+    // Depth first without recursion: a chain of references may be as long as the document.
+    const open = new Set<string>([start])
+    const stack = [{ name: start, rest: [...targets(definitions.get(start) ?? {})] }]
+    for (let top = stack[stack.length - 1]; top !== undefined; top = stack[stack.length - 1]) {
+      const next = top.rest.pop()
+      if (next === undefined) {
+        open.delete(top.name)
+        done.add(top.name)
+        stack.pop()
+      } else if (open.has(next)) {
+        cuts.set(top.name, (cuts.get(top.name) ?? new Set()).add(next))
+        warnings.add(`#/$defs/${top.name}`, `refers to ${next} in a circle that never ends; the reference is left out`)
+      } else if (!done.has(next)) {
+        open.add(next)
+        stack.push({ name: next, rest: [...targets(definitions.get(next) ?? {})] })
+      }
+    }
+  }
+  return new Map(
+    [...definitions].map(([name, schema]) => {
+      const names = cuts.get(name)
+      const cut = names === undefined ? schema : without(schema, names)
+      return [name, isJsonObject(cut) ? cut : schema]
+    })
+  )
+}

@@ -1,0 +1,163 @@
+/**
+ * Holds a raw request against an endpoint's own schemas, before anything is held or sent.
+ *
+ * The schemas are other people's, so whatever they say: a check takes linear time per pattern, reports at most a few issues,
+ * and never throws. A schema that can't be compiled refuses nothing; the provider will say what it thinks of the request.
+ */
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
+import addFormats from "ajv-formats"
+import { type Issue, issueOf } from "../../../schema/catalog/Contract.ts"
+import { reachable } from "../../../schema/catalog/Definitions.ts"
+import type { Endpoint, ProviderDocument } from "../../../schema/catalog/Endpoint.ts"
+import { undescribedCounts } from "./UndescribedCounts.ts"
+import { linearPatterns } from "./LinearPatterns.ts"
+
+/** Task objects in one request. */
+export const tasksMax = 10
+/** Values nested deeper than any real request would exhaust the stack of a recursive schema. */
+const depthMax = 100
+/** Above this many values only the first issue is looked for, or a list of wrong items becomes a list of as many errors. */
+const thoroughValuesMax = 2_000
+/** More than anybody reads. */
+const issuesMax = 20
+
+/** Two values are equal when their canonical texts are. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, child: unknown) =>
+    typeof child === "object" && child !== null && !Array.isArray(child)
+      ? Object.fromEntries(Object.entries(child).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : child
+  )
+
+/** An Ajv for other people's schemas. */
+export const foreignAjv = (options: { readonly allErrors: boolean; readonly validateSchema: boolean }): Ajv2020 => {
+  const ajv = new Ajv2020({
+    ...options,
+    strict: false,
+    ownProperties: true,
+    addUsedSchema: false,
+    logger: false,
+    // Tidying the code that it writes takes longer than what most of it is ever used for.
+    code: { regExp: linearPatterns, optimize: false }
+  })
+  addFormats(ajv, ["email", "uri", "hostname", "date", "date-time", "uuid", "ipv4", "ipv6"])
+  // Ajv compares every item with every other: a megabyte of small objects would take minutes.
+  ajv.removeKeyword("uniqueItems")
+  return ajv.addKeyword({
+    keyword: "uniqueItems",
+    type: "array",
+    schemaType: "boolean",
+    errors: false,
+    validate: (unique: boolean, items: ReadonlyArray<unknown>) =>
+      !unique || new Set(items.map(canonical)).size === items.length,
+    error: { message: "must not have duplicate items" }
+  })
+}
+
+const thorough = foreignAjv({ allErrors: true, validateSchema: true })
+const quick = foreignAjv({ allErrors: false, validateSchema: true })
+
+const compile = (ajv: Ajv2020, schema: object): ValidateFunction | null => {
+  try {
+    return ajv.compile(schema)
+  } catch {
+    return null
+  } finally {
+    // The caller keeps the function; Ajv would keep it for ever.
+    ajv.removeSchema(schema)
+  }
+}
+
+/** Null when nested too deeply. Counts no further than it matters. */
+const countValues = (value: unknown): number | null => {
+  const open: Array<readonly [value: unknown, depth: number]> = [[value, 0]]
+  let count = 0
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [current, depth] = next
+    count++
+    if (typeof current !== "object" || current === null) continue
+    if (depth >= depthMax) return null
+    for (const child of Object.values(current)) open.push([child, depth + 1])
+  }
+  return count
+}
+
+const issuesOf = (validate: ValidateFunction): ReadonlyArray<Issue> => {
+  const errors = validate.errors ?? []
+  // "must be null" is the other half of every nullable field, and no help.
+  const telling = errors.filter((error) => !(error.keyword === "type" && error.params["type"] === "null"))
+  const issues = new Map<string, Issue>()
+  for (const error of telling.length === 0 ? errors : telling) {
+    const issue = issueOf(error)
+    issues.set(`${issue.path}\n${issue.message}`, issue)
+    if (issues.size === issuesMax) break
+  }
+  return [...issues.values()]
+}
+
+type Check = (value: unknown) => ReadonlyArray<Issue>
+
+const check = (schema: Readonly<Record<string, unknown>>, definitions: ProviderDocument["definitions"]): Check => {
+  const compiled = new Map<Ajv2020, ValidateFunction | null>()
+  const validatorOf = (ajv: Ajv2020): ValidateFunction | null => {
+    const known = compiled.get(ajv)
+    if (known !== undefined) return known
+    const validate = compile(ajv, { ...schema, $defs: reachable(definitions, [schema]) })
+    compiled.set(ajv, validate)
+    return validate
+  }
+  return (value) => {
+    const count = countValues(value)
+    if (count === null) return [{ path: "", message: `must not be nested deeper than ${depthMax} levels` }]
+    const validate = validatorOf(count > thoroughValuesMax ? quick : thorough)
+    if (validate === null) return []
+    try {
+      return validate(value) ? [] : issuesOf(validate)
+    } catch {
+      return [{ path: "", message: "is nested too deeply" }]
+    }
+  }
+}
+
+export interface EndpointInput {
+  readonly path: Check
+  readonly query: Check
+  /** Accepts anything where the endpoint has no body, or one whose shape nobody knows. */
+  readonly input: Check
+}
+
+const within = (index: number, issue: Issue): Issue => ({
+  path: issue.path === "" ? String(index) : `${index}.${issue.path}`,
+  message: issue.message
+})
+
+/**
+ * Compiles an endpoint's schemas, each when it is first asked; the caller keeps the result. A part that is left out of the
+ * request counts as an empty object. For `task` endpoints the input is one task object or an array of up to ten.
+ */
+export const compileEndpoint = (
+  endpoint: Pick<Endpoint, "body_type" | "path_params" | "query_params" | "body"> & Partial<Pick<Endpoint, "cost">>,
+  definitions: ProviderDocument["definitions"]
+): EndpointInput => {
+  const path = check(endpoint.path_params, definitions)
+  const query = check(endpoint.query_params, definitions)
+  const body: Check = endpoint.body === null ? () => [] : check(endpoint.body, definitions)
+  const tasks: Check = (value) => {
+    if (!Array.isArray(value)) return body(value)
+    if (value.length === 0 || value.length > tasksMax) {
+      return [{ path: "", message: `must be one task object or an array of 1 to ${tasksMax}` }]
+    }
+    return value.flatMap((task, index) => body(task).map((issue) => within(index, issue))).slice(0, issuesMax)
+  }
+  const input = endpoint.body_type === "task" && endpoint.body !== null ? tasks : body
+  const isFree = endpoint.cost === undefined || endpoint.cost.model === "free" || endpoint.body_type === "actor_input"
+  const counts = endpoint.body === null || isFree ? () => [] : undescribedCounts(endpoint.body, definitions)
+  return {
+    path: (value) => path(value ?? {}),
+    query: (value) => query(value ?? {}),
+    input: (value) => {
+      const issues = input(value === undefined ? {} : value)
+      return issues.length > 0 ? issues : counts(value).slice(0, issuesMax)
+    }
+  }
+}

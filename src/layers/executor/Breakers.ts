@@ -1,0 +1,147 @@
+/**
+ * Circuit breakers: after an account that is refused, or several failures in a row, an offer is not asked for a while.
+ *
+ * A breaker belongs to one organization, because inputs can make a provider fail and one caller must not take an offer from
+ * another. While an offer fails for others as well, two failures of one's own open it instead of five. Kept in each process,
+ * because it protects that process; health, which all processes share, ranks offers. When the time is up the next call is the
+ * test: it closes the breaker or doubles the time.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import type { Failure } from "../../schema/catalog/Provider.ts"
+
+export interface Trip {
+  readonly reason: Failure["reason"]
+  readonly detail: string
+  /** Milliseconds since 1970. */
+  readonly until: number
+}
+
+/** Failures in a row, of a kind that says something about the provider, before it is left alone. */
+const failuresMax = 5
+/** The same while the offer fails for another organization too. More than one, because single calls fail now and then. */
+const sharedFailuresMax = 2
+const pauseMillis = 30_000
+/** Nobody repairs an account within a minute. */
+const accountPauseMillis = 60_000
+const pauseMillisMax = 30 * 60_000
+/** Of one offer; the oldest is forgotten, which costs that organization a few failures. */
+const organizationsMax = 1_000
+
+interface Record {
+  readonly failures: number
+  readonly trips: number
+  readonly trip: Trip | null
+  /** It opened while another organization's was open: then anybody's success closes it. */
+  readonly shared: boolean
+}
+
+export const healthy: Record = { failures: 0, trips: 0, trip: null, shared: false }
+
+const isOpen = (record: Record, now: number): boolean => record.trip !== null && record.trip.until > now
+
+/**
+ * What one more answer makes of an organization's record; null is an answer that was delivered, a miss included. `others`:
+ * whether the breaker of another organization is open. Pure.
+ */
+export const after = (record: Record, failure: Failure | null, now: number, others = false): Record => {
+  // A rate limit is the gate's business: the provider works.
+  if (failure === null) return healthy
+  if (failure.reason === "provider_rate_limited") return record
+  // Calls that were on their way when it tripped say nothing new: ten of them must not make a minute of hours.
+  if (isOpen(record, now)) return record
+  const account = failure.reason === "provider_account"
+  const failures = record.failures + 1
+  // After a pause one failure is enough: nothing has changed.
+  if (!account && failures < (others ? sharedFailuresMax : failuresMax) && record.trips === 0)
+    return { ...record, failures }
+  const base = account ? accountPauseMillis : pauseMillis
+  const until = now + Math.min(pauseMillisMax, base * 2 ** record.trips)
+  const trip = { reason: failure.reason, detail: failure.detail, until }
+  return { failures, trips: record.trips + 1, trip, shared: others }
+}
+
+export interface Broken {
+  readonly provider: string
+  readonly subject: string
+  readonly org_id: string
+  readonly trip: Trip
+}
+
+export class Breakers extends Context.Service<
+  Breakers,
+  {
+    /** Why the offer is left alone for this organization now; null when it may be asked. */
+    readonly tripped: (provider: string, subject: string, org_id: string, now: number) => Trip | null
+    /** `subject` is a capability or a raw endpoint. */
+    readonly record: (provider: string, subject: string, org_id: string, failure: Failure | null) => Effect.Effect<void>
+    readonly all: () => ReadonlyArray<Broken>
+  }
+>()("rungate/layers/Breakers") {
+  static readonly layer = Layer.sync(Breakers, () => {
+    /** By offer, then by organization. */
+    const offers = new Map<
+      string,
+      { readonly provider: string; readonly subject: string; readonly records: Map<string, Record> }
+    >()
+    const key = (provider: string, subject: string) => `${provider} ${subject}`
+
+    const succeeded = Effect.fnUntraced(function* (name: string, org_id: string) {
+      const records = offers.get(name)?.records
+      if (records === undefined) return
+      let closed = (records.get(org_id) ?? healthy).trip !== null
+      records.delete(org_id)
+      for (const [other, record] of records) {
+        if (!record.shared) continue
+        closed = true
+        records.delete(other)
+      }
+      if (records.size === 0) offers.delete(name)
+      if (closed) yield* Effect.logInfo(`${name}: answers again`)
+    })
+
+    const failed = Effect.fnUntraced(function* (
+      records: Map<string, Record>,
+      name: string,
+      org_id: string,
+      failure: Failure
+    ) {
+      const now = yield* Clock.currentTimeMillis
+      const known = records.get(org_id) ?? healthy
+      const others = [...records].filter(([other, record]) => other !== org_id && isOpen(record, now))
+      const next = after(known, failure, now, others.length > 0)
+      records.delete(org_id)
+      records.set(org_id, next)
+      for (const [oldest] of records) {
+        if (records.size <= organizationsMax) break
+        records.delete(oldest)
+      }
+      if (next.trip === null || next.trip === known.trip) return
+      for (const [other, record] of others) if (!record.shared) records.set(other, { ...record, shared: true })
+      const seconds = Math.round((next.trip.until - now) / 1_000)
+      const whom = next.shared ? `for ${others.length + 1} organizations` : `for ${org_id}`
+      const advice = failure.reason === "provider_account" ? "; check the account" : ""
+      yield* Effect.logWarning(
+        `${name}: left alone ${whom} for ${seconds} s (${failure.reason}: ${failure.detail})${advice}`
+      )
+    })
+
+    return Breakers.of({
+      tripped: (provider, subject, org_id, now) => {
+        const record = offers.get(key(provider, subject))?.records.get(org_id) ?? healthy
+        return isOpen(record, now) ? record.trip : null
+      },
+      record: (provider, subject, org_id, failure) =>
+        Effect.suspend(() => {
+          const name = key(provider, subject)
+          if (failure === null) return succeeded(name, org_id)
+          const offer = offers.get(name) ?? { provider, subject, records: new Map<string, Record>() }
+          offers.set(name, offer)
+          return failed(offer.records, name, org_id, failure)
+        }),
+      all: () =>
+        [...offers.values()].flatMap(({ provider, subject, records }) =>
+          [...records].flatMap(([org_id, { trip }]) => (trip === null ? [] : [{ provider, subject, org_id, trip }]))
+        )
+    })
+  })
+}

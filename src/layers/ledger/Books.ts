@@ -1,0 +1,96 @@
+/**
+ * One wallet's books as its owner and operators read them: balance, limits, ledger entries, open runs, and whether it all
+ * adds up. Reads only; every change is the wallet actor's.
+ */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Violation, violations } from "../audit/equations.ts"
+import { snapshot } from "../audit/snapshot.ts"
+
+export interface WalletRow {
+  readonly balance: bigint
+  readonly reserved: bigint
+  readonly per_run_limit: bigint | null
+  readonly daily_limit: bigint | null
+  /** Charged on today's UTC day. */
+  readonly spent_today: bigint
+  /** The next midnight, UTC. */
+  readonly resets_at: Date
+}
+
+export interface EntryRow {
+  readonly seq: bigint
+  readonly txn_id: string
+  readonly type: string
+  readonly amount: bigint
+  readonly balance_after: bigint
+  readonly reference: string
+  readonly note: string | null
+  readonly created_at: Date
+}
+
+export interface OpenRunRow {
+  readonly run_id: string
+  readonly capability: string | null
+  readonly endpoint: string | null
+  readonly state: string
+  readonly hold: bigint
+  /** Queued or running since. */
+  readonly since: Date
+}
+
+export class Books extends Context.Service<
+  Books,
+  {
+    readonly wallet: (org_id: string) => Effect.Effect<WalletRow>
+    /** Newest first; only entries before `before`, when given. */
+    readonly entries: (org_id: string, before: bigint | null, limit: number) => Effect.Effect<ReadonlyArray<EntryRow>>
+    /** The entry of a credit with this reference, when the ledger has it. */
+    readonly credit: (org_id: string, reference: string) => Effect.Effect<EntryRow | null>
+    /** Oldest first. */
+    readonly openRuns: (org_id: string, limit: number) => Effect.Effect<ReadonlyArray<OpenRunRow>>
+    /** The auditor's equations (audit/equations.ts) for one wallet. Read it in a snapshot. */
+    readonly violations: (org_id: string) => Effect.Effect<ReadonlyArray<Violation>>
+    /** All that `work` reads is of one instant, so it may be compared; nothing in it may write. */
+    readonly snapshot: <A, R>(work: Effect.Effect<A, never, R>) => Effect.Effect<A, never, R>
+  }
+>()("rungate/layers/Books") {
+  static readonly layer = Layer.effect(
+    Books,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const wallet = Effect.fnUntraced(function* (org_id: string) {
+        const [row] = yield* sql<WalletRow>`
+          SELECT balance, reserved, per_run_limit, daily_limit,
+                 CASE WHEN spent_day = (now() AT TIME ZONE 'UTC')::date THEN spent ELSE 0 END AS spent_today,
+                 ((now() AT TIME ZONE 'UTC')::date + 1)::timestamp AT TIME ZONE 'UTC' AS resets_at
+          FROM wallets WHERE org_id = ${org_id}`
+        if (row === undefined) return yield* Effect.die(new Error(`${org_id} has no wallet`))
+        return row
+      }, Effect.orDie)
+
+      const entries = (org_id: string, before: bigint | null, limit: number) => sql<EntryRow>`
+        SELECT seq, txn_id, type, amount, balance_after, reference, note, created_at FROM ledger
+        WHERE org_id = ${org_id} AND (${before}::bigint IS NULL OR seq < ${before}) ORDER BY seq DESC LIMIT ${limit}`
+
+      const credit = (org_id: string, reference: string) => sql<EntryRow>`
+        SELECT seq, txn_id, type, amount, balance_after, reference, note, created_at FROM ledger
+        WHERE org_id = ${org_id} AND type IN ('topup', 'bonus', 'refund') AND reference = ${reference} AND run_id IS NULL`
+
+      const openRuns = (org_id: string, limit: number) => sql<OpenRunRow>`
+        SELECT o.run_id, r.capability, r.endpoint, o.state, o.hold, o.since
+        FROM open_runs o JOIN runs r ON r.org_id = o.org_id AND r.run_id = o.run_id
+        WHERE o.org_id = ${org_id} ORDER BY o.run_id LIMIT ${limit}`
+
+      return Books.of({
+        wallet,
+        entries: (org_id, before, limit) => Effect.orDie(entries(org_id, before, limit)),
+        credit: (org_id, reference) => Effect.orDie(Effect.map(credit(org_id, reference), (rows) => rows[0] ?? null)),
+        openRuns: (org_id, limit) => Effect.orDie(openRuns(org_id, limit)),
+        violations: (org_id) => Effect.orDie(violations(sql, org_id)),
+        snapshot: (work) => Effect.orDie(snapshot(sql, work))
+      })
+    })
+  )
+}

@@ -1,0 +1,219 @@
+/**
+ * The part of a turn that concerns payments: what it reads beside the mail, and what it writes in the turn's one statement.
+ *
+ * Most turns have no such part and pay nothing for it. The wallet's version fences what is read here too, because nothing but a
+ * wallet's turn changes it.
+ */
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { bigints, booleans, texts } from "../postgres/Columns.ts"
+import type { AutoTopup } from "../../schema/wallet/AutoTopup.ts"
+import { MicroUsd } from "../../schema/money/Money.ts"
+import type { DepositBonus, Outcome, Payment, Reversal } from "../../schema/wallet/Payment.ts"
+
+/** An automatic charge that the turn decided on. */
+export interface NewCharge {
+  readonly payment_id: string
+  readonly org_id: string
+  readonly amount: bigint
+}
+
+export interface PaymentEffects {
+  readonly payments: ReadonlyArray<Payment>
+  readonly reversals: ReadonlyArray<Reversal>
+  readonly bonuses: ReadonlyArray<DepositBonus>
+  readonly autos: ReadonlyArray<AutoTopup & { readonly org_id: string }>
+  readonly charges: ReadonlyArray<NewCharge>
+  readonly events: ReadonlyArray<{
+    readonly event_id: string
+    readonly payment_id: string
+    readonly org_id: string
+    readonly fact: string
+    readonly outcome: Outcome
+  }>
+  /** Customers whose method a payment has saved. */
+  readonly methods: ReadonlyArray<{
+    readonly org_id: string
+    readonly customer: string
+    readonly payment_intent: string
+  }>
+}
+
+export interface PaymentView {
+  /** By payment id. */
+  readonly payments: ReadonlyMap<string, Payment>
+  readonly reversals: ReadonlyArray<Reversal>
+  /** By the referred organization. */
+  readonly bonuses: ReadonlyMap<string, DepositBonus>
+  /** Events among the mail that were applied before. */
+  readonly seen: ReadonlySet<string>
+  /** Cards among the mail and its payments that have earned a welcome bonus. */
+  readonly cards: ReadonlySet<string>
+}
+
+export const noPayments: PaymentView = {
+  payments: new Map(),
+  reversals: [],
+  bonuses: new Map(),
+  seen: new Set(),
+  cards: new Set()
+}
+
+/** What the mail's payment commands are about. */
+interface Subjects {
+  readonly orgs: ReadonlyArray<string>
+  readonly payment_ids: ReadonlyArray<string>
+  readonly event_ids: ReadonlyArray<string>
+  readonly cards: ReadonlyArray<string>
+}
+
+export const isEmpty = (effects: PaymentEffects): boolean =>
+  effects.autos.length + effects.events.length + effects.charges.length === 0
+
+/** A wallet's automatic top-up as one column of the mail's row: `[enabled, threshold, amount, state, …]`, null without one. */
+export const autoColumn = (sql: SqlClient.SqlClient) => sql`
+  CASE WHEN m.is_first THEN (
+    SELECT json_build_array(a.enabled, a.threshold::text, a.amount::text, a.state, a.failures, a.last_error,
+             ((extract(epoch FROM a.retry_at) * 1000000)::bigint)::text, a.day::text, a.day_total::text)
+    FROM auto_topups a WHERE a.org_id = m.org_id) END AS auto`
+
+const Micros = Schema.String.check(Schema.isPattern(/^-?\d{1,19}$/))
+const AutoRow = Schema.Tuple([
+  Schema.Boolean,
+  Micros,
+  Micros,
+  Schema.Literals(["idle", "charging", "waiting"]),
+  Schema.Int,
+  Schema.NullOr(Schema.String),
+  Schema.NullOr(Micros),
+  Schema.String,
+  Micros
+])
+const decodeAutoRow = Schema.decodeUnknownSync(AutoRow)
+
+export const autoOf = (column: unknown): AutoTopup | null => {
+  if (column === null || column === undefined) return null
+  const [enabled, threshold, amount, state, failures, last_error, retry, day, day_total] = decodeAutoRow(column)
+  return {
+    enabled,
+    threshold: MicroUsd(BigInt(threshold)),
+    amount: MicroUsd(BigInt(amount)),
+    state,
+    failures,
+    last_error,
+    retry_micros: retry === null ? null : BigInt(retry),
+    day,
+    day_total: MicroUsd(BigInt(day_total))
+  }
+}
+
+interface PaymentRow extends Omit<Payment, "amount" | "clawed_back"> {
+  readonly amount: bigint
+  readonly clawed_back: bigint
+}
+interface ReversalRow extends Omit<Reversal, "amount"> {
+  readonly amount: bigint
+}
+interface BonusRow extends Omit<DepositBonus, "deposit_min" | "deposit_bonus"> {
+  readonly referred_org: string
+  readonly deposit_min: bigint
+  readonly deposit_bonus: bigint
+}
+
+/** What the mail's payment commands may look at. */
+export const readPayments = (sql: SqlClient.SqlClient, { orgs, payment_ids, event_ids, cards }: Subjects) =>
+  Effect.gen(function* () {
+    const payments = yield* sql<PaymentRow>`
+      SELECT payment_id, org_id, kind, amount, state, session_id, payment_intent, card, clawed_back, failure FROM payments
+      WHERE payment_id = ANY(${texts(payment_ids)})`
+    const reversals = yield* sql<ReversalRow>`
+      SELECT reversal_id, payment_id, payment_intent, kind, amount, standing FROM payment_reversals
+      WHERE payment_id = ANY(${texts(payment_ids)}) ORDER BY reversal_id`
+    // A workspace whose e-mail address nobody has verified has no bonus to wait for.
+    const bonuses = yield* sql<BonusRow>`
+      SELECT referred_org, referral_id, deposit_min, deposit_bonus, bonus_state AS state, bonus_payment_id AS payment_id,
+             bonus_card AS card, bonus_changes AS changes
+      FROM referrals WHERE referred_org = ANY(${texts(orgs)})
+        AND (bonus_state <> 'pending' OR NOT EXISTS (SELECT FROM users u WHERE u.org_id = referred_org AND u.pending))`
+    const taken = yield* sql<{ card: string }>`
+      SELECT bonus_card AS card FROM referrals
+      WHERE bonus_card = ANY(${texts([...cards, ...payments.flatMap(({ card }) => card ?? [])])})`
+    const seen = yield* sql<{ event_id: string }>`
+      SELECT event_id FROM payment_events WHERE event_id = ANY(${texts(event_ids)})`
+    const view: PaymentView = {
+      payments: new Map(
+        payments.map((row) => [
+          row.payment_id,
+          { ...row, amount: MicroUsd(row.amount), clawed_back: MicroUsd(row.clawed_back) }
+        ])
+      ),
+      reversals: reversals.map((row) => ({ ...row, amount: MicroUsd(row.amount) })),
+      bonuses: new Map(
+        bonuses.map(({ referred_org, ...row }) => [
+          referred_org,
+          { ...row, deposit_min: MicroUsd(row.deposit_min), deposit_bonus: MicroUsd(row.deposit_bonus) }
+        ])
+      ),
+      seen: new Set(seen.map((row) => row.event_id)),
+      cards: new Set(taken.map((row) => row.card))
+    }
+    return view
+  })
+
+/** What payments add to the statement that writes a turn. `dailyMax` is what a day's automatic charges may come to. */
+export const writePayments = (sql: SqlClient.SqlClient, effects: PaymentEffects, dailyMax: bigint) => {
+  const { payments, reversals, bonuses, autos, charges, events, methods } = effects
+  return sql`, paid_in AS (
+    UPDATE payments p SET state = n.state, session_id = n.session_id, payment_intent = n.payment_intent, card = n.card, clawed_back = n.clawed_back,
+           failure = n.failure, ended_at = CASE WHEN n.state = 'open' THEN NULL ELSE coalesce(p.ended_at, now()) END
+    FROM unnest(${texts(payments.map((p) => p.payment_id))}, ${texts(payments.map((p) => p.state))},
+                ${texts(payments.map((p) => p.session_id))}, ${texts(payments.map((p) => p.payment_intent))},
+                ${texts(payments.map((p) => p.card))}, ${bigints(payments.map((p) => p.clawed_back))}, ${texts(payments.map((p) => p.failure))})
+         AS n(payment_id, state, session_id, payment_intent, card, clawed_back, failure)
+    WHERE p.payment_id = n.payment_id
+    RETURNING 1
+  ), reversed AS (
+    INSERT INTO payment_reversals AS r (reversal_id, payment_id, payment_intent, kind, amount, standing)
+    SELECT * FROM unnest(${texts(reversals.map((r) => r.reversal_id))}, ${texts(reversals.map((r) => r.payment_id))}, ${texts(reversals.map((r) => r.payment_intent))},
+                ${texts(reversals.map((r) => r.kind))}, ${bigints(reversals.map((r) => r.amount))}, ${texts(reversals.map((r) => r.standing))})
+    ON CONFLICT (reversal_id) DO UPDATE SET amount = excluded.amount, standing = excluded.standing
+  ), referred AS (
+    UPDATE referrals r SET bonus_state = n.state, bonus_payment_id = n.payment_id, bonus_card = n.card, bonus_changes = n.changes
+    FROM unnest(${texts(bonuses.map((b) => b.referral_id))}, ${texts(bonuses.map((b) => b.state))},
+                ${texts(bonuses.map((b) => b.payment_id))}, ${texts(bonuses.map((b) => b.card))}, ${bigints(bonuses.map((b) => BigInt(b.changes)))})
+         AS n(referral_id, state, payment_id, card, changes)
+    WHERE r.referral_id = n.referral_id
+  ), automatic AS (
+    INSERT INTO auto_topups AS a (org_id, enabled, threshold, amount, state, failures, last_error, retry_at, day, day_total, day_max)
+    SELECT org_id, enabled, threshold, amount, state, failures, last_error,
+           'epoch'::timestamptz + retry_micros * interval '1 microsecond', day::date, day_total, greatest(day_total, ${dailyMax}::bigint)
+    FROM unnest(${texts(autos.map((a) => a.org_id))}, ${booleans(autos.map((a) => a.enabled))}, ${bigints(autos.map((a) => a.threshold))},
+                ${bigints(autos.map((a) => a.amount))}, ${texts(autos.map((a) => a.state))}, ${bigints(autos.map((a) => BigInt(a.failures)))},
+                ${texts(autos.map((a) => a.last_error))}, ${bigints(autos.map((a) => a.retry_micros))}, ${texts(autos.map((a) => a.day))},
+                ${bigints(autos.map((a) => a.day_total))})
+         AS n(org_id, enabled, threshold, amount, state, failures, last_error, retry_micros, day, day_total)
+    ON CONFLICT (org_id) DO UPDATE SET enabled = excluded.enabled, threshold = excluded.threshold, amount = excluded.amount,
+      state = excluded.state, failures = excluded.failures, last_error = excluded.last_error, retry_at = excluded.retry_at,
+      day = excluded.day, day_total = excluded.day_total,
+      -- Only a total that grows needs today's maximum: a lower one must not undo what was charged before.
+      day_max = CASE WHEN (excluded.day, excluded.day_total) > (a.day, a.day_total) THEN ${dailyMax}::bigint
+                     ELSE greatest(a.day_max, excluded.day_total) END
+  ), charging AS (
+    INSERT INTO payments (payment_id, org_id, kind, amount, customer, payment_method)
+    SELECT n.payment_id, n.org_id, 'auto', n.amount, m.customer, m.payment_method
+    FROM unnest(${texts(charges.map((c) => c.payment_id))}, ${texts(charges.map((c) => c.org_id))}, ${bigints(charges.map((c) => c.amount))})
+         AS n(payment_id, org_id, amount)
+    -- What is saved below is not seen here: a card that came in this very turn is looked up by the cashier.
+    LEFT JOIN payment_methods m ON m.org_id = n.org_id AND m.org_id <> ALL(${texts(methods.map((m) => m.org_id))})
+    -- Postgres may run these parts in any order, and one charge per wallet is open: this asks for the ended one to be ended first.
+    WHERE (SELECT count(*) FROM paid_in) >= 0
+  ), happened AS (
+    INSERT INTO payment_events (event_id, payment_id, org_id, fact, outcome)
+    SELECT * FROM unnest(${texts(events.map((e) => e.event_id))}, ${texts(events.map((e) => e.payment_id))},
+                ${texts(events.map((e) => e.org_id))}, ${texts(events.map((e) => e.fact))}, ${texts(events.map((e) => e.outcome))})
+  ), saved AS (
+    INSERT INTO payment_methods AS m (org_id, customer, payment_intent)
+    SELECT * FROM unnest(${texts(methods.map((m) => m.org_id))}, ${texts(methods.map((m) => m.customer))}, ${texts(methods.map((m) => m.payment_intent))})
+    ON CONFLICT (org_id) DO UPDATE SET customer = excluded.customer, payment_intent = excluded.payment_intent, payment_method = NULL, label = NULL
+  )`
+}

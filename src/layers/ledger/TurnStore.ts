@@ -1,0 +1,279 @@
+/**
+ * One turn of a lane, as storage sees it: read the mail with all it concerns, decide, write it all in one statement.
+ *
+ * That statement is the fence. It deletes the mail it applies and it requires every wallet to be as it was read, so of two
+ * turns that were handed the same lane the second waits on the first one's rows, finds them changed, and is undone as a whole.
+ */
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { crashPoint } from "../platform/CrashPoint.ts"
+import { bigints, booleans, byteas, jsons, texts } from "../postgres/Columns.ts"
+import { link, type Unlinked } from "./LedgerChain.ts"
+import { isEmpty, noPayments, type PaymentEffects, readPayments, writePayments } from "./PaymentTurn.ts"
+import { Settings } from "../platform/Settings.ts"
+import { sqlStateOf } from "../postgres/SqlState.ts"
+import { type Taken, take, type TurnView, viewOf } from "./TurnView.ts"
+import { hasRecords, type TurnRecords, writeRecords } from "./TurnRecords.ts"
+import { isRecord } from "../../schema/json/Json.ts"
+import { spans, windowStart } from "../../schema/runs/Health.ts"
+import type { RunStatus } from "../../schema/runs/Run.ts"
+import { storableText } from "../../schema/json/StorableText.ts"
+import type { Wallet } from "../../schema/wallet/Wallet.ts"
+
+export type { Mail, TurnRun, TurnView } from "./TurnView.ts"
+
+/** The end of a run. */
+export interface Ending {
+  readonly org_id: string
+  readonly run_id: string
+  /** The lease under which it ended; null when it never started. */
+  readonly lease_token: string | null
+  readonly status: RunStatus
+  readonly charged: bigint | null
+  /** What its providers took, in microdollars; null when that is not known or none was called. */
+  readonly provider_cost: bigint | null
+  readonly provider: string | null
+  readonly attempts: string | null
+  readonly hints: string | null
+  readonly error_code: string | null
+  readonly error_message: string | null
+  /** The mail whose `result` becomes the run's: it never leaves the database. */
+  readonly result_of: bigint | null
+}
+
+export interface Opening {
+  readonly run_id: string
+  readonly org_id: string
+  readonly hold: bigint
+  readonly state: "queued" | "running"
+  /** Whom the run asks first. */
+  readonly provider: string
+  readonly side_effect: boolean
+  readonly worker_id: string | null
+  readonly lease_token: string | null
+  readonly attempts: string
+}
+
+export interface TurnEffects {
+  readonly wallets: ReadonlyArray<Wallet>
+  readonly entries: ReadonlyArray<Unlinked>
+  readonly ended: ReadonlyArray<Ending>
+  readonly opened: ReadonlyArray<Opening>
+  /** Runs whose hold and lease end, with the lease they were seen under: one that changed hands meanwhile is not closed. */
+  readonly closed: ReadonlyArray<{
+    readonly org_id: string
+    readonly run_id: string
+    readonly lease_token: string | null
+  }>
+  readonly replies: ReadonlyArray<{ readonly command_id: string; readonly reply: string }>
+  readonly attempts: ReadonlyArray<AttemptCount>
+  readonly records: TurnRecords
+  readonly payments: PaymentEffects
+}
+
+/** Attempts of the runs that end, counted by what they say about a provider; see schema/runs/Health.ts. */
+export interface AttemptCount {
+  readonly subject: string
+  readonly ok: boolean
+  readonly latency_bucket: number
+  readonly count: number
+}
+
+/** Another turn applied some of this mail first; the next one sees it fresh. */
+export class TurnsMet extends Schema.TaggedError<TurnsMet>()("TurnsMet", {}) {}
+
+/** How many more open runs each organization has after the turn. */
+const openedMore = ({ opened, closed }: TurnEffects): ReadonlyMap<string, bigint> => {
+  const more = new Map<string, bigint>()
+  for (const { org_id } of opened) more.set(org_id, (more.get(org_id) ?? 0n) + 1n)
+  for (const { org_id } of closed) more.set(org_id, (more.get(org_id) ?? 0n) - 1n)
+  return more
+}
+
+/** Raised by `rungate_turn_conflict()`, and by nothing else. */
+const turnConflict = "RG001"
+
+/** The error of a run that no turn could admit. */
+const neverReserved =
+  "the service could not admit this run; nothing was held or charged. Report its id to the operator."
+
+export class TurnStore extends Context.Service<
+  TurnStore,
+  {
+    /**
+     * Takes up to `max` commands of a lane, oldest first, and applies what `decide` makes of them. Answers what decide
+     * answered, or null when the mailbox was empty. Dies when the database refuses; nothing is applied then, nor when two
+     * turns met.
+     */
+    readonly turn: <A extends object>(
+      lane: number,
+      max: number,
+      decide: (view: TurnView) => { readonly effects: TurnEffects; readonly answer: A }
+    ) => Effect.Effect<(A & { readonly committed_at: Date }) | null, TurnsMet>
+    /**
+     * Records that the oldest command of a lane failed alone, and dead-letters it after `parkAfter` failures. A run whose
+     * reservation is dead-lettered ends as failed at once: it holds no money. `run_id` names it.
+     */
+    readonly strike: (
+      lane: number,
+      parkAfter: number,
+      why: string
+    ) => Effect.Effect<{ readonly fate: "kept" | "parked"; readonly command: string; readonly ended: string | null }>
+  }
+>()("rungate/layers/TurnStore") {
+  static readonly layer = Layer.effect(
+    TurnStore,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      /** Read after the mail: what another turn changed in between has changed the wallet's version too, and this turn is undone. */
+      const paymentsOf = Effect.fnUntraced(function* (mail: Taken["mail"]) {
+        const paying = mail.filter((row) => row.tag === "Pay")
+        if (paying.length === 0) return noPayments
+        const named = (key: string) =>
+          paying.flatMap(({ payload }) => {
+            const value = isRecord(payload) ? payload[key] : undefined
+            return typeof value === "string" ? [value] : []
+          })
+        const orgs = [...new Set(paying.map((row) => row.org_id))]
+        const cards = paying.flatMap(({ payload }) => {
+          const fact = isRecord(payload) ? payload["fact"] : undefined
+          const card = isRecord(fact) ? fact["card"] : undefined
+          return typeof card === "string" ? [card] : []
+        })
+        return yield* readPayments(sql, { orgs, payment_ids: named("payment_id"), event_ids: named("event_id"), cards })
+      })
+
+      /**
+       * One statement, one transaction. Every wallet that was looked at must still have the version that was seen, every run
+       * that ends be open under the lease that was seen, every command be there: else `rungate_turn_conflict()` undoes it all.
+       */
+      const { autoTopupDailyMax } = yield* Settings
+      const apply = Effect.fnUntraced(function* (
+        lane: number,
+        { mail, versions, heads: before, now_micros }: Taken,
+        effects: TurnEffects
+      ) {
+        const { wallets, ended, opened, closed, replies, attempts, records } = effects
+        const { entries, heads } = link(before, effects.entries, now_micros)
+        const now = yield* Clock.currentTimeMillis
+        const grown = openedMore(effects)
+        const [row] = yield* sql<{ committed_at: Date }>`
+          WITH gone AS (
+            DELETE FROM mailbox WHERE lane = ${lane} AND id = ANY(${bigints(mail.map((m) => m.id))}) RETURNING 1
+          ), paid AS (
+            UPDATE wallets w SET version = w.version + 1, balance = n.balance, reserved = n.reserved, entry_seq = n.entry_seq, head = n.head,
+                   per_run_limit = n.per_run_limit, daily_limit = n.daily_limit, spent_day = n.spent_day, spent = n.spent,
+                   open_runs = greatest(0, w.open_runs + n.opened)
+            FROM unnest(${texts(wallets.map((w) => w.org_id))}, ${bigints(wallets.map((w) => versions.get(w.org_id) ?? -1n))},
+                        ${bigints(wallets.map((w) => w.balance))}, ${bigints(wallets.map((w) => w.reserved))},
+                        ${bigints(wallets.map((w) => w.entry_seq))}, ${byteas(wallets.map((w) => heads.get(w.org_id) ?? null))},
+                        ${bigints(wallets.map((w) => w.per_run_limit))}, ${bigints(wallets.map((w) => w.daily_limit))}, ${texts(wallets.map((w) => w.spent_day))}::date[],
+                        ${bigints(wallets.map((w) => w.spent))}, ${bigints(wallets.map((w) => grown.get(w.org_id) ?? 0n))})
+                 AS n(org_id, version, balance, reserved, entry_seq, head, per_run_limit, daily_limit, spent_day, spent, opened)
+            WHERE w.org_id = n.org_id AND w.version = n.version
+            RETURNING 1
+          ), written AS (
+            INSERT INTO ledger (org_id, seq, txn_id, type, amount, balance_after, reserved_after, run_id, reference, note, hash, created_at)
+            SELECT n.*, 'epoch'::timestamptz + ${now_micros}::bigint * interval '1 microsecond'
+            FROM unnest(${texts(entries.map((e) => e.org_id))}, ${bigints(entries.map((e) => e.seq))},
+                        ${texts(entries.map((e) => e.txn_id))}, ${texts(entries.map((e) => e.type))},
+                        ${bigints(entries.map((e) => e.amount))}, ${bigints(entries.map((e) => e.balance_after))},
+                        ${bigints(entries.map((e) => e.reserved_after))}, ${texts(entries.map((e) => e.run_id))},
+                        ${texts(entries.map((e) => e.reference))}, ${texts(entries.map((e) => e.note))},
+                        ${byteas(entries.map((e) => e.hash))}) AS n
+          ), opened AS (
+            INSERT INTO open_runs (run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts)
+            SELECT run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts::json
+            FROM unnest(${texts(opened.map((o) => o.run_id))}, ${texts(opened.map((o) => o.org_id))},
+                        ${bigints(opened.map((o) => o.hold))}, ${texts(opened.map((o) => o.state))}, ${texts(opened.map((o) => o.provider))},
+                        ${booleans(opened.map((o) => o.side_effect))}, ${texts(opened.map((o) => o.worker_id))},
+                        ${texts(opened.map((o) => o.lease_token))}, ${jsons(opened.map((o) => o.attempts))})
+                 AS n(run_id, org_id, hold, state, provider, side_effect, worker_id, lease_token, attempts)
+          ), closed AS (
+            DELETE FROM open_runs o
+            USING unnest(${texts(closed.map((c) => c.run_id))}, ${texts(closed.map((c) => c.lease_token))}) AS n(run_id, lease_token)
+            WHERE o.run_id = n.run_id AND o.lease_token IS NOT DISTINCT FROM n.lease_token RETURNING 1
+          ), replied AS (
+            INSERT INTO replies (command_id, reply)
+            SELECT command_id, reply::json FROM unnest(${texts(replies.map((r) => r.command_id))}, ${jsons(replies.map((r) => r.reply))})
+                 AS n(command_id, reply)
+            ON CONFLICT (command_id) DO NOTHING
+          ), finished AS (
+            UPDATE runs r SET status = n.status, charged = n.charged, provider_cost = n.provider_cost, provider = coalesce(n.provider, r.provider),
+                   attempts = n.attempts::json, hints = n.hints::json, error_code = n.error_code, error_message = n.error_message,
+                   result = (SELECT m.result FROM mailbox m WHERE m.lane = ${lane} AND m.id = n.result_of), finished_at = now()
+            FROM unnest(${texts(ended.map((r) => r.org_id))}, ${texts(ended.map((r) => r.run_id))}, ${texts(ended.map((r) => r.status))},
+                        ${bigints(ended.map((r) => r.charged))}, ${bigints(ended.map((r) => r.provider_cost))},
+                        ${texts(ended.map((r) => r.provider))},
+                        ${jsons(ended.map((r) => r.attempts))}, ${jsons(ended.map((r) => r.hints))},
+                        ${texts(ended.map((r) => r.error_code))}, ${texts(ended.map((r) => r.error_message))},
+                        ${bigints(ended.map((r) => r.result_of))})
+                 AS n(org_id, run_id, status, charged, provider_cost, provider, attempts, hints, error_code, error_message, result_of)
+            WHERE r.org_id = n.org_id AND r.run_id = n.run_id AND r.finished_at IS NULL
+            RETURNING 1
+          ), indexed AS (
+            INSERT INTO history_queue (org_id, run_ids)
+            SELECT org_id, array_agg(run_id) FROM unnest(${texts(ended.map((r) => r.org_id))}, ${texts(ended.map((r) => r.run_id))}) AS n(org_id, run_id)
+            GROUP BY org_id
+          ), counted AS (
+            -- Nobody reads it, so Postgres writes it after the fence below has held: only the lane's one turn gets here.
+            INSERT INTO attempt_windows AS w (span, starts_at, subject, lane, ok, latency_bucket, count)
+            SELECT s.span, to_timestamp(s.starts_at), n.subject, ${lane}::smallint, n.ok, n.latency_bucket, n.count
+            FROM unnest(${texts(attempts.map((a) => a.subject))}, ${booleans(attempts.map((a) => a.ok))},
+                        ${bigints(attempts.map((a) => BigInt(a.latency_bucket)))}, ${bigints(attempts.map((a) => BigInt(a.count)))})
+                 AS n(subject, ok, latency_bucket, count),
+                 unnest(${texts(spans)}, ${bigints(spans.map((span) => BigInt(windowStart(span, now))))}) AS s(span, starts_at)
+            ON CONFLICT (span, starts_at, subject, lane, ok, latency_bucket) DO UPDATE SET count = w.count + excluded.count
+          )${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}
+          SELECT CASE WHEN (SELECT count(*) FROM gone) = ${mail.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
+                            AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int
+                      THEN 1 ELSE rungate_turn_conflict() END AS whole, now() AS committed_at`
+        return row?.committed_at ?? new Date(0)
+      })
+
+      const turn = Effect.fnUntraced(
+        function* <A extends object>(
+          lane: number,
+          max: number,
+          decide: (view: TurnView) => { readonly effects: TurnEffects; readonly answer: A }
+        ) {
+          const rows = yield* take(sql, lane, max)
+          if (rows.length === 0) return null
+          const view = viewOf(rows)
+          const payments = yield* paymentsOf(view.mail)
+          const { effects, answer } = decide({ ...view, payments, auto_topup_daily_max: autoTopupDailyMax })
+          yield* crashPoint("turn.before_commit")
+          const committed_at = yield* apply(lane, view, effects)
+          yield* crashPoint("turn.after_commit")
+          return { ...answer, committed_at }
+        },
+        Effect.catchTag("SqlError", (error) =>
+          sqlStateOf(error) === turnConflict ? Effect.fail(new TurnsMet()) : Effect.die(error)
+        )
+      )
+
+      const strike = Effect.fnUntraced(function* (lane: number, parkAfter: number, why: string) {
+        const [row] = yield* sql<{ parked: boolean; command: string; ended: string | null }>`
+          WITH struck AS (
+            UPDATE mailbox SET attempts = attempts + 1, parked = CASE WHEN attempts + 1 >= ${parkAfter} THEN ${storableText(why)}::text END
+            WHERE lane = ${lane} AND id = (SELECT min(id) FROM mailbox WHERE lane = ${lane} AND parked IS NULL)
+            RETURNING id, org_id, run_id, tag, parked IS NOT NULL AS parked
+          ), ended AS (
+            UPDATE runs r SET status = 'failed', error_code = 'internal_error', error_message = ${neverReserved}::text, finished_at = now()
+            FROM struck s
+            WHERE s.parked AND s.tag = 'Reserve' AND r.org_id = s.org_id AND r.run_id = s.run_id AND r.finished_at IS NULL
+              AND NOT EXISTS (SELECT FROM open_runs o WHERE o.run_id = r.run_id)
+            RETURNING r.org_id, r.run_id
+          ), indexed AS (
+            INSERT INTO history_queue (org_id, run_ids) SELECT org_id, ARRAY[run_id] FROM ended
+          )
+          SELECT parked, tag || ' ' || id || ' of ' || coalesce(run_id, org_id) AS command, (SELECT run_id FROM ended) AS ended FROM struck`
+        if (row === undefined) return { fate: "kept" as const, command: "none", ended: null }
+        return { fate: row.parked ? ("parked" as const) : ("kept" as const), command: row.command, ended: row.ended }
+      }, Effect.orDie)
+
+      return TurnStore.of({ turn, strike })
+    })
+  )
+}

@@ -1,0 +1,179 @@
+/**
+ * What a turn reads: the oldest commands of a lane with the wallets and runs that they name, in one statement.
+ *
+ * The statement reads no JSON. Payloads and plans hold strings of providers and callers, and one that Postgres can't read
+ * would fail every turn of the lane. They arrive as text and are parsed here.
+ */
+import type { SqlClient } from "effect/sql"
+import { autoColumn, autoOf, type PaymentView } from "./PaymentTurn.ts"
+import type { AutoTopup } from "../../schema/wallet/AutoTopup.ts"
+import { isRecord } from "../../schema/json/Json.ts"
+import { MicroUsd } from "../../schema/money/Money.ts"
+import { isRunStatus } from "../../schema/runs/Run.ts"
+import { storableJson } from "../../schema/json/StorableText.ts"
+import type { HeldRun, Wallet } from "../../schema/wallet/Wallet.ts"
+
+export interface Mail {
+  readonly id: bigint
+  readonly command_id: string | null
+  readonly org_id: string
+  readonly run_id: string | null
+  readonly tag: string
+  readonly payload: unknown
+}
+
+export interface TurnRun extends HeldRun {
+  readonly org_id: string
+  /** Plan and input are read only for runs that start in this turn. */
+  readonly plan: unknown
+  readonly input: string
+  readonly capability: string | null
+  /** Of a raw run: its endpoint's path and method. */
+  readonly endpoint: string | null
+  readonly method: string | null
+}
+
+/** Everything a turn may look at. */
+export interface TurnView {
+  readonly mail: ReadonlyArray<Mail>
+  readonly wallets: ReadonlyMap<string, Wallet>
+  readonly runs: ReadonlyMap<string, TurnRun>
+  /** Automatic top-ups of the wallets that have one. */
+  readonly autos: ReadonlyMap<string, AutoTopup>
+  /** What the payment commands among the mail are about. */
+  readonly payments: PaymentView
+  /** References of credits among the mail that the ledger already holds. */
+  readonly credited: ReadonlyMap<string, string>
+  /** The database's UTC day. */
+  readonly day: string
+  /** The database's time in microseconds since 1970: when the entries of this turn are made. */
+  readonly now_micros: bigint
+  /** What a day's automatic charges of a wallet may come to. */
+  readonly auto_topup_daily_max: MicroUsd
+}
+
+/** One command with what it concerns. A wallet's columns come with the first of its commands only. */
+export interface TakenRow {
+  readonly id: bigint
+  readonly command_id: string | null
+  readonly org_id: string
+  readonly run_id: string | null
+  readonly tag: string
+  /** JSON text. */
+  readonly payload: string | null
+  readonly day: string
+  readonly now_micros: bigint
+  readonly version: bigint | null
+  readonly balance: bigint
+  readonly reserved: bigint
+  readonly entry_seq: bigint
+  readonly head: Uint8Array | null
+  readonly per_run_limit: bigint | null
+  readonly daily_limit: bigint | null
+  readonly spent_day: string
+  readonly spent: bigint
+  readonly status: string | null
+  readonly hold: bigint
+  readonly lease_token: string | null
+  readonly capability: string | null
+  readonly endpoint: string | null
+  /** JSON text, of runs that may start in this turn and of raw runs. */
+  readonly plan: string | null
+  readonly input: string | null
+  /** Of a credit: the transactions that the ledger holds under its reference, by type. */
+  readonly credited: unknown
+  readonly auto: unknown
+}
+
+const walletOf = (row: TakenRow): Wallet => ({
+  org_id: row.org_id,
+  balance: MicroUsd(row.balance),
+  reserved: MicroUsd(row.reserved),
+  entry_seq: row.entry_seq,
+  per_run_limit: row.per_run_limit === null ? null : MicroUsd(row.per_run_limit),
+  daily_limit: row.daily_limit === null ? null : MicroUsd(row.daily_limit),
+  spent_day: row.spent_day,
+  spent: MicroUsd(row.spent)
+})
+
+/** The view, and of its wallets what only the write needs. */
+export interface Taken extends Omit<TurnView, "payments" | "auto_topup_daily_max"> {
+  readonly versions: ReadonlyMap<string, bigint>
+  readonly heads: ReadonlyMap<string, Uint8Array>
+}
+
+/** Commands that an older version stored may still hold what no statement can read. */
+const payloadOf = ({ payload }: TakenRow): unknown => (payload === null ? null : JSON.parse(storableJson(payload)))
+
+/** The method of a raw run's endpoint; `-` where the plan was erased. */
+const methodOf = (endpoint: string | null, plan: unknown): string | null => {
+  if (endpoint === null) return null
+  const raw = isRecord(plan) ? plan["raw"] : null
+  return isRecord(raw) && typeof raw["method"] === "string" ? raw["method"] : "-"
+}
+
+const creditedOf = (row: TakenRow, payload: unknown): string | null => {
+  const type = isRecord(payload) ? payload["type"] : null
+  const found = isRecord(row.credited) && typeof type === "string" ? row.credited[type] : null
+  return typeof found === "string" ? found : null
+}
+
+export const viewOf = (rows: ReadonlyArray<TakenRow>): Taken => {
+  const wallets = new Map<string, Wallet>()
+  const versions = new Map<string, bigint>()
+  const heads = new Map<string, Uint8Array>()
+  const runs = new Map<string, TurnRun>()
+  const credited = new Map<string, string>()
+  const autos = new Map<string, AutoTopup>()
+  const mail: Array<Mail> = []
+  for (const row of rows) {
+    const payload = payloadOf(row)
+    const { id, command_id, tag } = row
+    mail.push({ id, command_id, org_id: row.org_id, run_id: row.run_id, tag, payload })
+    const auto = autoOf(row.auto)
+    if (auto !== null) autos.set(row.org_id, auto)
+    if (row.version !== null) {
+      wallets.set(row.org_id, walletOf(row))
+      versions.set(row.org_id, row.version)
+      if (row.head !== null) heads.set(row.org_id, row.head)
+    }
+    const before = creditedOf(row, payload)
+    if (row.command_id !== null && before !== null) credited.set(row.command_id, before)
+    if (row.run_id === null || row.status === null || !isRunStatus(row.status) || runs.has(row.run_id)) continue
+    const { org_id, run_id, status, lease_token, capability, endpoint, input } = row
+    const plan: unknown = row.plan === null ? null : JSON.parse(row.plan)
+    runs.set(run_id, {
+      org_id,
+      run_id,
+      status,
+      hold: MicroUsd(row.hold),
+      lease_token,
+      capability,
+      endpoint,
+      method: methodOf(endpoint, plan),
+      plan,
+      input: input ?? "null"
+    })
+  }
+  const { day = "1970-01-01", now_micros = 0n } = rows[0] ?? {}
+  return { mail, wallets, versions, heads, runs, credited, autos, day, now_micros }
+}
+
+export const take = (sql: SqlClient.SqlClient, lane: number, max: number) => sql<TakenRow>`
+  SELECT m.id, m.command_id, m.org_id, m.run_id, m.tag, m.payload::text AS payload, (now() AT TIME ZONE 'UTC')::date::text AS day,
+         (extract(epoch FROM now()) * 1000000)::bigint AS now_micros,
+         w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.spent_day::text AS spent_day, w.spent,
+         coalesce(o.state, r.status) AS status, r.hold, o.lease_token, r.capability,
+         r.endpoint, CASE WHEN m.tag = 'Reserve' OR r.endpoint IS NOT NULL THEN r.plan::text END AS plan,
+         CASE WHEN m.tag = 'Reserve' THEN r.input::text END AS input,
+         CASE WHEN m.tag = 'Credit' THEN (
+           SELECT json_object_agg(l.type, l.txn_id) FROM ledger l
+           WHERE l.run_id IS NULL AND l.org_id = m.org_id AND l.type IN ('bonus', 'refund') AND l.reference = m.command_id
+         ) END AS credited, ${autoColumn(sql)}
+  FROM (SELECT *, row_number() OVER (PARTITION BY org_id ORDER BY id) = 1 AS is_first
+        FROM (SELECT id, command_id, org_id, run_id, tag, payload FROM mailbox
+              WHERE lane = ${lane} AND parked IS NULL ORDER BY id LIMIT ${max}) oldest) m
+  LEFT JOIN wallets w ON m.is_first AND w.org_id = m.org_id
+  LEFT JOIN runs r ON r.org_id = m.org_id AND r.run_id = m.run_id
+  LEFT JOIN open_runs o ON o.run_id = m.run_id
+  ORDER BY m.id`

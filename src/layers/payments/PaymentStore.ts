@@ -1,0 +1,232 @@
+/**
+ * Payments outside of turns: opened before the processor is asked, found again when it speaks, and looked after while they are open.
+ *
+ * Nothing here decides: whether a payment is paid, failed or clawed back is written by its wallet's turn alone.
+ */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { texts } from "../postgres/Columns.ts"
+import type { EventSubject, SavedMethod } from "./Payments.ts"
+import type { MicroUsd } from "../../schema/money/Money.ts"
+import type { Payment } from "../../schema/wallet/Payment.ts"
+
+export interface NewPayment {
+  readonly payment_id: string
+  readonly org_id: string
+  readonly kind: "checkout" | "simulated"
+  readonly amount: MicroUsd
+  readonly session_id: string | null
+}
+
+/** An open payment that somebody should look at. */
+export interface OpenPayment {
+  readonly payment_id: string
+  readonly org_id: string
+  readonly kind: Payment["kind"]
+  readonly amount: bigint
+  readonly session_id: string | null
+  readonly customer: string | null
+  readonly payment_method: string | null
+  readonly created_at: Date
+  readonly age_seconds: number
+  /** How often it was looked at, this time included. */
+  readonly looks: number
+}
+
+/** A payment as operators see it. */
+export interface PaymentRow {
+  readonly payment_id: string
+  readonly kind: string
+  readonly amount: bigint
+  readonly state: string
+  readonly session_id: string | null
+  readonly payment_intent: string | null
+  readonly clawed_back: bigint
+  readonly failure: string | null
+  readonly created_at: Date
+  readonly ended_at: Date | null
+}
+
+export interface MethodRow {
+  readonly customer: string
+  readonly payment_intent: string
+  readonly payment_method: string | null
+}
+
+export interface AutoTopupRow {
+  readonly enabled: boolean
+  readonly threshold: bigint
+  readonly amount: bigint
+  readonly last_error: string | null
+}
+
+/** Checkouts that an organization may open in an hour: each is an object in the operator's account at the processor. */
+const checkoutsPerHour = 30
+/** A checkout is announced when it is paid; the first look of our own comes after a minute, the later ones ever more rarely. */
+const checkoutLookSeconds = 60
+const lookSecondsMax = 3_600
+
+export class PaymentStore extends Context.Service<
+  PaymentStore,
+  {
+    /** False when the organization has opened too many lately; nothing is stored then. */
+    readonly open: (payment: NewPayment) => Effect.Effect<boolean>
+    /** Notes the session that the processor made for a payment. */
+    readonly attach: (payment_id: string, session_id: string) => Effect.Effect<void>
+    /** Whose payments these names are of: their ids, sessions, charges, refunds and disputes. More than one when they disagree. */
+    readonly named: (
+      about: EventSubject,
+      reversal_ids: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<{ readonly payment_id: string; readonly org_id: string }>>
+    /** Whether the organization was referred and its welcome bonus waits for a deposit. */
+    readonly awaitsBonus: (org_id: string) => Effect.Effect<boolean>
+    /** Newest first. */
+    readonly latest: (org_id: string, limit: number) => Effect.Effect<ReadonlyArray<PaymentRow>>
+    readonly method: (org_id: string) => Effect.Effect<MethodRow | null>
+    /** Remembers what the processor said of the method that a payment saved, unless a later one replaced it. */
+    readonly keepMethod: (org_id: string, payment_intent: string, method: SavedMethod) => Effect.Effect<void>
+    readonly autoTopup: (org_id: string) => Effect.Effect<AutoTopupRow | null>
+    /**
+     * Claims open payments that are due for a look: nobody else is given them for `claimSeconds`, or for longer the more often they
+     * were looked at.
+     */
+    readonly due: (claimSeconds: number, limit: number) => Effect.Effect<ReadonlyArray<OpenPayment>>
+    /** Has a payment looked at again so soon. */
+    readonly lookAgain: (payment_id: string, seconds: number) => Effect.Effect<void>
+    /** Fixes what an automatic charge is made with. Answers what holds: the first one that was fixed. */
+    readonly chargeWith: (
+      payment_id: string,
+      method: SavedMethod
+    ) => Effect.Effect<{ customer: string; payment_method: string }>
+    /** Organizations whose automatic top-up has waited long enough. */
+    readonly rested: (limit: number) => Effect.Effect<ReadonlyArray<string>>
+    /** The database's time, in seconds since 1970. */
+    readonly nowSeconds: Effect.Effect<number>
+    /**
+     * Since when the processor's events are to be read; null when another process set out to within `everySeconds`. The first time it is
+     * now: no payment of ours is older.
+     */
+    readonly beginReading: (processor: string, everySeconds: number) => Effect.Effect<Date | null>
+    /** Notes that they have been read up to then. */
+    readonly keepReadTo: (processor: string, time: Date) => Effect.Effect<void>
+    /** Those of the events that no turn has applied yet. */
+    readonly unseen: (event_ids: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
+  }
+>()("rungate/layers/PaymentStore") {
+  static readonly layer = Layer.effect(
+    PaymentStore,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const open = Effect.fnUntraced(function* ({ payment_id, org_id, kind, amount, session_id }: NewPayment) {
+        const rows = yield* sql`
+          INSERT INTO payments (payment_id, org_id, kind, amount, session_id, look_at)
+          SELECT ${payment_id}, ${org_id}, ${kind}, ${amount}, ${session_id}, now() + make_interval(secs => ${checkoutLookSeconds})
+          WHERE ${kind} = 'simulated' OR (SELECT count(*) FROM payments WHERE org_id = ${org_id} AND kind = 'checkout'
+                                            AND created_at > now() - interval '1 hour') < ${checkoutsPerHour}
+          RETURNING 1 AS opened`
+        return rows.length === 1
+      })
+
+      const attach = (payment_id: string, session_id: string) => sql`
+        UPDATE payments SET session_id = ${session_id} WHERE payment_id = ${payment_id} AND session_id IS NULL`
+
+      const named = (
+        { payment_id, session_id, payment_intent }: EventSubject,
+        reversal_ids: ReadonlyArray<string>
+      ) => sql<{ payment_id: string; org_id: string }>`
+          SELECT payment_id, org_id FROM payments WHERE payment_id = ${payment_id}
+          UNION SELECT payment_id, org_id FROM payments WHERE session_id = ${session_id}
+          UNION SELECT payment_id, org_id FROM payments WHERE payment_intent = ${payment_intent}
+          UNION SELECT p.payment_id, p.org_id FROM payment_reversals r JOIN payments p USING (payment_id)
+            WHERE r.reversal_id = ANY(${texts(reversal_ids)})`
+
+      const awaitsBonus = (org_id: string) =>
+        sql`SELECT 1 AS waits FROM referrals WHERE referred_org = ${org_id} AND bonus_state = 'pending'`
+
+      const latest = (org_id: string, limit: number) => sql<PaymentRow>`
+        SELECT payment_id, kind, amount, state, session_id, payment_intent, clawed_back, failure, created_at, ended_at FROM payments
+        WHERE org_id = ${org_id} ORDER BY payment_id DESC LIMIT ${limit}`
+
+      const method = Effect.fnUntraced(function* (org_id: string) {
+        const [row] = yield* sql<MethodRow>`
+          SELECT customer, payment_intent, payment_method FROM payment_methods WHERE org_id = ${org_id}`
+        return row ?? null
+      })
+
+      const keepMethod = (org_id: string, payment_intent: string, { payment_method, label }: SavedMethod) => sql`
+        UPDATE payment_methods SET payment_method = ${payment_method}, label = ${label}
+        WHERE org_id = ${org_id} AND payment_intent = ${payment_intent}`
+
+      const autoTopup = Effect.fnUntraced(function* (org_id: string) {
+        const [row] = yield* sql<AutoTopupRow>`
+          SELECT enabled, threshold, amount, last_error FROM auto_topups WHERE org_id = ${org_id}`
+        return row ?? null
+      })
+
+      const due = (claimSeconds: number, limit: number) => sql<OpenPayment>`
+        WITH mine AS (
+          SELECT payment_id FROM payments WHERE state = 'open' AND look_at <= now() ORDER BY look_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
+        )
+        UPDATE payments p SET looks = looks + 1, look_at = now() + make_interval(secs => CASE WHEN kind = 'auto' THEN ${claimSeconds}::float8
+          ELSE least(${lookSecondsMax}::float8, ${checkoutLookSeconds}::float8 * 2 ^ least(looks, 10)) END)
+        FROM mine WHERE p.payment_id = mine.payment_id
+        RETURNING p.payment_id, p.org_id, p.kind, p.amount, p.session_id, p.customer, p.payment_method, p.created_at, p.looks,
+                  extract(epoch FROM now() - p.created_at)::float8 AS age_seconds`
+
+      const lookAgain = (payment_id: string, seconds: number) => sql`
+        UPDATE payments SET look_at = now() + make_interval(secs => ${seconds}) WHERE payment_id = ${payment_id} AND state = 'open'`
+
+      const chargeWith = Effect.fnUntraced(function* (payment_id: string, { customer, payment_method }: SavedMethod) {
+        const [row] = yield* sql<{ customer: string; payment_method: string }>`
+          UPDATE payments SET customer = CASE WHEN payment_method IS NULL THEN ${customer} ELSE customer END,
+                 payment_method = coalesce(payment_method, ${payment_method})
+          WHERE payment_id = ${payment_id} RETURNING customer, payment_method`
+        return row ?? { customer, payment_method }
+      })
+
+      const rested = (limit: number) => sql<{ org_id: string }>`
+        SELECT org_id FROM auto_topups WHERE state = 'waiting' AND retry_at <= now() ORDER BY retry_at LIMIT ${limit}`
+
+      const nowSeconds = sql<{ now: number }>`SELECT extract(epoch FROM now())::float8 AS now`
+
+      const beginReading = Effect.fnUntraced(function* (processor: string, everySeconds: number) {
+        const [row] = yield* sql<{ read_to: Date }>`
+          INSERT INTO processor_cursors AS c (processor, read_to, begun_at) VALUES (${processor}, now(), now())
+          ON CONFLICT (processor) DO UPDATE SET begun_at = now() WHERE c.begun_at < now() - make_interval(secs => ${everySeconds})
+          RETURNING read_to`
+        return row?.read_to ?? null
+      })
+
+      const keepReadTo = (processor: string, time: Date) => sql`
+        UPDATE processor_cursors SET read_to = greatest(read_to, ${time}) WHERE processor = ${processor}`
+
+      const unseen = Effect.fnUntraced(function* (event_ids: ReadonlyArray<string>) {
+        const rows = yield* sql<{ event_id: string }>`
+          SELECT n.event_id FROM unnest(${texts(event_ids)}) AS n(event_id)
+          WHERE NOT EXISTS (SELECT FROM payment_events e WHERE e.event_id = n.event_id)`
+        return new Set(rows.map((row) => row.event_id))
+      })
+
+      return PaymentStore.of({
+        open: (payment) => Effect.orDie(open(payment)),
+        attach: (payment_id, session_id) => Effect.asVoid(Effect.orDie(attach(payment_id, session_id))),
+        named: (about, reversal_ids) => Effect.orDie(named(about, reversal_ids)),
+        awaitsBonus: (org_id) => Effect.orDie(Effect.map(awaitsBonus(org_id), (rows) => rows.length > 0)),
+        latest: (org_id, limit) => Effect.orDie(latest(org_id, limit)),
+        method: (org_id) => Effect.orDie(method(org_id)),
+        keepMethod: (org_id, payment_intent, saved) =>
+          Effect.asVoid(Effect.orDie(keepMethod(org_id, payment_intent, saved))),
+        autoTopup: (org_id) => Effect.orDie(autoTopup(org_id)),
+        due: (claimSeconds, limit) => Effect.orDie(due(claimSeconds, limit)),
+        lookAgain: (payment_id, seconds) => Effect.asVoid(Effect.orDie(lookAgain(payment_id, seconds))),
+        chargeWith: (payment_id, saved) => Effect.orDie(chargeWith(payment_id, saved)),
+        rested: (limit) => Effect.orDie(Effect.map(rested(limit), (rows) => rows.map((row) => row.org_id))),
+        nowSeconds: Effect.orDie(Effect.map(nowSeconds, (rows) => rows[0]?.now ?? 0)),
+        beginReading: (processor, everySeconds) => Effect.orDie(beginReading(processor, everySeconds)),
+        unseen: (event_ids) => Effect.orDie(unseen(event_ids)),
+        keepReadTo: (processor, time) => Effect.asVoid(Effect.orDie(keepReadTo(processor, time)))
+      })
+    })
+  )
+}

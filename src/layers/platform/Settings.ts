@@ -1,0 +1,377 @@
+/**
+ * What the operator configured: the environment, decoded once, all mistakes reported together.
+ *
+ * Secrets stay `Redacted` until the place that sends them, and no message repeats a value, which may be one. Nothing else
+ * in the project reads the environment.
+ */
+import { isIP } from "node:net"
+import { availableParallelism } from "node:os"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { dollars, type MicroUsd, min, Usd, usd } from "../../schema/money/Money.ts"
+import { bonusMax, bpsOf, percentOf, type Terms } from "../../schema/wallet/Referral.ts"
+
+export type Role = "all" | "http" | "worker"
+export type Mode = "sandbox" | "production"
+
+/** A provider's account: what RUNGATE_PROVIDER_<SLUG>_API_KEY and …_BASE_URL say. */
+export interface Account {
+  readonly apiKey: Redacted.Redacted | null
+  readonly baseUrl: string | null
+}
+
+/** The account at Stripe that takes the money. */
+export interface StripeAccount {
+  readonly secretKey: Redacted.Redacted
+  /** Several while one replaces another: a webhook signed with any of them is Stripe's. Never empty. */
+  readonly webhookSecrets: ReadonlyArray<Redacted.Redacted>
+  /** An origin that takes the place of Stripe's own; null in earnest. */
+  readonly apiBase: string | null
+}
+
+/** Who may sign up: anybody, whoever has an invitation, nobody. */
+export type SignUp = "open" | "invite" | "closed"
+
+/** Where mails are handed over. The address may hold a password. */
+export interface MailServer {
+  readonly url: Redacted.Redacted
+  /** What stands in From. */
+  readonly from: string
+}
+
+/** RUNGATE_CRASH_AT=`point:N` kills the process at the N-th pass of a crash point, `point:N:stop` freezes it. */
+export interface CrashAt {
+  readonly point: string
+  readonly hit: number
+  readonly signal: "SIGKILL" | "SIGSTOP"
+}
+
+export interface SettingsShape {
+  readonly port: number
+  readonly host: string
+  readonly mode: Mode
+  /** The address clients use, without a trailing slash; null means the one we listen on. */
+  readonly publicUrl: string | null
+  readonly databaseUrl: Redacted.Redacted | null
+  /** The schema owner's URL, for `rungate migrate`; null when the service's own role owns the schema. */
+  readonly migrationDatabaseUrl: Redacted.Redacted | null
+  /** What a service does about a database that may lose commits, or a pooler that loses session state. */
+  readonly databaseChecks: "refuse" | "warn"
+  readonly redisUrl: Redacted.Redacted | null
+  readonly dataDir: string
+  readonly signUp: SignUp
+  /** Whether a workspace that signs up must show that its e-mail address is its own before it may act. */
+  readonly emailVerification: boolean
+  /** Null: mails are printed to the log instead. */
+  readonly mail: MailServer | null
+  /** Requests per second and key; 0 lifts every limit. */
+  readonly rateLimit: number
+  /** Proxies in front of the service that append to X-Forwarded-For; 0: the connection's own address counts. */
+  readonly trustedProxies: number
+  /** What a scraper of /metrics must send; null: no token opens it. */
+  readonly metricsToken: Redacted.Redacted | null
+  /** A port of its own for /metrics, 0 for any free one; null: none. */
+  readonly metricsPort: number | null
+  readonly metricsHost: string
+  /** Runs executed at once by one worker process. */
+  readonly concurrency: number
+  /** Of these, runs of one organization. */
+  readonly orgConcurrency: number
+  /** Runs of one organization that have not ended, beyond which a new one is refused. */
+  readonly orgQueue: number
+  /** Seconds after which a worker that stopped renewing its lease counts as dead. */
+  readonly leaseSeconds: number
+  /** Seconds that a stopping process gives its running provider calls. */
+  readonly drainSeconds: number
+  /** Seconds between a stop signal, which turns /readyz to 503, and the moment at which connections are refused. */
+  readonly stopDelaySeconds: number
+  /** Seconds between two looks at how offers do; 0: none, and every offer counts as unmeasured. */
+  readonly healthSeconds: number
+  /** What a referral promises that is made today. */
+  readonly referral: Terms
+  /** Seconds between two looks at what referrals have earned. */
+  readonly referralSeconds: number
+  /** Postgres connections of one process. */
+  readonly connections: number
+  /** By provider slug. */
+  readonly accounts: ReadonlyMap<string, Account>
+  /** Null in the sandbox, whatever the environment says: there is no processor there. */
+  readonly stripe: StripeAccount | null
+  /** The most that automatic top-ups may charge one organization in 24 hours. */
+  readonly autoTopupDailyMax: MicroUsd
+  /** The smallest cap of a raw call whose provider publishes no rates. */
+  readonly rawMinCap: MicroUsd
+  /** Seconds between two looks at what the payment processor knows and we don't. */
+  readonly reconcileSeconds: number
+  /** Name servers for proofs of sending domains, as `ip` or `ip:port`; empty: the system's. */
+  readonly dnsServers: ReadonlyArray<string>
+  /** Actors of the marketplace that raw runs may start: `owner/name` or `owner/*`. Null: those that the package ships. */
+  readonly actors: ReadonlyArray<string> | null
+  /** Days for which inputs and results of runs are kept; 0: for ever. */
+  readonly retentionDays: number
+  /** For tests only: where this process is to die; see CrashPoint. */
+  readonly crashAt: CrashAt | null
+}
+
+/** Where people and clients find this service. */
+export const addressOf = ({ publicUrl, host, port }: Pick<SettingsShape, "publicUrl" | "host" | "port">): string =>
+  publicUrl ?? `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}`
+
+export class SettingsInvalid extends Schema.TaggedError<SettingsInvalid>()("SettingsInvalid", {
+  message: Schema.String
+}) {}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Reads one variable; an empty one counts as unset. Mistakes gather in `problems`. */
+const reader = (environment: Environment) => {
+  const problems: Array<string> = []
+  const text = (name: string) => (environment[name]?.trim() === "" ? undefined : environment[name]?.trim())
+  return {
+    problems,
+    text,
+    int: (name: string, fallback: number, min: number, max: number) => {
+      const value = text(name)
+      if (value === undefined) return fallback
+      const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN
+      if (number >= min && number <= max) return number
+      problems.push(`${name} must be a whole number from ${min} to ${max}`)
+      return fallback
+    },
+    oneOf: <A extends string>(name: string, fallback: A, values: ReadonlyArray<A>) => {
+      const value = text(name)
+      const found = value === undefined ? fallback : values.find((one) => one === value)
+      if (found === undefined) problems.push(`${name} must be ${values.join(" or ")}`)
+      return found ?? fallback
+    },
+    usd: (name: string, fallback: string, least: "0" | "above 0" = "above 0") => {
+      const amount = Schema.decodeOption(Usd)(text(name) ?? fallback)
+      if (Option.isSome(amount) && (amount.value > 0n || least === "0")) return amount.value
+      problems.push(`${name} must be an amount in USD${least === "0" ? "" : " above 0"}, such as ${fallback}`)
+      return dollars(fallback)
+    },
+    url: (name: string, protocols: ReadonlyArray<string>) => {
+      const value = text(name)
+      if (value === undefined) return null
+      if (protocols.some((protocol) => value.startsWith(`${protocol}://`)) && URL.canParse(value)) return value
+      problems.push(`${name} must be an address that starts with ${protocols.map((one) => `${one}://`).join(" or ")}`)
+      return null
+    }
+  }
+}
+
+/** Of a first deposit of $10.00 the platform keeps about $1.50 beside the share, and the card processor takes some $0.60 of it. */
+const bonusDefault = "1.00"
+
+const referralOf = (read: ReturnType<typeof reader>): Terms => {
+  const percent = read.text("RUNGATE_REFERRAL_SHARE_PERCENT") ?? "10"
+  const share_bps = bpsOf(percent)
+  if (share_bps === null)
+    read.problems.push("RUNGATE_REFERRAL_SHARE_PERCENT must be a percentage from 0 to 100, with at most two decimals")
+  const deposit_min = read.usd("RUNGATE_REFERRAL_DEPOSIT_MIN", "10.00", "0")
+  const highest = bonusMax(deposit_min, share_bps ?? 0)
+  const given = read.text("RUNGATE_REFERRAL_DEPOSIT_BONUS")
+  const bonus = read.usd("RUNGATE_REFERRAL_DEPOSIT_BONUS", bonusDefault, "0")
+  if (given !== undefined && bonus > highest) {
+    read.problems.push(
+      `RUNGATE_REFERRAL_DEPOSIT_BONUS must be at most ${usd(highest)}: a deposit of ${usd(deposit_min)} earns no more, less the referrer's share of ${percentOf(share_bps ?? 0)} %`
+    )
+  }
+  return {
+    deposit_min,
+    deposit_bonus: min(bonus, highest),
+    share_bps: share_bps ?? 0,
+    months: read.int("RUNGATE_REFERRAL_MONTHS", 12, 0, 120)
+  }
+}
+
+/** Above it no cap would lower the hold of a call without published rates. */
+const rawMinCapMost = dollars("1.00")
+
+const rawMinCapOf = (read: ReturnType<typeof reader>): MicroUsd => {
+  const least = read.usd("RUNGATE_RAW_MIN_CAP", "0.10")
+  if (least > rawMinCapMost) read.problems.push("RUNGATE_RAW_MIN_CAP must be at most 1.00")
+  return least
+}
+
+const secret = (text: string | null | undefined) => (text === null || text === undefined ? null : Redacted.make(text))
+
+/** `RUNGATE_PROVIDER_<SLUG>_API_KEY`: the slug in capitals. */
+const accountsOf = (environment: Environment, read: ReturnType<typeof reader>) => {
+  const accounts = new Map<string, Account>()
+  for (const name of Object.keys(environment)) {
+    const slug = /^RUNGATE_PROVIDER_([A-Z0-9_]+?)_(API_KEY|BASE_URL)$/.exec(name)?.[1]
+    if (slug === undefined) continue
+    accounts.set(slug.toLowerCase(), {
+      apiKey: secret(read.text(`RUNGATE_PROVIDER_${slug}_API_KEY`)),
+      baseUrl: read.url(`RUNGATE_PROVIDER_${slug}_BASE_URL`, ["http", "https"])?.replace(/\/+$/, "") ?? null
+    })
+  }
+  return accounts
+}
+
+const mailbox = /^(?:[^<>\p{Cc}]{1,100}<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u
+
+const mailOf = (read: ReturnType<typeof reader>, publicUrl: string | null): MailServer | null => {
+  const url = read.url("RUNGATE_SMTP_URL", ["smtp", "smtps"])
+  const host = publicUrl === null ? "localhost" : new URL(publicUrl).hostname
+  const from = read.text("RUNGATE_MAIL_FROM") ?? `Rungate <no-reply@${host}>`
+  if (!mailbox.test(from)) {
+    read.problems.push(
+      "RUNGATE_MAIL_FROM must be an e-mail address, or a name and an address: Rungate <no-reply@example.com>"
+    )
+  }
+  return url === null ? null : { url: Redacted.make(url), from }
+}
+
+/** Who may join, and how the service knows whose address it is. */
+const joiningOf = (read: ReturnType<typeof reader>, mode: Mode, publicUrl: string | null) => {
+  const production = mode === "production"
+  const signUp = read.oneOf("RUNGATE_SIGN_UP", production ? "invite" : "open", ["open", "invite", "closed"])
+  const verification = read.oneOf("RUNGATE_EMAIL_VERIFICATION", production ? "on" : "off", ["on", "off"])
+  const mail = mailOf(read, publicUrl)
+  if (production && verification === "on" && mail === null) {
+    if (read.text("RUNGATE_EMAIL_VERIFICATION") !== undefined) {
+      read.problems.push("RUNGATE_EMAIL_VERIFICATION=on needs RUNGATE_SMTP_URL: nobody would get a link")
+    } else if (signUp === "open") {
+      read.problems.push(
+        "RUNGATE_SIGN_UP=open needs RUNGATE_SMTP_URL to send verification links; or set RUNGATE_EMAIL_VERIFICATION=off"
+      )
+    }
+  }
+  return { signUp, emailVerification: verification === "on", mail }
+}
+
+/** What may stand in a header; a line break in a secret is a slip of a copying hand. */
+const printable = /^[\x21-\x7e]+$/
+
+/** Half of it would take money that nobody ever credits, so both halves are asked for. */
+const stripeOf = (read: ReturnType<typeof reader>): StripeAccount | null => {
+  const key = read.text("STRIPE_SECRET_KEY")
+  const secrets = (read.text("STRIPE_WEBHOOK_SECRET") ?? "").split(",").map((one) => one.trim())
+  const webhookSecrets = secrets.filter((one) => one !== "")
+  const base = read.url("STRIPE_API_BASE", ["http", "https"])
+  if (key === undefined && webhookSecrets.length === 0) return null
+  if (key === undefined) read.problems.push("STRIPE_SECRET_KEY is missing, while STRIPE_WEBHOOK_SECRET is set")
+  else if (!/^(sk|rk)_(test|live)_\w+$/.test(key)) {
+    read.problems.push(
+      "STRIPE_SECRET_KEY must be a secret or restricted key: sk_test_…, sk_live_…, rk_test_… or rk_live_…"
+    )
+  }
+  if (webhookSecrets.length === 0) {
+    read.problems.push("STRIPE_WEBHOOK_SECRET is missing, while STRIPE_SECRET_KEY is set: no payment would be credited")
+  } else if (!webhookSecrets.every((one) => printable.test(one))) {
+    read.problems.push("STRIPE_WEBHOOK_SECRET must be signing secrets without spaces, separated by commas")
+  }
+  if (base !== null && new URL(base).href !== `${new URL(base).origin}/`) {
+    read.problems.push("STRIPE_API_BASE must be an origin: no path, no user, no query")
+  }
+  return {
+    secretKey: Redacted.make(key ?? ""),
+    webhookSecrets: webhookSecrets.map((one) => Redacted.make(one)),
+    apiBase: base === null ? null : new URL(base).origin
+  }
+}
+
+const listed = (read: ReturnType<typeof reader>, name: string): ReadonlyArray<string> =>
+  (read.text(name) ?? "")
+    .split(",")
+    .map((one) => one.trim())
+    .filter((one) => one !== "")
+
+/** An address without brackets is one of IPv4; of IPv6 `[::1]:53`, or bare. */
+const isServer = (text: string): boolean => {
+  const host = /^\[(.+)\](?::\d{1,5})?$/.exec(text)?.[1] ?? /^([\d.]+)(?::\d{1,5})?$/.exec(text)?.[1] ?? text
+  return isIP(host) !== 0
+}
+
+const dnsServersOf = (read: ReturnType<typeof reader>): ReadonlyArray<string> => {
+  const servers = listed(read, "RUNGATE_DNS_SERVERS")
+  if (servers.every(isServer)) return servers
+  read.problems.push("RUNGATE_DNS_SERVERS must be IP addresses, each with or without a port, separated by commas")
+  return []
+}
+
+const actorsOf = (read: ReturnType<typeof reader>): ReadonlyArray<string> | null => {
+  if (read.text("RUNGATE_ACTORS") === undefined) return null
+  const actors = listed(read, "RUNGATE_ACTORS")
+  if (!actors.every((one) => /^[\w.-]+\/([\w.-]+|\*)$/.test(one)))
+    read.problems.push("RUNGATE_ACTORS must be actors such as apify/web-scraper or apify/*, separated by commas")
+  return actors
+}
+
+const metricsTokenMin = 16
+const metricsTokenOf = (read: ReturnType<typeof reader>) => {
+  const token = read.text("RUNGATE_METRICS_TOKEN")
+  if (token === undefined) return null
+  if (token.length < metricsTokenMin || !printable.test(token))
+    read.problems.push(`RUNGATE_METRICS_TOKEN must be at least ${metricsTokenMin} printable characters without spaces`)
+  return Redacted.make(token)
+}
+
+const crashAtOf = (read: ReturnType<typeof reader>): CrashAt | null => {
+  const value = read.text("RUNGATE_CRASH_AT")
+  if (value === undefined) return null
+  const [, point, hit, stop] = /^([a-z_.]+):([1-9]\d{0,5})(:stop)?$/.exec(value) ?? []
+  if (point !== undefined) return { point, hit: Number(hit), signal: stop === undefined ? "SIGKILL" : "SIGSTOP" }
+  read.problems.push("RUNGATE_CRASH_AT must be a crash point and the pass at which to die, such as mail.before:2")
+  return null
+}
+
+export const settingsOf = (environment: Environment): Effect.Effect<SettingsShape, SettingsInvalid> =>
+  Effect.suspend(() => {
+    const read = reader(environment)
+    const port = read.int("PORT", 8787, 0, 65535)
+    const mode = read.oneOf("RUNGATE_MODE", "sandbox", ["sandbox", "production"])
+    const publicUrl = read.url("RUNGATE_PUBLIC_URL", ["http", "https"])?.replace(/\/+$/, "") ?? null
+    const concurrency = read.int("RUNGATE_CONCURRENCY", 500, 1, 100_000)
+    const settings: SettingsShape = {
+      port,
+      host: read.text("HOST") ?? "127.0.0.1",
+      mode,
+      publicUrl,
+      ...joiningOf(read, mode, publicUrl),
+      databaseUrl: secret(read.url("DATABASE_URL", ["postgres", "postgresql"])),
+      migrationDatabaseUrl: secret(read.url("RUNGATE_MIGRATION_DATABASE_URL", ["postgres", "postgresql"])),
+      databaseChecks: read.oneOf("RUNGATE_DATABASE_CHECKS", mode === "production" ? "refuse" : "warn", [
+        "refuse",
+        "warn"
+      ]),
+      redisUrl: secret(read.url("REDIS_URL", ["redis", "rediss"])),
+      dataDir: read.text("RUNGATE_DATA_DIR") ?? ".rungate",
+      rateLimit: read.int("RUNGATE_RATE_LIMIT", 50, 0, 1_000_000),
+      trustedProxies: read.int("RUNGATE_TRUSTED_PROXIES", 0, 0, 10),
+      metricsToken: metricsTokenOf(read),
+      metricsPort:
+        read.text("RUNGATE_METRICS_PORT") === undefined ? null : read.int("RUNGATE_METRICS_PORT", 0, 0, 65535),
+      metricsHost: read.text("RUNGATE_METRICS_HOST") ?? "127.0.0.1",
+      concurrency,
+      orgConcurrency: read.int("RUNGATE_ORG_CONCURRENCY", Math.max(1, Math.floor(concurrency / 4)), 1, 100_000),
+      orgQueue: read.int("RUNGATE_ORG_QUEUE", 1_000, 1, 1_000_000),
+      leaseSeconds: read.int("RUNGATE_LEASE_SECONDS", 15, 1, 3600),
+      drainSeconds: read.int("RUNGATE_DRAIN_SECONDS", 20, 0, 600),
+      stopDelaySeconds: read.int("RUNGATE_STOP_DELAY_SECONDS", 0, 0, 600),
+      healthSeconds: read.int("RUNGATE_HEALTH_SECONDS", 5, 0, 3600),
+      referral: referralOf(read),
+      referralSeconds: read.int("RUNGATE_REFERRAL_SECONDS", 60, 1, 86_400),
+      connections: read.int("RUNGATE_DATABASE_CONNECTIONS", Math.max(8, availableParallelism() * 2), 2, 500),
+      accounts: accountsOf(environment, read),
+      stripe: mode === "sandbox" ? null : stripeOf(read),
+      autoTopupDailyMax: read.usd("RUNGATE_AUTO_TOPUP_DAILY_MAX", "500.00"),
+      rawMinCap: rawMinCapOf(read),
+      retentionDays: read.int("RUNGATE_RETENTION_DAYS", 0, 0, 36_500),
+      reconcileSeconds: read.int("RUNGATE_RECONCILE_SECONDS", 60, 1, 86_400),
+      dnsServers: dnsServersOf(read),
+      actors: actorsOf(read),
+      crashAt: crashAtOf(read)
+    }
+    if (read.problems.length === 0) return Effect.succeed(settings)
+    return Effect.fail(new SettingsInvalid({ message: `Bad settings: ${read.problems.join("; ")}.` }))
+  })
+
+export class Settings extends Context.Service<Settings, SettingsShape>()("rungate/layers/Settings") {
+  static readonly layerFrom = (environment: Environment) => Layer.effect(Settings, settingsOf(environment))
+  static readonly layer = Layer.effect(
+    Settings,
+    Effect.suspend(() => settingsOf(process.env))
+  )
+}

@@ -1,0 +1,280 @@
+/**
+ * What actors know of the professional network: people, companies, open positions and profiles.
+ *
+ * The three actors of HarvestAPI answer in documented shapes. The profile scraper documents little more than a name, so its
+ * answers leave the rest null.
+ */
+import { companyEnrich } from "../../../schema/capabilities/company.enrich.ts"
+import { jobsSearch, jobsSearchDefaultLimit } from "../../../schema/capabilities/jobs.search.ts"
+import { networkProfile } from "../../../schema/capabilities/network.profile.ts"
+import { peopleSearch, peopleSearchDefaultLimit } from "../../../schema/capabilities/people.search.ts"
+import { company, type Location, location, person } from "../../../schema/capabilities/shapes.ts"
+import type { InputOf } from "../../../schema/catalog/Capability.ts"
+import { flat, metered } from "../../../schema/money/Pricing.ts"
+import { failure } from "../../../schema/catalog/Provider.ts"
+import { actorOffer } from "./runs.ts"
+import { issue, redeem } from "../kit/cursor.ts"
+import { match, noMatch } from "../kit/outcome.ts"
+import { at, flag, host, list, number, providerIds, text, whole } from "../kit/read.ts"
+
+const actors = {
+  people: "harvestapi/linkedin-profile-search",
+  company: "harvestapi/linkedin-company",
+  jobs: "harvestapi/linkedin-job-search",
+  profile: "thescrappa/linkedin-profile-scraper"
+} as const
+
+/** "Los Angeles, California, United States": what is more or less than three parts is the region. */
+const locationOf = (line: string | null): Location | null => {
+  const [city = null, region = null, country = null, ...rest] = line?.split(",").map((part) => part.trim()) ?? []
+  return country !== null && rest.length === 0 ? location(city, region, country) : location(null, line, null)
+}
+
+/** The place as the actor sorted it; an empty `parsed` leaves the line that the network prints. */
+const placeOf = (found: unknown): Location | null => {
+  const parsed = at(found, "parsed")
+  const country = text(parsed, "countryFull") ?? text(parsed, "country")
+  const sorted = location(text(parsed, "city"), text(parsed, "state"), country)
+  return sorted ?? locationOf(text(found, "linkedinText"))
+}
+
+/** Profiles on one page of a people search; a page is what the actor charges for. */
+const profilesMax = 25
+/** As far as the network shows a search. */
+const pagesMax = 100
+/** What the actor takes of titles and of locations. */
+const valuesMax = 20
+const queryLengthMax = 300
+
+/** The network's own bands. Other words have none, and are left to other providers. */
+const seniorityIds: Readonly<Record<string, ReadonlyArray<string>>> = {
+  intern: ["100"],
+  entry: ["110"],
+  junior: ["110"],
+  senior: ["120"],
+  manager: ["200", "210"],
+  director: ["220"],
+  vp: ["300"],
+  "vice president": ["300"],
+  cxo: ["310"],
+  c_suite: ["310"],
+  owner: ["320"],
+  partner: ["320"]
+}
+const seniorityOf = (word: string): ReadonlyArray<string> | undefined => {
+  const known = word.trim().toLowerCase()
+  return Object.hasOwn(seniorityIds, known) ? seniorityIds[known] : undefined
+}
+
+type PeopleInput = InputOf<typeof peopleSearch>
+
+const peopleQuery = (input: PeopleInput): string | undefined => {
+  const words = [input.name, input.keywords].filter((part) => part !== undefined).join(" ")
+  return words === "" ? undefined : words
+}
+/** The page that a cursor names; null when it names none. */
+const pageOf = ({ cursor }: PeopleInput): number | null => {
+  if (cursor === undefined) return 1
+  const page = number(redeem("apify", cursor))
+  return page !== null && Number.isInteger(page) && page >= 1 && page <= pagesMax ? page : null
+}
+
+export const findPeople = actorOffer(peopleSearch, {
+  // $0.10 for a page × 1.2, and $0.004 for each full profile × 1.2
+  price: metered("0.12", "0.0048", peopleSearchDefaultLimit),
+  note: "Published by the actor: $0.10 for a page of up to 25 profiles and $0.004 for each full profile. Employers and industries it knows by the network's own addresses and numbers only.",
+  actors: [actors.people],
+  serves: (input) =>
+    pageOf(input) !== null &&
+    (input.limit ?? peopleSearchDefaultLimit) <= profilesMax &&
+    [input.company_domains, input.company_names, input.industries, input.employee_range].every(
+      (filter) => filter === undefined
+    ) &&
+    (input.seniorities ?? []).every((word) => seniorityOf(word) !== undefined) &&
+    (peopleQuery(input) ?? "").length <= queryLengthMax,
+  ask: (input) => {
+    const itemsMax = input.limit ?? peopleSearchDefaultLimit
+    return {
+      actor: actors.people,
+      input: {
+        profileScraperMode: "Full",
+        searchQuery: peopleQuery(input),
+        currentJobTitles: input.titles?.slice(0, valuesMax),
+        locations: input.locations?.slice(0, valuesMax),
+        seniorityLevelIds: input.seniorities?.flatMap((word) => seniorityOf(word) ?? []),
+        startPage: pageOf(input) ?? 1,
+        takePages: 1,
+        maxItems: itemsMax
+      },
+      price: 0.1 + itemsMax * 0.004,
+      itemsMax
+    }
+  },
+  read: (found, input, cost) => {
+    const items = found.flatMap((one) => {
+      const first_name = text(one, "firstName")
+      const last_name = text(one, "lastName")
+      const names = [first_name, last_name].filter((name) => name !== null)
+      const network_url = text(one, "linkedinUrl")
+      if (names.length === 0 && network_url === null) return []
+      return person({
+        full_name: names.length === 0 ? null : names.join(" "),
+        first_name,
+        last_name,
+        headline: text(one, "headline"),
+        title: text(one, "currentPosition", 0, "position"),
+        company_name: text(one, "currentPosition", 0, "companyName"),
+        network_url,
+        location: placeOf(at(one, "location")),
+        email: text(one, "emails", 0) ?? text(one, "emails", 0, "email"),
+        provider_ids: providerIds("apify", one, "id")
+      })
+    })
+    if (items.length === 0) return noMatch("nobody fits", cost)
+    // A page that was not read to its end has no next one: the rest of it would be lost.
+    const page = pageOf(input) ?? 1
+    const next = items.length === profilesMax && page < pagesMax ? String(page + 1) : null
+    return match({ items, total: null, next_cursor: issue("apify", next) }, cost)
+  }
+})
+
+const companyPage = /^(https?:\/\/)?([\w-]+\.)?linkedin\.com\/(company|school|showcase)\/[^/?#]+/i
+
+/** "11-50", or "10001+" at the end of the scale. */
+const rangeOf = (range: unknown): string | null => {
+  const start = whole(range, "start")
+  const end = whole(range, "end")
+  return start === null ? null : end === null ? `${start}+` : `${start}-${end}`
+}
+
+export const enrichCompany = actorOffer(companyEnrich, {
+  // $0.004 × 1.2
+  price: flat("0.0048"),
+  note: "The actor publishes $4 per 1,000 companies. It knows them by name or network page, not by domain.",
+  actors: [actors.company],
+  serves: (input) => companyPage.test(input.network_url ?? "") || input.name !== undefined,
+  ask: (input) => ({
+    actor: actors.company,
+    input: companyPage.test(input.network_url ?? "") ? { companies: [input.network_url] } : { searches: [input.name] },
+    price: 0.004,
+    itemsMax: 1
+  }),
+  read: ([found], _input, cost) => {
+    const name = text(found, "name")
+    if (name === null) return noMatch("nothing on record", cost)
+    const places = list(found, "locations") ?? []
+    const website = text(found, "website")
+    const known = company({
+      name,
+      domain: host(website),
+      website,
+      network_url: text(found, "linkedinUrl"),
+      industry: text(found, "industries", 0),
+      employee_count: whole(found, "employeeCount"),
+      employee_range: rangeOf(at(found, "employeeCountRange")),
+      founded_year: whole(found, "foundedOn", "year"),
+      location: placeOf(places.find((one) => flag(one, "headquarter") === true)),
+      description: text(found, "description"),
+      phone: text(found, "phone"),
+      provider_ids: providerIds("apify", found, "id")
+    })
+    return match(known, cost)
+  }
+})
+
+/** The actor knows a day, a week and a month; a shorter window than asked for is right, a longer one is not. */
+const postedLimit = (days: number | undefined): string | undefined =>
+  days === undefined ? undefined : days < 7 ? "24h" : days < 30 ? "week" : "month"
+
+export const findJobs = actorOffer(jobsSearch, {
+  // 1 job × $0.001 × 1.2
+  price: metered("0", "0.0012", jobsSearchDefaultLimit),
+  note: "The actor publishes $1 per 1,000 jobs. It knows employers by name or network page, not by domain.",
+  actors: [actors.jobs],
+  serves: (input) =>
+    (input.query !== undefined || input.company_name !== undefined) &&
+    (input.company_domain === undefined || input.company_name !== undefined),
+  ask: (input) => {
+    const itemsMax = input.limit ?? jobsSearchDefaultLimit
+    return {
+      actor: actors.jobs,
+      input: {
+        jobTitles: input.query === undefined ? undefined : [input.query],
+        locations: input.location === undefined ? undefined : [input.location],
+        company: input.company_name === undefined ? undefined : [input.company_name],
+        workplaceType: input.remote === undefined ? undefined : [input.remote ? "remote" : "office"],
+        postedLimit: postedLimit(input.posted_within_days),
+        maxItems: itemsMax
+      },
+      price: itemsMax * 0.001,
+      itemsMax
+    }
+  },
+  read: (found, input, cost) => {
+    const items = found.slice(0, input.limit ?? jobsSearchDefaultLimit).flatMap((one) => {
+      const title = text(one, "title")
+      const url = text(one, "linkedinUrl")
+      if (title === null && url === null) return []
+      return {
+        title,
+        company_name: text(one, "company", "name"),
+        company_domain: host(text(one, "company", "website")),
+        location: text(one, "location", "linkedinText") ?? text(one, "location", "parsed", "text"),
+        url,
+        posted_at: text(one, "postedDate"),
+        employment_type: text(one, "employmentType"),
+        salary_min: number(one, "salary", "min"),
+        salary_max: number(one, "salary", "max"),
+        currency: text(one, "salary", "currency"),
+        remote: flag(one, "workRemoteAllowed"),
+        description: text(one, "descriptionText")
+      }
+    })
+    return items.length === 0
+      ? noMatch("no open positions", cost)
+      : match({ items, total: null, next_cursor: null }, cost)
+  }
+})
+
+const profilePage = /^(https?:\/\/)?((www|m|[a-z]{2,3})\.)?linkedin\.com\/in\/[a-zA-Z0-9._-]+/i
+
+export const networkPage = actorOffer(networkProfile, {
+  // 1 profile × $0.0003 × 1.2
+  price: flat("0.00036"),
+  note: "The actor publishes $0.30 per 1,000 results. Name, place, about text and counts only: it documents no positions.",
+  actors: [actors.profile],
+  serves: (input) => profilePage.test(input.network_url ?? ""),
+  ask: (input) => ({
+    actor: actors.profile,
+    input: { urls: [input.network_url] },
+    price: 0.0003,
+    itemsMax: 1
+  }),
+  read: ([found], _input, cost) => {
+    if (found === undefined) return noMatch("nothing on record", cost)
+    if (flag(found, "success") === false)
+      return whole(found, "status_code") === 404
+        ? noMatch("the profile does not exist", cost)
+        : failure("provider_error", text(found, "error")?.slice(0, 200) ?? "the actor could not read the profile")
+    const full_name = text(found, "name")
+    if (full_name === null) return noMatch("the profile shows no name", cost)
+    const known = person({
+      full_name,
+      location: locationOf(text(found, "location")),
+      network_url: text(found, "url")
+    })
+    return match(
+      {
+        ...known,
+        about: text(found, "about"),
+        followers: whole(found, "followers"),
+        connections: whole(found, "connections"),
+        experience: null,
+        education: null,
+        skills: null,
+        is_connected: null
+      },
+      cost
+    )
+  }
+})

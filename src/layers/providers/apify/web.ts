@@ -1,0 +1,178 @@
+/**
+ * What actors read of the web: pages, places, news, and whether a domain name is free.
+ *
+ * Their items are flat and documented by name only, in the actors' own descriptions. An actor that could not read something
+ * says so in its item and ends well all the same.
+ */
+import { domainCheck } from "../../../schema/capabilities/domain.check.ts"
+import { newsSearch, newsSearchDefaultLimit } from "../../../schema/capabilities/news.search.ts"
+import { placesSearch, placesSearchDefaultLimit } from "../../../schema/capabilities/places.search.ts"
+import { webScrape } from "../../../schema/capabilities/web.scrape.ts"
+import { flat, metered } from "../../../schema/money/Pricing.ts"
+import { failure } from "../../../schema/catalog/Provider.ts"
+import { actorOffer } from "./runs.ts"
+import { match, noMatch } from "../kit/outcome.ts"
+import { flag, number, text, whole } from "../kit/read.ts"
+import { unreadable } from "../kit/httpErrors.ts"
+
+const assumed = "The actor publishes no price of its own; assumed at $0.30 per 1,000 results, as its siblings."
+/** In USD; times 1.2 it is the price of a result. */
+const resultCost = 0.0003
+const oneResult = flat("0.00036")
+
+const actors = {
+  page: "thescrappa/website-content-extractor-scraper",
+  places: "thescrappa/google-maps-search-scraper",
+  news: "thescrappa/google-news-scraper",
+  domain: "thescrappa/domain-availability-checker"
+} as const
+
+/** Providers' words can be whole pages. */
+const wordsMax = 200
+
+export const scrape = actorOffer(webScrape, {
+  price: oneResult,
+  note: `${assumed} Markdown of the content, or the text of the whole page.`,
+  actors: [actors.page],
+  // What it leaves out follows from the format, and it waits for no scripts.
+  serves: (input) =>
+    input.wait_ms === undefined &&
+    (input.format === "text"
+      ? input.only_main_content === false
+      : (input.format ?? "markdown") === "markdown" && input.only_main_content !== false),
+  ask: (input) => ({
+    actor: actors.page,
+    input: { urls: [input.url], response_type: input.format === "text" ? "json" : "markdown" },
+    price: resultCost,
+    itemsMax: 1
+  }),
+  read: ([found], input, cost) => {
+    const wrong = text(found, "error")?.slice(0, wordsMax) ?? null
+    if (found === undefined || flag(found, "success") === false)
+      return noMatch(wrong ?? "the page could not be read", cost)
+    const content = input.format === "text" ? text(found, "body_text") : text(found, "markdown")
+    if (content === null) return wrong === null ? unreadable("content") : noMatch(wrong, cost)
+    const description = text(found, "description")
+    return match(
+      {
+        url: input.url,
+        final_url: text(found, "final_url"),
+        status_code: whole(found, "site_status_code"),
+        title: text(found, "title"),
+        content,
+        links: null,
+        metadata: description === null ? {} : { description }
+      },
+      cost
+    )
+  }
+})
+
+/** Places and articles on one page: the actors read one, and charge for what is on it. */
+const pageItems = 100
+
+export const places = actorOffer(placesSearch, {
+  // 1 result × $0.0003 × 1.2
+  price: metered("0", "0.00036", placesSearchDefaultLimit),
+  note: `${assumed} One page of the map.`,
+  actors: [actors.places],
+  ask: (input) => ({
+    actor: actors.places,
+    input: {
+      query: input.location === undefined ? input.query : `${input.query} in ${input.location}`,
+      gl: input.country?.toLowerCase()
+    },
+    price: pageItems * resultCost,
+    itemsMax: input.limit ?? placesSearchDefaultLimit
+  }),
+  read: (found, input, cost) => {
+    const items = found.slice(0, input.limit ?? placesSearchDefaultLimit).flatMap((one) => {
+      const name = text(one, "name")
+      return name === null
+        ? []
+        : {
+            name,
+            address: text(one, "full_address"),
+            phone: text(one, "phone_numbers", 0),
+            website: text(one, "website"),
+            rating: number(one, "rating"),
+            reviews: whole(one, "review_count"),
+            lat: number(one, "latitude"),
+            lng: number(one, "longitude"),
+            place_id: text(one, "place_id"),
+            category: text(one, "type")
+          }
+    })
+    return items.length === 0
+      ? noMatch("no places found", cost)
+      : match({ items, total: null, next_cursor: null }, cost)
+  }
+})
+
+/** What a flat price per search covers. */
+const articlesMax = 10
+
+export const news = actorOffer(newsSearch, {
+  // 10 results × $0.0003 × 1.2
+  price: flat("0.0036"),
+  note: `${assumed} Ten results at most; it can't be told how recent they must be.`,
+  actors: [actors.news],
+  serves: (input) =>
+    (input.limit ?? newsSearchDefaultLimit) <= articlesMax &&
+    input.recency === undefined &&
+    input.company_domain === undefined,
+  ask: (input) => ({
+    actor: actors.news,
+    input: {
+      queries: [input.query],
+      gl: input.country?.toLowerCase(),
+      hl: input.language?.slice(0, 2).toLowerCase()
+    },
+    price: pageItems * resultCost,
+    itemsMax: input.limit ?? newsSearchDefaultLimit
+  }),
+  read: (found, input, cost) => {
+    const items = found.slice(0, input.limit ?? newsSearchDefaultLimit).flatMap((one) => {
+      const title = text(one, "title")
+      const url = text(one, "link")
+      if (title === null && url === null) return []
+      return {
+        title,
+        url,
+        source: text(one, "source_name"),
+        published_at: text(one, "iso_date") ?? text(one, "date"),
+        snippet: text(one, "snippet"),
+        image_url: text(one, "thumbnail")
+      }
+    })
+    if (items.length > 0) return match({ items, total: null, next_cursor: null }, cost)
+    // A miss is paid for, so items that can't be read are none.
+    return found.length === 0 ? noMatch("no articles found", cost) : unreadable("articles")
+  }
+})
+
+export const availability = actorOffer(domainCheck, {
+  price: oneResult,
+  note: `${assumed} Says whether a name is free, not what it costs.`,
+  actors: [actors.domain],
+  ask: (input) => ({ actor: actors.domain, input: { domains: [input.domain] }, price: resultCost, itemsMax: 1 }),
+  read: ([found], input, cost) => {
+    const available = flag(found, "available")
+    if (flag(found, "success") === false || available === null) {
+      const words = text(found, "error") ?? text(found, "message")
+      return words === null ? unreadable("available") : failure("provider_error", words.slice(0, wordsMax))
+    }
+    return match(
+      {
+        domain: text(found, "domain") ?? input.domain,
+        available,
+        premium: null,
+        price: null,
+        renewal_price: null,
+        currency: null,
+        min_years: null
+      },
+      cost
+    )
+  }
+})

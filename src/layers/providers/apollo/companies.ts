@@ -1,0 +1,115 @@
+/**
+ * Apollo's companies: one by its domain, many by a search, and the technologies that one uses.
+ */
+import type { InputOf } from "../../../schema/catalog/Capability.ts"
+import { companyEnrich } from "../../../schema/capabilities/company.enrich.ts"
+import { companySearch, companySearchDefaultLimit } from "../../../schema/capabilities/company.search.ts"
+import { companyTech } from "../../../schema/capabilities/company.tech.ts"
+import { type Company, company } from "../../../schema/capabilities/shapes.ts"
+import { flat, metered } from "../../../schema/money/Pricing.ts"
+import { type Call, offer } from "../../../schema/catalog/Provider.ts"
+import { band, companyCall, note, organizationOf, pageOf, servesPage } from "./answer.ts"
+import { match, noMatch } from "../kit/outcome.ts"
+import { host, list, place, providerIds, text, texts, webAddress, whole } from "../kit/read.ts"
+import { unreadable } from "../kit/httpErrors.ts"
+
+/** 1 credit × $0.025 × 1.2 */
+const oneCredit = flat("0.03")
+
+/** Only what the provider knows itself: an `account` beside it is what the operator's own records say. */
+const companyOf = (found: unknown): Company =>
+  company({
+    name: text(found, "name"),
+    domain: text(found, "primary_domain") ?? host(text(found, "website_url")),
+    website: webAddress(text(found, "website_url")),
+    network_url: webAddress(text(found, "linkedin_url")),
+    industry: text(found, "industry"),
+    employee_count: whole(found, "estimated_num_employees"),
+    founded_year: whole(found, "founded_year"),
+    location: place(found, "city", "state", "country"),
+    description: text(found, "short_description"),
+    revenue: whole(found, "annual_revenue")?.toString() ?? null,
+    funding: whole(found, "total_funding")?.toString() ?? null,
+    technologies: texts(found, "technology_names"),
+    phone: text(found, "sanitized_phone") ?? text(found, "primary_phone", "sanitized_number") ?? text(found, "phone"),
+    provider_ids: providerIds("apollo", found, "id")
+  })
+
+export const enrichCompany = offer(companyEnrich, {
+  price: oneCredit,
+  note,
+  wraps: [{ method: "GET", path: "/organizations/enrich" }],
+  request: companyCall,
+  response: (reply) => {
+    const found = organizationOf(reply, false)
+    if (found === null) return noMatch("the company is not known")
+    if (found === undefined) return unreadable("organization")
+    const known = companyOf(found)
+    return known.name === null ? noMatch("an empty record") : match(known)
+  }
+})
+
+/** "google_analytics" of "Google Analytics". */
+const uid = (technology: string): string =>
+  technology
+    .trim()
+    .toLowerCase()
+    .replace(/[\s.]+/g, "_")
+
+const searchCall = (input: InputOf<typeof companySearch>): Call => ({
+  method: "POST",
+  path: "/mixed_companies/search",
+  query: {
+    q_organization_name: input.query,
+    "q_organization_keyword_tags[]": input.keywords ?? input.industries,
+    "organization_locations[]": input.locations,
+    "organization_num_employees_ranges[]": input.employee_ranges?.flatMap((range) => band(range) ?? []),
+    "currently_using_any_of_technology_uids[]": input.technologies?.map(uid),
+    ...pageOf(input, companySearchDefaultLimit).query
+  }
+})
+
+export const findCompanies = offer(companySearch, {
+  // 1 credit per page × $0.025 × 1.2
+  price: metered("0.03", "0", companySearchDefaultLimit),
+  note: `${note} Query is the company's name; industries are searched as keywords.`,
+  wraps: [{ method: "POST", path: "/mixed_companies/search" }],
+  // Industries and keywords share a filter of which any fits, and there is none for founding years.
+  serves: (input) =>
+    servesPage(input) &&
+    (input.industries === undefined || input.keywords === undefined) &&
+    input.founded_min === undefined &&
+    input.founded_max === undefined,
+  request: searchCall,
+  response: (reply, input) => {
+    // Beside these, `accounts` are what the operator has saved in its own records: no business of the caller's.
+    const found = list(reply.body, "organizations")
+    if (found === null) return unreadable("organizations")
+    const { cut, next_cursor } = pageOf(input, companySearchDefaultLimit)
+    const items = cut(found).map(companyOf)
+    if (items.length === 0) return noMatch("no companies found")
+    const total = whole(reply.body, "pagination", "total_entries")
+    return match({ items, total, next_cursor: next_cursor(total) })
+  }
+})
+
+export const technologies = offer(companyTech, {
+  price: oneCredit,
+  note,
+  wraps: [{ method: "GET", path: "/organizations/enrich" }],
+  request: companyCall,
+  response: (reply, input) => {
+    const found = organizationOf(reply, false)
+    if (found === null) return noMatch("the company is not known")
+    if (found === undefined) return unreadable("organization")
+    const used =
+      list(found, "current_technologies")?.map((one) => ({
+        name: text(one, "name"),
+        category: text(one, "category")
+      })) ??
+      texts(found, "technology_names")?.map((name) => ({ name, category: null })) ??
+      []
+    if (used.length === 0) return noMatch("no technologies known")
+    return match({ domain: text(found, "primary_domain") ?? input.domain, technologies: used, detected_at: null })
+  }
+})

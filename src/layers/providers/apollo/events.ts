@@ -1,0 +1,136 @@
+/**
+ * What happens at a company, by Apollo: its job postings and the news about it. Both look the company up first.
+ */
+import type { InputOf } from "../../../schema/catalog/Capability.ts"
+import { jobsSearch, jobsSearchDefaultLimit } from "../../../schema/capabilities/jobs.search.ts"
+import { newsSearch, newsSearchDefaultLimit } from "../../../schema/capabilities/news.search.ts"
+import { flat, metered } from "../../../schema/money/Pricing.ts"
+import { offer } from "../../../schema/catalog/Provider.ts"
+import { badState, companyCall, lookedUp, note } from "./answer.ts"
+import { match, noMatch } from "../kit/outcome.ts"
+import { list, segment, text, whole } from "../kit/read.ts"
+import { unreadable } from "../kit/httpErrors.ts"
+
+const wordsOf = (printed: string): ReadonlyArray<string> =>
+  printed
+    .toLowerCase()
+    .split(/[^\p{Letter}\p{Number}+#]+/u)
+    .filter((word) => word !== "")
+
+/** A page costs the same however long it is, and the postings that fit have to be among it. */
+const postingsMax = 1_000
+
+const placeOf = (posting: unknown): string =>
+  ["city", "state", "country"].flatMap((part) => text(posting, part) ?? []).join(", ")
+
+/** The provider does not filter postings: every word of the query is to be in the title, and the place in its address. */
+const fits = (posting: unknown, input: InputOf<typeof jobsSearch>): boolean => {
+  const title = wordsOf(text(posting, "title") ?? "")
+  return (
+    wordsOf(input.query ?? "").every((word) => title.includes(word)) &&
+    placeOf(posting)
+      .toLowerCase()
+      .includes((input.location ?? "").toLowerCase())
+  )
+}
+
+export const findJobs = offer(jobsSearch, {
+  // (1 credit for the employer + 1 for a page of postings) × $0.025 × 1.2
+  price: metered("0.06", "0", jobsSearchDefaultLimit),
+  note: `${note} Postings are those of one employer, who is looked up first.`,
+  wraps: [
+    { method: "GET", path: "/organizations/enrich" },
+    { method: "GET", path: "/organizations/{organization_id}/job_postings" }
+  ],
+  serves: (input) =>
+    (input.company_domain !== undefined || input.company_name !== undefined) &&
+    input.remote === undefined &&
+    input.posted_within_days === undefined,
+  request: (input) => companyCall({ domain: input.company_domain, name: input.company_name }),
+  next: (state, input) => ({
+    method: "GET",
+    path: `/organizations/${segment(text(state, "organization_id") ?? "unknown")}/job_postings`,
+    query: {
+      page: 1,
+      per_page:
+        input.query === undefined && input.location === undefined
+          ? (input.limit ?? jobsSearchDefaultLimit)
+          : postingsMax
+    }
+  }),
+  response: (reply, input, state) => {
+    if (state === null) return lookedUp(reply, false)
+    if (text(state, "organization_id") === null) return badState()
+    const postings = list(reply.body, "organization_job_postings")
+    if (postings === null) return unreadable("organization_job_postings")
+    const fitting = postings.filter((posting) => fits(posting, input))
+    if (fitting.length === 0) return noMatch("no postings found")
+    const items = fitting.slice(0, input.limit ?? jobsSearchDefaultLimit).map((posting) => ({
+      title: text(posting, "title"),
+      company_name: text(state, "name"),
+      company_domain: text(state, "domain"),
+      location: placeOf(posting) || null,
+      url: text(posting, "url"),
+      posted_at: text(posting, "posted_at"),
+      employment_type: null,
+      salary_min: null,
+      salary_max: null,
+      currency: null,
+      remote: null,
+      description: null
+    }))
+    return match({ items, total: null, next_cursor: null })
+  }
+})
+
+/** More would cost another credit. */
+const articlesMax = 25
+
+const about = (article: unknown, words: ReadonlyArray<string>): boolean => {
+  const said = new Set(wordsOf(`${text(article, "title") ?? ""} ${text(article, "snippet") ?? ""}`))
+  return words.some((word) => said.has(word))
+}
+
+export const findNews = offer(newsSearch, {
+  // (1 credit for the company + 1 for a page of articles) × $0.025 × 1.2
+  price: flat("0.06"),
+  note: `${note} Articles are about one company, which is looked up first; those with words of the query come first.`,
+  wraps: [
+    { method: "GET", path: "/organizations/enrich" },
+    { method: "POST", path: "/news_articles/search" }
+  ],
+  // It filters by date, not by age, and neither by language nor by country.
+  serves: (input) =>
+    input.company_domain !== undefined &&
+    (input.limit ?? newsSearchDefaultLimit) <= articlesMax &&
+    input.recency === undefined &&
+    input.language === undefined &&
+    input.country === undefined,
+  request: (input) => companyCall({ domain: input.company_domain }),
+  next: (state) => ({
+    method: "POST",
+    path: "/news_articles/search",
+    query: { "organization_ids[]": [text(state, "organization_id") ?? "unknown"], page: 1, per_page: articlesMax }
+  }),
+  response: (reply, input, state) => {
+    if (state === null) return lookedUp(reply, true)
+    if (text(state, "organization_id") === null) return badState()
+    const articles = list(reply.body, "news_articles")
+    if (articles === null) return unreadable("news_articles")
+    if (articles.length === 0) return noMatch("no articles found")
+    const words = wordsOf(input.query)
+    const ranked = [
+      ...articles.filter((article) => about(article, words)),
+      ...articles.filter((article) => !about(article, words))
+    ]
+    const items = ranked.slice(0, input.limit ?? newsSearchDefaultLimit).map((article) => ({
+      title: text(article, "title"),
+      url: text(article, "url"),
+      source: text(article, "domain"),
+      published_at: text(article, "published_at"),
+      snippet: text(article, "snippet"),
+      image_url: null
+    }))
+    return match({ items, total: whole(reply.body, "pagination", "total_entries"), next_cursor: null })
+  }
+})

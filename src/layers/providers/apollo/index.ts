@@ -1,0 +1,27 @@
+/**
+ * Apollo: people and companies, their phone numbers, technologies, job postings and news.
+ *
+ * It reports no cost, so prices are its published credits per operation at $0.025 each, which its fair-use terms imply.
+ */
+import { provider } from "../../../schema/catalog/Provider.ts"
+import { enrichCompany, findCompanies, technologies } from "./companies.ts"
+import { findJobs, findNews } from "./events.ts"
+import { enrichPerson, findPeople } from "./people.ts"
+import { findPhone, isPending } from "./phones.ts"
+import { trouble } from "../kit/httpErrors.ts"
+
+const standard = trouble()
+
+export const apollo = provider({
+  slug: "apollo",
+  title: "Apollo",
+  homepage: "https://www.apollo.io",
+  base_url: "https://api.apollo.io/api/v1",
+  auth: { kind: "header", name: "x-api-key" },
+  credit: "0.025",
+  // 200 searches a minute on paid plans.
+  concurrency: 5,
+  timeoutMillis: 30_000,
+  trouble: (reply) => (isPending(reply) ? undefined : standard(reply)),
+  offers: [findPeople, enrichPerson, findPhone, enrichCompany, findCompanies, technologies, findJobs, findNews]
+})

@@ -1,0 +1,162 @@
+/**
+ * Apollo's people: a search that shortens names, an enrichment of one person, and phone numbers, which arrive later.
+ */
+import type { InputOf } from "../../../schema/catalog/Capability.ts"
+import { lacks, peopleEnrich } from "../../../schema/capabilities/people.enrich.ts"
+import { peopleSearch, peopleSearchDefaultLimit } from "../../../schema/capabilities/people.search.ts"
+import { type EmailStatus, person } from "../../../schema/capabilities/shapes.ts"
+import { flat, metered } from "../../../schema/money/Pricing.ts"
+import { type Call, offer } from "../../../schema/catalog/Provider.ts"
+import { band, note, pageOf, servesPage } from "./answer.ts"
+import { match, noMatch } from "../kit/outcome.ts"
+import { at, flag, host, isRecord, list, place, providerIds, text, webAddress, whole } from "../kit/read.ts"
+import { unreadable } from "../kit/httpErrors.ts"
+
+/** The provider's own words for seniority, from what people usually write. */
+const levels: Readonly<Record<string, string>> = {
+  cxo: "c_suite",
+  c_level: "c_suite",
+  "c-level": "c_suite",
+  "c-suite": "c_suite",
+  executive: "c_suite",
+  "vice president": "vp",
+  junior: "entry",
+  training: "intern"
+}
+
+const words = (input: InputOf<typeof peopleSearch>): string | undefined =>
+  [input.name, input.keywords].filter((part) => part !== undefined).join(" ") || undefined
+
+export const findPeople = offer(peopleSearch, {
+  // 0 credits; a tenth of the credit of the enrichment that has to follow × $0.025 × 1.2
+  price: metered("0", "0.003", peopleSearchDefaultLimit),
+  note: "The provider charges nothing for a search, but shortens last names, so an enrichment per person has to follow; priced at a tenth of its credit so that it does not win by being unfinished.",
+  wraps: [{ method: "POST", path: "/mixed_people/api_search" }],
+  // It knows employers by domain only, and no industries.
+  serves: (input) =>
+    servesPage(input) &&
+    input.company_names === undefined &&
+    input.industries === undefined &&
+    (input.employee_range === undefined || band(input.employee_range) !== null),
+  request: (input) => {
+    const range = input.employee_range === undefined ? null : band(input.employee_range)
+    return {
+      method: "POST",
+      path: "/mixed_people/api_search",
+      query: {
+        "person_titles[]": input.titles,
+        "person_seniorities[]": input.seniorities?.map((level) => levels[level.toLowerCase()] ?? level.toLowerCase()),
+        "q_organization_domains_list[]": input.company_domains,
+        "person_locations[]": input.locations,
+        "organization_num_employees_ranges[]": range === null ? undefined : [range],
+        q_keywords: words(input),
+        ...pageOf(input, peopleSearchDefaultLimit).query
+      }
+    }
+  },
+  response: (reply, input) => {
+    const people = list(reply.body, "people")
+    if (people === null) return unreadable("people")
+    const { cut, next_cursor } = pageOf(input, peopleSearchDefaultLimit)
+    const items = cut(people).map((one) =>
+      person({
+        first_name: text(one, "first_name"),
+        // "Hu***n" is no name.
+        last_name: text(one, "last_name"),
+        title: text(one, "title"),
+        company_name: text(one, "organization", "name"),
+        provider_ids: providerIds("apollo", one, "id")
+      })
+    )
+    if (items.length === 0) return noMatch("nobody found")
+    const total = whole(reply.body, "total_entries")
+    return match({ items, total, next_cursor: next_cursor(total) })
+  }
+})
+
+const emailStatuses: Readonly<Record<string, EmailStatus>> = {
+  verified: "valid",
+  unverified: "risky",
+  guessed: "risky",
+  extrapolated: "risky",
+  "likely to engage": "valid",
+  bounced: "invalid",
+  invalid: "invalid"
+}
+
+/** An address that was not paid for arrives as "email_not_unlocked@domain.com". */
+const emailOf = (found: unknown): string | null => {
+  const email = text(found, "email")
+  return email === null || /not_unlocked@/.test(email) ? null : email
+}
+
+const experienceOf = (position: unknown) => ({
+  title: text(position, "title"),
+  company_name: text(position, "organization_name"),
+  company_domain: null,
+  start_date: text(position, "start_date"),
+  end_date: text(position, "end_date"),
+  is_current: flag(position, "current")
+})
+
+interface Sought {
+  readonly network_url?: string
+  readonly email?: string
+  readonly full_name?: string
+  readonly company_domain?: string
+  readonly company_name?: string
+}
+
+export const matchCall = (input: Sought, more: Call["query"] = {}): Call => ({
+  method: "POST",
+  path: "/people/match",
+  query: {
+    linkedin_url: input.network_url,
+    email: input.email,
+    name: input.full_name,
+    domain: input.company_domain,
+    organization_name: input.company_name,
+    ...more
+  }
+})
+
+export const enrichPerson = offer(peopleEnrich, {
+  // 1 credit × $0.025 × 1.2
+  price: flat("0.03"),
+  note,
+  wraps: [{ method: "POST", path: "/people/match" }],
+  // A phone number costs nine times the price of this offer, and arrives later.
+  serves: (input) => input.require?.includes("phone") !== true,
+  request: (input) => matchCall(input),
+  response: (reply, input) => {
+    const self = at(reply.body, "person")
+    // Its documentation knows answers in which nobody was enriched, but does not show one.
+    if (self === null || (self === undefined && isRecord(reply.body))) return noMatch("nobody found")
+    if (!isRecord(self)) return unreadable("person")
+    const email = emailOf(self)
+    const found = person({
+      full_name: text(self, "name"),
+      first_name: text(self, "first_name"),
+      last_name: text(self, "last_name"),
+      headline: text(self, "headline"),
+      title: text(self, "title"),
+      seniority: text(self, "seniority"),
+      company_name: text(self, "organization", "name"),
+      company_domain: text(self, "organization", "primary_domain") ?? host(text(self, "organization", "website_url")),
+      network_url: webAddress(text(self, "linkedin_url")),
+      location: place(self, "city", "state", "country"),
+      email,
+      email_status: email === null ? null : (emailStatuses[text(self, "email_status") ?? ""] ?? "unknown"),
+      provider_ids: providerIds("apollo", self, "id")
+    })
+    if (found.full_name === null && found.network_url === null) return noMatch("an empty record")
+    if (lacks(found, input.require)) return noMatch("found, but without the contact data asked for")
+    return match({
+      ...found,
+      experience: list(self, "employment_history")?.map(experienceOf) ?? null,
+      education: null,
+      skills: null,
+      match_confidence: null
+    })
+  }
+})

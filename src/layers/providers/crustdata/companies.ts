@@ -1,0 +1,152 @@
+/**
+ * Crustdata's companies and job postings, searched by conditions.
+ */
+import type { InputOf } from "../../../schema/catalog/Capability.ts"
+import { companySearch, companySearchDefaultLimit } from "../../../schema/capabilities/company.search.ts"
+import { jobsSearch, jobsSearchDefaultLimit } from "../../../schema/capabilities/jobs.search.ts"
+import { type Company, company, location } from "../../../schema/capabilities/shapes.ts"
+import { metered } from "../../../schema/money/Pricing.ts"
+import { offer } from "../../../schema/catalog/Provider.ts"
+import { all, contains, type Filter, inBands, note, used, within } from "./answer.ts"
+import { accepts, issue, redeem } from "../kit/cursor.ts"
+import { match, noMatch } from "../kit/outcome.ts"
+import { at, host, list, providerIds, text, webAddress, whole } from "../kit/read.ts"
+import { unreadable } from "../kit/httpErrors.ts"
+
+/** 0.03 credit × $0.10 × 1.2 */
+const perResult = "0.0036"
+
+/** "2008" of 2008, "2008" or "2008-01-01". */
+const foundedYear = (info: unknown): number | null => {
+  const printed = text(info, "year_founded")
+  return whole(info, "year_founded") ?? whole(printed === null ? null : /^\d{4}/.exec(printed)?.[0])
+}
+
+const companyOf = (found: unknown): Company => {
+  const info = at(found, "basic_info")
+  const places = at(found, "locations")
+  const revenue = ["lower_bound_usd", "upper_bound_usd"].flatMap(
+    (bound) => whole(found, "revenue", "estimated", bound) ?? []
+  )
+  const website = text(info, "website")
+  return company({
+    name: text(info, "name"),
+    domain: text(info, "primary_domain") ?? host(website),
+    website: webAddress(website),
+    network_url: webAddress(text(info, "professional_network_url")),
+    industry: text(found, "taxonomy", "professional_network_industry") ?? text(info, "industries", 0),
+    employee_count: whole(found, "headcount", "total"),
+    employee_range: text(info, "employee_count_range"),
+    founded_year: foundedYear(info),
+    location: location(
+      text(places, "hq_city") ?? text(places, "city"),
+      text(places, "hq_state") ?? text(places, "state"),
+      text(places, "hq_country") ?? text(places, "country")
+    ),
+    description: text(info, "description"),
+    revenue: revenue.length === 0 ? null : revenue.join("-"),
+    funding: whole(found, "funding", "total_investment_usd")?.toString() ?? null,
+    provider_ids: providerIds("crustdata", found, "crustdata_company_id")
+  })
+}
+
+const subjects = ["taxonomy.professional_network_specialities", "taxonomy.categories"]
+
+const filtersOf = (input: InputOf<typeof companySearch>): Filter =>
+  all([
+    ...contains(["basic_info.name", ...subjects], input.query === undefined ? undefined : [input.query]),
+    ...contains(["taxonomy.professional_network_industry"], input.industries),
+    ...contains(["locations.headquarters"], input.locations),
+    ...inBands("headcount.total", input.employee_ranges),
+    ...within("technographics.technologies.name", input.technologies),
+    ...contains(subjects, input.keywords)
+  ])
+
+export const findCompanies = offer(companySearch, {
+  price: metered("0", perResult, companySearchDefaultLimit),
+  note,
+  wraps: [{ method: "POST", path: "/company/search" }],
+  // Whether its founding years compare as numbers is not known.
+  serves: (input) =>
+    accepts("crustdata", input.cursor) && input.founded_min === undefined && input.founded_max === undefined,
+  request: (input) => {
+    const cursor = redeem("crustdata", input.cursor)
+    return {
+      method: "POST",
+      path: "/company/search",
+      body: {
+        filters: filtersOf(input),
+        limit: input.limit ?? companySearchDefaultLimit,
+        ...(cursor === undefined ? {} : { cursor })
+      }
+    }
+  },
+  response: (reply, input) => {
+    const found = list(reply.body, "companies")
+    if (found === null) return unreadable("companies")
+    if (found.length === 0) return noMatch("no companies found", used(reply))
+    return match(
+      {
+        items: found.slice(0, input.limit ?? companySearchDefaultLimit).map(companyOf),
+        total: whole(reply.body, "total_count"),
+        next_cursor: issue("crustdata", text(reply.body, "next_cursor"))
+      },
+      used(reply)
+    )
+  }
+})
+
+const jobFiltersOf = (input: InputOf<typeof jobsSearch>): Filter =>
+  all([
+    ...contains(["job_details.title"], input.query === undefined ? undefined : [input.query]),
+    ...within(
+      "company.basic_info.primary_domain",
+      input.company_domain === undefined ? undefined : [input.company_domain.toLowerCase()]
+    ),
+    ...contains(["company.basic_info.name"], input.company_name === undefined ? undefined : [input.company_name]),
+    ...contains(["location.raw"], input.location === undefined ? undefined : [input.location]),
+    ...(input.remote === undefined
+      ? []
+      : [{ field: "job_details.workplace_type", type: input.remote ? "=" : "!=", value: "Remote" }])
+  ])
+
+const isRemote = (workplace: string | null): boolean | null => (workplace === null ? null : /remote/i.test(workplace))
+
+export const findJobs = offer(jobsSearch, {
+  price: metered("0", perResult, jobsSearchDefaultLimit),
+  note,
+  wraps: [{ method: "POST", path: "/job/search" }],
+  // It filters by date, not by age: without a clock an adapter can't tell what a week ago is.
+  serves: (input) => input.posted_within_days === undefined,
+  request: (input) => ({
+    method: "POST",
+    path: "/job/search",
+    body: {
+      filters: jobFiltersOf(input),
+      // A whole record holds everything that is known of the employer.
+      fields: ["job_details", "company.basic_info", "location", "content.description", "metadata.date_added"],
+      limit: input.limit ?? jobsSearchDefaultLimit
+    }
+  }),
+  response: (reply, input) => {
+    const found = list(reply.body, "job_listings")
+    if (found === null) return unreadable("job_listings")
+    if (found.length === 0) return noMatch("no jobs found", used(reply))
+    const items = found.slice(0, input.limit ?? jobsSearchDefaultLimit).map((one) => ({
+      title: text(one, "job_details", "title"),
+      company_name: text(one, "company", "basic_info", "name"),
+      company_domain: host(text(one, "company", "basic_info", "primary_domain")),
+      location: text(one, "location", "raw"),
+      url: text(one, "job_details", "url"),
+      // When the provider first saw it; when the employer posted it is not known.
+      posted_at: text(one, "metadata", "date_added"),
+      employment_type: null,
+      salary_min: null,
+      salary_max: null,
+      currency: null,
+      remote: isRemote(text(one, "job_details", "workplace_type")),
+      description: text(one, "content", "description")
+    }))
+    return match({ items, total: whole(reply.body, "total_count"), next_cursor: null }, used(reply))
+  }
+})

@@ -1,0 +1,30 @@
+/**
+ * Crustdata: people, companies and job listings; contact data of a known network profile.
+ *
+ * A header reports the credits of each answer. It publishes credits per operation but no price of a credit, which is assumed
+ * at $0.10, on the safe side. Contact data takes a plan that includes it: others are answered 403.
+ */
+import { provider } from "../../../schema/catalog/Provider.ts"
+import { isMiss, used } from "./answer.ts"
+import { findCompanies, findJobs } from "./companies.ts"
+import { enrichPerson, findEmail, findPeople, findPhone } from "./people.ts"
+import { trouble } from "../kit/httpErrors.ts"
+
+const standard = trouble()
+
+export const crustdata = provider({
+  slug: "crustdata",
+  title: "Crustdata",
+  homepage: "https://crustdata.com",
+  base_url: "https://api.crustdata.com",
+  auth: { kind: "bearer" },
+  // Without a version it answers 400.
+  headers: { "x-api-version": "2025-11-01" },
+  credit: "0.10",
+  // Contact data is limited to 15 requests a minute.
+  concurrency: 3,
+  timeoutMillis: 30_000,
+  measured: used,
+  trouble: (reply) => (isMiss(reply) ? undefined : standard(reply)),
+  offers: [findPeople, enrichPerson, findEmail, findPhone, findCompanies, findJobs]
+})

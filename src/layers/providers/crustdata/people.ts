@@ -1,0 +1,256 @@
+/**
+ * Crustdata's people: a search by conditions, profiles of a known address, and contact data of a known profile.
+ */
+import type { InputOf } from "../../../schema/catalog/Capability.ts"
+import { emailFind } from "../../../schema/capabilities/email.find.ts"
+import { peopleEnrich } from "../../../schema/capabilities/people.enrich.ts"
+import { peopleSearch, peopleSearchDefaultLimit } from "../../../schema/capabilities/people.search.ts"
+import { phoneFind } from "../../../schema/capabilities/phone.find.ts"
+import { type EmailStatus, type Person, person } from "../../../schema/capabilities/shapes.ts"
+import { flat, metered } from "../../../schema/money/Pricing.ts"
+import { type Call, offer } from "../../../schema/catalog/Provider.ts"
+import { all, bestMatch, contains, inBands, isBand, missed, note, used, within } from "./answer.ts"
+import { accepts, issue, redeem } from "../kit/cursor.ts"
+import { match, noMatch } from "../kit/outcome.ts"
+import { international } from "../kit/phone.ts"
+import { at, flag, host, list, number, place, providerIds, text, texts, webAddress, whole } from "../kit/read.ts"
+import { unreadable } from "../kit/httpErrors.ts"
+
+/** 1 credit × $0.10 × 1.2 */
+const oneCredit = flat("0.12")
+
+const jobs = (data: unknown, when: "current" | "past") => list(data, "experience", "employment_details", when)
+
+const personOf = (data: unknown): Person => {
+  const profile = at(data, "basic_profile")
+  const current = jobs(data, "current") ?? []
+  const job = current.find((one) => flag(one, "is_default") === true) ?? current[0]
+  return person({
+    full_name: text(profile, "name"),
+    first_name: text(profile, "first_name"),
+    last_name: text(profile, "last_name"),
+    headline: text(profile, "headline"),
+    title: text(job, "title") ?? text(profile, "current_title"),
+    seniority: text(job, "seniority_level"),
+    company_name: text(job, "name") ?? text(job, "company_name"),
+    company_domain: host(text(job, "company_website_domain")),
+    network_url: webAddress(text(data, "social_handles", "professional_network_identifier", "profile_url")),
+    location: place(at(profile, "location"), "city", "state", "country"),
+    provider_ids: providerIds("crustdata", data, "crustdata_person_id")
+  })
+}
+
+/** The provider's own words for seniority, from what people usually write. */
+const levels: Readonly<Record<string, string>> = {
+  cxo: "CXO",
+  c_level: "CXO",
+  "c-level": "CXO",
+  "c-suite": "CXO",
+  executive: "CXO",
+  owner: "Owner / Partner",
+  partner: "Owner / Partner",
+  founder: "Owner / Partner",
+  vp: "Vice President",
+  "vice president": "Vice President",
+  director: "Director",
+  head: "Director",
+  manager: "Experienced Manager",
+  senior: "Senior",
+  entry: "Entry Level",
+  junior: "Entry Level",
+  training: "In Training",
+  intern: "In Training"
+}
+
+const job = (column: string) => `experience.employment_details.current.${column}`
+
+const filtersOf = (input: InputOf<typeof peopleSearch>) =>
+  all([
+    ...contains([job("title")], input.titles),
+    ...within(
+      job("seniority_level"),
+      input.seniorities?.map((level) => levels[level.toLowerCase()] ?? level)
+    ),
+    ...contains(["basic_profile.name"], input.name === undefined ? undefined : [input.name]),
+    ...within(
+      job("company_website_domain"),
+      input.company_domains?.map((domain) => domain.toLowerCase())
+    ),
+    ...contains([job("name")], input.company_names),
+    ...contains(["basic_profile.location.full_location"], input.locations),
+    ...contains([job("company_professional_network_industry")], input.industries),
+    ...inBands(
+      job("company_headcount_latest"),
+      input.employee_range === undefined ? undefined : [input.employee_range]
+    ),
+    ...contains(
+      ["basic_profile.headline", "basic_profile.summary"],
+      input.keywords === undefined ? undefined : [input.keywords]
+    )
+  ])
+
+export const findPeople = offer(peopleSearch, {
+  // 0.03 credit × $0.10 × 1.2
+  price: metered("0", "0.0036", peopleSearchDefaultLimit),
+  note,
+  wraps: [{ method: "POST", path: "/person/search" }],
+  serves: (input) => accepts("crustdata", input.cursor) && isBand(input.employee_range),
+  request: (input) => {
+    const cursor = redeem("crustdata", input.cursor)
+    return {
+      method: "POST",
+      path: "/person/search",
+      body: {
+        filters: filtersOf(input),
+        limit: input.limit ?? peopleSearchDefaultLimit,
+        ...(cursor === undefined ? {} : { cursor })
+      }
+    }
+  },
+  response: (reply, input) => {
+    const profiles = list(reply.body, "profiles")
+    if (profiles === null) return unreadable("profiles")
+    if (profiles.length === 0) return noMatch("nobody found", used(reply))
+    return match(
+      {
+        items: profiles.slice(0, input.limit ?? peopleSearchDefaultLimit).map(personOf),
+        total: whole(reply.body, "total_count"),
+        next_cursor: issue("crustdata", text(reply.body, "next_cursor"))
+      },
+      used(reply)
+    )
+  }
+})
+
+/** Days of moments: "2017-01-01" of "2017-01-01T00:00:00+00:00". */
+const day = (value: unknown, field: string): string | null => text(value, field)?.split("T")[0] ?? null
+const year = (value: unknown, field: string): string | null => whole(value, field)?.toString() ?? null
+
+const experienceOf = (is_current: boolean) => (position: unknown) => ({
+  title: text(position, "title"),
+  company_name: text(position, "name") ?? text(position, "company_name"),
+  company_domain: host(text(position, "company_website_domain")),
+  start_date: day(position, "start_date"),
+  end_date: is_current ? null : day(position, "end_date"),
+  is_current
+})
+
+const educationOf = (study: unknown) => ({
+  school: text(study, "school"),
+  degree: text(study, "degree"),
+  field: text(study, "field_of_study"),
+  start_date: year(study, "start_year"),
+  end_date: year(study, "end_year")
+})
+
+/** One of the two identifiers, never both. */
+const identified = (input: { readonly network_url?: string; readonly email?: string }) =>
+  input.network_url === undefined
+    ? { business_emails: [input.email] }
+    : { professional_network_profile_urls: [input.network_url] }
+
+export const enrichPerson = offer(peopleEnrich, {
+  price: oneCredit,
+  note: `${note} The base profile; contact data costs more and is not part of it.`,
+  wraps: [{ method: "POST", path: "/person/enrich" }],
+  serves: (input) => (input.network_url !== undefined || input.email !== undefined) && input.require === undefined,
+  request: (input) => ({
+    method: "POST",
+    path: "/person/enrich",
+    body: {
+      ...identified(input),
+      fields: ["basic_profile", "experience", "education", "skills", "social_handles"]
+    }
+  }),
+  response: (reply) => {
+    const miss = missed(reply)
+    if (miss !== undefined) return miss
+    const best = bestMatch(reply)
+    if (best === undefined) return unreadable("matches")
+    if (best === null) return noMatch("nobody found", used(reply))
+    const data = at(best, "person_data")
+    const found = personOf(data)
+    if (found.full_name === null && found.network_url === null) return noMatch("an empty profile", used(reply))
+    const current = jobs(data, "current")
+    const past = jobs(data, "past")
+    const known = current !== null || past !== null
+    return match(
+      {
+        ...found,
+        experience: known
+          ? [...(current ?? []).map(experienceOf(true)), ...(past ?? []).map(experienceOf(false))]
+          : null,
+        education: list(data, "education", "schools")?.map(educationOf) ?? null,
+        skills: texts(data, "skills", "professional_network_skills"),
+        match_confidence: number(best, "confidence_score")
+      },
+      used(reply)
+    )
+  }
+})
+
+/** Only what is wanted: left alone, the provider looks up and charges every kind of contact data. */
+const contactCall = (
+  kind: "contact.business_emails" | "contact.phone_numbers",
+  input: { readonly network_url?: string; readonly email?: string }
+): Call => ({
+  method: "POST",
+  path: "/person/contact/enrich",
+  body: { ...identified(input), fields: [kind] }
+})
+
+const emailStatuses: Readonly<Record<string, EmailStatus>> = {
+  deliverable: "valid",
+  catch_all: "catch_all",
+  invalid: "invalid",
+  unknown: "unknown"
+}
+
+export const findEmail = offer(emailFind, {
+  price: oneCredit,
+  note,
+  wraps: [{ method: "POST", path: "/person/contact/enrich" }],
+  serves: (input) => input.network_url !== undefined,
+  request: (input) => contactCall("contact.business_emails", input),
+  response: (reply) => {
+    const miss = missed(reply)
+    if (miss !== undefined) return miss
+    const best = bestMatch(reply)
+    if (best === undefined) return unreadable("matches")
+    const data = at(best, "person_data")
+    const emails = list(data, "contact", "business_emails") ?? []
+    const usable = emails.find((one) => text(one, "status") !== "invalid") ?? emails[0]
+    const email = text(usable, "email")
+    if (email === null) return noMatch("no address found", used(reply))
+    return match(
+      {
+        email,
+        email_status: emailStatuses[text(usable, "status") ?? ""] ?? "unknown",
+        confidence: null,
+        first_name: text(data, "basic_profile", "first_name"),
+        last_name: text(data, "basic_profile", "last_name"),
+        company_domain: null,
+        source_count: null
+      },
+      used(reply)
+    )
+  }
+})
+
+export const findPhone = offer(phoneFind, {
+  // 2 credits × $0.10 × 1.2
+  price: flat("0.24"),
+  note,
+  wraps: [{ method: "POST", path: "/person/contact/enrich" }],
+  serves: (input) => input.network_url !== undefined || input.email !== undefined,
+  request: (input) => contactCall("contact.phone_numbers", input),
+  response: (reply) => {
+    const miss = missed(reply)
+    if (miss !== undefined) return miss
+    const best = bestMatch(reply)
+    if (best === undefined) return unreadable("matches")
+    const phone = international(text(best, "person_data", "contact", "phone_numbers", 0))
+    if (phone === null) return noMatch("no number found", used(reply))
+    return match({ phone, phone_type: null, confidence: null }, used(reply))
+  }
+})

@@ -1,0 +1,139 @@
+/**
+ * What DataForSEO knows of sites: their technologies, the contents of a page, and whether a domain is registered.
+ */
+import { companyTech } from "../../../schema/capabilities/company.tech.ts"
+import { domainCheck } from "../../../schema/capabilities/domain.check.ts"
+import { webScrape } from "../../../schema/capabilities/web.scrape.ts"
+import { flat } from "../../../schema/money/Pricing.ts"
+import { offer } from "../../../schema/catalog/Provider.ts"
+import { instant, itemsOf, readResult, spent, task } from "./task.ts"
+import { match, noMatch } from "../kit/outcome.ts"
+import { at, flag, host, isRecord, list, text, texts, whole } from "../kit/read.ts"
+import { unreadable } from "../kit/httpErrors.ts"
+
+const technologiesPath = "/v3/domain_analytics/technologies/domain_technologies/live"
+const contentPath = "/v3/on_page/content_parsing/live"
+const whoisPath = "/v3/domain_analytics/whois/overview/live"
+
+const entries = (value: unknown): ReadonlyArray<[string, unknown]> => Object.entries(isRecord(value) ? value : {})
+
+export const technologies = offer(companyTech, {
+  // $0.01 × 1.2
+  price: flat("0.012"),
+  note: "Assumed at $0.01 for a domain; the provider's rate was not at hand.",
+  wraps: [{ method: "POST", path: technologiesPath }],
+  request: (input) => task(technologiesPath, { target: host(input.domain) ?? input.domain }),
+  response: (reply, input) =>
+    readResult(reply, "no technologies found", (result) => {
+      if (at(result, "technologies") === undefined) return unreadable("technologies")
+      // By group, such as "analytics", and within it by category, such as "web_analytics".
+      const found = entries(at(result, "technologies")).flatMap(([, group]) =>
+        entries(group).flatMap(([category, names]) => (texts(names) ?? []).map((name) => ({ name, category })))
+      )
+      if (found.length === 0) return noMatch("no technologies found", spent(reply))
+      return match(
+        {
+          domain: text(result, "domain") ?? input.domain.toLowerCase(),
+          technologies: found,
+          detected_at: instant(text(result, "last_visited"))
+        },
+        spent(reply)
+      )
+    })
+})
+
+/** The pieces of text of a part of a page, each with the addresses that it links to. */
+const piecesOf = (part: unknown): ReadonlyArray<unknown> => [
+  ...(list(part, "primary_content") ?? []),
+  ...(list(part, "secondary_content") ?? [])
+]
+const topicsOf = (content: unknown): ReadonlyArray<unknown> => [
+  ...(list(content, "main_topic") ?? []),
+  ...(list(content, "secondary_topic") ?? [])
+]
+const linesOf = (part: unknown): ReadonlyArray<string> => [
+  ...[text(part, "main_title")].filter((title) => title !== null),
+  ...piecesOf(part).flatMap((piece) => text(piece, "text") ?? [])
+]
+const addressesOf = (piece: unknown): ReadonlyArray<string> => [
+  ...[text(piece, "url")].filter((url) => url !== null),
+  ...(list(piece, "urls") ?? []).flatMap((one) => text(one, "url") ?? [])
+]
+
+/** From here on a page's status is an error's. */
+const errorStatus = 400
+
+export const scrape = offer(webScrape, {
+  // $0.0125 × 1.2
+  price: flat("0.015"),
+  note: "Published rate for a page, from $0.0125.",
+  wraps: [{ method: "POST", path: contentPath }],
+  serves: (input) => input.format !== "html" && input.wait_ms === undefined,
+  request: (input) => task(contentPath, { url: input.url, markdown_view: (input.format ?? "markdown") === "markdown" }),
+  response: (reply, input) =>
+    readResult(reply, "the page can't be read", (result) => {
+      const items = itemsOf(result)
+      if (items === null) return unreadable("items")
+      const page = items[0]
+      const status = whole(page, "status_code")
+      if (page === undefined) return noMatch("the page can't be read", spent(reply))
+      if (status !== null && status >= errorStatus) return noMatch(`the page answered HTTP ${status}`, spent(reply))
+      const content = at(page, "page_content")
+      const frame = input.only_main_content === false ? [at(content, "header"), at(content, "footer")] : []
+      const parts = [...frame.slice(0, 1), ...topicsOf(content), ...frame.slice(1)]
+      const links = [...new Set(parts.flatMap(piecesOf).flatMap(addressesOf))]
+      const written =
+        input.format === "text"
+          ? parts.flatMap(linesOf).join("\n")
+          : input.format === "links"
+            ? null
+            : text(page, "page_as_markdown")
+      if (input.format === "links" ? links.length === 0 : (written ?? "") === "") {
+        return noMatch(input.format === "links" ? "the page has no links" : "the page is empty", spent(reply))
+      }
+      const language = text(content, "main_topic", 0, "language")
+      return match(
+        {
+          url: input.url,
+          final_url: null,
+          status_code: status,
+          title: text(content, "main_topic", 0, "h_title") ?? text(content, "main_topic", 0, "main_title"),
+          content: written,
+          links: isRecord(content) ? links : null,
+          metadata: language === null ? {} : { language }
+        },
+        spent(reply)
+      )
+    })
+})
+
+export const records = offer(domainCheck, {
+  // ($0.10 + 1 domain × $0.001) × 1.2
+  price: flat("0.1212"),
+  note: "Assumed at $0.10 for a call and $0.001 for a domain. Says whether a name is registered, not what it costs.",
+  wraps: [{ method: "POST", path: whoisPath }],
+  request: (input) => task(whoisPath, { filters: [["domain", "=", input.domain.toLowerCase()]], limit: 1 }),
+  response: (reply, input) =>
+    readResult(reply, "the domain is not on record, which says nothing of its availability", (result) => {
+      const items = itemsOf(result)
+      if (items === null) return unreadable("items")
+      const record = items.find((item) => text(item, "domain")?.toLowerCase() === input.domain.toLowerCase())
+      const registered = flag(record, "registered")
+      if (record === undefined) {
+        return noMatch("the domain is not on record, which says nothing of its availability", spent(reply))
+      }
+      if (registered === null) return unreadable("registered")
+      return match(
+        {
+          domain: text(record, "domain"),
+          available: !registered,
+          premium: null,
+          price: null,
+          renewal_price: null,
+          currency: null,
+          min_years: null
+        },
+        spent(reply)
+      )
+    })
+})

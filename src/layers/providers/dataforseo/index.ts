@@ -1,0 +1,25 @@
+/**
+ * DataForSEO: search results, keywords, backlinks, news, places, jobs, technologies and domain records.
+ *
+ * Every answer reports its cost in US dollars. Prices are the published rates or a captured cost, times 1.2.
+ */
+import { provider } from "../../../schema/catalog/Provider.ts"
+import { records, scrape, technologies } from "./domains.ts"
+import { ads, jobs } from "./jobs.ts"
+import { backlinks, domainOverview, keywords } from "./seo.ts"
+import { news, places, results } from "./serp.ts"
+import { spent, taskTrouble } from "./task.ts"
+
+export const dataforseo = provider({
+  slug: "dataforseo",
+  title: "DataForSEO",
+  homepage: "https://dataforseo.com",
+  base_url: "https://api.dataforseo.com",
+  auth: { kind: "basic" },
+  // 2,000 calls a minute.
+  concurrency: 30,
+  timeoutMillis: 60_000,
+  trouble: taskTrouble,
+  measured: spent,
+  offers: [results, news, places, jobs, ads, keywords, backlinks, domainOverview, technologies, scrape, records]
+})

@@ -1,0 +1,126 @@
+/**
+ * DataForSEO's posted tasks: job postings, and ads of the transparency centre.
+ *
+ * There is no live call for them: a task is posted and charged, and its result fetched when it is ready, minutes later.
+ */
+import type { InputOf } from "../../../schema/catalog/Capability.ts"
+import { adsSearch, adsSearchDefaultLimit } from "../../../schema/capabilities/ads.search.ts"
+import { jobsSearch, jobsSearchDefaultLimit } from "../../../schema/capabilities/jobs.search.ts"
+import { ad } from "../../../schema/capabilities/posts.ts"
+import { flat, metered } from "../../../schema/money/Pricing.ts"
+import { offer } from "../../../schema/catalog/Provider.ts"
+import { countryCode, countryOf, isCountry } from "./locale.ts"
+import { fetchJob, followJob, instant, itemsOf, jobTimeoutMillis, keyword, task } from "./task.ts"
+import { match, noMatch } from "../kit/outcome.ts"
+import { host, text, whole } from "../kit/read.ts"
+import { unreadable } from "../kit/httpErrors.ts"
+
+const jobsPath = "/v3/serp/google/jobs"
+const adsPath = "/v3/serp/google/ads_search"
+
+/** Filters that can only be words of the query; the others would be ignored. */
+const searchable = new Set(["query", "location", "limit"])
+
+/** Employers without a site of their own are linked to a search for them. */
+const employerDomain = (url: string | null): string | null => {
+  const domain = host(url)
+  return domain === null || /^google\.[a-z.]+$/.test(domain) ? null : domain
+}
+
+/** Postings that can be worked from anywhere say so instead of a place. */
+const remoteOf = (location: string | null): boolean | null =>
+  location !== null && /\b(?:remote|anywhere|work from home)\b/i.test(location) ? true : null
+
+const posting = (item: unknown) => ({
+  title: text(item, "title"),
+  company_name: text(item, "employer_name"),
+  company_domain: employerDomain(text(item, "employer_url")),
+  location: text(item, "location"),
+  url: text(item, "source_url"),
+  posted_at: instant(text(item, "timestamp")) ?? text(item, "time_ago"),
+  employment_type: text(item, "contract_type"),
+  // A salary is one line of text there, by hour, month or year.
+  salary_min: null,
+  salary_max: null,
+  currency: null,
+  remote: remoteOf(text(item, "location")),
+  description: null
+})
+
+export const jobs = offer(jobsSearch, {
+  // $0.0006 × 1.2, and a tenth of a further page: $0.00045 ÷ 10 × 1.2
+  price: metered("0.00072", "0.000054", jobsSearchDefaultLimit),
+  note: "Published standard rate for a page of ten results; answers may take minutes.",
+  wraps: [
+    { method: "POST", path: `${jobsPath}/task_post` },
+    { method: "GET", path: `${jobsPath}/task_get/advanced/{id}` }
+  ],
+  timeoutMillis: jobTimeoutMillis,
+  serves: (input) => input.query !== undefined && Object.keys(input).every((field) => searchable.has(field)),
+  request: (input) =>
+    task(`${jobsPath}/task_post`, {
+      keyword: keyword([input.query ?? "", ...(input.location === undefined ? [] : [input.location])].join(" ")),
+      location_code: countryCode(countryOf(input.location)),
+      language_code: "en",
+      depth: input.limit ?? jobsSearchDefaultLimit
+    }),
+  next: (state) => fetchJob(`${jobsPath}/task_get/advanced`, state),
+  response: (reply, input, state) =>
+    followJob(reply, state, "no jobs found", (result) => {
+      const items = itemsOf(result)
+      if (items === null) return unreadable("items")
+      if (items.length === 0) return noMatch("no jobs found")
+      const found = items.slice(0, input.limit ?? jobsSearchDefaultLimit).map(posting)
+      return match({ items: found, total: whole(result, "se_results_count"), next_cursor: null })
+    })
+})
+
+/** A page of ads: what the price covers. */
+const adsPageSize = 40
+const adsLimit = (input: InputOf<typeof adsSearch>): number => input.limit ?? adsSearchDefaultLimit
+
+export const ads = offer(adsSearch, {
+  // $0.0006 × 1.2
+  price: flat("0.00072"),
+  platforms: ["google"],
+  note: "Published standard rate; answers may take minutes.",
+  wraps: [
+    { method: "POST", path: `${adsPath}/task_post` },
+    { method: "GET", path: `${adsPath}/task_get/advanced/{id}` }
+  ],
+  timeoutMillis: jobTimeoutMillis,
+  // Advertisers are found by domain alone, and whether an ad still runs it doesn't say.
+  serves: (input) =>
+    input.company_domain !== undefined &&
+    input.query === undefined &&
+    input.active_only !== true &&
+    input.cursor === undefined &&
+    isCountry(input.country) &&
+    adsLimit(input) <= adsPageSize,
+  request: (input) =>
+    task(`${adsPath}/task_post`, {
+      target: host(input.company_domain ?? null) ?? input.company_domain,
+      // Without a place, ads of all countries are found.
+      ...(input.country === undefined ? {} : { location_code: countryCode(input.country) }),
+      depth: adsPageSize
+    }),
+  next: (state) => fetchJob(`${adsPath}/task_get/advanced`, state),
+  response: (reply, input, state) =>
+    followJob(reply, state, "no ads found", (result) => {
+      const items = itemsOf(result)
+      if (items === null) return unreadable("items")
+      if (items.length === 0) return noMatch("no ads found")
+      const found = items.slice(0, adsLimit(input)).map((item) =>
+        ad({
+          id: text(item, "creative_id"),
+          advertiser: text(item, "title"),
+          platform: "google",
+          image_url: text(item, "preview_image", "url"),
+          started_at: instant(text(item, "first_shown")),
+          ended_at: instant(text(item, "last_shown")),
+          library_url: text(item, "url")
+        })
+      )
+      return match({ items: found, total: null, next_cursor: null })
+    })
+})

@@ -1,0 +1,191 @@
+/**
+ * DataForSEO's keyword, backlink and ranking data.
+ *
+ * Backlinks take two calls, the sums and the list; their costs add up. A target without links needs the first only.
+ */
+import type { InputOf } from "../../../schema/catalog/Capability.ts"
+import { seoBacklinks, seoBacklinksDefaultLimit } from "../../../schema/capabilities/seo.backlinks.ts"
+import { seoDomain, seoDomainDefaultLimit } from "../../../schema/capabilities/seo.domain.ts"
+import { seoKeywords, seoKeywordsDefaultLimit } from "../../../schema/capabilities/seo.keywords.ts"
+import { flat, metered } from "../../../schema/money/Pricing.ts"
+import { offer } from "../../../schema/catalog/Provider.ts"
+import { countryCode, isCountry, keywordLanguageCode, languageCode } from "./locale.ts"
+import { instant, itemsOf, keyword, readResult, readResults, spent, spentInAll, task } from "./task.ts"
+import { cost, match, noMatch } from "../kit/outcome.ts"
+import { at, flag, host, isRecord, list, number, text, webAddress, whole } from "../kit/read.ts"
+import { unreadable } from "../kit/httpErrors.ts"
+
+const volumesPath = "/v3/keywords_data/google_ads/search_volume/live"
+const suggestionsPath = "/v3/dataforseo_labs/google/keyword_suggestions/live"
+
+/** Months without a number are no months. */
+const trendOf = (searches: ReadonlyArray<unknown> | null) =>
+  searches?.flatMap((one) => {
+    const year = whole(one, "year")
+    const month = whole(one, "month")
+    return year === null || month === null ? [] : [{ year, month, volume: number(one, "search_volume") }]
+  }) ?? null
+
+const measuredKeyword = (result: unknown) => ({
+  keyword: text(result, "keyword"),
+  search_volume: whole(result, "search_volume"),
+  cpc: number(result, "cpc"),
+  competition: number(result, "competition_index"),
+  difficulty: null,
+  trend: trendOf(list(result, "monthly_searches")),
+  intent: null
+})
+
+/** Competition is a fraction here. */
+const percent = (fraction: number | null): number | null => (fraction === null ? null : Math.round(fraction * 100))
+
+const suggestedKeyword = (item: unknown) => ({
+  keyword: text(item, "keyword"),
+  search_volume: whole(item, "keyword_info", "search_volume"),
+  cpc: number(item, "keyword_info", "cpc"),
+  competition: percent(number(item, "keyword_info", "competition")),
+  difficulty: number(item, "keyword_properties", "keyword_difficulty"),
+  trend: trendOf(list(item, "keyword_info", "monthly_searches")),
+  intent: text(item, "search_intent_info", "main_intent")
+})
+
+export const keywords = offer(seoKeywords, {
+  // $0.075 for a list of up to 1,000 keywords × 1.2, and $0.0001 for each one suggested × 1.2
+  price: metered("0.09", "0.00012", seoKeywordsDefaultLimit),
+  note: "A captured call of search volumes cost $0.075, whatever the number of keywords; suggestions are assumed to cost no more for a call, and $0.0001 each.",
+  wraps: [
+    { method: "POST", path: volumesPath },
+    { method: "POST", path: suggestionsPath }
+  ],
+  serves: (input) => isCountry(input.country),
+  request: (input) =>
+    input.keywords === undefined
+      ? task(suggestionsPath, {
+          keyword: keyword(input.seed ?? ""),
+          location_code: countryCode(input.country),
+          language_code: languageCode(input.language),
+          limit: input.limit ?? seoKeywordsDefaultLimit
+        })
+      : task(volumesPath, {
+          keywords: input.keywords.map(keyword),
+          location_code: countryCode(input.country),
+          language_code: keywordLanguageCode(input.language)
+        }),
+  response: (reply, input) =>
+    readResults(reply, "no keywords found", (results) => {
+      if (input.keywords !== undefined) {
+        const items = results.slice(0, input.keywords.length).map(measuredKeyword)
+        return match({ items, total: items.length, next_cursor: null }, spent(reply))
+      }
+      const ideas = itemsOf(results[0])
+      if (ideas === null) return unreadable("items")
+      if (ideas.length === 0) return noMatch("no keywords found", spent(reply))
+      const items = ideas.slice(0, input.limit ?? seoKeywordsDefaultLimit).map(suggestedKeyword)
+      return match({ items, total: whole(results[0], "total_count"), next_cursor: null }, spent(reply))
+    })
+})
+
+const summaryPath = "/v3/backlinks/summary/live"
+const linksPath = "/v3/backlinks/backlinks/live"
+
+/** A page goes by its full address, a domain without scheme and "www.". */
+const targetOf = (input: InputOf<typeof seoBacklinks>): string =>
+  (input.mode === "page" ? webAddress(input.target.trim()) : host(input.target.trim())) ?? input.target
+
+const link = (item: unknown) => ({
+  url_from: text(item, "url_from"),
+  url_to: text(item, "url_to"),
+  anchor: text(item, "anchor"),
+  dofollow: flag(item, "dofollow"),
+  rank: number(item, "rank"),
+  first_seen: instant(text(item, "first_seen"))
+})
+
+/** The sums, by the provider's names; a state that is going on with them has them by the same. */
+const sums = (known: unknown) => ({
+  backlinks: whole(known, "backlinks"),
+  referring_domains: whole(known, "referring_domains"),
+  rank: number(known, "rank"),
+  spam_score: number(known, "backlinks_spam_score") ?? number(known, "spam_score")
+})
+
+export const backlinks = offer(seoBacklinks, {
+  // ($0.02 for the summary + $0.02 for the list) × 1.2, and $0.00003 for each link × 1.2
+  price: metered("0.048", "0.000036", seoBacklinksDefaultLimit),
+  note: "Captured calls cost $0.02 and $0.00003 for each row; an answer takes two calls.",
+  wraps: [
+    { method: "POST", path: summaryPath },
+    { method: "POST", path: linksPath }
+  ],
+  request: (input) => task(summaryPath, { target: targetOf(input), internal_list_limit: 1 }),
+  next: (_, input) =>
+    task(linksPath, {
+      target: targetOf(input),
+      mode: "as_is",
+      limit: input.limit ?? seoBacklinksDefaultLimit,
+      ...(input.dofollow === undefined ? {} : { filters: ["dofollow", "=", input.dofollow] })
+    }),
+  response: (reply, input, state) => {
+    const total = spentInAll(state, reply)
+    if (state === null) {
+      return readResult(reply, "no backlinks found", (result) => {
+        const summary = sums(result)
+        if (summary.backlinks === null) return unreadable("backlinks")
+        if (summary.backlinks === 0) return noMatch("no backlinks found", spent(reply))
+        return { _tag: "Again", state: { summary, spent: total }, afterMillis: 0, job: false }
+      })
+    }
+    const summary = sums(at(state, "summary"))
+    const listed = readResult<ReadonlyArray<unknown> | null>(reply, "no links fit", (result) => match(itemsOf(result)))
+    if (listed._tag === "Failure" || listed._tag === "Again") return listed
+    // No link of the kind asked for: the sums are an answer all the same.
+    const links = listed._tag === "NoMatch" ? [] : listed.output
+    if (links === null) return unreadable("items")
+    const items = links.slice(0, input.limit ?? seoBacklinksDefaultLimit).map(link)
+    const fitting = list(reply.body, "tasks")?.[0]
+    const counted = whole(fitting, "result", 0, "total_count")
+    return match({ summary, items, total: counted, next_cursor: null }, cost("USD", total))
+  }
+})
+
+const rankedPath = "/v3/dataforseo_labs/google/ranked_keywords/live"
+
+export const domainOverview = offer(seoDomain, {
+  // ($0.01 + 100 keywords × $0.0001) × 1.2
+  price: flat("0.024"),
+  note: "Assumed at $0.01 for a call and $0.0001 for each keyword, of which 100 at most.",
+  wraps: [{ method: "POST", path: rankedPath }],
+  serves: (input) => isCountry(input.country),
+  request: (input) =>
+    task(rankedPath, {
+      target: host(input.domain) ?? input.domain,
+      location_code: countryCode(input.country),
+      language_code: languageCode(input.language),
+      // The keywords that bring the most visitors first.
+      order_by: ["ranked_serp_element.serp_item.etv,desc"],
+      limit: input.limit ?? seoDomainDefaultLimit
+    }),
+  response: (reply, input) =>
+    readResult(reply, "the domain ranks for nothing", (result) => {
+      const metrics = at(result, "metrics")
+      const items = itemsOf(result) ?? (isRecord(metrics) ? [] : null)
+      if (items === null) return unreadable("items")
+      if (items.length === 0 && !isRecord(metrics)) return noMatch("the domain ranks for nothing", spent(reply))
+      const ranked = items.filter((item) => text(item, "ranked_serp_element", "serp_item", "type") !== "paid")
+      return match(
+        {
+          organic_keywords: whole(metrics, "organic", "count"),
+          organic_traffic: number(metrics, "organic", "etv"),
+          paid_keywords: whole(metrics, "paid", "count"),
+          top_keywords: ranked.slice(0, input.limit ?? seoDomainDefaultLimit).map((item) => ({
+            keyword: text(item, "keyword_data", "keyword"),
+            position: whole(item, "ranked_serp_element", "serp_item", "rank_absolute"),
+            volume: whole(item, "keyword_data", "keyword_info", "search_volume"),
+            url: text(item, "ranked_serp_element", "serp_item", "url")
+          })),
+          rank: null
+        },
+        spent(reply)
+      )
+    })
+})

@@ -1,0 +1,171 @@
+/**
+ * DataForSEO's live results pages: web results, places on the map, and news.
+ *
+ * A page is charged per ten results, on the map per hundred, found or not.
+ */
+import type { InputOf } from "../../../schema/catalog/Capability.ts"
+import { newsSearch, newsSearchDefaultLimit } from "../../../schema/capabilities/news.search.ts"
+import { placesSearch, placesSearchDefaultLimit } from "../../../schema/capabilities/places.search.ts"
+import { serpSearch, serpSearchDefaultDepth } from "../../../schema/capabilities/serp.search.ts"
+import { flat, metered } from "../../../schema/money/Pricing.ts"
+import { offer } from "../../../schema/catalog/Provider.ts"
+import { countryCode, isCountry, languageCode, placeName } from "./locale.ts"
+import { instant, itemsOf, keyword, readResult, spent, task } from "./task.ts"
+import { match, noMatch } from "../kit/outcome.ts"
+import { host, list, number, text, texts, whole } from "../kit/read.ts"
+import { unreadable } from "../kit/httpErrors.ts"
+
+/** A page of a results page: what one of its search requests is charged by. */
+const pageSize = 10
+
+const organicPath = "/v3/serp/google/organic/live/advanced"
+const mapsPath = "/v3/serp/google/maps/live/advanced"
+const newsPath = "/v3/serp/google/news/live/advanced"
+
+const depthOf = (input: InputOf<typeof serpSearch>): number => input.depth ?? serpSearchDefaultDepth
+
+/** Its words for results on the map are its own. */
+const typeNames: Readonly<Record<string, string>> = { maps_search: "maps", maps_paid_item: "maps_paid" }
+const typeOf = (item: unknown): string | null => {
+  const type = text(item, "type")
+  return type === null ? null : (typeNames[type] ?? type)
+}
+
+/** Lists of related questions and searches are no results; the page's features name them. */
+const isResult = (item: unknown): boolean => text(item, "title") !== null || text(item, "url") !== null
+
+export const results = offer(serpSearch, {
+  // ($0.002 + 9 further pages × $0.0015) × 1.2
+  price: flat("0.0186"),
+  note: "Published live rate, with the most pages that can be asked for; a captured call of 100 results cost $0.0155.",
+  wraps: [
+    { method: "POST", path: organicPath },
+    { method: "POST", path: mapsPath }
+  ],
+  serves: (input) => isCountry(input.country),
+  request: (input) =>
+    task(input.type === "maps" ? mapsPath : organicPath, {
+      keyword: keyword(input.query),
+      ...(input.location === undefined
+        ? { location_code: countryCode(input.country) }
+        : { location_name: placeName(input.location, input.country) }),
+      language_code: languageCode(input.language),
+      device: input.device ?? "desktop",
+      depth: depthOf(input)
+    }),
+  response: (reply, input) =>
+    readResult(reply, "no results on the page", (result) => {
+      const items = itemsOf(result)
+      if (items === null) return unreadable("items")
+      const found = items.filter(isResult)
+      if (found.length === 0) return noMatch("no results on the page", spent(reply))
+      const plain = new Set(["organic", "paid", "maps_search", "maps_paid_item"])
+      const total = whole(result, "se_results_count")
+      return match(
+        {
+          items: found.slice(0, depthOf(input)).map((item) => ({
+            type: typeOf(item),
+            position: whole(item, "rank_absolute"),
+            title: text(item, "title"),
+            url: text(item, "url"),
+            domain: host(text(item, "domain") ?? text(item, "url")),
+            snippet: text(item, "description") ?? text(item, "snippet")
+          })),
+          features: (texts(result, "item_types") ?? []).filter((type) => !plain.has(type)),
+          total_results: total,
+          total,
+          next_cursor: null
+        },
+        spent(reply)
+      )
+    })
+})
+
+/** Headlines above the list hold several articles. */
+const articlesOf = (item: unknown): ReadonlyArray<unknown> =>
+  text(item, "type") === "top_stories" ? (list(item, "items") ?? []) : [item]
+
+export const news = offer(newsSearch, {
+  // 1 page × $0.002 × 1.2
+  price: flat("0.0024"),
+  note: "Published live rate for a page of ten results.",
+  wraps: [{ method: "POST", path: newsPath }],
+  // It searches by words only: news that merely name a domain are not the company's.
+  serves: (input) =>
+    (input.limit ?? newsSearchDefaultLimit) <= pageSize &&
+    input.company_domain === undefined &&
+    isCountry(input.country),
+  request: (input) =>
+    task(newsPath, {
+      keyword: keyword(input.query),
+      location_code: countryCode(input.country),
+      language_code: languageCode(input.language),
+      depth: pageSize,
+      ...(input.recency === undefined ? {} : { search_param: `&tbs=qdr:${input.recency.charAt(0)}` })
+    }),
+  response: (reply, input) =>
+    readResult(reply, "no articles found", (result) => {
+      const items = itemsOf(result)
+      if (items === null) return unreadable("items")
+      const articles = items.flatMap(articlesOf).filter((article) => text(article, "url") !== null)
+      if (articles.length === 0) return noMatch("no articles found", spent(reply))
+      return match(
+        {
+          items: articles.slice(0, input.limit ?? newsSearchDefaultLimit).map((article) => ({
+            title: text(article, "title"),
+            url: text(article, "url"),
+            source: text(article, "source") ?? host(text(article, "domain") ?? text(article, "url")),
+            published_at:
+              instant(text(article, "timestamp")) ?? text(article, "time_published") ?? text(article, "date"),
+            snippet: text(article, "snippet"),
+            image_url: text(article, "image_url")
+          })),
+          total: whole(result, "se_results_count"),
+          next_cursor: null
+        },
+        spent(reply)
+      )
+    })
+})
+
+export const places = offer(placesSearch, {
+  // $0.002 × 1.2, and a tenth of a further page: $0.0015 ÷ 10 × 1.2
+  price: metered("0.0024", "0.00018", placesSearchDefaultLimit),
+  note: "Published live rate for a page of ten results; further pages at 75 percent of it.",
+  wraps: [{ method: "POST", path: mapsPath }],
+  serves: (input) => isCountry(input.country),
+  request: (input) =>
+    task(mapsPath, {
+      // Places are named in too many ways for its list of locations; the map itself understands any.
+      keyword: keyword(input.location === undefined ? input.query : `${input.query} ${input.location}`),
+      location_code: countryCode(input.country),
+      language_code: "en",
+      depth: input.limit ?? placesSearchDefaultLimit
+    }),
+  response: (reply, input) =>
+    readResult(reply, "no places found", (result) => {
+      const items = itemsOf(result)
+      if (items === null) return unreadable("items")
+      const found = items.filter((item) => text(item, "type") === "maps_search")
+      if (found.length === 0) return noMatch("no places found", spent(reply))
+      return match(
+        {
+          items: found.slice(0, input.limit ?? placesSearchDefaultLimit).map((item) => ({
+            name: text(item, "title"),
+            address: text(item, "address"),
+            phone: text(item, "phone"),
+            website: text(item, "url"),
+            rating: number(item, "rating", "value"),
+            reviews: whole(item, "rating", "votes_count"),
+            lat: number(item, "latitude"),
+            lng: number(item, "longitude"),
+            place_id: text(item, "place_id") ?? text(item, "cid"),
+            category: text(item, "category")
+          })),
+          total: null,
+          next_cursor: null
+        },
+        spent(reply)
+      )
+    })
+})

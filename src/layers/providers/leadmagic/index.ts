@@ -1,0 +1,159 @@
+/**
+ * LeadMagic: e-mail finding and verification, and company enrichment; phones, profiles, jobs and ads in the files beside it.
+ *
+ * Every answer reports `credits_consumed`, and nothing is consumed when nothing is found. Prices follow the rate of the
+ * Essential plan, $0.01 per credit.
+ */
+import { companyEnrich } from "../../../schema/capabilities/company.enrich.ts"
+import { emailFind } from "../../../schema/capabilities/email.find.ts"
+import { emailVerify } from "../../../schema/capabilities/email.verify.ts"
+import { nameParts } from "../../../schema/capabilities/names.ts"
+import { company, type EmailStatus } from "../../../schema/capabilities/shapes.ts"
+import { flat } from "../../../schema/money/Pricing.ts"
+import { offer, provider } from "../../../schema/catalog/Provider.ts"
+import { findAds, findJobs } from "./listings.ts"
+import { findPhone, networkPage } from "./people.ts"
+import { consumed, note } from "./report.ts"
+import { match, noMatch } from "../kit/outcome.ts"
+import { at, flag, host, list, place, providerIds, text, webAddress, whole } from "../kit/read.ts"
+import { said, trouble, unreadable } from "../kit/httpErrors.ts"
+
+const statuses: Readonly<Record<string, EmailStatus>> = {
+  valid: "valid",
+  valid_catch_all: "catch_all",
+  catch_all: "catch_all",
+  invalid: "invalid",
+  unknown: "unknown"
+}
+
+const find = offer(emailFind, {
+  // 1 credit × $0.01 × 1.2
+  price: flat("0.012"),
+  note,
+  wraps: [{ method: "POST", path: "/v1/people/email-finder" }],
+  serves: (input) => nameParts(input) !== null,
+  request: (input) => ({
+    method: "POST",
+    path: "/v1/people/email-finder",
+    body: {
+      ...nameParts(input),
+      ...(input.company_domain === undefined ? {} : { domain: input.company_domain }),
+      ...(input.company_name === undefined ? {} : { company_name: input.company_name })
+    }
+  }),
+  response: (reply) => {
+    const email = text(reply.body, "email")
+    const status = text(reply.body, "status")
+    if (status === null && email === null) return unreadable("status")
+    if (email === null || status === "not_found") return noMatch("no address found", consumed(reply))
+    return match(
+      {
+        email,
+        email_status: statuses[status ?? ""] ?? "unknown",
+        confidence: null,
+        first_name: text(reply.body, "first_name"),
+        last_name: text(reply.body, "last_name"),
+        company_domain: text(reply.body, "domain"),
+        source_count: null
+      },
+      consumed(reply)
+    )
+  }
+})
+
+const verify = offer(emailVerify, {
+  // 0.25 credit × $0.01 × 1.2
+  price: flat("0.003"),
+  note,
+  wraps: [{ method: "POST", path: "/v1/people/email-validation" }],
+  request: (input) => ({ method: "POST", path: "/v1/people/email-validation", body: { email: input.email } }),
+  response: (reply, input) => {
+    const verdict = text(reply.body, "email_status")
+    if (verdict === null) return unreadable("email_status")
+    const mx = at(reply.body, "mx_record")
+    return match(
+      {
+        email: text(reply.body, "email") ?? input.email,
+        email_status: statuses[verdict] ?? "unknown",
+        score: null,
+        is_disposable: null,
+        is_role: null,
+        is_free: null,
+        // Absent means that nobody looked; null means that there is none.
+        mx_found: mx === undefined ? null : text(mx) !== null,
+        did_you_mean: null,
+        provider_status: verdict
+      },
+      consumed(reply)
+    )
+  }
+})
+
+/** "11-50", or "10001+" when the band is open. */
+const band = (start: number | null, end: number | null): string | null =>
+  start === null ? null : end === null ? `${start}+` : `${start}-${end}`
+
+const enrichCompany = offer(companyEnrich, {
+  // 1 credit × $0.01 × 1.2
+  price: flat("0.012"),
+  note,
+  wraps: [{ method: "POST", path: "/v1/companies/company-search" }],
+  request: (input) => ({
+    method: "POST",
+    path: "/v1/companies/company-search",
+    body: {
+      ...(input.domain === undefined ? {} : { company_domain: input.domain }),
+      ...(input.name === undefined ? {} : { company_name: input.name }),
+      ...(input.network_url === undefined ? {} : { profile_url: input.network_url })
+    }
+  }),
+  response: (reply) => {
+    const body = reply.body
+    const name = text(body, "company_name")
+    if (name === null) {
+      const free = consumed(reply)
+      return free === null && text(body, "message") === null
+        ? unreadable("company_name")
+        : noMatch("no company found", free)
+    }
+    const offices = list(body, "locations") ?? []
+    const seat =
+      offices.find(
+        (office) => flag(office, "headquarter") === true || text(office, "description") === "Headquarters"
+      ) ?? offices[0]
+    const website = text(body, "website_url")
+    return match(
+      company({
+        name,
+        domain: host(website),
+        website: webAddress(website),
+        network_url: webAddress(text(body, "url")),
+        industry: text(body, "industry"),
+        employee_count: whole(body, "employee_count"),
+        employee_range: band(whole(body, "employee_count_range", "start"), whole(body, "employee_count_range", "end")),
+        founded_year: whole(body, "founded_on", "year"),
+        location: place(seat, "city", "geographic_area", "country"),
+        description: text(body, "description"),
+        provider_ids: providerIds("leadmagic", body, "company_id")
+      }),
+      consumed(reply)
+    )
+  }
+})
+
+export const leadmagic = provider({
+  slug: "leadmagic",
+  title: "LeadMagic",
+  homepage: "https://leadmagic.io",
+  base_url: "https://api.leadmagic.io",
+  auth: { kind: "header", name: "X-API-Key" },
+  credit: "0.01",
+  concurrency: 10,
+  timeoutMillis: 30_000,
+  measured: consumed,
+  trouble: trouble({
+    // Its specification shows a bad key as a 400.
+    reason: (reply) => (reply.status === 400 && /api key/i.test(said(reply)) ? "provider_account" : undefined)
+  }),
+  offers: [find, verify, enrichCompany, findPhone, findJobs, findAds, networkPage]
+})

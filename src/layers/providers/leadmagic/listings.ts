@@ -1,0 +1,134 @@
+/**
+ * LeadMagic's listings: job postings, and the ads a company runs on Google, Meta and the professional network.
+ *
+ * Jobs are charged one by one, so no more are asked for than are wanted. Ads are, too, but the provider answers all it has.
+ */
+import { adsSearch, adsSearchDefaultLimit } from "../../../schema/capabilities/ads.search.ts"
+import { jobsSearch, jobsSearchDefaultLimit } from "../../../schema/capabilities/jobs.search.ts"
+import { type Ad, ad } from "../../../schema/capabilities/posts.ts"
+import { flat, metered } from "../../../schema/money/Pricing.ts"
+import { offer } from "../../../schema/catalog/Provider.ts"
+import { consumed, note } from "./report.ts"
+import { match, noMatch } from "../kit/outcome.ts"
+import { flag, host, list, number, text, webAddress, whole } from "../kit/read.ts"
+import { unreadable } from "../kit/httpErrors.ts"
+
+/** Jobs on one page. */
+const pageSizeMax = 50
+
+export const findJobs = offer(jobsSearch, {
+  // 1 credit per job × $0.01 × 1.2
+  price: metered("0", "0.012", jobsSearchDefaultLimit),
+  note,
+  wraps: [{ method: "POST", path: "/v1/jobs/jobs-finder" }],
+  // It filters neither by age nor by whether a job is remote.
+  serves: (input) =>
+    (input.limit ?? jobsSearchDefaultLimit) <= pageSizeMax &&
+    input.remote === undefined &&
+    input.posted_within_days === undefined,
+  request: (input) => ({
+    method: "POST",
+    path: "/v1/jobs/jobs-finder",
+    body: {
+      ...(input.query === undefined ? {} : { job_title: input.query }),
+      ...(input.company_domain === undefined ? {} : { company_website: input.company_domain }),
+      ...(input.company_name === undefined ? {} : { company_name: input.company_name }),
+      ...(input.location === undefined ? {} : { location: input.location }),
+      page: 1,
+      per_page: input.limit ?? jobsSearchDefaultLimit
+    }
+  }),
+  response: (reply, input) => {
+    const results = list(reply.body, "results")
+    if (results === null) return unreadable("results")
+    if (results.length === 0) return noMatch("no jobs found", consumed(reply))
+    const items = results.slice(0, input.limit ?? jobsSearchDefaultLimit).map((job) => ({
+      title: text(job, "title"),
+      company_name: text(job, "company", "name"),
+      company_domain: host(text(job, "company", "website_url")),
+      location: text(job, "location"),
+      url: text(job, "application_url"),
+      posted_at: text(job, "published"),
+      employment_type: text(job, "types", 0, "name"),
+      salary_min: number(job, "salary_min"),
+      salary_max: number(job, "salary_max"),
+      currency: text(job, "salary_currency"),
+      remote: flag(job, "has_remote"),
+      description: text(job, "description")
+    }))
+    return match({ items, total: whole(reply.body, "total_count"), next_cursor: null }, consumed(reply))
+  }
+})
+
+const libraries = {
+  google: "/v1/ads/google-ads-search",
+  meta: "/v1/ads/meta-ads-search",
+  network: "/v1/ads/b2b-ads-search"
+} as const
+
+/** Each library has words of its own. */
+const adOf = (platform: string, one: unknown): Ad => {
+  if (platform === "google") {
+    return ad({
+      id: text(one, "creative_id"),
+      advertiser: text(one, "advertiser_name"),
+      platform,
+      started_at: text(one, "start"),
+      ended_at: text(one, "last_seen"),
+      library_url: text(one, "original_url")
+    })
+  }
+  if (platform === "meta") {
+    const id = text(one, "ad_archive_id")
+    return ad({
+      id,
+      advertiser: text(one, "page_name"),
+      platform,
+      headline: text(one, "snapshot", "title"),
+      text: text(one, "snapshot", "body", "text") ?? text(one, "snapshot", "body", "markup"),
+      image_url: text(one, "snapshot", "images", 0, "original_image_url"),
+      video_url: text(one, "snapshot", "videos", 0, "video_hd_url"),
+      landing_url: webAddress(text(one, "snapshot", "link_url")),
+      active: flag(one, "is_active"),
+      library_url: id === null ? null : `https://www.facebook.com/ads/library/?id=${id}`
+    })
+  }
+  return ad({
+    id: text(one, "ad_id"),
+    advertiser: text(one, "company_name"),
+    platform,
+    headline: text(one, "ad_title"),
+    text: text(one, "ad_description"),
+    library_url: text(one, "ad_url")
+  })
+}
+
+export const findAds = offer(adsSearch, {
+  // 0.2 credit per ad × 25 ads × $0.01 × 1.2: the specification's examples consume 2.6 to 8 credits a call.
+  price: flat("0.06"),
+  platforms: Object.keys(libraries),
+  note: `${note} Charged by the ad, however many the advertiser runs; priced for 25.`,
+  wraps: Object.values(libraries).map((path) => ({ method: "POST", path })),
+  // All that it takes is the company.
+  serves: (input) =>
+    input.cursor === undefined &&
+    (input.company_domain !== undefined || input.company_name !== undefined) &&
+    input.query === undefined &&
+    input.country === undefined &&
+    input.active_only !== true,
+  request: (input) => ({
+    method: "POST",
+    path: input.platform === "tiktok" ? libraries.meta : libraries[input.platform],
+    body: {
+      ...(input.company_domain === undefined ? {} : { company_domain: input.company_domain }),
+      ...(input.company_name === undefined ? {} : { company_name: input.company_name })
+    }
+  }),
+  response: (reply, input) => {
+    const found = list(reply.body, "ads")
+    if (found === null) return unreadable("ads")
+    if (found.length === 0) return noMatch("no ads found", consumed(reply))
+    const items = found.slice(0, input.limit ?? adsSearchDefaultLimit).map((one) => adOf(input.platform, one))
+    return match({ items, total: found.length, next_cursor: null }, consumed(reply))
+  }
+})

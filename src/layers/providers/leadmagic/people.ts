@@ -1,0 +1,118 @@
+/**
+ * LeadMagic's people: mobile numbers, and profiles of the professional network as the network prints them.
+ */
+import { networkProfile } from "../../../schema/capabilities/network.profile.ts"
+import { phoneFind } from "../../../schema/capabilities/phone.find.ts"
+import { type Location, location, person } from "../../../schema/capabilities/shapes.ts"
+import { flat } from "../../../schema/money/Pricing.ts"
+import { offer } from "../../../schema/catalog/Provider.ts"
+import { consumed, note } from "./report.ts"
+import { match, noMatch } from "../kit/outcome.ts"
+import { international } from "../kit/phone.ts"
+import { host, list, providerIds, text, webAddress, whole } from "../kit/read.ts"
+import { unreadable } from "../kit/httpErrors.ts"
+
+export const findPhone = offer(phoneFind, {
+  // 5 credits × $0.01 × 1.2
+  price: flat("0.06"),
+  note,
+  wraps: [{ method: "POST", path: "/v1/people/mobile-finder" }],
+  serves: (input) => input.network_url !== undefined || input.email !== undefined,
+  request: (input) => ({
+    method: "POST",
+    path: "/v1/people/mobile-finder",
+    body: {
+      ...(input.network_url === undefined ? {} : { profile_url: input.network_url }),
+      ...(input.email === undefined ? {} : { work_email: input.email })
+    }
+  }),
+  response: (reply) => {
+    const phone = international(text(reply.body, "mobile_number"))
+    if (phone !== null) return match({ phone, phone_type: "mobile", confidence: null }, consumed(reply))
+    const free = consumed(reply)
+    return free === null && text(reply.body, "message") === null
+      ? unreadable("mobile_number")
+      : noMatch("no number found", free)
+  }
+})
+
+const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+/** "2020-01" of "Jan 2020", and "2020" of "2020". */
+const day = (printed: string): string | null => {
+  const [, name, year] = /^(?:([A-Z][a-z]{2})[a-z]* )?(\d{4})$/.exec(printed.trim()) ?? []
+  if (year === undefined) return null
+  const month = name === undefined ? -1 : months.indexOf(name)
+  return month < 0 ? year : `${year}-${String(month + 1).padStart(2, "0")}`
+}
+
+/** "2000 - Present · 25 yrs 5 mos" */
+const span = (caption: string | null) => {
+  const [from = "", to = ""] = (caption ?? "").split("·")[0]?.split(" - ") ?? []
+  const current = to.trim() === "Present"
+  return { start_date: day(from), end_date: current ? null : day(to), is_current: to === "" ? null : current }
+}
+
+/** "Seattle, Washington, United States" names a place in full; anything shorter may name any part of it. */
+const placeOf = (printed: string | null, country: string | null): Location | null => {
+  const parts = (printed ?? "").split(", ")
+  const [city = null, region = null, land = null] = parts.length === 3 ? parts : []
+  return location(city, region, country ?? land)
+}
+
+export const networkPage = offer(networkProfile, {
+  // 1 credit × $0.01 × 1.2
+  price: flat("0.012"),
+  note,
+  wraps: [{ method: "POST", path: "/v1/people/profile-search" }],
+  serves: (input) => input.network_url !== undefined,
+  request: (input) => ({
+    method: "POST",
+    path: "/v1/people/profile-search",
+    body: { profile_url: input.network_url }
+  }),
+  response: (reply) => {
+    const body = reply.body
+    const full_name = text(body, "full_name")
+    if (full_name === null) {
+      const free = consumed(reply)
+      return free === null && text(body, "message") === null
+        ? unreadable("full_name")
+        : noMatch("no profile found", free)
+    }
+    return match(
+      {
+        ...person({
+          full_name,
+          first_name: text(body, "first_name"),
+          last_name: text(body, "last_name"),
+          headline: text(body, "headline"),
+          title: text(body, "experiences", 0, "title"),
+          company_name: text(body, "company_name"),
+          company_domain: host(text(body, "company_website")),
+          network_url: webAddress(text(body, "profile_url")),
+          location: placeOf(text(body, "location"), text(body, "country")),
+          provider_ids: providerIds("leadmagic", body, "public_identifier")
+        }),
+        about: text(body, "about"),
+        followers: whole(body, "followers"),
+        connections: whole(body, "connections"),
+        experience:
+          list(body, "experiences")?.map((position) => ({
+            title: text(position, "title"),
+            company_name: text(position, "subtitle")?.split(" · ")[0] ?? null,
+            company_domain: null,
+            ...span(text(position, "caption"))
+          })) ?? null,
+        education:
+          list(body, "educations")?.map((study) => {
+            const { start_date, end_date } = span(text(study, "caption"))
+            return { school: text(study, "title"), degree: text(study, "subtitle"), field: null, start_date, end_date }
+          }) ?? null,
+        skills: null,
+        is_connected: null
+      },
+      consumed(reply)
+    )
+  }
+})

@@ -1,0 +1,221 @@
+/**
+ * ScrapeCreators: social profiles and posts, ad libraries, network pages and Google results.
+ *
+ * Every answer reports the credits it cost, and an answer from its cache costs none. One credit for a request; prices follow
+ * the pack of 500,000 credits for $497.
+ */
+import { companyEnrich } from "../../../schema/capabilities/company.enrich.ts"
+import { networkProfile } from "../../../schema/capabilities/network.profile.ts"
+import { company, location, person } from "../../../schema/capabilities/shapes.ts"
+import { webSearch, webSearchDefaultLimit } from "../../../schema/capabilities/web.search.ts"
+import { flat } from "../../../schema/money/Pricing.ts"
+import { offer, provider, type Reply } from "../../../schema/catalog/Provider.ts"
+import { match, noMatch } from "../kit/outcome.ts"
+import { at, flag, host, list, place, providerIds, text, webAddress, whole } from "../kit/read.ts"
+import { ads } from "./ads.ts"
+import { charged, missing } from "./answer.ts"
+import { posts } from "./posts.ts"
+import { profile } from "./profiles.ts"
+import { trouble, unreadable } from "../kit/httpErrors.ts"
+
+const note = "Published rate of the pack of 500,000 credits, $0.000994 per credit; small packs pay about twice as much."
+/** 1 credit × $0.000994 × 1.2, rounded up */
+const oneRequest = "0.001193"
+const oneCredit = flat(oneRequest)
+
+/** Results on one page of Google. */
+const resultsMax = 10
+
+/** What the network hides from strangers arrives as asterisks, and is no value. */
+const shown = (value: unknown, ...path: ReadonlyArray<string | number>): string | null => {
+  const found = text(value, ...path)
+  return found?.includes("**") === true ? null : found
+}
+
+/** Years arrive as numbers. */
+const date = (value: unknown, field: string): string | null =>
+  text(value, "member", field) ?? whole(value, "member", field)?.toString() ?? null
+
+/** "Westport, Connecticut, United States": what is more or less than three parts is the region. */
+const locationOf = (line: string | null) => {
+  const [city = null, region = null, country = null, ...rest] = line?.split(",").map((part) => part.trim()) ?? []
+  return country !== null && rest.length === 0 ? location(city, region, country) : location(null, line, null)
+}
+
+const networkPage = offer(networkProfile, {
+  price: oneCredit,
+  note: `${note} Strangers see no positions: what is hidden is left out.`,
+  wraps: [{ method: "GET", path: "/v1/linkedin/profile" }],
+  serves: (input) => input.network_url !== undefined,
+  request: (input) => ({
+    method: "GET",
+    path: "/v1/linkedin/profile",
+    query: { url: webAddress(input.network_url ?? null) ?? undefined }
+  }),
+  response: (reply, input) => {
+    const miss = missing(reply)
+    if (miss !== undefined) return miss
+    const { body } = reply
+    const name = text(body, "name")
+    if (name === null) return unreadable("name")
+    const experience = (list(body, "experience") ?? []).flatMap((one) => {
+      const company_name = shown(one, "name")
+      if (company_name === null) return []
+      const end_date = date(one, "endDate")
+      return [
+        {
+          title: null,
+          company_name,
+          company_domain: null,
+          start_date: date(one, "startDate"),
+          end_date,
+          is_current: null
+        }
+      ]
+    })
+    return match(
+      {
+        ...person({
+          full_name: name,
+          headline: shown(body, "headline"),
+          company_name: experience.find((one) => one.end_date === null)?.company_name ?? null,
+          network_url: webAddress(input.network_url ?? null),
+          location: locationOf(text(body, "location"))
+        }),
+        about: text(body, "about"),
+        followers: whole(body, "followers"),
+        connections: whole(body, "connections"),
+        experience: experience.length === 0 ? null : experience,
+        education:
+          list(body, "education")?.flatMap((one) => {
+            const school = shown(one, "name")
+            return school === null
+              ? []
+              : [
+                  {
+                    school,
+                    degree: null,
+                    field: null,
+                    start_date: date(one, "startDate"),
+                    end_date: date(one, "endDate")
+                  }
+                ]
+          }) ?? null,
+        skills: null,
+        is_connected: null
+      },
+      charged(reply)
+    )
+  }
+})
+
+const enrichCompany = offer(companyEnrich, {
+  price: oneCredit,
+  note,
+  wraps: [{ method: "GET", path: "/v1/linkedin/company" }],
+  serves: (input) => input.network_url !== undefined,
+  request: (input) => ({
+    method: "GET",
+    path: "/v1/linkedin/company",
+    query: { url: webAddress(input.network_url ?? null) ?? undefined }
+  }),
+  response: (reply, input) => {
+    const miss = missing(reply)
+    if (miss !== undefined) return miss
+    const { body } = reply
+    const name = text(body, "name")
+    if (name === null) return unreadable("name")
+    const website = webAddress(text(body, "website"))
+    return match(
+      company({
+        name,
+        domain: host(website),
+        website,
+        network_url: webAddress(input.network_url ?? null),
+        industry: text(body, "industry"),
+        employee_count: whole(body, "employeeCount"),
+        employee_range: text(body, "size"),
+        founded_year: whole(body, "founded"),
+        location: place(at(body, "location"), "city", "state", "country"),
+        description: text(body, "description"),
+        provider_ids: providerIds("scrapecreators", body, "id")
+      }),
+      charged(reply)
+    )
+  }
+})
+
+const search = offer(webSearch, {
+  price: oneCredit,
+  note: `${note} One page of Google's results.`,
+  wraps: [{ method: "GET", path: "/v1/google/search" }],
+  serves: (input) => (input.limit ?? webSearchDefaultLimit) <= resultsMax && input.language === undefined,
+  request: (input) => {
+    // Domains have no field of their own: they become search operators.
+    const only = input.include_domains?.map((domain) => `site:${domain}`) ?? []
+    const query = [
+      input.query,
+      ...(only.length > 1 ? [`(${only.join(" OR ")})`] : only),
+      ...(input.exclude_domains?.map((domain) => `-site:${domain}`) ?? [])
+    ].join(" ")
+    return {
+      method: "GET",
+      path: "/v1/google/search",
+      query: {
+        query,
+        region: input.country?.toUpperCase(),
+        date_posted: input.recency === undefined ? undefined : `last-${input.recency}`
+      }
+    }
+  },
+  response: (reply, input) => {
+    const miss = missing(reply)
+    if (miss !== undefined) return miss
+    const results = list(reply.body, "results")
+    if (results === null) return unreadable("results")
+    if (results.length === 0) return noMatch("no pages found", charged(reply))
+    return match(
+      {
+        items: results.slice(0, input.limit ?? webSearchDefaultLimit).map((page, index) => ({
+          title: text(page, "title"),
+          url: text(page, "url"),
+          snippet: text(page, "description"),
+          published_at: null,
+          score: null,
+          position: index + 1
+        })),
+        answer: null,
+        total: null,
+        next_cursor: null
+      },
+      charged(reply)
+    )
+  }
+})
+
+/** An error that arrives with another status names its own. */
+const errorStatus = (reply: Reply): number =>
+  flag(reply.body, "success") === false ? (whole(reply.body, "errorStatus") ?? reply.status) : reply.status
+
+export const scrapecreators = provider({
+  slug: "scrapecreators",
+  title: "ScrapeCreators",
+  homepage: "https://scrapecreators.com",
+  base_url: "https://api.scrapecreators.com",
+  auth: { kind: "header", name: "x-api-key" },
+  credit: "0.000994",
+  concurrency: 20,
+  timeoutMillis: 60_000,
+  measured: charged,
+  trouble: trouble({
+    // Accounts that do not exist are 404, which the offers tell from a wrong path.
+    answers: [404],
+    reason: (reply) => {
+      if (reply.status >= 300) return undefined
+      const status = errorStatus(reply)
+      if (status === 401 || status === 402) return "provider_account"
+      return status === 429 ? "provider_rate_limited" : undefined
+    }
+  }),
+  offers: [profile(oneRequest, note), posts(oneRequest, note), ads(oneCredit, note), networkPage, enrichCompany, search]
+})

@@ -1,0 +1,225 @@
+/**
+ * EDGAR's filings: the list of one company, or a search in the text of all.
+ *
+ * The list holds the latest thousand and names files with older ones, which are read while the limit is not reached. The
+ * search lives on a host of its own, and knows filings since 2001.
+ */
+import type { Schema } from "effect"
+import type { InputOf } from "../../../schema/catalog/Capability.ts"
+import { govFilings, govFilingsDefaultLimit } from "../../../schema/capabilities/gov.filings.ts"
+import { flat } from "../../../schema/money/Pricing.ts"
+import { type Call, type Outcome, offer, type Reply } from "../../../schema/catalog/Provider.ts"
+import { match, noMatch } from "../kit/outcome.ts"
+import { at, list, text, texts, whole } from "../kit/read.ts"
+import { cikInDirectory, directoryCall, paddedCik, submissionsCall, unknownCompany } from "./companies.ts"
+import { refusal, unreadable } from "../kit/httpErrors.ts"
+
+type Input = InputOf<typeof govFilings>
+
+interface Filing {
+  readonly company: string | null
+  readonly cik: string | null
+  readonly form: string | null
+  readonly filed_at: string | null
+  readonly period: string | null
+  readonly accession_number: string | null
+  readonly url: string | null
+  readonly description: string | null
+}
+
+/** Further questions for one answer, over which a search for too much ends with what there is. */
+const questionsMax = 10
+const searchOrigin = "https://efts.sec.gov"
+/** The register allows ten requests a second. */
+const pauseMillis = 100
+
+type Stage = "directory" | "submissions" | "older" | "search"
+const older: Stage = "older"
+const stages: ReadonlyArray<Stage> = ["directory", "submissions", "older", "search"]
+
+/** Where the conversation stands: the company, the files still to read and what was found before. */
+interface Standing {
+  readonly stage: Stage
+  readonly cik: string | null
+  readonly company: string | null
+  readonly files: ReadonlyArray<string>
+  readonly from: number
+  readonly questions: number
+  readonly items: ReadonlyArray<Filing>
+}
+
+const begin = (input: Input): Standing => {
+  const named = input.cik === undefined && (input.ticker !== undefined || input.company_name !== undefined)
+  const stage = named ? "directory" : input.query === undefined ? "submissions" : "search"
+  return { stage, cik: input.cik ?? null, company: null, files: [], from: 0, questions: 0, items: [] }
+}
+
+const filingOf = (value: unknown): Filing => ({
+  company: text(value, "company"),
+  cik: text(value, "cik"),
+  form: text(value, "form"),
+  filed_at: text(value, "filed_at"),
+  period: text(value, "period"),
+  accession_number: text(value, "accession_number"),
+  url: text(value, "url"),
+  description: text(value, "description")
+})
+
+const standing = (state: Schema.Json, input: Input): Standing => {
+  const stage = stages.find((one) => one === text(state, "stage"))
+  if (stage === undefined) return begin(input)
+  return {
+    stage,
+    cik: text(state, "cik"),
+    company: text(state, "company"),
+    files: texts(state, "files") ?? [],
+    from: whole(state, "from") ?? 0,
+    questions: whole(state, "questions") ?? 0,
+    items: (list(state, "items") ?? []).map(filingOf)
+  }
+}
+
+const goOn = (at: Standing): Outcome<never> => ({
+  _tag: "Again",
+  state: { ...at, questions: at.questions + 1, files: [...at.files], items: at.items.map((one) => ({ ...one })) },
+  afterMillis: pauseMillis,
+  job: false
+})
+
+const searchCall = (input: Input, cik: string | null, from: number): Call => ({
+  method: "GET",
+  origin: searchOrigin,
+  path: "/LATEST/search-index",
+  query: {
+    q: input.query,
+    forms: input.forms?.join(","),
+    ciks: cik === null ? undefined : paddedCik(cik),
+    dateRange: input.date_from === undefined && input.date_to === undefined ? undefined : "custom",
+    startdt: input.date_from,
+    enddt: input.date_to,
+    from: from === 0 ? undefined : from
+  }
+})
+
+const callOf = (at: Standing, input: Input): Call => {
+  if (at.stage === "directory") return directoryCall
+  if (at.stage === "search") return searchCall(input, at.cik, at.from)
+  const [file] = at.files
+  if (at.stage === "older" && file !== undefined) return { method: "GET", path: `/submissions/${file}` }
+  return submissionsCall(at.cik ?? "")
+}
+
+const address = (cik: string | null, accession: string | null, document: string | null): string | null =>
+  cik === null || accession === null
+    ? null
+    : `https://www.sec.gov/Archives/edgar/data/${Number(cik)}/${accession.replaceAll("-", "")}/${document ?? ""}`
+
+/** Filings come in columns: one list for each field. */
+const filingsIn = (columns: unknown, at: Standing, input: Input): ReadonlyArray<Filing> => {
+  const wanted = input.forms?.map((form) => form.toUpperCase())
+  return (list(columns, "accessionNumber") ?? []).flatMap((_, row): ReadonlyArray<Filing> => {
+    const form = text(columns, "form", row)
+    const filed_at = text(columns, "filingDate", row)
+    if (wanted !== undefined && !wanted.includes(form?.toUpperCase() ?? "")) return []
+    if (input.date_from !== undefined && (filed_at ?? "") < input.date_from) return []
+    if (input.date_to !== undefined && (filed_at ?? "9") > input.date_to) return []
+    const accession_number = text(columns, "accessionNumber", row)
+    return [
+      {
+        company: at.company,
+        cik: at.cik === null ? null : Number(at.cik).toString(),
+        form,
+        filed_at,
+        period: text(columns, "reportDate", row),
+        accession_number,
+        url: address(at.cik, accession_number, text(columns, "primaryDocument", row)),
+        description: text(columns, "primaryDocDescription", row)
+      }
+    ]
+  })
+}
+
+/** The files that may hold filings of the wanted days. */
+const olderFiles = (body: unknown, input: Input): ReadonlyArray<string> =>
+  (list(body, "filings", "files") ?? []).flatMap((file) => {
+    const name = text(file, "name")
+    if (name === null || !/^CIK\d{10}-submissions-\d{3}\.json$/.test(name)) return []
+    const last = text(file, "filingTo")
+    const first = text(file, "filingFrom")
+    if (input.date_from !== undefined && last !== null && last < input.date_from) return []
+    return input.date_to !== undefined && first !== null && first > input.date_to ? [] : [name]
+  })
+
+const delivered = (items: ReadonlyArray<Filing>, limit: number, total: number | null) =>
+  items.length === 0 ? noMatch("no filings") : match({ items: items.slice(0, limit), total, next_cursor: null })
+
+const listed = (reply: Reply, before: Standing, input: Input) => {
+  const miss = unknownCompany(reply)
+  if (miss !== undefined) return miss
+  const first = before.stage === "submissions"
+  const columns = first ? at(reply.body, "filings", "recent") : reply.body
+  if (list(columns, "accessionNumber") === null) return unreadable("accessionNumber")
+  const now = {
+    ...before,
+    stage: older,
+    cik: before.cik ?? text(reply.body, "cik"),
+    company: before.company ?? text(reply.body, "name"),
+    files: first ? olderFiles(reply.body, input) : before.files.slice(1)
+  }
+  const items = [...before.items, ...filingsIn(columns, now, input)]
+  const limit = input.limit ?? govFilingsDefaultLimit
+  if (items.length < limit && now.files.length > 0 && before.questions < questionsMax) return goOn({ ...now, items })
+  return delivered(items, limit, now.files.length === 0 ? items.length : null)
+}
+
+const searched = (reply: Reply, before: Standing, input: Input) => {
+  const hits = list(reply.body, "hits", "hits")
+  if (hits === null) return unreadable("hits")
+  const total = whole(reply.body, "hits", "total", "value")
+  const found = hits.map((hit): Filing => {
+    const source = at(hit, "_source")
+    const cik = text(source, "ciks", 0)
+    const accession_number = text(source, "adsh")
+    return {
+      // "Apple Inc.  (AAPL)  (CIK 0000320193)"
+      company: text(source, "display_names", 0)?.replace(/\s+\(.*$/, "") ?? null,
+      cik: cik === null ? null : Number(cik).toString(),
+      form: text(source, "form") ?? text(source, "file_type"),
+      filed_at: text(source, "file_date"),
+      period: text(source, "period_ending"),
+      accession_number,
+      url: address(cik, accession_number, text(hit, "_id")?.split(":")[1] ?? null),
+      description: text(source, "file_description")
+    }
+  })
+  const items = [...before.items, ...found]
+  const from = before.from + hits.length
+  const limit = input.limit ?? govFilingsDefaultLimit
+  if (items.length < limit && hits.length > 0 && from < (total ?? 0) && before.questions < questionsMax) {
+    return goOn({ ...before, stage: "search", from, items })
+  }
+  return delivered(items, limit, total)
+}
+
+export const filings = (note: string) =>
+  offer(govFilings, {
+    price: flat("0.00"),
+    note: `${note} Companies whose stock is not traded are known by their number only.`,
+    wraps: [
+      { method: "GET", path: "/submissions/CIK{cik}.json" },
+      { method: "GET", path: "/LATEST/search-index" }
+    ],
+    request: (input) => callOf(begin(input), input),
+    next: (state, input) => callOf(standing(state, input), input),
+    response: (reply, input, state) => {
+      const before = standing(state, input)
+      if (before.stage === "search") return reply.status === 404 ? refusal(reply) : searched(reply, before, input)
+      if (before.stage !== "directory") return listed(reply, before, input)
+      if (reply.status === 404) return refusal(reply)
+      const named = { ...(input.ticker === undefined ? {} : { ticker: input.ticker }), name: input.company_name ?? "" }
+      const cik = cikInDirectory(reply.body, named)
+      if (cik === undefined) return unreadable("directory of companies")
+      if (cik === null) return noMatch("no company of this name or symbol is traded")
+      return goOn({ ...before, stage: input.query === undefined ? "submissions" : "search", cik })
+    }
+  })

@@ -1,0 +1,118 @@
+/**
+ * SEC EDGAR: what companies file with the United States Securities and Exchange Commission, and who they are.
+ *
+ * Public data, free of charge. Every request names a contact address, or the register answers 403; it answers the same to
+ * whoever asks more than ten times a second.
+ */
+import type { Schema } from "effect"
+import { companyEnrich } from "../../../schema/capabilities/company.enrich.ts"
+import { govEntity } from "../../../schema/capabilities/gov.entity.ts"
+import { company, location } from "../../../schema/capabilities/shapes.ts"
+import { flat } from "../../../schema/money/Pricing.ts"
+import { type Call, type Outcome, offer, provider, type Reply } from "../../../schema/catalog/Provider.ts"
+import { match, noMatch } from "../kit/outcome.ts"
+import { host, list, providerIds, text, texts, webAddress, whole } from "../kit/read.ts"
+import { type CompanyInput, cikInDirectory, directoryCall, seat, submissionsCall, unknownCompany } from "./companies.ts"
+import { filings } from "./filings.ts"
+import { refusal, trouble, unreadable } from "../kit/httpErrors.ts"
+
+const free = flat("0.00")
+const note = "Public data of the United States government, free of charge."
+
+const firstCall = ({ cik }: CompanyInput): Call => (cik === undefined ? directoryCall : submissionsCall(cik))
+const nextCall = (state: Schema.Json): Call => submissionsCall(text(state, "cik") ?? "")
+
+/** From the directory on to the company; undefined when the reply is the company. */
+const lookedUp = (reply: Reply, input: CompanyInput, state: Schema.Json): Outcome<never> | undefined => {
+  if (state !== null || input.cik !== undefined) return unknownCompany(reply)
+  if (reply.status === 404) return refusal(reply)
+  const cik = cikInDirectory(reply.body, input)
+  if (cik === undefined) return unreadable("directory of companies")
+  if (cik === null) return noMatch("no company of this name or symbol is traded")
+  return { _tag: "Again", state: { cik }, afterMillis: 100, job: false }
+}
+
+const filingsCount = (body: unknown): number | null => {
+  const recent = list(body, "filings", "recent", "accessionNumber")
+  if (recent === null) return null
+  return (list(body, "filings", "files") ?? []).reduce<number>(
+    (sum, file) => sum + (whole(file, "filingCount") ?? 0),
+    recent.length
+  )
+}
+
+const entity = offer(govEntity, {
+  price: free,
+  note: `${note} Companies that file with the commission only; by name those whose stock is traded.`,
+  wraps: [{ method: "GET", path: "/submissions/CIK{cik}.json" }],
+  serves: (input) => input.cik !== undefined || input.ticker !== undefined || input.name !== undefined,
+  request: firstCall,
+  next: nextCall,
+  response: (reply, input, state) => {
+    const left = lookedUp(reply, input, state)
+    if (left !== undefined) return left
+    const { body } = reply
+    const name = text(body, "name")
+    if (name === null) return unreadable("name")
+    const { street, city, region, zip, country } = seat(body)
+    const line = [street, city, [region, zip].filter((part) => part !== null).join(" "), country]
+    return match({
+      name,
+      ids: { uei: null, duns: null, cik: whole(body, "cik")?.toString() ?? null, tickers: texts(body, "tickers") },
+      address: line.filter((part) => part !== null && part !== "").join(", ") || null,
+      total_awarded: null,
+      sic: text(body, "sic"),
+      filings_count: filingsCount(body)
+    })
+  }
+})
+
+const enrichCompany = offer(companyEnrich, {
+  price: free,
+  note: `${note} Companies whose stock is traded only, by name.`,
+  wraps: [{ method: "GET", path: "/submissions/CIK{cik}.json" }],
+  // It knows neither domains nor network pages, and a name alone must not outrank them.
+  serves: (input) => input.name !== undefined && input.domain === undefined && input.network_url === undefined,
+  request: () => directoryCall,
+  next: nextCall,
+  response: (reply, input, state) => {
+    const left = lookedUp(reply, input.name === undefined ? {} : { name: input.name }, state)
+    if (left !== undefined) return left
+    const { body } = reply
+    const name = text(body, "name")
+    if (name === null) return unreadable("name")
+    const website = webAddress(text(body, "website"))
+    const { city, region, country } = seat(body)
+    return match(
+      company({
+        name,
+        domain: host(website),
+        website,
+        industry: text(body, "sicDescription"),
+        location: location(city, region, country),
+        description: text(body, "description"),
+        phone: text(body, "phone"),
+        provider_ids: providerIds("sec_edgar", body, "cik")
+      })
+    )
+  }
+})
+
+export const secEdgar = provider({
+  slug: "sec_edgar",
+  title: "SEC EDGAR",
+  homepage: "https://www.sec.gov/search-filings",
+  base_url: "https://data.sec.gov",
+  origins: ["https://efts.sec.gov", "https://www.sec.gov"],
+  auth: { kind: "contact" },
+  free: true,
+  // 10 requests a second; above that the address is blocked for a while.
+  concurrency: 5,
+  timeoutMillis: 30_000,
+  trouble: trouble({
+    // Unknown numbers are 404, which the offers tell from a wrong path.
+    answers: [404],
+    reasons: { 403: "provider_rate_limited" }
+  }),
+  offers: [filings(note), entity, enrichCompany]
+})

@@ -1,0 +1,95 @@
+/**
+ * "These runs are final, these commands are answered": word from the process that knows to every process that waits.
+ *
+ * Within the process at once; to others over Redis pub/sub, or LISTEN/NOTIFY without Redis. A lost signal costs a waiter the
+ * interval of its slow poll, never its answer.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer, Queue, Schedule } from "effect"
+import { oneLine } from "../postgres/Batch.ts"
+import { Installation } from "./Installation.ts"
+import { Redis } from "./Redis.ts"
+
+type Listener = (ids: ReadonlyArray<string>) => void
+
+/** Of NOTIFY, which reaches one database only. */
+const postgresChannel = "rungate_signals"
+/** NOTIFY takes 8,000 bytes; an id has 30. */
+const idsPerMessage = 200
+
+const chunks = (ids: ReadonlyArray<string>) => {
+  const parts: Array<ReadonlyArray<string>> = []
+  for (let start = 0; start < ids.length; start += idsPerMessage) parts.push(ids.slice(start, start + idsPerMessage))
+  return parts
+}
+
+export class Signals extends Context.Service<
+  Signals,
+  {
+    /** `ids` are run ids and command ids. Returns at once; never fails. */
+    readonly publish: (ids: ReadonlyArray<string>) => Effect.Effect<void>
+    /** Registers for all ids; call the answer to stop. */
+    readonly listen: (listener: Listener) => () => void
+  }
+>()("rungate/layers/Signals") {
+  static readonly layer = Layer.effect(
+    Signals,
+    Effect.gen(function* () {
+      const redis = yield* Redis
+      const pg = yield* PgClient.PgClient
+      const redisChannel = `${(yield* Installation).redisPrefix}:signals`
+      const origin = crypto.randomUUID().slice(0, 8)
+      const listeners = new Set<Listener>()
+      const deliver = (ids: ReadonlyArray<string>) => {
+        for (const listener of listeners) listener(ids)
+      }
+      const receive = (message: string) => {
+        const [from, ...ids] = message.split(",")
+        if (from !== origin) deliver(ids)
+      }
+
+      if (redis !== null) {
+        const subscriber = yield* Effect.acquireRelease(
+          Effect.sync(() => redis.dedicated()),
+          (connection) => Effect.sync(() => connection.disconnect())
+        )
+        subscriber.on("message", (_channel, message) => receive(message))
+        yield* Effect.promise(() => subscriber.subscribe(redisChannel))
+      } else {
+        yield* Effect.gen(function* () {
+          const inbox = yield* pg.listen(postgresChannel)
+          while (true) receive((yield* Queue.take(inbox)).payload)
+        }).pipe(
+          Effect.scoped,
+          Effect.tapCause((cause) => Effect.logDebug(`listening again: ${oneLine(cause)}`)),
+          Effect.retry(Schedule.spaced("500 millis")),
+          Effect.forkScoped
+        )
+      }
+
+      const send = (message: string) =>
+        redis === null
+          ? pg.notify(postgresChannel, message)
+          : Effect.promise(() => redis.client.publish(redisChannel, message))
+
+      const publish = (ids: ReadonlyArray<string>) =>
+        Effect.sync(() => deliver(ids)).pipe(
+          Effect.andThen(
+            Effect.forEach(chunks(ids), (part) => send([origin, ...part].join(",")), { discard: true }).pipe(
+              Effect.catchCause((cause) => Effect.logDebug(`signal not sent: ${oneLine(cause)}`)),
+              Effect.forkDetach
+            )
+          ),
+          Effect.asVoid
+        )
+
+      return Signals.of({
+        publish,
+        listen: (listener) => {
+          listeners.add(listener)
+          return () => listeners.delete(listener)
+        }
+      })
+    })
+  )
+}

@@ -1,0 +1,249 @@
+/**
+ * Who may execute which run: leases in Postgres, on the database's clock.
+ *
+ * A worker is alive while it renews its row in time; one that was late is dead for good and must start over under a new id,
+ * so a process that was frozen can't come back and act on what others took over. Every write of an executing worker
+ * carries its lease token.
+ */
+import { Context, Effect, Exit, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { oneLine } from "../postgres/Batch.ts"
+import { bigints, booleans, texts } from "../postgres/Columns.ts"
+import { decodePlan, type Plan } from "../../schema/runs/Plan.ts"
+import { Attempt } from "../../schema/runs/Run.ts"
+import { storableJson } from "../../schema/json/StorableText.ts"
+
+export interface LeasedRun {
+  readonly org_id: string
+  readonly run_id: string
+  readonly lease_token: string
+  readonly capability: string | null
+  readonly plan: Plan
+  /** JSON text. */
+  readonly input: string
+  /** Attempts so far; the last may be the one that is about to be made. */
+  readonly attempts: ReadonlyArray<Attempt>
+  /** A job at the provider that its last attempt started and nobody has seen the end of. */
+  readonly job: Job | null
+}
+
+/** `state` is the adapter's own; `resumed` counts the workers that went on with it after another one died. */
+export const Job = Schema.Struct({ state: Schema.Json, resumed: Schema.Int })
+export type Job = typeof Job.Type
+
+/** As stored; decoded once when it is leased. */
+interface StoredRun extends Omit<LeasedRun, "plan" | "attempts" | "job"> {
+  readonly plan: unknown
+  readonly attempts: unknown
+  readonly job: unknown
+}
+
+const decodeAttempts = Schema.decodeUnknownSync(Schema.Array(Attempt))
+const decodeJob = Schema.decodeUnknownSync(Schema.NullOr(Job))
+const leased = <R extends StoredRun>(row: R) => ({
+  ...row,
+  plan: decodePlan(row.plan),
+  attempts: decodeAttempts(row.attempts),
+  job: decodeJob(row.job)
+})
+/** One row that can't be read must not keep the others of its statement from being executed. */
+const readable = <R extends StoredRun>(rows: ReadonlyArray<R>) =>
+  Effect.gen(function* () {
+    const runs: Array<ReturnType<typeof leased<R>>> = []
+    for (const row of rows) {
+      const run = yield* Effect.exit(Effect.sync(() => leased(row)))
+      if (Exit.isSuccess(run)) runs.push(run.value)
+      else yield* Effect.logError(`${row.run_id}: its stored plan can't be read: ${oneLine(run.cause)}`)
+    }
+    return runs
+  })
+
+export interface LostRun extends LeasedRun {
+  readonly side_effect: boolean
+  /** Reports of its end that could not be applied. */
+  readonly dead_letters: number
+  /** The worker that it was taken from sends the run id with its calls. Workers of older versions don't. */
+  readonly sends_run_id: boolean
+}
+
+/** Queued runs of one organization that ask the same provider first. */
+export interface Waiting {
+  readonly org_id: string
+  readonly provider: string
+  /** They hold no money. */
+  readonly free: boolean
+  /** When the oldest was queued, in milliseconds since 1970. */
+  readonly since: number
+}
+
+export interface ClaimedRun extends LeasedRun {
+  /** Whom it was queued for. */
+  readonly asks: string
+  readonly free: boolean
+}
+
+export interface Requeued {
+  readonly run_id: string
+  readonly lease_token: string
+  /** The provider that it asks next; the one it asked last when left out. */
+  readonly asks?: string
+}
+
+export class Leases extends Context.Service<
+  Leases,
+  {
+    readonly register: (worker_id: string, leaseSeconds: number) => Effect.Effect<void>
+    /** False when the worker was late: others may have taken its runs. */
+    readonly renew: (worker_id: string, leaseSeconds: number) => Effect.Effect<boolean>
+    /** Ends a worker's lease at once, so that others take over what it still holds. */
+    readonly retire: (worker_id: string) => Effect.Effect<void>
+    /**
+     * Which organizations have queued runs, and whom these ask: groups of the organizations after one, in their order, at most
+     * `limit`.
+     */
+    readonly waiting: (after: string, limit: number) => Effect.Effect<ReadonlyArray<Waiting>>
+    /** Moves so many queued runs of each group to `running`, oldest first, as far as no other process claims them. */
+    readonly claim: (
+      worker_id: string,
+      groups: ReadonlyArray<Omit<Waiting, "since"> & { readonly runs: number }>
+    ) => Effect.Effect<ReadonlyArray<ClaimedRun>>
+    /** Records the attempts, the last of which is about to be made. False when the lease is lost. */
+    readonly attempt: (run_id: string, lease_token: string, attempts: string) => Effect.Effect<boolean>
+    /**
+     * Takes over runs whose worker is dead, and this worker's own that it does not execute: their lease was committed and the
+     * answer lost, or their execution broke off. Never a run whose end is in the mail: what was delivered counts.
+     */
+    readonly takeOver: (
+      worker_id: string,
+      executing: ReadonlyArray<string>,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<LostRun>>
+    /** Stores what the last attempt started at the provider. False when the lease is lost. */
+    readonly keepJob: (run_id: string, lease_token: string, job: Job) => Effect.Effect<boolean>
+    /** Puts a run that may be tried again back into the queue. */
+    readonly requeue: (run: Requeued, attempts: string, job: Job | null) => Effect.Effect<void>
+    readonly anyQueued: Effect.Effect<boolean>
+    /** Corrects wallets whose count of open runs is wrong, as after processes of two versions worked side by side. */
+    readonly recount: Effect.Effect<void>
+  }
+>()("rungate/layers/Leases") {
+  static readonly layer = Layer.effect(
+    Leases,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const register = (worker_id: string, seconds: number) => sql`
+        INSERT INTO workers (worker_id, expires_at, sends_run_id)
+        VALUES (${worker_id}, now() + make_interval(secs => ${seconds}), true)`
+
+      const renew = Effect.fnUntraced(function* (worker_id: string, seconds: number) {
+        const rows = yield* sql`
+          UPDATE workers SET expires_at = now() + make_interval(secs => ${seconds})
+          WHERE worker_id = ${worker_id} AND expires_at > now() RETURNING 1 AS renewed`
+        return rows.length === 1
+      })
+
+      const retire = (worker_id: string) => sql`UPDATE workers SET expires_at = now() WHERE worker_id = ${worker_id}`
+
+      // One look into the index for each group, however many runs are queued.
+      const waiting = (after: string, limit: number) => sql<Waiting>`
+        WITH RECURSIVE groups AS (
+          (SELECT org_id, provider, free, since FROM open_runs WHERE state = 'queued' AND org_id > ${after}
+           ORDER BY org_id, provider, free, since LIMIT 1)
+          UNION ALL
+          SELECT n.* FROM groups g CROSS JOIN LATERAL (
+            SELECT org_id, provider, free, since FROM open_runs
+            WHERE state = 'queued' AND (org_id, provider, free) > (g.org_id, g.provider, g.free)
+            ORDER BY org_id, provider, free, since LIMIT 1) n
+        )
+        SELECT org_id, provider, free, extract(epoch FROM since)::float8 * 1000 AS since FROM groups LIMIT ${limit}`
+
+      const claim = (worker_id: string, groups: Parameters<Leases["Service"]["claim"]>[1]) => sql<
+        StoredRun & Pick<ClaimedRun, "asks" | "free">
+      >`
+        WITH mine AS (
+          SELECT q.run_id
+          FROM unnest(${texts(groups.map((g) => g.org_id))}, ${texts(groups.map((g) => g.provider))},
+                      ${booleans(groups.map((g) => g.free))}, ${bigints(groups.map((g) => BigInt(g.runs)))})
+               AS g(org_id, provider, free, runs)
+          CROSS JOIN LATERAL (
+            SELECT o.run_id FROM open_runs o
+            WHERE o.state = 'queued' AND o.org_id = g.org_id AND o.provider = g.provider AND o.free = g.free
+            ORDER BY o.since LIMIT g.runs FOR UPDATE SKIP LOCKED) q
+        ), leased AS (
+          UPDATE open_runs o SET state = 'running', worker_id = ${worker_id}, lease_token = gen_random_uuid()::text, since = now()
+          FROM mine WHERE o.run_id = mine.run_id RETURNING o.run_id, o.org_id, o.provider, o.free, o.lease_token, o.attempts, o.job
+        )
+        SELECT r.org_id, r.run_id, l.provider AS asks, l.free, l.lease_token, r.capability, r.plan, r.input::text AS input, l.attempts, l.job
+        FROM leased l JOIN runs r ON r.org_id = l.org_id AND r.run_id = l.run_id`
+
+      const attempt = Effect.fnUntraced(function* (run_id: string, lease_token: string, attempts: string) {
+        const rows = yield* sql`
+          UPDATE open_runs SET attempts = ${attempts}::text::json, job = NULL WHERE run_id = ${run_id} AND lease_token = ${lease_token}
+          RETURNING 1 AS kept`
+        return rows.length === 1
+      })
+
+      const keepJob = Effect.fnUntraced(function* (run_id: string, lease_token: string, job: string) {
+        const rows = yield* sql`
+          UPDATE open_runs SET job = ${job}::text::json WHERE run_id = ${run_id} AND lease_token = ${lease_token}
+          RETURNING 1 AS kept`
+        return rows.length === 1
+      })
+
+      const takeOver = (worker_id: string, executing: ReadonlyArray<string>, limit: number) => sql<
+        StoredRun & Pick<LostRun, "side_effect" | "dead_letters" | "sends_run_id">
+      >`
+        WITH lost AS (
+          SELECT o.run_id, o.worker_id FROM open_runs o
+          WHERE o.state = 'running'
+            AND CASE WHEN o.worker_id = ${worker_id}
+                THEN o.since < now() - interval '5 seconds' AND o.run_id <> ALL(${texts(executing)})
+                ELSE NOT EXISTS (SELECT FROM workers w WHERE w.worker_id = o.worker_id AND w.expires_at > now()) END
+            AND NOT EXISTS (SELECT FROM mailbox m WHERE m.run_id = o.run_id AND m.tag = 'Settle' AND m.parked IS NULL)
+          LIMIT ${limit} FOR UPDATE SKIP LOCKED
+        ), taken AS (
+          UPDATE open_runs o SET worker_id = ${worker_id}, lease_token = gen_random_uuid()::text, since = now()
+          FROM lost WHERE o.run_id = lost.run_id RETURNING o.*, lost.worker_id AS lost_by
+        )
+        SELECT r.org_id, r.run_id, t.lease_token, t.side_effect, t.attempts, t.job, r.capability, r.plan, r.input::text AS input,
+          (SELECT count(*)::int FROM mailbox m WHERE m.run_id = t.run_id AND m.tag = 'Settle' AND m.parked IS NOT NULL) AS dead_letters,
+          coalesce((SELECT w.sends_run_id FROM workers w WHERE w.worker_id = t.lost_by), false) AS sends_run_id
+        FROM taken t JOIN runs r ON r.org_id = t.org_id AND r.run_id = t.run_id`
+
+      const requeue = (run: Requeued, attempts: string, job: string | null) => sql`
+        UPDATE open_runs SET state = 'queued', worker_id = NULL, lease_token = NULL, attempts = ${attempts}::text::json,
+          job = ${job}::text::json, since = now(), provider = coalesce(${run.asks ?? null}::text, provider)
+        WHERE run_id = ${run.run_id} AND lease_token = ${run.lease_token}`
+
+      const anyQueued = sql`SELECT 1 AS queued FROM open_runs WHERE state = 'queued' LIMIT 1`
+
+      // A turn that has read the wallet before is undone and reads it again: the version says so.
+      const recount = sql`
+        WITH counted AS MATERIALIZED (SELECT org_id, count(*) AS runs FROM open_runs GROUP BY org_id),
+             active AS (SELECT org_id FROM counted UNION SELECT org_id FROM wallets WHERE open_runs > 0),
+             wrong AS (
+               SELECT w.org_id, w.version, coalesce(c.runs, 0) AS runs
+               FROM active s JOIN wallets w ON w.org_id = s.org_id LEFT JOIN counted c ON c.org_id = s.org_id
+               WHERE w.open_runs <> coalesce(c.runs, 0))
+        UPDATE wallets w SET open_runs = n.runs, version = w.version + 1
+        FROM wrong n WHERE w.org_id = n.org_id AND w.version = n.version`
+
+      return Leases.of({
+        register: (worker_id, seconds) => Effect.asVoid(Effect.orDie(register(worker_id, seconds))),
+        renew: (worker_id, seconds) => Effect.orDie(renew(worker_id, seconds)),
+        retire: (worker_id) => Effect.asVoid(Effect.orDie(retire(worker_id))),
+        waiting: (after, limit) => Effect.orDie(waiting(after, limit)),
+        claim: (worker_id, groups) => Effect.orDie(Effect.flatMap(claim(worker_id, groups), readable)),
+        attempt: (run_id, token, attempts) => Effect.orDie(attempt(run_id, token, storableJson(attempts))),
+        takeOver: (worker_id, executing, limit) =>
+          Effect.orDie(Effect.flatMap(takeOver(worker_id, executing, limit), readable)),
+        keepJob: (run_id, token, job) => Effect.orDie(keepJob(run_id, token, JSON.stringify(job))),
+        requeue: (run, attempts, job) =>
+          Effect.asVoid(Effect.orDie(requeue(run, storableJson(attempts), job === null ? null : JSON.stringify(job)))),
+        recount: Effect.asVoid(Effect.orDie(recount)),
+        anyQueued: Effect.orDie(Effect.map(anyQueued, (rows) => rows.length > 0))
+      })
+    })
+  )
+}

@@ -1,0 +1,200 @@
+/**
+ * Who owns what in the provider accounts that all organizations share: what their runs made, what an operator assigned, and the sending
+ * domains that they proved.
+ *
+ * The first claim of an id wins: nothing a provider answers later takes it from its owner. Mail and domain names are compared in lower case,
+ * ids of accounts and jobs exactly, and per provider.
+ */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { ResourceKind } from "../../schema/catalog/Endpoint.ts"
+import { isOfProvider, type Made, type Named, resourceId } from "../../schema/catalog/Resources.ts"
+import { domainOf, readFrom, withParents } from "../../schema/accounts/Sender.ts"
+import { texts } from "../postgres/Columns.ts"
+
+/** As what an organization owns something that a request names; `provider` is null where the id is one for the whole world. */
+export interface Owned {
+  readonly kind: ResourceKind
+  readonly provider: string | null
+}
+
+/** As operators list it. `source`: the run that made it, `assigned` or `proven`. */
+export interface ResourceRow {
+  readonly kind: ResourceKind
+  readonly resource_id: string
+  readonly provider: string | null
+  readonly source: string
+  readonly created_at: Date
+}
+
+/** A key of owned_resources under which the named object may stand, for one of the kinds. */
+interface Key {
+  readonly kind: ResourceKind
+  readonly id: string
+  /** What owning it means. */
+  readonly as: ResourceKind
+}
+
+const keysAs = (as: ResourceKind, id: string): ReadonlyArray<Key> => {
+  if (as !== "sender") {
+    const key = resourceId(as, id)
+    return key === null ? [] : [{ kind: as, id: key, as }]
+  }
+  const address = readFrom(id)
+  if (address === null) return []
+  const domains = withParents(domainOf(address))
+  return [
+    { kind: "sender", id: address, as },
+    ...domains.map((domain): Key => ({ kind: "sender", id: domain, as })),
+    // Who registered a domain through us speaks for it.
+    ...domains.map((domain): Key => ({ kind: "domain", id: domain, as }))
+  ]
+}
+
+const keysOf = ({ kinds, id }: Named): ReadonlyArray<Key> => kinds.flatMap((kind) => keysAs(kind, id))
+
+export interface Assignment {
+  readonly org_id: string
+  readonly kind: ResourceKind
+  /** As `resourceId` has it. */
+  readonly id: string
+  readonly provider: string | null
+}
+
+export class Ownership extends Context.Service<
+  Ownership,
+  {
+    /** For each named object, as what the organization owns it; empty when it does not. */
+    readonly owned: (org_id: string, named: ReadonlyArray<Named>) => Effect.Effect<ReadonlyArray<ReadonlyArray<Owned>>>
+    /** Records what a run has made at a provider. Safe to repeat. What belongs to somebody already stays theirs. */
+    readonly claim: (org_id: string, run_id: string, provider: string, made: ReadonlyArray<Made>) => Effect.Effect<void>
+    /** Ids in lower case. */
+    readonly all: (org_id: string, kind: ResourceKind) => Effect.Effect<ReadonlySet<string>>
+    /** By an operator. The id of another owner where it has one: then nothing was changed. */
+    readonly assign: (assignment: Assignment) => Effect.Effect<string | null>
+    /** By an operator, whoever gave it; false when the organization did not own it. */
+    readonly revoke: (assignment: Assignment) => Effect.Effect<boolean>
+    readonly list: (
+      org_id: string,
+      kind: ResourceKind | null,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<ResourceRow>>
+  }
+>()("rungate/layers/Ownership") {
+  static readonly layer = Layer.effect(
+    Ownership,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const held = (org_id: string, keys: ReadonlyArray<Key>) => sql<{
+        kind: ResourceKind
+        resource_id: string
+        provider: string
+      }>`
+        SELECT kind, resource_id, provider FROM owned_resources
+        WHERE org_id = ${org_id} AND (kind, resource_id) IN
+          (SELECT * FROM unnest(${texts(keys.map((key) => key.kind))}, ${texts(keys.map((key) => key.id))}))
+        UNION ALL
+        SELECT 'sender', domain, '' FROM senders
+        WHERE org_id = ${org_id} AND verified_at IS NOT NULL
+          AND domain = ANY(${texts(keys.filter((key) => key.kind === "sender").map((key) => key.id))})`
+
+      const owned = Effect.fnUntraced(function* (org_id: string, named: ReadonlyArray<Named>) {
+        const keys = named.map(keysOf)
+        const asked = new Map(keys.flat().map((key) => [`${key.kind} ${key.id}`, key]))
+        if (asked.size === 0) return named.map(() => [])
+        const found = Map.groupBy(yield* held(org_id, [...asked.values()]), (row) => `${row.kind} ${row.resource_id}`)
+        return keys.map((those) =>
+          those.flatMap((key) =>
+            (found.get(`${key.kind} ${key.id}`) ?? []).map(
+              ({ provider }): Owned => ({ kind: key.as, provider: provider === "" ? null : provider })
+            )
+          )
+        )
+      })
+
+      const claim = Effect.fnUntraced(function* (
+        org_id: string,
+        run_id: string,
+        provider: string,
+        made: ReadonlyArray<Made>
+      ) {
+        const rows = made.flatMap(({ kind, id }) => {
+          const key = resourceId(kind, id)
+          return key === null ? [] : [{ kind, id: key, provider: isOfProvider(kind) ? provider : "" }]
+        })
+        if (rows.length < made.length)
+          yield* Effect.logError(`${run_id}: ${made.length - rows.length} of the ids it made can't be stored`)
+        if (rows.length === 0) return
+        const column = (of: (row: (typeof rows)[number]) => string) => texts(rows.map(of))
+        const taken = yield* sql<{ kind: string; resource_id: string }>`
+          WITH made AS (
+            SELECT DISTINCT * FROM unnest(${column((row) => row.kind)}, ${column((row) => row.id)}, ${column((row) => row.provider)})
+              AS made (kind, resource_id, provider)
+            -- In one order, so that two runs which claim the same ids don't deadlock.
+            ORDER BY 1, 2, 3
+          ), claimed AS (
+            INSERT INTO owned_resources (kind, resource_id, provider, org_id, run_id)
+            SELECT kind, resource_id, provider, ${org_id}, ${run_id} FROM made
+            ON CONFLICT DO NOTHING
+          )
+          SELECT o.kind, o.resource_id FROM made JOIN owned_resources o USING (kind, resource_id, provider)
+          WHERE o.org_id <> ${org_id} AND o.kind <> 'sender'`
+        const [first] = taken
+        if (first !== undefined)
+          yield* Effect.logWarning(
+            `${run_id}: ${provider} answered ${taken.length} ids that belong to other organizations, such as ${first.kind} ${first.resource_id}; they keep them`
+          )
+      })
+
+      const all = (org_id: string, kind: ResourceKind) =>
+        Effect.map(
+          sql<{
+            resource_id: string
+          }>`SELECT resource_id FROM owned_resources WHERE org_id = ${org_id} AND kind = ${kind}`,
+          (rows) => new Set(rows.map((row) => row.resource_id))
+        )
+
+      const assign = Effect.fnUntraced(function* ({ org_id, kind, id, provider }: Assignment) {
+        yield* sql`INSERT INTO owned_resources (kind, resource_id, provider, org_id)
+          VALUES (${kind}, ${id}, ${provider ?? ""}, ${org_id}) ON CONFLICT DO NOTHING`
+        const owners = yield* sql<{ org_id: string }>`SELECT org_id FROM owned_resources
+          WHERE kind = ${kind} AND resource_id = ${id} AND provider = ${provider ?? ""} ORDER BY (org_id = ${org_id}) DESC LIMIT 1`
+        const owner = owners[0]?.org_id ?? org_id
+        return owner === org_id ? null : owner
+      })
+
+      const revoke = Effect.fnUntraced(function* ({ org_id, kind, id, provider }: Assignment) {
+        const gone = yield* sql`
+          WITH assigned AS (
+            DELETE FROM owned_resources WHERE org_id = ${org_id} AND kind = ${kind} AND resource_id = ${id} AND provider = ${provider ?? ""}
+            RETURNING 1
+          ), proven AS (
+            DELETE FROM senders WHERE ${kind} = 'sender' AND org_id = ${org_id} AND domain = ${id} RETURNING 1
+          )
+          SELECT 1 FROM assigned UNION ALL SELECT 1 FROM proven`
+        return gone.length > 0
+      })
+
+      const list = (org_id: string, kind: ResourceKind | null, limit: number) => sql<ResourceRow>`
+        SELECT * FROM (
+          SELECT kind, resource_id, nullif(provider, '') AS provider, coalesce(run_id, 'assigned') AS source, created_at
+          FROM owned_resources WHERE org_id = ${org_id}
+          UNION ALL
+          SELECT 'sender', domain, NULL, 'proven', verified_at FROM senders
+          WHERE org_id = ${org_id} AND verified_at IS NOT NULL
+        ) AS resources
+        WHERE ${kind}::text IS NULL OR kind = ${kind}
+        ORDER BY created_at DESC, kind, resource_id LIMIT ${limit}`
+
+      return Ownership.of({
+        owned: (org_id, named) => Effect.orDie(owned(org_id, named)),
+        claim: (org_id, run_id, provider, made) => Effect.orDie(claim(org_id, run_id, provider, made)),
+        all: (org_id, kind) => Effect.orDie(all(org_id, kind)),
+        assign: (assignment) => Effect.orDie(assign(assignment)),
+        revoke: (assignment) => Effect.orDie(revoke(assignment)),
+        list: (org_id, kind, limit) => Effect.orDie(list(org_id, kind, limit))
+      })
+    })
+  )
+}

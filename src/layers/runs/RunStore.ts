@@ -1,0 +1,245 @@
+/**
+ * Runs as the doors see them: admission in group commits, look-ups, lists.
+ *
+ * Admission writes the run and the command that reserves its money in one statement, and only for a credential that is still
+ * good in that very statement, so a revoked key admits nothing whatever a process remembers.
+ */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { bigints, texts } from "../postgres/Columns.ts"
+import { batch } from "../postgres/Batch.ts"
+import { Settings } from "../platform/Settings.ts"
+
+export interface NewRun {
+  readonly run_id: string
+  readonly org_id: string
+  /** The API key that asks; null for a session, which was checked when the request arrived. */
+  readonly key_id: string | null
+  readonly request_id: string
+  readonly idempotency_key: string | null
+  /** Digest of the request without its waiting options: a replay with another one is a different request. */
+  readonly fingerprint: string
+  readonly kind: "capability" | "endpoint"
+  readonly capability: string | null
+  readonly endpoint: string | null
+  readonly provider: string | null
+  readonly hold: bigint
+  readonly quoted: bigint
+  /** JSON texts. */
+  readonly input: string
+  readonly plan: string
+  readonly routing_reason: string
+}
+
+export type Admission =
+  | { readonly _tag: "Admitted"; readonly lane: number; readonly created_at: Date }
+  | { readonly _tag: "Existing"; readonly run_id: string; readonly fingerprint: string; readonly lane: number }
+  | { readonly _tag: "Revoked" }
+  /** The organization has as many open runs as it may have. Nothing was stored, the idempotency key included. */
+  | { readonly _tag: "Full"; readonly most: number }
+
+export interface RunRow {
+  readonly org_id: string
+  readonly run_id: string
+  readonly request_id: string
+  readonly kind: "capability" | "endpoint"
+  readonly capability: string | null
+  readonly endpoint: string | null
+  readonly provider: string | null
+  readonly status: string
+  readonly quoted: bigint
+  readonly charged: bigint | null
+  readonly routing_reason: string
+  /** JSON texts, passed on untouched. */
+  readonly attempts: string | null
+  readonly hints: string | null
+  readonly result: string | null
+  readonly error_code: string | null
+  readonly error_message: string | null
+  readonly created_at: Date
+  readonly finished_at: Date | null
+  /** When its input and result were erased. */
+  readonly erased_at: Date | null
+}
+
+export interface ListFilter {
+  readonly org_id: string
+  readonly status: string | null
+  readonly capability: string | null
+  readonly provider: string | null
+  readonly endpoint: string | null
+  /** Only runs older than this id. */
+  readonly before: string | null
+  readonly limit: number
+}
+
+export type Begun = Pick<NewRun, "org_id" | "key_id" | "idempotency_key" | "fingerprint">
+
+interface AdmitRow {
+  readonly run_id: string
+  readonly inserted: boolean
+  /** Whether it was left out because too many of the organization's runs are open. */
+  readonly excess: boolean
+  readonly lane: number
+  readonly existing_run_id: string | null
+  readonly existing_fingerprint: string | null
+  readonly created_at: Date
+}
+
+/** Large enough that 128 clients share one, small enough that one statement stays in the milliseconds. */
+const admissionsMax = 200
+const readsMax = 500
+
+export class RunStore extends Context.Service<
+  RunStore,
+  {
+    readonly admit: (run: NewRun) => Effect.Effect<Admission>
+    /** Null for an unknown run, and for one of another organization. */
+    readonly find: (org_id: string, run_id: string) => Effect.Effect<RunRow | null>
+    readonly list: (filter: ListFilter) => Effect.Effect<ReadonlyArray<RunRow>>
+    /** The run that this Idempotency-Key began with this body. Null when there is none, or when the API key was revoked. */
+    readonly begun: (asked: Begun) => Effect.Effect<string | null>
+  }
+>()("rungate/layers/RunStore") {
+  static readonly layer = Layer.effect(
+    RunStore,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { orgQueue } = yield* Settings
+
+      const admitAll = Effect.fnUntraced(function* (runs: ReadonlyArray<NewRun>) {
+        const asked = new Map<string, bigint>()
+        for (const { org_id } of runs) asked.set(org_id, (asked.get(org_id) ?? 0n) + 1n)
+        const rows = yield* sql<AdmitRow>`
+          WITH asked AS (
+            SELECT * FROM unnest(
+              ${texts(runs.map((r) => r.run_id))}, ${texts(runs.map((r) => r.org_id))}, ${texts(runs.map((r) => r.key_id))},
+              ${texts(runs.map((r) => r.request_id))}, ${texts(runs.map((r) => r.idempotency_key))},
+              ${texts(runs.map((r) => r.fingerprint))}, ${texts(runs.map((r) => r.kind))}, ${texts(runs.map((r) => r.capability))},
+              ${texts(runs.map((r) => r.endpoint))}, ${texts(runs.map((r) => r.provider))}, ${bigints(runs.map((r) => r.hold))},
+              ${bigints(runs.map((r) => r.quoted))}, ${texts(runs.map((r) => r.input))}, ${texts(runs.map((r) => r.plan))},
+              ${texts(runs.map((r) => r.routing_reason))}
+            ) AS t(run_id, org_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider, hold,
+                   quoted, input, plan, routing_reason)
+          ), usable AS (
+            -- Locked until this commits: a revocation waits for it, so nothing is admitted after a revocation was answered.
+            SELECT k.key_id, k.org_id FROM api_keys k
+            WHERE k.key_id = ANY(${texts([...new Set(runs.flatMap((r) => (r.key_id === null ? [] : [r.key_id])))])})
+              AND k.revoked_at IS NULL
+            FOR SHARE
+          ), room AS MATERIALIZED (
+            SELECT * FROM room_for_runs(${texts([...asked.keys()])}, ${bigints([...asked.values()])}, ${BigInt(orgQueue)}::bigint)
+          ), good AS (
+            SELECT a.*, w.lane, row_number() OVER (PARTITION BY a.org_id ORDER BY a.run_id) > m.room AS excess
+            FROM asked a JOIN wallets w USING (org_id) JOIN room m USING (org_id)
+            WHERE a.key_id IS NULL OR (a.key_id, a.org_id) IN (SELECT key_id, org_id FROM usable)
+          ), inserted AS (
+            INSERT INTO runs (org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
+                              hold, quoted, input, plan, routing_reason)
+            SELECT org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
+                   hold, quoted, input::json, plan::json, routing_reason
+            FROM good WHERE NOT excess
+            ON CONFLICT DO NOTHING
+            RETURNING run_id, org_id
+          ), mailed AS (
+            INSERT INTO mailbox (lane, org_id, run_id, tag)
+            SELECT w.lane, i.org_id, i.run_id, 'Reserve' FROM inserted i JOIN wallets w USING (org_id)
+            RETURNING run_id, lane
+          )
+          SELECT run_id, true AS inserted, false AS excess, lane, NULL AS existing_run_id, NULL AS existing_fingerprint, now() AS created_at FROM mailed
+          UNION ALL
+          SELECT g.run_id, false, g.excess, g.lane, e.run_id, e.fingerprint, now()
+          FROM good g LEFT JOIN runs e ON e.org_id = g.org_id AND e.idempotency_key = g.idempotency_key
+          WHERE g.run_id NOT IN (SELECT run_id FROM inserted)`
+        const byId = new Map(rows.map((row) => [row.run_id, row]))
+        // What the statement did not answer came with a credential that is no longer good.
+        return runs.map((run) => byId.get(run.run_id) ?? null)
+      })
+
+      /**
+       * Neither new nor visible to that statement: another process committed the same key a moment ago, or our own first try
+       * was committed and its answer lost. Asked again, with fresh eyes.
+       */
+      const holder = Effect.fnUntraced(function* (run: NewRun, lane: number) {
+        const [found] = yield* sql<{ run_id: string; fingerprint: string; created_at: Date }>`
+          SELECT run_id, fingerprint, created_at FROM runs
+          WHERE org_id = ${run.org_id} AND (run_id = ${run.run_id} OR idempotency_key = ${run.idempotency_key})`
+        if (found === undefined) return yield* Effect.die(new Error(`run ${run.run_id} was neither admitted nor found`))
+        const admission: Admission =
+          found.run_id === run.run_id
+            ? { _tag: "Admitted", lane, created_at: found.created_at }
+            : { _tag: "Existing", ...found, lane }
+        return admission
+      })
+
+      const admitOne = yield* batch({
+        name: "admit",
+        max: admissionsMax,
+        parallel: 1,
+        flush: (runs: ReadonlyArray<NewRun>) => admitAll(runs)
+      })
+
+      const admit = Effect.fnUntraced(function* (run: NewRun) {
+        const row = yield* admitOne(run)
+        if (row === null) return { _tag: "Revoked" } satisfies Admission
+        if (row.inserted) {
+          return { _tag: "Admitted", lane: row.lane, created_at: row.created_at } satisfies Admission
+        }
+        if (row.existing_run_id !== null && row.existing_fingerprint !== null) {
+          const { existing_run_id: run_id, existing_fingerprint: fingerprint, lane } = row
+          return { _tag: "Existing", run_id, fingerprint, lane } satisfies Admission
+        }
+        if (row.excess) return { _tag: "Full", most: orgQueue } satisfies Admission
+        return yield* holder(run, row.lane)
+      })
+
+      // A run that is not final is in the state that its row in open_runs says; one without such a row waits for its turn.
+      const columns = sql.literal(`r.org_id, r.run_id, r.request_id, r.kind, r.capability, r.endpoint, r.provider,
+        coalesce(o.state, r.status) AS status, r.quoted, r.charged, r.routing_reason, coalesce(r.attempts, o.attempts)::text AS attempts,
+        r.hints::text AS hints, r.error_code, r.error_message, r.created_at, r.finished_at, r.erased_at`)
+
+      const findOne = yield* batch({
+        name: "find",
+        max: readsMax,
+        parallel: 1,
+        flush: Effect.fnUntraced(function* (asked: ReadonlyArray<{ org_id: string; run_id: string }>) {
+          const rows = yield* sql<RunRow>`
+            SELECT ${columns}, r.result::text AS result
+            FROM unnest(${texts(asked.map((one) => one.org_id))}, ${texts(asked.map((one) => one.run_id))}) AS asked(org_id, run_id)
+            JOIN runs r USING (org_id, run_id) LEFT JOIN open_runs o ON o.run_id = r.run_id`
+          const byId = new Map(rows.map((row) => [`${row.org_id} ${row.run_id}`, row]))
+          return asked.map((one) => byId.get(`${one.org_id} ${one.run_id}`) ?? null)
+        })
+      })
+
+      const list = (filter: ListFilter) => {
+        const { org_id, status, capability, provider, endpoint, before, limit } = filter
+        return sql<RunRow>`
+          SELECT ${columns}, NULL AS result FROM runs r LEFT JOIN open_runs o ON o.run_id = r.run_id
+          WHERE r.org_id = ${org_id}
+            AND (${status}::text IS NULL OR coalesce(o.state, r.status) = ${status})
+            AND (${capability}::text IS NULL OR r.capability = ${capability})
+            AND (${provider}::text IS NULL OR r.provider = ${provider})
+            AND (${endpoint}::text IS NULL OR r.endpoint = ${endpoint})
+            AND (${before}::text IS NULL OR r.run_id < ${before})
+          ORDER BY r.run_id DESC LIMIT ${limit}`
+      }
+
+      const begun = ({ org_id, key_id, idempotency_key, fingerprint }: Begun) => sql<{ run_id: string }>`
+        SELECT run_id FROM runs
+        WHERE org_id = ${org_id} AND idempotency_key = ${idempotency_key} AND fingerprint = ${fingerprint}
+          AND (${key_id}::text IS NULL OR EXISTS (
+            SELECT 1 FROM api_keys WHERE org_id = ${org_id} AND key_id = ${key_id} AND revoked_at IS NULL))`
+
+      return RunStore.of({
+        begun: (asked) =>
+          asked.idempotency_key === null
+            ? Effect.succeed(null)
+            : Effect.orDie(Effect.map(begun(asked), (rows) => rows[0]?.run_id ?? null)),
+        admit: (run) => Effect.orDie(admit(run)),
+        find: (org_id, run_id) => Effect.orDie(findOne({ org_id, run_id })),
+        list: (filter) => Effect.orDie(list(filter))
+      })
+    })
+  )
+}

@@ -1,0 +1,123 @@
+/**
+ * Search over the catalog as it is now: capabilities and raw endpoints in one index, rebuilt whenever an import changes it.
+ *
+ * Searches go on in the old index until the new one is whole.
+ */
+import { Context, Effect, Layer, Semaphore } from "effect"
+import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
+import { Catalog, type CatalogEntry } from "../catalog/Catalog.ts"
+import { Endpoints, type RawProvider, type Snapshot } from "../catalog/Endpoints.ts"
+import type { SearchDocument } from "./Document.ts"
+import { hintsFor, jobsFor } from "./hints.ts"
+import { buildIndex, search, type SearchIndex } from "./Index.ts"
+
+export type Item =
+  | { readonly kind: "capability"; readonly entry: CatalogEntry }
+  | { readonly kind: "endpoint"; readonly raw: RawProvider; readonly endpoint: Endpoint }
+
+export interface Asked {
+  readonly query: string
+  readonly limit: number
+  readonly kind: "capability" | "endpoint" | null
+  readonly provider: string | null
+}
+
+export interface Found {
+  readonly items: ReadonlyArray<{ readonly item: Item; readonly score: number }>
+  readonly hints: ReadonlyArray<string>
+  /** The catalog that was searched. */
+  readonly snapshot: Snapshot
+}
+
+interface Built {
+  readonly index: SearchIndex
+  readonly items: ReadonlyArray<Item>
+  readonly snapshot: Snapshot
+}
+
+const itemsOf = (entries: ReadonlyArray<CatalogEntry>, snapshot: Snapshot): ReadonlyArray<Item> => [
+  ...entries.map((entry): Item => ({ kind: "capability", entry })),
+  ...[...snapshot.providers.values()].flatMap((raw) =>
+    raw.endpoints.map((endpoint): Item => ({ kind: "endpoint", raw, endpoint }))
+  )
+]
+
+const capabilityDocument = (id: number, { capability, offers }: CatalogEntry): SearchDocument => ({
+  id,
+  kind: "capability",
+  slug: capability.slug,
+  provider: null,
+  title: capability.title,
+  description: capability.description,
+  tags: [capability.category, ...capability.tags, ...capability.platforms],
+  providers: offers.flatMap(({ provider }) => [provider.slug, provider.title]),
+  method: null,
+  live: capability.status === "live" && offers.some((one) => one.executable),
+  wrapped_by: []
+})
+
+const endpointDocument = (id: number, raw: RawProvider, endpoint: Endpoint, snapshot: Snapshot): SearchDocument => ({
+  id,
+  kind: "endpoint",
+  slug: endpoint.path,
+  provider: raw.slug,
+  title: endpoint.title,
+  description: endpoint.description,
+  tags: endpoint.tags,
+  providers: [raw.title],
+  method: endpoint.method,
+  live: raw.status === "live" && !endpoint.deprecated,
+  wrapped_by: snapshot.wrappedBy(raw.slug, endpoint)
+})
+
+export const documentsOf = (items: ReadonlyArray<Item>, snapshot: Snapshot): ReadonlyArray<SearchDocument> =>
+  items.map((item, id) =>
+    item.kind === "capability"
+      ? capabilityDocument(id, item.entry)
+      : endpointDocument(id, item.raw, item.endpoint, snapshot)
+  )
+
+export class Discovery extends Context.Service<
+  Discovery,
+  { readonly search: (asked: Asked) => Effect.Effect<Found> }
+>()("rungate/layers/Discovery") {
+  static readonly layer = Layer.effect(
+    Discovery,
+    Effect.gen(function* () {
+      const catalog = yield* Catalog
+      const endpoints = yield* Endpoints
+      let built: Built | null = null
+
+      const build = Effect.gen(function* () {
+        const snapshot = endpoints.snapshot()
+        if (built?.snapshot === snapshot) return built
+        const items = itemsOf(catalog.entries, snapshot)
+        built = { items, snapshot, index: yield* buildIndex(documentsOf(items, snapshot)) }
+        return built
+      })
+      // One at a time: a second caller finds what the first one built.
+      const rebuild = Semaphore.makeUnsafe(1).withPermits(1)(build)
+      endpoints.onChange(Effect.asVoid(rebuild))
+
+      return Discovery.of({
+        search: Effect.fnUntraced(function* ({ query, limit, kind, provider }) {
+          const { index, items, snapshot } = built ?? (yield* rebuild)
+          const request = {
+            query,
+            limit,
+            ...(kind === null ? {} : { kind }),
+            ...(provider === null ? {} : { provider })
+          }
+          // A slug looks like a domain: it is searched for as it is.
+          const jobs = catalog.find(query.trim().toLowerCase()) === undefined ? jobsFor(query) : null
+          const hits = search(index, jobs === null ? request : { ...request, query: jobs })
+          const found = hits.flatMap(({ id, score }) => {
+            const item = items[id]
+            return item === undefined ? [] : [{ item, score }]
+          })
+          return { items: found, hints: hintsFor(index, request, hits), snapshot }
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,222 @@
+/**
+ * What one concrete raw call costs by its rate card: the estimate that hold, quote, charge and the smallest cap come from.
+ *
+ * Pure, and total for whatever a caller sends. A driver whose count has no bound in the request is an issue at its field, so
+ * nothing that leaves can cost the provider's account more than was counted here.
+ */
+import type { Issue } from "./Contract.ts"
+import { type Choice, choicesOf, containsOne, countOf } from "./CostCount.ts"
+import type { CallPrice, CostDriver } from "./CostDriver.ts"
+import { FieldReader, type FieldRoot, type FieldValue, isPresent } from "./CostField.ts"
+import * as Decimal from "../money/Decimal.ts"
+import type { Endpoint } from "./Endpoint.ts"
+import { isRecord } from "../json/Json.ts"
+import * as Money from "../money/Money.ts"
+
+export interface CallInput {
+  readonly path: Readonly<Record<string, unknown>>
+  readonly query: Readonly<Record<string, unknown>>
+  readonly input: unknown
+}
+
+export interface CallCost {
+  /** Null where the provider publishes no rates. */
+  readonly estimate: Money.MicroUsd | null
+  readonly issues: ReadonlyArray<Issue>
+}
+
+/** Nobody means to spend more in one call, and every sum of such calls fits where money is kept. */
+const callCostMax = Money.dollars("1000000.00")
+
+/** What a driver adds, and by what it multiplies. */
+interface Share {
+  readonly adds: Decimal.Decimal
+  readonly factor: Decimal.Decimal
+}
+const nothing: Share = { adds: Decimal.zero, factor: Decimal.one }
+
+/** A task or a whole input, with the query and the path beside it. */
+interface Roots {
+  readonly input: FieldRoot
+  readonly query: FieldRoot
+  readonly path: FieldRoot
+}
+
+const located = (roots: Roots, field: string): readonly [FieldRoot, ReadonlyArray<string>] => {
+  if (field === ".") return [roots.input, []]
+  const [head = "", ...rest] = field.split(".")
+  if (rest.length > 0 && head === "query") return [roots.query, rest]
+  if (rest.length > 0 && head === "path") return [roots.path, rest]
+  return [roots.input, [head, ...rest]]
+}
+
+/** Units of each value, begun ones counting whole; what is included is included once. */
+const unitsOf = (driver: CostDriver, counts: ReadonlyArray<bigint>): bigint => {
+  const per = BigInt(driver.per ?? 1)
+  let free = BigInt(driver.included ?? 0)
+  let units = 0n
+  for (const count of counts) {
+    const taken = count < free ? count : free
+    free -= taken
+    units += (count - taken + per - 1n) / per
+  }
+  return units
+}
+
+const decides = "it decides what the call costs"
+
+/** What a caller who gives no count gets; `wrong` where the provider takes no default. */
+const usualCount = ({ default: usual }: CostDriver, at: string, wrong: string, issues: Array<Issue>): bigint => {
+  if (usual === undefined) issues.push({ path: at, message: `${wrong}: ${decides}` })
+  return BigInt(usual ?? 0)
+}
+
+const countFrom = (driver: CostDriver, { value, at, isText }: FieldValue, issues: Array<Issue>): bigint => {
+  const { counts, max, default: usual = 0 } = driver
+  if (counts === "presence") return isPresent({ value, at, isText }) || (value === undefined && usual > 0) ? 1n : 0n
+  if (value === undefined || value === null) return usualCount(driver, at, "is required", issues)
+  const count = countOf(counts, value, isText)
+  if (typeof count === "string") {
+    issues.push({ path: at, message: count })
+    return 0n
+  }
+  if (max !== undefined && count > BigInt(max)) issues.push({ path: at, message: `must be at most ${max}: ${decides}` })
+  // To the provider a zero may mean what it takes by default, or no limit at all. An empty list is just that.
+  return count === 0n && counts === "number" ? usualCount(driver, at, "must be at least 1", issues) : count
+}
+
+const shareOfCount = (driver: CostDriver, units: bigint): Share => {
+  if (driver.multiplies === true) {
+    // A call costs at least what one unit does.
+    return { ...nothing, factor: Decimal.integer(units < 1n ? 1n : units) }
+  }
+  if (driver.price === undefined) return nothing
+  return { ...nothing, adds: Decimal.times(Decimal.parse(driver.price), Decimal.integer(units)) }
+}
+
+/** The items of lists, and what stands in no list. Lists in lists are no choices. */
+const itemsOf = (found: ReadonlyArray<FieldValue>, reader: FieldReader): ReadonlyArray<FieldValue> =>
+  found.flatMap(({ value, at, isText }) => {
+    if (!Array.isArray(value)) return [{ value, at, isText }]
+    const items: Array<FieldValue> = []
+    for (const [index, item] of value.entries()) {
+      if (!reader.mayLook(at)) return items
+      items.push({ value: item, at: `${at}.${index}`, isText })
+    }
+    return items
+  })
+
+const shareOfValues = (driver: CostDriver, found: ReadonlyArray<FieldValue>, reader: FieldReader): Share => {
+  const given = itemsOf(found, reader)
+  const read = (table: CostDriver["values"], otherwise: Decimal.Decimal): ReadonlyArray<Choice> => {
+    const choices = choicesOf(table ?? {}, otherwise)
+    return given.flatMap(({ value, at }) => {
+      const chosen = choices(value ?? driver.default)
+      if (chosen === null) reader.issues.push({ path: at, message: `has more values than can be counted: ${decides}` })
+      return chosen ?? []
+    })
+  }
+  // A choice that is made twice multiplies once.
+  const factors = new Map(read(driver.times, Decimal.one).map(({ key, amount }) => [key, amount]))
+  return {
+    adds: Decimal.sum(read(driver.values, Decimal.zero).map(({ amount }) => amount)),
+    factor: Decimal.product(factors.values())
+  }
+}
+
+const leftOut: FieldValue = { value: undefined, at: "input", isText: false }
+const anyOther: FieldValue = { ...leftOut, value: "*" }
+
+const shareOf = (driver: CostDriver, roots: Roots, reader: FieldReader): Share => {
+  if (driver.if !== undefined) {
+    const [root, segments] = located(roots, driver.if)
+    if (!reader.values(root, segments).some(isPresent)) return nothing
+  }
+  const [root, segments] = located(roots, driver.field)
+  const isTable = driver.values !== undefined || driver.times !== undefined
+  const all = reader.values(root, segments)
+  const { contains } = driver
+  const found = contains === undefined ? all : all.filter(({ value }) => containsOne(value, contains))
+  if (contains !== undefined && found.length === 0) return nothing
+  // However many texts contain a word, they count once.
+  if (isTable) return shareOfValues(driver, contains === undefined ? found : [anyOther], reader)
+  const counts = found.map((one) => countFrom(driver, one, reader.issues))
+  return shareOfCount(driver, unitsOf(driver, counts))
+}
+
+/** (base + the sum of all prices) × all factors. */
+const combined = (base: string, shares: ReadonlyArray<Share>): Decimal.Decimal =>
+  Decimal.times(
+    Decimal.plus(Decimal.parse(base), Decimal.sum(shares.map(({ adds }) => adds))),
+    Decimal.product(shares.map(({ factor }) => factor))
+  )
+
+const rootsOf = (
+  { method, body_type, encoding }: Pick<Endpoint, "method" | "body_type" | "encoding">,
+  { path, query, input }: CallInput
+): ReadonlyArray<Roots> => {
+  const inPath: FieldRoot = { value: path, at: "path", isText: true }
+  if (method === "GET") {
+    const asked = isRecord(input) ? input : {}
+    const placeOf = (name: string) =>
+      !Object.hasOwn(asked, name) && Object.hasOwn(query, name) ? `query.${name}` : `input.${name}`
+    const merged: FieldRoot = { value: { ...query, ...asked }, at: "input", isText: true, placeOf }
+    return [{ input: merged, query: merged, path: inPath }]
+  }
+  const inQuery: FieldRoot = { value: query, at: "query", isText: true }
+  const rootOf = (value: unknown, at: string): Roots => ({
+    input: { value, at, isText: encoding !== "json" },
+    query: inQuery,
+    path: inPath
+  })
+  return body_type === "task" && Array.isArray(input)
+    ? input.map((task: unknown, index) => rootOf(task, `input.${index}`))
+    : [rootOf(input, "input")]
+}
+
+/** The smallest amount of a rate card: what a call of a paid endpoint costs at least, so that none is held for nothing. */
+const leastOf = ({ base, drivers }: CallPrice): Money.MicroUsd => {
+  const amounts = [base, ...drivers.flatMap(({ price, values = {} }) => [price, ...Object.values(values)])]
+  const paid = amounts.map((amount) => Decimal.micros(Decimal.parse(amount ?? "0"))).filter((amount) => amount > 0n)
+  return paid.reduce((least, amount) => Money.min(least, amount), paid[0] ?? Money.zero)
+}
+
+/** A request that passed the endpoint's schemas. */
+export const callCost = (
+  endpoint: Pick<Endpoint, "method" | "body_type" | "encoding" | "cost"> & { readonly price?: CallPrice },
+  asked: CallInput
+): CallCost => {
+  const roots = rootsOf(endpoint, asked)
+  const { price } = endpoint
+  if (price === undefined) {
+    const { estimate } = endpoint.cost
+    const tasks = Math.max(1, roots.length)
+    return { estimate: estimate === null ? null : Money.times(Money.dollars(estimate), tasks), issues: [] }
+  }
+  const reader = new FieldReader()
+  const tasks = roots.map((one) =>
+    combined(
+      price.base ?? "0",
+      price.drivers.map((driver) => shareOf(driver, one, reader))
+    )
+  )
+  const estimate = Money.max(Decimal.micros(Decimal.sum(tasks)), leastOf(price))
+  if (estimate > callCostMax && reader.issues.length === 0) {
+    const message = `asks for more than $${Money.usd(callCostMax)} worth in one call`
+    return { estimate, issues: [{ path: "input", message }] }
+  }
+  return { estimate: price.base === null ? null : estimate, issues: reader.issues }
+}
+
+/** An ordinary call, for listings: each driver at its default, or at one unit where it has none. */
+export const ordinaryCost = ({ base, drivers }: CallPrice): Money.MicroUsd | null => {
+  if (base === null) return null
+  const shares = drivers.map((driver): Share => {
+    if (driver.if !== undefined || driver.contains !== undefined) return nothing
+    if (driver.values !== undefined || driver.times !== undefined)
+      return shareOfValues(driver, [leftOut], new FieldReader())
+    const count = driver.default ?? (driver.counts === "presence" ? 0 : 1)
+    return shareOfCount(driver, unitsOf(driver, [BigInt(count)]))
+  })
+  return Money.max(Decimal.micros(combined(base, shares)), leastOf({ base, drivers }))
+}

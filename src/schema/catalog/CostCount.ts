@@ -1,0 +1,147 @@
+/**
+ * Reads how much a value asks for, as whoever serves the request might read it.
+ *
+ * Numbers in text count as numbers, because providers read them so. What can't be read as a count, although the provider's
+ * schema lets it through, is refused: a count that we read as nothing could be anything to the provider.
+ */
+import type { CostDriver } from "./CostDriver.ts"
+import * as Decimal from "../money/Decimal.ts"
+import { isRecord } from "../json/Json.ts"
+
+/** A count, or what is wrong with the value. */
+export type Count = bigint | string
+
+const decides = "it decides what the call costs"
+
+/** Signs, points and powers of ten are read as programs read them; a count is rounded up. */
+const written = /^\+?(\d{1,30})(?:\.(\d{0,30}))?(?:[eE]\+?(\d{1,2}))?$/
+
+const ofText = (text: string): Count => {
+  const [, whole, fraction = "", power = "0"] = written.exec(text.trim()) ?? []
+  if (whole === undefined) return `must be a whole number: ${decides}`
+  const digits = BigInt(whole + fraction) * 10n ** BigInt(power)
+  const divisor = 10n ** BigInt(fraction.length)
+  return (digits + divisor - 1n) / divisor
+}
+
+const ofNumber = (value: unknown): Count => {
+  if (typeof value === "string") return ofText(value)
+  if (typeof value !== "number" || !Number.isFinite(value)) return `must be a whole number: ${decides}`
+  return value < 0 ? `must not be negative: ${decides}` : BigInt(Math.ceil(value))
+}
+
+/** Parts of a text that are not blank. Counted where they stand: a megabyte of commas is no million texts. */
+const piecesOf = (text: string, separators: string): number => {
+  let count = 0
+  let isOpen = false
+  for (const letter of text) {
+    if (separators.includes(letter)) isOpen = false
+    else if (!isOpen && letter !== " ") {
+      isOpen = true
+      count += 1
+    }
+  }
+  return count
+}
+
+const ofItems = (value: unknown, isText: boolean): Count => {
+  if (typeof value === "string") return BigInt(piecesOf(value, ","))
+  if (Array.isArray(value)) {
+    // A list in a query is one name several times, and each value may be a list of its own.
+    const pieces = value.map((item) => (isText && typeof item === "string" ? piecesOf(item, ",") : 1))
+    return BigInt(pieces.reduce((total, count) => total + count, 0))
+  }
+  return isRecord(value) ? BigInt(Object.keys(value).length) : 1n
+}
+
+const ofAddresses = (value: unknown): Count => {
+  if (typeof value === "string") return BigInt(piecesOf(value, ",;\n"))
+  if (isRecord(value)) return 1n
+  if (!Array.isArray(value)) return `must be addresses: ${decides}`
+  return BigInt(value.reduce<number>((all, item) => all + (typeof item === "string" ? piecesOf(item, ",;\n") : 1), 0))
+}
+
+const ofCharacters = (value: unknown): Count => {
+  if (Array.isArray(value)) return BigInt(value.reduce<number>((total, item) => total + lengthOf(item), 0))
+  return BigInt(lengthOf(value))
+}
+const lengthOf = (value: unknown): number => (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).length
+
+/** The count of a value that is there. */
+export const countOf = (counts: Exclude<CostDriver["counts"], "presence">, value: unknown, isText: boolean): Count => {
+  switch (counts) {
+    case "number":
+      return ofNumber(value)
+    case "items":
+      return ofItems(value, isText)
+    case "addresses":
+      return ofAddresses(value)
+    case "characters":
+      return ofCharacters(value)
+  }
+}
+
+/** `Advanced`, ` 2.0` and `"2"` are the values `advanced` and `2`. */
+const plainKey = (text: string): string => {
+  const key = text.trim().toLowerCase()
+  return /^\+?\d+(\.\d+)?$/.test(key) ? String(Number(key)) : key
+}
+
+const untrue = new Set(["false", "0", "", "no", "off", "none", "null"])
+
+/** A price or a factor that a table has for a value. */
+export interface Choice {
+  /** The key of the table. */
+  readonly key: string
+  readonly amount: Decimal.Decimal
+}
+
+/** Choices that one text of a query may list. */
+const piecesMax = 100
+
+/**
+ * Reads what a table of values says of a value: nothing, or a choice for each item of a list. Null for a value that lists too
+ * many. Providers read `1` or `yes` as true, so where the table knows `true`, so does this. A choice that is only spelled like
+ * one of the table costs at least what an unknown one does: `otherwise`, where the table has no `*`.
+ */
+export const choicesOf = (table: Readonly<Record<string, string>>, otherwise: Decimal.Decimal) => {
+  const known = new Map(Object.entries(table).map(([key, amount]) => [plainKey(key), Decimal.parse(amount)]))
+  const other = known.get("*")
+  const choiceOf = (text: string): ReadonlyArray<Choice> => {
+    const key = plainKey(text)
+    const named = known.get(key)
+    if (named !== undefined) {
+      return [{ key, amount: Object.hasOwn(table, text) ? named : Decimal.max(named, other ?? otherwise) }]
+    }
+    const amount = other ?? (untrue.has(key) ? undefined : known.get("true"))
+    return amount === undefined ? [] : [{ key: other === undefined ? "true" : "*", amount }]
+  }
+  return (value: unknown): ReadonlyArray<Choice> | null => {
+    if (value === undefined || value === null) return []
+    // An object is no choice by itself; another driver looks into it.
+    if (typeof value === "object") return choiceOf("{}")
+    const text = String(value)
+    if (known.has(plainKey(text)) || !text.includes(",")) return choiceOf(text)
+    const pieces = text.split(",", piecesMax + 1)
+    return pieces.length > piecesMax ? null : pieces.flatMap(choiceOf)
+  }
+}
+
+/** Percent-encoding is undone as often as somebody on the way might undo it. */
+const decodedRounds = 3
+
+const plainText = (text: string): string => {
+  let plain = text
+  for (let round = 0; round < decodedRounds; round++) {
+    plain = plain.replaceAll(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  }
+  return plain.normalize("NFKC").toLowerCase()
+}
+
+/** Whether a text of the value contains one of the words. */
+export const containsOne = (value: unknown, words: ReadonlyArray<string>): boolean => {
+  const texts = (Array.isArray(value) ? value : [value]).filter((one) => typeof one === "string")
+  // No word spans two lines.
+  const text = plainText(texts.join("\n"))
+  return words.some((word) => text.includes(word.toLowerCase()))
+}

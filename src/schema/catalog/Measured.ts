@@ -1,0 +1,32 @@
+/**
+ * What a provider's cost report is in our money: the reported amount, times what a credit costs us when it counts credits.
+ *
+ * Exact decimals, rounded up once, to a microdollar, so that a fraction of one is never given away. What can't be told is
+ * null, and settlement uses the rate card; a reported zero is zero, whatever a credit costs.
+ */
+import * as Money from "../money/Money.ts"
+import type { Cost } from "./Provider.ts"
+
+interface Decimal {
+  readonly digits: bigint
+  readonly scale: number
+}
+
+/** Plain decimals only: what an exponent or a sign would mean in a report, nobody bills. */
+const decimal = (text: string): Decimal | null => {
+  const [, whole, fraction = ""] = /^(\d{1,12})(?:\.(\d{1,18}))?$/.exec(text) ?? []
+  return whole === undefined ? null : { digits: BigInt(whole + fraction), scale: fraction.length }
+}
+
+const oneDollar: Decimal = { digits: 1n, scale: 0 }
+
+/** `credit` is what one of the provider's credits costs us in USD; null when nobody knows. */
+export const measuredOf = (cost: Cost | null, credit: string | null): Money.MicroUsd | null => {
+  const amount = cost === null ? null : decimal(cost.amount)
+  if (cost === null || amount === null) return null
+  if (amount.digits === 0n) return Money.zero
+  const price = cost.unit === "USD" ? oneDollar : credit === null ? null : decimal(credit)
+  if (price === null) return null
+  const divisor = 10n ** BigInt(amount.scale + price.scale)
+  return Money.MicroUsd((amount.digits * price.digits * 1_000_000n + divisor - 1n) / divisor)
+}

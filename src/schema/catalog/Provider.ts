@@ -1,0 +1,312 @@
+/**
+ * A provider and its offers, as plain values: adapters are pure, one executor performs the HTTP.
+ *
+ * An offer is a pair of functions, `request(input) -> call` and `response(reply) -> outcome`, typed against the capability,
+ * so an adapter whose output drifts does not compile. `offer()` erases the types for the catalog and checks at run time
+ * that what an adapter delivers has the capability's published output shape.
+ */
+import type { Schema } from "effect"
+import type { Capability } from "./Capability.ts"
+import type { Issue } from "./Contract.ts"
+import type { Found } from "./Doubt.ts"
+import type { ResourceKind } from "./Endpoint.ts"
+import { demandOf, type Price } from "../money/Pricing.ts"
+
+/** One HTTP request to the provider. The path is relative to the provider's base URL and starts with "/". */
+export interface Call {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE"
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | number | boolean | ReadonlyArray<string> | undefined>>
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as JSON, or as the fields of a form. */
+  readonly body?: unknown
+  readonly encoding?: "json" | "form" | "multipart"
+  /** JSON that is sent as it is, in place of `body`. */
+  readonly text?: string
+  /** Changes nothing although it is no GET, such as a search that is posted. */
+  readonly reads?: true
+  /** Another host of the same provider, such as `https://efts.sec.gov`; a configured base URL replaces it too. */
+  readonly origin?: string
+}
+
+/** One HTTP answer. `body` is the parsed JSON, or undefined when the answer was not JSON. Header names are lower case. */
+export interface Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: unknown
+  readonly text: string
+}
+
+/** How a provider's cost report reads: US dollars, or the provider's own credits. Both are decimal strings. */
+export type Cost =
+  | { readonly unit: "USD"; readonly amount: string }
+  | { readonly unit: "credit"; readonly amount: string }
+
+/**
+ * What an answer means. `provider_account` is trouble with the operator's account (401, 402, 403): never the caller's fault.
+ */
+export type Failure = {
+  readonly _tag: "Failure"
+  readonly reason:
+    | "provider_error"
+    /** The provider refused what it was asked (400, 404, 409, 422 …): counts against nobody. */
+    | "provider_rejected"
+    | "provider_rate_limited"
+    | "provider_account"
+    | "provider_timeout"
+    | "invalid_response"
+  readonly detail: string
+  readonly retryAfterSeconds?: number
+}
+export type Outcome<O> =
+  | { readonly _tag: "Match"; readonly output: O; readonly cost?: Cost }
+  | { readonly _tag: "NoMatch"; readonly detail: string; readonly cost?: Cost }
+  | Failure
+  /**
+   * Not there yet: the offer's `next` goes on from `state` after the pause. With `job` the provider works on something that
+   * was started: the state is stored before the pause, and a restart goes on from it instead of starting a second one. Without,
+   * it is the next of several steps, and a restart begins anew, where the capability allows that.
+   */
+  | { readonly _tag: "Again"; readonly state: Schema.Json; readonly afterMillis: number; readonly job: boolean }
+
+export const failure = (reason: Failure["reason"], detail: string, retryAfterSeconds?: number): Failure => ({
+  _tag: "Failure",
+  reason,
+  detail,
+  ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds })
+})
+
+/** Known to an adapter beside the input. `run_id` serves as the provider's idempotency key. */
+export interface CallContext {
+  readonly run_id: string
+}
+
+/** Known to a look-up beside the input. `age_seconds` is the time since the run ended. */
+export interface LookupContext extends CallContext {
+  readonly age_seconds: number
+}
+
+/**
+ * How a provider says, after a call of unknown outcome, whether it carried the call out: by the run id that was sent with it.
+ *
+ * The look-up is a GET, so it can't repeat the act.
+ */
+export interface Reconcile<I> {
+  /** Whether the call for this input carries the run id. A look-up for one that doesn't would find nothing, and prove nothing. */
+  readonly marks: (input: I) => boolean
+  readonly call: (input: I, context: LookupContext) => Call & { readonly method: "GET" }
+  /** Null when the provider can't tell yet. */
+  readonly finding: (reply: Reply, input: I, context: LookupContext) => Found | Failure | null
+}
+
+export interface Wraps {
+  readonly method: Call["method"]
+  /** The provider's own path, verbatim, as its raw endpoint is named. */
+  readonly path: string
+}
+
+export interface Offer {
+  readonly capability: string
+  /** A real adapter exists. Without one the offer is listed, and the sandbox simulates it. */
+  readonly wired: boolean
+  readonly price: Price
+  /** The price is a measured margin over provider cost, not a published-rate estimate. */
+  readonly verified: boolean
+  readonly platforms: ReadonlyArray<string>
+  readonly note: string | null
+  readonly wraps: ReadonlyArray<Wraps>
+  /** Whether this offer can serve this input at all (some need a field that others do not). */
+  readonly serves: (input: unknown) => boolean
+  /**
+   * Where a field may name objects of several kinds: the kind that this offer works with. In production the kind that the organization owns
+   * decides then, in place of `serves`.
+   */
+  readonly through?: ResourceKind
+  readonly request: (input: unknown, context: CallContext) => Call
+  /** The call that goes on from a state. */
+  readonly next: (state: Schema.Json, input: unknown, context: CallContext) => Call
+  /** `state` is what the call before left; null for the first. */
+  readonly response: (reply: Reply, input: unknown, state: Schema.Json) => Outcome<unknown>
+  /** How long one attempt may take, pauses included; null means the provider's own deadline. */
+  readonly timeoutMillis: number | null
+  /** Left out where the provider can't find a call by an id of ours. */
+  readonly reconcile?: Reconcile<unknown>
+}
+
+/** How the account's secret travels. `key` and `login:password` come from RUNGATE_PROVIDER_<SLUG>_API_KEY. */
+export type Auth =
+  | { readonly kind: "header"; readonly name: string; readonly prefix?: string }
+  | { readonly kind: "query"; readonly name: string }
+  | { readonly kind: "bearer" }
+  | { readonly kind: "basic" }
+  /** Two secrets in two headers; the account says `first:second`. */
+  | { readonly kind: "headers"; readonly names: readonly [string, string] }
+  /** No key, but a User-Agent that says whom to write to. Live without an account. */
+  | { readonly kind: "contact" }
+  | { readonly kind: "none" }
+
+/** Whether a provider can be called without an account. */
+export const needsNoAccount = (auth: Auth): boolean => auth.kind === "none" || auth.kind === "contact"
+
+export interface Provider {
+  readonly slug: string
+  readonly title: string
+  readonly homepage: string
+  readonly base_url: string
+  /** Other origins of its own, which get its key too. */
+  readonly origins: ReadonlyArray<string>
+  readonly auth: Auth
+  /** Sent with every call, such as an API version. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Calls at once to this provider from one process. */
+  readonly concurrency: number
+  /** Milliseconds between the starts of two calls of one process; 0 for none. */
+  readonly spacingMillis: number
+  readonly timeoutMillis: number
+  readonly offers: ReadonlyArray<Offer>
+  /** Why its endpoints are never exposed raw; null when they may be. */
+  readonly excluded: string | null
+  /** Public data: raw calls hold nothing and settle at $0. */
+  readonly free: boolean
+  /** What an answer says that its call has cost us; null when it does not say. */
+  readonly measured: (reply: Reply) => Cost | null
+  /** What one of its credits costs us, as a decimal string in USD; null when it bills in USD or nobody knows. */
+  readonly credit: string | null
+}
+
+export interface OfferDefinition<I, O> {
+  readonly price: Price
+  readonly verified?: boolean
+  readonly platforms?: ReadonlyArray<string>
+  readonly note?: string
+  readonly wraps: ReadonlyArray<Wraps>
+  readonly serves?: (input: I) => boolean
+  readonly through?: ResourceKind
+  readonly request: (input: I, context: CallContext) => Call
+  /** Needed by an offer whose `response` answers `Again`. */
+  readonly next?: (state: Schema.Json, input: I, context: CallContext) => Call
+  /** Reads an answer that the provider's own `trouble` did not recognize as a failure. */
+  readonly response: (reply: Reply, input: I, state: Schema.Json) => Outcome<O>
+  /** For jobs that take longer than the provider's ordinary calls. */
+  readonly timeoutMillis?: number
+  readonly reconcile?: Reconcile<I>
+}
+
+/** Whether an offer that names platforms covers the one that the input names. */
+const coversPlatform = (platforms: ReadonlyArray<string>, input: unknown) => {
+  const { platform } = demandOf(input)
+  return platform === null || platforms.length === 0 || platforms.includes(platform)
+}
+
+const refused = (slug: string, issues: ReadonlyArray<Issue>) =>
+  new Error(
+    `${slug}: input reached an adapter unchecked: ${issues.map((issue) => `${issue.path} ${issue.message}`).join("; ")}`
+  )
+
+type Terms<I> = Pick<
+  OfferDefinition<I, unknown>,
+  "price" | "verified" | "platforms" | "note" | "wraps" | "serves" | "through"
+>
+
+const terms = <I, O>(capability: Capability<I, O>, definition: Terms<I>) => ({
+  capability: capability.slug,
+  price: definition.price,
+  verified: definition.verified ?? false,
+  platforms: definition.platforms ?? [],
+  note: definition.note ?? null,
+  wraps: definition.wraps,
+  ...(definition.through === undefined ? {} : { through: definition.through }),
+  serves: (input: unknown) =>
+    capability.input.accepts(input) &&
+    coversPlatform(definition.platforms ?? [], input) &&
+    (definition.serves?.(input) ?? true)
+})
+
+/** An offer with a price and without an adapter yet: the sandbox simulates it, production never routes to it. */
+export const listed = <I, O>(capability: Capability<I, O>, definition: Terms<NoInfer<I>>): Offer => ({
+  ...terms(capability, definition),
+  wired: false,
+  request: () => {
+    throw new Error(`${capability.slug}: this offer has no adapter`)
+  },
+  next: () => {
+    throw new Error(`${capability.slug}: this offer has no adapter`)
+  },
+  response: () => failure("provider_error", "this offer has no adapter"),
+  timeoutMillis: null
+})
+
+const erased = <I>(capability: Capability<I, unknown>, { marks, call, finding }: Reconcile<I>): Reconcile<unknown> => ({
+  marks: (input) => capability.input.accepts(input) && marks(input),
+  call: (input, context) => {
+    if (!capability.input.accepts(input)) throw refused(capability.slug, capability.input.issues(input))
+    return call(input, context)
+  },
+  finding: (reply, input, context) =>
+    capability.input.accepts(input) && marks(input) ? finding(reply, input, context) : null
+})
+
+export const offer = <I, O>(capability: Capability<I, O>, definition: OfferDefinition<I, NoInfer<O>>): Offer => ({
+  ...terms(capability, definition),
+  wired: true,
+  request: (input, context) => {
+    if (!capability.input.accepts(input)) throw refused(capability.slug, capability.input.issues(input))
+    return definition.request(input, context)
+  },
+  next: (state, input, context) => {
+    if (!capability.input.accepts(input)) throw refused(capability.slug, capability.input.issues(input))
+    if (definition.next === undefined)
+      throw new Error(`${capability.slug}: an adapter left a state it can't go on from`)
+    return definition.next(state, input, context)
+  },
+  timeoutMillis: definition.timeoutMillis ?? null,
+  ...(definition.reconcile === undefined ? {} : { reconcile: erased(capability, definition.reconcile) }),
+  response: (reply, input, state) => {
+    if (!capability.input.accepts(input)) throw refused(capability.slug, capability.input.issues(input))
+    const outcome = definition.response(reply, input, state)
+    if (outcome._tag !== "Match") return outcome
+    const problem = capability.output.issues(outcome.output)[0]
+    if (problem !== undefined) {
+      return failure("invalid_response", `the answer does not fit the capability: ${problem.path} ${problem.message}`)
+    }
+    return outcome
+  }
+})
+
+/**
+ * A provider. `trouble` recognizes the provider's own error shapes before any offer reads the reply; what it leaves
+ * (undefined) goes to `response`. An HTTP status of 400 and above that nobody recognized is a provider error.
+ */
+export const provider = (
+  definition: Omit<Provider, "headers" | "spacingMillis" | "origins" | "excluded" | "free" | "credit" | "measured"> & {
+    readonly headers?: Provider["headers"]
+    readonly spacingMillis?: number
+    readonly origins?: Provider["origins"]
+    readonly excluded?: string
+    readonly free?: boolean
+    readonly credit?: string
+    readonly measured?: (reply: Reply) => Cost | null
+    readonly trouble?: (reply: Reply) => Failure | undefined
+  }
+): Provider => ({
+  ...definition,
+  headers: definition.headers ?? {},
+  spacingMillis: definition.spacingMillis ?? 0,
+  origins: definition.origins ?? [],
+  excluded: definition.excluded ?? null,
+  free: definition.free ?? false,
+  credit: definition.credit ?? null,
+  measured: definition.measured ?? (() => null),
+  offers: definition.offers.map(({ reconcile, ...one }) => ({
+    ...one,
+    response: (reply, input, state) => definition.trouble?.(reply) ?? one.response(reply, input, state),
+    ...(reconcile === undefined
+      ? {}
+      : {
+          reconcile: {
+            ...reconcile,
+            finding: (reply, input, context) => definition.trouble?.(reply) ?? reconcile.finding(reply, input, context)
+          }
+        })
+  }))
+})

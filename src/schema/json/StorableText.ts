@@ -1,0 +1,31 @@
+/**
+ * Strings of foreign origin, made fit for the database and for people's eyes. Pure.
+ *
+ * Postgres stores no NUL in a text, and refuses to read a NUL or half a surrogate pair out of JSON. Both become U+FFFD here.
+ * `layers/postgres/Columns.ts` applies this to every text that is written, so no other module has to think of it.
+ */
+
+const replacement = "\ufffd"
+
+/** A text without NUL. The driver itself writes half a surrogate pair as U+FFFD. */
+export const storableText = (text: string): string => (text.includes("\0") ? text.replaceAll("\0", replacement) : text)
+
+/** An escape of a JSON string: a whole surrogate pair, a NUL or half a pair, or any other. */
+const escapes = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(u0000|u[dD][89a-fA-F][\da-fA-F]{2})|.)/g
+
+/** JSON text without escaped NULs and halves of surrogate pairs. Everything else stays as it is written. */
+export const storableJson = (json: string): string =>
+  json.includes("\\u")
+    ? json.replace(escapes, (escape, broken: string | undefined) => (broken === undefined ? escape : "\\ufffd"))
+    : json
+
+/** Control characters forge lines of a log; the bidirectional ones make a line read as another one. */
+const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
+/** Providers answer whole pages where a sentence is expected. */
+export const detailLengthMax = 500
+
+/** One line of what somebody else said: short, printable, and storable. */
+export const oneLineOf = (text: string): string => {
+  const beginning = text.slice(0, detailLengthMax).toWellFormed().replace(unprintable, " ")
+  return text.length > detailLengthMax ? `${beginning}…` : beginning
+}

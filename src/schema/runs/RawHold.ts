@@ -1,0 +1,65 @@
+/**
+ * What a raw call holds, and the smallest cap that a caller may set.
+ *
+ * A hold of nothing exists only where the rate card says that the call costs nothing: a cap below what a call costs is
+ * refused, because the difference would be the operator's loss.
+ */
+import { type CallInput, callCost } from "../catalog/CallCost.ts"
+import type { Issue } from "../catalog/Contract.ts"
+import type { Endpoint } from "../catalog/Endpoint.ts"
+import * as Money from "../money/Money.ts"
+import { type RateCard, rawHold } from "../money/Pricing.ts"
+
+/** The rate card's price of this very call; null without published rates. */
+export const rateCardOf = (
+  endpoint: Endpoint,
+  free: boolean,
+  asked: CallInput
+): { readonly card: RateCard | null; readonly issues: ReadonlyArray<Issue> } => {
+  if (free) return { card: { estimate: Money.zero }, issues: [] }
+  const { estimate, issues } = callCost(endpoint, asked)
+  return { card: estimate === null ? null : { estimate }, issues }
+}
+
+/** The hold of a call, which is the cap that an actor gets: never below the least that it takes. */
+export const holdOf = (endpoint: Endpoint, card: RateCard | null, max_cost: Money.MicroUsd | null): Money.MicroUsd => {
+  const hold = rawHold(card, max_cost)
+  return endpoint.cap_min === null ? hold : Money.max(hold, Money.dollars(endpoint.cap_min))
+}
+
+/**
+ * The smallest `max_cost` of a call: its estimate, or what the operator says where there is none. The marketplace itself
+ * keeps an actor below its cap, so an actor may have a cap below the estimate, which counts an ordinary number of results.
+ */
+export const leastCap = (
+  { body_type, cap_min }: Pick<Endpoint, "body_type" | "cap_min">,
+  card: RateCard | null,
+  unpricedMin: Money.MicroUsd
+): Money.MicroUsd => {
+  const estimate = card?.estimate ?? unpricedMin
+  const least = body_type === "actor_input" ? Money.min(estimate, unpricedMin) : estimate
+  return cap_min === null ? least : Money.max(least, Money.dollars(cap_min))
+}
+
+const whyLeast = ({ body_type, cap_min }: Endpoint, card: RateCard | null): string => {
+  if (cap_min !== null) return "the actor refuses a lower cap"
+  if (body_type === "actor_input") return "no actor runs with less here"
+  return card === null
+    ? "the provider publishes no rates, so this call has no estimate"
+    : `this call is estimated at $${Money.usd(card.estimate)}`
+}
+
+/** What is wrong with the cap, or null. */
+export const capIssue = (
+  endpoint: Endpoint,
+  card: RateCard | null,
+  max_cost: Money.MicroUsd | null,
+  unpricedMin: Money.MicroUsd
+): Issue | null => {
+  const least = leastCap(endpoint, card, unpricedMin)
+  if (max_cost === null || max_cost >= least) return null
+  return {
+    path: "routing.max_cost",
+    message: `must be at least ${Money.usd(least)}: ${whyLeast(endpoint, card)}`
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * A raw call, fixed when its run is admitted: which request leaves, and what it may cost. Pure.
+ *
+ * A value fills its own placeholder and nothing else: it is percent-encoded, and one that would climb out of its segment or
+ * vanish from it is refused. A caller sets neither headers nor host.
+ */
+import { Schema } from "effect"
+import type { CallInput } from "../catalog/CallCost.ts"
+import type { Issue } from "../catalog/Contract.ts"
+import { bodyTypes, type Endpoint, EndpointResources, methods } from "../catalog/Endpoint.ts"
+import { isRecord } from "../json/Json.ts"
+import * as Money from "../money/Money.ts"
+import { doubledName } from "../json/JsonNames.ts"
+import { capIssue, holdOf, rateCardOf } from "./RawHold.ts"
+
+export const RawPlan = Schema.Struct({
+  method: Schema.Literals(methods),
+  /** The endpoint as the catalog names it. */
+  endpoint: Schema.String,
+  /** The provider's other origin that serves it. */
+  origin: Schema.optionalKey(Schema.String),
+  /** The filled path, percent-encoded, relative to the provider's base URL; an actor's name for `actor_input`. */
+  path: Schema.String,
+  query: Schema.Array(Schema.Tuple([Schema.String, Schema.String])),
+  body_type: Schema.Literals(bodyTypes),
+  encoding: Schema.Literals(["json", "form", "multipart"]),
+  /** Whether the run's input travels as the body. */
+  has_body: Schema.Boolean,
+  /** Decimal strings in USD. `estimate` is null when the provider publishes no rates. */
+  hold: Schema.String,
+  estimate: Schema.NullOr(Schema.String),
+  /** Where the answer tells the ids of what the call makes, which its organization owns from then on. */
+  makes: EndpointResources.fields.makes
+})
+export type RawPlan = typeof RawPlan.Type
+
+export interface RawRequest extends CallInput {
+  /** The input as it was written, which is what leaves. */
+  readonly input_text?: string
+}
+
+/** What the caller allows, and the least that the operator takes where nobody knows what a call costs. */
+export interface Cap {
+  readonly max_cost: Money.MicroUsd | null
+  readonly unpricedMin: Money.MicroUsd
+}
+
+/** Longer than any identifier, shorter than any server's limit for a request line. */
+const valueLengthMax = 4_000
+
+const scalar = (value: unknown): string | null =>
+  typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? String(value) : null
+
+const hasControl = (text: string, allowed = ""): boolean => {
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0
+    if ((code < 0x20 || code === 0x7f) && !allowed.includes(character)) return true
+  }
+  return false
+}
+
+/** Why a value can't stand in a path, or null. `.` and `..` survive percent-encoding: servers resolve them all the same. */
+const unfit = (text: string): string | null => {
+  if (text === "") return "must not be empty"
+  if (text.length > valueLengthMax) return `must not be longer than ${valueLengthMax} characters`
+  if (!text.isWellFormed()) return "must be well-formed text"
+  if (hasControl(text)) return "must not contain control characters"
+  // Decoded as often as a proxy on the way might decode it.
+  let bare = text
+  for (let round = 0; round < 3; round++) bare = bare.replace(/%2e/gi, ".").replace(/%25/g, "%")
+  if (/%([01][0-9a-f]|7f)/i.test(bare)) return "must not contain control characters"
+  return /^\.{1,2}(;.*)?$/.test(bare) ||
+    /(^|[\\/])\.{1,2}([\\/;]|$)/.test(bare.replace(/%2f/gi, "/").replace(/%5c/gi, "\\"))
+    ? "must not climb out of its place"
+    : null
+}
+
+const placeholder = /\{([^{}]+)\}/g
+export const placeholdersOf = (path: string): ReadonlyArray<string> =>
+  [...path.matchAll(placeholder)].map((match) => match[1] ?? "")
+
+const fill = (endpoint: Endpoint, values: Readonly<Record<string, unknown>>, issues: Array<Issue>): string =>
+  endpoint.path.replace(placeholder, (_whole, name: string) => {
+    const value = Object.hasOwn(values, name) ? values[name] : undefined
+    const text = scalar(value)
+    const wrong =
+      value === undefined || value === null ? "is required" : text === null ? "must be text or a number" : unfit(text)
+    if (wrong !== null) issues.push({ path: `path.${name}`, message: wrong })
+    return encodeURIComponent(wrong === null ? (text ?? "") : "_")
+  })
+
+const pairs = (where: string, values: Readonly<Record<string, unknown>>, issues: Array<Issue>) =>
+  Object.entries(values).flatMap(([name, value]): ReadonlyArray<readonly [string, string]> => {
+    if (value === null || value === undefined) return []
+    const texts = (Array.isArray(value) ? value : [value]).map((one) => scalar(one) ?? JSON.stringify(one))
+    const wrong = [name, ...texts].some((text) => !text.isWellFormed() || hasControl(text, "\t\r\n"))
+    if (wrong) issues.push({ path: `${where}.${name}`, message: "must be text without control characters" })
+    return texts.map((text) => [name, text] as const)
+  })
+
+export interface Checks {
+  readonly path: (value: unknown) => ReadonlyArray<Issue>
+  readonly query: (value: unknown) => ReadonlyArray<Issue>
+  readonly input: (value: unknown) => ReadonlyArray<Issue>
+}
+
+const under = (where: string, issues: ReadonlyArray<Issue>) =>
+  issues.map(({ path, message }) => ({ path: path === "" ? where : `${where}.${path}`, message }))
+
+/** The query as the schema knows it: on a GET endpoint the input is the query, beside what `query` says. */
+const queryIssues = (asked: RawRequest, isGet: boolean, checks: Checks): ReadonlyArray<Issue> => {
+  if (!isGet) return under("query", checks.query(asked.query))
+  if (!isRecord(asked.input)) return [{ path: "input", message: "must be an object: it becomes the query" }]
+  const input = asked.input
+  const twice = Object.keys(asked.query).filter((name) => Object.hasOwn(input, name))
+  const said = { ...asked.query, ...input }
+  return [
+    ...twice.map((name) => ({ path: `query.${name}`, message: "is given in input too" })),
+    ...checks.query(said).map(({ path, message }) => {
+      const inQuery = Object.hasOwn(asked.query, path.split(".")[0] ?? "")
+      return { path: inQuery ? `query.${path}` : path === "" ? "input" : `input.${path}`, message }
+    })
+  ]
+}
+
+const bodyIssues = (endpoint: Endpoint, input: unknown, checks: Checks): ReadonlyArray<Issue> => {
+  if (endpoint.body !== null) return under("input", checks.input(input))
+  if (!isRecord(input)) return [{ path: "input", message: "must be an object" }]
+  // The schema of an actor may not be loaded yet: the actor itself checks its input then.
+  if (endpoint.body_type === "actor_input" || Object.keys(input).length === 0) return []
+  return [{ path: "input", message: "must be {}: this endpoint takes no body; put parameters into query" }]
+}
+
+/** More than anybody reads. */
+const issuesMax = 20
+
+const unknownCost = { card: null, issues: [] }
+
+/** Of two members of one name we count the last; the provider, which gets the text, may count the first. */
+const doubledIssues = ({ method, price }: Endpoint, { input_text }: RawRequest): ReadonlyArray<Issue> => {
+  const doubled = price === undefined || method === "GET" || input_text === undefined ? null : doubledName(input_text)
+  return doubled === null ? [] : [{ path: `input.${doubled}`, message: "must not be given twice in one object" }]
+}
+
+export type RawDecision =
+  | { readonly _tag: "Planned"; readonly raw: RawPlan; readonly hold: Money.MicroUsd; readonly quoted: Money.MicroUsd }
+  | { readonly _tag: "Refused"; readonly issues: ReadonlyArray<Issue> }
+
+/** Checks a raw request against what inspect states, and fixes the request that will leave. */
+export const planRaw = (
+  endpoint: Endpoint,
+  free: boolean,
+  checks: Checks,
+  asked: RawRequest,
+  { max_cost, unpricedMin }: Cap
+): RawDecision => {
+  const isGet = endpoint.method === "GET"
+  const issues: Array<Issue> = []
+  const names = placeholdersOf(endpoint.path)
+  for (const name of Object.keys(asked.path))
+    if (!names.includes(name)) issues.push({ path: `path.${name}`, message: "is not a placeholder of this endpoint" })
+  issues.push(
+    ...under(
+      "path",
+      checks.path(asked.path).filter((issue) => names.includes(issue.path.split(".")[0] ?? ""))
+    )
+  )
+  issues.push(...queryIssues(asked, isGet, checks))
+  if (!isGet) issues.push(...bodyIssues(endpoint, asked.input, checks))
+  const path = endpoint.body_type === "actor_input" ? endpoint.path : fill(endpoint, asked.path, issues)
+  const query = [
+    ...pairs("query", asked.query, issues),
+    ...(isGet && isRecord(asked.input) ? pairs("input", asked.input, issues) : [])
+  ]
+  // Only a request that fits the schemas can be counted.
+  const { card, issues: uncounted } = issues.length > 0 ? unknownCost : rateCardOf(endpoint, free, asked)
+  issues.push(...uncounted, ...doubledIssues(endpoint, asked))
+  const cap = issues.length > 0 ? null : capIssue(endpoint, card, max_cost, unpricedMin)
+  if (cap !== null) issues.push(cap)
+  if (issues.length > 0) return { _tag: "Refused", issues: unique(issues) }
+  const hold = holdOf(endpoint, card, max_cost)
+  return {
+    _tag: "Planned",
+    hold,
+    quoted: Money.min(card?.estimate ?? Money.zero, hold),
+    raw: {
+      method: endpoint.method,
+      endpoint: endpoint.path,
+      ...(endpoint.origin === undefined ? {} : { origin: endpoint.origin }),
+      path,
+      query,
+      body_type: endpoint.body_type,
+      encoding: endpoint.encoding,
+      has_body: !isGet && (endpoint.body !== null || endpoint.body_type !== "json"),
+      hold: Money.usd(hold),
+      estimate: card === null ? null : Money.usd(card.estimate),
+      ...(endpoint.resources?.makes === undefined ? {} : { makes: endpoint.resources.makes })
+    }
+  }
+}
+
+/** A missing placeholder is noticed by the schema and by the filling: it is said once. */
+const unique = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> =>
+  [...new Map(issues.map((issue) => [issue.path, issue] as const).reverse()).values()].reverse().slice(0, issuesMax)

@@ -1,0 +1,149 @@
+/**
+ * Who serves a run: ranks offers by a strategy, applies the cap, and explains itself. Pure.
+ *
+ * Unmeasured offers get a neutral prior, never a penalty; ties fall to the cheaper offer and then to the provider's name,
+ * so that the same catalog always ranks alike.
+ */
+import * as Money from "../money/Money.ts"
+import type { Exclusion, Plan } from "./Plan.ts"
+import { type Demand, priceMax } from "../money/Pricing.ts"
+import type { Offer } from "../catalog/Provider.ts"
+
+export const strategies = ["best_value", "cheapest", "fastest", "highest_success_rate"] as const
+export type Strategy = (typeof strategies)[number]
+
+/** Calls of one run over all its providers. */
+export const attemptsMax = 3
+
+/** A rate is null when nothing was measured, a latency also when nothing succeeded. */
+export interface Metrics {
+  readonly success_rate: number | null
+  readonly latency_ms_p50: number | null
+  readonly sample_size: number
+}
+
+export interface Candidate {
+  readonly provider: string
+  readonly offer: Offer
+  readonly metrics: Metrics | null
+  /** Why it may not be asked now, whatever the input; null when it may. */
+  readonly barred: "no_account" | "unavailable" | null
+}
+
+export interface RoutingRequest {
+  /** `auto`, or the slug of a pinned provider. */
+  readonly provider: string
+  readonly strategy: Strategy
+  readonly max_cost: Money.MicroUsd | null
+  readonly allow_fallback: boolean
+}
+
+export interface Route {
+  readonly candidates: ReadonlyArray<Candidate>
+  readonly excluded: ReadonlyArray<Exclusion>
+  readonly attempts_max: number
+  readonly routing: Plan["routing"]
+  /** The dearest of the offers that may be asked: what the wallet must hold. */
+  readonly hold: Money.MicroUsd
+  readonly reason: string
+}
+
+const priorSuccess = 0.8
+const priorLatency = 2_000
+/** Measurements of fewer calls than this are blended with the prior. */
+const priorWeight = 10
+
+const successOf = (metrics: Metrics | null) => {
+  const samples = metrics?.sample_size ?? 0
+  return ((metrics?.success_rate ?? 0) * samples + priorSuccess * priorWeight) / (samples + priorWeight)
+}
+const latencyOf = (metrics: Metrics | null) => metrics?.latency_ms_p50 ?? priorLatency
+
+interface Scored extends Candidate {
+  readonly quote: Money.MicroUsd
+}
+
+/** Smaller is better. Ratios of prices are compared as numbers: they rank offers and never touch money. */
+const scoreOf = (strategy: Strategy, one: Scored): number => {
+  switch (strategy) {
+    case "cheapest":
+      return Number(one.quote)
+    case "fastest":
+      return latencyOf(one.metrics)
+    case "highest_success_rate":
+      return -successOf(one.metrics)
+    case "best_value":
+      return Number(one.quote) / successOf(one.metrics)
+  }
+}
+
+const compare = (strategy: Strategy) => (a: Scored, b: Scored) =>
+  scoreOf(strategy, a) - scoreOf(strategy, b) ||
+  Number(a.quote - b.quote) ||
+  latencyOf(a.metrics) - latencyOf(b.metrics) ||
+  (a.provider < b.provider ? -1 : 1)
+
+const why: Readonly<Record<Strategy, string>> = {
+  best_value: "the lowest price per expected success",
+  cheapest: "the lowest price",
+  fastest: "the lowest median latency",
+  highest_success_rate: "the highest expected success"
+}
+
+const reasonOf = (request: RoutingRequest, ranked: ReadonlyArray<Scored>, attempts: number): string => {
+  const first = ranked[0]
+  if (first === undefined) return "no provider could serve this run"
+  const quote = `quoted at $${Money.usd(first.quote)}`
+  if (request.provider !== "auto") return `pinned to ${first.provider}, ${quote}; a pinned provider never falls back`
+  const rest = ranked.slice(1, attempts).map((one) => one.provider)
+  const after =
+    rest.length > 0
+      ? `; then ${rest.join(", ")} if it does not deliver`
+      : request.allow_fallback
+        ? "; no other provider is left to fall back to"
+        : "; fallback is off"
+  const measured =
+    first.metrics === null || first.metrics.sample_size === 0
+      ? ", not measured yet"
+      : `, ${first.metrics.sample_size} calls measured`
+  return `${request.strategy}: ${first.provider} has ${why[request.strategy]} of ${ranked.length} (${quote}${measured})${after}`
+}
+
+/** Ranks the offers that can serve this input within the cap. An empty `candidates` means that none can. */
+export const route = (
+  candidates: ReadonlyArray<Candidate>,
+  request: RoutingRequest,
+  input: unknown,
+  demand: Demand,
+  side_effect: boolean
+): Route => {
+  const eligible: Array<Scored> = []
+  const excluded: Array<Exclusion> = []
+  for (const candidate of candidates) {
+    if (request.provider !== "auto" && request.provider !== candidate.provider) continue
+    const quote = priceMax(candidate.offer.price, demand)
+    const reason = !candidate.offer.serves(input)
+      ? "cannot_serve"
+      : candidate.barred !== null
+        ? candidate.barred
+        : request.max_cost !== null && quote > request.max_cost
+          ? "max_cost"
+          : null
+    if (reason === null) eligible.push({ ...candidate, quote })
+    else excluded.push({ provider: candidate.provider, reason, quote: Money.usd(quote) })
+  }
+  const ranked = eligible.sort(compare(request.strategy))
+  const pinned = request.provider !== "auto"
+  // A run that changes the world outside is called once: after the request has left, nobody knows what it did.
+  const single = pinned || !request.allow_fallback || side_effect
+  const attempts = single ? 1 : attemptsMax
+  const kept = ranked.slice(0, attempts)
+  return {
+    candidates: kept,
+    excluded,
+    attempts_max: attempts,
+    routing: pinned ? "pinned" : request.allow_fallback ? "auto" : "no_fallback",
+    hold: kept.reduce((most, one) => Money.max(most, one.quote), Money.zero),
+    reason: reasonOf(request, ranked, attempts)
+  }
+}

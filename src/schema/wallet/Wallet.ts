@@ -1,0 +1,230 @@
+/**
+ * The wallet actor's brain: `decide(state, command)` in microdollars, pure and total.
+ *
+ * Each rule here stands a second time in the database: no negative balance, one reserve, settle and release per run, entries
+ * numbered without gaps, and final runs that never change.
+ */
+import { zero } from "../money/Money.ts"
+import * as Money from "../money/Money.ts"
+import type { RunStatus } from "../runs/Run.ts"
+import { isFinal, isStoppable } from "../runs/Run.ts"
+
+export type MicroUsd = Money.MicroUsd
+
+export const entryTypes = ["reserve", "settle", "release", "topup", "bonus", "refund"] as const
+export type EntryType = (typeof entryTypes)[number]
+
+export interface Wallet {
+  readonly org_id: string
+  readonly balance: MicroUsd
+  readonly reserved: MicroUsd
+  /** Number of the newest ledger entry. */
+  readonly entry_seq: bigint
+  readonly per_run_limit: MicroUsd | null
+  readonly daily_limit: MicroUsd | null
+  /** The UTC day, `2026-11-21`, that `spent` counts. */
+  readonly spent_day: string
+  readonly spent: MicroUsd
+}
+
+export const available = (wallet: Wallet): MicroUsd => Money.minus(wallet.balance, wallet.reserved)
+export const spentOn = (wallet: Wallet, day: string): MicroUsd => (wallet.spent_day === day ? wallet.spent : zero)
+
+/** What the wallet must know of a run to decide about it. */
+export interface HeldRun {
+  readonly run_id: string
+  readonly status: RunStatus
+  readonly hold: MicroUsd
+  /** Proof of the right to settle: given to the one worker that executes the run; null before. */
+  readonly lease_token: string | null
+}
+
+export interface Entry {
+  readonly seq: bigint
+  readonly type: EntryType
+  readonly amount: MicroUsd
+  readonly balance_after: MicroUsd
+  readonly reserved_after: MicroUsd
+  readonly run_id: string | null
+  readonly reference: string
+  readonly note: string | null
+}
+
+export type Command =
+  | { readonly _tag: "Reserve" }
+  | { readonly _tag: "Settle"; readonly lease_token: string; readonly status: RunStatus; readonly charge: MicroUsd }
+  | { readonly _tag: "Cancel" }
+  | {
+      readonly _tag: "Credit"
+      /** Top-ups are credited by their payments; see Payment.ts. */
+      readonly type: "bonus" | "refund"
+      readonly amount: MicroUsd
+      readonly reference: string
+      readonly note: string
+    }
+  | {
+      readonly _tag: "SetGuard"
+      readonly per_run_limit?: MicroUsd | null
+      readonly daily_limit?: MicroUsd | null
+      /** False for an API key: what a limit protects against is a key in wrong hands. */
+      readonly may_loosen?: boolean
+    }
+
+export type Refusal = "insufficient_balance" | "cost_limit_exceeded" | "budget_exceeded"
+
+export type Verdict =
+  | { readonly _tag: "Admitted" }
+  | { readonly _tag: "Refused"; readonly code: Refusal; readonly message: string }
+  | { readonly _tag: "Settled"; readonly charge: MicroUsd }
+  | { readonly _tag: "Cancelled" }
+  /** The run is past the point where the command could act; nothing changes. */
+  | { readonly _tag: "Stale"; readonly status: RunStatus | null }
+  | { readonly _tag: "Credited"; readonly seq: bigint }
+  | { readonly _tag: "GuardSet" }
+  /** The caller may lower limits only, and one would have been raised or removed; none was changed. */
+  | { readonly _tag: "LooseningRefused" }
+
+export interface Decision {
+  readonly wallet: Wallet
+  readonly entries: ReadonlyArray<Entry>
+  readonly verdict: Verdict
+}
+
+const unchanged = (wallet: Wallet, verdict: Verdict): Decision => ({ wallet, entries: [], verdict })
+
+/** What is to be posted; number and balances follow from the wallet. */
+export interface Movement {
+  readonly type: EntryType
+  readonly amount: MicroUsd
+  readonly run_id: string | null
+  readonly reference: string
+  readonly note: string | null
+}
+
+/** What each kind of entry does to the balance and to what is reserved. */
+export const effectOf = (type: EntryType, amount: MicroUsd): { balance: MicroUsd; reserved: MicroUsd } => {
+  switch (type) {
+    case "reserve":
+    case "release":
+      return { balance: zero, reserved: Money.negate(amount) }
+    case "settle":
+      return { balance: amount, reserved: amount }
+    case "topup":
+    case "bonus":
+    case "refund":
+      return { balance: amount, reserved: zero }
+  }
+}
+
+/** Posts movements in order. */
+export const post = (
+  wallet: Wallet,
+  movements: ReadonlyArray<Movement>
+): { wallet: Wallet; entries: ReadonlyArray<Entry> } => {
+  let { balance, reserved, entry_seq } = wallet
+  const entries = movements.map((movement): Entry => {
+    const effect = effectOf(movement.type, movement.amount)
+    balance = Money.plus(balance, effect.balance)
+    reserved = Money.plus(reserved, effect.reserved)
+    entry_seq += 1n
+    return { ...movement, seq: entry_seq, balance_after: balance, reserved_after: reserved }
+  })
+  return { wallet: { ...wallet, balance, reserved, entry_seq }, entries }
+}
+
+const reserve = (wallet: Wallet, run: HeldRun, day: string): Decision => {
+  if (run.status !== "created") return unchanged(wallet, { _tag: "Stale", status: run.status })
+  // A free run needs no money and no guard: it must work with an empty wallet.
+  if (run.hold === 0n) return unchanged(wallet, { _tag: "Admitted" })
+  const refuse = (code: Refusal, message: string) => unchanged(wallet, { _tag: "Refused", code, message })
+  const hold = Money.usd(run.hold)
+  if (wallet.per_run_limit !== null && run.hold > wallet.per_run_limit) {
+    return refuse(
+      "cost_limit_exceeded",
+      `this run holds up to $${hold}, above the per-run limit of $${Money.usd(wallet.per_run_limit)}; lower it with routing.max_cost, or raise the limit at /v1/spend-guard`
+    )
+  }
+  const today = Money.plus(spentOn(wallet, day), wallet.reserved)
+  if (wallet.daily_limit !== null && Money.plus(today, run.hold) > wallet.daily_limit) {
+    return refuse(
+      "budget_exceeded",
+      `this run holds up to $${hold}; with $${Money.usd(today)} spent or held today it would pass the daily limit of $${Money.usd(wallet.daily_limit)}; it resets at 00:00 UTC, or raise it at /v1/spend-guard`
+    )
+  }
+  if (run.hold > available(wallet)) {
+    return refuse(
+      "insufficient_balance",
+      `this run holds up to $${hold} and ${available(wallet) < 0n ? `$${Money.usd(Money.negate(available(wallet)))} is owed after a refund or a dispute` : `$${Money.usd(available(wallet))} is available`}; top up with POST /v1/wallet/topups/checkout`
+    )
+  }
+  const posted = post(wallet, [
+    { type: "reserve", amount: Money.negate(run.hold), run_id: run.run_id, reference: run.run_id, note: null }
+  ])
+  return { ...posted, verdict: { _tag: "Admitted" } }
+}
+
+/** Ends a hold: what was charged leaves the balance, the rest becomes available again. */
+const resolve = (wallet: Wallet, run: HeldRun, charge: MicroUsd, day: string, note: string | null) => {
+  const rest = Money.minus(run.hold, charge)
+  const about = { run_id: run.run_id, reference: run.run_id, note }
+  const posted = post(wallet, [
+    ...(charge > 0n ? [{ ...about, type: "settle" as const, amount: Money.negate(charge) }] : []),
+    ...(rest > 0n ? [{ ...about, type: "release" as const, amount: rest }] : [])
+  ])
+  const spent = Money.plus(spentOn(wallet, day), charge)
+  return { entries: posted.entries, wallet: { ...posted.wallet, spent_day: day, spent } }
+}
+
+const settle = (wallet: Wallet, run: HeldRun, command: Extract<Command, { _tag: "Settle" }>, day: string): Decision => {
+  if (run.status !== "running" || run.lease_token !== command.lease_token || !isFinal(command.status)) {
+    return unchanged(wallet, { _tag: "Stale", status: run.status })
+  }
+  // Whatever a worker reports: only what was delivered is charged, and never more than was held.
+  const delivered = command.status === "succeeded" || command.status === "no_match"
+  const charge = delivered ? Money.max(zero, Money.min(command.charge, run.hold)) : zero
+  return { ...resolve(wallet, run, charge, day, null), verdict: { _tag: "Settled", charge } }
+}
+
+const cancel = (wallet: Wallet, run: HeldRun, day: string): Decision => {
+  if (!isStoppable(run.status)) return unchanged(wallet, { _tag: "Stale", status: run.status })
+  // A run that is still `created` has no hold on the ledger yet.
+  const held = run.status === "created" ? { ...run, hold: zero } : run
+  return { ...resolve(wallet, held, zero, day, "cancelled"), verdict: { _tag: "Cancelled" } }
+}
+
+const credit = (wallet: Wallet, command: Extract<Command, { _tag: "Credit" }>): Decision => {
+  const { type, amount, reference, note } = command
+  const posted = post(wallet, [{ type, amount, run_id: null, reference, note }])
+  return { ...posted, verdict: { _tag: "Credited", seq: posted.wallet.entry_seq } }
+}
+
+/** Whether `next` lets through what `limit` refuses. */
+const loosens = (limit: MicroUsd | null, next: MicroUsd | null): boolean =>
+  limit !== null && (next === null || next > limit)
+
+const setGuard = (wallet: Wallet, command: Extract<Command, { _tag: "SetGuard" }>): Decision => {
+  const { per_run_limit = wallet.per_run_limit, daily_limit = wallet.daily_limit, may_loosen = true } = command
+  if (!may_loosen && (loosens(wallet.per_run_limit, per_run_limit) || loosens(wallet.daily_limit, daily_limit))) {
+    return unchanged(wallet, { _tag: "LooseningRefused" })
+  }
+  return unchanged({ ...wallet, per_run_limit, daily_limit }, { _tag: "GuardSet" })
+}
+
+/**
+ * Applies one command. `day` is the database's UTC day, so that every process draws midnight at the same instant. `run` is
+ * null for commands that name none, or one that does not exist.
+ */
+export const decide = (wallet: Wallet, run: HeldRun | null, command: Command, day: string): Decision => {
+  switch (command._tag) {
+    case "Credit":
+      return credit(wallet, command)
+    case "SetGuard":
+      return setGuard(wallet, command)
+    case "Reserve":
+      return run === null ? unchanged(wallet, { _tag: "Stale", status: null }) : reserve(wallet, run, day)
+    case "Settle":
+      return run === null ? unchanged(wallet, { _tag: "Stale", status: null }) : settle(wallet, run, command, day)
+    case "Cancel":
+      return run === null ? unchanged(wallet, { _tag: "Stale", status: null }) : cancel(wallet, run, day)
+  }
+}

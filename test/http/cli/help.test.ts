@@ -1,0 +1,150 @@
+/** The help: for people as text, for programs as `--help --json`, the same in both; and the flags that every command takes. */
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import type { CommandTree, ParameterTree } from "../../../src/http/cli/terminal/tree.ts"
+import { spoken, spokenHints } from "../../../src/http/cli/answers/spoken.ts"
+import { type App, startApp, type Tenant } from "../../app.ts"
+import { type Home, newHome } from "./shell.ts"
+
+let app: App
+let org: Tenant
+let home: Home
+let tree: CommandTree & {
+  readonly global_flags: ReadonlyArray<ParameterTree>
+  readonly exit_codes: ReadonlyArray<{ readonly code: number }>
+}
+beforeAll(async () => {
+  app = await startApp()
+  org = await app.tenant("25.00")
+  home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
+  tree = (await home.shell("rungate --help --json")).body
+}, 30_000)
+afterAll(async () => {
+  await app.stop()
+  home.remove()
+})
+
+const everyCommand = (command: CommandTree): ReadonlyArray<CommandTree> => [
+  command,
+  ...command.commands.flatMap(everyCommand)
+]
+const at = (line: string) => everyCommand(tree).find(({ command }) => command === line) ?? expect.unreachable(line)
+const flagOf = (line: string, name: string) => at(line).flags.find((flag) => flag.name === name)
+
+/** Names below a heading of the text help. */
+const named = (text: string, heading: string) =>
+  (text.split(/\n\n/).find((block) => block.startsWith(`${heading}\n`)) ?? "")
+    .split("\n")
+    .slice(1)
+    .flatMap((line) => /^ {2}(?:--)?([\w-]+)/.exec(line)?.[1] ?? [])
+
+test("the tree holds every command that completes, and no other", async () => {
+  const script = (await home.shell("rungate completions bash")).out
+  const functions = Array.from(script.matchAll(/^_rungate(\w*)\(\)$/gm), ([, name = ""]) => `rungate${name}`)
+  const aliased = everyCommand(tree).flatMap(({ path, aliases }) => [
+    path.join(" "),
+    ...aliases.map((alias) => [...path.slice(0, -1), alias].join(" "))
+  ])
+  expect(aliased.map((line) => line.replace(/\W/g, "_")).sort()).toEqual(functions.sort())
+})
+
+const groups = ["FIND", "RUN", "MONEY", "ACCOUNT", "TOOLS", "THE SERVICE ITSELF"]
+
+test("a command's text says the same as its tree: arguments, flags, what is below it", async () => {
+  const lines = [
+    "rungate",
+    "rungate run",
+    "rungate runs",
+    "rungate wallet transactions",
+    "rungate api",
+    "rungate admin"
+  ]
+  const texts = await Promise.all(lines.map((line) => home.shell(`${line} --help`)))
+  const compared = lines.map((line, index) => {
+    const { out } = texts[index] ?? expect.unreachable(line)
+    return {
+      line,
+      flags: named(out, "FLAGS"),
+      global_flags: named(out, "GLOBAL FLAGS"),
+      commands: line === "rungate" ? groups.flatMap((group) => named(out, `${group}:`)) : named(out, "SUBCOMMANDS"),
+      described: out.startsWith(`DESCRIPTION\n  ${at(line).description}\n`)
+    }
+  })
+  const names = (parameters: ReadonlyArray<{ readonly name: string }>) => parameters.map(({ name }) => name)
+  expect(compared).toEqual(
+    lines.map((line) => ({
+      line,
+      flags: names(at(line).flags),
+      global_flags: names(tree.global_flags),
+      commands: at(line).commands.map(({ name, aliases }) => [name, ...aliases][0] ?? name),
+      described: true
+    }))
+  )
+  const [, run] = texts
+  expect(run?.out).toMatch(/--wait integer .*\(default: 30\)/)
+  expect(run?.out).toContain(at("rungate run").examples[0]?.command ?? "no example")
+})
+
+test("types, defaults, choices, aliases and what is required", async () => {
+  expect(flagOf("rungate run", "wait")).toMatchObject({ type: "integer", default: 30, required: false })
+  expect(flagOf("rungate run", "yes")).toMatchObject({ type: "boolean", default: false, aliases: ["-y"] })
+  expect(flagOf("rungate run", "strategy")?.choices).toContain("cheapest")
+  expect(flagOf("rungate api", "header")).toMatchObject({ variadic: true, required: false, default: null })
+  expect(flagOf("rungate admin credit", "note")).toMatchObject({ required: true })
+  expect(at("rungate call").arguments.map(({ name, required }) => [name, required])).toEqual([
+    ["provider", true],
+    ["endpoint", true],
+    ["-", false]
+  ])
+  expect(at("rungate runs list").aliases).toEqual(["ls"])
+  expect(at("rungate topup").flags).toEqual(at("rungate wallet topup").flags)
+  expect(tree.exit_codes.map(({ code }) => code).sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 250])
+  const [part, asked] = await Promise.all(
+    ["rungate runs ls -q --help", "rungate help runs list --json"].map((line) => home.shell(line))
+  )
+  expect([asked?.code, asked?.out]).toEqual([0, part?.out])
+  expect([part?.body.command, part?.body.flags]).toEqual(["rungate runs list", at("rungate runs list").flags])
+})
+
+test("--quiet is JSON and silence, also at a terminal; --verbose tells what was asked, and no secret; a slip is one line", async () => {
+  const screen = home.terminal("rungate topup 10 -q")
+  expect(await screen.ended).toBe(0)
+  expect(Object.keys(JSON.parse(screen.seen()))).toContain("session_id")
+  const [asked, slip, lost] = await Promise.all([
+    home.shell("rungate runs ls --verbose"),
+    home.shell("rungate runs lst"),
+    home.shell("rungate wallet -q", { RUNGATE_URL: "http://127.0.0.1:1" })
+  ])
+  expect(asked.err).toMatch(/^> GET http:\/\/[\d.:]+\/v1\/runs\?limit=50\n< 200 in \d+ ms, req_\w+\n$/)
+  expect(asked.err).not.toContain(org.key)
+  expect(asked.body.items).toEqual([])
+  expect([slip.code, slip.err]).toEqual([
+    5,
+    'rungate: Unknown subcommand "lst" for "rungate runs"; did you mean list or ls\nSee: rungate runs --help\n'
+  ])
+  expect([lost.code, lost.err]).toEqual([1, expect.stringContaining("RUNGATE_URL")])
+})
+
+test("what the API says in paths is said in commands", () => {
+  expect(
+    [
+      "Read its result with GET /v1/runs/run_1 instead of paying again.",
+      "2 runs are still under way; wait for GET /v1/runs/{run_id}?wait=60.",
+      "What you already know about it costs nothing: GET /v1/history?q=ada%40example.com%20%26%20co",
+      `Inspect before you run, for the input and the price: POST /v1/inspect {"provider":"x","endpoint":"/it's"}`,
+      "sign in with POST /v1/auth/sign-in and use the session token.",
+      "lower it with routing.max_cost, or raise the limit at /v1/spend-guard",
+      "GET /v1/catalog/providers/x/endpoints lists its 3, or search the catalog with POST /v1/discover."
+    ].map(spoken)
+  ).toEqual([
+    "Read its result with `rungate runs get run_1` instead of paying again.",
+    "2 runs are still under way; `rungate runs list --status running` shows them.",
+    "What you already know about it costs nothing: rungate history 'ada@example.com & co'",
+    "Inspect before you run, for the input and the price: rungate inspect x '/it'\\''s'",
+    "sign in with `rungate login`.",
+    "lower it with --max-cost, or raise the limit (see `rungate spend-guard`)",
+    "`rungate api GET /v1/catalog/providers/x/endpoints` lists its 3, or search the catalog with `rungate discover 'what you need'`."
+  ])
+  expect(
+    spokenHints([`Run it: POST /v1/run {"capability":"a.b","input":{"c":1}}`, `Or: rungate run a.b -i '{"c":1}'`])
+  ).toEqual([`rungate run a.b -i '{"c":1}'`])
+})

@@ -1,0 +1,106 @@
+/** Tables and text as a terminal shows them: widths, cuts, wide letters, and nothing that it would obey. */
+import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import { type Column, facts, table } from "../../../src/http/cli/terminal/table.ts"
+import { cut, harmless, harmlessLines, padStart, widthOf, wrap } from "../../../src/http/cli/terminal/text.ts"
+import { agoOf, dollars, durationOf } from "../../../src/http/cli/terminal/values.ts"
+
+const plain = (text: string) => text
+
+describe("text", () => {
+  test("is never wider than it may be, and never split inside a letter", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", maxLength: 60 }), fc.integer({ min: 0, max: 40 }), (text, columns) => {
+        const safe = harmless(text)
+        const kept = cut(safe, columns)
+        expect(widthOf(kept)).toBeLessThanOrEqual(columns)
+        expect(kept === safe || kept === "" || kept.endsWith("…")).toBe(true)
+        expect(kept.isWellFormed() || !safe.isWellFormed()).toBe(true)
+      })
+    )
+  })
+
+  test("wide letters count as two", () => {
+    expect(cut("会社を探す", 6)).toBe("会社…")
+    expect(padStart("会", 4)).toBe("  会")
+    expect(cut("👩‍👩‍👧‍👧 family", 4)).toBe("👩‍👩‍👧‍👧 …")
+  })
+
+  test("has nothing left that a terminal obeys", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 60 }), (text) => {
+        for (const letter of harmless(text)) {
+          const code = letter.codePointAt(0) ?? 0
+          expect(code >= 0x20 && !(code >= 0x7f && code <= 0x9f)).toBe(true)
+        }
+      })
+    )
+    expect(harmless("a\u001b[31mb\u202ec\nd")).toBe("a\ufffd[31mb\ufffdc\u23ced")
+    expect(harmlessLines("a\nb\u0007")).toBe("a\nb\ufffd")
+  })
+
+  test("wraps between words", () => {
+    expect(wrap("one two  three", 7)).toEqual(["one two", "three"])
+    expect(wrap("verylongword x", 5)).toEqual(["very…", "x"])
+  })
+})
+
+interface Row {
+  readonly name: string
+  readonly cost: string | null
+}
+const columns: ReadonlyArray<Column<Row>> = [
+  { title: "NAME", of: (row) => row.name, least: 6 },
+  { title: "COST", of: (row) => dollars(row.cost), right: true }
+]
+
+describe("a table", () => {
+  test("has money to the right and gives way where it may", () => {
+    const rows = [
+      { name: "a name that is long", cost: "1.00" },
+      { name: "b", cost: "-12.345" },
+      { name: "", cost: null }
+    ]
+    expect(table(rows, columns, 80, plain)).toEqual([
+      "NAME                     COST",
+      "a name that is long     $1.00",
+      "b                    -$12.345",
+      "-                           -"
+    ])
+    expect(table(rows, columns, 18, plain)).toEqual([
+      "NAME          COST",
+      "a name …     $1.00",
+      "b         -$12.345",
+      "-                -"
+    ])
+  })
+
+  test("fits whenever its columns can", () => {
+    const row = fc.record({ name: fc.string({ unit: "grapheme" }), cost: fc.constantFrom("1.00", "-0.5", null) })
+    fc.assert(
+      fc.property(fc.array(row), fc.integer({ min: 18, max: 60 }), (rows, width) => {
+        for (const line of table(rows, columns, width, plain)) expect(widthOf(line)).toBeLessThanOrEqual(width)
+      })
+    )
+  })
+
+  test("of facts cuts what is long, and never a name", () => {
+    expect(
+      facts(
+        [
+          ["a", "x".repeat(50)],
+          ["longer", null]
+        ],
+        30,
+        plain
+      )
+    ).toEqual([`a       ${"x".repeat(21)}…`, "longer  -"])
+  })
+})
+
+test("values as people read them", () => {
+  expect([dollars("0.0042"), dollars("-1.00"), dollars(null)]).toEqual(["$0.0042", "-$1.00", null])
+  expect([durationOf(12), durationOf(1_240), durationOf(20_400)]).toEqual(["12 ms", "1.2 s", "20 s"])
+  const ago = [0, 119, 120, 7_199, 7_200, 172_800].map((seconds) => agoOf(0, seconds * 1000))
+  expect(ago).toEqual(["0 s", "119 s", "2 min", "119 min", "2 h", "2 d"])
+})

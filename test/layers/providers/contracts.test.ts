@@ -1,0 +1,90 @@
+import { describe, expect, test } from "bun:test"
+import { existsSync, readFileSync } from "node:fs"
+import { Effect } from "effect"
+import { importOpenApi } from "../../../src/layers/catalog/import/openapi/index.ts"
+import { providers } from "../../../src/layers/providers/index.ts"
+import { capabilities } from "../../../src/schema/capabilities/index.ts"
+import type { ProviderDocument } from "../../../src/schema/catalog/Endpoint.ts"
+import type { Call, Offer, Provider } from "../../../src/schema/catalog/Provider.ts"
+import { conforms } from "./conformance.ts"
+import { file as guide, page } from "./docs.ts"
+import { inputOf } from "./inputs.ts"
+import { type Pair, paired, pairsOf, verdictOf } from "./pairs.ts"
+
+/** Never raw, so no document of its is shipped: its own is read from where the shipped ones were made of. */
+const agentmail = async (): Promise<ProviderDocument> => {
+  const text = readFileSync(new URL("../../../../../shared/specs/agentmail.json", import.meta.url), "utf8")
+  const { document } = await Effect.runPromise(
+    importOpenApi([{ name: "agentmail.json", text }], {
+      provider: "agentmail",
+      title: "AgentMail",
+      homepage: null,
+      base_url: "https://api.agentmail.to",
+      auth: null,
+      body_type: "json",
+      include: [],
+      exclude: [],
+      tags: []
+    })
+  )
+  return document
+}
+
+const ships = (slug: string) =>
+  existsSync(new URL(`../../../src/layers/catalog/import/shipped/${slug}.json.gz`, import.meta.url))
+
+/** An actor's start is named after the actor in its document; what is asked beside its input is the marketplace's. */
+const named = (call: Call): Call => {
+  const [, owner, actor] = /^\/acts\/([^~/]+)~([^/]+)\/runs$/.exec(call.path) ?? []
+  if (owner === undefined || call.body === undefined) return call
+  return { method: call.method, path: `${owner}/${actor}`, body: call.body }
+}
+
+/** What the provider's document says against the first request; null when there is no document. */
+const complaints = async (provider: Provider, offer: Offer, pair: Pair): Promise<ReadonlyArray<string> | null> => {
+  const capability = capabilities.find((one) => one.slug === offer.capability) ?? expect.unreachable()
+  const input = pair.input ?? inputOf(offer, capability.example)
+  expect(offer.serves(input)).toBe(true)
+  const call = named(offer.request(input, { run_id: "run_1" }))
+  if (provider.slug === "agentmail") return conforms(provider, call, await agentmail())
+  return ships(provider.slug) ? conforms(provider, call) : null
+}
+
+describe("the contract table", () => {
+  test("has rows of providers that exist", () => {
+    expect(paired.filter((slug) => !providers.some((provider) => provider.slug === slug))).toEqual([])
+  })
+
+  for (const provider of providers) {
+    const pairs = pairsOf(provider.slug)
+    const wired = provider.offers.filter((offer) => offer.wired)
+
+    describe(provider.slug, () => {
+      test("has one row for every wired offer, and no other", () => {
+        expect(pairs.map((pair) => pair.capability).sort()).toEqual(wired.map((offer) => offer.capability).sort())
+      })
+
+      test("its rows say what is known, in the words that the table explains", () => {
+        for (const { payload, request, except } of pairs) {
+          expect(payload).toMatch(/^(documented|captured by a third party|assembled|constructed)( \([^()]+\))?$/)
+          expect(request).toMatch(/^(validated|validated in part \([^()]+\)|not validated \([^()]+\))( \([^()]+\))?$/)
+          if (verdictOf(request)[0] === "validated in part") expect(except?.length).toBeGreaterThan(0)
+          if (verdictOf(request)[0] === "validated") expect(except).toBeUndefined()
+        }
+      })
+
+      for (const offer of wired) {
+        test(`what ${offer.capability} asks first is as its row says`, async () => {
+          const pair = pairs.find((one) => one.capability === offer.capability) ?? expect.unreachable()
+          const found = await complaints(provider, offer, pair)
+          if (found === null) expect(pair.request).toBe("not validated (no specification)")
+          else expect(found).toEqual([...(pair.except ?? [])])
+        })
+      }
+    })
+  }
+})
+
+test("docs/providers.md is what the catalog says: bun test/layers/providers/docs.ts writes it", () => {
+  expect(readFileSync(guide, "utf8")).toBe(page())
+})

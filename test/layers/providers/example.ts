@@ -1,0 +1,18 @@
+/**
+ * Answers as the shared reading holds them: one file per payload, whose provenance is told in its index.
+ */
+import { readFileSync } from "node:fs"
+import { answer, type Played } from "./stage.ts"
+
+/** The payload `<name>.response.json` of a provider. */
+export const example = (provider: string, name: string, status = 200, headers: Record<string, string> = {}): Played => {
+  const file = new URL(`../../../../shared/specs/examples/${provider}/${name}.response.json`, import.meta.url)
+  const text = readFileSync(file, "utf8")
+  // What is no JSON is kept as its text.
+  const { _text } = Object(JSON.parse(text))
+  return answer(status, typeof _text === "string" ? _text : text, headers)
+}
+
+/** The same with some of its fields changed. */
+export const altered = (provider: string, name: string, change: (body: unknown) => unknown, status = 200): Played =>
+  answer(status, change(JSON.parse(example(provider, name).body)))
