@@ -6,10 +6,10 @@
 import { Effect, Layer } from "effect"
 import { AccountMails } from "./actors/accounts/AccountMails.ts"
 import { Admission } from "./actors/runs/Admission.ts"
-import { Asking } from "./actors/mailbox/CommandClient.ts"
-import { Cashier } from "./actors/payments/PaymentWorker.ts"
-import { Executions } from "./actors/runs/RunSlots.ts"
-import { Historian } from "./actors/HistoryWorker.ts"
+import { CommandClient } from "./actors/mailbox/CommandClient.ts"
+import { PaymentWorker } from "./actors/payments/PaymentWorker.ts"
+import { RunSlots } from "./actors/runs/RunSlots.ts"
+import { HistoryWorker } from "./actors/HistoryWorker.ts"
 import { Lanes } from "./actors/mailbox/Lanes.ts"
 import { OutcomeLookups } from "./actors/runs/OutcomeLookups.ts"
 import { PaymentEvents } from "./actors/payments/PaymentEvents.ts"
@@ -71,23 +71,23 @@ const Infrastructure = Layer.merge(ProvidersLayer, PaymentsLayer).pipe(
 )
 
 /** Asking and waiting: what both roles share. */
-const Doors = Layer.mergeAll(
+const ApiLayer = Layer.mergeAll(
   Admission.layer,
   TopUps.layer,
   PaymentEvents.layer,
   ReferralActor.layer,
   AccountMails.layer.pipe(Layer.provide(Mailer.layer))
 ).pipe(
-  Layer.provideMerge(Asking.layer),
+  Layer.provideMerge(CommandClient.layer),
   Layer.provideMerge(Layer.mergeAll(Lanes.layer, Waiters.layer)),
   Layer.provideMerge(Infrastructure)
 )
 
 const Working = Workers.pipe(
   Layer.provide(
-    Layer.mergeAll(WalletActor.layer, RunActor.layer, Cashier.layer, Historian.layer, OutcomeLookups.layer)
+    Layer.mergeAll(WalletActor.layer, RunActor.layer, PaymentWorker.layer, HistoryWorker.layer, OutcomeLookups.layer)
   ),
-  Layer.provide(Executions.layer)
+  Layer.provide(RunSlots.layer)
 )
 
 /** The service in one role, on `Settings`. Its server's address is in `Server` when the role has one. */
@@ -95,10 +95,10 @@ export const service = (role: Exclude<Role, "worker">) =>
   (role === "all" ? Layer.merge(Server.layer, Working) : Server.layer).pipe(
     Layer.merge(MetricsServer),
     Layer.provideMerge(Readiness.layer),
-    Layer.provideMerge(Doors)
+    Layer.provideMerge(ApiLayer)
   )
 
 export const worker = Layer.merge(Working, MetricsServer).pipe(
   Layer.provideMerge(Readiness.layer),
-  Layer.provideMerge(Doors)
+  Layer.provideMerge(ApiLayer)
 )

@@ -64,7 +64,7 @@ const serve = Command.make(
 ).pipe(Command.withDescription("Run the service (or one role of it)"))
 
 /** What a client's command may ask for: the service by its address, and the user's own files and terminal. */
-const Surroundings = Layer.mergeAll(Layer.provide(Client.layer, spokenHttp), Journal.layer).pipe(
+const CliLayer = Layer.mergeAll(Layer.provide(Client.layer, spokenHttp), Journal.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Credentials.layer, Screen.layer))
 )
 
@@ -77,36 +77,36 @@ const stopsWell = Effect.sync(() => {
 
 /** What clients use knows the service by its address, and none of its settings. */
 const finding = [
-  Command.provide(discover, Surroundings),
-  Command.provide(inspect, Surroundings),
-  Command.provide(history, Surroundings)
+  Command.provide(discover, CliLayer),
+  Command.provide(inspect, CliLayer),
+  Command.provide(history, CliLayer)
 ] as const
 const running = [
-  Command.provide(run, Surroundings),
-  Command.provide(call, Surroundings),
-  Command.provide(runs, Surroundings),
-  Command.provide(logs, Surroundings)
+  Command.provide(run, CliLayer),
+  Command.provide(call, CliLayer),
+  Command.provide(runs, CliLayer),
+  Command.provide(logs, CliLayer)
 ] as const
 const money = [
-  Command.provide(wallet, Surroundings),
-  Command.provide(topup, Surroundings),
-  Command.provide(guard, Surroundings),
-  Command.provide(referrals, Surroundings)
+  Command.provide(wallet, CliLayer),
+  Command.provide(topup, CliLayer),
+  Command.provide(guard, CliLayer),
+  Command.provide(referrals, CliLayer)
 ] as const
 const account = [
-  Command.provide(login, Surroundings),
-  Command.provide(logout, Surroundings),
-  Command.provide(whoami, Surroundings),
-  Command.provide(keys, Surroundings),
-  Command.provide(senders, Surroundings)
+  Command.provide(login, CliLayer),
+  Command.provide(logout, CliLayer),
+  Command.provide(whoami, CliLayer),
+  Command.provide(keys, CliLayer),
+  Command.provide(senders, CliLayer)
 ] as const
 const tools = [
-  Command.provide(doctor(Surroundings), Screen.layer),
-  Command.provide(api, Surroundings),
-  Command.provideEffectDiscard(Command.provide(mcp(packageJson.version), Surroundings), stopsWell),
-  Command.provide(dev, Surroundings),
+  Command.provide(doctor(CliLayer), Screen.layer),
+  Command.provide(api, CliLayer),
+  Command.provideEffectDiscard(Command.provide(mcp(packageJson.version), CliLayer), stopsWell),
+  Command.provide(dev, CliLayer),
   Command.provide(completions, Screen.layer),
-  Command.provide(complete, Surroundings),
+  Command.provide(complete, CliLayer),
   Command.provide(help, Screen.layer)
 ] as const
 

@@ -4,7 +4,7 @@
  * The first start in the sandbox makes a demo organization with simulated credit and prints its key, once.
  */
 import { Console, Context, Effect, Layer, Redacted } from "effect"
-import { Asking } from "./actors/mailbox/CommandClient.ts"
+import { CommandClient } from "./actors/mailbox/CommandClient.ts"
 import { encodeCredit } from "./actors/mailbox/Commands.ts"
 import { service, worker } from "./App.ts"
 import { Readiness } from "./http/door/Readiness.ts"
@@ -24,7 +24,7 @@ const demoCredit = dollars("25.00")
 const demoKey = Effect.gen(function* () {
   const { mode } = yield* Settings
   const accounts = yield* Accounts
-  const asking = yield* Asking
+  const commands = yield* CommandClient
   if (mode !== "sandbox" || (yield* accounts.organizations) > 0) return null
   const org_id = yield* accounts.createOrganization("Demo", null)
   const { token } = yield* accounts.createKey(org_id, "demo key", "test")
@@ -37,7 +37,7 @@ const demoKey = Effect.gen(function* () {
     note: "simulated credit (sandbox: no money moved)"
   })
   // A role without a worker stores the credit; whichever worker comes next applies it.
-  yield* asking.ask({ org_id, run_id: null, tag: "Credit", payload, command_id: reference }).pipe(Effect.ignore)
+  yield* commands.ask({ org_id, run_id: null, tag: "Credit", payload, command_id: reference }).pipe(Effect.ignore)
   return Redacted.value(token)
 })
 

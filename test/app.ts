@@ -7,7 +7,7 @@
 import { expect } from "bun:test"
 import { Context, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { Pool } from "pg"
-import { Asking } from "../src/actors/mailbox/CommandClient.ts"
+import { CommandClient } from "../src/actors/mailbox/CommandClient.ts"
 import { encodeCredit } from "../src/actors/mailbox/Commands.ts"
 import { LookSeconds } from "../src/actors/runs/OutcomeLookups.ts"
 import type { ReferralActor } from "../src/actors/payments/ReferralActor.ts"
@@ -72,7 +72,7 @@ export interface Ask {
   readonly signal?: AbortSignal
 }
 
-type Services = Accounts | Audit | Asking | MailStore | CatalogStore | Endpoints | ReferralActor
+type Services = Accounts | Audit | CommandClient | MailStore | CatalogStore | Endpoints | ReferralActor
 type Everything = Context.Context<Services>
 
 export interface App {
@@ -293,7 +293,7 @@ const tenantOf = (
       const reference = newId("cs")
       const payload = encodeCredit({ type: "bonus", amount: dollars(amount), reference, note: "test credit" })
       await run(
-        Effect.flatMap(Asking, (asking) =>
+        Effect.flatMap(CommandClient, (asking) =>
           asking.ask({ org_id, run_id: null, tag: "Credit", payload, command_id: reference })
         )
       )

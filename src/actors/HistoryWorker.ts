@@ -12,17 +12,17 @@ import { Settings } from "../layers/platform/Settings.ts"
 const batchesMax = 20
 const erasedMax = 2_000
 
-export class Historian extends Context.Service<
-  Historian,
+export class HistoryWorker extends Context.Service<
+  HistoryWorker,
   {
     /** Indexes what has ended. Answers how many runs. */
     readonly index: Effect.Effect<number>
     /** Erases what is too old. Answers how many runs; 0 when nothing is kept for a limited time. */
     readonly retain: Effect.Effect<number>
   }
->()("rungate/actors/Historian") {
+>()("rungate/actors/HistoryWorker") {
   static readonly layer = Layer.effect(
-    Historian,
+    HistoryWorker,
     Effect.gen(function* () {
       const { retentionDays } = yield* Settings
       const history = yield* HistoryIndex
@@ -47,7 +47,7 @@ export class Historian extends Context.Service<
                 erased += done
               }
             })
-      return Historian.of({ index, retain })
+      return HistoryWorker.of({ index, retain })
     })
   )
 }

@@ -14,11 +14,11 @@ import { laneCount, laneQueue, Queues, runsQueue } from "../layers/queues/Queues
 import { Settings } from "../layers/platform/Settings.ts"
 import { Signals } from "../layers/queues/Signals.ts"
 import { usd } from "../schema/money/Money.ts"
-import { Cashier } from "./payments/PaymentWorker.ts"
+import { PaymentWorker } from "./payments/PaymentWorker.ts"
 import { closeLost, notRecorded } from "./runs/Delivery.ts"
-import { Executions } from "./runs/RunSlots.ts"
+import { RunSlots } from "./runs/RunSlots.ts"
 import { fairClaims } from "./runs/FairClaim.ts"
-import { Historian } from "./HistoryWorker.ts"
+import { HistoryWorker } from "./HistoryWorker.ts"
 import { Lanes } from "./mailbox/Lanes.ts"
 import { LookSeconds, OutcomeLookups } from "./runs/OutcomeLookups.ts"
 import { ReferralActor } from "./payments/ReferralActor.ts"
@@ -62,11 +62,11 @@ export const Workers = Layer.effectDiscard(
     const leases = yield* Leases
     const mail = yield* MailStore
     const health = yield* Health
-    const executions = yield* Executions
+    const slots = yield* RunSlots
     const wallet = yield* WalletActor
     const runActor = yield* RunActor
-    const cashier = yield* Cashier
-    const historian = yield* Historian
+    const payments = yield* PaymentWorker
+    const history = yield* HistoryWorker
     const lookups = yield* OutcomeLookups
     const lookSeconds = yield* LookSeconds
     const lanes = yield* Lanes
@@ -74,7 +74,7 @@ export const Workers = Layer.effectDiscard(
     const waiters = yield* Waiters
     const fork = Effect.runForkWith(yield* Effect.context<never>())
 
-    const start = (run: LeasedRun) => executions.start(run.run_id, runActor.execute(run))
+    const start = (run: LeasedRun) => slots.start(run.run_id, runActor.execute(run))
 
     /** Turns of one lane until its mail is gone or its time is up. */
     const turnLane = (lane: number) =>
@@ -93,7 +93,7 @@ export const Workers = Layer.effectDiscard(
             const answer = yield* wallet.turn(lane)
             yield* Effect.forEach(answer.started, start, { discard: true })
             if (answer.queued.length > 0) {
-              executions.queued(answer.queued)
+              slots.queued(answer.queued)
               yield* claimSoon
             }
             if (answer.charges) fork(tendPayments)
@@ -106,7 +106,8 @@ export const Workers = Layer.effectDiscard(
               yield* signals.publish(answer.signals)
             }
             // Runs of a fast provider settle at once: staying saves the lane's way back through the queue.
-            if (answer.started.length > 0 && !answer.more && !state.dirty) yield* lanes.linger(lane, lingerMillis)
+            if (answer.started.length > 0 && !answer.more && !state.dirty)
+              yield* lanes.awaitCommands(lane, lingerMillis)
             again = answer.more || state.dirty
           }
         }).pipe(
@@ -116,7 +117,7 @@ export const Workers = Layer.effectDiscard(
             })
           )
         )
-        if (again) yield* lanes.nudge(lane)
+        if (again) yield* lanes.wake(lane)
       })
 
     let tending = false
@@ -129,10 +130,10 @@ export const Workers = Layer.effectDiscard(
       return Effect.gen(function* () {
         while (againTend) {
           againTend = false
-          yield* cashier.tend
+          yield* payments.tend
         }
       }).pipe(
-        Effect.catchCause((cause) => Effect.logWarning(`cashier: ${oneLine(cause)}`)),
+        Effect.catchCause((cause) => Effect.logWarning(`payments: ${oneLine(cause)}`)),
         Effect.ensuring(
           Effect.sync(() => {
             tending = false
@@ -141,7 +142,7 @@ export const Workers = Layer.effectDiscard(
       )
     })
 
-    const claims = fairClaims(leases, executions)
+    const claims = fairClaims(leases, slots)
     let claiming = false
     let maybeQueued = false
     /** Something changed while a round was under way: a slot became free, or a run was queued. */
@@ -152,7 +153,7 @@ export const Workers = Layer.effectDiscard(
       if (claiming) return
       claiming = true
       yield* Effect.gen(function* () {
-        while (maybeQueued && executions.room() > 0) {
+        while (maybeQueued && slots.room() > 0) {
           changed = false
           const { runs, queued } = yield* claims.round(claimMax)
           maybeQueued = queued || changed
@@ -177,8 +178,8 @@ export const Workers = Layer.effectDiscard(
       fork(claimNow)
       return queues.wake(runsQueue)
     })
-    executions.onRoom(() => {
-      if (maybeQueued || executions.mayWait()) fork(claimNow)
+    slots.onRoom(() => {
+      if (maybeQueued || slots.mayWait()) fork(claimNow)
     })
 
     /** A dead worker's run: what may be tried again goes back into the queue, the rest ends here. */
@@ -216,7 +217,7 @@ export const Workers = Layer.effectDiscard(
 
     const sweepLane = (lane: number, age_seconds: number) => {
       if (age_seconds > 2 * stuckSeconds) return turnLane(lane)
-      return age_seconds > stuckSeconds ? queues.unstick(laneQueue(lane)) : lanes.nudge(lane)
+      return age_seconds > stuckSeconds ? queues.releaseStalledJob(laneQueue(lane)) : lanes.wake(lane)
     }
     const sweepLanes = Effect.flatMap(mail.backlog, (backlog) =>
       Effect.forEach(
@@ -226,12 +227,12 @@ export const Workers = Layer.effectDiscard(
       )
     )
     const recoverLost = Effect.gen(function* () {
-      const lost = yield* leases.takeOver(executions.workerId(), executions.running(), takeOverMax)
+      const lost = yield* leases.takeOver(slots.workerId(), slots.running(), takeOverMax)
       yield* Effect.forEach(lost, (run) => apart(`recovery of ${run.run_id}`, recover(run)), { discard: true })
     })
     const claimQueued = Effect.gen(function* () {
       if (yield* leases.anyQueued) yield* claimNow
-      else executions.listed([], true)
+      else slots.listed([], true)
     })
 
     let sweeps = 0
@@ -249,9 +250,9 @@ export const Workers = Layer.effectDiscard(
     })
 
     const renew = Effect.gen(function* () {
-      if (yield* leases.renew(executions.workerId(), settings.leaseSeconds)) return
+      if (yield* leases.renew(slots.workerId(), settings.leaseSeconds)) return
       yield* Effect.logWarning("this process was away longer than its lease; others have taken over its runs")
-      yield* executions.restart
+      yield* slots.restart
     })
 
     const everyWhile = (effect: Effect.Effect<unknown>, every: Schedule.Schedule<unknown>, name: string) =>
@@ -267,14 +268,14 @@ export const Workers = Layer.effectDiscard(
     yield* everyWhile(sweep, Schedule.spaced(sweepEvery), "sweeper")
     yield* everyWhile(tendPayments, Schedule.spaced(tendPaymentsEvery), "cashier")
     const reconcileEvery = Schedule.spaced(`${settings.reconcileSeconds} seconds`)
-    yield* everyWhile(Effect.asVoid(cashier.reconcile), reconcileEvery, "reconciler")
-    yield* everyWhile(historian.index, Schedule.spaced(indexEvery), "history index")
-    yield* everyWhile(historian.retain, Schedule.spaced(retainEvery), "retention")
+    yield* everyWhile(Effect.asVoid(payments.reconcile), reconcileEvery, "reconciler")
+    yield* everyWhile(history.index, Schedule.spaced(indexEvery), "history index")
+    yield* everyWhile(history.retain, Schedule.spaced(retainEvery), "retention")
     yield* everyWhile(referrals.accrue, Schedule.spaced(`${settings.referralSeconds} seconds`), "referrals")
     yield* everyWhile(lookups.look, Schedule.spaced(`${lookSeconds * 1_000} millis`), "look-ups of unknown outcomes")
     // Registered last, so it runs first: executions end while the lanes still take their settlements.
     yield* Effect.addFinalizer(() =>
-      executions.drain.pipe(
+      slots.drain.pipe(
         Effect.flatMap((left) =>
           left === 0 ? Effect.void : Effect.logWarning(`${left} runs were handed to other workers`)
         ),

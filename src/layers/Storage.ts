@@ -5,7 +5,7 @@
  */
 import { Layer } from "effect"
 import { Accounts } from "./accounts/Accounts.ts"
-import { Actors } from "./catalog/Marketplace.ts"
+import { Marketplace } from "./catalog/Marketplace.ts"
 import { Audit } from "./audit/Audit.ts"
 import { Books } from "./ledger/Books.ts"
 import { CatalogStore } from "./catalog/CatalogStore.ts"
@@ -60,4 +60,4 @@ const Stores = Layer.mergeAll(
 )
 
 /** Database and stores only: what the operator's commands need. */
-export const Storage = Actors.layer.pipe(Layer.provideMerge(Stores), Layer.provideMerge(DatabaseLayer))
+export const Storage = Marketplace.layer.pipe(Layer.provideMerge(Stores), Layer.provideMerge(DatabaseLayer))

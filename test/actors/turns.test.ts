@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Effect, Exit, Layer, ManagedRuntime } from "effect"
 import { SqlClient } from "effect/sql"
 import { encodeCredit } from "../../src/actors/mailbox/Commands.ts"
-import { Executions } from "../../src/actors/runs/RunSlots.ts"
-import { fold } from "../../src/actors/wallet/DecideTurn.ts"
+import { RunSlots } from "../../src/actors/runs/RunSlots.ts"
+import { decideTurn } from "../../src/actors/wallet/DecideTurn.ts"
 import { WalletActor } from "../../src/actors/wallet/WalletActor.ts"
 import { Storage } from "../../src/layers/Storage.ts"
 import { Accounts } from "../../src/layers/accounts/Accounts.ts"
@@ -24,7 +24,7 @@ import { preparedDatabase } from "../postgres.ts"
 const build = async () => {
   const settings = Settings.layerFrom({ DATABASE_URL: await preparedDatabase() })
   const layer = WalletActor.layer.pipe(
-    Layer.provideMerge(Executions.layer),
+    Layer.provideMerge(RunSlots.layer),
     Layer.provideMerge(Storage),
     Layer.provideMerge(settings)
   )
@@ -85,7 +85,7 @@ describe("a turn", () => {
         const org_id = yield* accounts.createOrganization("twice", null)
         const lane = yield* topUp(org_id, newId("cs"), "10.00")
         const one = turns.turn(lane, 100, (view) =>
-          fold(
+          decideTurn(
             view,
             { workerId: "none", tryTake: () => false },
             { txn_id: () => newId("txn"), payment_id: () => newId("pay"), token: () => "token" }
@@ -192,7 +192,7 @@ describe("a turn", () => {
         const accounts = yield* Accounts
         const wallet = yield* WalletActor
         const leases = yield* Leases
-        const executions = yield* Executions
+        const executions = yield* RunSlots
         const sql = yield* SqlClient.SqlClient
         const org_id = yield* accounts.createOrganization("forgotten", null)
         const lane = yield* topUp(org_id, newId("cs"), "5.00")

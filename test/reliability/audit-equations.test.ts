@@ -1,7 +1,7 @@
 /** What the auditor says of payments and referrals that are not as they should be: each equation can fail, and names the place. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Context, Effect } from "effect"
-import { Asking } from "../../src/actors/mailbox/CommandClient.ts"
+import { CommandClient } from "../../src/actors/mailbox/CommandClient.ts"
 import { encodePay } from "../../src/actors/mailbox/Commands.ts"
 import { ReferralActor } from "../../src/actors/payments/ReferralActor.ts"
 import { Audit } from "../../src/layers/audit/Audit.ts"
@@ -55,7 +55,7 @@ describe("equations of payments and referrals", () => {
       }
     })
     const asked = { org_id: referred, run_id: null, tag: "Pay", payload, command_id: "evt_1" } as const
-    await Effect.runPromise(Effect.ignore(Context.get(app.context, Asking).ask(asked)))
+    await Effect.runPromise(Effect.ignore(Context.get(app.context, CommandClient).ask(asked)))
     await until(
       "the refund",
       () => app.sql("SELECT 1 FROM ledger WHERE reference = 're_1'"),

@@ -12,7 +12,7 @@ import {
 } from "../../src/layers/executor/Providers.ts"
 import { match } from "../../src/layers/providers/kit/outcome.ts"
 import { flag, text } from "../../src/layers/providers/kit/read.ts"
-import { trouble, unreadable } from "../../src/layers/providers/kit/httpErrors.ts"
+import { httpErrors, unreadable } from "../../src/layers/providers/kit/httpErrors.ts"
 import { Settings } from "../../src/layers/platform/Settings.ts"
 import { emailVerify } from "../../src/schema/capabilities/email.verify.ts"
 import { flat } from "../../src/schema/money/Pricing.ts"
@@ -35,7 +35,7 @@ export const providerOf = (
     auth: { kind: "header", name: "X-API-Key" },
     concurrency: 20,
     timeoutMillis,
-    trouble: trouble(),
+    httpErrors: httpErrors(),
     ...changes,
     offers: [
       offer(emailVerify, {

@@ -4,7 +4,7 @@ import { Client } from "pg"
 import { addSubjects, addWords, shortJson, wholeJson } from "../../src/layers/history/index/IndexedRun.ts"
 import { segmentsLock } from "../../src/layers/history/index/Segments.ts"
 import { runsOf as runsIn } from "../../src/schema/segments/Docs.ts"
-import { Gathered } from "../../src/schema/segments/Gathered.ts"
+import { PostingsBuilder } from "../../src/schema/segments/Gathered.ts"
 import { decoded, flagsIn, type Postings, runIn } from "../../src/schema/segments/Segment.ts"
 import { seedOf } from "../../src/schema/words/Term.ts"
 import { type App, figures, startApp, type Tenant, until } from "../app.ts"
@@ -126,7 +126,7 @@ const exact = async (databaseUrl: string) => {
     )
     for (const row of runs as ReadonlyArray<any>) {
       for (const family of ["subjects", "words"]) {
-        const gathered = new Gathered()
+        const gathered = new PostingsBuilder()
         if (family === "subjects") addSubjects(gathered, wholeJson(row), row.org_id, 0)
         else addWords(gathered, shortJson(row), seedOf(row.org_id), 0)
         const found: Array<string> = []

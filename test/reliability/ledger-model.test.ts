@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test"
 import { Context, Effect } from "effect"
 import fc from "fast-check"
-import { Asking } from "../../src/actors/mailbox/CommandClient.ts"
+import { CommandClient } from "../../src/actors/mailbox/CommandClient.ts"
 import { encodeCredit, encodeGuard, encodeSettle } from "../../src/actors/mailbox/Commands.ts"
 import { MicroUsd, usd } from "../../src/schema/money/Money.ts"
 import type { RunStatus } from "../../src/schema/runs/Run.ts"
@@ -270,7 +270,7 @@ describe("T01 ledger.model.commands", () => {
     // Twenty runs execute (they sleep, and the test settles them), the others wait in the queue and can be cancelled.
     const app = await startApp({ settings: { RUNGATE_CONCURRENCY: "20", RUNGATE_DRAIN_SECONDS: "0" } })
     try {
-      const asking = Context.get(app.context, Asking)
+      const asking = Context.get(app.context, CommandClient)
       const seed = Number(process.env["SEED"] ?? 20_261_121)
       const sequences = fc.sample(fc.array(ops, { minLength: 110, maxLength: 110, size: "max" }), { numRuns: 3, seed })
       let rejected = 0

@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { Context, Effect } from "effect"
-import { Asking } from "../../src/actors/mailbox/CommandClient.ts"
+import { CommandClient } from "../../src/actors/mailbox/CommandClient.ts"
 import { encodeCredit } from "../../src/actors/mailbox/Commands.ts"
 import { ReferralActor } from "../../src/actors/payments/ReferralActor.ts"
 import { dollars, MicroUsd, usd } from "../../src/schema/money/Money.ts"
@@ -251,7 +251,7 @@ describe("T64 referrals", () => {
     const reference = entry?.reference ?? ""
     const { org_id } = referrer
     const payload = encodeCredit({ type: "bonus", amount: MicroUsd(due), reference, note: "again" })
-    const asking = Context.get(app.context, Asking)
+    const asking = Context.get(app.context, CommandClient)
     for (let i = 0; i < 3; i++)
       await Effect.runPromise(asking.ask({ org_id, run_id: null, tag: "Credit", payload, command_id: reference }))
     expect(await shares(referrer)).toEqual(entry === undefined ? [] : [entry])

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { Context, Effect, Redacted } from "effect"
 import { Pool } from "pg"
-import { Asking } from "../../src/actors/mailbox/CommandClient.ts"
+import { CommandClient } from "../../src/actors/mailbox/CommandClient.ts"
 import { encodeSettle } from "../../src/actors/mailbox/Commands.ts"
 import { Accounts } from "../../src/layers/accounts/Accounts.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
@@ -163,7 +163,7 @@ describe.each(backends)("two processes, queues on %s", (backend) => {
         hints: [],
         error: null
       })
-      const asking = Context.get(apps[index % 2 === 0 ? 0 : 1].context, Asking)
+      const asking = Context.get(apps[index % 2 === 0 ? 0 : 1].context, CommandClient)
       const { value, millis } = await timed(() =>
         Effect.runPromise(asking.ask({ org_id: org.org_id, run_id: body.run_id, tag: "Settle", payload: report }))
       )

@@ -18,7 +18,7 @@ import {
   type Run,
   runsOf
 } from "../../src/schema/segments/Docs.ts"
-import { Gathered } from "../../src/schema/segments/Gathered.ts"
+import { PostingsBuilder } from "../../src/schema/segments/Gathered.ts"
 import { blocksOf } from "../../src/schema/segments/Merge.ts"
 import {
   blocksFor,
@@ -171,7 +171,7 @@ const term = fc.oneof(
 const entries = fc.array(fc.tuple(term, fc.integer({ min: 0, max: 60 }), flags), { maxLength: 250 })
 
 const gathered = (all: Iterable<Entry>): Postings => {
-  const terms = new Gathered()
+  const terms = new PostingsBuilder()
   for (const [term, run, where] of all) terms.add(Math.floor(term / 65_536), term % 65_536, postingOf(run, where))
   return terms.postings()
 }
@@ -338,7 +338,7 @@ test("terms that come in any order, many of them alike in their upper half, are 
   const high = fc.constantFrom(0, 1, 255, 256, 257, 0x7fff_ffff, 0xffff_ff00, 0xffff_ffff)
   const low = fc.constantFrom(0, 1, 2, 0xffff)
   const terms = fc.array(fc.array(fc.tuple(high, low, fc.constantFrom(1, 2, 4)), { maxLength: 12 }), { maxLength: 40 })
-  const gathered = new Gathered()
+  const gathered = new PostingsBuilder()
   fc.assert(
     fc.property(terms, (runs) => {
       gathered.clear()

@@ -1,7 +1,7 @@
 /** Words and phrases in segments, as pure functions: what is cut up, packed, joined and asked for agrees with a plain look at the texts. */
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { Gathered } from "../../src/schema/segments/Gathered.ts"
+import { PostingsBuilder } from "../../src/schema/segments/Gathered.ts"
 import { blocksOf } from "../../src/schema/segments/Merge.ts"
 import {
   blocksFor,
@@ -34,7 +34,7 @@ type Packed = {
 
 /** A segment of these runs, in so many blocks. */
 const packed = (runs: ReadonlyArray<Run>, blocks?: number): Packed => {
-  const terms = new Gathered()
+  const terms = new PostingsBuilder()
   runs.forEach(({ input, result }, run) => {
     addTerms(terms, input, seed, postingOf(run, named))
     addTerms(terms, result, seed, postingOf(run, elsewhere))

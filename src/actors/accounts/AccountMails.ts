@@ -26,7 +26,7 @@ export class AccountMails extends Context.Service<
     /** Says that a mail was asked for. The caller does not wait for it. */
     readonly wake: Effect.Effect<void>
   }
->()("rungate/actors/AccountMails") {
+>()("rungate/actors/accounts/AccountMails") {
   static readonly layer = Layer.effect(
     AccountMails,
     Effect.gen(function* () {

@@ -15,34 +15,34 @@ export class NoReplyYet extends Schema.TaggedError<NoReplyYet>()("NoReplyYet", {
 
 const replyMillisMax = 10_000
 
-export class Asking extends Context.Service<
-  Asking,
+export class CommandClient extends Context.Service<
+  CommandClient,
   {
     readonly ask: (
       command: Pick<NewMail, "org_id" | "run_id" | "tag" | "payload"> & { readonly command_id?: string }
     ) => Effect.Effect<Reply, NoReplyYet>
   }
->()("rungate/actors/Asking") {
+>()("rungate/actors/mailbox/CommandClient") {
   static readonly layer = Layer.effect(
-    Asking,
+    CommandClient,
     Effect.gen(function* () {
       const mail = yield* MailStore
       const lanes = yield* Lanes
       const waiters = yield* Waiters
-      const ask = Effect.fn("Asking.ask")(function* (
+      const ask = Effect.fn("CommandClient.ask")(function* (
         command: Pick<NewMail, "org_id" | "run_id" | "tag" | "payload"> & { readonly command_id?: string }
       ) {
         const command_id = command.command_id ?? newId("cmd")
         // A client that hangs up here must not leave a command that nobody was told of.
         const store = Effect.uninterruptible(
-          Effect.flatMap(mail.post({ ...command, command_id, result: null }), lanes.nudge)
+          Effect.flatMap(mail.post({ ...command, command_id, result: null }), lanes.wake)
         )
         yield* waiters.waitFor(command_id, replyMillisMax, store, () => false)
         const reply = yield* mail.reply(command_id)
         if (reply === null) return yield* new NoReplyYet({ command_id })
         return decodeReply(reply)
       })
-      return Asking.of({ ask })
+      return CommandClient.of({ ask })
     })
   )
 }

@@ -17,12 +17,12 @@ export interface LaneState {
 export class Lanes extends Context.Service<
   Lanes,
   {
-    readonly nudge: (lane: number) => Effect.Effect<void>
+    readonly wake: (lane: number) => Effect.Effect<void>
     readonly state: (lane: number) => LaneState
     /** Waits at most `millis` for the next nudge of a lane whose turn this process holds. */
-    readonly linger: (lane: number, millis: number) => Effect.Effect<void>
+    readonly awaitCommands: (lane: number, millis: number) => Effect.Effect<void>
   }
->()("rungate/actors/Lanes") {
+>()("rungate/actors/mailbox/Lanes") {
   static readonly layer = Layer.effect(
     Lanes,
     Effect.gen(function* () {
@@ -33,7 +33,7 @@ export class Lanes extends Context.Service<
         if (found === undefined) throw new Error(`there is no lane ${lane}`)
         return found
       }
-      const nudge = (lane: number) =>
+      const wake = (lane: number) =>
         Effect.suspend(() => {
           const current = state(lane)
           if (!current.turning) return queues.wake(laneQueue(lane))
@@ -41,7 +41,7 @@ export class Lanes extends Context.Service<
           current.hurry?.()
           return Effect.void
         })
-      const linger = (lane: number, millis: number) =>
+      const awaitCommands = (lane: number, millis: number) =>
         Effect.callback<void>((resume) => {
           const current = state(lane)
           if (current.dirty) return resume(Effect.void)
@@ -55,7 +55,7 @@ export class Lanes extends Context.Service<
           ),
           Effect.asVoid
         )
-      return Lanes.of({ nudge, state, linger })
+      return Lanes.of({ wake, state, awaitCommands })
     })
   )
 }

@@ -54,7 +54,7 @@ export class Waiters extends Context.Service<
     /** Answers every waiter now, as if its time were up: the process is stopping. */
     readonly close: Effect.Effect<void>
   }
->()("rungate/actors/Waiters") {
+>()("rungate/actors/mailbox/Waiters") {
   static readonly layer = Layer.effect(
     Waiters,
     Effect.gen(function* () {

@@ -27,7 +27,7 @@ export class PaymentEvents extends Context.Service<
       facts: ReadonlyArray<PaymentFact>
     ) => Effect.Effect<void, ProcessorUnavailable>
   }
->()("rungate/actors/PaymentEvents") {
+>()("rungate/actors/payments/PaymentEvents") {
   static readonly layer = Layer.effect(
     PaymentEvents,
     Effect.gen(function* () {
@@ -54,7 +54,7 @@ export class PaymentEvents extends Context.Service<
             fact
           })
           const lane = yield* mail.post({ command_id: null, org_id, run_id: null, tag: "Pay", payload, result: null })
-          yield* lanes.nudge(lane)
+          yield* lanes.wake(lane)
         }
       })
 

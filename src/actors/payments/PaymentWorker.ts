@@ -31,17 +31,17 @@ const retrySeconds = (looks: number) => Math.min(600, 2 ** Math.min(looks, 10))
 /** Events are read again from so long before: the processor's list may lag behind its clock. */
 const overlapMillis = 10 * 60_000
 
-export class Cashier extends Context.Service<
-  Cashier,
+export class PaymentWorker extends Context.Service<
+  PaymentWorker,
   {
     /** Looks after everything that is due: charges, open checkouts, automatic top-ups that have waited. */
     readonly tend: Effect.Effect<void>
     /** Reads the processor's record of events since the last time. Answers how many were about us. */
     readonly reconcile: Effect.Effect<number>
   }
->()("rungate/actors/Cashier") {
+>()("rungate/actors/payments/PaymentWorker") {
   static readonly layer = Layer.effect(
-    Cashier,
+    PaymentWorker,
     Effect.gen(function* () {
       const { leaseSeconds, reconcileSeconds } = yield* Settings
       const store = yield* PaymentStore
@@ -71,7 +71,7 @@ export class Cashier extends Context.Service<
         return yield* store.chargeWith(payment.payment_id, method)
       })
 
-      const charge = Effect.fn("Cashier.charge")(function* (payment: OpenPayment) {
+      const charge = Effect.fn("PaymentWorker.charge")(function* (payment: OpenPayment) {
         const { payment_id, org_id, looks, age_seconds, created_at } = payment
         const method = yield* methodFor(payment)
         const fact = yield* Effect.gen(function* () {
@@ -92,7 +92,7 @@ export class Cashier extends Context.Service<
         yield* events.tell(payment, `charge:${payment_id}:${fact._tag}`, [fact])
       })
 
-      const askSession = Effect.fn("Cashier.askSession")(function* (payment: OpenPayment, session_id: string) {
+      const askSession = Effect.fn("PaymentWorker.askSession")(function* (payment: OpenPayment, session_id: string) {
         const state = yield* payments.session(session_id)
         const { payment_intent, customer, amount, currency } = state
         if (state.paid) {
@@ -139,10 +139,10 @@ export class Cashier extends Context.Service<
           payload,
           result: null
         })
-        yield* lanes.nudge(lane)
+        yield* lanes.wake(lane)
       })
 
-      const tend = Effect.fn("Cashier.tend")(function* () {
+      const tend = Effect.fn("PaymentWorker.tend")(function* () {
         for (const org_id of yield* store.rested(lookMax)) yield* wake(org_id)
         let more = true
         while (more) {
@@ -152,7 +152,7 @@ export class Cashier extends Context.Service<
         }
       })
 
-      const reconcile = Effect.fn("Cashier.reconcile")(function* () {
+      const reconcile = Effect.fn("PaymentWorker.reconcile")(function* () {
         if (payments.processor !== "stripe") return 0
         const now = new Date(1_000 * (yield* store.nowSeconds))
         const readTo = yield* store.beginReading(payments.processor, reconcileSeconds / 2)
@@ -175,7 +175,7 @@ export class Cashier extends Context.Service<
         return ours
       })
 
-      return Cashier.of({
+      return PaymentWorker.of({
         tend: tend(),
         reconcile: reconcile().pipe(
           Effect.catchTag("ProcessorUnavailable", ({ message }) =>

@@ -34,7 +34,7 @@ export class ReferralActor extends Context.Service<
     /** Counts everything that has happened up to now. Answers how many entries it sent to referrers' wallets. */
     readonly accrue: Effect.Effect<number>
   }
->()("rungate/actors/ReferralActor") {
+>()("rungate/actors/payments/ReferralActor") {
   static readonly layer = Layer.effect(
     ReferralActor,
     Effect.gen(function* () {
@@ -59,7 +59,7 @@ export class ReferralActor extends Context.Service<
           const credit = creditOf(at, amount)
           const lane = yield* shares.step(at, { to_seq, net_revenue, unpaid, credit })
           if (lane === "overtaken") return 0
-          if (lane !== null) yield* lanes.nudge(lane)
+          if (lane !== null) yield* lanes.wake(lane)
           at = { ...at, accrued_seq: to_seq, net_revenue, unpaid }
           if (credit !== null) return 1
         }

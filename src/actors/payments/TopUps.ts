@@ -10,7 +10,7 @@ import { Payments, type ProcessorUnavailable } from "../../layers/payments/Payme
 import type { AutoTopupSetting } from "../../schema/wallet/AutoTopup.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import { simulatedIntentPrefix } from "../../schema/wallet/Payment.ts"
-import { Asking, type NoReplyYet } from "../mailbox/CommandClient.ts"
+import { CommandClient, type NoReplyYet } from "../mailbox/CommandClient.ts"
 import { encodeAutoTopup, encodePay } from "../mailbox/Commands.ts"
 
 export class TooManyCheckouts extends Schema.TaggedError<TooManyCheckouts>()("TooManyCheckouts", {}) {}
@@ -42,13 +42,13 @@ export class TopUps extends Context.Service<
       setting: AutoTopupSetting
     ) => Effect.Effect<void, NoSavedMethod | ProcessorUnavailable | NoReplyYet>
   }
->()("rungate/actors/TopUps") {
+>()("rungate/actors/payments/TopUps") {
   static readonly layer = Layer.effect(
     TopUps,
     Effect.gen(function* () {
       const store = yield* PaymentStore
       const payments = yield* Payments
-      const asking = yield* Asking
+      const commands = yield* CommandClient
 
       const simulate = Effect.fnUntraced(function* ({ org_id, amount }: CheckoutRequest) {
         const payment_id = newId("pay")
@@ -65,7 +65,7 @@ export class TopUps extends Context.Service<
         // The command's id is the event's: whoever waits for it is answered by the turn that credits.
         const event_id = `evt_sim_${payment_id}`
         const payload = encodePay({ payment_id, event_id, fact })
-        const reply = yield* asking.ask({ org_id, run_id: null, tag: "Pay", payload, command_id: event_id })
+        const reply = yield* commands.ask({ org_id, run_id: null, tag: "Pay", payload, command_id: event_id })
         return { status: "simulated" as const, session_id, transaction_id: reply.transaction_id ?? "" }
       })
 
@@ -101,7 +101,7 @@ export class TopUps extends Context.Service<
       const setAutoTopup = Effect.fn("TopUps.setAutoTopup")(function* (org_id: string, setting: AutoTopupSetting) {
         if (setting.enabled) yield* haveMethod(org_id)
         const payload = encodeAutoTopup({ _tag: "Set", ...setting })
-        yield* asking.ask({ org_id, run_id: null, tag: "AutoTopup", payload })
+        yield* commands.ask({ org_id, run_id: null, tag: "AutoTopup", payload })
       })
 
       return TopUps.of({ checkout, setAutoTopup })

@@ -4,7 +4,7 @@
  * Everything a client can get wrong is refused before a run exists. What is admitted runs to its end whoever hangs up.
  */
 import { Clock, Context, Effect, Layer } from "effect"
-import { Actors } from "../../layers/catalog/Marketplace.ts"
+import { Marketplace } from "../../layers/catalog/Marketplace.ts"
 import { Breakers } from "../../layers/executor/Breakers.ts"
 import { Catalog, type CatalogEntry } from "../../layers/catalog/Catalog.ts"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
@@ -146,13 +146,13 @@ export class Admission extends Context.Service<
     /** Waits at most `millis` for the run's end. Null for an unknown run and another organization's. */
     readonly watch: (org_id: string, run_id: string, millis: number) => Effect.Effect<RunRow | null>
   }
->()("rungate/actors/Admission") {
+>()("rungate/actors/runs/Admission") {
   static readonly layer = Layer.effect(
     Admission,
     Effect.gen(function* () {
       const catalog = yield* Catalog
       const endpoints = yield* Endpoints
-      const actors = yield* Actors
+      const actors = yield* Marketplace
       const health = yield* Health
       const breakers = yield* Breakers
       const ownership = yield* Ownership
@@ -296,7 +296,7 @@ export class Admission extends Context.Service<
             yield* crashPoint("admit.before")
             const admitted = yield* store.admit(run)
             yield* crashPoint("admit.after")
-            if (admitted._tag === "Admitted") yield* lanes.nudge(admitted.lane)
+            if (admitted._tag === "Admitted") yield* lanes.wake(admitted.lane)
             yield* crashPoint("wake.after")
             return admitted
           })

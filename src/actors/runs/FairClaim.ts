@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import type { ClaimedRun, Leases, Waiting } from "../../layers/runs/Leases.ts"
 import type { Claimant, Slot } from "../../schema/runs/Slots.ts"
-import type { Executions } from "./RunSlots.ts"
+import type { RunSlots } from "./RunSlots.ts"
 
 export interface Allotment {
   readonly group: Waiting
@@ -53,7 +53,7 @@ export interface Round {
 
 const nameOf = ({ org_id, provider, free }: Claimant) => `${org_id} ${provider} ${free}`
 
-export const fairClaims = (leases: Leases["Service"], executions: Executions["Service"]) => {
+export const fairClaims = (leases: Leases["Service"], runSlots: RunSlots["Service"]) => {
   let cursor = ""
 
   /** Groups in the order in which their organizations have their turn. */
@@ -62,7 +62,7 @@ export const fairClaims = (leases: Leases["Service"], executions: Executions["Se
     const before = cursor === "" || behind.length === groupsMax ? [] : yield* leases.waiting("", groupsMax)
     const groups = [...behind, ...before.filter((group) => group.org_id <= cursor)]
     const whole = behind.length < groupsMax && before.length < groupsMax
-    executions.listed(
+    runSlots.listed(
       groups.map((group) => group.org_id),
       whole
     )
@@ -73,25 +73,25 @@ export const fairClaims = (leases: Leases["Service"], executions: Executions["Se
   const round = (most: number): Effect.Effect<Round> =>
     Effect.gen(function* () {
       const groups = yield* listed
-      const allotments = allot(groups, most, executions.reserve)
+      const allotments = allot(groups, most, runSlots.reserve)
       const last = allotments.at(-1)
       if (last === undefined) return { runs: [], queued: groups.length > 0 }
       cursor = last.group.org_id
       const slots = new Map(allotments.map(({ group, slots }) => [nameOf(group), [...slots]]))
       const left = Effect.sync(() => {
-        for (const rest of slots.values()) executions.release(rest.splice(0))
+        for (const rest of slots.values()) runSlots.release(rest.splice(0))
       })
       return yield* leases
         .claim(
-          executions.workerId(),
+          runSlots.workerId(),
           allotments.map(({ group, slots }) => ({ ...group, runs: slots.length }))
         )
         .pipe(
           Effect.map((runs) => {
-            executions.claimed(runs.map((run) => run.org_id))
+            runSlots.claimed(runs.map((run) => run.org_id))
             for (const run of runs) {
               const slot = slots.get(nameOf({ ...run, provider: run.asks }))?.pop()
-              if (slot !== undefined) executions.assign(run.run_id, slot)
+              if (slot !== undefined) runSlots.assign(run.run_id, slot)
             }
             return { runs, queued: true }
           }),

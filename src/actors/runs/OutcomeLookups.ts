@@ -17,7 +17,7 @@ const parallel = 2
 const lookSeconds = 60
 
 /** How often a worker looks for runs that are due. */
-export const LookSeconds = Context.Reference("rungate/actors/LookSeconds", { defaultValue: () => lookSeconds })
+export const LookSeconds = Context.Reference("rungate/actors/runs/LookSeconds", { defaultValue: () => lookSeconds })
 
 export class OutcomeLookups extends Context.Service<
   OutcomeLookups,
@@ -25,7 +25,7 @@ export class OutcomeLookups extends Context.Service<
     /** Looks up everything that is due. */
     readonly look: Effect.Effect<void>
   }
->()("rungate/actors/OutcomeLookups") {
+>()("rungate/actors/runs/OutcomeLookups") {
   static readonly layer = Layer.effect(
     OutcomeLookups,
     Effect.gen(function* () {

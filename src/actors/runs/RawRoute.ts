@@ -3,7 +3,7 @@
  * and fixes hold and request. Whatever is wrong is refused here, before a run or a hold exists.
  */
 import { Clock, Effect } from "effect"
-import type { Actors } from "../../layers/catalog/Marketplace.ts"
+import type { Marketplace } from "../../layers/catalog/Marketplace.ts"
 import type { Breakers } from "../../layers/executor/Breakers.ts"
 import type { ActorInput } from "../../layers/catalog/CatalogStore.ts"
 import { compileEndpoint } from "../../layers/catalog/input/EndpointInput.ts"
@@ -117,7 +117,7 @@ export interface RawRoute {
 
 export const rawRoute = (
   endpoints: Endpoints["Service"],
-  actors: Actors["Service"],
+  actors: Marketplace["Service"],
   breakers: Breakers["Service"],
   { mode, rawMinCap }: Pick<SettingsShape, "mode" | "rawMinCap">,
   request: EndpointRequest

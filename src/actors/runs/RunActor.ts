@@ -37,7 +37,7 @@ import {
   reportOf,
   type Reports
 } from "./Delivery.ts"
-import { Executions } from "./RunSlots.ts"
+import { RunSlots } from "./RunSlots.ts"
 import { explainFailure, hintsOf } from "./Explain.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
 import { Waiters } from "../mailbox/Waiters.ts"
@@ -68,7 +68,7 @@ export class RunActor extends Context.Service<
     /** Settles a run that may not be tried again as failed. */
     readonly giveUp: (run: LostRun, attempts: ReadonlyArray<Attempt>) => Effect.Effect<void>
   }
->()("rungate/actors/RunActor") {
+>()("rungate/actors/runs/RunActor") {
   static readonly layer = Layer.effect(
     RunActor,
     Effect.gen(function* () {
@@ -79,7 +79,7 @@ export class RunActor extends Context.Service<
       const ownership = yield* Ownership
       const mail = yield* MailStore
       const lanes = yield* Lanes
-      const executions = yield* Executions
+      const executions = yield* RunSlots
 
       /** What an execution knows is worth waiting for a database that restarts. Only for writes that may be done twice. */
       const patiently = <A>(write: Effect.Effect<A>): Effect.Effect<A> =>
@@ -107,7 +107,7 @@ export class RunActor extends Context.Service<
         const settled = { command_id: null, org_id, run_id, tag: "Settle", payload, result } as const
         const lane = yield* patiently(mail.post(settled))
         yield* crashPoint("mail.after")
-        yield* lanes.nudge(lane)
+        yield* lanes.wake(lane)
       })
 
       const settleFailure = (

@@ -11,8 +11,8 @@ import { callsAtOnce } from "../../layers/executor/ProviderRequest.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { type Claimant, type Slot, Slots } from "../../schema/runs/Slots.ts"
 
-export class Executions extends Context.Service<
-  Executions,
+export class RunSlots extends Context.Service<
+  RunSlots,
   {
     readonly workerId: () => string
     /**
@@ -48,9 +48,9 @@ export class Executions extends Context.Service<
     /** The lease was lost: stop everything and continue as a new worker. */
     readonly restart: Effect.Effect<void>
   }
->()("rungate/actors/Executions") {
+>()("rungate/actors/runs/RunSlots") {
   static readonly layer = Layer.effect(
-    Executions,
+    RunSlots,
     Effect.gen(function* () {
       const { concurrency, orgConcurrency, leaseSeconds, drainSeconds, mode } = yield* Settings
       const leases = yield* Leases
@@ -102,7 +102,7 @@ export class Executions extends Context.Service<
         yield* leases.register(workerId, leaseSeconds)
       })
 
-      return Executions.of({
+      return RunSlots.of({
         workerId: () => workerId,
         tryTake: (run_id, claimant) => {
           const before = waiting.get(claimant.org_id) ?? 0

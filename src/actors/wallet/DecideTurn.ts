@@ -82,7 +82,7 @@ export interface Names {
   readonly token: () => string
 }
 
-export const fold = (view: TurnView, room: Room, names: Names) => {
+export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   const wallets = new Map<string, Wallet>()
   const runs = new Map<string, TurnRun>()
   const endings = new Map<string, Ending>()

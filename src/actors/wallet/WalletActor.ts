@@ -10,8 +10,8 @@ import { oneLine } from "../../layers/postgres/Batch.ts"
 import { newId } from "../../layers/platform/Ids.ts"
 import { sqlStateOf } from "../../layers/postgres/SqlState.ts"
 import { TurnStore } from "../../layers/ledger/TurnStore.ts"
-import { Executions } from "../runs/RunSlots.ts"
-import { fold, type Names, type Room, type TurnAnswer } from "./DecideTurn.ts"
+import { RunSlots } from "../runs/RunSlots.ts"
+import { decideTurn, type Names, type Room, type TurnAnswer } from "./DecideTurn.ts"
 
 const nothing: TurnAnswer = {
   taken: 0,
@@ -52,12 +52,12 @@ const passesByItself = (cause: Cause.Cause<unknown>): boolean => {
 export class WalletActor extends Context.Service<
   WalletActor,
   { readonly turn: (lane: number) => Effect.Effect<TurnAnswer> }
->()("rungate/actors/WalletActor") {
+>()("rungate/actors/wallet/WalletActor") {
   static readonly layer = Layer.effect(
     WalletActor,
     Effect.gen(function* () {
       const store = yield* TurnStore
-      const executions = yield* Executions
+      const executions = yield* RunSlots
 
       const attempt = (lane: number, max: number) =>
         Effect.suspend(() => {
@@ -71,7 +71,7 @@ export class WalletActor extends Context.Service<
             }
           }
           return store
-            .turn(lane, max, (view) => fold(view, room, names))
+            .turn(lane, max, (view) => decideTurn(view, room, names))
             .pipe(
               // Slots taken for runs whose turn was undone, or that ended in the turn that opened them.
               Effect.onExit((exit) =>
@@ -95,7 +95,7 @@ export class WalletActor extends Context.Service<
           const exit = yield* Effect.exit(attempt(lane, 1))
           if (Exit.isSuccess(exit)) return { ...exit.value, more: exit.value.taken > 0 }
           if (passesByItself(exit.cause)) return yield* Effect.failCause(exit.cause)
-          const { fate, command, ended } = yield* store.strike(lane, parkAfter, oneLine(exit.cause))
+          const { fate, command, ended } = yield* store.recordFailure(lane, parkAfter, oneLine(exit.cause))
           const what = fate === "kept" ? "is tried again" : "is dead-lettered; see rungate audit"
           yield* Effect.logError(`lane ${lane}: ${command} failed alone and ${what}: ${Cause.pretty(exit.cause)}`)
           return { ...nothing, more: true, signals: ended === null ? [] : [ended] }

@@ -14,7 +14,7 @@ export const bodyBytesMax = 1024 * 1024
 const bodySecondsMax = 15
 
 /** So that a test need not wait as long. */
-export const BodySeconds = Context.Reference("rungate/http/BodySeconds", { defaultValue: () => bodySecondsMax })
+export const BodySeconds = Context.Reference("rungate/http/door/BodySeconds", { defaultValue: () => bodySecondsMax })
 
 export type BodyProblem = ProblemOf<"invalid_request" | "request_timeout" | "payload_too_large">
 

@@ -46,4 +46,6 @@ export interface PeersShape {
 }
 
 /** The server knows it of every request that came over its socket. */
-export const Peers = Context.Reference<PeersShape>("rungate/http/Peers", { defaultValue: () => ({ of: () => null }) })
+export const Peers = Context.Reference<PeersShape>("rungate/http/door/Peers", {
+  defaultValue: () => ({ of: () => null })
+})

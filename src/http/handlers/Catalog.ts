@@ -1,7 +1,7 @@
 /** Inspect: what a capability or a raw endpoint takes, gives and costs, as run enforces it. */
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Actors } from "../../layers/catalog/Marketplace.ts"
+import { Marketplace } from "../../layers/catalog/Marketplace.ts"
 import { Catalog, type CatalogEntry, type CatalogOffer } from "../../layers/catalog/Catalog.ts"
 import { foundEndpoint, runnable } from "../../actors/runs/RawRoute.ts"
 import { Endpoints } from "../../layers/catalog/Endpoints.ts"
@@ -112,7 +112,7 @@ export const CatalogHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const catalog = yield* Catalog
     const endpoints = yield* Endpoints
-    const actors = yield* Actors
+    const actors = yield* Marketplace
     const health = yield* Health
     const { rawMinCap } = yield* Settings
     return handlers.handleAll({

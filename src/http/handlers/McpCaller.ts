@@ -18,7 +18,7 @@ export interface Sender {
   readonly address: string
 }
 
-export const Sender = Context.Reference<Sender>("rungate/http/McpCaller/Sender", {
+export const Sender = Context.Reference<Sender>("rungate/http/handlers/Sender", {
   defaultValue: () => ({ authorization: null, address: "" })
 })
 

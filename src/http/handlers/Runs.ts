@@ -3,7 +3,7 @@ import { Clock, Effect } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Admission, isFinalRow } from "../../actors/runs/Admission.ts"
-import { Asking } from "../../actors/mailbox/CommandClient.ts"
+import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
 import type { RunRow } from "../../layers/runs/RunStore.ts"
 import { RunStore } from "../../layers/runs/RunStore.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
@@ -93,7 +93,7 @@ export const RunsHandlers = HttpApiBuilder.group(
   "runs",
   Effect.fnUntraced(function* (handlers) {
     const admission = yield* Admission
-    const asking = yield* Asking
+    const asking = yield* CommandClient
     const store = yield* RunStore
     const settings = yield* Settings
 

@@ -1,7 +1,7 @@
 /** The wallet: reads from the books; every change is a command to the wallet actor. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Asking } from "../../actors/mailbox/CommandClient.ts"
+import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
 import { encodeGuard } from "../../actors/mailbox/Commands.ts"
 import { Audit } from "../../layers/audit/Audit.ts"
 import { Books } from "../../layers/ledger/Books.ts"
@@ -38,7 +38,7 @@ export const WalletHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const books = yield* Books
     const auditor = yield* Audit
-    const asking = yield* Asking
+    const asking = yield* CommandClient
 
     const guard = Effect.fnUntraced(function* (org_id: string) {
       const wallet = yield* books.wallet(org_id)

@@ -4,7 +4,7 @@
  * These commands run in a process of their own, beside the service or without it.
  */
 import { Layer } from "effect"
-import { Asking } from "../../actors/mailbox/CommandClient.ts"
+import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
 import { Lanes } from "../../actors/mailbox/Lanes.ts"
 import { Waiters } from "../../actors/mailbox/Waiters.ts"
 import { Queues } from "../../layers/queues/Queues.ts"
@@ -12,7 +12,7 @@ import { Redis } from "../../layers/queues/Redis.ts"
 import { Signals } from "../../layers/queues/Signals.ts"
 import { Storage } from "../../layers/Storage.ts"
 
-export const OperatorLayer = Asking.layer.pipe(
+export const OperatorLayer = CommandClient.layer.pipe(
   Layer.provide(Layer.mergeAll(Lanes.layer, Waiters.layer)),
   Layer.provide(Layer.mergeAll(Signals.layer, Queues.layer)),
   Layer.provide(Redis.layer),

@@ -5,7 +5,7 @@
  * and without one a credit waits for the next. Data goes to stdout, every other word to stderr.
  */
 import { Clock, Console, Effect, Option, Redacted, References, Schema, Stdio, Terminal } from "effect"
-import { Asking } from "../../actors/mailbox/CommandClient.ts"
+import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
 import { encodeCredit } from "../../actors/mailbox/Commands.ts"
 import { bad, known, onDatabase, organizationView, plain, print, table, unknown, when } from "./output.ts"
 import { OperatorLayer } from "./OperatorLayer.ts"
@@ -115,10 +115,10 @@ const send = Effect.fnUntraced(function* (
   command_id: string,
   command: { readonly type: "bonus" | "refund"; readonly amount: MicroUsd; readonly note: string }
 ) {
-  const asking = yield* Asking
+  const commands = yield* CommandClient
   const payload = encodeCredit({ ...command, reference: command_id })
   // What the ledger says afterwards decides, with or without a reply.
-  yield* Effect.ignore(asking.ask({ org_id, run_id: null, tag: "Credit", payload, command_id }))
+  yield* Effect.ignore(commands.ask({ org_id, run_id: null, tag: "Credit", payload, command_id }))
 })
 
 const book = ({ type, org_id, amount, note, reference, yes, json }: Crediting) =>

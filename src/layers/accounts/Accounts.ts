@@ -149,7 +149,7 @@ export class Accounts extends Context.Service<
     /** Notes that a key was used; written down every few seconds for all keys together. */
     readonly used: (key_id: string) => void
   }
->()("rungate/layers/Accounts") {
+>()("rungate/layers/accounts/Accounts") {
   static readonly layer = Layer.effect(
     Accounts,
     Effect.gen(function* () {

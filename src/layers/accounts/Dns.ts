@@ -42,7 +42,7 @@ export class Dns extends Context.Service<
   {
     readonly texts: (name: string) => Effect.Effect<Texts>
   }
->()("rungate/layers/Dns") {
+>()("rungate/layers/accounts/Dns") {
   static readonly layer = Layer.effect(
     Dns,
     Effect.gen(function* () {

@@ -28,7 +28,7 @@ export class Invitations extends Context.Service<
     /** Redeems it for a workspace that is just being made. Call it in the sign-up's transaction. */
     readonly redeem: (token: Redacted.Redacted, email: string, org_id: string) => Effect.Effect<void, InvitationRefused>
   }
->()("rungate/layers/Invitations") {
+>()("rungate/layers/accounts/Invitations") {
   static readonly layer = Layer.effect(
     Invitations,
     Effect.gen(function* () {

@@ -82,7 +82,7 @@ const toTheLog = Effect.gen(function* () {
 export class Mailer extends Context.Service<
   Mailer,
   { readonly send: (mail: Mail) => Effect.Effect<void, MailNotSent> }
->()("rungate/layers/Mailer") {
+>()("rungate/layers/accounts/Mailer") {
   static readonly layer = Layer.effect(
     Mailer,
     Effect.gen(function* () {

@@ -50,7 +50,7 @@ export class Mails extends Context.Service<
     /** Deletes what is of no more use: mails that have ended, tokens that have expired. */
     readonly forget: Effect.Effect<void>
   }
->()("rungate/layers/Mails") {
+>()("rungate/layers/accounts/Mails") {
   static readonly layer = Layer.effect(
     Mails,
     Effect.gen(function* () {

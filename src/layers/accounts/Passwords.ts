@@ -29,7 +29,7 @@ export class Passwords extends Context.Service<
     /** Ends all sessions of a user, and answers how many. */
     readonly endSessions: (user_id: string) => Effect.Effect<number>
   }
->()("rungate/layers/Passwords") {
+>()("rungate/layers/accounts/Passwords") {
   static readonly layer = Layer.effect(
     Passwords,
     Effect.gen(function* () {

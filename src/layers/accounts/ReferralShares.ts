@@ -64,7 +64,7 @@ export class ReferralShares extends Context.Service<
      */
     readonly step: (from: MovedReferral, step: ShareStep) => Effect.Effect<number | null | "overtaken">
   }
->()("rungate/layers/ReferralShares") {
+>()("rungate/layers/accounts/ReferralShares") {
   static readonly layer = Layer.effect(
     ReferralShares,
     Effect.gen(function* () {

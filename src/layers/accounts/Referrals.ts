@@ -89,7 +89,7 @@ export class Referrals extends Context.Service<
     /** Newest first. */
     readonly credits: (org_id: string, limit: number) => Effect.Effect<ReadonlyArray<ShareCreditRow>>
   }
->()("rungate/layers/Referrals") {
+>()("rungate/layers/accounts/Referrals") {
   static readonly layer = Layer.effect(
     Referrals,
     Effect.gen(function* () {

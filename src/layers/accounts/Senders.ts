@@ -30,7 +30,7 @@ export class Senders extends Context.Service<
     readonly verified: (org_id: string, sender_id: string) => Effect.Effect<SenderRow | null>
     readonly remove: (org_id: string, sender_id: string) => Effect.Effect<boolean>
   }
->()("rungate/layers/Senders") {
+>()("rungate/layers/accounts/Senders") {
   static readonly layer = Layer.effect(
     Senders,
     Effect.gen(function* () {

@@ -18,7 +18,7 @@ export class SignInAddresses extends Context.Service<
     readonly isKnown: (email: string, address: string) => Effect.Effect<boolean>
     readonly remember: (user_id: string, address: string) => Effect.Effect<void>
   }
->()("rungate/layers/SignInAddresses") {
+>()("rungate/layers/accounts/SignInAddresses") {
   static readonly layer = Layer.effect(
     SignInAddresses,
     Effect.gen(function* () {

@@ -38,7 +38,7 @@ export class Audit extends Context.Service<
     /** One wallet as it was at `checked_at`: just now, or a little earlier for one that takes long (audit/standing.ts). */
     readonly wallet: (org_id: string) => Effect.Effect<WalletAudit>
   }
->()("rungate/layers/Audit") {
+>()("rungate/layers/audit/Audit") {
   static readonly layer = Layer.effect(
     Audit,
     Effect.gen(function* () {

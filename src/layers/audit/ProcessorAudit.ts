@@ -44,7 +44,7 @@ export class ProcessorAudit extends Context.Service<
       doing: (what: string) => Effect.Effect<void>
     ) => Effect.Effect<ProcessorReport, ProcessorUnavailable>
   }
->()("rungate/layers/ProcessorAudit") {
+>()("rungate/layers/audit/ProcessorAudit") {
   static readonly layer = Layer.effect(
     ProcessorAudit,
     Effect.gen(function* () {

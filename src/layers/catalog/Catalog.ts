@@ -34,7 +34,7 @@ export class Catalog extends Context.Service<
     readonly provider: (slug: string) => Provider | undefined
     readonly offer: (capability: string, provider: string) => CatalogOffer | undefined
   }
->()("rungate/layers/Catalog") {
+>()("rungate/layers/catalog/Catalog") {
   static readonly layerOf = (capabilities: ReadonlyArray<Capability>, providers: ReadonlyArray<Provider>) =>
     Layer.effect(
       Catalog,

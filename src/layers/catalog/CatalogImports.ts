@@ -7,7 +7,7 @@
 import { basename, dirname, join } from "node:path"
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Imported, ProviderDocument } from "../../schema/catalog/Endpoint.ts"
-import { Actors } from "./Marketplace.ts"
+import { Marketplace } from "./Marketplace.ts"
 import { CatalogStore } from "./CatalogStore.ts"
 import { readAddress, withoutQuery } from "./import/kit/Downloads.ts"
 import { shipped } from "./Endpoints.ts"
@@ -114,12 +114,12 @@ export class CatalogImports extends Context.Service<
     /** Back to what the package ships; false when nothing was imported. */
     readonly reset: (provider: string) => Effect.Effect<boolean>
   }
->()("rungate/layers/CatalogImports") {
+>()("rungate/layers/catalog/CatalogImports") {
   static readonly layer = Layer.effect(
     CatalogImports,
     Effect.gen(function* () {
       const store = yield* CatalogStore
-      const actors = yield* Actors
+      const actors = yield* Marketplace
 
       const before = Effect.fnUntraced(function* (provider: string) {
         const [stored] = yield* store.load([provider])

@@ -66,7 +66,7 @@ export class CatalogStore extends Context.Service<
     ) => Effect.Effect<(ActorInput & { readonly loaded_at: Date }) | null>
     readonly keepActorInput: (provider: string, path: string, input: ActorInput) => Effect.Effect<void>
   }
->()("rungate/layers/CatalogStore") {
+>()("rungate/layers/catalog/CatalogStore") {
   static readonly layer = Layer.effect(
     CatalogStore,
     Effect.gen(function* () {

@@ -103,7 +103,7 @@ export class Endpoints extends Context.Service<
     /** Called after every change of the snapshot. */
     readonly onChange: (listener: Effect.Effect<void>) => void
   }
->()("rungate/layers/Endpoints") {
+>()("rungate/layers/catalog/Endpoints") {
   static readonly layerOf = (builtIn: Effect.Effect<ReadonlyArray<ProviderDocument>>) =>
     Layer.effect(
       Endpoints,

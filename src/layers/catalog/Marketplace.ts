@@ -26,8 +26,8 @@ const seenMax = 1_000
 const isActor = (answer: unknown): answer is { readonly data: Readonly<Record<string, unknown>> } =>
   isRecord(answer) && isRecord(answer["data"])
 
-export class Actors extends Context.Service<
-  Actors,
+export class Marketplace extends Context.Service<
+  Marketplace,
   {
     /** What the catalog did not know of an actor; null when nobody knows. The marketplace is asked for what is new, or a day old. */
     readonly input: (
@@ -38,9 +38,9 @@ export class Actors extends Context.Service<
     /** The whole store as a provider's document. */
     readonly store: Effect.Effect<Effect.Success<ReturnType<typeof importMarketplace>>, ImportFailed>
   }
->()("rungate/layers/Actors") {
+>()("rungate/layers/catalog/Marketplace") {
   static readonly layer = Layer.effect(
-    Actors,
+    Marketplace,
     Effect.gen(function* () {
       const kept = yield* CatalogStore
       const { accounts } = yield* Settings
@@ -94,7 +94,7 @@ export class Actors extends Context.Service<
         return input
       })
 
-      return Actors.of({
+      return Marketplace.of({
         input: Effect.fnUntraced(function* (provider, endpoint, load_when) {
           if (endpoint.body_type !== "actor_input" || endpoint.body !== null) return null
           const input = yield* known(provider, endpoint.path)

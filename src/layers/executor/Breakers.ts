@@ -76,7 +76,7 @@ export class Breakers extends Context.Service<
     readonly record: (provider: string, subject: string, org_id: string, failure: Failure | null) => Effect.Effect<void>
     readonly all: () => ReadonlyArray<Broken>
   }
->()("rungate/layers/Breakers") {
+>()("rungate/layers/executor/Breakers") {
   static readonly layer = Layer.sync(Breakers, () => {
     /** By offer, then by organization. */
     const offers = new Map<

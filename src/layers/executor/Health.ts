@@ -86,7 +86,7 @@ export class Health extends Context.Service<
     /** Deletes what is too old for anybody to read. */
     readonly forget: Effect.Effect<void>
   }
->()("rungate/layers/Health") {
+>()("rungate/layers/executor/Health") {
   static readonly layer = Layer.effect(
     Health,
     Effect.gen(function* () {

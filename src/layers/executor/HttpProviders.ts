@@ -56,7 +56,7 @@ const isFailure = (answer: { readonly _tag: string }): answer is Failure => answ
 type AnyAnswer = Answer | RawAnswer
 
 /** What a gate, a provider or an adapter says in words, fit to be stored, logged and shown. */
-const tidied = <A extends AnyAnswer>(answer: A): A => {
+const sanitized = <A extends AnyAnswer>(answer: A): A => {
   if ("detail" in answer) return { ...answer, detail: oneLineOf(answer.detail) }
   return "note" in answer && answer.note !== undefined ? { ...answer, note: oneLineOf(answer.note) } : answer
 }
@@ -76,7 +76,7 @@ const ofProvider = (failed: Failure): Failure =>
 
 /** What a conversation with a provider has come to. */
 type Said = Omit<ProviderAnswer, "duration_ms">
-const unheard = (answer: Failure): Said => ({ answer, raw: null, measured: null })
+const failedAnswer = (answer: Failure): Said => ({ answer, raw: null, measured: null })
 
 const leaseLost = "another worker has taken over this run"
 /** An actor is ended by its platform so long before the attempt's deadline: time to read what it wrote. */
@@ -184,7 +184,7 @@ export const HttpProviders = Layer.effect(
       )
 
     /** One attempt as a conversation: question, answer, and on from the state that an answer leaves, until it is a result. */
-    const converse = Effect.fnUntraced(function* (asked: ProviderCall, turn: Turn) {
+    const pollUntilDone = Effect.fnUntraced(function* (asked: ProviderCall, turn: Turn) {
       const { offer, provider } = asked.offer
       const context = { run_id: asked.run_id }
       let state = asked.state
@@ -193,7 +193,7 @@ export const HttpProviders = Layer.effect(
           outgoing(state === null ? offer.request(asked.input, context) : offer.next(state, asked.input, context))
         )
         const reply = "_tag" in sent ? sent : yield* exchange(provider, sent, turn)
-        if ("_tag" in reply) return unheard(state === null ? reply : ofProvider(reply))
+        if ("_tag" in reply) return failedAnswer(state === null ? reply : ofProvider(reply))
         const outcome: Outcome<unknown> = blamed(reply, offer.response(reply, asked.input, state))
         if (outcome._tag !== "Again") {
           const cost = "cost" in outcome ? (outcome.cost ?? null) : null
@@ -204,10 +204,10 @@ export const HttpProviders = Layer.effect(
           }
         }
         state = outcome.state
-        if (outcome.job && !(yield* asked.keep(state))) return unheard(failure("provider_error", leaseLost))
+        if (outcome.job && !(yield* asked.keep(state))) return failedAnswer(failure("provider_error", leaseLost))
         yield* Effect.sleep(`${outcome.afterMillis} millis`)
       }
-      return unheard(failure("provider_timeout", "the provider never finished its answer"))
+      return failedAnswer(failure("provider_timeout", "the provider never finished its answer"))
     })
 
     /** Within its deadline, waiting for the gate included, and answered whatever an adapter does. */
@@ -258,10 +258,10 @@ export const HttpProviders = Layer.effect(
 
     const call = (asked: ProviderCall): Effect.Effect<ProviderAnswer> => {
       const work = (turn: Turn): Effect.Effect<Said> =>
-        Effect.map(converse(asked, turn), (said) => ({ ...said, answer: tidied(said.answer) }))
+        Effect.map(pollUntilDone(asked, turn), (said) => ({ ...said, answer: sanitized(said.answer) }))
       const { provider, offer } = asked.offer
       const bounds = { millis: offer.timeoutMillis ?? provider.timeoutMillis, resumed: asked.state !== null }
-      return bounded(provider, bounds, work, unheard).pipe(
+      return bounded(provider, bounds, work, failedAnswer).pipe(
         Effect.tap(({ said }) => note(provider, asked.capability, asked.org_id, said.answer)),
         Effect.map(({ said, trail, duration_ms }) => ({ ...said, ...doubted(said.answer, trail), duration_ms }))
       )
@@ -294,7 +294,7 @@ export const HttpProviders = Layer.effect(
         return Effect.succeed({ answer, duration_ms: 0 })
       }
       const ask = asked.raw.body_type === "actor_input" ? rawActor : rawExchange
-      const work = (turn: Turn) => Effect.map(ask(target, asked, turn), tidied)
+      const work = (turn: Turn) => Effect.map(ask(target, asked, turn), sanitized)
       const bounds = { millis: target.timeoutMillis, resumed: asked.state !== null }
       const answered = bounded<RawAnswer>(target, bounds, work, (answer) => answer)
       return answered.pipe(
@@ -315,7 +315,7 @@ export const HttpProviders = Layer.effect(
       })
       const bounds = { millis: provider.timeoutMillis, resumed: false }
       return bounded<Found | Failure | null>(provider, bounds, work, (failed) => failed).pipe(
-        Effect.map(({ said }) => (said?._tag === "Failure" ? tidied(said) : said)),
+        Effect.map(({ said }) => (said?._tag === "Failure" ? sanitized(said) : said)),
         Effect.tap((said) => heed(provider, said?._tag === "Failure" ? said : null))
       )
     }

@@ -92,4 +92,4 @@ export class Providers extends Context.Service<
     /** Asks the provider whether it carried a call out. Null when it can't tell yet. */
     readonly lookUp: (call: LookupCall) => Effect.Effect<Found | Failure | null>
   }
->()("rungate/layers/Providers") {}
+>()("rungate/layers/executor/Providers") {}

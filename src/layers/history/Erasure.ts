@@ -42,7 +42,7 @@ export class Erasure extends Context.Service<
     /** Erases runs that were asked for more than so many days ago, up to `limit` of them. Answers how many. */
     readonly olderThan: (days: number, limit: number) => Effect.Effect<number>
   }
->()("rungate/layers/Erasure") {
+>()("rungate/layers/history/Erasure") {
   static readonly layer = Layer.effect(
     Erasure,
     Effect.gen(function* () {

@@ -40,7 +40,7 @@ export class Finder extends Context.Service<
     /** Of each phrase; null for one without words. */
     readonly phrases: (org_id: string, phrases: ReadonlyArray<Phrase | null>, asked: Asked) => Answers
   }
->()("rungate/layers/Finder") {
+>()("rungate/layers/history/Finder") {
   static readonly layer = Layer.effect(
     Finder,
     Effect.gen(function* () {

@@ -74,7 +74,7 @@ export class HistoryStore extends Context.Service<
       limit: number
     ) => Effect.Effect<ReadonlyArray<string>, IndexBehind>
   }
->()("rungate/layers/HistoryStore") {
+>()("rungate/layers/history/HistoryStore") {
   static readonly layer = Layer.effect(
     HistoryStore,
     Effect.gen(function* () {

@@ -54,7 +54,7 @@ export class Books extends Context.Service<
     /** All that `work` reads is of one instant, so it may be compared; nothing in it may write. */
     readonly snapshot: <A, R>(work: Effect.Effect<A, never, R>) => Effect.Effect<A, never, R>
   }
->()("rungate/layers/Books") {
+>()("rungate/layers/ledger/Books") {
   static readonly layer = Layer.effect(
     Books,
     Effect.gen(function* () {

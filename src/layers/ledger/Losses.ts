@@ -40,7 +40,7 @@ export class Losses extends Context.Service<
     /** The same over everything, from sums that are kept: cheap however many there are. */
     readonly sums: Effect.Effect<ReadonlyArray<LossTotal>>
   }
->()("rungate/layers/Losses") {
+>()("rungate/layers/ledger/Losses") {
   static readonly layer = Layer.effect(
     Losses,
     Effect.gen(function* () {

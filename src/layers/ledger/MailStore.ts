@@ -39,7 +39,7 @@ export class MailStore extends Context.Service<
     /** Forgets replies that nobody can be waiting for any more, and workers long dead. */
     readonly forget: Effect.Effect<void>
   }
->()("rungate/layers/MailStore") {
+>()("rungate/layers/ledger/MailStore") {
   static readonly layer = Layer.effect(
     MailStore,
     Effect.gen(function* () {

@@ -80,7 +80,7 @@ export interface AttemptCount {
 }
 
 /** Another turn applied some of this mail first; the next one sees it fresh. */
-export class TurnsMet extends Schema.TaggedError<TurnsMet>()("TurnsMet", {}) {}
+export class TurnConflict extends Schema.TaggedError<TurnConflict>()("TurnsMet", {}) {}
 
 /** How many more open runs each organization has after the turn. */
 const openedMore = ({ opened, closed }: TurnEffects): ReadonlyMap<string, bigint> => {
@@ -109,18 +109,18 @@ export class TurnStore extends Context.Service<
       lane: number,
       max: number,
       decide: (view: TurnView) => { readonly effects: TurnEffects; readonly answer: A }
-    ) => Effect.Effect<(A & { readonly committed_at: Date }) | null, TurnsMet>
+    ) => Effect.Effect<(A & { readonly committed_at: Date }) | null, TurnConflict>
     /**
      * Records that the oldest command of a lane failed alone, and dead-letters it after `parkAfter` failures. A run whose
      * reservation is dead-lettered ends as failed at once: it holds no money. `run_id` names it.
      */
-    readonly strike: (
+    readonly recordFailure: (
       lane: number,
       parkAfter: number,
       why: string
     ) => Effect.Effect<{ readonly fate: "kept" | "parked"; readonly command: string; readonly ended: string | null }>
   }
->()("rungate/layers/TurnStore") {
+>()("rungate/layers/ledger/TurnStore") {
   static readonly layer = Layer.effect(
     TurnStore,
     Effect.gen(function* () {
@@ -249,11 +249,11 @@ export class TurnStore extends Context.Service<
           return { ...answer, committed_at }
         },
         Effect.catchTag("SqlError", (error) =>
-          sqlStateOf(error) === turnConflict ? Effect.fail(new TurnsMet()) : Effect.die(error)
+          sqlStateOf(error) === turnConflict ? Effect.fail(new TurnConflict()) : Effect.die(error)
         )
       )
 
-      const strike = Effect.fnUntraced(function* (lane: number, parkAfter: number, why: string) {
+      const recordFailure = Effect.fnUntraced(function* (lane: number, parkAfter: number, why: string) {
         const [row] = yield* sql<{ parked: boolean; command: string; ended: string | null }>`
           WITH struck AS (
             UPDATE mailbox SET attempts = attempts + 1, parked = CASE WHEN attempts + 1 >= ${parkAfter} THEN ${storableText(why)}::text END
@@ -273,7 +273,7 @@ export class TurnStore extends Context.Service<
         return { fate: row.parked ? ("parked" as const) : ("kept" as const), command: row.command, ended: row.ended }
       }, Effect.orDie)
 
-      return TurnStore.of({ turn, strike })
+      return TurnStore.of({ turn, recordFailure })
     })
   )
 }

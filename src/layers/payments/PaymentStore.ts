@@ -112,7 +112,7 @@ export class PaymentStore extends Context.Service<
     /** Those of the events that no turn has applied yet. */
     readonly unseen: (event_ids: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
   }
->()("rungate/layers/PaymentStore") {
+>()("rungate/layers/payments/PaymentStore") {
   static readonly layer = Layer.effect(
     PaymentStore,
     Effect.gen(function* () {

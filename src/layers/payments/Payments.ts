@@ -138,4 +138,4 @@ export class Payments extends Context.Service<
     /** Payments of ours that the processor has the money of, made since then. */
     readonly settledSince: (since: Date) => Effect.Effect<ReadonlyArray<SettledPayment>, ProcessorUnavailable>
   }
->()("rungate/layers/Payments") {}
+>()("rungate/layers/payments/Payments") {}

@@ -368,7 +368,7 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
     return Effect.fail(new SettingsInvalid({ message: `Bad settings: ${read.problems.join("; ")}.` }))
   })
 
-export class Settings extends Context.Service<Settings, SettingsShape>()("rungate/layers/Settings") {
+export class Settings extends Context.Service<Settings, SettingsShape>()("rungate/layers/platform/Settings") {
   static readonly layerFrom = (environment: Environment) => Layer.effect(Settings, settingsOf(environment))
   static readonly layer = Layer.effect(
     Settings,

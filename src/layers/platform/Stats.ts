@@ -12,7 +12,7 @@ export interface Figures {
 export class Stats extends Context.Service<
   Stats,
   { readonly read: Effect.Effect<Figures>; readonly memory: () => number }
->()("rungate/layers/Stats") {
+>()("rungate/layers/platform/Stats") {
   static readonly layer = Layer.effect(
     Stats,
     Effect.gen(function* () {

@@ -21,7 +21,7 @@ export class DatabaseUnavailable extends Schema.TaggedError<DatabaseUnavailable>
 export class DatabaseUrl extends Context.Service<
   DatabaseUrl,
   { readonly url: Redacted.Redacted; readonly embedded: boolean }
->()("rungate/layers/Database/DatabaseUrl") {
+>()("rungate/layers/postgres/DatabaseUrl") {
   static readonly layerOf = (pick: (settings: SettingsShape) => Redacted.Redacted | null) =>
     Layer.effect(
       DatabaseUrl,

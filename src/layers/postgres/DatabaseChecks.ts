@@ -92,7 +92,7 @@ export class DatabaseChecks extends Context.Service<
     /** What is wrong with the server's settings at this moment; none where problems are only warned about. */
     readonly problems: Effect.Effect<ReadonlyArray<string>>
   }
->()("rungate/layers/DatabaseChecks") {
+>()("rungate/layers/postgres/DatabaseChecks") {
   /** Checks once, when a service starts; `place` names the database in the message. */
   static readonly layerOf = (url: Redacted.Redacted, place: string, embedded: boolean) =>
     Layer.effect(

@@ -17,7 +17,7 @@ import { listed, namesRun, notListed, runField } from "./kit/listed.ts"
 import { match } from "./kit/outcome.ts"
 import { list, segment, text, texts, whole } from "./kit/read.ts"
 import { isInbox, senderAddress } from "./kit/senders.ts"
-import { refusal, trouble, unreadable } from "./kit/httpErrors.ts"
+import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 const slug = "agentmail"
 const title = "AgentMail"
@@ -255,7 +255,7 @@ export const agentmail = provider({
   excluded: "Inboxes belong to a workspace; use email.inbox_create, email.inbox_list, email.messages or email.send.",
   concurrency: 10,
   timeoutMillis: 20_000,
-  trouble: trouble({
+  httpErrors: httpErrors({
     // A message that was deleted since it was listed; the offers tell it from the rest.
     answers: [404],
     reason: (reply: Reply) => (reply.status >= 400 ? reasons[text(reply.body, "code") ?? ""] : undefined)

@@ -13,7 +13,7 @@ import { flat } from "../../schema/money/Pricing.ts"
 import { type Call, offer, type Outcome, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { match, noMatch } from "./kit/outcome.ts"
 import { flag, list, providerIds, text, webAddress, whole } from "./kit/read.ts"
-import { refusal, trouble, unreadable } from "./kit/httpErrors.ts"
+import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 const note = "Assumed at one credit for an action and $0.01 per credit."
 /** 1 credit × $0.01 × 1.2 */
@@ -177,7 +177,7 @@ export const edges = provider({
   credit: "0.01",
   concurrency: 5,
   timeoutMillis: 60_000,
-  trouble: trouble({
+  httpErrors: httpErrors({
     // What the network said, which the offers tell apart.
     answers: [424],
     reason: (reply) => (labelOf(reply) === "LIMIT_REACHED" ? "provider_rate_limited" : undefined)

@@ -19,7 +19,7 @@ import { cutPage, placeInPages } from "./kit/pages.ts"
 import { instagramPost, media, tiktokPost, xPost } from "./kit/platform-posts.ts"
 import { addresses, instagramProfile, nobody, type Profile, tiktokProfile, xProfile } from "./kit/platform-profiles.ts"
 import { at, isRecord, list, number, text, whole } from "./kit/read.ts"
-import { refusal, trouble, unreadable } from "./kit/httpErrors.ts"
+import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 const slug = "ensembledata"
 const note = "Assumed at $0.0025 per unit."
@@ -259,7 +259,7 @@ const posts = offer(socialPosts, {
   }
 })
 
-const standard = trouble({
+const standard = httpErrors({
   // Accounts that are not found are 404, which the offers tell from a wrong path.
   answers: [404],
   // The token, its e-mail address, its subscription, its units of the day.
@@ -277,7 +277,7 @@ export const ensembledata = provider({
   timeoutMillis: 60_000,
   measured: units,
   // Whatever the status below 500, an answer with data is one.
-  trouble: (reply) =>
+  httpErrors: (reply) =>
     reply.status >= 400 && reply.status < 500 && isRecord(at(reply.body, "data")) ? undefined : standard(reply),
   offers: [profile, posts]
 })

@@ -15,7 +15,7 @@ import { flat, metered } from "../../schema/money/Pricing.ts"
 import { failure, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, match, noMatch } from "./kit/outcome.ts"
 import { at, host, list, number, place, providerIds, text, whole } from "./kit/read.ts"
-import { trouble, unreadable } from "./kit/httpErrors.ts"
+import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 /** The flat price covers this many highlights; a longer page would cost more than it brings in. */
 const webResultsMax = 10
@@ -293,7 +293,7 @@ export const exa = provider({
   auth: { kind: "header", name: "x-api-key" },
   concurrency: 5,
   timeoutMillis: 20_000,
-  trouble: trouble(),
+  httpErrors: httpErrors(),
   measured: dollarsSpent,
   offers: [search, findPeople, findCompanies, news, scrape]
 })

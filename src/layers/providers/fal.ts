@@ -12,7 +12,7 @@ import { metered } from "../../schema/money/Pricing.ts"
 import { type Call, type Cost, offer, type Outcome, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, match, noMatch } from "./kit/outcome.ts"
 import { at, list, number, text, whole } from "./kit/read.ts"
-import { refusal, trouble, unreadable } from "./kit/httpErrors.ts"
+import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 /** "/fal-ai/flux/requests/764cabcf-b745": of an answer, and of a stored state. */
 const jobPath = /^(\/[A-Za-z0-9][A-Za-z0-9._-]*){1,6}\/requests\/[A-Za-z0-9-]{1,64}$/
@@ -187,7 +187,7 @@ export const fal = provider({
   concurrency: 10,
   // A video takes minutes.
   timeoutMillis: 300_000,
-  trouble: trouble({
+  httpErrors: httpErrors({
     // A refusal of the content, and trouble while a job goes on, which the offers tell from the rest.
     answers: [422, 500, 502, 503, 504]
   }),

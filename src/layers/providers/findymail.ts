@@ -13,7 +13,7 @@ import { type Outcome, offer, provider, type Reply } from "../../schema/catalog/
 import { match, noMatch } from "./kit/outcome.ts"
 import { international } from "./kit/phone.ts"
 import { at, flag, isRecord, text } from "./kit/read.ts"
-import { said, trouble, unreadable } from "./kit/httpErrors.ts"
+import { said, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 const note = "Assumed at $0.049 per credit, the smallest plan."
 
@@ -95,7 +95,7 @@ const findPhone = offer(phoneFind, {
   }
 })
 
-const standard = trouble({ reasons: { 423: "provider_account" } })
+const standard = httpErrors({ reasons: { 423: "provider_account" } })
 
 export const findymail = provider({
   slug: "findymail",
@@ -107,6 +107,6 @@ export const findymail = provider({
   concurrency: 10,
   timeoutMillis: 30_000,
   // 423: the subscription is paused.
-  trouble: (reply) => (nothing(reply) ? undefined : standard(reply)),
+  httpErrors: (reply) => (nothing(reply) ? undefined : standard(reply)),
   offers: [find, verify, findPhone]
 })

@@ -10,7 +10,7 @@ import { flat } from "../../schema/money/Pricing.ts"
 import { offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, match, noMatch } from "./kit/outcome.ts"
 import { at, flag, isRecord, list, text, texts, whole } from "./kit/read.ts"
-import { refusal, trouble, unreadable } from "./kit/httpErrors.ts"
+import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 /** The flat price covers the credits of this many results. */
 const resultsMax = 10
@@ -140,7 +140,7 @@ export const firecrawl = provider({
   credit: "0.00083",
   concurrency: 5,
   timeoutMillis: 30_000,
-  trouble: trouble({ reasons: { 408: "provider_timeout" } }),
+  httpErrors: httpErrors({ reasons: { 408: "provider_timeout" } }),
   measured: credits,
   offers: [search, scrape]
 })

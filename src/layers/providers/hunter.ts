@@ -17,7 +17,7 @@ import { type Call, type Outcome, offer, provider, type Reply } from "../../sche
 import { accepts, issue, redeem } from "./kit/cursor.ts"
 import { match, noMatch } from "./kit/outcome.ts"
 import { at, flag, host, isRecord, list, number, place, providerIds, text, texts, whole } from "./kit/read.ts"
-import { refusal, trouble, unreadable } from "./kit/httpErrors.ts"
+import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 /** One credit at $0.0245, times 1.2. */
 const oneCredit = flat("0.0294")
@@ -300,7 +300,7 @@ export const hunter = provider({
   // The finder is limited to 15 requests a second, the verifier to 10.
   concurrency: 10,
   timeoutMillis: 30_000,
-  trouble: trouble({
+  httpErrors: httpErrors({
     answers: [202, 404, 451],
     reasons: { 403: "provider_rate_limited", 429: "provider_account" }
   }),

@@ -23,7 +23,7 @@ import {
 } from "../../schema/catalog/Provider.ts"
 import { match, noMatch } from "./kit/outcome.ts"
 import { at, flag, list, text } from "./kit/read.ts"
-import { refusal, said, trouble, unreadable } from "./kit/httpErrors.ts"
+import { refusal, said, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 const note = "Published credits per operation; the price of a credit is assumed at $0.04."
 const ticket: Wraps = { method: "POST", path: "/bulk-single-searchs/read" }
@@ -169,7 +169,7 @@ const verify = offer(emailVerify, {
   }
 })
 
-const standard = trouble({ answers: [tooMany] })
+const standard = httpErrors({ answers: [tooMany] })
 
 /** An input error says which field is wrong, in a list of its own. */
 const refused = (reply: Reply): Failure | undefined => {
@@ -193,6 +193,6 @@ export const icypeas = provider({
   // Results may be asked for 30 times a minute.
   spacingMillis: 2_000,
   timeoutMillis: 60_000,
-  trouble: (reply) => refused(reply) ?? standard(reply),
+  httpErrors: (reply) => refused(reply) ?? standard(reply),
   offers: [find, verify]
 })

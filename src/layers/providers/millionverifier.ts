@@ -10,7 +10,7 @@ import { flat } from "../../schema/money/Pricing.ts"
 import { failure, offer, provider } from "../../schema/catalog/Provider.ts"
 import { match } from "./kit/outcome.ts"
 import { flag, text } from "./kit/read.ts"
-import { trouble, unreadable } from "./kit/httpErrors.ts"
+import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 /** The provider waits this long for the mail server. */
 const serverSeconds = 20
@@ -59,7 +59,7 @@ export const millionverifier = provider({
   concurrency: 10,
   // A check may be told to take up to 60 seconds.
   timeoutMillis: 60_000,
-  trouble: trouble({
+  httpErrors: httpErrors({
     reason: (reply) => {
       const error = text(reply.body, "error")
       if (error === null) return undefined

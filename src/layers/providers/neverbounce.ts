@@ -10,7 +10,7 @@ import { flat } from "../../schema/money/Pricing.ts"
 import { type Failure, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, match } from "./kit/outcome.ts"
 import { text, texts } from "./kit/read.ts"
-import { said, trouble, unreadable } from "./kit/httpErrors.ts"
+import { said, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 /** The provider waits this long for the mail server; its answer has to fit into our own deadline. */
 const serverSeconds = 20
@@ -75,7 +75,7 @@ export const neverbounce = provider({
   concurrency: 10,
   timeoutMillis: 30_000,
   measured: spent,
-  trouble: trouble({
+  httpErrors: httpErrors({
     reason: (reply) => {
       const status = text(reply.body, "status")
       if (status === null || status === "success") return undefined

@@ -29,7 +29,7 @@ import {
   webAddress,
   whole
 } from "./kit/read.ts"
-import { refusal, trouble, unreadable } from "./kit/httpErrors.ts"
+import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 const note = "Published rate of the Pro plan; larger plans pay less."
 /** Of 10. Below it the record is more often a namesake than the person asked for. */
@@ -348,6 +348,6 @@ export const peopledatalabs = provider({
   concurrency: 16,
   timeoutMillis: 20_000,
   measured: spent,
-  trouble: trouble({ answers: [404] }),
+  httpErrors: httpErrors({ answers: [404] }),
   offers: [enrichPerson, search, enrichCompany, findCompanies, networkPage]
 })

@@ -13,7 +13,7 @@ import { flat, metered } from "../../schema/money/Pricing.ts"
 import { type Call, type Failure, offer, type Outcome, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, match, noMatch } from "./kit/outcome.ts"
 import { at, flag, isRecord, text, whole } from "./kit/read.ts"
-import { said, trouble, unreadable } from "./kit/httpErrors.ts"
+import { said, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 /** What a year may cost us: the hold covers no more. */
 const yearCostMax = dollars("11.08")
@@ -156,6 +156,6 @@ export const porkbun = provider({
   concurrency: 1,
   spacingMillis: 10_000,
   timeoutMillis: 60_000,
-  trouble: trouble({ reason: reasonOf }),
+  httpErrors: httpErrors({ reason: reasonOf }),
   offers: [check, register]
 })

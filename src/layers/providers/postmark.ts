@@ -11,7 +11,7 @@ import { listed, namesRun, notListed, runField } from "./kit/listed.ts"
 import { match } from "./kit/outcome.ts"
 import { at, isRecord, number, text, whole } from "./kit/read.ts"
 import { isInbox } from "./kit/senders.ts"
-import { refusal, trouble, unreadable } from "./kit/httpErrors.ts"
+import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 /** The account itself may not send: bad token, sender not confirmed, no credits left, not approved. */
 const accountCodes = new Set([10, 400, 401, 405, 412])
@@ -96,7 +96,7 @@ export const postmark = provider({
   headers: { Accept: "application/json" },
   concurrency: 10,
   timeoutMillis: 20_000,
-  trouble: trouble({
+  httpErrors: httpErrors({
     reason: (reply) => (accountCodes.has(number(reply.body, "ErrorCode") ?? 0) ? "provider_account" : undefined)
   }),
   offers: [send]

@@ -18,7 +18,7 @@ import { accepts, issue, redeem } from "./kit/cursor.ts"
 import { match, noMatch } from "./kit/outcome.ts"
 import { international } from "./kit/phone.ts"
 import { at, flag, host, list, place, providerIds, text, texts, webAddress, whole } from "./kit/read.ts"
-import { refusal, trouble, unreadable } from "./kit/httpErrors.ts"
+import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 const note = "Published plans are about $0.039 per credit and less."
 /** 1 credit × $0.039 × 1.2 */
@@ -389,7 +389,7 @@ export const prospeo = provider({
   concurrency: 5,
   timeoutMillis: 30_000,
   measured,
-  trouble: trouble({
+  httpErrors: httpErrors({
     // Misses are errors too, with a status of 400; the offers tell them from the rest.
     answers: [400, 404],
     reason: (reply) => reasons[text(reply.body, "error_code") ?? ""]

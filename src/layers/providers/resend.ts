@@ -11,7 +11,7 @@ import { offer, provider } from "../../schema/catalog/Provider.ts"
 import { match } from "./kit/outcome.ts"
 import { text } from "./kit/read.ts"
 import { isInbox } from "./kit/senders.ts"
-import { trouble, unreadable } from "./kit/httpErrors.ts"
+import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 const send = offer(emailSend, {
   // $0.0009 × 1.2
@@ -56,7 +56,7 @@ export const resend = provider({
   // Two requests a second unless the account was raised.
   concurrency: 2,
   timeoutMillis: 20_000,
-  trouble: trouble({
+  httpErrors: httpErrors({
     // An exhausted plan is a 429 too, but waiting does not help.
     reason: (reply) => (text(reply.body, "name")?.endsWith("quota_exceeded") === true ? "provider_account" : undefined)
   }),

@@ -13,7 +13,7 @@ import { flat, metered } from "../../schema/money/Pricing.ts"
 import { type Call, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, match, noMatch } from "./kit/outcome.ts"
 import { at, host, isRecord, list, number, text, whole } from "./kit/read.ts"
-import { said, trouble, unreadable } from "./kit/httpErrors.ts"
+import { said, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 const credits = (reply: Reply) => cost("credit", reply.body, "credits")
 
@@ -241,7 +241,7 @@ export const serper = provider({
   credit: "0.001",
   concurrency: 50,
   timeoutMillis: 20_000,
-  trouble: trouble({
+  httpErrors: httpErrors({
     // Out of credits arrives as a 400 like any other bad request.
     reason: (reply) => (reply.status === 400 && /credits/i.test(said(reply)) ? "provider_account" : undefined)
   }),

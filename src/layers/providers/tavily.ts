@@ -10,7 +10,7 @@ import { flat } from "../../schema/money/Pricing.ts"
 import { offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, match, noMatch } from "./kit/outcome.ts"
 import { host, list, number, text } from "./kit/read.ts"
-import { trouble, unreadable } from "./kit/httpErrors.ts"
+import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 /** The provider's own maximum. */
 const resultsMax = 20
@@ -169,7 +169,7 @@ export const tavily = provider({
   credit: "0.008",
   concurrency: 10,
   timeoutMillis: 20_000,
-  trouble: trouble({ reasons: { 432: "provider_account", 433: "provider_account" } }),
+  httpErrors: httpErrors({ reasons: { 432: "provider_account", 433: "provider_account" } }),
   measured: credits,
   offers: [search, news, scrape]
 })

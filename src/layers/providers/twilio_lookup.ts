@@ -9,7 +9,7 @@ import { flat } from "../../schema/money/Pricing.ts"
 import { offer, provider } from "../../schema/catalog/Provider.ts"
 import { match } from "./kit/outcome.ts"
 import { flag, text } from "./kit/read.ts"
-import { trouble, unreadable } from "./kit/httpErrors.ts"
+import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 /** "+12025550143" of "+1 (202) 555-0143". Letters stay: the provider judges them. */
 const compact = (phone: string): string => phone.replace(/[\s().\-/]/g, "")
@@ -50,6 +50,6 @@ export const twilioLookup = provider({
   auth: { kind: "basic" },
   concurrency: 20,
   timeoutMillis: 20_000,
-  trouble: trouble(),
+  httpErrors: httpErrors(),
   offers: [lookup]
 })

@@ -22,7 +22,7 @@ import {
 } from "../../schema/catalog/Provider.ts"
 import { match, noMatch } from "./kit/outcome.ts"
 import { at, flag, text } from "./kit/read.ts"
-import { refusal, trouble, unreadable } from "./kit/httpErrors.ts"
+import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 const note = "Paid by connected account and month; assumed at $0.005 for a call, a thousandth of an account's month."
 /** $0.005 × 1.2 */
@@ -186,7 +186,7 @@ export const unipile = provider({
   auth: { kind: "header", name: "X-API-KEY" },
   concurrency: 5,
   timeoutMillis: 60_000,
-  trouble: trouble({
+  httpErrors: httpErrors({
     // People that are not found, and refusals that are answers.
     answers: [404, 422],
     reason: reasonOf

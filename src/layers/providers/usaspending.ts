@@ -12,7 +12,7 @@ import { type Call, offer, provider } from "../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "./kit/cursor.ts"
 import { match, noMatch } from "./kit/outcome.ts"
 import { at, flag, list, number, segment, text } from "./kit/read.ts"
-import { trouble, unreadable } from "./kit/httpErrors.ts"
+import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 const slug = "usaspending"
 const free = flat("0.00")
@@ -211,6 +211,6 @@ export const usaspending = provider({
   free: true,
   concurrency: 5,
   timeoutMillis: 30_000,
-  trouble: trouble(),
+  httpErrors: httpErrors(),
   offers: [contracts, entity]
 })

@@ -9,7 +9,7 @@ import { flat } from "../../schema/money/Pricing.ts"
 import { offer, provider } from "../../schema/catalog/Provider.ts"
 import { match } from "./kit/outcome.ts"
 import { flag, text } from "./kit/read.ts"
-import { trouble, unreadable } from "./kit/httpErrors.ts"
+import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 const statuses: Readonly<Record<string, EmailStatus>> = {
   valid: "valid",
@@ -56,7 +56,7 @@ export const zerobounce = provider({
   credit: "0.008",
   concurrency: 10,
   timeoutMillis: 30_000,
-  trouble: trouble({
+  httpErrors: httpErrors({
     reason: (reply) => {
       const error = text(reply.body, "error")
       if (error === null) return undefined

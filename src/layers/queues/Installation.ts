@@ -13,7 +13,7 @@ export class Installation extends Context.Service<
     /** Begins every key and channel of this installation in Redis: `rungate:<id>`. */
     readonly redisPrefix: string
   }
->()("rungate/layers/Installation") {
+>()("rungate/layers/queues/Installation") {
   static readonly layer = Layer.effect(
     Installation,
     Effect.gen(function* () {

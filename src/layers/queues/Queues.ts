@@ -44,7 +44,7 @@ export class Queues extends Context.Service<
     /** Wakes a queue. Calls while one is on its way collapse into one more. Never fails: the sweeper comes behind. */
     readonly wake: (queue: string) => Effect.Effect<void>
     /** Clears what a lost job may have left behind, then wakes. */
-    readonly unstick: (queue: string) => Effect.Effect<void>
+    readonly releaseStalledJob: (queue: string) => Effect.Effect<void>
     /** Takes the queue's jobs, one at a time, until the scope closes; closing waits for the job at hand. */
     readonly work: (queue: string, process: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
     /** Says again that a lane has one turn-holder: a Redis that was emptied has forgotten it. */
@@ -52,7 +52,7 @@ export class Queues extends Context.Service<
     readonly depth: Effect.Effect<number>
     readonly backend: "redis" | "postgres"
   }
->()("rungate/layers/Queues") {
+>()("rungate/layers/queues/Queues") {
   static readonly layer = Layer.effect(
     Queues,
     Effect.gen(function* () {
@@ -157,7 +157,7 @@ export class Queues extends Context.Service<
           else if (now - before.since > heldMillisMax) await job.moveToWait(anyToken)
         })
       })
-      const unstick = (name: string) =>
+      const releaseStalledJob = (name: string) =>
         Effect.promise(async () => {
           await queues.get(name)?.removeDeduplicationKey(name)
         }).pipe(Effect.andThen(release(name)), Effect.ignoreCause, Effect.andThen(wake(name)))
@@ -186,7 +186,7 @@ export class Queues extends Context.Service<
         return waiting
       }).pipe(Effect.catchCause(() => Effect.succeed(0)))
 
-      return Queues.of({ wake, unstick, work, tend, depth, backend: redis === null ? "postgres" : "redis" })
+      return Queues.of({ wake, releaseStalledJob, work, tend, depth, backend: redis === null ? "postgres" : "redis" })
     })
   )
 }

@@ -51,7 +51,7 @@ const ready = (client: IORedis) =>
   })
 
 /** Null without `REDIS_URL`: queues and signals then live in Postgres. */
-export class Redis extends Context.Service<Redis, RedisShape | null>()("rungate/layers/Redis") {
+export class Redis extends Context.Service<Redis, RedisShape | null>()("rungate/layers/queues/Redis") {
   static readonly layer = Layer.effect(
     Redis,
     Effect.gen(function* () {

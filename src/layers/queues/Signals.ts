@@ -31,7 +31,7 @@ export class Signals extends Context.Service<
     /** Registers for all ids; call the answer to stop. */
     readonly listen: (listener: Listener) => () => void
   }
->()("rungate/layers/Signals") {
+>()("rungate/layers/queues/Signals") {
   static readonly layer = Layer.effect(
     Signals,
     Effect.gen(function* () {

@@ -126,7 +126,7 @@ export class Leases extends Context.Service<
     /** Corrects wallets whose count of open runs is wrong, as after processes of two versions worked side by side. */
     readonly recount: Effect.Effect<void>
   }
->()("rungate/layers/Leases") {
+>()("rungate/layers/runs/Leases") {
   static readonly layer = Layer.effect(
     Leases,
     Effect.gen(function* () {

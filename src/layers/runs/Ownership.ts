@@ -80,7 +80,7 @@ export class Ownership extends Context.Service<
       limit: number
     ) => Effect.Effect<ReadonlyArray<ResourceRow>>
   }
->()("rungate/layers/Ownership") {
+>()("rungate/layers/runs/Ownership") {
   static readonly layer = Layer.effect(
     Ownership,
     Effect.gen(function* () {

@@ -100,7 +100,7 @@ export class RunStore extends Context.Service<
     /** The run that this Idempotency-Key began with this body. Null when there is none, or when the API key was revoked. */
     readonly begun: (asked: Begun) => Effect.Effect<string | null>
   }
->()("rungate/layers/RunStore") {
+>()("rungate/layers/runs/RunStore") {
   static readonly layer = Layer.effect(
     RunStore,
     Effect.gen(function* () {

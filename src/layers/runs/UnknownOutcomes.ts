@@ -77,7 +77,7 @@ export class UnknownOutcomes extends Context.Service<
     /** Notes that a look-up failed. True for the run's first one. */
     readonly lookFailed: (run_id: string) => Effect.Effect<boolean>
   }
->()("rungate/layers/UnknownOutcomes") {
+>()("rungate/layers/runs/UnknownOutcomes") {
   static readonly layer = Layer.effect(
     UnknownOutcomes,
     Effect.gen(function* () {

@@ -9,7 +9,7 @@ export class WaitStore extends Context.Service<
     /** The run ids among `ids` that are final, and the command ids that have a reply. */
     readonly known: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>
   }
->()("rungate/layers/WaitStore") {
+>()("rungate/layers/runs/WaitStore") {
   static readonly layer = Layer.effect(
     WaitStore,
     Effect.gen(function* () {

@@ -80,7 +80,7 @@ export const documentsOf = (items: ReadonlyArray<Item>, snapshot: Snapshot): Rea
 export class Discovery extends Context.Service<
   Discovery,
   { readonly search: (asked: Asked) => Effect.Effect<Found> }
->()("rungate/layers/Discovery") {
+>()("rungate/layers/search/Discovery") {
   static readonly layer = Layer.effect(
     Discovery,
     Effect.gen(function* () {

@@ -286,7 +286,7 @@ export const provider = (
     readonly free?: boolean
     readonly credit?: string
     readonly measured?: (reply: Reply) => Cost | null
-    readonly trouble?: (reply: Reply) => Failure | undefined
+    readonly httpErrors?: (reply: Reply) => Failure | undefined
   }
 ): Provider => ({
   ...definition,
@@ -299,13 +299,14 @@ export const provider = (
   measured: definition.measured ?? (() => null),
   offers: definition.offers.map(({ reconcile, ...one }) => ({
     ...one,
-    response: (reply, input, state) => definition.trouble?.(reply) ?? one.response(reply, input, state),
+    response: (reply, input, state) => definition.httpErrors?.(reply) ?? one.response(reply, input, state),
     ...(reconcile === undefined
       ? {}
       : {
           reconcile: {
             ...reconcile,
-            finding: (reply, input, context) => definition.trouble?.(reply) ?? reconcile.finding(reply, input, context)
+            finding: (reply, input, context) =>
+              definition.httpErrors?.(reply) ?? reconcile.finding(reply, input, context)
           }
         })
   }))

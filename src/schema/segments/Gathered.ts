@@ -7,7 +7,7 @@ const digitBits = 12
 const digitMask = 2 ** digitBits - 1
 
 /** Terms of runs as they come; `postings` sorts them. A term that comes several times in a run is one. */
-export class Gathered {
+export class PostingsBuilder {
   /** Of each term the upper and the lower 24 bits. */
   private upper = new Uint32Array(4096)
   private lower = new Uint32Array(4096)

@@ -7,7 +7,7 @@
  */
 import { isAscii } from "../subjects/Form.ts"
 import { searchable } from "../subjects/Text.ts"
-import type { Gathered } from "../segments/Gathered.ts"
+import type { PostingsBuilder } from "../segments/Gathered.ts"
 
 /** By other rules all segments are made anew: count it up when a text would give other terms. */
 export const termRules = 1
@@ -115,7 +115,7 @@ const pairHigh = (high: number, next: number, tied: boolean) => Math.imul(high, 
 const pairLow = (low: number, next: number) => Math.imul(low, 37) ^ next
 
 /** Adds the terms of a JSON value with the given posting. */
-export const addTerms = (to: Gathered, json: unknown, seed: Seed, posting: number) => {
+export const addTerms = (to: PostingsBuilder, json: unknown, seed: Seed, posting: number) => {
   let before = false
   let high = 0
   let low = 0

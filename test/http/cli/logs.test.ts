@@ -104,7 +104,7 @@ test.concurrent("in a pipe: the past, then every run as the API lists it, once w
   expect(await child.exited).toBe(2)
   await Promise.all([out.ended, err.ended])
   await door.close()
-  expect(err.text().match(/Asking again until it answers/g)).toHaveLength(1)
+  expect(err.text().match(/CommandClient again until it answers/g)).toHaveLength(1)
   expect(err.text().match(/Connected again/g)).toHaveLength(1)
   const seen = told().map((run) => `${run.run_id} ${run.status}`)
   expect(seen.toSorted()).toEqual(

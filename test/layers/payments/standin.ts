@@ -91,7 +91,7 @@ export const startStripe = async ({ live = false, secret = webhookSecret } = {})
   const secretKey = `sk_${live ? "live" : "test"}_local`
   const calls: Array<Call> = []
   const faults: Array<{
-    strike: (call: Call, at: "before" | "after") => FaultOptions["how"] | null
+    recordFailure: (call: Call, at: "before" | "after") => FaultOptions["how"] | null
     wait: Promise<void>
   }> = []
   const releases: Array<() => void> = []
@@ -190,9 +190,9 @@ export const startStripe = async ({ live = false, secret = webhookSecret } = {})
     response.end(JSON.stringify(body))
   }
 
-  const strike = (call: Call, at: "before" | "after") => {
+  const recordFailure = (call: Call, at: "before" | "after") => {
     for (const fault of faults) {
-      const how = fault.strike(call, at)
+      const how = fault.recordFailure(call, at)
       if (how !== null) return { how, wait: fault.wait }
     }
     return null
@@ -214,12 +214,12 @@ export const startStripe = async ({ live = false, secret = webhookSecret } = {})
     }
     if (key !== null) working.add(key)
     try {
-      const before = strike(call, "before")
+      const before = recordFailure(call, "before")
       if (before?.how === "close") return request.socket.destroy()
       if (before?.how === "hang") await before.wait
       else if (before !== null)
         return answer(response, call, apiError(Number(before.how), "api_error", { message: "" }))
-      const after = strike(call, "after")
+      const after = recordFailure(call, "after")
       const fact = once(call, typeof after?.how === "number" ? after.how : null)
       if (after?.how === "close") return request.socket.destroy()
       if (after?.how === "hang") await after.wait
@@ -240,7 +240,7 @@ export const startStripe = async ({ live = false, secret = webhookSecret } = {})
     let hits = 0
     faults.push({
       wait: wait.promise,
-      strike: (call, when) => {
+      recordFailure: (call, when) => {
         if (when !== at || !pattern.test(`${call.method} ${call.path}`)) return null
         if (seen++ < skip || hits >= times) return null
         hits++

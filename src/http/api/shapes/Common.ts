@@ -18,21 +18,24 @@ export interface Caller {
 }
 
 /** The organization that the credential belongs to. */
-export class CurrentCaller extends Context.Service<CurrentCaller, Caller>()("rungate/http/CurrentCaller") {}
+export class CurrentCaller extends Context.Service<CurrentCaller, Caller>()("rungate/http/api/shapes/CurrentCaller") {}
 
 /** Calls carry `Authorization: Bearer <token>`: an API key (`rg_test_…`, `rg_live_…`) or a session (`rg_sess_…`). */
-export class Auth extends HttpApiMiddleware.Service<Auth, { provides: CurrentCaller }>()("rungate/http/Auth", {
-  security: { bearer: HttpApiSecurity.bearer },
-  error: [Wire.unauthorized, Wire.rate_limited, Wire.invalid_request, Wire.request_timeout, Wire.payload_too_large]
-}) {}
+export class Auth extends HttpApiMiddleware.Service<Auth, { provides: CurrentCaller }>()(
+  "rungate/http/api/shapes/Auth",
+  {
+    security: { bearer: HttpApiSecurity.bearer },
+    error: [Wire.unauthorized, Wire.rate_limited, Wire.invalid_request, Wire.request_timeout, Wire.payload_too_large]
+  }
+) {}
 
 /** Limits by client address for what needs no key, and the checks of a body before it is parsed. Around everything else. */
-export class Door extends HttpApiMiddleware.Service<Door>()("rungate/http/Door", {
+export class Door extends HttpApiMiddleware.Service<Door>()("rungate/http/api/shapes/Door", {
   error: [Wire.rate_limited, Wire.invalid_request, Wire.request_timeout, Wire.payload_too_large]
 }) {}
 
 /** Bad input, whatever part of the request it stands in. */
-export class Malformed extends HttpApiMiddleware.Service<Malformed>()("rungate/http/Malformed", {
+export class Malformed extends HttpApiMiddleware.Service<Malformed>()("rungate/http/api/shapes/Malformed", {
   error: [Wire.invalid_request]
 }) {}
 

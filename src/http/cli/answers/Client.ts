@@ -55,7 +55,7 @@ export class Client extends Context.Service<
       token?: Redacted.Redacted
     ) => Effect.Effect<A, CommandFailed>
   }
->()("rungate/http/client/Client") {
+>()("rungate/http/cli/answers/Client") {
   static readonly layer = Layer.effect(
     Client,
     Effect.gen(function* () {

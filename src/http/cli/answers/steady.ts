@@ -51,8 +51,8 @@ export const steadily = Effect.gen(function* () {
         return answer
       }
       if (asked._tag === "Failure" && !answered) return yield* asked.failure
-      const trouble = asked._tag === "Failure" ? asked.failure.message : `${url} answers HTTP ${answer?.status}.`
-      if (away === 0) yield* screen.warn(`${trouble} Asking again until it answers.`)
+      const httpErrors = asked._tag === "Failure" ? asked.failure.message : `${url} answers HTTP ${answer?.status}.`
+      if (away === 0) yield* screen.warn(`${httpErrors} CommandClient again until it answers.`)
       yield* wait(pausesSeconds[Math.min(away, pausesSeconds.length - 1)] ?? 1, `Waiting for ${url}`)
       away++
     }

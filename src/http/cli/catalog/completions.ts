@@ -17,7 +17,7 @@ type Shell = keyof typeof hints
 
 /** The whole tree of commands, which this one is a part of. */
 export class Root extends Context.Service<Root, Parameters<typeof Completions.fromCommand>[0]>()(
-  "rungate/http/cli/Root"
+  "rungate/http/cli/catalog/Root"
 ) {}
 
 /** Stands in the generated script where the names of a kind are to be asked for. */

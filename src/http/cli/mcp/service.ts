@@ -14,7 +14,7 @@ import { exits } from "../terminal/exits.ts"
 import { Journal } from "../state/Journal.ts"
 import type { Screen } from "../terminal/Screen.ts"
 
-export type Surroundings = Client | Credentials | Journal | Screen
+export type CliLayer = Client | Credentials | Journal | Screen
 
 const guard = `${person} rungate spend-guard shows the limits and sets them; the same run is refused until one changes.`
 
@@ -33,7 +33,7 @@ export const noAnswer = ({ message, exit_code }: CommandFailed): NoAnswer =>
   new NoAnswer({ code: exit_code === exits.pending ? "connection_lost" : "unreachable", message })
 
 export const serviceHere = Effect.gen(function* () {
-  const surroundings = yield* Effect.context<Surroundings>()
+  const surroundings = yield* Effect.context<CliLayer>()
   const { send } = yield* Client
   const journal = yield* Journal
   const { url, key, missing } = yield* Credentials

@@ -4,13 +4,13 @@ import { type Here, resourcesFor, toolsFor } from "../../mcp/CarriedOut.ts"
 import { Service } from "../../mcp/Service.ts"
 import * as Tools from "../../mcp/Tools.ts"
 import { runTool } from "./run.ts"
-import { serviceHere, type Surroundings } from "./service.ts"
+import { serviceHere, type CliLayer } from "./service.ts"
 
 /** More would only wait in the service; a call that waits here has not been sent, and a host may still take it back. */
 const runsAtOnce = 16
 
 export const carriedOut = Effect.gen(function* () {
-  const surroundings = yield* Effect.context<Surroundings>()
+  const surroundings = yield* Effect.context<CliLayer>()
   const service = yield* serviceHere
   const turns = yield* Semaphore.make(runsAtOnce)
   const oneByOne = yield* Semaphore.make(1)

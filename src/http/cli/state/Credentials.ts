@@ -105,7 +105,9 @@ const text = (name: string) =>
 const own = <A>(profiles: Readonly<Record<string, A>>, name: string): A | null =>
   Object.hasOwn(profiles, name) ? (profiles[name] ?? null) : null
 
-export class Credentials extends Context.Service<Credentials, CredentialsShape>()("rungate/http/cli/Credentials") {
+export class Credentials extends Context.Service<Credentials, CredentialsShape>()(
+  "rungate/http/cli/state/Credentials"
+) {
   static readonly layer = Layer.effect(
     Credentials,
     Effect.gen(function* () {

@@ -97,7 +97,7 @@ export class Journal extends Context.Service<
     /** Those of this service and key that no living process waits for, oldest first. */
     readonly open_runs: Effect.Effect<ReadonlyArray<Entry>, CommandFailed>
   }
->()("rungate/http/cli/Journal") {
+>()("rungate/http/cli/state/Journal") {
   static readonly layer = Layer.effect(
     Journal,
     Effect.gen(function* () {

@@ -78,7 +78,7 @@ const writer = (stream: NodeJS.WriteStream) => {
   return { write, gone: () => gone }
 }
 
-export class Screen extends Context.Service<Screen, ScreenShape>()("rungate/http/cli/Screen") {
+export class Screen extends Context.Service<Screen, ScreenShape>()("rungate/http/cli/terminal/Screen") {
   static readonly layer = Layer.effect(
     Screen,
     Effect.gen(function* () {

@@ -20,7 +20,7 @@ import {
 import { type Draft, families, type Family, historySegments, isFamily, partOf, type SegmentRow } from "./Segments.ts"
 import { subjectRules } from "./Subjects.ts"
 import type { Kind, Run } from "../../../schema/segments/Docs.ts"
-import { Gathered } from "../../../schema/segments/Gathered.ts"
+import { PostingsBuilder } from "../../../schema/segments/Gathered.ts"
 import { seedOf, termRules } from "../../../schema/words/Term.ts"
 
 /** Runs of one step, and as many more as one turn may have ended. */
@@ -76,14 +76,14 @@ interface Taken {
 const none: Taken = { taken: [], last: start }
 
 /** Runs as they come, to become segments: of an organization one for each family, more where they would become too large. */
-class Drafts {
+class SegmentBuilders {
   readonly made: Array<Draft> = []
   private org = ""
   private runs: Array<Run> = []
   private readonly kinds = new Map<string, Kind>()
-  private readonly terms: ReadonlyMap<Family, Gathered>
+  private readonly terms: ReadonlyMap<Family, PostingsBuilder>
   /** Terms are collected where others were before: making room takes longer than clearing it. */
-  constructor(room: Readonly<Record<Family, Gathered>>, of: ReadonlyArray<Family>) {
+  constructor(room: Readonly<Record<Family, PostingsBuilder>>, of: ReadonlyArray<Family>) {
     this.terms = new Map(of.map((family) => [family, room[family]]))
     for (const terms of this.terms.values()) terms.clear()
   }
@@ -135,7 +135,7 @@ export class HistoryIndex extends Context.Service<
     /** Removes runs that are erased from all segments, in the transaction of the caller. Where they wait, they are passed over. */
     readonly forget: (org_id: string, run_ids: ReadonlyArray<string>) => Effect.Effect<void>
   }
->()("rungate/layers/HistoryIndex") {
+>()("rungate/layers/history/index/HistoryIndex") {
   static readonly layer = Layer.effect(
     HistoryIndex,
     Effect.gen(function* () {
@@ -144,7 +144,7 @@ export class HistoryIndex extends Context.Service<
       // Where the last step ended, so that every organization's turn comes.
       let after = start
       let outdated = true
-      const room = { subjects: new Gathered(), words: new Gathered() }
+      const room = { subjects: new PostingsBuilder(), words: new PostingsBuilder() }
       // Whoever cuts up runs has the room for himself.
       const alone = Semaphore.makeUnsafe(1)
 
@@ -162,7 +162,7 @@ export class HistoryIndex extends Context.Service<
 
       /** Rows are by organization and ascend, as they are written. */
       const draftsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<RunId>, of: ReadonlyArray<Family>) {
-        const drafts = new Drafts(room, of)
+        const drafts = new SegmentBuilders(room, of)
         for (let from = 0; from < rows.length; from += pageMax) {
           for (const [n, row] of (yield* textsOf(rows.slice(from, from + pageMax))).entries()) {
             drafts.add(row, of.includes("subjects") ? yield* wholeText(sql, row) : row)

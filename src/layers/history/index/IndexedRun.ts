@@ -8,7 +8,7 @@ import { isRecord, parsedOrText } from "../../../schema/json/Json.ts"
 import { recipientFields, touchCapabilities } from "../../../schema/runs/History.ts"
 import { outcomeUnknown } from "../../../schema/catalog/Doubt.ts"
 import type { Kind, Run } from "../../../schema/segments/Docs.ts"
-import type { Gathered } from "../../../schema/segments/Gathered.ts"
+import type { PostingsBuilder } from "../../../schema/segments/Gathered.ts"
 import { elsewhere, named, postingOf, recipient } from "../../../schema/segments/Segment.ts"
 import { addTerms, holdsWords, type Seed, wordsOf } from "../../../schema/words/Term.ts"
 
@@ -91,7 +91,7 @@ const placesOf = ({ capability, input, result }: RunJson): ReadonlyArray<readonl
 }
 
 /** The words of a run, as the index's run of that number. */
-export const addWords = (terms: Gathered, json: RunJson, seed: Seed, number: number) => {
+export const addWords = (terms: PostingsBuilder, json: RunJson, seed: Seed, number: number) => {
   for (const [flags, value] of placesOf(json)) addTerms(terms, value, seed, postingOf(number, flags))
 }
 
@@ -107,7 +107,7 @@ export const placesIn = (
   )
 }
 
-export const addSubjects = (terms: Gathered, json: RunJson, org_id: string, number: number) =>
+export const addSubjects = (terms: PostingsBuilder, json: RunJson, org_id: string, number: number) =>
   eachSubject(json, (key, flags) => {
     const term = subjectTerm(org_id, key)
     terms.add(Math.floor(term / 65_536), term % 65_536, postingOf(number, flags))

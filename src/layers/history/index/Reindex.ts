@@ -35,7 +35,7 @@ export class Reindex extends Context.Service<
     /** Runs there are, about: what progress is measured by. */
     readonly runs: Effect.Effect<number>
   }
->()("rungate/layers/Reindex") {
+>()("rungate/layers/history/index/Reindex") {
   static readonly layer = Layer.effect(
     Reindex,
     Effect.gen(function* () {

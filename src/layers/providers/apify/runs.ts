@@ -20,7 +20,7 @@ import {
 } from "../../../schema/catalog/Provider.ts"
 import { cost } from "../kit/outcome.ts"
 import { at, isRecord, list, number, text } from "../kit/read.ts"
-import { trouble, unreadable } from "../kit/httpErrors.ts"
+import { httpErrors, unreadable } from "../kit/httpErrors.ts"
 
 /** The server holds the question until the run ends, at most for this long (it takes 60). */
 const waitSeconds = 30
@@ -140,7 +140,7 @@ export const stumbled = (wrong: Failure, stage: RunStage | null): Heard =>
     ? wrong
     : { _tag: "Working", stage: { ...stage, misses: stage.misses + 1 } }
 
-export const runTrouble = trouble({ reasons: { 408: "provider_timeout" } })
+export const runTrouble = httpErrors({ reasons: { 408: "provider_timeout" } })
 
 const passing = (status: number) => status === 408 || status === 429 || status >= 500
 

@@ -8,9 +8,9 @@ import { enrichCompany, findCompanies, technologies } from "./companies.ts"
 import { findJobs, findNews } from "./events.ts"
 import { enrichPerson, findPeople } from "./people.ts"
 import { findPhone, isPending } from "./phones.ts"
-import { trouble } from "../kit/httpErrors.ts"
+import { httpErrors } from "../kit/httpErrors.ts"
 
-const standard = trouble()
+const standard = httpErrors()
 
 export const apollo = provider({
   slug: "apollo",
@@ -22,6 +22,6 @@ export const apollo = provider({
   // 200 searches a minute on paid plans.
   concurrency: 5,
   timeoutMillis: 30_000,
-  trouble: (reply) => (isPending(reply) ? undefined : standard(reply)),
+  httpErrors: (reply) => (isPending(reply) ? undefined : standard(reply)),
   offers: [findPeople, enrichPerson, findPhone, enrichCompany, findCompanies, technologies, findJobs, findNews]
 })

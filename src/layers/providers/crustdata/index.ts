@@ -8,9 +8,9 @@ import { provider } from "../../../schema/catalog/Provider.ts"
 import { isMiss, used } from "./answer.ts"
 import { findCompanies, findJobs } from "./companies.ts"
 import { enrichPerson, findEmail, findPeople, findPhone } from "./people.ts"
-import { trouble } from "../kit/httpErrors.ts"
+import { httpErrors } from "../kit/httpErrors.ts"
 
-const standard = trouble()
+const standard = httpErrors()
 
 export const crustdata = provider({
   slug: "crustdata",
@@ -25,6 +25,6 @@ export const crustdata = provider({
   concurrency: 3,
   timeoutMillis: 30_000,
   measured: used,
-  trouble: (reply) => (isMiss(reply) ? undefined : standard(reply)),
+  httpErrors: (reply) => (isMiss(reply) ? undefined : standard(reply)),
   offers: [findPeople, enrichPerson, findEmail, findPhone, findCompanies, findJobs]
 })

@@ -19,7 +19,7 @@ export const dataforseo = provider({
   // 2,000 calls a minute.
   concurrency: 30,
   timeoutMillis: 60_000,
-  trouble: taskTrouble,
+  httpErrors: taskTrouble,
   measured: spent,
   offers: [results, news, places, jobs, ads, keywords, backlinks, domainOverview, technologies, scrape, records]
 })

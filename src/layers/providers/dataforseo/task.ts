@@ -7,7 +7,7 @@ import type { Schema } from "effect"
 import { type Call, type Failure, failure, type Outcome, type Reply } from "../../../schema/catalog/Provider.ts"
 import { cost, noMatch } from "../kit/outcome.ts"
 import { at, isRecord, list, number, segment, text, whole } from "../kit/read.ts"
-import { trouble, unreadable } from "../kit/httpErrors.ts"
+import { httpErrors, unreadable } from "../kit/httpErrors.ts"
 
 /** "No Search Results." */
 const nothingFound = 40102
@@ -69,7 +69,7 @@ const statusTrouble = (status: unknown): Failure | undefined => {
   return reason === undefined ? undefined : failure(reason, `${code}: ${message}`.slice(0, detailLengthMax))
 }
 
-const httpTrouble = trouble()
+const httpTrouble = httpErrors()
 
 export const taskTrouble = (reply: Reply): Failure | undefined =>
   statusTrouble(reply.body) ?? httpTrouble(reply) ?? statusTrouble(taskOf(reply))

@@ -6,7 +6,7 @@
 import { type Failure, failure, type Reply } from "../../../schema/catalog/Provider.ts"
 import { text } from "./read.ts"
 
-export interface Peculiarities {
+export interface ErrorRules {
   /** Statuses outside 200 that the provider's offers read themselves, such as a 404 that means "nobody found". */
   readonly answers?: ReadonlyArray<number>
   /** Statuses that mean something else here than elsewhere. */
@@ -66,8 +66,8 @@ export const refusal = (reply: Reply, reason: Failure["reason"] = standardReason
 export const unreadable = (expected: string): Failure =>
   failure("invalid_response", `the answer has no readable ${expected}`)
 
-export const trouble =
-  (peculiarities: Peculiarities = {}) =>
+export const httpErrors =
+  (peculiarities: ErrorRules = {}) =>
   (reply: Reply): Failure | undefined => {
     const reason = peculiarities.reason?.(reply) ?? peculiarities.reasons?.[reply.status]
     if (reason !== undefined) return refusal(reply, reason)

@@ -16,7 +16,7 @@ import { findPhone, networkPage } from "./people.ts"
 import { consumed, note } from "./report.ts"
 import { match, noMatch } from "../kit/outcome.ts"
 import { at, flag, host, list, place, providerIds, text, webAddress, whole } from "../kit/read.ts"
-import { said, trouble, unreadable } from "../kit/httpErrors.ts"
+import { said, httpErrors, unreadable } from "../kit/httpErrors.ts"
 
 const statuses: Readonly<Record<string, EmailStatus>> = {
   valid: "valid",
@@ -151,7 +151,7 @@ export const leadmagic = provider({
   concurrency: 10,
   timeoutMillis: 30_000,
   measured: consumed,
-  trouble: trouble({
+  httpErrors: httpErrors({
     // Its specification shows a bad key as a 400.
     reason: (reply) => (reply.status === 400 && /api key/i.test(said(reply)) ? "provider_account" : undefined)
   }),

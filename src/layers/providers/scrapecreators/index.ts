@@ -16,7 +16,7 @@ import { ads } from "./ads.ts"
 import { charged, missing } from "./answer.ts"
 import { posts } from "./posts.ts"
 import { profile } from "./profiles.ts"
-import { trouble, unreadable } from "../kit/httpErrors.ts"
+import { httpErrors, unreadable } from "../kit/httpErrors.ts"
 
 const note = "Published rate of the pack of 500,000 credits, $0.000994 per credit; small packs pay about twice as much."
 /** 1 credit × $0.000994 × 1.2, rounded up */
@@ -207,7 +207,7 @@ export const scrapecreators = provider({
   concurrency: 20,
   timeoutMillis: 60_000,
   measured: charged,
-  trouble: trouble({
+  httpErrors: httpErrors({
     // Accounts that do not exist are 404, which the offers tell from a wrong path.
     answers: [404],
     reason: (reply) => {

@@ -14,7 +14,7 @@ import { match, noMatch } from "../kit/outcome.ts"
 import { host, list, providerIds, text, texts, webAddress, whole } from "../kit/read.ts"
 import { type CompanyInput, cikInDirectory, directoryCall, seat, submissionsCall, unknownCompany } from "./companies.ts"
 import { filings } from "./filings.ts"
-import { refusal, trouble, unreadable } from "../kit/httpErrors.ts"
+import { refusal, httpErrors, unreadable } from "../kit/httpErrors.ts"
 
 const free = flat("0.00")
 const note = "Public data of the United States government, free of charge."
@@ -109,7 +109,7 @@ export const secEdgar = provider({
   // 10 requests a second; above that the address is blocked for a while.
   concurrency: 5,
   timeoutMillis: 30_000,
-  trouble: trouble({
+  httpErrors: httpErrors({
     // Unknown numbers are 404, which the offers tell from a wrong path.
     answers: [404],
     reasons: { 403: "provider_rate_limited" }
