@@ -17,10 +17,16 @@ const sources = ["src", "package.json", "package-lock.json", "node_modules/.pack
 const withoutOperators: BunPlugin = {
   name: "without operators",
   setup: (build) => {
-    build.onLoad({ filter: /[/\\]src[/\\](serve|http[/\\]operator[/\\](operations|migrate|admin|show|losses|unknown|resources))\.ts$/ }, () => ({
-      contents: 'throw new Error("This command runs from the package: rungate, or node scripts/rungate.mjs")',
-      loader: "js"
-    }))
+    build.onLoad(
+      {
+        filter:
+          /[/\\]src[/\\](serve|http[/\\]operator[/\\](operations|migrate|admin|show|losses|unknown|resources))\.ts$/
+      },
+      () => ({
+        contents: 'throw new Error("This command runs from the package: rungate, or node scripts/rungate.mjs")',
+        loader: "js"
+      })
+    )
   }
 }
 

@@ -7,7 +7,7 @@ import { Clock, Effect, Layer, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Waiters } from "../actors/mailbox/Waiters.ts"
 import { digest } from "../layers/accounts/Accounts.ts"
-import { standing } from "../layers/platform/costBoundCache.ts"
+import { costBoundCache } from "../layers/platform/costBoundCache.ts"
 import { oneLine } from "../layers/postgres/Batch.ts"
 import { Breakers, type Broken } from "../layers/executor/Breakers.ts"
 import { DatabaseChecks } from "../layers/postgres/DatabaseChecks.ts"
@@ -193,7 +193,10 @@ const routes = (isPublic: boolean) =>
     Effect.gen(function* () {
       const context = yield* Effect.context<DatabaseChecks | MailStore | Queues | Readiness>()
       const readiness = yield* Readiness
-      const shared = yield* standing(() => Effect.provideContext(orUnready("/readyz", ready), context), readyMillisMax)
+      const shared = yield* costBoundCache(
+        () => Effect.provideContext(orUnready("/readyz", ready), context),
+        readyMillisMax
+      )
       const readyz = Effect.suspend(() => (readiness.leaving() ? Effect.succeed(stopping) : shared("readyz")))
       return Layer.mergeAll(
         HttpRouter.add("GET", "/livez", alive),

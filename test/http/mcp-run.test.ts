@@ -1,7 +1,7 @@
 /** What the tool `run` tells a host of `POST /mcp` when the service can't say how it ended: what to do, and never that nothing was done. */
 import { expect, test } from "bun:test"
 import { Effect } from "effect"
-import { forgetfulRunTool } from "../../src/http/mcp/ForgetfulRun.ts"
+import { statelessRunTool } from "../../src/http/mcp/statelessRun.ts"
 import * as Tools from "../../src/http/mcp/Tools.ts"
 import { callerFor, type Handler } from "../../src/http/handlers/McpCaller.ts"
 
@@ -9,7 +9,7 @@ const given = { capability: "email.verify", input: { email: "ada@example.com" },
 
 const called = async (api: Handler, more: Readonly<Record<string, unknown>> = {}) => {
   const here = callerFor(api, "http://service.example")
-  const tool = Tools.forgetfulRun.carriedOut((one) => here(forgetfulRunTool(one)))
+  const tool = Tools.forgetfulRun.carriedOut((one) => here(statelessRunTool(one)))
   const { text, failed } = await Effect.runPromise(tool.call({ ...given, ...more }))
   return { failed, body: JSON.parse(text) }
 }

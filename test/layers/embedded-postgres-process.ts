@@ -6,7 +6,7 @@
 import { Cause, Effect, Exit, Redacted } from "effect"
 import type * as module from "../../src/layers/postgres/embedded/EmbeddedPostgres.ts"
 
-const [dataDir = "", path = "../../src/layers/EmbeddedPostgres.ts"] = process.argv.slice(2)
+const [dataDir = "", path = "../../src/layers/postgres/embedded/EmbeddedPostgres.ts"] = process.argv.slice(2)
 const { embeddedPostgres }: typeof module = await import(path)
 const stdinClosed = Effect.promise(() => new Response(Bun.stdin.stream()).text())
 

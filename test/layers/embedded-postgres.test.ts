@@ -367,7 +367,7 @@ describe("who runs it", () => {
       })
 
       const dataDir = join(closed, ".rungate")
-      const module = join(closed, "src", "layers", "EmbeddedPostgres.ts")
+      const module = join(closed, "src", "layers", "postgres", "embedded", "EmbeddedPostgres.ts")
       const first = await startProcess(dataDir, { module })
       expect(first.failure).toBeUndefined()
       expect(first.began).toBe("created")

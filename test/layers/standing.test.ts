@@ -1,13 +1,13 @@
 import { describe, expect } from "bun:test"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { standing } from "../../src/layers/platform/costBoundCache.ts"
+import { costBoundCache } from "../../src/layers/platform/costBoundCache.ts"
 import { effect } from "../it.ts"
 
 /** Answers that take a second each; counts what was begun and how many were computed at once. */
 const stage = Effect.gen(function* () {
   const seen = { begun: 0, at_once: 0, at_once_max: 0 }
-  const ask = yield* standing((key) =>
+  const ask = yield* costBoundCache((key) =>
     Effect.gen(function* () {
       seen.begun += 1
       seen.at_once += 1
@@ -64,7 +64,9 @@ describe("an answer that stands", () => {
   effect("is not kept when computing it failed", () =>
     Effect.gen(function* () {
       let tries = 0
-      const ask = yield* standing(() => (++tries === 1 ? Effect.die("the database is gone") : Effect.succeed("back")))
+      const ask = yield* costBoundCache(() =>
+        ++tries === 1 ? Effect.die("the database is gone") : Effect.succeed("back")
+      )
       expect((yield* Effect.exit(ask("a")))._tag).toBe("Failure")
       expect(yield* ask("a")).toBe("back")
     })

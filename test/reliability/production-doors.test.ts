@@ -236,7 +236,9 @@ describe("in the sources", () => {
 
   test("one file asks providers, one executes runs, one admits them, and three read the network", () => {
     expect(saying(/\bproviders\.(call|callRaw)\(/)).toEqual(["actors/runs/RunActor.ts"])
-    expect(saying(/\byield\* Providers\b/)).toEqual(["actors/runs/RunActor.ts"])
+    // The other one only reads what a provider lists of calls that were made before.
+    expect(saying(/\byield\* Providers\b/)).toEqual(["actors/runs/OutcomeLookups.ts", "actors/runs/RunActor.ts"])
+    expect(saying(/\bproviders\.lookUp\(/)).toEqual(["actors/runs/OutcomeLookups.ts"])
     expect(saying(/\brunActor\.execute\(/)).toEqual(["actors/Workers.ts"])
     expect(saying(/\bstore\.admit\(/)).toEqual(["actors/runs/Admission.ts"])
     // One reads documents for the catalog, one asks the payment processor.

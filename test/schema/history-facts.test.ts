@@ -7,14 +7,14 @@ import fc from "fast-check"
 import {
   type Candidate,
   cutsOf,
-  factsOf,
+  summaryOf,
   type Group,
-  type Held,
+  type SegmentMatches,
   sifted,
   traitsOf,
   type Want,
   type Found
-} from "../../src/layers/history/index/Facts.ts"
+} from "../../src/layers/history/index/SubjectSummary.ts"
 import { isLookup, isTouch, isUnknownTouch, type NoLookups } from "../../src/layers/history/index/Lookups.ts"
 import {
   classesOf,
@@ -79,7 +79,7 @@ const want: fc.Arbitrary<Want> = fc.record({
 /** As the index holds them and the finder reads them: of each segment its pages, and the postings that a term has there. */
 const indexed = (all: ReadonlyArray<Placed>) => {
   const runs = new Map<bigint, ReadonlyArray<Run>>()
-  const held: Array<Held> = []
+  const held: Array<SegmentMatches> = []
   for (const [segment, of] of Map.groupBy(all, (one) => one.segment)) {
     if (segment < 0) continue
     const pages = pagesOf(of.map(({ run }) => run))
@@ -140,7 +140,7 @@ const plainly = (all: ReadonlyArray<Placed>, { newest, reusable, groups: wanted 
 
 const told = (all: ReadonlyArray<Placed>, want: Want) => {
   const { held, young, known } = indexed(all)
-  const facts = factsOf(held, young, { from: sifted(held, want), known, want, not })
+  const facts = summaryOf(held, young, { from: sifted(held, want), known, want, not })
   return { ...facts, groups: inOrder(facts.groups) }
 }
 

@@ -18,7 +18,7 @@ import {
   type Run,
   runsOf
 } from "../../src/schema/segments/Docs.ts"
-import { PostingsBuilder } from "../../src/schema/segments/Gathered.ts"
+import { PostingsBuilder } from "../../src/schema/segments/PostingsBuilder.ts"
 import { blocksOf } from "../../src/schema/segments/Merge.ts"
 import {
   blocksFor,

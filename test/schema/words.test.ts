@@ -1,7 +1,7 @@
 /** Words and phrases in segments, as pure functions: what is cut up, packed, joined and asked for agrees with a plain look at the texts. */
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { PostingsBuilder } from "../../src/schema/segments/Gathered.ts"
+import { PostingsBuilder } from "../../src/schema/segments/PostingsBuilder.ts"
 import { blocksOf } from "../../src/schema/segments/Merge.ts"
 import {
   blocksFor,

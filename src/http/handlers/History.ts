@@ -5,7 +5,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Catalog } from "../../layers/catalog/Catalog.ts"
 import { UnknownOutcomes } from "../../layers/runs/UnknownOutcomes.ts"
 import { Erasure } from "../../layers/history/Erasure.ts"
-import { type Facts, withFinding } from "../../layers/history/index/Facts.ts"
+import { type SubjectSummary, withFinding } from "../../layers/history/index/SubjectSummary.ts"
 import type { IndexBehind } from "../../layers/history/FreshRuns.ts"
 import { HistoryStore } from "../../layers/history/HistoryStore.ts"
 import { noLookups } from "../../layers/history/index/Lookups.ts"
@@ -37,7 +37,7 @@ export const HistoryHandlers = HttpApiBuilder.group(
     const erasure = yield* Erasure
     const outcomes = yield* UnknownOutcomes
     const not = noLookups(yield* Catalog)
-    const findingsOf = (all: Iterable<Facts>) =>
+    const findingsOf = (all: Iterable<SubjectSummary>) =>
       outcomes.findings([...all].flatMap(({ unknown }) => (unknown === null ? [] : [unknown.run_id])))
 
     return handlers.handleAll({

@@ -14,8 +14,8 @@ import { BoundaryLayer } from "../door/Boundary.ts"
 import { Peers, type PeersShape } from "../door/ClientAddress.ts"
 import { byAddress, strangersBody } from "../door/Door.ts"
 import { Limits } from "../door/Limits.ts"
-import { resourcesFor, toolsFor } from "../mcp/CarriedOut.ts"
-import { forgetfulRunTool } from "../mcp/ForgetfulRun.ts"
+import { resourcesFor, toolsFor } from "../mcp/toolHandlers.ts"
+import { statelessRunTool } from "../mcp/statelessRun.ts"
 import { about, protocols } from "../mcp/Protocols.ts"
 import { registerResources, registerTools } from "../mcp/Register.ts"
 import * as Tools from "../mcp/Tools.ts"
@@ -48,7 +48,7 @@ const registrations = (api: Handler, url: string) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const here = callerFor(api, url)
-      const run = Tools.forgetfulRun.carriedOut((given) => here(forgetfulRunTool(given)))
+      const run = Tools.forgetfulRun.carriedOut((given) => here(statelessRunTool(given)))
       yield* registerTools(toolsFor(here, run))
       yield* registerResources(resourcesFor(here))
     })

@@ -1,7 +1,7 @@
 /**
  * Runs as the tools show them, and the tools that read, await and cancel one.
  *
- * How a run is started depends on who remembers it: http/cli/mcp/run.ts has a journal, ForgetfulRun.ts only the API's own memory.
+ * How a run is started depends on who remembers it: http/cli/mcp/run.ts has a journal, statelessRun.ts only the API's own memory.
  */
 import { Effect, Fiber, Ref } from "effect"
 import { bodyOf, memberText } from "../../schema/json/JsonText.ts"

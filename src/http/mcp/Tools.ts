@@ -1,7 +1,7 @@
 /**
  * The nine tools: few verbs over the whole catalog, not one tool per capability, and always in this order.
  *
- * Names, words, parameters and answers are those of the API contract. Nothing here knows how a tool is carried out (CarriedOut.ts
+ * Names, words, parameters and answers are those of the API contract. Nothing here knows how a tool is carried out (toolHandlers.ts
  * does it) or over which transport.
  */
 import { Schema } from "effect"

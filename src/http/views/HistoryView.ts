@@ -1,7 +1,7 @@
 /**
  * Matches and facts as the wire shows them. A run's input goes out as the text that it is stored as.
  */
-import type { Facts, Group } from "../../layers/history/index/Facts.ts"
+import type { SubjectSummary, Group } from "../../layers/history/index/SubjectSummary.ts"
 import type { MatchRow } from "../../layers/history/HistoryStore.ts"
 import { channelOf, conclude, type Reusable, type Touch, touchCapabilities } from "../../schema/runs/History.ts"
 import { outcomeUnknown } from "../../schema/catalog/Doubt.ts"
@@ -59,7 +59,7 @@ const sumOf = (groups: ReadonlyArray<Group>) => groups.reduce((sum, group) => su
 export const historyText = (
   subject: SubjectView,
   rows: ReadonlyArray<MatchRow>,
-  facts: Facts,
+  facts: SubjectSummary,
   limit: number
 ): string => {
   const { count } = facts
@@ -131,7 +131,7 @@ export const unseen: RowView = {
 }
 
 /** What a batch says of a subject, from the same facts as the view of one. */
-export const batchView = ({ count, newest, touch, contact, unknown, reusable }: Facts): RowView => {
+export const batchView = ({ count, newest, touch, contact, unknown, reusable }: SubjectSummary): RowView => {
   if (count === 0) return unseen
   const [again] = reusable
   const last_unknown = touched(unknown)

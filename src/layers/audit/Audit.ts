@@ -9,7 +9,7 @@ import { SqlClient } from "effect/sql"
 import { type Violation, violations } from "./equations.ts"
 import { platformViolations, readSheet, type Sheet } from "./sheet.ts"
 import { snapshot } from "./snapshot.ts"
-import { standing } from "../platform/costBoundCache.ts"
+import { costBoundCache } from "../platform/costBoundCache.ts"
 import { auditWallet, type WalletAudit } from "./wallet.ts"
 
 export interface AuditReport {
@@ -75,7 +75,7 @@ export class Audit extends Context.Service<
         Effect.orDie
       )
 
-      const wallet = yield* standing((org_id) => Effect.orDie(auditWallet(sql, org_id)))
+      const wallet = yield* costBoundCache((org_id) => Effect.orDie(auditWallet(sql, org_id)))
 
       return Audit.of({ run, record, last, wallet })
     })

@@ -6,7 +6,14 @@
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { type Candidate, type Facts, factsOf, sifted, type Want, type Found } from "./index/Facts.ts"
+import {
+  type Candidate,
+  type SubjectSummary,
+  summaryOf,
+  sifted,
+  type Want,
+  type Found
+} from "./index/SubjectSummary.ts"
 import { endedMax, type Fresh, freshRuns, type IndexBehind } from "./FreshRuns.ts"
 import type { NoLookups } from "./index/Lookups.ts"
 import { type Lists, type Moved, segmentLists } from "./index/SegmentLists.ts"
@@ -30,7 +37,7 @@ interface Asked {
   readonly want: Want
   readonly not: NoLookups
 }
-type Answers = Effect.Effect<ReadonlyArray<Facts>, IndexBehind>
+type Answers = Effect.Effect<ReadonlyArray<SubjectSummary>, IndexBehind>
 
 export class Finder extends Context.Service<
   Finder,
@@ -72,7 +79,7 @@ export class Finder extends Context.Service<
         const all = (yield* withClasses(lists, not)).map((held) => ({ held, from: sifted(held, want) }))
         const doc = yield* docs(all.flatMap(({ from }) => Object.values(from).flat()))
         const known = ({ row, number, of }: Candidate): Run => ({ ...doc(row, number), ...of })
-        return all.map(({ held, from }, n) => factsOf(held, young[n] ?? [], { from, known, want, not }))
+        return all.map(({ held, from }, n) => summaryOf(held, young[n] ?? [], { from, known, want, not }))
       })
 
       const subjects = Effect.fnUntraced(function* (

@@ -8,7 +8,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { texts } from "../postgres/Columns.ts"
-import type { Found } from "./index/Facts.ts"
+import type { Found } from "./index/SubjectSummary.ts"
 import {
   placesIn,
   runOf,

@@ -7,7 +7,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { texts } from "../postgres/Columns.ts"
-import type { Facts, Found } from "./index/Facts.ts"
+import type { SubjectSummary, Found } from "./index/SubjectSummary.ts"
 import { Finder } from "./Finder.ts"
 import type { IndexBehind } from "./FreshRuns.ts"
 import { jsonText } from "./index/IndexedRun.ts"
@@ -37,7 +37,7 @@ export interface Known {
   /** Newest first. */
   readonly matches: ReadonlyArray<MatchRow>
   /** Over all matches, not only those of a page. */
-  readonly facts: Facts
+  readonly facts: SubjectSummary
 }
 
 /** Of a subject at most so many lookups that can be read again are told. */
@@ -66,7 +66,7 @@ export class HistoryStore extends Context.Service<
       org_id: string,
       subjects: ReadonlyArray<Subject>,
       not: NoLookups
-    ) => Effect.Effect<ReadonlyMap<Subject, Facts>, IndexBehind>
+    ) => Effect.Effect<ReadonlyMap<Subject, SubjectSummary>, IndexBehind>
     /** The ids of the newest runs, so many. */
     readonly newest: (
       org_id: string,
@@ -141,8 +141,8 @@ export class HistoryStore extends Context.Service<
         const phrases = subjects.filter((subject) => subject.kind === "text")
         const others = subjects.filter((subject) => subject.kind !== "text")
         const asked = { want: inBatch, not }
-        const all = new Map<Subject, Facts>()
-        const keep = (of: ReadonlyArray<Subject>, facts: ReadonlyArray<Facts>) =>
+        const all = new Map<Subject, SubjectSummary>()
+        const keep = (of: ReadonlyArray<Subject>, facts: ReadonlyArray<SubjectSummary>) =>
           of.forEach((subject, n) => all.set(subject, facts[n] ?? nothing))
         if (others.length > 0) {
           const terms = others.map((subject) => termsOf(org_id, subject))
@@ -169,6 +169,6 @@ export class HistoryStore extends Context.Service<
 /** Whoever asks for runs only. */
 const nobody: NoLookups = { capabilities: [], providers: [] }
 
-const nothing: Facts = {
+const nothing: SubjectSummary = {
   ...{ count: 0, groups: [], newest: [], oldest: null, touch: null, contact: null, unknown: null, reusable: [] }
 }

@@ -20,7 +20,7 @@ interface Answer<A> {
 }
 
 /** `standsMillisMax`: for answers that must not be old, however long they took. */
-export const standing = Effect.fnUntraced(function* <A>(
+export const costBoundCache = Effect.fnUntraced(function* <A>(
   compute: (key: string) => Effect.Effect<A>,
   standsMillisMax = Number.POSITIVE_INFINITY
 ) {

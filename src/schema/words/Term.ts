@@ -7,7 +7,7 @@
  */
 import { isAscii } from "../subjects/Form.ts"
 import { searchable } from "../subjects/Text.ts"
-import type { PostingsBuilder } from "../segments/Gathered.ts"
+import type { PostingsBuilder } from "../segments/PostingsBuilder.ts"
 
 /** By other rules all segments are made anew: count it up when a text would give other terms. */
 export const termRules = 1

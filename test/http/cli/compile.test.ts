@@ -93,7 +93,7 @@ test("the package's command starts from one file, made anew when the sources cha
   const changed = await spawned([command, "--version"])
   expect([changed.out, statSync(file).mtimeMs > made]).toEqual(["rungate v9.9.9\n", true])
   // Where it can't be made, the sources run, and say what is wrong with them.
-  writeFileSync(join(checkout, "src", "schema", "Money.ts"), "export const broken =")
+  writeFileSync(join(checkout, "src", "schema", "money", "Money.ts"), "export const broken =")
   const broken = await spawned([command, "--version"])
   expect([broken.code === 0, broken.err]).toEqual([false, expect.stringContaining("Money.ts")])
 }, 60_000)

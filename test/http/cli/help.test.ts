@@ -1,7 +1,7 @@
 /** The help: for people as text, for programs as `--help --json`, the same in both; and the flags that every command takes. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import type { CommandTree, ParameterTree } from "../../../src/http/cli/terminal/tree.ts"
-import { spoken, spokenHints } from "../../../src/http/cli/answers/spoken.ts"
+import { cliWording, cliHints } from "../../../src/http/cli/answers/cliWording.ts"
 import { type App, startApp, type Tenant } from "../../app.ts"
 import { type Home, newHome } from "./shell.ts"
 
@@ -134,7 +134,7 @@ test("what the API says in paths is said in commands", () => {
       "sign in with POST /v1/auth/sign-in and use the session token.",
       "lower it with routing.max_cost, or raise the limit at /v1/spend-guard",
       "GET /v1/catalog/providers/x/endpoints lists its 3, or search the catalog with POST /v1/discover."
-    ].map(spoken)
+    ].map(cliWording)
   ).toEqual([
     "Read its result with `rungate runs get run_1` instead of paying again.",
     "2 runs are still under way; `rungate runs list --status running` shows them.",
@@ -145,6 +145,6 @@ test("what the API says in paths is said in commands", () => {
     "`rungate api GET /v1/catalog/providers/x/endpoints` lists its 3, or search the catalog with `rungate discover 'what you need'`."
   ])
   expect(
-    spokenHints([`Run it: POST /v1/run {"capability":"a.b","input":{"c":1}}`, `Or: rungate run a.b -i '{"c":1}'`])
+    cliHints([`Run it: POST /v1/run {"capability":"a.b","input":{"c":1}}`, `Or: rungate run a.b -i '{"c":1}'`])
   ).toEqual([`rungate run a.b -i '{"c":1}'`])
 })

@@ -1,6 +1,6 @@
 /** Every command that the API prints works when it is pasted: hints, the `cli` of raw endpoints, and what errors say to do. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { spokenHints } from "../../../src/http/cli/answers/spoken.ts"
+import { cliHints } from "../../../src/http/cli/answers/cliWording.ts"
 import { type App, startApp, type Tenant } from "../../app.ts"
 import { type Home, newHome } from "./shell.ts"
 
@@ -92,7 +92,7 @@ test("what hints say to people: about what is known, about a query that is data,
     org.get(`/v1/history?q=${slow}`),
     ...queries.map((query) => org.post("/v1/discover", { query, limit: 1 }))
   ])
-  const said = spokenHints(answers.flatMap(({ body }) => body.hints))
+  const said = cliHints(answers.flatMap(({ body }) => body.hints))
   expect(said.join("\n")).not.toMatch(/(?<!rungate api )\b(GET|POST) \/v1/)
   const commands = commandsSaid(said)
   expect(commands).toEqual(

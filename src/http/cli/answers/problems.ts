@@ -3,7 +3,7 @@ import type { PublicError } from "../../api/shapes/PublicError.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import type { CredentialsShape } from "../state/Credentials.ts"
 import { exitOfError, fail } from "../terminal/exits.ts"
-import { spoken } from "./spoken.ts"
+import { cliWording } from "./cliWording.ts"
 
 const guard = "`rungate spend-guard` shows the limits and sets them."
 const find = "`rungate discover 'what you need'` finds what there is."
@@ -17,7 +17,7 @@ const advices: Readonly<Record<string, string>> = {
 }
 /** A message of the API for people, and what they can do about it where it does not say. */
 export const sentenceFor = (code: string, message: string): string => {
-  const said = spoken(message)
+  const said = cliWording(message)
   const advice = advices[code]
   return advice === undefined || said.includes("rungate ") ? said : `${said}${/[.!?]$/.test(said) ? "" : "."} ${advice}`
 }
@@ -44,11 +44,11 @@ export const failureFor = (
   if (code === "unauthorized" && key === null) return fail("auth", missing)
   if (code === "unauthorized") {
     const where = source === "environment" ? "the key in RUNGATE_API_KEY" : "what you signed in with"
-    return fail("auth", `${url} refused ${where}: ${spoken(message)}`)
+    return fail("auth", `${url} refused ${where}: ${cliWording(message)}`)
   }
   // The first one is the message, unless that only points at them.
   const untold = message.includes("see details") ? details : details.slice(1)
-  const more = untold.map((one) => `\n  ${spoken(`${one.path}: ${one.message}`)}`)
+  const more = untold.map((one) => `\n  ${cliWording(`${one.path}: ${one.message}`)}`)
   const quoted = quotingIt.includes(code) && request_id !== undefined ? ` Its request_id is ${request_id}.` : ""
   return fail(exitOf(error), `${sentenceFor(code, message)}${quoted}${more.join("")}`)
 }

@@ -5,7 +5,7 @@ import { DiscoverItem } from "../../api/Discovery.ts"
 import type { ScreenShape, Style } from "../terminal/Screen.ts"
 import { decoded, type Lines } from "../answers/show.ts"
 import { facts, table } from "../terminal/table.ts"
-import { spokenHints } from "../answers/spoken.ts"
+import { cliHints } from "../answers/cliWording.ts"
 import { cut, harmless, harmlessLines, wrap } from "../terminal/text.ts"
 import { dollars, durationOf } from "../terminal/values.ts"
 
@@ -66,7 +66,7 @@ const jsonLines = (value: unknown) => harmlessLines(JSON.stringify(value, null, 
 const section = (screen: ScreenShape, title: string, body: Lines): Lines =>
   body.length === 0 ? [] : ["", screen.paint("bold", title), ...body]
 
-const forPeople = (hints: ReadonlyArray<string>) => spokenHints(hints).map(harmless)
+const forPeople = (hints: ReadonlyArray<string>) => cliHints(hints).map(harmless)
 
 const hintLines = (screen: ScreenShape, hints: ReadonlyArray<string>) =>
   section(

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { History, HistoryRow, type HistoryTouch } from "../../api/History.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"
 import { decoded, type Lines } from "../answers/show.ts"
-import { spokenHints } from "../answers/spoken.ts"
+import { cliHints } from "../answers/cliWording.ts"
 import { facts, table } from "../terminal/table.ts"
 import { harmless } from "../terminal/text.ts"
 import { agoOf, dollars } from "../terminal/values.ts"
@@ -55,7 +55,7 @@ export const historyLines = (text: string, screen: ScreenShape, now: number): Li
             bold
           )
         ]),
-    ...(hints.length === 0 ? [] : ["", ...spokenHints(hints).map(harmless)])
+    ...(hints.length === 0 ? [] : ["", ...cliHints(hints).map(harmless)])
   ]
 }
 

@@ -1,6 +1,6 @@
 /** Tools and resources as `rungate mcp` carries them out: those of every caller, and `run` with the user's journal. */
 import { Effect, Semaphore } from "effect"
-import { type Here, resourcesFor, toolsFor } from "../../mcp/CarriedOut.ts"
+import { type Here, resourcesFor, toolsFor } from "../../mcp/toolHandlers.ts"
 import { Service } from "../../mcp/Service.ts"
 import * as Tools from "../../mcp/Tools.ts"
 import { runTool } from "./run.ts"

@@ -4,7 +4,7 @@ import { isFinal, ListedRun, Run } from "../../../schema/runs/Run.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"
 import { decoded, type Lines } from "../answers/show.ts"
 import { type Column, facts, table } from "../terminal/table.ts"
-import { spokenHints } from "../answers/spoken.ts"
+import { cliHints } from "../answers/cliWording.ts"
 import { harmless, harmlessLines } from "../terminal/text.ts"
 import { agoOf, dollars, durationOf, timeOf } from "../terminal/values.ts"
 
@@ -74,7 +74,7 @@ export const runLines = (text: string, screen: ScreenShape, quiet: boolean): Lin
             (line) => screen.paint("bold", line)
           )
         ]
-  const hints = spokenHints(run.hints).map(harmless)
+  const hints = cliHints(run.hints).map(harmless)
   return [
     ...head,
     ...attempts,

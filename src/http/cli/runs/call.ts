@@ -5,7 +5,7 @@ import { methods } from "../../../schema/catalog/Endpoint.ts"
 import { bodyOf } from "../../../schema/json/JsonText.ts"
 import * as Money from "../../../schema/money/Money.ts"
 import { inputFlags, jsonOf, runInput, stdinArgument } from "./input.ts"
-import { spend, spendingFlags } from "./spending.ts"
+import { confirmAndRun, runFlags } from "./confirmAndRun.ts"
 
 const object = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.optional, Flag.map(Option.getOrNull))
@@ -24,7 +24,7 @@ export const call = Command.make(
     ),
     path: object("path", "values of the path's {placeholders}, as a JSON object"),
     query: object("query", "query parameters, as a JSON object"),
-    ...spendingFlags
+    ...runFlags
   },
   Effect.fnUntraced(function* ({ provider, endpoint, method, path, query, ...given }) {
     const input = yield* runInput(given)
@@ -43,7 +43,7 @@ export const call = Command.make(
         },
         members
       )
-    yield* spend(
+    yield* confirmAndRun(
       {
         title: `${provider} ${endpoint}`,
         bodyWith,

@@ -13,7 +13,7 @@ import { type Exit, exitOfError, exits, fail } from "../terminal/exits.ts"
 import { type Entry, Journal, joinMinutes } from "../state/Journal.ts"
 import { sentenceFor } from "../answers/problems.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { spokenHints } from "../answers/spoken.ts"
+import { cliHints } from "../answers/cliWording.ts"
 import { failureOf } from "../answers/show.ts"
 import { widthOf } from "../terminal/text.ts"
 
@@ -198,7 +198,7 @@ export const conclude = Effect.fnUntraced(function* (answer: Answer) {
   const failure = run === null ? yield* failureOf(answer) : outcomeOf(run)
   if (failure === null) return
   const { person, quiet } = yield* Screen
-  const hints = person && !quiet ? spokenHints(run?.hints ?? []) : []
+  const hints = person && !quiet ? cliHints(run?.hints ?? []) : []
   const { message, exit_code } = failure
   return yield* new CommandFailed({ message: [message, ...hints.map((hint) => `  ${hint}`)].join("\n"), exit_code })
 })

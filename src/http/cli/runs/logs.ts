@@ -6,7 +6,7 @@ import { Client } from "../answers/Client.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { formatOf } from "../answers/show.ts"
-import { steadily } from "../answers/steady.ts"
+import { retryingRead } from "../answers/retryingRead.ts"
 import { follow, type Seen } from "./tail.ts"
 
 /** Between two looks: while things happen, and after some time in which nothing did. */
@@ -73,7 +73,7 @@ const tail = Command.make(
         `--since takes 30s, 10m, 2h, 1d or a time such as 2026-11-21T09:00:00Z, not ${since}.`
       )
     }
-    const runs = follow(filters, yield* steadily)
+    const runs = follow(filters, yield* retryingRead)
     const drawn = formatOf(screen, { json: false, jsonl }) === "table" ? yield* views : null
     const lineOf = (event: Seen) => (drawn === null ? event.text.replace(/\n/g, " ") : drawn.eventLine(event, screen))
     const print = (events: ReadonlyArray<Seen>) => screen.out(events.map((event) => `${lineOf(event)}\n`).join(""))

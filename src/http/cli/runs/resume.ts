@@ -12,7 +12,7 @@ import { fail } from "../terminal/exits.ts"
 import { type Entry, Journal } from "../state/Journal.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { formatOf, json } from "../answers/show.ts"
-import { showRun, waitFlag } from "./spending.ts"
+import { showRun, waitFlag } from "./confirmAndRun.ts"
 import { agoOf } from "../terminal/values.ts"
 
 const chosen = (entries: ReadonlyArray<Entry>, run_id: string | null) =>

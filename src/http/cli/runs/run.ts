@@ -5,7 +5,7 @@ import { bodyOf } from "../../../schema/json/JsonText.ts"
 import * as Money from "../../../schema/money/Money.ts"
 import { strategies } from "../../../schema/runs/Routing.ts"
 import { inputFlags, runInput, stdinArgument } from "./input.ts"
-import { spend, spendingFlags } from "./spending.ts"
+import { confirmAndRun, runFlags } from "./confirmAndRun.ts"
 
 export const run = Command.make(
   "run",
@@ -29,7 +29,7 @@ export const run = Command.make(
       Flag.withDescription("add the provider's own answer to the result"),
       Flag.withDefault(false)
     ),
-    ...spendingFlags
+    ...runFlags
   },
   Effect.fnUntraced(function* ({ capability, provider, strategy, no_fallback, include_raw, ...given }) {
     const input = yield* runInput(given)
@@ -47,7 +47,7 @@ export const run = Command.make(
         },
         { input }
       )
-    yield* spend(
+    yield* confirmAndRun(
       {
         title: capability,
         bodyWith,

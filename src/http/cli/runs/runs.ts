@@ -7,7 +7,7 @@ import { resume } from "./resume.ts"
 import { conclude, waitFor } from "./execution.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { failureOf, formatOf, json, jsonl, printed, show, showList } from "../answers/show.ts"
-import { showRun, waitFlag } from "./spending.ts"
+import { showRun, waitFlag } from "./confirmAndRun.ts"
 
 const views = Effect.promise(() => import("./RunView.ts"))
 const run_id = Argument.String("run_id").pipe(Argument.withDescription("the run, as runs list shows it"))

@@ -20,7 +20,7 @@ import {
 import { type Draft, families, type Family, historySegments, isFamily, partOf, type SegmentRow } from "./Segments.ts"
 import { subjectRules } from "./Subjects.ts"
 import type { Kind, Run } from "../../../schema/segments/Docs.ts"
-import { PostingsBuilder } from "../../../schema/segments/Gathered.ts"
+import { PostingsBuilder } from "../../../schema/segments/PostingsBuilder.ts"
 import { seedOf, termRules } from "../../../schema/words/Term.ts"
 
 /** Runs of one step, and as many more as one turn may have ended. */

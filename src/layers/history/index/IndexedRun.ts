@@ -8,7 +8,7 @@ import { isRecord, parsedOrText } from "../../../schema/json/Json.ts"
 import { recipientFields, touchCapabilities } from "../../../schema/runs/History.ts"
 import { outcomeUnknown } from "../../../schema/catalog/Doubt.ts"
 import type { Kind, Run } from "../../../schema/segments/Docs.ts"
-import type { PostingsBuilder } from "../../../schema/segments/Gathered.ts"
+import type { PostingsBuilder } from "../../../schema/segments/PostingsBuilder.ts"
 import { elsewhere, named, postingOf, recipient } from "../../../schema/segments/Segment.ts"
 import { addTerms, holdsWords, type Seed, wordsOf } from "../../../schema/words/Term.ts"
 

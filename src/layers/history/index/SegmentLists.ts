@@ -5,7 +5,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { bigints, texts } from "../../postgres/Columns.ts"
-import { cutsOf, type Held, nothingKnown, traitsOf } from "./Facts.ts"
+import { cutsOf, type SegmentMatches, nothingKnown, traitsOf } from "./SubjectSummary.ts"
 import type { NoLookups } from "./Lookups.ts"
 import { placesIn, type RunText, runTextColumns, shortJson } from "./IndexedRun.ts"
 import type { SegmentRow } from "./Segments.ts"
@@ -207,7 +207,7 @@ export const segmentLists = Effect.gen(function* () {
       })
     )
     return cut.map(
-      (lists): ReadonlyArray<Held> =>
+      (lists): ReadonlyArray<SegmentMatches> =>
         lists.map(({ row, list, cuts }) => {
           const of = pages.get(row.segment)
           return {

@@ -26,7 +26,7 @@ export const waitFlag = Flag.Int("wait").pipe(
   )
 )
 
-export const spendingFlags = {
+export const runFlags = {
   max_cost: Flag.String("max-cost").pipe(
     Flag.withDescription("USD that it may cost at most, such as 0.05; RUNGATE_MAX_COST when left out"),
     Flag.withFallbackConfig(Config.NonEmptyString("RUNGATE_MAX_COST")),
@@ -65,7 +65,7 @@ export interface Request {
 const quoting = Effect.promise(() => import("./quote.ts"))
 
 /** One run by a user: asks first where there is somebody to ask. */
-export const spend = Effect.fnUntraced(function* (request: Request, given: Spending) {
+export const confirmAndRun = Effect.fnUntraced(function* (request: Request, given: Spending) {
   const screen = yield* Screen
   const journal = yield* Journal
   const { title, bodyWith, quote } = request

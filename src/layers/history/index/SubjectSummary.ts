@@ -45,7 +45,7 @@ export interface Stretch {
 }
 
 /** The runs of one segment that hold it. */
-export interface Held {
+export interface SegmentMatches {
   readonly row: SegmentRow
   /** Postings; they ascend. */
   readonly list: ReadonlyArray<number>
@@ -92,7 +92,7 @@ export interface Group {
   readonly charged: bigint
 }
 
-export interface Facts {
+export interface SubjectSummary {
   readonly count: number
   readonly groups: ReadonlyArray<Group>
   /** The newest first. */
@@ -134,7 +134,7 @@ const numberOf = ({ of }: ClassPage, posting: number) => of[runIn(posting) % cla
 const classAt = (page: ClassPage, posting: number): Class => page.classes[numberOf(page, posting)] ?? noClass
 
 /** The newest of one segment that meet a rule, up to so many. A page without such a class is passed over. */
-const newestIn = ({ row, list, stretches }: Held, limit: number, rule: Rule): ReadonlyArray<Candidate> => {
+const newestIn = ({ row, list, stretches }: SegmentMatches, limit: number, rule: Rule): ReadonlyArray<Candidate> => {
   const found: Array<Candidate> = []
   for (let s = stretches.length - 1; s >= 0 && found.length < limit; s--) {
     const { page, from, to } = stretches[s] ?? { page: nothingKnown, from: 0, to: 0 }
@@ -149,7 +149,7 @@ const newestIn = ({ row, list, stretches }: Held, limit: number, rule: Rule): Re
 }
 
 /** Those that may be among the so many newest of which something is so. */
-const candidates = (held: ReadonlyArray<Held>, limit: number, rule: Rule): ReadonlyArray<Candidate> => {
+const candidates = (held: ReadonlyArray<SegmentMatches>, limit: number, rule: Rule): ReadonlyArray<Candidate> => {
   const found: Array<Candidate> = []
   let oldest = "~"
   for (const one of held.toSorted((a, b) => (a.row.last_run < b.row.last_run ? 1 : -1))) {
@@ -161,7 +161,7 @@ const candidates = (held: ReadonlyArray<Held>, limit: number, rule: Rule): Reado
   return found
 }
 
-const oldestOf = (held: ReadonlyArray<Held>): ReadonlyArray<Candidate> => {
+const oldestOf = (held: ReadonlyArray<SegmentMatches>): ReadonlyArray<Candidate> => {
   const found: Array<Candidate> = []
   let newest = ""
   for (const one of held.toSorted((a, b) => (a.row.first_run < b.row.first_run ? -1 : 1))) {
@@ -185,7 +185,7 @@ export interface Sifted {
   readonly reusable: ReadonlyArray<Candidate>
 }
 
-export const sifted = (held: ReadonlyArray<Held>, want: Want): Sifted => ({
+export const sifted = (held: ReadonlyArray<SegmentMatches>, want: Want): Sifted => ({
   newest: candidates(held, want.newest, any),
   oldest: want.groups ? oldestOf(held) : [],
   touch: candidates(held, 1, touches),
@@ -208,7 +208,7 @@ const put = (sums: Map<Kind, Sum>, { kind, charged }: Class, count: number) => {
 }
 
 /** A hundred thousand runs may hold it: those of a class are counted before anything is compared. */
-const groupsOf = (held: ReadonlyArray<Held>, young: ReadonlyArray<Found>): ReadonlyArray<Group> => {
+const groupsOf = (held: ReadonlyArray<SegmentMatches>, young: ReadonlyArray<Found>): ReadonlyArray<Group> => {
   const sums = new Map<Kind, Sum>()
   for (const { list, stretches } of held) {
     for (const { page, from, to } of stretches) {
@@ -236,7 +236,7 @@ const groupsOf = (held: ReadonlyArray<Held>, young: ReadonlyArray<Found>): Reado
  * The facts with what was found out about the latest unknown touch: one that arrived is a contact, one that did not is none. After a later
  * contact nobody needs to know.
  */
-export const withFinding = (facts: Facts, finding: string | undefined): Facts => {
+export const withFinding = (facts: SubjectSummary, finding: string | undefined): SubjectSummary => {
   const { unknown, contact } = facts
   if (unknown === null) return facts
   if (contact !== null && contact.run_id > unknown.run_id) return { ...facts, unknown: null }
@@ -247,8 +247,8 @@ export const withFinding = (facts: Facts, finding: string | undefined): Facts =>
 const newestFirst = ({ run: a }: Found, { run: b }: Found) => (a.run_id < b.run_id ? 1 : a.run_id > b.run_id ? -1 : 0)
 
 /** `known`: the candidates, read. */
-export const factsOf = (
-  held: ReadonlyArray<Held>,
+export const summaryOf = (
+  held: ReadonlyArray<SegmentMatches>,
   young: ReadonlyArray<Found>,
   {
     from,
@@ -261,7 +261,7 @@ export const factsOf = (
     readonly want: Want
     readonly not: NoLookups
   }
-): Facts => {
+): SubjectSummary => {
   const read = (old: ReadonlyArray<Candidate>) => old.map((one): Found => ({ run: known(one), flags: one.flags }))
   const top = (old: ReadonlyArray<Candidate>, limit: number, rule: Rule) =>
     [...read(old), ...young.filter(({ run, flags }) => meets(rule, traitsIn(run, not), flags))]

@@ -18,7 +18,7 @@ const firstSeconds = 1
 const unsettled =
   "Nobody knows whether the run was started. Call run again with the same arguments and this idempotency_key: it is one run then, paid once. list_runs shows it too."
 
-export const forgetfulRunTool = Effect.fnUntraced(function* (given: RunArguments) {
+export const statelessRunTool = Effect.fnUntraced(function* (given: RunArguments) {
   const { send, waitFor } = yield* Service
   const { wait_seconds = waitSecondsDefault, idempotency_key = `mcp_${crypto.randomUUID().replaceAll("-", "")}` } =
     given

@@ -89,7 +89,7 @@ const unstopped = (path: string): readonly [string, string] => {
 }
 
 /** A sentence of the API as one of this command. A command stands in backticks, except where nothing but it follows a colon. */
-export const spoken = (sentence: string): string => {
+export const cliWording = (sentence: string): string => {
   const worded = wordings.reduce((text, [from, to]) => text.replace(from, to), sentence)
   return worded.replace(request, (whole, method: string, given: string, json: string | undefined, at: number) => {
     const [path, stop] = unstopped(given)
@@ -100,9 +100,9 @@ export const spoken = (sentence: string): string => {
 }
 
 /** Several sentences, each once: of those that name the same command the shortest, which is easiest to paste. */
-export const spokenHints = (hints: ReadonlyArray<string>): ReadonlyArray<string> => {
+export const cliHints = (hints: ReadonlyArray<string>): ReadonlyArray<string> => {
   const shortest = new Map<string, string>()
-  for (const hint of hints.map(spoken)) {
+  for (const hint of hints.map(cliWording)) {
     const command = /rungate .*$/.exec(hint)?.[0] ?? hint
     const before = shortest.get(command)
     if (before === undefined || hint.length < before.length) shortest.set(command, hint)

@@ -22,7 +22,7 @@ const askedPause = ({ headers }: Answer): number => {
   return seconds > 0 ? Math.min(seconds, pauseSecondsMost) : 1
 }
 
-export const steadily = Effect.gen(function* () {
+export const retryingRead = Effect.gen(function* () {
   const { send, url } = yield* Client
   const screen = yield* Screen
   const credentials = yield* Credentials
