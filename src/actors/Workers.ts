@@ -40,10 +40,10 @@ const deadLettersMax = 3
 /** After so many seconds a wake-up is taken for lost, and after twice as many for impossible: then the turn is taken without one. */
 const stuckSeconds = 4
 /** A charge is made at once by the process whose turn decided on it; this is for those whose process died. */
-const tendPaymentsEvery = "2 seconds"
+const processPaymentsEvery = "2 seconds"
 const indexEvery = "1 second"
 const retainEvery = "1 hour"
-const tendEverySweeps = 15
+const processDueEverySweeps = 15
 const forgetEverySweeps = 300
 
 /** Attempts that nothing is charged for are an ordinary cost; a price that does not cover its provider is for somebody to look at. */
@@ -96,7 +96,7 @@ export const Workers = Layer.effectDiscard(
               slots.queued(answer.queued)
               yield* claimSoon
             }
-            if (answer.charges) fork(tendPayments)
+            if (answer.charges) fork(processDuePayments)
             for (const loss of answer.losses) yield* warned(loss)
             for (const mismatch of answer.mismatches)
               yield* Effect.logError(`${mismatch}: nothing was credited; see rungate audit and the payment processor`)
@@ -120,23 +120,23 @@ export const Workers = Layer.effectDiscard(
         if (again) yield* lanes.wake(lane)
       })
 
-    let tending = false
-    let againTend = false
+    let processing = false
+    let processAgain = false
     /** One at a time in a process; who comes meanwhile has it look once more. */
-    const tendPayments: Effect.Effect<void> = Effect.suspend(() => {
-      againTend = true
-      if (tending) return Effect.void
-      tending = true
+    const processDuePayments: Effect.Effect<void> = Effect.suspend(() => {
+      processAgain = true
+      if (processing) return Effect.void
+      processing = true
       return Effect.gen(function* () {
-        while (againTend) {
-          againTend = false
-          yield* payments.tend
+        while (processAgain) {
+          processAgain = false
+          yield* payments.processDue
         }
       }).pipe(
         Effect.catchCause((cause) => Effect.logWarning(`payments: ${oneLine(cause)}`)),
         Effect.ensuring(
           Effect.sync(() => {
-            tending = false
+            processing = false
           })
         )
       )
@@ -241,7 +241,7 @@ export const Workers = Layer.effectDiscard(
       yield* apart("sweep of the lanes", sweepLanes)
       yield* apart("recovery", recoverLost)
       yield* apart("claims", claimQueued)
-      if (sweeps % tendEverySweeps === 0) yield* apart("queues", queues.tend)
+      if (sweeps % processDueEverySweeps === 0) yield* apart("queues", queues.processDue)
       if (sweeps % forgetEverySweeps === 0) {
         yield* apart("old replies and workers", mail.forget)
         yield* apart("old measurements", health.forget)
@@ -266,7 +266,7 @@ export const Workers = Layer.effectDiscard(
     for (let lane = 0; lane < laneCount; lane++) yield* queues.work(laneQueue(lane), turnLane(lane))
     yield* queues.work(runsQueue, claimNow)
     yield* everyWhile(sweep, Schedule.spaced(sweepEvery), "sweeper")
-    yield* everyWhile(tendPayments, Schedule.spaced(tendPaymentsEvery), "cashier")
+    yield* everyWhile(processDuePayments, Schedule.spaced(processPaymentsEvery), "cashier")
     const reconcileEvery = Schedule.spaced(`${settings.reconcileSeconds} seconds`)
     yield* everyWhile(Effect.asVoid(payments.reconcile), reconcileEvery, "reconciler")
     yield* everyWhile(history.index, Schedule.spaced(indexEvery), "history index")

@@ -35,7 +35,7 @@ export class PaymentWorker extends Context.Service<
   PaymentWorker,
   {
     /** Looks after everything that is due: charges, open checkouts, automatic top-ups that have waited. */
-    readonly tend: Effect.Effect<void>
+    readonly processDue: Effect.Effect<void>
     /** Reads the processor's record of events since the last time. Answers how many were about us. */
     readonly reconcile: Effect.Effect<number>
   }
@@ -131,7 +131,7 @@ export class PaymentWorker extends Context.Service<
 
       const wake = Effect.fnUntraced(function* (org_id: string) {
         const payload = encodeAutoTopup({ _tag: "Wake" })
-        const lane = yield* mail.post({
+        const lane = yield* mail.enqueue({
           command_id: null,
           org_id,
           run_id: null,
@@ -142,7 +142,7 @@ export class PaymentWorker extends Context.Service<
         yield* lanes.wake(lane)
       })
 
-      const tend = Effect.fn("PaymentWorker.tend")(function* () {
+      const processDue = Effect.fn("PaymentWorker.processDue")(function* () {
         for (const org_id of yield* store.rested(lookMax)) yield* wake(org_id)
         let more = true
         while (more) {
@@ -176,7 +176,7 @@ export class PaymentWorker extends Context.Service<
       })
 
       return PaymentWorker.of({
-        tend: tend(),
+        processDue: processDue(),
         reconcile: reconcile().pipe(
           Effect.catchTag("ProcessorUnavailable", ({ message }) =>
             Effect.as(Effect.logWarning(`the payment processor's events can't be read: ${message}`), 0)

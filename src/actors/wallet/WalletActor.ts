@@ -34,8 +34,8 @@ const names: Names = {
 
 /** Commands in one group commit: enough for every client of a busy process, few enough to stay in the milliseconds. */
 const turnMax = 500
-/** A command that fails alone this often is set aside. */
-const parkAfter = 5
+/** A command that fails alone this often is dead-lettered. */
+const failuresMax = 5
 
 /** SQLSTATE classes by which Postgres refuses what a command says, such as 22: a string that it can't read. */
 const blamedClasses = ["21", "22", "23", "44", "54", "P0"]
@@ -88,14 +88,14 @@ export class WalletActor extends Context.Service<
             )
         })
 
-      /** One command at a time, so that the one that can't be applied is found and set aside after a few tries. */
+      /** One command at a time, so that the one that can't be applied is found and dead-lettered after a few tries. */
       const cautiously = (lane: number, cause: Cause.Cause<never>) =>
         Effect.gen(function* () {
           yield* Effect.logWarning(`lane ${lane}: a turn failed and is tried command by command: ${oneLine(cause)}`)
           const exit = yield* Effect.exit(attempt(lane, 1))
           if (Exit.isSuccess(exit)) return { ...exit.value, more: exit.value.taken > 0 }
           if (passesByItself(exit.cause)) return yield* Effect.failCause(exit.cause)
-          const { fate, command, ended } = yield* store.recordFailure(lane, parkAfter, oneLine(exit.cause))
+          const { fate, command, ended } = yield* store.recordFailure(lane, failuresMax, oneLine(exit.cause))
           const what = fate === "kept" ? "is tried again" : "is dead-lettered; see rungate audit"
           yield* Effect.logError(`lane ${lane}: ${command} failed alone and ${what}: ${Cause.pretty(exit.cause)}`)
           return { ...nothing, more: true, signals: ended === null ? [] : [ended] }
