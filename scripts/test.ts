@@ -1,5 +1,6 @@
 /**
  * `npm test [-- files or flags of bun test]`: runs every test but chaos and bench, and ends with `N passed, N failed`.
+ * With TEST_EXHAUSTIVE=1 the slow tests try all their inputs, and without it a sample (test/exhaustive.ts).
  *
  * A test file that takes the whole process with it (a crash, a stray `process.exit`) counts as one failure and does not
  * hide the files behind it: they run in another process. The exit code is 0 only when nothing failed and something ran.

@@ -14,6 +14,7 @@ import type { ReferralActor } from "../src/actors/payments/ReferralActor.ts"
 import { service, worker } from "../src/App.ts"
 import { Server } from "../src/http/Server.ts"
 import { Accounts, digest } from "../src/layers/accounts/Accounts.ts"
+import { PasswordCost } from "../src/layers/accounts/Secrets.ts"
 import { Audit, type AuditReport } from "../src/layers/audit/Audit.ts"
 import { CatalogStore } from "../src/layers/catalog/CatalogStore.ts"
 import { Endpoints } from "../src/layers/catalog/Endpoints.ts"
@@ -22,6 +23,7 @@ import { MailStore } from "../src/layers/ledger/MailStore.ts"
 import { type Role, Settings } from "../src/layers/platform/Settings.ts"
 import type { ProviderDocument } from "../src/schema/catalog/Endpoint.ts"
 import { dollars } from "../src/schema/money/Money.ts"
+import { sampled } from "./exhaustive.ts"
 import { nonconformance } from "./openapi.ts"
 import { preparedDatabase } from "./postgres.ts"
 import { startRedis } from "./redis.ts"
@@ -36,6 +38,9 @@ if (redis === undefined) {
 
 /** The queue backends that this machine can test. */
 export const backends: ReadonlyArray<Backend> = redis === undefined ? ["postgres"] : ["postgres", "redis"]
+
+/** Those, or one of them in turn, for tests of what the queues hardly touch: see exhaustive.ts. */
+export const oneBackend = sampled(backends, 1)
 
 const redisDatabases = once("app/redis", () => ({ next: 0 }))
 
@@ -54,6 +59,8 @@ export interface Options {
   readonly settings?: Readonly<Record<string, string>>
   /** Limits that no environment sets (references), so that a test reaches them. */
   readonly limits?: Layer.Layer<never>
+  /** Hash passwords at the cost that production has. Without it, a hash costs a tenth of a millisecond. */
+  readonly passwordsAsInProduction?: boolean
 }
 
 export interface Reply {
@@ -107,7 +114,7 @@ export interface Tenant {
   /** Newest first. */
   readonly ledger: () => Promise<ReadonlyArray<Entry>>
   readonly credit: (amount: string) => Promise<void>
-  /** A session token, without the third of a second that a password costs. */
+  /** A session token, without a sign-up. */
   readonly session: () => Promise<string>
   /** The same organization and key, asked over another app. */
   readonly over: (app: App) => Tenant
@@ -159,6 +166,9 @@ export const callUrl = async (
   return reply
 }
 
+/** A hash of the default cost takes a quarter of a second. */
+const cheapPasswords = { algorithm: "argon2id", memoryCost: 8, timeCost: 1 } as const
+
 const metricsToken = "token-of-the-tests"
 
 const collector = (lines: Array<string>) =>
@@ -193,6 +203,7 @@ export const startApp = async (options: Options = {}): Promise<App> => {
   const surroundings = Layer.mergeAll(
     Settings.layerFrom(settings),
     Logger.layer([collector(logs)]),
+    options.passwordsAsInProduction === true ? Layer.empty : Layer.succeed(PasswordCost, cheapPasswords),
     // A look-up of an unknown outcome would take the next answer that a test has scripted for its provider.
     options.limits ?? Layer.succeed(LookSeconds, 3_600)
   )

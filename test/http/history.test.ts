@@ -1,6 +1,6 @@
 /** GET /v1/history as an agent sees it: what is known of one subject, word for word as the specification says. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, backends, figures, startApp, type Tenant, until } from "../app.ts"
+import { type App, oneBackend, figures, startApp, type Tenant, until } from "../app.ts"
 import { documentOf, endpointOf } from "../documents.ts"
 
 const text = { type: "string" }
@@ -18,7 +18,7 @@ const free = endpointOf({
   cost: { model: "free", estimate: "0.00", note: null }
 })
 
-describe.each(backends)("GET /v1/history, queues on %s", (backend) => {
+describe.each(oneBackend)("GET /v1/history, queues on %s", (backend) => {
   let app: App
   let org: Tenant
   beforeAll(async () => {

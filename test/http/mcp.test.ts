@@ -3,9 +3,9 @@
  * client would send. What it answers must be what its schemas promise, one caller is nothing to another, and nothing is paid twice.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { join } from "node:path"
 import { makeId } from "../../src/schema/Ids.ts"
 import { type App, startApp, type Tenant, until } from "../app.ts"
+import { compiledCommand } from "../command.ts"
 import {
   type Arguments,
   closeHosts,
@@ -56,7 +56,7 @@ const final = (run_id: string) =>
 
 const post = (message: unknown, more?: Post) => postTo(app.url, message, more)
 
-const main = join(import.meta.dir, "..", "..", "src", "main.ts")
+const command = await compiledCommand()
 const environmentOf = ({ key }: Tenant) => ({
   RUNGATE_URL: app.url,
   RUNGATE_API_KEY: key,
@@ -64,8 +64,7 @@ const environmentOf = ({ key }: Tenant) => ({
 })
 
 test("a host's settings are printed without a secret, and lead to the tools", async () => {
-  const command = [process.execPath, main, "mcp", "--print-config", "--http"]
-  const printed = Bun.spawnSync(command, { env: environmentOf(org) })
+  const printed = Bun.spawnSync([command, "mcp", "--print-config", "--http"], { env: environmentOf(org) })
   const { url, headers } = JSON.parse(printed.stdout.toString()).mcpServers.rungate
   expect([url, `${printed.stdout}${printed.stderr}`.includes(org.key)]).toEqual([`${app.url}/mcp`, false])
   const authorization = headers["Authorization"].replace("${RUNGATE_API_KEY}", org.key)
@@ -75,13 +74,13 @@ test("a host's settings are printed without a secret, and lead to the tools", as
     body: JSON.stringify(calling("wallet"))
   })
   expect(JSON.parse(((await answer.json()) as Json).result.content[0].text)).toMatchObject(await org.wallet())
-  const alone = Bun.spawnSync([process.execPath, main, "mcp", "--http"], { env: environmentOf(org) })
+  const alone = Bun.spawnSync([command, "mcp", "--http"], { env: environmentOf(org) })
   expect([alone.exitCode, alone.stderr.toString()]).toEqual([5, expect.stringContaining("--print-config")])
 })
 
 describe("the tools", () => {
   test("are those of rungate mcp; only run says that nobody but the service remembers it", async () => {
-    const local = await hostOf(process.execPath, [main, "mcp"], environmentOf(org))
+    const local = await hostOf(command, ["mcp"], environmentOf(org))
     const shown = ({ tools }: Remote) =>
       tools.map(({ description, ...one }) => (one.name === "run" ? one : { ...one, description }))
     expect(shown(host)).toEqual(shown(local))

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, backends, rehearse, startApp, type Tenant, timed, until, verify } from "../app.ts"
+import { type App, oneBackend, rehearse, startApp, type Tenant, timed, until, verify } from "../app.ts"
 
 const find = (full_name: string, company_domain = "example.com") => ({
   capability: "email.find",
@@ -12,7 +12,7 @@ const send = (to: string) => ({
 const outcomes = (run: { attempts: ReadonlyArray<{ outcome: string }> }) => run.attempts.map((one) => one.outcome)
 const providers = (run: { attempts: ReadonlyArray<{ provider: string }> }) => run.attempts.map((one) => one.provider)
 
-describe.each(backends)("POST /v1/run, queues on %s", (backend) => {
+describe.each(oneBackend)("POST /v1/run, queues on %s", (backend) => {
   let app: App
   let org: Tenant
   beforeAll(async () => {

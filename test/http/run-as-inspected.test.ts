@@ -8,11 +8,12 @@ import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js"
 import fc from "fast-check"
 import { capabilities } from "../../src/schema/capabilities/index.ts"
 import { type App, figures, startApp, type Tenant } from "../app.ts"
+import { exhaustive, howMany, sampleSeed } from "../exhaustive.ts"
 import { accepted, spoilt } from "../generate.ts"
 
-/** Of every capability: with 35 of them eight hundred runs in all. */
-const acceptedEach = 8
-const spoiltEach = 15
+/** Of every capability: with 35 of them eight hundred runs in all, or three hundred. */
+const acceptedEach = howMany(8, 3)
+const spoiltEach = howMany(15, 6)
 
 let app: App
 let org: Tenant
@@ -49,14 +50,14 @@ for (const { slug } of capabilities) {
     addFormats(ajv)
     const validate = ajv.compile(inspected.input_schema)
     const schema = withoutCursor(inspected.input_schema)
-    for (const input of fc.sample(accepted(schema), { seed: 7, numRuns: acceptedEach })) {
+    for (const input of fc.sample(accepted(schema), { seed: exhaustive ? 7 : sampleSeed, numRuns: acceptedEach })) {
       expect([input, validate(input)]).toEqual([input, true])
       const { status, body } = await org.run({ capability: slug, input })
       expect([status, body.status, input]).toEqual([200, "succeeded", input])
       for (const field of inspected.output_fields) expect(body.result).toHaveProperty([field])
       ran += 1
     }
-    for (const input of fc.sample(spoilt(schema), { seed: 7, numRuns: spoiltEach })) {
+    for (const input of fc.sample(spoilt(schema), { seed: exhaustive ? 7 : sampleSeed, numRuns: spoiltEach })) {
       // null in an optional field is the same as leaving it out.
       const meant = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))
       const good = validate(meant)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { type App, figures, startApp, timed, until, verify } from "../app.ts"
 import { letter, linkIn, logMailbox, type Mailbox, smtpMailbox, tokenIn } from "../mailbox.ts"
 
-// Each sign-up costs a password hash, and a busy machine has little time for it.
+// The last test hashes passwords as production does, and a busy machine has little time for it.
 setDefaultTimeout(60_000)
 
 const password = "correct horse battery"
@@ -13,7 +13,7 @@ const suites: ReadonlyArray<readonly [string, () => Promise<Mailbox>]> = [
   ["to the log", async () => logMailbox()]
 ]
 
-describe.each(suites)("mails %s", (name, open) => {
+describe.each(suites)("mails %s", (_name, open) => {
   let app: App
   let mailbox: Mailbox
   beforeAll(async () => {
@@ -287,13 +287,29 @@ describe.each(suites)("mails %s", (name, open) => {
         expect((await fetch(`${app.url}${path}`, { method: "POST", body: raw })).status).toBe(400)
     }
   })
+})
 
-  // Where mails go changes nothing here, and each attempt costs two hashes.
-  if (name !== "to the log") return
+describe("passwords as in production", () => {
+  const mailbox = logMailbox()
+  let app: App
+  beforeAll(async () => {
+    app = await startApp({
+      passwordsAsInProduction: true,
+      settings: { ...mailbox.settings, RUNGATE_EMAIL_VERIFICATION: "on" }
+    })
+  })
+  afterAll(() => app.stop())
+  const post = (path: string, body: unknown) => app.call(null, "POST", `/v1/auth/${path}`, { body })
+  const signUp = (email: string) => post("sign-up", { email, password, organization: "Org" })
+
   test("sign-in takes the same time for a taken, a pending and an unknown address", async () => {
-    await verified("timing@example.com")
-    const emails = { taken: "timing@example.com", pending: "fresh@example.com", unknown: "nobody.knows@example.com" }
-    const wrong = async (email: string) => (await timed(() => signIn(email, "not the password"))).millis
+    const emails = { taken: "taken@example.com", pending: "pending@example.com", unknown: "nobody.knows@example.com" }
+    await Promise.all([signUp(emails.taken), signUp(emails.pending)])
+    await post("verify-email", { token: tokenIn(await letter(mailbox, app, emails.taken)) })
+    const hashes = await app.sql("SELECT DISTINCT left(password_hash, 31) AS cost FROM users")
+    expect(hashes).toEqual([{ cost: "$argon2id$v=19$m=65536,t=2,p=1$" }])
+    const wrong = async (email: string) =>
+      (await timed(() => post("sign-in", { email, password: "not the password" }))).millis
     const found = new Map(Object.keys(emails).map((name) => [name, new Array<number>()]))
     for (let round = 0; round < 5; round++)
       for (const [name, email] of Object.entries(emails)) found.get(name)?.push(await wrong(email))

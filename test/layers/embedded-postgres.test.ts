@@ -142,7 +142,7 @@ describe("embedded PostgreSQL", () => {
   }, 30_000)
 
   test("is durable, UTF-8, in UTC, on loopback only, with a password that only its owner can read", async () => {
-    const dataDir = newDataDir()
+    const dataDir = await usedDataDir()
     const { url } = await start(dataDir, {})
     expect(new URL(url).pathname).toBe("/rungate")
     expect(
@@ -337,7 +337,7 @@ describe("who runs it", () => {
   test.skipIf(!asRoot)(
     "root runs it as somebody else",
     async () => {
-      const { cluster } = await start(newDataDir())
+      const { cluster } = await start(await usedDataDir())
       expect(fs.statSync(cluster).uid).not.toBe(0)
       expect(fs.statSync(`/proc/${serverPid(cluster)}`).uid).toBe(fs.statSync(cluster).uid)
     },

@@ -4,7 +4,7 @@
  * Whatever happens, the local Stripe charges a card once per top-up, and the ledger shows exactly what was charged.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { backends, figures, startApp, until } from "../app.ts"
+import { oneBackend, figures, startApp, until } from "../app.ts"
 import type { Thing } from "../layers/payments/account.ts"
 import { type Desk, openDesk, webhookPath } from "../layers/payments/cashdesk.ts"
 import { holder, inFlightOnce, keysOf, startVerifier } from "../layers/payments/holder.ts"
@@ -17,7 +17,7 @@ const provider = startVerifier()
 const settings = { RUNGATE_LEASE_SECONDS: "2", ...provider.settings }
 afterAll(provider.stop)
 
-describe.each(backends)("automatic top-up over two processes, queues on %s", (backend) => {
+describe.each(oneBackend)("automatic top-up over two processes, queues on %s", (backend) => {
   let desk: Desk
   beforeAll(async () => {
     desk = await openDesk({ backend, settings })

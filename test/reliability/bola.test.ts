@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type App, figures, type Reply, startApp, type Tenant, verify } from "../app.ts"
+import { howMany, sampled } from "../exhaustive.ts"
 import { compareTimes, tLimit } from "../timing.ts"
 
 type Json = ReturnType<typeof JSON.parse>
@@ -206,11 +207,17 @@ describe("T51 tenant.bola_sweep", () => {
     const session = await org.session()
     const violations: Array<string> = []
     let calls = 0
+    let turn = 0
     for (const slot of slots) {
-      for (const [kind, id] of Object.entries(theirs)) {
-        // A password costs a tenth of a second: who signs in is asked with what could be an address only.
-        if (slot.name.startsWith("auth.") && !id.includes("@")) continue
-        if (/idempotency/.test(slot.name) && !/^(run|idempotency key)$/.test(kind)) continue
+      const fitting = Object.entries(theirs).filter(
+        ([kind, id]) =>
+          // Who signs in is asked with what could be an address only.
+          (!slot.name.startsWith("auth.") || id.includes("@")) &&
+          (!/idempotency/.test(slot.name) || /^(run|idempotency key)$/.test(kind))
+      )
+      // Where the place itself says that an object is meant, every kind of id is tried.
+      const tried = / path |_id$/.test(slot.name) ? fitting : sampled(fitting, 5, turn++)
+      for (const [kind, id] of tried) {
         // A key and a session in turn: the matrix of credentials has a test of its own.
         const holder = (calls / 2) % 2 === 0 ? "key" : "session"
         const asker = async () => {
@@ -246,14 +253,15 @@ describe("T51 tenant.bola_sweep", () => {
   test("and takes as long", async () => {
     const places = slots.filter(({ name }) => / path (run_id|key_id)$|^tool (get_run|cancel_run) /.test(name))
     expect(places.length).toBeGreaterThan(4)
+    const rounds = howMany(150, 80)
     let most = 0
     for (const { name, send } of places) {
       const id = theirs[name.includes("key_id") ? "key" : "run"] ?? ""
       const absent = madeUp(id)
-      const { t } = await compareTimes({ absent: () => send(org.key, absent), theirs: () => send(org.key, id) }, 150)
+      const { t } = await compareTimes({ absent: () => send(org.key, absent), theirs: () => send(org.key, id) }, rounds)
       expect([name, t < tLimit]).toEqual([name, true])
       most = Math.max(most, t)
     }
-    figures("T51 timing", { places: places.length, samples: 150, t_max: most, violations: 0 })
+    figures("T51 timing", { places: places.length, samples: rounds, t_max: most, violations: 0 })
   }, 120_000)
 })

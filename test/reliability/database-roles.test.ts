@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { randomBytes } from "node:crypto"
 import { Client } from "pg"
 import { type Reply, startApp, until, verify } from "../app.ts"
-import { runMain } from "../chaos/processes.ts"
+import { type Command, runMain } from "../chaos/processes.ts"
+import { compiledCommand } from "../command.ts"
 import { freshDatabase, startPostgres } from "../postgres.ts"
 
 const suffix = randomBytes(4).toString("hex")
@@ -41,8 +42,13 @@ afterAll(async () => {
   await superuser.end()
 })
 
+const compiled: Command = [await compiledCommand()]
+/** What the compiled file can't do. */
+const needsSources = new Set(["serve", "catalog"])
+
 const rungate = async (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => {
-  const { ended, output, errors } = runMain(args, { PORT: "0", DATABASE_URL: urlFor(service), ...env })
+  const command = needsSources.has(args[0] ?? "") ? undefined : compiled
+  const { ended, output, errors } = runMain(args, { PORT: "0", DATABASE_URL: urlFor(service), ...env }, command)
   return { code: (await ended).code, out: output(), err: errors() }
 }
 const migrate = (...args: ReadonlyArray<string>) =>

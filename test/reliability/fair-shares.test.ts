@@ -11,6 +11,7 @@ import { newId } from "../../src/layers/platform/Ids.ts"
 import { Settings } from "../../src/layers/platform/Settings.ts"
 import { Storage } from "../../src/layers/Storage.ts"
 import { type App, backends, figures, percentile, startApp, type Tenant, timed, until, verify } from "../app.ts"
+import { howMany } from "../exhaustive.ts"
 import { preparedDatabase } from "../postgres.ts"
 import { answer } from "../layers/providers/stage.ts"
 import { hasten, standIn } from "../layers/providers/standin.ts"
@@ -31,7 +32,7 @@ describe.each(backends)("a flood, queues on %s", (backend) => {
 
   test("of free and of slow runs: another organization's paid runs end within a second", async () => {
     const [penniless, flooding, victim] = [await app.tenant(), await app.tenant("500.00"), await app.tenant("5.00")]
-    const [freeOnes, paidOnes] = [594, 900]
+    const [freeOnes, paidOnes] = [howMany(594, 250), howMany(900, 350)]
     const sent = await Promise.all([
       ...Array.from({ length: freeOnes }, () => penniless.run(freeAndSlow)),
       ...Array.from({ length: paidOnes }, () => flooding.run(slow(60)))

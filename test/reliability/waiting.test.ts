@@ -1,6 +1,6 @@
 /** Waiting costs no connection and no money: long polls, swarms of them, and holds that always come back. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, backends, figures, percentile, rehearse, startApp, timed, until } from "../app.ts"
+import { type App, oneBackend, figures, percentile, rehearse, startApp, timed, until } from "../app.ts"
 
 /** One request on a socket of its own: fetch opens 256 at most. Hangs up after `hangUpMillis`, when given. */
 const rawGet = (url: string, path: string, key: string, hangUpMillis?: number) =>
@@ -29,7 +29,7 @@ const rawGet = (url: string, path: string, key: string, hangUpMillis?: number) =
 
 const waitersOf = async (app: App) => Number(/^rungate_waiters (\d+)$/m.exec(await app.metrics())?.[1])
 
-describe.each(backends)("long polls, queues on %s", (backend) => {
+describe.each(oneBackend)("long polls, queues on %s", (backend) => {
   const connections = 10
   const slowRuns = 4
   /** Calls that LeadMagic's stand-in has taken and not answered. Hunter's answers at once. */
@@ -137,7 +137,7 @@ describe.each(backends)("long polls, queues on %s", (backend) => {
   })
 })
 
-describe.each(backends)("waiting, queues on %s", (backend) => {
+describe.each(oneBackend)("waiting, queues on %s", (backend) => {
   let app: App
   beforeAll(async () => {
     app = await startApp({ backend, settings: { RUNGATE_DATABASE_CONNECTIONS: "3", RUNGATE_ORG_CONCURRENCY: "500" } })
@@ -173,7 +173,7 @@ describe.each(backends)("waiting, queues on %s", (backend) => {
   })
 })
 
-describe.each(backends)("stopping, queues on %s", (backend) => {
+describe.each(oneBackend)("stopping, queues on %s", (backend) => {
   test("a process that stops answers its waiters with their runs as they stand, and another one finishes them", async () => {
     const app = await startApp({ backend, settings: { RUNGATE_DRAIN_SECONDS: "0" } })
     const other = await startApp({ beside: app })
@@ -202,7 +202,7 @@ describe.each(backends)("stopping, queues on %s", (backend) => {
   })
 })
 
-describe.each(backends)("holds, queues on %s", (backend) => {
+describe.each(oneBackend)("holds, queues on %s", (backend) => {
   let app: App
   beforeAll(async () => {
     app = await startApp({ backend, settings: { RUNGATE_CONCURRENCY: "20" } })

@@ -2,7 +2,7 @@
  * Secrets that are shown once and stored as SHA-256 digests: API keys, session tokens, and the tokens of links. And passwords, which are stored
  * as argon2id hashes.
  */
-import { Effect, Redacted } from "effect"
+import { Context, Effect, Redacted } from "effect"
 
 export const randomText = (length: number): string => {
   const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"
@@ -26,8 +26,13 @@ export type LinkPurpose = "verify" | "reset" | "invite"
 export const newLinkToken = (purpose: LinkPurpose): Redacted.Redacted =>
   Redacted.make(`rg_${purpose}_${randomText(43)}`)
 
+/** The cost of one password hash. The default is Bun's: 64 MiB and two passes. Tests set a cheaper one. */
+export const PasswordCost = Context.Reference<Bun.Password.Argon2Algorithm>("rungate/layers/accounts/PasswordCost", {
+  defaultValue: () => ({ algorithm: "argon2id", memoryCost: 65_536, timeCost: 2 })
+})
+
 export const hashed = (password: Redacted.Redacted): Effect.Effect<string> =>
-  Effect.promise(() => Bun.password.hash(Redacted.value(password)))
+  Effect.flatMap(PasswordCost, (cost) => Effect.promise(() => Bun.password.hash(Redacted.value(password), cost)))
 
 /** False also for what is no hash at all. */
 export const matches = (password: Redacted.Redacted, hash: string): Effect.Effect<boolean> =>

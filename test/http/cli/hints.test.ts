@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { cliHints } from "../../../src/http/cli/answers/cliWording.ts"
 import { type App, startApp, type Tenant } from "../../app.ts"
+import { sampled } from "../../exhaustive.ts"
 import { type Home, newHome } from "./shell.ts"
 
 let app: App
@@ -43,7 +44,7 @@ test("inspect's, for every capability: it runs", async () => {
   )
   const commands = inspected.flatMap(({ body: found }) => commandsIn(found.hints))
   expect(commands.length).toBe(body.items.length)
-  expect(await paste(commands)).toEqual([])
+  expect(await paste(sampled(commands, 10))).toEqual([])
 }, 60_000)
 
 test("discover's, for capabilities and endpoints: it inspects", async () => {
@@ -51,7 +52,7 @@ test("discover's, for capabilities and endpoints: it inspects", async () => {
   const answers = await Promise.all(queries.map((query) => org.post("/v1/discover", { query, limit: 4 })))
   const commands = answers.flatMap(({ body }) => commandsIn([...body.items.map((one: { hint: string }) => one.hint)]))
   expect(commands.length).toBe(queries.length * 4)
-  expect(await paste([...new Set(commands)])).toEqual([])
+  expect(await paste(sampled([...new Set(commands)], 6))).toEqual([])
 }, 60_000)
 
 test("an endpoint's, for each provider and whatever a shell would misread: it calls", async () => {
@@ -70,7 +71,7 @@ test("an endpoint's, for each provider and whatever a shell would misread: it ca
     commands.push(...(misread.length === 0 ? found : misread).slice(0, 1))
   }
   expect(commands.length).toBeGreaterThan(10)
-  expect(await paste([...new Set(commands)])).toEqual([])
+  expect(await paste(sampled([...new Set(commands)], 8))).toEqual([])
 }, 60_000)
 
 /** Commands as they stand in sentences: in backticks, or after a colon at the end. */

@@ -4,7 +4,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
-import { Ajv2020 } from "ajv/dist/2020.js"
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import type { Environment } from "./shell.ts"
 
 export type Json = ReturnType<typeof JSON.parse>
@@ -33,6 +33,16 @@ export interface Host {
 
 const clients: Array<Client> = []
 
+const ajv = new Ajv2020({ strict: false })
+const validators = new Map<string, ValidateFunction>()
+/** Each schema is compiled once, when an answer is first held against it: to compile all of them takes a second. */
+const validatorOf = (schema: object | boolean): ValidateFunction => {
+  const text = JSON.stringify(schema)
+  const validate = validators.get(text) ?? ajv.compile(schema)
+  validators.set(text, validate)
+  return validate
+}
+
 const hostOver = async (transport: Transport): Promise<Omit<Host, "pid">> => {
   const client = new Client({ name: "test", version: "1" })
   const noise: Array<string> = []
@@ -40,12 +50,11 @@ const hostOver = async (transport: Transport): Promise<Omit<Host, "pid">> => {
   await client.connect(transport)
   clients.push(client)
   const { tools } = await client.listTools()
-  const ajv = new Ajv2020({ strict: false })
-  const outputs = new Map(tools.map(({ name, outputSchema }) => [name, ajv.compile(outputSchema ?? false)]))
+  const outputs = new Map(tools.map(({ name, outputSchema }) => [name, () => validatorOf(outputSchema ?? false)]))
   const call: Host["call"] = async (name, given = {}, options = {}) => {
     const answer: Json = await client.callTool({ name, arguments: { ...given } }, undefined, options)
     const [{ type, text }] = answer.content
-    const fits = outputs.get(name)
+    const fits = outputs.get(name)?.()
     expect([type, fits?.(answer.structuredContent), fits?.errors ?? null]).toEqual(["text", true, null])
     expect(JSON.parse(text)).toEqual(answer.structuredContent)
     return { failed: answer.isError === true, body: answer.structuredContent, text }

@@ -31,10 +31,10 @@ describe("a printed command, pasted", () => {
   test("finds, inspects and runs", async () => {
     const found = await linked.shell("rungate discover find a work email --limit 3")
     expect([found.code, found.body.items[0].capability]).toEqual([0, "email.find"])
-    const inspected = await linked.shell(found.body.items[0].hint)
+    const inspected = await shell(found.body.items[0].hint)
     expect([inspected.code, inspected.body.capability]).toEqual([0, "email.find"])
     const hint: string = inspected.body.hints.find((one: string) => one.includes("rungate run"))
-    const ran = await linked.shell(hint.replace(/^Or: /, ""))
+    const ran = await shell(hint.replace(/^Or: /, ""))
     expect([ran.code, ran.body.status]).toEqual([0, "succeeded"])
   })
 
@@ -111,10 +111,12 @@ test("catalog import prints the difference, changes nothing on --dry-run, and is
     "- GET /two",
     "beta: 2 endpoints; 1 added, 1 changed, 1 removed, 0 unchanged, 0 warnings."
   ])
-  const again = await linked.shell(`rungate catalog import ${file} --provider beta`, settings)
+  const [again, nameless, excluded] = await Promise.all([
+    linked.shell(`rungate catalog import ${file} --provider beta`, settings),
+    linked.shell(`rungate catalog import ${file}`, settings),
+    linked.shell(`rungate catalog import ${file} --provider fal`, settings)
+  ])
   expect(again.err).toContain("nothing to change")
-  const nameless = await linked.shell(`rungate catalog import ${file}`, settings)
   expect([nameless.code, nameless.err]).toEqual([1, expect.stringContaining("--provider")])
-  const excluded = await linked.shell(`rungate catalog import ${file} --provider fal`, settings)
   expect([excluded.code, excluded.err]).toEqual([1, expect.stringContaining("never exposed raw")])
 }, 60_000)

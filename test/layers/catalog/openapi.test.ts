@@ -7,6 +7,7 @@ import type { ImportOptions } from "../../../src/layers/catalog/import/kit/Impor
 import { importOpenApi } from "../../../src/layers/catalog/import/openapi/index.ts"
 import { reachable } from "../../../src/schema/catalog/Definitions.ts"
 import { endpointKey, ProviderDocument } from "../../../src/schema/catalog/Endpoint.ts"
+import { sampled } from "../../exhaustive.ts"
 
 const specs = join(import.meta.dir, "../../../../shared/specs")
 const read = (name: string) => ({ name, text: readFileSync(join(specs, name), "utf8") })
@@ -48,6 +49,9 @@ const documents: ReadonlyArray<readonly [name: string, operations: number, warni
   ["hunter", 15, 0]
 ]
 
+/** All are read and counted. Those of the sample are also read twice, stored, and have every schema and example checked. */
+const thorough = new Set(sampled(documents, 9).map(([name]) => name))
+
 describe("the providers' own documents", () => {
   const figures: Array<object> = []
   for (const [name, operations, warningsMax] of documents) {
@@ -60,6 +64,7 @@ describe("the providers' own documents", () => {
       const millis = Math.round(performance.now() - began)
       expect(document.endpoints.length).toBe(operations)
       expect(warnings.length).toBeLessThanOrEqual(warningsMax)
+      if (!thorough.has(name)) return
       const keys = document.endpoints.map(endpointKey)
       expect(new Set(keys).size).toBe(operations)
       const order = document.endpoints.map(({ path, method }) => [path, method].join("\n"))

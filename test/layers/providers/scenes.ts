@@ -3,27 +3,39 @@
  * came to. The payloads stay where each adapter's test has them, many of them in ../shared, so that a pair that gets a test is
  * played here too.
  */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { filesUnder, keptFolder } from "../../kept.ts"
 import type { Recorded } from "./stage.ts"
 
-/** Runs the adapters' tests in a process of their own, which takes some three seconds, and reads what they recorded. */
-export const playedScenes = async (): Promise<ReadonlyArray<Recorded>> => {
-  const folder = mkdtempSync(join(tmpdir(), "rungate-scenes-"))
-  const file = join(folder, "scenes.jsonl")
-  try {
-    const child = Bun.spawn([process.execPath, "test", "--timeout=30000", import.meta.dir], {
-      cwd: join(import.meta.dir, "..", "..", ".."),
-      env: { ...process.env, RUNGATE_TEST_SCENES: file },
-      stdio: ["ignore", "ignore", "ignore"]
-    })
-    await child.exited
-    return readFileSync(file, "utf8")
+const root = join(import.meta.dir, "..", "..", "..")
+const recorded = "scenes.jsonl"
+const tests = () =>
+  filesUnder("test/layers/providers/*.test.ts").filter((path) =>
+    /\/stage\.ts"/.test(readFileSync(join(root, path), "utf8"))
+  )
+const sources = () => [
+  ...filesUnder("src/**/*.ts"),
+  ...filesUnder("test/layers/providers/**/*"),
+  ...filesUnder("../shared/specs/**/*")
+]
+
+/** Runs the adapters' tests in a process of their own, which takes some ten seconds. */
+const record = async (folder: string) => {
+  const paths = tests().map((path) => `./${path}`)
+  const child = Bun.spawn([process.execPath, "test", "--timeout=30000", ...paths], {
+    cwd: root,
+    env: { ...process.env, RUNGATE_TEST_SCENES: join(folder, recorded) },
+    stdio: ["ignore", "ignore", "ignore"]
+  })
+  if ((await child.exited) !== 0) throw new Error("the adapters' tests failed, so there are no scenes")
+}
+
+/** Reads what the adapters' tests recorded, which they do once for one state of the sources. */
+export const playedScenes = (): Promise<ReadonlyArray<Recorded>> =>
+  keptFolder("scenes", sources, record, (folder) =>
+    readFileSync(join(folder, recorded), "utf8")
       .trimEnd()
       .split("\n")
       .map((line): Recorded => JSON.parse(line))
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+  )
