@@ -1,23 +1,23 @@
 /**
- * The historian: puts runs that have ended into the index of history, and erases what has become older than the operator keeps it.
+ * Indexes runs after they end, and erases runs that are older than the operator's retention period.
  *
- * Any number of workers run it; what is to be done stands in Postgres, and each batch is whole.
+ * Any number of workers may do this at once. Postgres stores the pending work, and each batch is one transaction.
  */
 import { Context, Effect, Layer } from "effect"
 import { Erasure } from "../layers/history/Erasure.ts"
 import { HistoryIndex } from "../layers/history/index/HistoryIndex.ts"
 import { Settings } from "../layers/platform/Settings.ts"
 
-/** Batches in one go, so that a backlog leaves room for runs. */
+/** Limit of one pass, so that a backlog leaves capacity for runs. */
 const batchesMax = 20
 const erasedMax = 2_000
 
 export class HistoryWorker extends Context.Service<
   HistoryWorker,
   {
-    /** Indexes what has ended. Answers how many runs. */
+    /** Indexes runs that have ended. Returns their number. */
     readonly index: Effect.Effect<number>
-    /** Erases what is too old. Answers how many runs; 0 when nothing is kept for a limited time. */
+    /** Erases runs past the retention period. Returns their number, always 0 without a retention period. */
     readonly retain: Effect.Effect<number>
   }
 >()("rungate/actors/HistoryWorker") {

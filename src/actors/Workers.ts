@@ -1,7 +1,7 @@
 /**
- * A worker process: takes turns of lanes, claims queued runs, renews its lease, and sweeps up after the dead.
+ * The background work of a worker process: turns of lanes, claims of queued runs, lease renewal, and recovery of lost runs.
  *
- * Everything here may be doubled, delayed or killed at any point: what is to be done stands in Postgres and is fenced there.
+ * Every step may run twice, late, or be killed at any point. Postgres stores the pending work and rejects stale writes.
  */
 import { Clock, Effect, Layer, Schedule } from "effect"
 import { oneLine } from "../layers/postgres/Batch.ts"
@@ -26,27 +26,27 @@ import { Waiters } from "./mailbox/Waiters.ts"
 import { RunActor } from "./runs/RunActor.ts"
 import { WalletActor } from "./wallet/WalletActor.ts"
 
-/** A process holds a lane at most this long before others may have it: under load no process is left without turns. */
+/** A process holds a lane at most this long, so that under load every process gets turns. */
 const holdMillis = 250
-/** How long a turn waits for the runs it started. Others' mail may wait as long, so it is short. */
-const lingerMillis = 4
+/** How long a turn waits for the runs it started. It delays other commands of the lane by as much, so it is short. */
+const awaitCommandsMillis = 4
 const claimMax = 100
 const sweepEvery = "1 second"
 const takeOverMax = 100
-/** A job whose worker dies this often is given up: maybe the job is what kills them. */
+/** A job whose workers died this often is not resumed again: the job may be what kills them. */
 const resumesMax = 5
-/** Reports of a run's end that are tried: another one would be dead-lettered like those before it. */
+/** After this many dead-lettered settlements of a run no further one is tried: it would fail too. */
 const deadLettersMax = 3
-/** After so many seconds a wake-up is taken for lost, and after twice as many for impossible: then the turn is taken without one. */
+/** Commands older than this have lost their wake-up: the stalled job is released. After twice as long the sweeper takes the turn itself. */
 const stuckSeconds = 4
-/** A charge is made at once by the process whose turn decided on it; this is for those whose process died. */
-const tendPaymentsEvery = "2 seconds"
+/** The process whose turn decided on a charge makes it at once. This interval is for charges whose process died. */
+const processPaymentsEvery = "2 seconds"
 const indexEvery = "1 second"
 const retainEvery = "1 hour"
-const tendEverySweeps = 15
+const checkQueuesEverySweeps = 15
 const forgetEverySweeps = 300
 
-/** Attempts that nothing is charged for are an ordinary cost; a price that does not cover its provider is for somebody to look at. */
+/** Failed attempts are an ordinary cost. A price below the provider's cost needs the operator's attention. */
 const warned = ({ run_id, provider, reason, cost, charge }: RunLoss) =>
   reason === "failed_attempts"
     ? Effect.void
@@ -76,7 +76,7 @@ export const Workers = Layer.effectDiscard(
 
     const start = (run: LeasedRun) => slots.start(run.run_id, runActor.execute(run))
 
-    /** Turns of one lane until its mail is gone or its time is up. */
+    /** Takes turns of one lane until it has no commands left or `holdMillis` have passed. */
     const turnLane = (lane: number) =>
       Effect.gen(function* () {
         const state = lanes.state(lane)
@@ -96,7 +96,7 @@ export const Workers = Layer.effectDiscard(
               slots.queued(answer.queued)
               yield* claimSoon
             }
-            if (answer.charges) fork(tendPayments)
+            if (answer.charges) fork(processPayments)
             for (const loss of answer.losses) yield* warned(loss)
             for (const mismatch of answer.mismatches)
               yield* Effect.logError(`${mismatch}: nothing was credited; see rungate audit and the payment processor`)
@@ -105,9 +105,9 @@ export const Workers = Layer.effectDiscard(
               yield* crashPoint("settle.after")
               yield* signals.publish(answer.signals)
             }
-            // Runs of a fast provider settle at once: staying saves the lane's way back through the queue.
+            // Runs of a fast provider settle within milliseconds. Waiting for them saves a round trip through the queue.
             if (answer.started.length > 0 && !answer.more && !state.dirty)
-              yield* lanes.awaitCommands(lane, lingerMillis)
+              yield* lanes.awaitCommands(lane, awaitCommandsMillis)
             again = answer.more || state.dirty
           }
         }).pipe(
@@ -120,23 +120,23 @@ export const Workers = Layer.effectDiscard(
         if (again) yield* lanes.wake(lane)
       })
 
-    let tending = false
-    let againTend = false
-    /** One at a time in a process; who comes meanwhile has it look once more. */
-    const tendPayments: Effect.Effect<void> = Effect.suspend(() => {
-      againTend = true
-      if (tending) return Effect.void
-      tending = true
+    let processingPayments = false
+    let paymentsDirty = false
+    /** One pass at a time per process. A call during a pass makes another pass follow. */
+    const processPayments: Effect.Effect<void> = Effect.suspend(() => {
+      paymentsDirty = true
+      if (processingPayments) return Effect.void
+      processingPayments = true
       return Effect.gen(function* () {
-        while (againTend) {
-          againTend = false
-          yield* payments.tend
+        while (paymentsDirty) {
+          paymentsDirty = false
+          yield* payments.processDue
         }
       }).pipe(
         Effect.catchCause((cause) => Effect.logWarning(`payments: ${oneLine(cause)}`)),
         Effect.ensuring(
           Effect.sync(() => {
-            tending = false
+            processingPayments = false
           })
         )
       )
@@ -145,9 +145,9 @@ export const Workers = Layer.effectDiscard(
     const claims = fairClaims(leases, slots)
     let claiming = false
     let maybeQueued = false
-    /** Something changed while a round was under way: a slot became free, or a run was queued. */
+    /** A slot became free or a run was queued during a claim round. */
     let changed = false
-    /** Fills this process's slots with queued runs. One claim at a time: the second would ask for the same slots. */
+    /** Fills this process's slots with queued runs. One claim at a time, because two would compete for the same slots. */
     const claim = Effect.gen(function* () {
       changed = true
       if (claiming) return
@@ -158,7 +158,7 @@ export const Workers = Layer.effectDiscard(
           const { runs, queued } = yield* claims.round(claimMax)
           maybeQueued = queued || changed
           yield* Effect.forEach(runs, start, { discard: true })
-          // What is left belongs to organizations and providers whose share is used up, or to another process.
+          // The rest belongs to organizations and providers whose share is used up, or another process claims it.
           if (runs.length === 0 && !changed) break
         }
       }).pipe(
@@ -173,7 +173,7 @@ export const Workers = Layer.effectDiscard(
       maybeQueued = true
       return claim
     })
-    /** Has another process look too: its shares may have room. */
+    /** Claims here and wakes another process, which may have free slots. */
     const claimSoon = Effect.suspend(() => {
       fork(claimNow)
       return queues.wake(runsQueue)
@@ -182,37 +182,35 @@ export const Workers = Layer.effectDiscard(
       if (maybeQueued || slots.mayWait()) fork(claimNow)
     })
 
-    /** A dead worker's run: what may be tried again goes back into the queue, the rest ends here. */
+    /** Recovers a run of a dead worker: requeues it if it may be retried, and otherwise settles it as failed. */
     const recover = (run: LostRun) =>
       Effect.gen(function* () {
         if (run.dead_letters >= deadLettersMax) {
-          yield* Effect.logError(
-            `${run.run_id}: ${run.dead_letters} reports of its end are dead-lettered; see rungate audit`
-          )
+          yield* Effect.logError(`${run.run_id}: ${run.dead_letters} settlements are dead-lettered; see rungate audit`)
           return
         }
-        // Its provider was asked: nobody pays for a second call because the first one's answer was not recorded.
+        // The provider was called already. A retry would pay for a second call only because the first answer was not recorded.
         if (run.dead_letters > 0) {
-          yield* Effect.logError(`${run.run_id}: the report of its end is dead-lettered; it ends as failed`)
+          yield* Effect.logError(`${run.run_id}: its settlement is dead-lettered; the run ends as failed`)
           return yield* runActor.giveUp(run, closeLost(run.attempts, run.side_effect, notRecorded))
         }
         if (run.job !== null && run.job.resumed < resumesMax) {
-          yield* Effect.logWarning(`${run.run_id}: its worker died; its job at the provider goes on`)
+          yield* Effect.logWarning(`${run.run_id}: its worker died; another worker resumes its job at the provider`)
           yield* leases.requeue(run, JSON.stringify(run.attempts), { ...run.job, resumed: run.job.resumed + 1 })
           return yield* claimSoon
         }
         const attempts = closeLost(run.attempts, run.side_effect)
         const exhausted = attempts.length >= run.plan.attempts_max
         yield* Effect.logWarning(
-          `${run.run_id}: its worker died; ${run.side_effect || exhausted ? "it ends here" : "it is tried again"}`
+          `${run.run_id}: its worker died; ${run.side_effect || exhausted ? "the run ends as failed" : "the run is retried"}`
         )
         if (run.side_effect || exhausted) return yield* runActor.giveUp(run, attempts)
         yield* leases.requeue(run, JSON.stringify(attempts), null)
         yield* claimSoon
       })
 
-    /** A step that fails must not keep the others from being made. */
-    const apart = (name: string, step: Effect.Effect<unknown>) =>
+    /** Logs a step's failure, so that the steps after it still run. */
+    const isolated = (name: string, step: Effect.Effect<unknown>) =>
       Effect.catchCause(Effect.asVoid(step), (cause) => Effect.logWarning(`${name}: ${oneLine(cause)}`))
 
     const sweepLane = (lane: number, age_seconds: number) => {
@@ -222,13 +220,13 @@ export const Workers = Layer.effectDiscard(
     const sweepLanes = Effect.flatMap(mail.backlog, (backlog) =>
       Effect.forEach(
         backlog.filter(({ lane }) => lane < laneCount),
-        ({ lane, age_seconds }) => apart(`sweep of lane ${lane}`, sweepLane(lane, age_seconds)),
+        ({ lane, age_seconds }) => isolated(`sweep of lane ${lane}`, sweepLane(lane, age_seconds)),
         { discard: true }
       )
     )
     const recoverLost = Effect.gen(function* () {
       const lost = yield* leases.takeOver(slots.workerId(), slots.running(), takeOverMax)
-      yield* Effect.forEach(lost, (run) => apart(`recovery of ${run.run_id}`, recover(run)), { discard: true })
+      yield* Effect.forEach(lost, (run) => isolated(`recovery of ${run.run_id}`, recover(run)), { discard: true })
     })
     const claimQueued = Effect.gen(function* () {
       if (yield* leases.anyQueued) yield* claimNow
@@ -238,20 +236,20 @@ export const Workers = Layer.effectDiscard(
     let sweeps = 0
     const sweep = Effect.gen(function* () {
       sweeps += 1
-      yield* apart("sweep of the lanes", sweepLanes)
-      yield* apart("recovery", recoverLost)
-      yield* apart("claims", claimQueued)
-      if (sweeps % tendEverySweeps === 0) yield* apart("queues", queues.tend)
+      yield* isolated("lane sweep", sweepLanes)
+      yield* isolated("recovery of lost runs", recoverLost)
+      yield* isolated("claim of queued runs", claimQueued)
+      if (sweeps % checkQueuesEverySweeps === 0) yield* isolated("queue upkeep", queues.processDue)
       if (sweeps % forgetEverySweeps === 0) {
-        yield* apart("old replies and workers", mail.forget)
-        yield* apart("old measurements", health.forget)
-        yield* apart("counts of open runs", leases.recount)
+        yield* isolated("deletion of old replies and workers", mail.forget)
+        yield* isolated("deletion of old health measurements", health.forget)
+        yield* isolated("recount of open runs", leases.recount)
       }
     })
 
     const renew = Effect.gen(function* () {
       if (yield* leases.renew(slots.workerId(), settings.leaseSeconds)) return
-      yield* Effect.logWarning("this process was away longer than its lease; others have taken over its runs")
+      yield* Effect.logWarning("this process renewed its lease too late; other workers may have taken over its runs")
       yield* slots.restart
     })
 
@@ -266,14 +264,14 @@ export const Workers = Layer.effectDiscard(
     for (let lane = 0; lane < laneCount; lane++) yield* queues.work(laneQueue(lane), turnLane(lane))
     yield* queues.work(runsQueue, claimNow)
     yield* everyWhile(sweep, Schedule.spaced(sweepEvery), "sweeper")
-    yield* everyWhile(tendPayments, Schedule.spaced(tendPaymentsEvery), "cashier")
+    yield* everyWhile(processPayments, Schedule.spaced(processPaymentsEvery), "payments")
     const reconcileEvery = Schedule.spaced(`${settings.reconcileSeconds} seconds`)
     yield* everyWhile(Effect.asVoid(payments.reconcile), reconcileEvery, "reconciler")
     yield* everyWhile(history.index, Schedule.spaced(indexEvery), "history index")
     yield* everyWhile(history.retain, Schedule.spaced(retainEvery), "retention")
     yield* everyWhile(referrals.accrue, Schedule.spaced(`${settings.referralSeconds} seconds`), "referrals")
     yield* everyWhile(lookups.look, Schedule.spaced(`${lookSeconds * 1_000} millis`), "look-ups of unknown outcomes")
-    // Registered last, so it runs first: executions end while the lanes still take their settlements.
+    // Registered last, so it runs first: runs end while the lanes still commit their settlements.
     yield* Effect.addFinalizer(() =>
       slots.drain.pipe(
         Effect.flatMap((left) =>

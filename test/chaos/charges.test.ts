@@ -127,7 +127,7 @@ describe("what else befalls a charge", () => {
       if (made === 1) {
         expect([await org.arrived(), (await org.setting()).last_error]).toEqual([["10.00"], null])
       } else {
-        expect((await org.setting()).last_error).toBe("The charge did not reach the payment processor.")
+        expect((await org.setting()).last_error).toBe("The payment processor has no record of this charge.")
         expect(await org.retryHours()).toBe(1)
         await org.rest()
         await charged(org)

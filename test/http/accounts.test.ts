@@ -279,7 +279,7 @@ test("a mail that the server refuses is sent again, and sign-up does not wait fo
     await until(
       "the refusal in the log",
       () => app.logs.join("\n"),
-      (text) => text.includes("could not be sent and is tried again")
+      (text) => text.includes("could not be sent and will be retried")
     )
     expect(app.logs.join("\n")).not.toContain("ada@example.com")
     await app.sql("UPDATE mails SET send_at = now()")

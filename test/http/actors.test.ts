@@ -123,7 +123,7 @@ test("an actor that asks for full permissions since its import is neither shown 
     await org.run({ provider: "apify", endpoint: "harvestapi/starlight-jobs", input: {} })
   ]) {
     expect([status, body.error.code]).toEqual([404, "endpoint_not_found"])
-    expect(body.error.message).toContain("asks for full permissions")
+    expect(body.error.message).toContain("requires full permissions")
   }
 })
 

@@ -94,12 +94,12 @@ test("an actor is looked up before its first run: full permissions, or no answer
     there.play("apify", answer(503, {}), answer(503, {}))
     const down = await call(org, "acme/other-tool")
     expect([down.status, down.body.error.code]).toEqual([409, "provider_not_available"])
-    expect(down.body.error.message).toContain("what permissions it asks for")
+    expect(down.body.error.message).toContain("which permissions it requires")
     marketplace({ actorPermissionLevel: "FULL_PERMISSIONS" })
-    refused(await call(org, "acme/tool"), "asks for full permissions")
+    refused(await call(org, "acme/tool"), "requires full permissions")
     // Remembered: the marketplace is not asked again.
     there.forget()
-    refused(await call(org, "acme/tool"), "asks for full permissions")
+    refused(await call(org, "acme/tool"), "requires full permissions")
     expect(there.heard()).toEqual([])
     expect((await org.wallet()).available).toBe("5.00")
   } finally {

@@ -42,7 +42,7 @@ describe("inputs that a provider refuses", () => {
           "provider_rejected"
         ])
         expect(body.attempts[0].detail).toContain("the query is too long")
-        expect(body.hints.join(" ")).toContain("refused the input")
+        expect(body.hints.join(" ")).toContain("rejected the input")
       }
       expect((await victim.run(search)).body.status).toBe("succeeded")
       expect((await attacker.wallet()).available).toBe("5.00")

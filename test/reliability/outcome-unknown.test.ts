@@ -81,9 +81,11 @@ const soon = <A>(slug: string, work: () => Promise<A>) => withDeadline(slug, 150
 const expectUnknown = async (reply: Awaited<ReturnType<typeof send>>, why: string, provider = "postmark") => {
   expect([reply.status, reply.body.status, reply.body.error.code]).toEqual([502, "failed", "outcome_unknown"])
   expect(reply.body.error.message).toMatch(
-    new RegExp(`^Nobody knows whether ${provider} carried this out: .+ Nothing was charged. Don't run it again before`)
+    new RegExp(
+      `^It is unknown whether ${provider} carried this out: .+ Nothing was charged. Check whether it was done before`
+    )
   )
-  expect(reply.body.hints[0]).toContain("may have been carried out")
+  expect(reply.body.hints[0]).toContain("may have carried this call out")
   expect(reply.body.attempts).toMatchObject([{ provider, outcome: "outcome_unknown" }])
   expect(reply.body.billing.charged).toBeNull()
   expect(await org.wallet()).toMatchObject(untouched)

@@ -175,8 +175,12 @@ describe("nobody delivers", () => {
   })
 
   test.each([
-    ["a pinned provider", { provider: "leadmagic" }, "pinned leadmagic"],
-    ["a pinned provider with allow_fallback", { provider: "leadmagic", allow_fallback: true }, "pinned leadmagic"],
+    ["a pinned provider", { provider: "leadmagic" }, "routing.provider is leadmagic"],
+    [
+      "a pinned provider with allow_fallback",
+      { provider: "leadmagic", allow_fallback: true },
+      "routing.provider is leadmagic"
+    ],
     ["a run without fallback", { allow_fallback: false }, "allow_fallback is false"]
   ])("%s is asked once, whether it fails or misses", async (_name, routing, hint) => {
     there.play("leadmagic", nothing, answer(500, {}))
@@ -265,14 +269,14 @@ describe("a provider that fails is left alone", () => {
     expect(outcomes(third.body)).toEqual(
       ["millionverifier", "icypeas", "zerobounce"].map((slug) => `${slug} provider_error`)
     )
-    expect(third.body.hints.join(" ")).toContain("Left out because they fail at present: leadmagic")
+    expect(third.body.hints.join(" ")).toContain("excluded because they are failing: leadmagic")
     const told = JSON.stringify(third.body)
     expect(told).not.toMatch(/bad key|api.key|unauthori|401|your (account|request|key)/i)
     expect(there.heard("leadmagic")).toHaveLength(1)
 
     const pinned = await run({ provider: "leadmagic" })
     expect([pinned.status, pinned.body.error.code]).toEqual([409, "provider_not_available"])
-    expect(pinned.body.error.details[0].message).toContain("fails at present")
+    expect(pinned.body.error.details[0].message).toContain("is failing")
     expect(there.heard("leadmagic")).toHaveLength(1)
 
     const [trip] = breakers()

@@ -48,7 +48,9 @@ test("a session that was paid and never announced is credited, and the late webh
   await lookNow(sale)
   await entries(sale.org, "topup 25.00")
   expect(
-    desk.apps.some(({ logs }) => logs.some((line) => line.includes(`${sale.payment_id} was paid and nobody told us`)))
+    desk.apps.some(({ logs }) =>
+      logs.some((line) => line.includes(`${sale.payment_id} was paid, but no webhook arrived`))
+    )
   ).toBe(true)
   await desk.tellAll([...desk.about(payment_intent), ...desk.about(payment_intent)])
   await desk.applied()

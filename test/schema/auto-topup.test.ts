@@ -6,7 +6,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { encodeAutoTopup, encodePay } from "../../src/actors/mailbox/Commands.ts"
-import { foldPayments } from "../../src/actors/wallet/DecidePayments.ts"
+import { decidePayments } from "../../src/actors/wallet/DecidePayments.ts"
 import type { Mail, TurnView } from "../../src/layers/ledger/TurnStore.ts"
 import type { AutoTopup } from "../../src/schema/wallet/AutoTopup.ts"
 import { dollars, MicroUsd, zero } from "../../src/schema/money/Money.ts"
@@ -149,9 +149,9 @@ class World {
       },
       auto_topup_daily_max: dailyMax
     }
-    const folded = foldPayments(view, () => `pay_${this.payments.size}`)
+    const folded = decidePayments(view, () => `pay_${this.payments.size}`)
     for (const one of mail) {
-      if (one.tag === "AutoTopup") folded.setting(one)
+      if (one.tag === "AutoTopup") folded.setAuto(one)
       if (one.tag !== "Pay") continue
       const { wallet, entries } = folded.pay(one, this.wallet)
       this.wallet = wallet
@@ -335,7 +335,7 @@ describe("automatic top-up", () => {
         payments: { payments: world.payments, reversals: [], bonuses: new Map(), seen: new Set(), cards: new Set() },
         ...{ autos: new Map(), auto_topup_daily_max: dailyMax }
       }
-      return foldPayments(view, () => "")
+      return decidePayments(view, () => "")
         .pay(mail, world.wallet)
         .entries.map((entry) => entry.note)
     }

@@ -1,8 +1,8 @@
 /**
- * Sends the mails about accounts, after the transaction that asked for them and outside of any request.
+ * Sends e-mails about accounts, after the transaction that queued them and outside of any request.
  *
- * Every process does it, at once when it asked for a mail itself and every few seconds for the others. A mail that can't be sent is tried again
- * for some hours. One that is lost after that is asked for again by its recipient.
+ * Every process sends its own e-mails at once and polls for others every few seconds. A failed e-mail is retried for about four
+ * hours. After that its recipient must request a new one.
  */
 import { Cause, Context, Effect, Layer, Queue, Redacted } from "effect"
 import { oneLine } from "../../layers/postgres/Batch.ts"
@@ -11,19 +11,19 @@ import { Mailer } from "../../layers/accounts/Mailer.ts"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
 import { alreadyHereMail, resetMail, verifyMail, type Written } from "../../schema/accounts/AccountMail.ts"
 
-/** A request wakes the sender in its own process. Polling finds retries, and mails of processes that died. */
+/** A request wakes the sender in its own process. Polling finds retries and e-mails of processes that died. */
 const lookEvery = "10 seconds"
 const claimMax = 20
-/** A mail server takes a few at once from one sender. */
+/** Mail servers accept only a few parallel messages from one sender. */
 const parallel = 4
-/** With waits that double from a minute up to an hour: about four hours. */
+/** About four hours: waits double from one minute up to one hour. */
 const attemptsMax = 8
 const forgetEveryLooks = 60
 
 export class AccountMails extends Context.Service<
   AccountMails,
   {
-    /** Says that a mail was asked for. The caller does not wait for it. */
+    /** Starts sending queued e-mails. The caller does not wait for it. */
     readonly wake: Effect.Effect<void>
   }
 >()("rungate/actors/accounts/AccountMails") {
@@ -46,7 +46,7 @@ export class AccountMails extends Context.Service<
         }
       }
 
-      /** The log names mails by their ids: it is nobody's list of addresses. */
+      /** Logs mail ids only, so that the log holds no e-mail addresses. */
       const send = Effect.fnUntraced(function* (mail: DueMail) {
         const { mail_id, kind, attempts } = mail
         const content = yield* mails.content(mail)
@@ -58,10 +58,10 @@ export class AccountMails extends Context.Service<
           Effect.andThen(mails.ended(mail_id, "sent")),
           Effect.catchTag("MailNotSent", ({ message }) =>
             attempts < attemptsMax
-              ? Effect.logWarning(`mail ${mail_id} (${kind}) could not be sent and is tried again: ${message}`)
+              ? Effect.logWarning(`mail ${mail_id} (${kind}) could not be sent and will be retried: ${message}`)
               : Effect.andThen(
                   Effect.logError(
-                    `mail ${mail_id} (${kind}) could not be sent ${attempts} times and is given up: ${message}`
+                    `mail ${mail_id} (${kind}) could not be sent in ${attempts} attempts and will not be retried: ${message}`
                   ),
                   mails.ended(mail_id, "failed")
                 )

@@ -1,7 +1,7 @@
 /**
- * Asking an actor: store a command, wake its lane, and wait for the reply that its turn writes.
+ * Sends a command to an actor: stores it, wakes its lane, and waits for the reply that the turn writes.
  *
- * The command is durable before anyone waits. A caller that gives up, or whose process dies, changes nothing about it.
+ * The command is stored before the wait begins. It is applied even if the caller gives up or its process dies.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { newId } from "../../layers/platform/Ids.ts"
@@ -10,7 +10,7 @@ import { decodeReply, type Reply } from "./Commands.ts"
 import { Lanes } from "./Lanes.ts"
 import { Waiters } from "./Waiters.ts"
 
-/** The command is stored and will be applied; nobody answered in time. */
+/** The command is stored and will be applied, but the reply did not arrive in time. */
 export class NoReplyYet extends Schema.TaggedError<NoReplyYet>()("NoReplyYet", { command_id: Schema.String }) {}
 
 const replyMillisMax = 10_000
@@ -33,9 +33,9 @@ export class CommandClient extends Context.Service<
         command: Pick<NewMail, "org_id" | "run_id" | "tag" | "payload"> & { readonly command_id?: string }
       ) {
         const command_id = command.command_id ?? newId("cmd")
-        // A client that hangs up here must not leave a command that nobody was told of.
+        // Uninterruptible: a client that hangs up here must not leave a stored command without a wake-up.
         const store = Effect.uninterruptible(
-          Effect.flatMap(mail.post({ ...command, command_id, result: null }), lanes.wake)
+          Effect.flatMap(mail.enqueue({ ...command, command_id, result: null }), lanes.wake)
         )
         yield* waiters.waitFor(command_id, replyMillisMax, store, () => false)
         const reply = yield* mail.reply(command_id)

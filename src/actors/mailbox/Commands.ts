@@ -1,7 +1,7 @@
 /**
- * Commands as they lie in the mailbox: JSON in both directions, money as decimal strings.
+ * Codecs for the commands stored in the mailbox and for their replies: JSON, with money as decimal strings.
  *
- * A command that can't be read is a bug of ours; it fails its turn and is set aside instead of being guessed at.
+ * A command that can't be decoded is a bug in Rungate. It fails its turn and is dead-lettered after a few retries.
  */
 import { Schema } from "effect"
 import type { Mail } from "../../layers/ledger/TurnStore.ts"
@@ -11,27 +11,27 @@ import { PaymentFact } from "../../schema/wallet/PaymentFact.ts"
 import { Attempt, RunError, RunStatus } from "../../schema/runs/Run.ts"
 import type { Command } from "../../schema/wallet/Wallet.ts"
 
-/** What a worker reports of a run it executed. */
+/** A worker's report on a run that it executed. */
 export const SettleReport = Schema.Struct({
   lease_token: Schema.String,
   status: RunStatus,
   charge: Usd,
-  /** What the providers took, as far as they were called: also when nothing was delivered. Mail of before it was kept has none. */
+  /** Cost of all provider calls, also when none delivered. Absent in commands stored by older versions. */
   provider_cost: Schema.optionalKey(Schema.NullOr(Usd)),
-  /** What each provider reported to have taken; left out when none did. */
+  /** Cost that each provider reported. Absent when none reported one. */
   costs: Schema.optionalKey(
     Schema.Array(Schema.Struct({ provider: Schema.String, cost: Usd, delivering: Schema.Boolean }))
   ),
-  /** Why nobody knows what the last attempt did, and the state of the job that it had started; left out when somebody knows. */
+  /** Why the outcome of the last attempt is unknown, and the state of the job that it started. Absent when the outcome is known. */
   unknown: Schema.optionalKey(
     Schema.Struct({
       why: Doubt,
       provider_state: Schema.Json,
-      /** The call carried the run id, and its provider can be asked by it. Reports of older workers say nothing of it. */
+      /** The call carried the run id, so the provider can be asked about it. Absent in reports of older workers. */
       look: Schema.optionalKey(Schema.Boolean)
     })
   ),
-  /** A no-match that the capability bills. */
+  /** Whether the capability bills this no-match. */
   billed: Schema.Boolean,
   provider: Schema.NullOr(Schema.String),
   attempts: Schema.Array(Attempt),
@@ -42,7 +42,7 @@ export type SettleReport = typeof SettleReport.Type
 
 export const Credit = Schema.Struct({
   type: Schema.Literals(["bonus", "refund"]),
-  /** Only a refund may take. */
+  /** Only a refund may be negative. */
   amount: SignedUsd,
   reference: Schema.String,
   note: Schema.String
@@ -51,15 +51,15 @@ export const Credit = Schema.Struct({
 export const SetGuard = Schema.Struct({
   per_run_limit: Schema.optionalKey(Schema.NullOr(Usd)),
   daily_limit: Schema.optionalKey(Schema.NullOr(Usd)),
-  /** Whether the caller may raise or remove a limit. Commands stored before this was decided have none, and may. */
+  /** Whether the caller may raise or remove a limit. Commands of older versions lack this field, and may. */
   may_loosen: Schema.optionalKey(Schema.Boolean)
 })
 
-/** A fact about a payment. `event_id` is applied once, whoever tells of it and however often. */
+/** A fact about a payment. Each `event_id` is applied once, however often it is stored. */
 export const Pay = Schema.Struct({ payment_id: Schema.String, event_id: Schema.String, fact: PaymentFact })
 export type Pay = typeof Pay.Type
 
-/** A new setting of automatic top-up, or a look at whether it has waited long enough. */
+/** `Set` changes the automatic top-up. `Wake` checks whether its waiting time after a failed charge is over. */
 export const AutoTopup = Schema.Union([
   Schema.TaggedStruct("Set", { enabled: Schema.Boolean, threshold: Usd, amount: Usd }),
   Schema.TaggedStruct("Wake", {})
@@ -94,7 +94,7 @@ export const decodeCommand = (
       return { command: { _tag: "Credit", ...decodeCredit(mail.payload) }, report: null }
     case "SetGuard":
       return { command: { _tag: "SetGuard", ...decodeGuard(mail.payload) }, report: null }
-    // What they do depends on more than a wallet and a run; see DecidePayments.ts.
+    // These need more than a wallet and a run; DecidePayments.ts decides them.
     case "Pay":
     case "AutoTopup":
       return { command: null, report: null }
@@ -103,7 +103,7 @@ export const decodeCommand = (
   }
 }
 
-/** The reply of a command, as the process that waits reads it. */
+/** The reply to a command, as the waiting process reads it. */
 export const Reply = Schema.Struct({
   verdict: Schema.String,
   status: Schema.optionalKey(Schema.NullOr(Schema.String)),

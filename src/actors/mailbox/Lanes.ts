@@ -1,8 +1,8 @@
 /**
- * Who nudges a lane to take its mail. `nudge` is called by whoever stored a command; it may be forgotten, never be wrong.
+ * Wakes the worker of a lane. A lane is one of the partitions that commands are queued in; a turn is one batch commit of a lane.
  *
- * While this process holds the lane's turn a nudge only marks the lane dirty, and the turn goes round once more; otherwise a
- * wake-up travels over BullMQ to whichever process takes it.
+ * Call `wake` after storing a command. A lost wake-up is harmless: the sweeper repeats it. If this process is already taking the
+ * lane's turns, `wake` marks the lane dirty and another turn follows. Otherwise BullMQ delivers the wake-up to one process.
  */
 import { Context, Effect, Layer } from "effect"
 import { laneCount, laneQueue, Queues } from "../../layers/queues/Queues.ts"
@@ -10,8 +10,8 @@ import { laneCount, laneQueue, Queues } from "../../layers/queues/Queues.ts"
 export interface LaneState {
   turning: boolean
   dirty: boolean
-  /** Set while the turn lingers for mail that is about to come. */
-  hurry: (() => void) | null
+  /** Ends the wait for commands early. Null when nothing waits. */
+  stopWaiting: (() => void) | null
 }
 
 export class Lanes extends Context.Service<
@@ -19,7 +19,7 @@ export class Lanes extends Context.Service<
   {
     readonly wake: (lane: number) => Effect.Effect<void>
     readonly state: (lane: number) => LaneState
-    /** Waits at most `millis` for the next nudge of a lane whose turn this process holds. */
+    /** Waits at most `millis` for the next wake-up of a lane whose turns this process takes. */
     readonly awaitCommands: (lane: number, millis: number) => Effect.Effect<void>
   }
 >()("rungate/actors/mailbox/Lanes") {
@@ -27,30 +27,33 @@ export class Lanes extends Context.Service<
     Lanes,
     Effect.gen(function* () {
       const queues = yield* Queues
-      const states = Array.from({ length: laneCount }, (): LaneState => ({ turning: false, dirty: false, hurry: null }))
+      const states = Array.from(
+        { length: laneCount },
+        (): LaneState => ({ turning: false, dirty: false, stopWaiting: null })
+      )
       const state = (lane: number): LaneState => {
-        const found = states[lane]
-        if (found === undefined) throw new Error(`there is no lane ${lane}`)
-        return found
+        const current = states[lane]
+        if (current === undefined) throw new Error(`there is no lane ${lane}`)
+        return current
       }
       const wake = (lane: number) =>
         Effect.suspend(() => {
           const current = state(lane)
           if (!current.turning) return queues.wake(laneQueue(lane))
           current.dirty = true
-          current.hurry?.()
+          current.stopWaiting?.()
           return Effect.void
         })
       const awaitCommands = (lane: number, millis: number) =>
         Effect.callback<void>((resume) => {
           const current = state(lane)
           if (current.dirty) return resume(Effect.void)
-          current.hurry = () => resume(Effect.void)
+          current.stopWaiting = () => resume(Effect.void)
         }).pipe(
           Effect.timeoutOption(`${millis} millis`),
           Effect.ensuring(
             Effect.sync(() => {
-              state(lane).hurry = null
+              state(lane).stopWaiting = null
             })
           ),
           Effect.asVoid

@@ -1,8 +1,8 @@
 /**
- * Waiting for an id: a run that becomes final, or a command that is answered.
+ * Waits for an id: a run that becomes final, or a command that is answered.
  *
- * A waiter is a parked fiber: it costs no connection and no thread, and is released by the word, the deadline
- * or the client that hangs up. A slow poll stands behind the signals, so a lost one delays an answer and never loses it.
+ * A waiter is a suspended fiber. It needs no connection, and ends with the signal, at its deadline, or when the client hangs up.
+ * A slow poll of the database backs the signals up, so a lost signal only delays the answer.
  */
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { oneLine } from "../../layers/postgres/Batch.ts"
@@ -10,7 +10,7 @@ import type { Ending } from "../../layers/ledger/TurnStore.ts"
 import { Signals } from "../../layers/queues/Signals.ts"
 import { WaitStore } from "../../layers/runs/WaitStore.ts"
 
-/** A run's end as this process itself committed it, so that its waiter need not read it back. */
+/** The end of a run that this process committed itself, so its waiter need not read it from the database. */
 export interface WatchedEnd {
   readonly ending: Ending
   readonly finished_at: Date
@@ -20,38 +20,38 @@ export interface WatchedEnd {
 
 interface Watched {
   done: boolean
-  /** What this process's own worker reported, until the turn that commits it. */
+  /** The result that this process's worker reported, until a turn commits it. */
   result: { readonly lease_token: string; readonly text: string } | undefined
   end: WatchedEnd | undefined
-  /** The waiters, each told once whether the word came. */
-  readonly parked: Set<(told: boolean) => void>
+  /** One callback per waiter; true when the signal arrived, false when the wait ended without it. */
+  readonly parked: Set<(signalled: boolean) => void>
   readonly since: number
   count: number
 }
 
 const pollEvery = "2 seconds"
-/** Younger waits are not asked about: their signal is most likely on its way. */
+/** Younger waits are not polled: their signal is most likely on its way. */
 const pollAfterMillis = 1_000
 
 export class Waiters extends Context.Service<
   Waiters,
   {
     /**
-     * Registers for `id`, runs `before` (store the command, or read the state), and then waits at most `millis` unless before
-     * said that there is nothing to wait for. True when the word came.
+     * Registers for `id`, runs `before` (store the command, or read the state), and then waits at most `millis`. Does not wait
+     * when `settled` accepts the answer of `before`. `signalled` is true when the signal arrived.
      */
     readonly waitFor: <A>(
       id: string,
       millis: number,
       before: Effect.Effect<A>,
       settled: (answer: A) => boolean
-    ) => Effect.Effect<{ readonly answer: A; readonly told: boolean; readonly end: WatchedEnd | undefined }>
-    /** Keeps a run's result for its waiter in this process, if there is one. */
+    ) => Effect.Effect<{ readonly answer: A; readonly signalled: boolean; readonly end: WatchedEnd | undefined }>
+    /** Keeps a run's result for its waiter in this process. Does nothing without a waiter. */
     readonly keepResult: (run_id: string, lease_token: string, result: string) => void
-    /** Tells a waiter in this process how its run ended; call it after the commit. */
+    /** Keeps how a run ended for its waiter in this process. Call it after the commit. */
     readonly keepEnd: (ending: Ending, finished_at: Date) => void
     readonly watching: () => number
-    /** Answers every waiter now, as if its time were up: the process is stopping. */
+    /** Ends every wait now, as if its deadline had passed. For a process that is stopping. */
     readonly close: Effect.Effect<void>
   }
 >()("rungate/actors/mailbox/Waiters") {
@@ -67,21 +67,21 @@ export class Waiters extends Context.Service<
         entry.done = true
         for (const wake of [...entry.parked]) wake(true)
       }
-      const tell = (ids: Iterable<string>) => {
+      const signal = (ids: Iterable<string>) => {
         for (const id of ids) {
           const entry = watched.get(id)
           if (entry !== undefined) finish(entry)
         }
       }
       yield* Effect.acquireRelease(
-        Effect.sync(() => signals.listen(tell)),
+        Effect.sync(() => signals.listen(signal)),
         (stop) => Effect.sync(stop)
       )
 
       yield* Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
         const old = [...watched].flatMap(([id, entry]) => (now - entry.since > pollAfterMillis ? [id] : []))
-        if (old.length > 0) tell(yield* store.known(old))
+        if (old.length > 0) signal(yield* store.known(old))
       }).pipe(
         Effect.catchCause((cause) => Effect.logWarning(`slow poll: ${oneLine(cause)}`)),
         Effect.repeat(Schedule.spaced(pollEvery)),
@@ -102,14 +102,14 @@ export class Waiters extends Context.Service<
           watched.set(id, entry)
           return entry
         })
-      /** One parked fiber and one timer: a race of effects would cost four fibers for each of thousands of waiters. */
-      const word = (entry: Watched, millis: number) =>
+      /** One fiber and one timer per waiter. Effect.race would need four fibers for each of thousands of waiters. */
+      const awaitSignal = (entry: Watched, millis: number) =>
         Effect.callback<boolean>((resume) => {
           if (entry.done || closed) return resume(Effect.succeed(entry.done))
-          const wake = (told: boolean) => {
+          const wake = (signalled: boolean) => {
             clearTimeout(timer)
             entry.parked.delete(wake)
-            resume(Effect.succeed(told))
+            resume(Effect.succeed(signalled))
           }
           const timer = setTimeout(() => wake(false), millis)
           entry.parked.add(wake)
@@ -131,9 +131,9 @@ export class Waiters extends Context.Service<
             (entry) =>
               Effect.gen(function* () {
                 const answer = yield* before
-                if (settled(answer) || millis <= 0) return { answer, told: false, end: undefined }
-                const told = yield* word(entry, millis)
-                return { answer, told, end: told ? entry.end : undefined }
+                if (settled(answer) || millis <= 0) return { answer, signalled: false, end: undefined }
+                const signalled = yield* awaitSignal(entry, millis)
+                return { answer, signalled, end: signalled ? entry.end : undefined }
               }),
             release(id)
           ),
@@ -144,7 +144,7 @@ export class Waiters extends Context.Service<
         keepEnd: (ending, finished_at) => {
           const entry = watched.get(ending.run_id)
           if (entry === undefined) return
-          // A run that succeeded elsewhere has a result that this process does not know: its waiter reads it.
+          // Another process has the result of a run that succeeded there, so the waiter reads it from the database.
           const result = entry.result?.lease_token === ending.lease_token ? entry.result.text : null
           if (ending.status === "succeeded" && result === null) return
           entry.end = { ending, finished_at, result: ending.status === "succeeded" ? result : null }

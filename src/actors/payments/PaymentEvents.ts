@@ -1,8 +1,8 @@
 /**
- * What the processor says becomes commands to the wallet actor, whoever brought it: its webhook, or our own look at its records.
+ * Turns events of the payment processor into commands for the wallet. Events arrive by webhook or by polling (PaymentWorker).
  *
- * When this answers, the facts are stored durably; the wallet's turn applies each of them once. An event about a payment that isn't ours
- * is nobody's: other things may be sold over the same account.
+ * When a call returns, the facts are stored durably, and the wallet's turn applies each once. Events about unknown payments are
+ * ignored, because the processor account may also serve other products.
  */
 import { Context, Effect, Layer } from "effect"
 import { MailStore } from "../../layers/ledger/MailStore.ts"
@@ -15,13 +15,13 @@ import { Lanes } from "../mailbox/Lanes.ts"
 export class PaymentEvents extends Context.Service<
   PaymentEvents,
   {
-    /** `ignored`: it concerns no payment of ours, or says nothing about money. */
+    /** `ignored`: the event concerns none of this service's payments, or carries no fact about money. */
     readonly hear: (event: ProcessorEvent) => Effect.Effect<"stored" | "ignored", ProcessorUnavailable>
     /**
-     * Stores facts about a payment that is known. `event_id` makes them unique. Asks the processor for the card where a welcome bonus
-     * depends on it; nothing is stored while the processor does not answer.
+     * Stores facts about a payment, unique by `event_id`. Asks the processor for the card if a welcome bonus depends on it, and
+     * stores nothing if the processor does not answer.
      */
-    readonly tell: (
+    readonly record: (
       payment: { readonly payment_id: string; readonly org_id: string },
       event_id: string,
       facts: ReadonlyArray<PaymentFact>
@@ -41,7 +41,7 @@ export class PaymentEvents extends Context.Service<
         return { ...fact, card: yield* payments.card(fact.payment_intent) }
       })
 
-      const tell = Effect.fn("PaymentEvents.tell")(function* (
+      const record = Effect.fn("PaymentEvents.record")(function* (
         { payment_id, org_id }: { readonly payment_id: string; readonly org_id: string },
         event_id: string,
         facts: ReadonlyArray<PaymentFact>
@@ -53,21 +53,28 @@ export class PaymentEvents extends Context.Service<
             event_id: facts.length === 1 ? event_id : `${event_id}:${index}`,
             fact
           })
-          const lane = yield* mail.post({ command_id: null, org_id, run_id: null, tag: "Pay", payload, result: null })
+          const lane = yield* mail.enqueue({
+            command_id: null,
+            org_id,
+            run_id: null,
+            tag: "Pay",
+            payload,
+            result: null
+          })
           yield* lanes.wake(lane)
         }
       })
 
       /**
-       * All that an event names must be of one payment. Refunds and disputes name the charge only; when its payment is not known yet,
-       * the processor knows what we wrote on it.
+       * The payment that an event names. All names in an event must belong to one payment. Refunds and disputes name only the charge.
+       * If that is unknown here, the processor returns the payment id that was stored with the charge.
        */
       const paymentOf = Effect.fnUntraced(function* ({ event_id, type, about, facts, ask_reversals }: ProcessorEvent) {
         const reversal_ids = facts.flatMap((fact) => (fact._tag === "Reversed" ? [fact.reversal_id] : []))
         const [known, another] = yield* store.named(about, reversal_ids)
         const meant = about.payment_id ?? known?.payment_id
         if (known !== undefined && (another !== undefined || known.payment_id !== meant)) {
-          yield* Effect.logWarning(`${type} ${event_id} names two payments, and nothing is done about it`)
+          yield* Effect.logWarning(`${type} ${event_id} names two payments and was ignored`)
           return null
         }
         if (known !== undefined) return known
@@ -76,7 +83,7 @@ export class PaymentEvents extends Context.Service<
           reverses && about.payment_intent !== null ? yield* payments.paymentOf(about.payment_intent) : null
         const [found] =
           payment_id === null ? [] : yield* store.named({ payment_id, session_id: null, payment_intent: null }, [])
-        if (found === undefined) yield* Effect.logInfo(`${type} ${event_id} is about no payment of ours`)
+        if (found === undefined) yield* Effect.logInfo(`${type} ${event_id} concerns no payment of this service`)
         return found ?? null
       })
 
@@ -86,17 +93,17 @@ export class PaymentEvents extends Context.Service<
         if (payment === null) return "ignored" as const
         const intent = event.about.payment_intent
         const asked = event.ask_reversals && intent !== null ? yield* payments.reversals(intent) : []
-        yield* Effect.uninterruptible(tell(payment, event.event_id, event.facts))
+        yield* Effect.uninterruptible(record(payment, event.event_id, event.facts))
         for (const fact of asked) {
           if (fact._tag !== "Reversed") continue
-          // The answer is of now: when the event comes again it may tell more, and each of it must count.
+          // The answer reflects the current state. A repeated event may return further facts, so each fact has its own id.
           const name = `${event.event_id}:${fact.reversal_id}:${fact.standing}`
-          yield* Effect.uninterruptible(tell(payment, name, [fact]))
+          yield* Effect.uninterruptible(record(payment, name, [fact]))
         }
         return "stored" as const
       })
 
-      return PaymentEvents.of({ hear, tell })
+      return PaymentEvents.of({ hear, record })
     })
   )
 }

@@ -1,8 +1,8 @@
 /**
- * The cashier: charges saved methods where a wallet's turn decided so, and asks the processor what nobody told us.
+ * Charges saved payment methods when a wallet's turn decided so, and reconciles missed webhooks by polling the payment processor.
  *
- * Any number of workers run it. What is to be charged stands in Postgres, with one name per charge that the processor knows too, so
- * a charge that was begun and never heard of is asked for again and made once. Its outcome is a command like any other.
+ * Any number of workers may do this at once. Postgres stores each pending charge under an id that is also its idempotency key at the
+ * processor, so a retried charge is made once. Its outcome becomes a command to the wallet.
  */
 import { Cause, Context, Effect, Layer } from "effect"
 import { oneLine } from "../../layers/postgres/Batch.ts"
@@ -18,25 +18,25 @@ import { Lanes } from "../mailbox/Lanes.ts"
 import { PaymentEvents } from "./PaymentEvents.ts"
 
 const lookMax = 50
-/** Charges and looks under way at once in one process. */
+/** Concurrent charges and look-ups per process. */
 const parallel = 8
-/** Processors remember an idempotency key for a day: an older charge is looked up, and never asked for again. */
+/** Processors keep idempotency keys for 24 hours. An older charge is only looked up, never retried. */
 const keyHoldsSeconds = 20 * 3_600
-/** A checkout that nobody can pay any more, whatever the processor's own word on it was. */
+/** A checkout of this age can no longer be paid. */
 const checkoutEndsSeconds = 26 * 3_600
-/** The processor works on it: its event tells, and we ask now and then. */
+/** Poll interval for charges that the processor is still processing. Usually its webhook comes first. */
 const pendingSeconds = 60
-/** Doubles with every try, up to ten minutes. */
+/** Doubles with each attempt, up to ten minutes. */
 const retrySeconds = (looks: number) => Math.min(600, 2 ** Math.min(looks, 10))
-/** Events are read again from so long before: the processor's list may lag behind its clock. */
+/** Overlap of two readings of the event list, because the list may lag behind the processor's clock. */
 const overlapMillis = 10 * 60_000
 
 export class PaymentWorker extends Context.Service<
   PaymentWorker,
   {
-    /** Looks after everything that is due: charges, open checkouts, automatic top-ups that have waited. */
-    readonly tend: Effect.Effect<void>
-    /** Reads the processor's record of events since the last time. Answers how many were about us. */
+    /** Processes due work: charges, open checkouts, and automatic top-ups whose waiting time is over. */
+    readonly processDue: Effect.Effect<void>
+    /** Reads the processor's events since the last reading. Returns how many missed events were stored. */
     readonly reconcile: Effect.Effect<number>
   }
 >()("rungate/actors/payments/PaymentWorker") {
@@ -52,7 +52,7 @@ export class PaymentWorker extends Context.Service<
 
       const failed = (reason: string): PaymentFact => ({ _tag: "Failed", session_id: null, reason })
 
-      /** What a charge came to, as a fact; null while nobody knows. */
+      /** The outcome of a charge as a fact. Null while the charge is pending. */
       const factOf = (customer: string, outcome: ChargeOutcome): PaymentFact | null => {
         if (outcome._tag === "Declined") return failed(outcome.message)
         if (outcome._tag === "Pending") return null
@@ -60,7 +60,7 @@ export class PaymentWorker extends Context.Service<
         return { _tag: "Paid", session_id: null, payment_intent, customer, amount, currency }
       }
 
-      /** The method that this charge is made with: fixed before the first try, so that every try asks for the same. */
+      /** The payment method of this charge. Fixed before the first attempt, so that every attempt uses the same one. */
       const methodFor = Effect.fnUntraced(function* (payment: OpenPayment) {
         if (payment.customer !== null && payment.payment_method !== null)
           return { customer: payment.customer, payment_method: payment.payment_method }
@@ -76,20 +76,20 @@ export class PaymentWorker extends Context.Service<
         const method = yield* methodFor(payment)
         const fact = yield* Effect.gen(function* () {
           if (method === null)
-            return failed("There is no saved payment method any more; complete a checkout to save one.")
+            return failed("The saved payment method no longer exists. Complete a checkout to save a new one.")
           const { customer } = method
-          // An answer that was a failure is repeated as one under the same key, whatever became of the money: a third try looks first.
+          // Under one idempotency key the processor repeats a failed answer even if the charge succeeded. So the third attempt looks it up first.
           const tooOld = looks > 1 && age_seconds > keyHoldsSeconds
-          const known = looks > 2 || tooOld ? yield* payments.findCharge(customer, payment_id, created_at) : null
-          if (known !== null) return factOf(customer, known)
-          if (tooOld) return failed("The charge did not reach the payment processor.")
+          const made = looks > 2 || tooOld ? yield* payments.findCharge(customer, payment_id, created_at) : null
+          if (made !== null) return factOf(customer, made)
+          if (tooOld) return failed("The payment processor has no record of this charge.")
           yield* crashPoint("charge.before")
           const outcome = yield* payments.charge({ payment_id, org_id, amount: MicroUsd(payment.amount), ...method })
           yield* crashPoint("charge.after")
           return factOf(customer, outcome)
         })
         if (fact === null) return yield* store.lookAgain(payment_id, pendingSeconds)
-        yield* events.tell(payment, `charge:${payment_id}:${fact._tag}`, [fact])
+        yield* events.record(payment, `charge:${payment_id}:${fact._tag}`, [fact])
       })
 
       const askSession = Effect.fn("PaymentWorker.askSession")(function* (payment: OpenPayment, session_id: string) {
@@ -97,21 +97,23 @@ export class PaymentWorker extends Context.Service<
         const { payment_intent, customer, amount, currency } = state
         if (state.paid) {
           const fact: PaymentFact = { _tag: "Paid", session_id, payment_intent, customer, amount, currency }
-          yield* Effect.logWarning(`${payment.payment_id} was paid and nobody told us: is the webhook set up?`)
-          yield* events.tell(payment, `look:${session_id}:paid`, [fact])
+          yield* Effect.logWarning(
+            `${payment.payment_id} was paid, but no webhook arrived. Check the webhook at the payment processor.`
+          )
+          yield* events.record(payment, `look:${session_id}:paid`, [fact])
         } else if (state.status === "expired") {
-          yield* events.tell(payment, `look:${session_id}:expired`, [{ _tag: "Expired", session_id }])
+          yield* events.record(payment, `look:${session_id}:expired`, [{ _tag: "Expired", session_id }])
         }
       })
 
       const look = (payment: OpenPayment) => {
         if (payments.processor === "none") return Effect.void
         if (payment.kind === "auto") return charge(payment)
-        // The sandbox pays at once; what is left open of it was never sent.
+        // The sandbox pays at once, so an open simulated payment was never made.
         if (payment.session_id !== null && payment.kind === "checkout") return askSession(payment, payment.session_id)
         if (payment.age_seconds < checkoutEndsSeconds) return Effect.void
         const fact: PaymentFact = { _tag: "Expired", session_id: payment.session_id ?? "" }
-        return events.tell(payment, `look:${payment.payment_id}:expired`, [fact])
+        return events.record(payment, `look:${payment.payment_id}:expired`, [fact])
       }
 
       const lookAfter = (payment: OpenPayment) =>
@@ -131,7 +133,7 @@ export class PaymentWorker extends Context.Service<
 
       const wake = Effect.fnUntraced(function* (org_id: string) {
         const payload = encodeAutoTopup({ _tag: "Wake" })
-        const lane = yield* mail.post({
+        const lane = yield* mail.enqueue({
           command_id: null,
           org_id,
           run_id: null,
@@ -142,7 +144,7 @@ export class PaymentWorker extends Context.Service<
         yield* lanes.wake(lane)
       })
 
-      const tend = Effect.fn("PaymentWorker.tend")(function* () {
+      const processDue = Effect.fn("PaymentWorker.processDue")(function* () {
         for (const org_id of yield* store.rested(lookMax)) yield* wake(org_id)
         let more = true
         while (more) {
@@ -157,18 +159,18 @@ export class PaymentWorker extends Context.Service<
         const now = new Date(1_000 * (yield* store.nowSeconds))
         const readTo = yield* store.beginReading(payments.processor, reconcileSeconds / 2)
         if (readTo === null) return 0
-        const found = yield* payments.eventsSince(new Date(readTo.getTime() - overlapMillis))
-        const unseen = yield* store.unseen(found.map((event) => event.event_id))
+        const listed = yield* payments.eventsSince(new Date(readTo.getTime() - overlapMillis))
+        const unseen = yield* store.unseen(listed.map((event) => event.event_id))
         let ours = 0
         let missed = 0
-        for (const event of found) {
+        for (const event of listed) {
           if (!unseen.has(event.event_id)) continue
-          // One that can't be looked into must not keep the others waiting; all are read again until it can.
-          const heard = yield* Effect.catchTag(events.hear(event), "ProcessorUnavailable", ({ message }) =>
+          // One event that can't be checked must not delay the others. All are read again until it can be checked.
+          const handled = yield* Effect.catchTag(events.hear(event), "ProcessorUnavailable", ({ message }) =>
             Effect.as(Effect.logWarning(`${event.type} ${event.event_id}: ${message}`), "missed" as const)
           )
-          if (heard === "stored") ours += 1
-          if (heard === "missed") missed += 1
+          if (handled === "stored") ours += 1
+          if (handled === "missed") missed += 1
         }
         if (missed > 0) return ours
         yield* store.keepReadTo(payments.processor, now)
@@ -176,7 +178,7 @@ export class PaymentWorker extends Context.Service<
       })
 
       return PaymentWorker.of({
-        tend: tend(),
+        processDue: processDue(),
         reconcile: reconcile().pipe(
           Effect.catchTag("ProcessorUnavailable", ({ message }) =>
             Effect.as(Effect.logWarning(`the payment processor's events can't be read: ${message}`), 0)

@@ -1,8 +1,8 @@
 /**
- * Referrers' shares: counts what the runs of referred workspaces have brought, and credits each referrer its part.
+ * Credits referrers with their share of the net revenue from runs of the workspaces that they referred.
  *
- * Any worker may do it at any time, several at once: each step stands on the state that it was computed from, and the credit is
- * a command in the referrer's mailbox, written with the step. It may be killed anywhere and loses and doubles nothing.
+ * Any number of workers may do this at once. Each step is a compare-and-set that also stores the credit as a command in the
+ * referrer's mailbox. So a crash at any point neither loses nor repeats a credit.
  */
 import { Context, Effect, Layer } from "effect"
 import { inWords } from "../../layers/postgres/Batch.ts"
@@ -12,9 +12,9 @@ import { due, earned, netRevenue, shareReference, unpaidOf } from "../../schema/
 import { encodeCredit } from "../mailbox/Commands.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
 
-/** Referrals looked at by one statement. */
+/** Referrals read by one statement. */
 const referralsMax = 200
-/** Ledger entries counted in one step; a wallet with more of them takes several. */
+/** Ledger entries counted in one step. A wallet with more entries takes several steps. */
 const entriesMax = 5_000n
 
 const creditOf = (referral: MovedReferral, amount: Money.MicroUsd): ShareStep["credit"] => {
@@ -24,14 +24,14 @@ const creditOf = (referral: MovedReferral, amount: Money.MicroUsd): ShareStep["c
   const payload =
     amount > 0n
       ? encodeCredit({ type: "bonus", amount, reference, note: "referral: share of net revenue" })
-      : encodeCredit({ type: "refund", amount, reference, note: "referral: a share of revenue that was taken back" })
+      : encodeCredit({ type: "refund", amount, reference, note: "referral: correction for revenue that was refunded" })
   return { n, amount, command_id: reference, payload }
 }
 
 export class ReferralActor extends Context.Service<
   ReferralActor,
   {
-    /** Counts everything that has happened up to now. Answers how many entries it sent to referrers' wallets. */
+    /** Processes all ledger entries up to now. Returns the number of credits sent to referrers' wallets. */
     readonly accrue: Effect.Effect<number>
   }
 >()("rungate/actors/payments/ReferralActor") {
@@ -41,7 +41,7 @@ export class ReferralActor extends Context.Service<
       const shares = yield* ReferralShares
       const lanes = yield* Lanes
 
-      /** One referral, up to where its wallet was when it was looked at. */
+      /** Processes one referral, up to the ledger entry that was newest when it was read. */
       const accrueOne = Effect.fnUntraced(function* (referral: MovedReferral) {
         const { referral_id, share_bps, entry_seq } = referral
         let at = referral
@@ -52,7 +52,7 @@ export class ReferralActor extends Context.Service<
             at.net_revenue,
             Money.sum(runs.map(({ charged, provider_cost }) => netRevenue(charged, provider_cost)))
           )
-          // The balance is that of the newest entry: what it says of payment is true once all before it is counted.
+          // The balance belongs to the newest entry, so `unpaid` is known only after all entries before it are counted.
           const whole = to_seq === entry_seq
           const unpaid = whole ? unpaidOf(referral.balance) : at.unpaid
           const amount = whole ? due(earned({ share_bps, net_revenue, unpaid }), at.credited) : Money.zero
@@ -72,10 +72,13 @@ export class ReferralActor extends Context.Service<
         while (true) {
           const moved = yield* shares.moved(after, referralsMax)
           for (const referral of moved) {
-            // One that can't be counted must not keep the others from it; it is tried again next time.
+            // A failed referral must not stop the others. It is retried in the next pass.
             credits += yield* accrueOne(referral).pipe(
               Effect.catchDefect((defect) =>
-                Effect.as(Effect.logError(`${referral.referral_id}: its share was not counted: ${inWords(defect)}`), 0)
+                Effect.as(
+                  Effect.logError(`${referral.referral_id}: its share could not be computed: ${inWords(defect)}`),
+                  0
+                )
               )
             )
           }

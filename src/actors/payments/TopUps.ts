@@ -1,6 +1,8 @@
 /**
- * Topping up by hand: a page of the processor's to pay on, or in the sandbox a simulated payment that takes the same way from the
- * credit on. Also the setting of automatic top-up, which needs a method that an earlier payment saved.
+ * Starts manual top-ups and stores the automatic top-up setting.
+ *
+ * A manual top-up opens a checkout page of the payment processor. In the sandbox the payment is simulated, and then follows the same
+ * path as a real payment. Automatic top-up requires a payment method that an earlier payment saved.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
@@ -14,14 +16,14 @@ import { CommandClient, type NoReplyYet } from "../mailbox/CommandClient.ts"
 import { encodeAutoTopup, encodePay } from "../mailbox/Commands.ts"
 
 export class TooManyCheckouts extends Schema.TaggedError<TooManyCheckouts>()("TooManyCheckouts", {}) {}
-/** No payment of the organization has saved a method. */
+/** The organization has no saved payment method. */
 export class NoSavedMethod extends Schema.TaggedError<NoSavedMethod>()("NoSavedMethod", {}) {}
 
 export interface CheckoutRequest {
   readonly org_id: string
   /** At least the minimum, whole cents. */
   readonly amount: MicroUsd
-  /** Where the processor sends the customer afterwards; nothing is credited there. */
+  /** The processor redirects the customer to these URLs. Neither redirect credits anything. */
   readonly success_url: string
   readonly cancel_url: string
 }
@@ -36,7 +38,7 @@ export class TopUps extends Context.Service<
     readonly checkout: (
       request: CheckoutRequest
     ) => Effect.Effect<TopUp, TooManyCheckouts | ProcessorUnavailable | NoReplyYet>
-    /** Applied when it answers. */
+    /** Returns after the setting is applied. */
     readonly setAutoTopup: (
       org_id: string,
       setting: AutoTopupSetting
@@ -58,11 +60,11 @@ export class TopUps extends Context.Service<
           session_id,
           payment_intent: `${simulatedIntentPrefix}${payment_id}`,
           customer: `cus_sim_${org_id}`,
-          // Every organization of the sandbox pays with a card of its own.
+          // Each sandbox organization has its own card.
           card: `card_sim_${org_id}`
         }
         const fact = { _tag: "Paid" as const, ...about, amount, currency: "usd" }
-        // The command's id is the event's: whoever waits for it is answered by the turn that credits.
+        // The command id equals the event id, so the turn that credits the payment also answers this command.
         const event_id = `evt_sim_${payment_id}`
         const payload = encodePay({ payment_id, event_id, fact })
         const reply = yield* commands.ask({ org_id, run_id: null, tag: "Pay", payload, command_id: event_id })
@@ -73,14 +75,14 @@ export class TopUps extends Context.Service<
         if (payments.processor === "simulated") return yield* Effect.uninterruptible(simulate(request))
         const { org_id, amount, success_url, cancel_url } = request
         const payment_id = newId("pay")
-        // Without a processor nothing can be opened, which it says itself.
+        // Without a processor `payments.checkout` fails with the reason, so no payment is opened.
         const opened =
           payments.processor === "none" ||
           (yield* store.open({ payment_id, org_id, kind: "checkout", amount, session_id: null }))
         if (!opened) return yield* new TooManyCheckouts()
         const customer = (yield* store.method(org_id))?.customer ?? null
         const ask = { payment_id, org_id, amount, customer, success_url, cancel_url }
-        // A client that hangs up must not leave a session that can be paid and that we have no name of.
+        // Uninterruptible: a client that hangs up must not leave a payable session whose id is not stored.
         const { session_id, url } = yield* Effect.uninterruptible(
           Effect.tap(payments.checkout(ask), (made) =>
             Effect.andThen(crashPoint("checkout.created"), store.attach(payment_id, made.session_id))

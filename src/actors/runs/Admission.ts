@@ -1,7 +1,7 @@
 /**
- * The door to the run actor: routes and quotes a request, admits it durably, and waits for its end.
+ * Admits runs: routes and quotes a request, stores the run durably, and waits for its end.
  *
- * Everything a client can get wrong is refused before a run exists. What is admitted runs to its end whoever hangs up.
+ * Invalid requests are refused before a run exists. An admitted run continues to its end even if the client hangs up.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { Marketplace } from "../../layers/catalog/Marketplace.ts"
@@ -19,12 +19,13 @@ import type * as Money from "../../schema/money/Money.ts"
 import type { Exclusion, Plan } from "../../schema/runs/Plan.ts"
 import { isFinal, isRunStatus } from "../../schema/runs/Run.ts"
 import { type Candidate, type Route, type RoutingRequest, route } from "../../schema/runs/Routing.ts"
+import { didYouMean } from "../../schema/suggestion.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
 import { ownedByRaw, ownedInputs, throughOwned } from "./Owners.ts"
 import { rawRoute, rawRun } from "./RawRoute.ts"
 import { type WatchedEnd, Waiters } from "../mailbox/Waiters.ts"
 
-/** Who asks, and for how long. */
+/** The caller, its idempotency key, and how long it waits. */
 export interface Asked {
   readonly org_id: string
   readonly key_id: string | null
@@ -48,7 +49,7 @@ export interface EndpointRequest extends Asked {
   readonly path: Readonly<Record<string, unknown>>
   readonly query: Readonly<Record<string, unknown>>
   readonly input: unknown
-  /** The input as the caller wrote it: that is what the provider gets. */
+  /** The input exactly as the caller wrote it. The provider receives this text. */
   readonly input_text: string
   readonly max_cost: Money.MicroUsd | null
 }
@@ -76,7 +77,7 @@ const withoutNulls = (input: unknown): unknown => {
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))
 }
 
-/** A cursor that no provider issued: the rest of the input could be served. */
+/** Whether only the cursor keeps every provider from serving the input: then no provider here issued it. */
 const hasForeignCursor = (candidates: ReadonlyArray<Candidate>, input: unknown): boolean => {
   if (typeof input !== "object" || input === null || !("cursor" in input)) return false
   const { cursor: _cursor, ...rest } = input
@@ -94,10 +95,13 @@ const whyNot: Readonly<Record<Exclusion["reason"], (one: Exclusion) => Detail>> 
     message: `${provider} costs up to $${quote}, above the cap`
   }),
   cannot_serve: ({ provider }) => ({ path: "input", message: `${provider} can't serve this input` }),
-  no_account: ({ provider }) => ({ path: "routing.provider", message: `${provider} has no account here yet` }),
+  no_account: ({ provider }) => ({
+    path: "routing.provider",
+    message: `This service has no account at ${provider} yet`
+  }),
   unavailable: ({ provider, quote }) => ({
     path: "routing.provider",
-    message: `${provider} (up to $${quote}) fails at present and is left alone for a while`
+    message: `${provider} (up to $${quote}) is failing and is not called for some minutes`
   })
 }
 
@@ -106,15 +110,15 @@ const unavailable = (capability: string, routing: RoutingRequest, chosen: Route,
   const unpaid = excluded.filter((one) => one.reason === "no_account")
   const reason =
     unpaid.length < excluded.length
-      ? "every offer was left out; see details"
+      ? "every provider was excluded; see details"
       : routing.provider === "auto"
-        ? "no provider of it has an account here yet"
-        : `${routing.provider} has no account here yet; use "auto" or one of: ${names.join(", ")}`
+        ? "this service has no account at any of its providers yet"
+        : `this service has no account at ${routing.provider} yet; use "auto" or one of: ${names.join(", ")}`
   const details = excluded.map((one) => whyNot[one.reason](one))
   return problem("provider_not_available", `${capability} can't run now: ${reason}.`, details)
 }
 
-/** The row of a run that this process admitted and ended: what a look-up would answer, without the look-up. */
+/** The row of a run that this process admitted and ended itself. It saves the look-up, which would return the same row. */
 const rowOf = (run: NewRun, created_at: Date, { ending, finished_at, result }: WatchedEnd): RunRow => ({
   org_id: run.org_id,
   run_id: run.run_id,
@@ -162,18 +166,20 @@ export class Admission extends Context.Service<
       const settings = yield* Settings
 
       const watch = Effect.fnUntraced(function* (org_id: string, run_id: string, millis: number) {
-        const { answer, told } = yield* waiters.waitFor(
+        const { answer, signalled } = yield* waiters.waitFor(
           run_id,
           millis,
           store.find(org_id, run_id),
           (run) => run === null || isFinalRow(run)
         )
-        // Read again after a wait that ran out too: the run may have started meanwhile.
-        const waited = told || (millis > 0 && answer !== null && !isFinalRow(answer))
+        // Also read again after a timeout: the run may have started meanwhile.
+        const waited = signalled || (millis > 0 && answer !== null && !isFinalRow(answer))
         return waited ? yield* store.find(org_id, run_id) : answer
       })
 
-      /** Everything that can be refused without asking the database. */
+      const capabilityNames = catalog.entries.map((one) => one.capability.slug)
+
+      /** Makes all checks that need no database. */
       const checked = (
         request: CapabilityRequest
       ): Effect.Effect<{ readonly entry: CatalogEntry; readonly input: unknown }, Refused> => {
@@ -182,7 +188,7 @@ export class Admission extends Context.Service<
           return Effect.fail(
             problem(
               "capability_not_found",
-              `There is no capability "${request.capability}"; search the catalog with POST /v1/discover.`
+              `There is no capability "${request.capability}".${didYouMean(request.capability, capabilityNames)} Search the catalog with POST /v1/discover.`
             )
           )
         }
@@ -199,7 +205,7 @@ export class Admission extends Context.Service<
         const { provider } = request.routing
         const names = entry.offers.map((one) => one.provider.slug)
         if (provider !== "auto" && !names.includes(provider)) {
-          const message = `routing.provider "${provider}" does not serve ${request.capability}; use "auto" or one of: ${names.join(", ")}`
+          const message = `routing.provider "${provider}" does not serve ${request.capability}.${didYouMean(provider, ["auto", ...names])} Use "auto" or one of: ${names.join(", ")}`
           return Effect.fail(
             problem("invalid_request", message, [
               { path: "routing.provider", message: `must be auto or one of ${names.join(", ")}` }
@@ -207,13 +213,13 @@ export class Admission extends Context.Service<
           )
         }
         if (!catalog.sandbox && entry.capability.status === "coming_soon") {
-          const message = `${request.capability} is coming soon: it runs in the sandbox, where it is simulated, and not here yet.`
+          const message = `${request.capability} is coming soon. At present it runs only in the sandbox, where it is simulated.`
           return Effect.fail(problem("provider_not_available", message))
         }
         return Effect.succeed({ entry, input })
       }
 
-      /** Chooses the providers, of those that can act through the objects which the input names. */
+      /** Chooses providers that can use the objects (senders, accounts, inboxes) that the input names. */
       const prepare = Effect.fnUntraced(function* (request: CapabilityRequest, now: number) {
         const { entry, input } = yield* checked(request)
         const names = entry.offers.map((one) => one.provider.slug)
@@ -237,7 +243,7 @@ export class Admission extends Context.Service<
         const among = (candidates: ReadonlyArray<Candidate>) =>
           route(candidates, request.routing, input, demand(input), side_effect)
         const real = among(candidates)
-        // A simulated provider serves whatever the contract accepts, also what none of the real ones could.
+        // Simulated providers serve every input that the contract accepts, even one that no real provider could.
         const simulated = catalog.sandbox && real.candidates.length === 0 && !hasForeignCursor(candidates, input)
         const chosen = simulated ? among(candidates.map(servingAll)) : real
         const unserved =
@@ -311,18 +317,18 @@ export class Admission extends Context.Service<
           return yield* Effect.fail(
             problem(
               "rate_limited",
-              `This organization has ${admitted.most} open runs, as many as it may have at once. Wait until some have ended, or ask the operator to raise RUNGATE_ORG_QUEUE.`
+              `This organization has ${admitted.most} open runs, which is its limit. Wait until some have ended, or ask the operator to raise RUNGATE_ORG_QUEUE.`
             )
           )
         }
         if (admitted._tag === "Revoked") {
-          return yield* Effect.fail(problem("unauthorized", "This API key has been revoked; create a new one."))
+          return yield* Effect.fail(problem("unauthorized", "This API key has been revoked. Create a new one."))
         }
         if (admitted.fingerprint !== request.fingerprint) {
           return yield* Effect.fail(
             problem(
               "idempotency_key_reused",
-              `This Idempotency-Key belongs to ${admitted.run_id}, which was asked with another body; use a new key for a new request.`
+              `This Idempotency-Key was used for ${admitted.run_id} with a different request body. Use a new key for a new request.`
             )
           )
         }
@@ -330,8 +336,8 @@ export class Admission extends Context.Service<
       })
 
       /**
-       * A repeated request gets its run, also when a new run of it would be refused by now: because a price rose above its cap, or because
-       * an endpoint or account is gone.
+       * Returns the run of a repeated request even if a new run would be refused now, for example because a price rose above its cap
+       * or an endpoint was removed.
        */
       const orItsRun = (request: Asked, prepared: Effect.Effect<NewRun, Refused>) =>
         Effect.matchEffect(prepared, {

@@ -1,5 +1,5 @@
 /**
- * What a provider's answer is worth to its run: a delivery with its charge, an attempt's outcome, and what it has cost. Pure.
+ * Evaluates a provider's answer for its run: the delivery and its charge, the attempt's outcome, and the provider cost. Pure.
  */
 import type { CatalogOffer } from "../../layers/catalog/Catalog.ts"
 import type { ProviderAnswer, RawProviderAnswer } from "../../layers/executor/Providers.ts"
@@ -14,11 +14,11 @@ import type { Attempt, RunStatus } from "../../schema/runs/Run.ts"
 import { storableJson } from "../../schema/json/StorableText.ts"
 
 export const isOpenAttempt = (attempt: Attempt) => attempt.outcome === "started"
-/** The outcome of an attempt whose worker died: nobody knows what the provider did. */
+/** The outcome of an attempt whose worker died, so that the provider's part is unknown. The run may retry it. */
 export const lost = "worker_lost"
 const workerDied = "the process that made this call died; its outcome is unknown"
-export const notRecorded = "the answer of this call could not be recorded; the operator finds it with rungate audit"
-/** `final`: the call is not made again. Then its outcome is unknown for good. */
+export const notRecorded = "the answer to this call could not be recorded; the operator can find it with rungate audit"
+/** Closes attempts of a dead worker. With `final` the call is not retried, so its outcome stays unknown. */
 export const closeLost = (
   attempts: ReadonlyArray<Attempt>,
   final: boolean,
@@ -37,7 +37,7 @@ export interface Delivered {
   readonly inconclusive: boolean
 }
 
-/** A delivery, and the number of its attempt. */
+/** A delivery and the index of its attempt. */
 export interface Kept {
   readonly at: number
   readonly delivered: Delivered
@@ -55,20 +55,20 @@ export const attemptOf = (
     const outcome = doubt !== undefined && acts(plan) ? outcomeUnknown : answer.reason
     return { provider, outcome, duration_ms, detail: answer.detail }
   }
-  // An address that is known to be invalid, say: the provider found it, and it is no match.
+  // For example an address that the provider found and reports as invalid: that is no match.
   return delivered === null
-    ? { provider, outcome: "no_match", duration_ms, detail: "what it found does not count as a match" }
+    ? { provider, outcome: "no_match", duration_ms, detail: "its result does not count as a match" }
     : { provider, outcome: "succeeded", duration_ms, detail: null }
 }
 
 const resultOf = (output: unknown, raw: string | null, sandbox: boolean): string | null => {
   if (output === null || typeof output !== "object") return null
-  // An adapter may cut a string within a character; a payload that was asked for stays as the provider wrote it.
+  // An adapter may cut a string within a character. The raw payload stays as the provider wrote it.
   const text = storableJson(JSON.stringify(sandbox ? { ...output, sandbox: true } : output))
   return raw === null ? text : `${text.slice(0, -1)},"raw":${raw}}`
 }
 
-/** What the answer is worth, or null when the next provider should be asked. */
+/** The delivery of an answer, or null when the next provider should be called. */
 export const deliveryOf = (
   capability: Capability,
   offer: CatalogOffer,
@@ -88,12 +88,12 @@ export const deliveryOf = (
   const about = { provider, charge: price, billed: true, inconclusive: judged.inconclusive }
   if (judged.matched) return { ...about, status: "succeeded", result: resultOf(output, raw, sandbox) }
   if (!capability.billing.bills_no_match) return null
-  // A billed miss with an answer, such as "unknown", is an answer; without one it is a no-match that is paid for.
+  // A billed miss with an output, such as "unknown", succeeds. Without an output it is a billed no-match.
   if (output === null) return { ...about, status: "no_match", result: null }
   return { ...about, status: "succeeded", result: resultOf(output, raw, sandbox) }
 }
 
-/** A raw run delivers whatever the provider answered, at its measured cost or the rate card's. */
+/** A raw run delivers any answer of the provider. Its charge comes from the measured cost or the rate card. */
 export const rawDeliveryOf = (
   provider: string,
   raw: RawPlan,
@@ -112,13 +112,13 @@ export const rawDeliveryOf = (
   }
 }
 
-/** What an attempt reports that it has cost us, by its number; null for one that does not say, or went down with its worker. */
+/** Provider cost per attempt, by the attempt's index. Attempts that report no cost have no entry. */
 export type Reports = ReadonlyMap<number, Money.MicroUsd>
 export const reportOf = (said: ProviderAnswer | RawProviderAnswer): Money.MicroUsd | null => {
   if ("measured" in said) return said.measured
   return said.answer._tag === "Delivered" ? said.answer.measured : null
 }
-/** The reports as they are settled; nothing when there are none, as for most runs. */
+/** The reported costs as a settlement holds them; no member when there are none, as for most runs. */
 export const costsOf = (attempts: ReadonlyArray<Attempt>, delivering: number | null, reports: Reports) => {
   const costs = [...reports].map(
     ([number, cost]): ReportedCost => ({
@@ -129,7 +129,7 @@ export const costsOf = (attempts: ReadonlyArray<Attempt>, delivering: number | n
   )
   return costs.length === 0 ? {} : { costs }
 }
-/** `delivering` is the number of the attempt that is paid for; null for a run that nothing is charged for. */
+/** `delivering` is the index of the charged attempt; null for a run without a charge. */
 export const costOf = (charged: Money.MicroUsd, delivering: number | null, reports: Reports): Money.MicroUsd => {
   const others = [...reports].flatMap(([number, cost]) => (number === delivering ? [] : [cost]))
   return providerCost(charged, delivering === null ? null : (reports.get(delivering) ?? null), others)

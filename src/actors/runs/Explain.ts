@@ -1,7 +1,7 @@
 /**
- * What to say about a run that did not deliver: its error, and hints that tell an agent what to try. Pure.
+ * The error and the hints of a run that did not deliver. Pure.
  *
- * Hints never change routing or spending; they name what the caller chose that stood in the way.
+ * Hints tell an agent what to try next, and name the options of its request that ruled providers out. They never change routing or spending.
  */
 import type { Capability } from "../../schema/catalog/Capability.ts"
 import { type Doubt, doubtSentences, outcomeUnknown } from "../../schema/catalog/Doubt.ts"
@@ -11,33 +11,34 @@ import type { Attempt, RunError, RunStatus } from "../../schema/runs/Run.ts"
 const overBudget = (plan: Plan) => plan.excluded.filter((one) => one.reason === "max_cost")
 
 const budgetSentence = (plan: Plan): string => {
-  const left = overBudget(plan).map((one) => `${one.provider} ($${one.quote})`)
-  return left.length === 0 ? "" : ` routing.max_cost excluded ${left.join(", ")}.`
+  const excluded = overBudget(plan).map((one) => `${one.provider} ($${one.quote})`)
+  return excluded.length === 0 ? "" : ` routing.max_cost excluded ${excluded.join(", ")}.`
 }
 
-const story = (attempts: ReadonlyArray<Attempt>) => attempts.map((one) => `${one.provider}: ${one.outcome}`).join("; ")
+const summary = (attempts: ReadonlyArray<Attempt>) =>
+  attempts.map((one) => `${one.provider}: ${one.outcome}`).join("; ")
 
-/** The error of a finished run, with the alternatives that its budget excluded. */
+/** The error of a run that did not deliver. It names the providers that `max_cost` excluded. */
 export const explainFailure = (
   status: RunStatus,
   attempts: ReadonlyArray<Attempt>,
   plan: Plan,
   doubt?: Doubt
 ): RunError => {
-  const tried = story(attempts)
+  const tried = summary(attempts)
   const budget = budgetSentence(plan)
   if (status === "no_match") return { code: "no_match", message: `No provider found a match (${tried}).${budget}` }
   if (status === "timed_out")
-    return { code: "provider_timeout", message: `Every attempt timed out (${tried}); nothing was charged.${budget}` }
+    return { code: "provider_timeout", message: `Every attempt timed out (${tried}). Nothing was charged.${budget}` }
   const last = attempts.at(-1)
   if (last?.outcome === outcomeUnknown) {
     const why = doubtSentences[doubt ?? "worker_lost"]
     return {
       code: outcomeUnknown,
-      message: `Nobody knows whether ${last.provider} carried this out: ${why}. Nothing was charged. Don't run it again before you have checked whether it was done.`
+      message: `It is unknown whether ${last.provider} carried this out: ${why}. Nothing was charged. Check whether it was done before you run it again.`
     }
   }
-  return { code: "provider_error", message: `No attempt delivered (${tried}); nothing was charged.${budget}` }
+  return { code: "provider_error", message: `No attempt delivered a result (${tried}). Nothing was charged.${budget}` }
 }
 
 export interface Miss {
@@ -52,31 +53,31 @@ export const hintsOf = ({ status, plan, attempts, capability, input }: Miss): Re
   const hints: Array<string> = []
   if (attempts.some((one) => one.outcome === outcomeUnknown)) {
     return [
-      "The call may have been carried out. Check it with who was to receive it, or ask the operator of this service with the run_id; what is found out later appears here.",
-      "A new run does it again if it was carried out. Repeating the request with the same Idempotency-Key only returns this run."
+      "The provider may have carried this call out. Ask the recipient, or the operator of this service with the run_id. If the operator finds out, the result appears in these hints.",
+      "A new run repeats the action if it was already carried out. Repeating the request with the same Idempotency-Key only returns this run."
     ]
   }
   if (plan.routing === "pinned") {
     hints.push(
-      `routing.provider pinned ${plan.providers[0]}; a pinned provider never falls back. Use "auto" to let other providers try.`
+      `routing.provider is ${plan.providers[0]}, so no other provider was tried. Set it to "auto" to allow fallback.`
     )
   } else if (plan.routing === "no_fallback" && !plan.side_effect) {
-    hints.push("routing.allow_fallback is false, so one provider was asked; leave it out to let up to 3 try.")
+    hints.push(
+      "routing.allow_fallback is false, so only one provider was tried. Leave it out to allow up to 3 attempts."
+    )
   }
-  const left = overBudget(plan)
-  if (left.length > 0) {
-    const quotes = left.map((one) => `${one.provider} at $${one.quote}`).join(", ")
-    hints.push(`routing.max_cost left out ${quotes}; raise it to include them.`)
+  const excluded = overBudget(plan)
+  if (excluded.length > 0) {
+    const quotes = excluded.map((one) => `${one.provider} at $${one.quote}`).join(", ")
+    hints.push(`routing.max_cost excluded ${quotes}. Raise it to include them.`)
   }
   const failing = plan.excluded.filter((one) => one.reason === "unavailable").map((one) => one.provider)
   if (failing.length > 0)
-    hints.push(
-      `Left out because they fail at present: ${failing.join(", ")}; the same run may find them back in minutes.`
-    )
+    hints.push(`These providers were excluded because they are failing: ${failing.join(", ")}. Retry in a few minutes.`)
   if (status === "no_match" && capability !== undefined) hints.push(...capability.missHints(input))
   if (attempts.some((one) => one.outcome === "provider_rejected"))
-    hints.push("A provider refused the input; its attempt's detail says why. Another provider or input may work.")
+    hints.push("A provider rejected the input; see `detail` of its attempt. Try another provider or another input.")
   if (attempts.some((one) => one.outcome === "provider_rate_limited"))
-    hints.push("A provider was rate limited; the same run may deliver in a minute.")
+    hints.push("A provider was rate limited. Retry in a minute.")
   return hints
 }

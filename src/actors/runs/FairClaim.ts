@@ -1,6 +1,6 @@
 /**
- * Claims queued runs in turns: each organization with queued runs gets a slot, round after round, so that a thousand runs of one
- * delay no other. Where the last round ended the next one begins.
+ * Claims queued runs round-robin: each organization with queued runs gets one slot per round. So a thousand runs of one
+ * organization do not delay the others. Each claim starts after the organization at which the last one ended.
  */
 import { Effect } from "effect"
 import type { ClaimedRun, Leases, Waiting } from "../../layers/runs/Leases.ts"
@@ -13,8 +13,8 @@ export interface Allotment {
 }
 
 /**
- * Takes at most `most` slots for the groups, in the order of their organizations. An organization's groups get theirs in turns
- * too, the one that waited longest first. Pure but for `take`.
+ * Takes at most `most` slots for the groups, in the order of their organizations. Groups of one organization also alternate,
+ * starting with the one that waited longest. Pure except for `take`.
  */
 export const allot = (
   groups: ReadonlyArray<Waiting>,
@@ -22,13 +22,13 @@ export const allot = (
   take: (claimant: Claimant) => Slot | null
 ): ReadonlyArray<Allotment> => {
   const given = new Map<Waiting, Array<Slot>>()
-  let hungry = [...Map.groupBy(groups, (group) => group.org_id).values()].map((own) =>
+  let unserved = [...Map.groupBy(groups, (group) => group.org_id).values()].map((own) =>
     own.toSorted((a, b) => a.since - b.since)
   )
   let left = most
-  while (left > 0 && hungry.length > 0) {
-    const next: typeof hungry = []
-    for (const [first, ...rest] of hungry) {
+  while (left > 0 && unserved.length > 0) {
+    const next: typeof unserved = []
+    for (const [first, ...rest] of unserved) {
       if (left === 0 || first === undefined) break
       const slot = take(first)
       if (slot !== null) {
@@ -37,17 +37,17 @@ export const allot = (
         next.push([...rest, first])
       } else if (rest.length > 0) next.push(rest)
     }
-    hungry = next
+    unserved = next
   }
   return [...given].map(([group, slots]) => ({ group, slots }))
 }
 
-/** Looks into the index that one round takes; more groups have their turn in the next one. */
+/** Groups read in one round. Further groups follow in the next round. */
 const groupsMax = 200
 
 export interface Round {
   readonly runs: ReadonlyArray<ClaimedRun>
-  /** Whether runs were queued, claimed or not. */
+  /** Whether any runs were queued, including those that were claimed. */
   readonly queued: boolean
 }
 
@@ -56,7 +56,7 @@ const nameOf = ({ org_id, provider, free }: Claimant) => `${org_id} ${provider} 
 export const fairClaims = (leases: Leases["Service"], runSlots: RunSlots["Service"]) => {
   let cursor = ""
 
-  /** Groups in the order in which their organizations have their turn. */
+  /** Groups in round-robin order, starting after the cursor. */
   const listed = Effect.gen(function* () {
     const behind = yield* leases.waiting(cursor, groupsMax)
     const before = cursor === "" || behind.length === groupsMax ? [] : yield* leases.waiting("", groupsMax)

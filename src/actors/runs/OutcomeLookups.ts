@@ -1,8 +1,8 @@
 /**
- * Looks up calls of unknown outcome at their providers, by the run id that was sent with each, and records what they say.
+ * Looks up calls of unknown outcome at their providers, by the run id that was sent with each call, and records the outcome.
  *
- * A look-up only reads: it never makes the call again, moves no money and leaves the run's status as it is. Any number of workers do
- * this; each run is claimed by one of them at a time.
+ * A look-up only reads: it never repeats the call, moves no money and does not change the run's status. Any number of workers do
+ * this; one worker at a time claims a run.
  */
 import { Context, Effect, Layer } from "effect"
 import { oneLine } from "../../layers/postgres/Batch.ts"
@@ -10,19 +10,19 @@ import { Catalog } from "../../layers/catalog/Catalog.ts"
 import { Providers } from "../../layers/executor/Providers.ts"
 import { type DueLookup, UnknownOutcomes } from "../../layers/runs/UnknownOutcomes.ts"
 
-/** Runs claimed at once: few enough that a process which dies delays few of them. */
+/** Runs claimed at once. Small, because the runs claimed by a process that dies are delayed. */
 const claimMax = 20
-/** Look-ups share the provider's limit of calls at once with the runs, which come first. */
+/** Small, because look-ups share the provider's concurrency limit with runs. */
 const parallel = 2
 const lookSeconds = 60
 
-/** How often a worker looks for runs that are due. */
+/** Seconds between two passes of a worker. */
 export const LookSeconds = Context.Reference("rungate/actors/runs/LookSeconds", { defaultValue: () => lookSeconds })
 
 export class OutcomeLookups extends Context.Service<
   OutcomeLookups,
   {
-    /** Looks up everything that is due. */
+    /** Looks up all runs that are due. */
     readonly look: Effect.Effect<void>
   }
 >()("rungate/actors/runs/OutcomeLookups") {
@@ -41,7 +41,7 @@ export class OutcomeLookups extends Context.Service<
       const failed = Effect.fnUntraced(function* (run_id: string, title: string, why: string) {
         if (yield* outcomes.lookFailed(run_id))
           yield* Effect.logWarning(
-            `${run_id}: ${title} did not say whether it carried this call out (${why}). It is asked again later.`
+            `${run_id}: ${title} did not say whether it carried this call out (${why}). The look-up will be retried.`
           )
       })
 
@@ -63,15 +63,15 @@ export class OutcomeLookups extends Context.Service<
         if (recorded) yield* Effect.logInfo(`${run_id}: ${said.finding}: ${said.note}`)
       })
 
-      /** One that fails must not keep the others from being looked up. */
-      const apart = (due: DueLookup) =>
+      /** Logs a failed look-up, so that the others continue. */
+      const isolated = (due: DueLookup) =>
         Effect.catchCause(lookUp(due), (cause) => Effect.logWarning(`look-up of ${due.run_id}: ${oneLine(cause)}`))
 
       const look = Effect.fn("OutcomeLookups.look")(function* () {
         let more = offers.length > 0
         while (more) {
           const due = yield* outcomes.claim(offers, claimMax)
-          yield* Effect.forEach(due, apart, { concurrency: parallel, discard: true })
+          yield* Effect.forEach(due, isolated, { concurrency: parallel, discard: true })
           more = due.length === claimMax
         }
       })

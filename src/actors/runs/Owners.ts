@@ -1,6 +1,8 @@
 /**
- * Whether a run may name what it names: objects in shared provider accounts belong to one organization, and to a run of any other they do not
- * exist. Decided before a run or a hold exists. Objects of the sandbox are made up and belong to everybody.
+ * Checks that a run names only objects of its organization: senders, accounts, inboxes, domains and jobs in shared provider accounts.
+ *
+ * The check precedes the run and its hold. For another organization an object does not exist: the message is the same either way.
+ * Sandbox objects are simulated and not checked.
  */
 import { Effect } from "effect"
 import type { Owned, Ownership } from "../../layers/runs/Ownership.ts"
@@ -13,7 +15,7 @@ import { domainOf, readFrom } from "../../schema/accounts/Sender.ts"
 
 type Refused = ProblemOf<"invalid_request">
 
-/** Reads well and is enough: a batch of a thousand foreign senders is one mistake. */
+/** Limit of listed problems: a batch of a thousand foreign senders is one mistake. */
 const detailsMax = 20
 
 const refused = (details: ReadonlyArray<Detail>): Refused => {
@@ -45,7 +47,7 @@ const notOwned = ({ kinds: [kind = "job"], id, path }: Named, provider: string |
   message: `is not ${nouns[kind]} of this organization${advice(kind, id, provider)}`
 })
 
-/** As what the organization owns each object that the input names; fails when it does not own one. */
+/** Returns how the organization owns each named object. Fails if it does not own one of them. */
 export const ownedInputs = (
   ownership: Ownership["Service"],
   org_id: string,
@@ -60,7 +62,7 @@ export const ownedInputs = (
         return details.length > 0 ? Effect.fail(refused(details)) : Effect.succeed(owned)
       })
 
-/** An offer that can act through what the organization owns: at that provider, and as that kind. */
+/** Keeps the offer usable only if its provider can use all of these objects. */
 export const throughOwned = (owned: ReadonlyArray<ReadonlyArray<Owned>>, candidate: Candidate): Candidate => {
   const { offer, provider } = candidate
   const usable = owned.every((those) =>
@@ -77,11 +79,11 @@ export const throughOwned = (owned: ReadonlyArray<ReadonlyArray<Owned>>, candida
 /** A raw request as its caller wrote it. */
 export interface RawNaming extends NamingRequest {
   readonly org_id: string
-  /** JSON text of the input, which is what the provider gets. */
+  /** JSON text of the input, as the provider receives it. */
   readonly input_text: string
 }
 
-/** Fails when a raw request names an object that is not its organization's, or names one in a way that could be read as another. */
+/** Fails if a raw request names an object of another organization, or names one ambiguously. */
 export const ownedByRaw = Effect.fnUntraced(function* (
   ownership: Ownership["Service"],
   provider: string,

@@ -1,6 +1,6 @@
 /**
- * From a raw request to the run that will be admitted: finds the endpoint, checks the request against what inspect states,
- * and fixes hold and request. Whatever is wrong is refused here, before a run or a hold exists.
+ * Turns a raw request into a run to admit: finds the endpoint, checks the request against the schema that inspect shows, and
+ * fixes the hold and the provider request. Invalid requests are refused here, before a run or a hold exists.
  */
 import { Clock, Effect } from "effect"
 import type { Marketplace } from "../../layers/catalog/Marketplace.ts"
@@ -15,11 +15,12 @@ import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import * as Money from "../../schema/money/Money.ts"
 import type { Plan } from "../../schema/runs/Plan.ts"
 import { type Checks, planRaw, type RawPlan } from "../../schema/runs/RawPlan.ts"
+import { didYouMean } from "../../schema/suggestion.ts"
 import type { EndpointRequest } from "./Admission.ts"
 
 type EndpointProblem = ProblemOf<"invalid_request" | "endpoint_not_found" | "provider_not_available">
 
-/** Compiled once per endpoint and catalog: an import brings new objects and so new checks. */
+/** Compiled once per endpoint object. An import creates new objects, so their checks are compiled again. */
 const compiled = new WeakMap<Endpoint, Checks>()
 const checksOf = (raw: RawProvider, endpoint: Endpoint): Checks => {
   const known = compiled.get(endpoint)
@@ -29,21 +30,23 @@ const checksOf = (raw: RawProvider, endpoint: Endpoint): Checks => {
   return made
 }
 
-/** With the input schema that was loaded for an actor since the catalog was imported: what inspect shows is enforced. */
+/** Adds an actor's input schema that was loaded after the import, so that runs enforce the schema that inspect shows. */
 const completed = new WeakMap<ActorInput, Endpoint>()
 const whole = (endpoint: Endpoint, loaded: ActorInput | null): Endpoint => {
   if (loaded === null) return endpoint
   const before = completed.get(loaded)
-  // An import may have changed what else the catalog says of the actor.
+  // An import may have changed the actor's cost or price.
   if (before !== undefined && before.cost === endpoint.cost && before.price === endpoint.price) return before
   const made = { ...endpoint, body: loaded.body }
   completed.set(loaded, made)
   return made
 }
 
+const pathsOf = ({ endpoints }: RawProvider) => endpoints.map((one) => one.path)
+
 const discoverHint = "search the catalog with POST /v1/discover"
 
-/** The endpoint that a request or an inspection names, or the problem with that name. */
+/** The endpoint that a request names, or an error that suggests how to find one. */
 export const foundEndpoint = (
   found: Lookup,
   asked: { readonly provider: string; readonly endpoint: string; readonly method: string | null }
@@ -59,23 +62,23 @@ export const foundEndpoint = (
       return Effect.fail(
         problem(
           "endpoint_not_found",
-          `There is no provider "${provider}"; GET /v1/catalog/providers lists them, or ${discoverHint}.`
+          `There is no provider "${provider}".${didYouMean(provider, found.providers)} List providers with GET /v1/catalog/providers, or ${discoverHint}.`
         )
       )
     case "Excluded":
-      return Effect.fail(problem("endpoint_not_found", `${provider} is never exposed raw: ${found.reason}`))
+      return Effect.fail(problem("endpoint_not_found", `${provider} has no raw endpoints here: ${found.reason}`))
     case "Retired":
       return Effect.fail(
         problem(
           "endpoint_not_found",
-          `${provider} no longer has ${endpoint}: it left the provider's catalog on ${found.retired_at.slice(0, 10)}; ${discoverHint}.`
+          `${provider} no longer has ${endpoint}. It was removed from the provider's catalog on ${found.retired_at.slice(0, 10)}; ${discoverHint}.`
         )
       )
     case "NotAllowed":
       return Effect.fail(
         problem(
           "endpoint_not_found",
-          `${endpoint} is not among the actors that this service runs; its operator allows it with RUNGATE_ACTORS=${endpoint} (several, or owner/*, separated by commas).`
+          `This service does not run the actor ${endpoint}. The operator can allow it with RUNGATE_ACTORS=${endpoint} (separate several with commas; owner/* allows all of an owner).`
         )
       )
     case "WhichMethod": {
@@ -87,13 +90,13 @@ export const foundEndpoint = (
       return Effect.fail(
         problem(
           "endpoint_not_found",
-          `${provider} has no endpoint "${endpoint}"; GET /v1/catalog/providers/${provider}/endpoints lists its ${found.provider.endpoints.length}, or ${discoverHint}.`
+          `${provider} has no endpoint "${endpoint}".${didYouMean(endpoint, pathsOf(found.provider))} GET /v1/catalog/providers/${provider}/endpoints lists its ${found.provider.endpoints.length} endpoints, or ${discoverHint}.`
         )
       )
   }
 }
 
-/** An actor that asks for full permissions is refused, also when it began to after it was imported. */
+/** Refuses an actor that requires full permissions, even if it did not when it was imported. */
 export const runnable = (
   endpoint: Endpoint,
   loaded: ActorInput | null
@@ -102,7 +105,7 @@ export const runnable = (
     ? Effect.fail(
         problem(
           "endpoint_not_found",
-          `${endpoint.path} is not run here: it asks for full permissions over the account that runs it.`
+          `This service does not run ${endpoint.path}, because the actor requires full permissions for the account that runs it.`
         )
       )
     : Effect.void
@@ -130,24 +133,24 @@ export const rawRoute = (
       return yield* Effect.fail(
         problem(
           "provider_not_available",
-          `${provider.slug} has no account here yet; its operator sets RUNGATE_PROVIDER_${provider.slug.toUpperCase()}_API_KEY.`
+          `This service has no account at ${provider.slug} yet. The operator can add one with RUNGATE_PROVIDER_${provider.slug.toUpperCase()}_API_KEY.`
         )
       )
     }
-    // A refused account is refused again; what else fails, a caller may want to try: there is nobody to fall back to.
+    // A refused account would be refused again. Other failures may pass, and a raw run has no fallback, so it is tried.
     const trip = breakers.tripped(provider.slug, endpoint.path, request.org_id, yield* Clock.currentTimeMillis)
     if (trip?.reason === "provider_account") {
       return yield* Effect.fail(
         problem(
           "provider_not_available",
-          `${provider.slug} refuses this service's account at present; its operator has been told. Nothing was held.`
+          `${provider.slug} currently refuses this service's account. Only the operator can fix this. Nothing was held.`
         )
       )
     }
     const loaded = yield* actors.input(provider.slug, endpoint, sandbox ? "never" : "new")
     yield* runnable(endpoint, loaded)
     if (!sandbox && endpoint.body_type === "actor_input" && endpoint.body === null && loaded === null) {
-      const message = `${endpoint.path} can't be run now: the marketplace did not answer what permissions it asks for. Try again in a minute.`
+      const message = `${endpoint.path} can't run now, because the marketplace did not answer which permissions it requires. Try again in a minute.`
       return yield* Effect.fail(problem("provider_not_available", message))
     }
     const known = whole(endpoint, loaded)
@@ -159,7 +162,7 @@ export const rawRoute = (
       const first = decision.issues[0]
       return yield* Effect.fail(problem("invalid_request", `${first?.path} ${first?.message}`, decision.issues))
     }
-    // The hold is the cap that the actor's platform enforces, and a cap of zero might count as none.
+    // The hold is the cost cap that the actor's platform enforces. The platform might read a cap of zero as no cap.
     if (endpoint.body_type === "actor_input" && decision.hold === Money.zero) {
       const message = "must be above 0: it caps what the actor may cost"
       return yield* Effect.fail(
@@ -169,7 +172,7 @@ export const rawRoute = (
     return { provider, endpoint, ...decision }
   })
 
-/** Raw runs are called once in their whole life: nobody knows what a call that was lost has done. */
+/** A raw run makes one attempt only, because the effect of a lost call is unknown. */
 export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute): NewRun => {
   const { provider, endpoint, raw, hold, quoted } = route
   const plan: Plan = {

@@ -1,8 +1,8 @@
 /**
- * The run actor: executes one leased run, from its first provider call to the command that settles it.
+ * Executes one leased run, from its first provider call to the command that settles it.
  *
- * It asks the planned providers in order, at most as often as the plan allows, and records each attempt durably before it
- * makes it. Only the provider that delivers is charged. Money moves in the wallet's turn, never here.
+ * It calls the planned providers in order, within the plan's limit of attempts, and records each attempt durably before the call.
+ * Only the attempt that delivers is charged. Money moves in the wallet's turn, never here.
  */
 import { Cause, Clock, Context, Effect, Layer, Schedule, type Schema } from "effect"
 import { oneLine } from "../../layers/postgres/Batch.ts"
@@ -47,12 +47,12 @@ const retryEvery = "250 millis"
 const retriesMax = 120
 
 const started = (provider: string): Attempt => ({ provider, outcome: "started", duration_ms: 0, detail: null })
-/** What the attempt's provider works on, as far as its adapter has told. */
+/** The provider's job that an attempt started, as its adapter last stored it. */
 interface StartedJob {
   state: Schema.Json
 }
 
-/** Why nobody knows what an attempt has done; nothing for a call that only reads. */
+/** Why the outcome of an attempt is unknown. Undefined for a known outcome and for calls that only read. */
 const unknownOf = (
   plan: Plan,
   { doubt }: ProviderAnswer | RawProviderAnswer,
@@ -65,7 +65,7 @@ export class RunActor extends Context.Service<
   RunActor,
   {
     readonly execute: (run: LeasedRun) => Effect.Effect<void>
-    /** Settles a run that may not be tried again as failed. */
+    /** Settles a lost run that may not be retried as failed. */
     readonly giveUp: (run: LostRun, attempts: ReadonlyArray<Attempt>) => Effect.Effect<void>
   }
 >()("rungate/actors/runs/RunActor") {
@@ -79,10 +79,10 @@ export class RunActor extends Context.Service<
       const ownership = yield* Ownership
       const mail = yield* MailStore
       const lanes = yield* Lanes
-      const executions = yield* RunSlots
+      const slots = yield* RunSlots
 
-      /** What an execution knows is worth waiting for a database that restarts. Only for writes that may be done twice. */
-      const patiently = <A>(write: Effect.Effect<A>): Effect.Effect<A> =>
+      /** Retries a write while the database restarts, so that no result is lost. Only for idempotent writes. */
+      const retrying = <A>(write: Effect.Effect<A>): Effect.Effect<A> =>
         write.pipe(
           Effect.sandbox,
           Effect.retry({
@@ -95,7 +95,7 @@ export class RunActor extends Context.Service<
 
       const waiters = yield* Waiters
 
-      /** Whether this call carries the run id, so that its provider can be asked what became of it. */
+      /** Whether this call carries the run id, so that its outcome can be looked up at the provider. */
       const carriesRunId = ({ capability, plan }: LeasedRun, provider: string, input: unknown): boolean =>
         plan.raw === undefined && catalog.offer(capability ?? "", provider)?.offer.reconcile?.marks(input) === true
 
@@ -105,7 +105,7 @@ export class RunActor extends Context.Service<
         yield* crashPoint("mail.before")
         const payload = encodeSettle(report)
         const settled = { command_id: null, org_id, run_id, tag: "Settle", payload, result } as const
-        const lane = yield* patiently(mail.post(settled))
+        const lane = yield* retrying(mail.enqueue(settled))
         yield* crashPoint("mail.after")
         yield* lanes.wake(lane)
       })
@@ -169,8 +169,8 @@ export class RunActor extends Context.Service<
         return post(run, report, delivered.result)
       }
 
-      /** A bug in an adapter costs its provider this attempt, and the run nothing. */
-      const shielded = <A extends ProviderAnswer | RawProviderAnswer>(provider: string, call: Effect.Effect<A>) =>
+      /** Turns a bug in an adapter into a failed attempt, so that the run continues. */
+      const catchingBugs = <A extends ProviderAnswer | RawProviderAnswer>(provider: string, call: Effect.Effect<A>) =>
         Effect.gen(function* () {
           const began = yield* Clock.currentTimeMillis
           return yield* call.pipe(
@@ -180,7 +180,7 @@ export class RunActor extends Context.Service<
                 : Effect.gen(function* () {
                     yield* Effect.logError(`${provider}: adapter failed: ${Cause.pretty(cause)}`)
                     const duration_ms = (yield* Clock.currentTimeMillis) - began
-                    // It may have asked already: for a call that acts that is a doubt.
+                    // The adapter may have sent the request already, so the outcome of an acting call is unknown.
                     const doubt: Doubt = "unreadable_answer"
                     const answer = failure("provider_error", "the adapter could not read the answer")
                     return { answer, duration_ms, raw: null, measured: null, doubt }
@@ -189,16 +189,16 @@ export class RunActor extends Context.Service<
           )
         })
 
-      /** The provider speaks of the platform's whole account; a workspace hears of its own part. */
+      /** The provider answers for the whole shared account. Keeps only the objects of the run's organization. */
       const ownOnly = Effect.fnUntraced(function* (org_id: string, capability: Capability, said: ProviderAnswer) {
         const { answer } = said
         if (capability.ownOnly === null || catalog.sandbox || answer._tag !== "Match") return said
-        const owned = yield* patiently(ownership.all(org_id, capability.ownOnly.kind))
+        const owned = yield* retrying(ownership.all(org_id, capability.ownOnly.kind))
         return { ...said, raw: null, answer: { ...answer, output: capability.ownOnly.keep(answer.output, owned) } }
       })
 
-      /** What a raw call has made at the provider is its organization's before the run ends. */
-      const claimed = Effect.fnUntraced(function* (
+      /** Assigns objects that a raw call made at the provider to the run's organization before the run ends. */
+      const claimMade = Effect.fnUntraced(function* (
         run: LeasedRun,
         provider: string,
         makes: NonNullable<RawPlan["makes"]>,
@@ -206,10 +206,10 @@ export class RunActor extends Context.Service<
       ) {
         if (makes.length === 0 || answer._tag !== "Delivered" || catalog.sandbox) return
         const made = madeBy(makes, parsedOrText(answer.data))
-        if (made.length > 0) yield* patiently(ownership.claim(run.org_id, run.run_id, provider, made))
+        if (made.length > 0) yield* retrying(ownership.claim(run.org_id, run.run_id, provider, made))
       })
 
-      /** One attempt: how it went, and what it delivered, if anything. Null when the catalog no longer knows the way. */
+      /** Makes one attempt. Null when the catalog no longer has the offer or endpoint. */
       const attempt = (run: LeasedRun, provider: string, input: unknown, number: number, started_job: StartedJob) =>
         Effect.gen(function* () {
           const { plan, run_id, org_id } = run
@@ -217,18 +217,18 @@ export class RunActor extends Context.Service<
           const job = number === run.attempts.length ? run.job : null
           const { state, resumed } = job ?? { state: null, resumed: 0 }
           const keep = (state: Schema.Json) =>
-            Effect.tap(patiently(leases.keepJob(run_id, run.lease_token, { state, resumed })), () => {
+            Effect.tap(retrying(leases.keepJob(run_id, run.lease_token, { state, resumed })), () => {
               started_job.state = state
-              executions.beginJob(run_id)
+              slots.beginJob(run_id)
               return crashPoint("job.after")
             })
           if (plan.raw !== undefined) {
             const raw = plan.raw
-            const known = endpoints.snapshot().providers.get(provider)
-            if (known === undefined) return null
-            const call = { run_id, org_id, provider: known, raw, input, input_text: run.input, state, keep }
-            const said = yield* shielded(provider, providers.callRaw(call))
-            yield* claimed(run, provider, raw.makes ?? [], said)
+            const rawProvider = endpoints.snapshot().providers.get(provider)
+            if (rawProvider === undefined) return null
+            const call = { run_id, org_id, provider: rawProvider, raw, input, input_text: run.input, state, keep }
+            const said = yield* catchingBugs(provider, providers.callRaw(call))
+            yield* claimMade(run, provider, raw.makes ?? [], said)
             return { said, delivered: rawDeliveryOf(provider, raw, said, catalog.sandbox) }
           }
           const capability = catalog.find(run.capability ?? "")?.capability
@@ -246,9 +246,9 @@ export class RunActor extends Context.Service<
             state,
             keep
           }
-          const said = yield* ownOnly(run.org_id, capability, yield* shielded(provider, providers.call(asked)))
+          const said = yield* ownOnly(run.org_id, capability, yield* catchingBugs(provider, providers.call(asked)))
           const made = said.answer._tag === "Match" ? capability.makes(said.answer.output) : []
-          if (made.length > 0) yield* patiently(ownership.claim(run.org_id, run_id, provider, made))
+          if (made.length > 0) yield* retrying(ownership.claim(run.org_id, run_id, provider, made))
           return { said, delivered: deliveryOf(capability, offer, input, said, catalog.sandbox) }
         })
 
@@ -263,28 +263,29 @@ export class RunActor extends Context.Service<
         const { plan } = run
         const input: unknown = JSON.parse(run.input)
         const made = run.attempts.filter((one) => !isOpenAttempt(one))
-        // The turn that leased the run recorded its first attempt already; a claim from the queue did not.
+        // The turn that leased the run already recorded its first attempt. A claim from the queue does not.
         let recorded = run.attempts.length > made.length
         let next = made.filter((one) => one.outcome !== lost).length
         const reports = new Map<number, Money.MicroUsd>()
-        // The first answer that settles nothing, for a run that would rather have one that does.
-        let reserve: Kept | null = null
+        // First inconclusive result, used if no later one is conclusive.
+        let fallback: Kept | null = null
         let unknown: SettleReport["unknown"]
         while (made.length < plan.attempts_max) {
           const provider = plan.providers[next]
           if (provider === undefined) break
           next += 1
-          // As many runs as the provider takes at once ask it already: this one waits in the queue, where it holds no slot.
-          if (!executions.enter(run.run_id, provider) && reports.size === 0 && reserve === null) {
+          // The provider's concurrency limit is reached. The run waits in the queue, where it holds no slot.
+          if (!slots.enter(run.run_id, provider) && reports.size === 0 && fallback === null) {
             const requeued = { run_id: run.run_id, lease_token: run.lease_token, asks: provider }
-            yield* patiently(leases.requeue(requeued, JSON.stringify(made), null))
-            return executions.queued([run.org_id])
+            yield* retrying(leases.requeue(requeued, JSON.stringify(made), null))
+            return slots.queued([run.org_id])
           }
           if (!recorded) {
             yield* crashPoint("attempt.before")
             const attempts = JSON.stringify([...made, started(provider)])
-            const kept = yield* patiently(leases.attempt(run.run_id, run.lease_token, attempts))
-            if (!kept) return yield* Effect.logInfo(`${run.run_id}: the lease is lost; another worker goes on`)
+            const kept = yield* retrying(leases.attempt(run.run_id, run.lease_token, attempts))
+            if (!kept)
+              return yield* Effect.logInfo(`${run.run_id}: the lease is lost; another worker continues the run`)
           }
           if (!recorded) yield* crashPoint("attempt.after")
           recorded = false
@@ -297,26 +298,26 @@ export class RunActor extends Context.Service<
           const reported = went === null ? null : reportOf(went.said)
           if (reported !== null) reports.set(at, reported)
           const delivered = went?.delivered ?? null
-          // A second provider could do a second time what the first one may have done.
+          // The call may have been carried out, so no second provider may repeat it.
           unknown = went === null ? undefined : unknownOf(plan, went.said, job, carriesRunId(run, provider, input))
           if (unknown !== undefined) break
           if (delivered === null) continue
           if (!(plan.conclusive === true && delivered.inconclusive))
             return yield* settleDelivery(run, plan, input, made, { at, delivered }, reports)
-          reserve ??= { at, delivered }
-          const detail = "the answer settles nothing; another provider is asked"
+          fallback ??= { at, delivered }
+          const detail = "the answer is inconclusive; another provider is called"
           made[at] = { ...(made[at] ?? started(provider)), outcome: "inconclusive", detail }
         }
-        if (reserve === null) return yield* settleFailure(run, plan, input, made, reports, unknown)
-        const { at } = reserve
+        if (fallback === null) return yield* settleFailure(run, plan, input, made, reports, unknown)
+        const { at } = fallback
         made[at] = { ...(made[at] ?? started("")), outcome: "succeeded", detail: null }
-        yield* settleDelivery(run, plan, input, made, reserve, reports)
+        yield* settleDelivery(run, plan, input, made, fallback, reports)
       })
 
       return RunActor.of({
         execute: (run) =>
           execute(run).pipe(
-            // Left `running`: when this worker's lease ends, recovery decides what may be tried again.
+            // The run stays `running`. When this worker's lease ends, recovery decides whether to retry it.
             Effect.catchCause((cause) => Effect.logError(`${run.run_id}: execution stopped: ${oneLine(cause)}`))
           ),
         giveUp: (run, attempts) => {

@@ -1,8 +1,8 @@
 /**
- * The runs that this process executes: their slots, their fibers, and the worker id that their leases belong to.
+ * The runs that this process executes: their slots, their fibers, and the worker id of their leases.
  *
- * A slot is taken before a lease is written and given back when the fiber ends, so a process never leases more than it executes,
- * and never more of one organization or provider than its share.
+ * A run takes a slot before its lease is written and returns it when its fiber ends. So a process never leases more runs than it
+ * executes, and never exceeds the share of an organization or provider.
  */
 import { Context, Effect, FiberMap, Layer } from "effect"
 import { newId } from "../../layers/platform/Ids.ts"
@@ -16,36 +16,36 @@ export class RunSlots extends Context.Service<
   {
     readonly workerId: () => string
     /**
-     * Takes a slot for a run that would start at once. False when there is none for it, when the process is stopping, or when
-     * the organization's share has no more slots than older runs of it are queued: those come first.
+     * Takes a slot for a run that would start at once. False when no slot is free for it, when the process is stopping, or when
+     * older queued runs of the organization need the rest of its share.
      */
     readonly tryTake: (run_id: string, claimant: Claimant) => boolean
-    /** Gives back the slot of a run that does not start after all. */
+    /** Returns the slot of a run that does not start after all. */
     readonly giveBack: (run_id: string) => void
-    /** Takes a slot for whichever queued run is claimed for it. */
+    /** Takes a slot for a queued run that will be claimed next. */
     readonly reserve: (claimant: Claimant) => Slot | null
     readonly assign: (run_id: string, slot: Slot) => void
-    /** Gives back slots that were reserved and not used. */
+    /** Returns reserved slots that were not used. */
     readonly release: (slots: ReadonlyArray<Slot>) => void
     readonly room: () => number
     readonly running: () => ReadonlyArray<string>
-    /** Runs `work` in a fiber of its own, in the slot that was taken for it. */
+    /** Runs `work` in its own fiber, in the slot that was taken for the run. */
     readonly start: (run_id: string, work: Effect.Effect<void>) => Effect.Effect<void>
-    /** The run is about to ask another provider. False when so many runs ask that one already that it should wait in the queue. */
+    /** Call before a run calls a provider. False when the provider's concurrency limit is reached: then requeue the run. */
     readonly enter: (run_id: string, provider: string) => boolean
     readonly beginJob: (run_id: string) => void
-    /** Notes runs that were queued, by their organizations, or claimed. */
+    /** Counts newly queued or claimed runs; one entry per run, naming its organization. */
     readonly queued: (org_ids: ReadonlyArray<string>) => void
     readonly claimed: (org_ids: ReadonlyArray<string>) => void
-    /** Notes which organizations have queued runs, as the database says it: all of them, or some. */
+    /** Records which organizations have queued runs in the database. `all` is true when the list is complete. */
     readonly listed: (org_ids: ReadonlyArray<string>, all: boolean) => void
     /** Whether some organization may have queued runs. */
     readonly mayWait: () => boolean
-    /** Called whenever a run has given its slot back. */
+    /** Registers the callback for a slot that becomes free. */
     readonly onRoom: (listener: () => void) => void
-    /** Takes no more work and waits, within the drain time, for what runs; answers how many were left. */
+    /** Stops taking work and waits for running runs, at most the drain time. Returns how many were interrupted. */
     readonly drain: Effect.Effect<number>
-    /** The lease was lost: stop everything and continue as a new worker. */
+    /** After a lost lease: interrupts all runs and continues under a new worker id. */
     readonly restart: Effect.Effect<void>
   }
 >()("rungate/actors/runs/RunSlots") {
@@ -61,10 +61,10 @@ export class RunSlots extends Context.Service<
         // Simulated providers have no throttle.
         callsOf: mode === "sandbox" ? () => Number.POSITIVE_INFINITY : callsAtOnce
       })
-      /** Slots of runs that have not started yet, and of those that have. */
+      /** Slots of runs that have not started yet (`taken`) and of started runs (`used`). */
       const taken = new Map<string, Slot>()
       const used = new Map<string, Slot>()
-      /** Queued runs by organization, as far as this process knows. Another one may have queued or claimed some. */
+      /** Queued runs per organization, as far as this process knows. Other processes queue and claim runs too. */
       const waiting = new Map<string, number>()
       let workerId = newId("wrk")
       let stopping = false

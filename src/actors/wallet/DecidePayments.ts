@@ -1,7 +1,7 @@
 /**
- * The part of a turn's fold that concerns payments: facts about them, settings of automatic top-up, and the charges that balances call for.
+ * Decides the payment part of a turn: facts about payments, settings of automatic top-up, and the charges that low balances trigger.
  *
- * Each fact sees what the ones before it in the same mail did. An event that was applied before, in this turn or an earlier one, does nothing.
+ * Commands of a turn apply in order, each on the result of the one before. An event that was already applied changes nothing.
  */
 import type { Mail, TurnView } from "../../layers/ledger/TurnStore.ts"
 import type { NewCharge, PaymentEffects } from "../../layers/ledger/PaymentTurn.ts"
@@ -23,7 +23,7 @@ interface Paid {
   readonly outcome: Outcome
 }
 
-export const foldPayments = (view: TurnView, newPaymentId: () => string) => {
+export const decidePayments = (view: TurnView, newPaymentId: () => string) => {
   const payments = new Map<string, Payment>()
   const reversals = new Map(view.payments.reversals.map((one) => [one.reversal_id, one]))
   const changedReversals = new Map<string, Reversal>()
@@ -73,20 +73,20 @@ export const foldPayments = (view: TurnView, newPaymentId: () => string) => {
     return { wallet: after, entries, outcome }
   }
 
-  /** A checkout that is paid leaves a method behind; an automatic charge only uses one. */
+  /** A paid checkout saves a payment method. An automatic charge only uses the saved one. */
   const keepMethod = ({ kind, org_id, payment_intent }: Payment, customer: string | null) => {
     if (kind === "auto" || customer === null || payment_intent === null) return
     methods.set(org_id, { org_id, customer, payment_intent })
   }
 
-  const setting = (mail: Mail) => {
+  const setAuto = (mail: Mail) => {
     const command = decodeAutoTopup(mail.payload)
     const auto = autos.get(mail.org_id) ?? null
     if (command._tag === "Set") keepAuto(mail.org_id, Auto.set(auto, command))
     else if (auto !== null) keepAuto(mail.org_id, Auto.wake(auto, view.now_micros))
   }
 
-  /** After all commands: which wallets are below their threshold as they now stand. */
+  /** Runs after all commands: charges wallets whose balance is now below their threshold. */
   const charge = (wallets: ReadonlyMap<string, Wallet>) => {
     for (const [org_id, auto] of autos) {
       const wallet = wallets.get(org_id)
@@ -106,5 +106,5 @@ export const foldPayments = (view: TurnView, newPaymentId: () => string) => {
     events: [...events.values()],
     methods: [...methods.values()]
   })
-  return { pay, setting, charge, effects }
+  return { pay, setAuto, charge, effects }
 }

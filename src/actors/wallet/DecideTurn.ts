@@ -1,7 +1,7 @@
 /**
- * Folds a turn's mail over wallets and runs: every command in order, each seeing what the ones before it did.
+ * Decides a turn: applies its commands in order to wallets and runs, each on the result of the one before.
  *
- * Pure but for ids and for taking room, so the whole of what a turn decides can be tested without a database.
+ * Pure except for new ids and slots, so tests can check every decision of a turn without a database.
  */
 import type { LeasedRun } from "../../layers/runs/Leases.ts"
 import type { RunLoss, UnknownOutcome } from "../../layers/ledger/TurnRecords.ts"
@@ -23,26 +23,26 @@ import type { RunStatus } from "../../schema/runs/Run.ts"
 import type { Claimant } from "../../schema/runs/Slots.ts"
 import { decide, type Entry, type Verdict, type Wallet } from "../../schema/wallet/Wallet.ts"
 import { decodeCommand, type SettleReport } from "../mailbox/Commands.ts"
-import { foldPayments } from "./DecidePayments.ts"
+import { decidePayments } from "./DecidePayments.ts"
 
 export interface TurnAnswer {
-  /** Commands applied. */
+  /** Number of commands applied. */
   readonly taken: number
-  /** The lane may hold more. */
+  /** Whether the lane may hold further commands. */
   readonly more: boolean
-  /** Runs leased to this process by the turn: it must start them. */
+  /** Runs that the turn leased to this process, which must start them. */
   readonly started: ReadonlyArray<LeasedRun>
-  /** The organization of each run that stays queued until a worker has a free slot. */
+  /** The organization of each run that waits in the queue for a free slot. */
   readonly queued: ReadonlyArray<string>
-  /** How runs ended. */
+  /** Runs that ended. */
   readonly ended: ReadonlyArray<Ending>
-  /** Runs among them that cost more than they charged. */
+  /** Ended runs that cost more than they charged. */
   readonly losses: ReadonlyArray<RunLoss>
-  /** Whether an automatic charge was decided on: the cashier has work. */
+  /** Whether the turn decided on an automatic charge, which PaymentWorker must make. */
   readonly charges: boolean
-  /** Events that do not fit the payment they name: somebody should look. */
+  /** Events whose amount or currency does not match their payment. The operator should investigate them. */
   readonly mismatches: ReadonlyArray<string>
-  /** Runs that became final and commands that were answered. */
+  /** Ids of runs that became final and of commands that were answered. */
   readonly signals: ReadonlyArray<string>
   /** The database's time of the commit. */
   readonly committed_at: Date
@@ -50,7 +50,7 @@ export interface TurnAnswer {
 
 export interface Room {
   readonly workerId: string
-  /** Takes a slot for a run; false when it has to wait in the queue. */
+  /** Takes a slot for a run. False when the run must wait in the queue. */
   readonly tryTake: (run_id: string, claimant: Claimant) => boolean
 }
 
@@ -75,7 +75,7 @@ const subjectOf = (run: TurnRun, provider: string): string =>
     ? endpointSubject(provider, run.method ?? "-", run.endpoint ?? "")
     : offerSubject(run.capability, provider)
 
-/** Makes what a turn names anew. */
+/** Creates new ids. */
 export interface Names {
   readonly txn_id: () => string
   readonly payment_id: () => string
@@ -95,7 +95,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   const counts = new Map<string, AttemptCount>()
   const losses: Array<RunLoss> = []
   const unknowns: Array<UnknownOutcome> = []
-  const payments = foldPayments(view, names.payment_id)
+  const payments = decidePayments(view, names.payment_id)
   const queued: Array<string> = []
 
   const open = (run: TurnRun) => {
@@ -127,7 +127,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     endings.set(run.run_id, { ...ending, org_id: run.org_id, run_id: run.run_id, lease_token: run.lease_token })
     runs.set(run.run_id, { ...run, status: ending.status })
     signals.push(run.run_id)
-    // One that was opened in this very turn was never written; one that is still `created` has nothing to close.
+    // A run opened in this turn was never written, and a run in status `created` has no hold or lease to close.
     if (!openings.delete(run.run_id) && run.status !== "created")
       closed.push({ org_id: run.org_id, run_id: run.run_id, lease_token: run.lease_token })
     started.delete(run.run_id)
@@ -136,7 +136,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   const fail = (run: TurnRun, status: RunStatus, error_code: string, error_message: string) =>
     end(run, { ...plain, status, error_code, error_message })
 
-  /** What the run's attempts say about its providers. */
+  /** Counts an attempt for its provider's health. */
   const count = (run: TurnRun, { provider, outcome, duration_ms }: SettleReport["attempts"][number]) => {
     const ok = providerWorked(outcome)
     if (ok === null) return
@@ -146,7 +146,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     counts.set(key, { subject, ok, latency_bucket, count: (counts.get(key)?.count ?? 0) + 1 })
   }
 
-  /** What the operator should know of the run's end. */
+  /** Records losses and unknown outcomes for the operator. */
   const record = ({ org_id, run_id, hold }: TurnRun, report: SettleReport, charge: bigint) => {
     const { costs: reported = [], provider_cost: cost = null, unknown, provider } = report
     const loss = lossOf({ charge: MicroUsd(charge), hold, cost, reported })
@@ -159,7 +159,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   }
 
   const settle = (mail: Mail, run: TurnRun, report: SettleReport, charge: bigint) => {
-    // A call whose own worker died says nothing about its provider.
+    // If the worker died during the call, the attempt says nothing about its provider.
     const died = report.unknown?.why === "worker_lost"
     for (const attempt of report.attempts) if (!died || attempt.outcome !== outcomeUnknown) count(run, attempt)
     record(run, report, charge)
@@ -177,7 +177,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     })
   }
 
-  const carryOut = (mail: Mail, run: TurnRun, report: SettleReport | null, verdict: Verdict) => {
+  const applyToRun = (mail: Mail, run: TurnRun, report: SettleReport | null, verdict: Verdict) => {
     if (verdict._tag === "Admitted") open(run)
     else if (verdict._tag === "Refused") {
       fail(run, verdict.code === "insufficient_balance" ? "failed" : "blocked", verdict.code, verdict.message)
@@ -200,7 +200,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
 
   const payment = (mail: Mail, wallet: Wallet) => {
     if (mail.tag === "AutoTopup") {
-      payments.setting(mail)
+      payments.setAuto(mail)
       wallets.set(mail.org_id, wallet)
       return answer(mail, { verdict: "applied" })
     }
@@ -225,10 +225,10 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
       replayed === undefined
         ? decide(wallet, run, command, view.day)
         : { wallet, entries: [], verdict: { _tag: "Credited" as const, seq: wallet.entry_seq } }
-    // Written even when nothing changed: the write is what checks that the decision stood on the wallet as it is.
+    // Written even if unchanged: the write fails when another turn changed the wallet meanwhile.
     wallets.set(mail.org_id, decision.wallet)
     const posted = book(mail.org_id, decision.entries)
-    if (run !== null) carryOut(mail, run, report, decision.verdict)
+    if (run !== null) applyToRun(mail, run, report, decision.verdict)
     answer(mail, replyOf(decision.verdict, replayed ?? posted[0]?.txn_id ?? null))
   }
   payments.charge(wallets)
@@ -244,7 +244,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     records: { losses, unknowns },
     payments: payments.effects()
   }
-  const told: Omit<TurnAnswer, "more" | "committed_at"> = {
+  const outcome: Omit<TurnAnswer, "more" | "committed_at"> = {
     taken: view.mail.length,
     started: [...started.values()],
     queued,
@@ -256,5 +256,5 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     ),
     signals
   }
-  return { effects, answer: told }
+  return { effects, answer: outcome }
 }

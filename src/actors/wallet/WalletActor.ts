@@ -1,8 +1,8 @@
 /**
- * The wallet actor: one turn takes a lane's mail, decides every command in order and commits all of it at once.
+ * Takes turns: one turn reads a lane's commands, decides them in order, and commits all results at once.
  *
- * Pure deciding in between two statements: nothing slow happens inside a turn, above all no provider call. A run that is
- * admitted while this process has room is leased to it in the same commit; otherwise it waits in the queue.
+ * A turn is two SQL statements with pure code between them, so nothing slow happens in it and no provider is called. A run that is
+ * admitted while this process has a free slot is leased to it in the same commit. Otherwise it waits in the queue.
  */
 import { Cause, Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlError } from "effect/sql"
@@ -32,21 +32,21 @@ const names: Names = {
   token: () => crypto.randomUUID()
 }
 
-/** Commands in one group commit: enough for every client of a busy process, few enough to stay in the milliseconds. */
+/** Commands per turn: enough for every client of a busy process, and few enough that a turn takes milliseconds. */
 const turnMax = 500
-/** A command that fails alone this often is set aside. */
-const parkAfter = 5
+/** A command that fails this often on its own is dead-lettered. */
+const deadLetterAfter = 5
 
-/** SQLSTATE classes by which Postgres refuses what a command says, such as 22: a string that it can't read. */
+/** SQLSTATE classes that blame the command, such as 22: a string that Postgres can't read. */
 const blamedClasses = ["21", "22", "23", "44", "54", "P0"]
 const blamed = ["UniqueViolation", "ConstraintError", "SqlSyntaxError"]
 const isSqlError = Schema.is(SqlError.SqlError)
 
-/** The database was away or busy: no command is to blame, and the sweeper tries again. */
-const passesByItself = (cause: Cause.Cause<unknown>): boolean => {
-  const found = Cause.squash(cause)
-  if (!isSqlError(found)) return false
-  return !blamed.includes(found.reason._tag) && !blamedClasses.includes(sqlStateOf(found)?.slice(0, 2) ?? "")
+/** The database was unavailable or busy. No command is to blame, and the sweeper retries the turn. */
+const isTransient = (cause: Cause.Cause<unknown>): boolean => {
+  const error = Cause.squash(cause)
+  if (!isSqlError(error)) return false
+  return !blamed.includes(error.reason._tag) && !blamedClasses.includes(sqlStateOf(error)?.slice(0, 2) ?? "")
 }
 
 export class WalletActor extends Context.Service<
@@ -57,15 +57,15 @@ export class WalletActor extends Context.Service<
     WalletActor,
     Effect.gen(function* () {
       const store = yield* TurnStore
-      const executions = yield* RunSlots
+      const slots = yield* RunSlots
 
       const attempt = (lane: number, max: number) =>
         Effect.suspend(() => {
           const taken = new Set<string>()
           const room: Room = {
-            workerId: executions.workerId(),
+            workerId: slots.workerId(),
             tryTake: (run_id, claimant) => {
-              if (!executions.tryTake(run_id, claimant)) return false
+              if (!slots.tryTake(run_id, claimant)) return false
               taken.add(run_id)
               return true
             }
@@ -73,30 +73,30 @@ export class WalletActor extends Context.Service<
           return store
             .turn(lane, max, (view) => decideTurn(view, room, names))
             .pipe(
-              // Slots taken for runs whose turn was undone, or that ended in the turn that opened them.
+              // Returns slots of runs whose turn was rolled back, or that ended in the turn that admitted them.
               Effect.onExit((exit) =>
                 Effect.sync(() => {
                   if (Exit.isSuccess(exit)) for (const { run_id } of exit.value?.started ?? []) taken.delete(run_id)
-                  for (const run_id of taken) executions.giveBack(run_id)
+                  for (const run_id of taken) slots.giveBack(run_id)
                 })
               ),
               Effect.map(
                 (answer): TurnAnswer => (answer === null ? nothing : { ...answer, more: answer.taken >= max })
               ),
-              // Another turn was quicker; what it left is seen by the next one.
+              // Another turn of the lane committed first. The next turn sees the remaining commands.
               Effect.catch(() => Effect.succeed<TurnAnswer>({ ...nothing, more: true }))
             )
         })
 
-      /** One command at a time, so that the one that can't be applied is found and set aside after a few tries. */
-      const cautiously = (lane: number, cause: Cause.Cause<never>) =>
+      /** Applies one command at a time, to find the one that fails and dead-letter it after a few tries. */
+      const oneByOne = (lane: number, cause: Cause.Cause<never>) =>
         Effect.gen(function* () {
-          yield* Effect.logWarning(`lane ${lane}: a turn failed and is tried command by command: ${oneLine(cause)}`)
+          yield* Effect.logWarning(`lane ${lane}: a turn failed; retrying it one command at a time: ${oneLine(cause)}`)
           const exit = yield* Effect.exit(attempt(lane, 1))
           if (Exit.isSuccess(exit)) return { ...exit.value, more: exit.value.taken > 0 }
-          if (passesByItself(exit.cause)) return yield* Effect.failCause(exit.cause)
-          const { fate, command, ended } = yield* store.recordFailure(lane, parkAfter, oneLine(exit.cause))
-          const what = fate === "kept" ? "is tried again" : "is dead-lettered; see rungate audit"
+          if (isTransient(exit.cause)) return yield* Effect.failCause(exit.cause)
+          const { fate, command, ended } = yield* store.recordFailure(lane, deadLetterAfter, oneLine(exit.cause))
+          const what = fate === "kept" ? "will be retried" : "is dead-lettered; see rungate audit"
           yield* Effect.logError(`lane ${lane}: ${command} failed alone and ${what}: ${Cause.pretty(exit.cause)}`)
           return { ...nothing, more: true, signals: ended === null ? [] : [ended] }
         })
@@ -104,9 +104,8 @@ export class WalletActor extends Context.Service<
       const turn = Effect.fnUntraced(function* (lane: number) {
         const exit = yield* Effect.exit(attempt(lane, turnMax))
         if (Exit.isSuccess(exit)) return exit.value
-        if (Cause.hasInterruptsOnly(exit.cause) || passesByItself(exit.cause))
-          return yield* Effect.failCause(exit.cause)
-        return yield* cautiously(lane, exit.cause)
+        if (Cause.hasInterruptsOnly(exit.cause) || isTransient(exit.cause)) return yield* Effect.failCause(exit.cause)
+        return yield* oneByOne(lane, exit.cause)
       })
 
       return WalletActor.of({ turn })
