@@ -13,7 +13,7 @@ import { type MicroUsd, usd, zero } from "../../../src/schema/money/Money.ts"
 import { needsNoAccount, type Offer, type Provider } from "../../../src/schema/catalog/Provider.ts"
 import { pairsOf, verdictOf } from "./pairs.ts"
 
-const root = fileURLToPath(new URL("../../", import.meta.url))
+const root = fileURLToPath(new URL("../../../", import.meta.url))
 export const file = `${root}docs/providers.md`
 
 /** Hosts that are each customer's own. */

@@ -1,0 +1,89 @@
+/** README and docs: every link and anchor exists, and lists of codes, settings, endpoints and commands are complete. */
+import { describe, expect, test } from "bun:test"
+import { existsSync, readFileSync } from "node:fs"
+import { dirname, join, normalize } from "node:path"
+import { OpenApi } from "effect/http-api"
+import { Api } from "../src/http/api/Api.ts"
+import { exits } from "../src/http/cli/terminal/exits.ts"
+import { statusOf } from "../src/schema/Errors.ts"
+import { pages, pageText, root } from "./http/cli/pages.ts"
+
+/** Examples in code blocks are no links. */
+const prose = (text: string) =>
+  text.replace(/^```[^]*?^```/gm, "").replace(/`[^`\n]*`/g, (code) => "x".repeat(code.length))
+
+/** The anchor that GitHub gives a heading. */
+const anchorOf = (heading: string) =>
+  heading
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .replace(/\s/g, "-")
+const anchorsOf = (page: string) =>
+  Array.from(
+    pageText(page)
+      .replace(/^```[^]*?^```/gm, "")
+      .matchAll(/^#+ (.+)$/gm),
+    ([, heading = ""]) => anchorOf(heading)
+  )
+
+const missing = (page: string): ReadonlyArray<string> =>
+  Array.from(prose(pageText(page)).matchAll(/\]\(([^)\s]+)\)/g), ([, link = ""]) => link)
+    .filter((link) => !/^[a-z]+:/.test(link))
+    .filter((link) => {
+      const [path = "", anchor] = link.split("#")
+      const target = path === "" ? page : normalize(join(dirname(page), path))
+      if (!existsSync(join(root, target))) return true
+      return anchor !== undefined && !anchorsOf(target).includes(anchor)
+    })
+
+test.each(pages.map((page) => [page]))("every relative link and anchor of %s exists", (page) => {
+  expect(missing(page)).toEqual([])
+})
+
+test("each page of docs is linked from README, or from a page that README links", () => {
+  const linked = (page: string) =>
+    Array.from(prose(pageText(page)).matchAll(/\]\(([^)#\s]+)/g), ([, link = ""]) =>
+      normalize(join(dirname(page), link))
+    )
+  const first = linked("README.md")
+  const reached = new Set([...first, ...first.filter((page) => pages.includes(page)).flatMap(linked)])
+  expect(pages.filter((page) => page.startsWith("docs/") && !reached.has(page))).toEqual([])
+})
+
+test("README has at most 700 words", () => {
+  expect(pageText("README.md").split(/\s+/).length).toBeLessThanOrEqual(700)
+})
+
+const rows = (page: string, pattern: RegExp) =>
+  Array.from(pageText(page).matchAll(pattern), (found) => found.slice(1).join(" "))
+
+describe("lists are complete", () => {
+  test("errors.md has each public code once, with its status", () => {
+    const expected = Object.entries(statusOf).map(([code, status]) => `${code} ${status}`)
+    expect(rows("docs/errors.md", /^\| `([a-z_]+)` +\| (\d{3}) /gm).toSorted()).toEqual(expected.toSorted())
+  })
+
+  test("cli.md has each exit code once", () => {
+    const expected = Object.values(exits).map(String)
+    expect(rows("docs/cli.md", /^\| (\d+) +\| /gm).toSorted()).toEqual(expected.toSorted())
+  })
+
+  test("operate.md names each setting of .env.example", () => {
+    const names = Array.from(
+      readFileSync(join(root, ".env.example"), "utf8").matchAll(/^#? ?([A-Z][A-Z_]+)=/gm),
+      ([, name = ""]) => name
+    )
+    expect(names.length).toBeGreaterThan(30)
+    const text = pageText("docs/operate.md")
+    const general = names.map((name) => name.replace(/^(RUNGATE_PROVIDER_).+(_API_KEY|_BASE_URL)$/, "$1<SLUG>$2"))
+    expect(general.filter((name) => !text.includes(`\`${name}\``))).toEqual([])
+  })
+
+  test("api.md has each endpoint of the contract once", () => {
+    const expected = Object.entries(OpenApi.fromApi(Api).paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`)
+    )
+    expect(rows("docs/api.md", /^\| `([A-Z]+ \/v1[^`]*)`/gm).toSorted()).toEqual(expected.toSorted())
+  })
+})
