@@ -86,7 +86,7 @@ export interface App {
   readonly call: (token: string | null, method: string, path: string, ask?: Ask) => Promise<Reply>
   readonly sql: (text: string, values?: ReadonlyArray<unknown>) => Promise<ReadonlyArray<Record<string, unknown>>>
   readonly tenant: (balance?: string) => Promise<Tenant>
-  /** Asserts every equation of the books, and that no command was set aside. */
+  /** Asserts every equation of the books, and that no command is dead-lettered. */
   readonly books: () => Promise<AuditReport>
   /** The text of /metrics, with the token that it needs. */
   readonly metrics: () => Promise<string>
@@ -232,13 +232,13 @@ export const startApp = async (options: Options = {}): Promise<App> => {
       return tenant
     },
     books: async () => {
-      const { report, parked } = await run(
+      const { report, deadLetters } = await run(
         Effect.gen(function* () {
-          return { report: yield* (yield* Audit).run, parked: yield* (yield* MailStore).parked }
+          return { report: yield* (yield* Audit).run, deadLetters: yield* (yield* MailStore).deadLetters }
         })
       )
       expect(report.violations).toEqual([])
-      expect(parked).toBe(0)
+      expect(deadLetters).toBe(0)
       return report
     },
     metrics: async () => (await callUrl(url, settings.RUNGATE_METRICS_TOKEN, "GET", "/metrics")).text,

@@ -239,7 +239,7 @@ export const Workers = Layer.effectDiscard(
       yield* isolated("lane sweep", sweepLanes)
       yield* isolated("recovery of lost runs", recoverLost)
       yield* isolated("claim of queued runs", claimQueued)
-      if (sweeps % checkQueuesEverySweeps === 0) yield* isolated("queue upkeep", queues.tend)
+      if (sweeps % checkQueuesEverySweeps === 0) yield* isolated("queue upkeep", queues.processDue)
       if (sweeps % forgetEverySweeps === 0) {
         yield* isolated("deletion of old replies and workers", mail.forget)
         yield* isolated("deletion of old health measurements", health.forget)

@@ -39,7 +39,7 @@ afterAll(() => runtime.dispose())
 const topUp = Effect.fnUntraced(function* (org_id: string, reference: string, amount: string, note = "test") {
   const mail = yield* MailStore
   const payload = encodeCredit({ type: "bonus", amount: dollars(amount), reference, note })
-  return yield* mail.post({ command_id: reference, org_id, run_id: null, tag: "Credit", payload, result: null })
+  return yield* mail.enqueue({ command_id: reference, org_id, run_id: null, tag: "Credit", payload, result: null })
 })
 
 const admit = Effect.fnUntraced(function* (org_id: string, hold: string) {
@@ -148,7 +148,7 @@ describe("a turn", () => {
           const lease_token = started.find((run) => run.run_id === run_id)?.lease_token
           const plain = { charge: "0.02", billed: false, provider: "hunter", attempts: [], hints: [], error: null }
           const payload = JSON.stringify({ ...plain, ...report, lease_token })
-          yield* mail.post({ command_id: null, org_id, run_id, tag: "Settle", payload, result: null })
+          yield* mail.enqueue({ command_id: null, org_id, run_id, tag: "Settle", payload, result: null })
           yield* wallet.turn(lane)
           return (yield* sql`SELECT charged, provider_cost FROM runs WHERE org_id = ${org_id} AND run_id = ${run_id}`)[0]
         })

@@ -312,7 +312,9 @@ describe("an actor's items", () => {
     const { answer } = await play(apifyPlays({ items: paged(50_000) }))
     if (answer._tag !== "Delivered") return expect.unreachable()
     expect(JSON.parse(answer.data).length).toBe(20_000)
-    expect(answer.note).toBe("the actor's dataset wmKPijuyDnPZAPRMk has 50000 items; the first 20000 are delivered")
+    expect(answer.note).toBe(
+      "the marketplace actor's dataset wmKPijuyDnPZAPRMk has 50000 items; only the first 20000 are delivered; set a lower limit in its input"
+    )
     expect(asked.length).toBe(22)
   })
 
@@ -329,7 +331,7 @@ describe("an actor's items", () => {
     const { answer } = await play(apifyPlays({ items }))
     if (answer._tag !== "Delivered") return expect.unreachable()
     expect(JSON.parse(answer.data).length).toBe(3_000)
-    expect(answer.note).toContain("has 9000 items; the first 3000 are delivered")
+    expect(answer.note).toContain("has 9000 items; only the first 3000 are delivered")
   })
 
   test("are asked for in smaller pages when a page is too large or fails", async () => {

@@ -1,21 +1,21 @@
-/** Gates and breakers under a virtual clock. */
+/** Throttles and breakers under a virtual clock. */
 import { describe, expect, test } from "bun:test"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { after, Breakers, healthy } from "../../src/layers/executor/Breakers.ts"
-import { gate } from "../../src/layers/executor/ProviderThrottle.ts"
+import { makeThrottle } from "../../src/layers/executor/ProviderThrottle.ts"
 import { failure } from "../../src/schema/catalog/Provider.ts"
 
 const virtual = <A, E>(effect: Effect.Effect<A, E>) => Effect.runPromise(effect.pipe(Effect.provide(TestClock.layer())))
 
-describe("a gate", () => {
-  const race = (way: ReturnType<typeof gate>, count: number, started: Array<number>) =>
+describe("a provider throttle", () => {
+  const race = (throttle: ReturnType<typeof makeThrottle>, count: number, started: Array<number>) =>
     Effect.gen(function* () {
       const clock = yield* Effect.clockWith((clock) => Effect.succeed(clock))
       return yield* Effect.forEach(
         Array.from({ length: count }, (_, index) => index),
         () =>
-          Effect.forkChild(way.pass(Effect.map(clock.currentTimeMillis, (now) => started.push(now))), {
+          Effect.forkChild(throttle.call(Effect.map(clock.currentTimeMillis, (now) => started.push(now))), {
             startImmediately: true
           })
       )
@@ -25,7 +25,7 @@ describe("a gate", () => {
     virtual(
       Effect.gen(function* () {
         const started: Array<number> = []
-        const fibers = yield* race(gate({ concurrency: 5, spacingMillis: 10_000 }), 3, started)
+        const fibers = yield* race(makeThrottle({ concurrency: 5, spacingMillis: 10_000 }), 3, started)
         yield* TestClock.adjust("25 seconds")
         yield* Effect.forEach(fibers, Fiber.join)
         expect(started).toEqual([0, 10_000, 20_000])
@@ -35,10 +35,10 @@ describe("a gate", () => {
   test("opens when the provider said", () =>
     virtual(
       Effect.gen(function* () {
-        const way = gate({ concurrency: 5, spacingMillis: 0 })
+        const throttle = makeThrottle({ concurrency: 5, spacingMillis: 0 })
         const started: Array<number> = []
-        yield* way.pause(7)
-        const fibers = yield* race(way, 2, started)
+        yield* throttle.pause(7)
+        const fibers = yield* race(throttle, 2, started)
         yield* TestClock.adjust("6 seconds")
         expect(started).toEqual([])
         yield* TestClock.adjust("1 seconds")
@@ -50,7 +50,7 @@ describe("a gate", () => {
   test("lets so many through at once, and the next one when one is done", () =>
     virtual(
       Effect.gen(function* () {
-        const way = gate({ concurrency: 2, spacingMillis: 0 })
+        const throttle = makeThrottle({ concurrency: 2, spacingMillis: 0 })
         let inside = 0
         let most = 0
         const work = Effect.gen(function* () {
@@ -60,7 +60,7 @@ describe("a gate", () => {
           inside -= 1
         })
         const fibers = yield* Effect.forEach(Array(6), () =>
-          Effect.forkChild(way.pass(work), { startImmediately: true })
+          Effect.forkChild(throttle.call(work), { startImmediately: true })
         )
         yield* TestClock.adjust("3 seconds")
         yield* Effect.forEach(fibers, Fiber.join)
@@ -83,7 +83,7 @@ describe("a breaker", () => {
     expect(record.trip?.until).toBe(30_000)
     record = after(record, error, 100_000)
     expect(record.trip?.until).toBe(160_000)
-    // Nine more calls that were on their way say nothing new.
+    // Nine more calls that were in flight change nothing.
     for (let count = 0; count < 9; count++) record = after(record, count < 5 ? error : account, 159_999)
     expect(record.trip?.until).toBe(160_000)
     let now = 0

@@ -5,7 +5,7 @@
  * Also how the executor behaves towards a provider that asks for peace: pauses, distances and breakers.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test"
-import { addressed } from "../../src/layers/executor/ProviderRequest.ts"
+import { authorized } from "../../src/layers/executor/ProviderRequest.ts"
 import { type App, figures, startApp, type Tenant, timed } from "../app.ts"
 import { acme } from "../documents.ts"
 import { type Executor, providerOf, secret, startExecutor } from "./executor.ts"
@@ -209,7 +209,7 @@ describe("T60 raw.header_injection", () => {
     // Behind a name without a port, some of these would make another name of it.
     for (const path of [".evil.example/", "@evil.example/", ":pass@evil.example/", "people"]) {
       const sent = { method: "GET", path, query: "", headers: {}, body: undefined, origin: undefined, acts: false }
-      expect(addressed(providerOf("wire"), undefined, sent)).toMatchObject({ reason: "provider_rejected" })
+      expect(authorized(providerOf("wire"), undefined, sent)).toMatchObject({ reason: "provider_rejected" })
     }
   })
 
@@ -322,7 +322,7 @@ describe("a provider that asks for peace", () => {
     for (const { answer } of value) expect(answer).toMatchObject(limited)
     expect(own.got.length).toBe(1)
     const { answer, duration_ms } = await executor.call(narrow)
-    expect(answer).toMatchObject({ ...limited, detail: "it asked for a pause of 60 s" })
+    expect(answer).toMatchObject({ ...limited, detail: "the provider asked for a pause of 60 s" })
     expect(own.got.length).toBe(1)
     expect(duration_ms).toBeLessThan(5_000)
     expect(executor.breakers.all()).toEqual([])
@@ -433,7 +433,7 @@ describe("breakers of the executor", () => {
     const seconds = Math.round(((trip?.until ?? 0) - Date.now()) / 1_000)
     expect(seconds).toBeLessThanOrEqual(60)
     // The log says it once, and not to twenty operators.
-    expect(executor.logs.filter((line) => line.includes("left alone")).length).toBe(1)
+    expect(executor.logs.filter((line) => line.includes("breaker open")).length).toBe(1)
     figures("breakers", { calls: 20, seconds, log_lines: 1 })
     await executor.stop()
   })

@@ -35,7 +35,7 @@ export class CommandClient extends Context.Service<
         const command_id = command.command_id ?? newId("cmd")
         // Uninterruptible: a client that hangs up here must not leave a stored command without a wake-up.
         const store = Effect.uninterruptible(
-          Effect.flatMap(mail.post({ ...command, command_id, result: null }), lanes.wake)
+          Effect.flatMap(mail.enqueue({ ...command, command_id, result: null }), lanes.wake)
         )
         yield* waiters.waitFor(command_id, replyMillisMax, store, () => false)
         const reply = yield* mail.reply(command_id)

@@ -53,7 +53,14 @@ export class PaymentEvents extends Context.Service<
             event_id: facts.length === 1 ? event_id : `${event_id}:${index}`,
             fact
           })
-          const lane = yield* mail.post({ command_id: null, org_id, run_id: null, tag: "Pay", payload, result: null })
+          const lane = yield* mail.enqueue({
+            command_id: null,
+            org_id,
+            run_id: null,
+            tag: "Pay",
+            payload,
+            result: null
+          })
           yield* lanes.wake(lane)
         }
       })

@@ -133,7 +133,7 @@ export class PaymentWorker extends Context.Service<
 
       const wake = Effect.fnUntraced(function* (org_id: string) {
         const payload = encodeAutoTopup({ _tag: "Wake" })
-        const lane = yield* mail.post({
+        const lane = yield* mail.enqueue({
           command_id: null,
           org_id,
           run_id: null,

@@ -1,10 +1,10 @@
 /**
- * Circuit breakers: after an account that is refused, or several failures in a row, an offer is not asked for a while.
+ * Circuit breakers: an offer is not called for a while after a refused account or several failures in a row.
  *
- * A breaker belongs to one organization, because inputs can make a provider fail and one caller must not take an offer from
- * another. While an offer fails for others as well, two failures of one's own open it instead of five. Kept in each process,
- * because it protects that process; health, which all processes share, ranks offers. When the time is up the next call is the
- * test: it closes the breaker or doubles the time.
+ * Each organization has its own breaker per offer, because its inputs can make a provider fail for it alone. A breaker opens
+ * after five failures, or after two while another organization's breaker of the same offer is open. When the pause ends, the
+ * next call closes the breaker or doubles the pause. Breakers live in each process; health, which all processes share, ranks
+ * offers.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Failure } from "../../schema/catalog/Provider.ts"
@@ -16,22 +16,22 @@ export interface Trip {
   readonly until: number
 }
 
-/** Failures in a row, of a kind that says something about the provider, before it is left alone. */
+/** Failures in a row that open a breaker. Failures that the caller's own request caused do not count. */
 const failuresMax = 5
-/** The same while the offer fails for another organization too. More than one, because single calls fail now and then. */
+/** The same while another organization's breaker is open. More than one, because single calls fail now and then. */
 const sharedFailuresMax = 2
 const pauseMillis = 30_000
 /** Nobody repairs an account within a minute. */
 const accountPauseMillis = 60_000
 const pauseMillisMax = 30 * 60_000
-/** Of one offer; the oldest is forgotten, which costs that organization a few failures. */
+/** Organizations per offer. Beyond it the oldest record is dropped, which costs that organization a few failures. */
 const organizationsMax = 1_000
 
 interface Record {
   readonly failures: number
   readonly trips: number
   readonly trip: Trip | null
-  /** It opened while another organization's was open: then anybody's success closes it. */
+  /** It opened while another organization's breaker was open. Then any organization's success closes it. */
   readonly shared: boolean
 }
 
@@ -40,18 +40,18 @@ export const healthy: Record = { failures: 0, trips: 0, trip: null, shared: fals
 const isOpen = (record: Record, now: number): boolean => record.trip !== null && record.trip.until > now
 
 /**
- * What one more answer makes of an organization's record; null is an answer that was delivered, a miss included. `others`:
- * whether the breaker of another organization is open. Pure.
+ * An organization's record after one more answer. `failure` is null when the provider delivered, a miss included. `others`:
+ * whether the breaker of another organization is open.
  */
 export const after = (record: Record, failure: Failure | null, now: number, others = false): Record => {
-  // A rate limit is the gate's business: the provider works.
   if (failure === null) return healthy
+  // The throttle handles rate limits: the provider works.
   if (failure.reason === "provider_rate_limited") return record
-  // Calls that were on their way when it tripped say nothing new: ten of them must not make a minute of hours.
+  // Calls that were in flight when the breaker opened must not double the pause ten times.
   if (isOpen(record, now)) return record
   const account = failure.reason === "provider_account"
   const failures = record.failures + 1
-  // After a pause one failure is enough: nothing has changed.
+  // After a pause one failure is enough.
   if (!account && failures < (others ? sharedFailuresMax : failuresMax) && record.trips === 0)
     return { ...record, failures }
   const base = account ? accountPauseMillis : pauseMillis
@@ -70,7 +70,7 @@ export interface Broken {
 export class Breakers extends Context.Service<
   Breakers,
   {
-    /** Why the offer is left alone for this organization now; null when it may be asked. */
+    /** Why the offer is paused for this organization now; null when it may be called. */
     readonly tripped: (provider: string, subject: string, org_id: string, now: number) => Trip | null
     /** `subject` is a capability or a raw endpoint. */
     readonly record: (provider: string, subject: string, org_id: string, failure: Failure | null) => Effect.Effect<void>
@@ -96,7 +96,7 @@ export class Breakers extends Context.Service<
         records.delete(other)
       }
       if (records.size === 0) offers.delete(name)
-      if (closed) yield* Effect.logInfo(`${name}: answers again`)
+      if (closed) yield* Effect.logInfo(`${name}: breaker closed, the provider answers again`)
     })
 
     const failed = Effect.fnUntraced(function* (
@@ -106,22 +106,23 @@ export class Breakers extends Context.Service<
       failure: Failure
     ) {
       const now = yield* Clock.currentTimeMillis
-      const known = records.get(org_id) ?? healthy
+      const current = records.get(org_id) ?? healthy
       const others = [...records].filter(([other, record]) => other !== org_id && isOpen(record, now))
-      const next = after(known, failure, now, others.length > 0)
+      const next = after(current, failure, now, others.length > 0)
       records.delete(org_id)
       records.set(org_id, next)
       for (const [oldest] of records) {
         if (records.size <= organizationsMax) break
         records.delete(oldest)
       }
-      if (next.trip === null || next.trip === known.trip) return
+      if (next.trip === null || next.trip === current.trip) return
       for (const [other, record] of others) if (!record.shared) records.set(other, { ...record, shared: true })
       const seconds = Math.round((next.trip.until - now) / 1_000)
-      const whom = next.shared ? `for ${others.length + 1} organizations` : `for ${org_id}`
-      const advice = failure.reason === "provider_account" ? "; check the account" : ""
+      const scope = next.shared ? `for ${others.length + 1} organizations` : `for ${org_id}`
+      const advice =
+        failure.reason === "provider_account" ? ". Check the key and balance of your account at the provider" : ""
       yield* Effect.logWarning(
-        `${name}: left alone ${whom} for ${seconds} s (${failure.reason}: ${failure.detail})${advice}`
+        `${name}: breaker open ${scope} for ${seconds} s (${failure.reason}: ${failure.detail})${advice}`
       )
     })
 

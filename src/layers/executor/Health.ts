@@ -1,8 +1,8 @@
 /**
- * How every offer and raw endpoint does, as of a few seconds ago: a snapshot in memory, read again in the background.
+ * Success rates and latencies of every offer and raw endpoint: a snapshot in memory, refreshed in the background.
  *
- * Routing and inspect ask it synchronously and for every candidate, so it never asks the database on their behalf. What was
- * counted is shared by all processes and survives them; a process that can't read keeps its last snapshot.
+ * Routing and inspect read the snapshot for every candidate, so they never wait for the database. The counts are stored in
+ * Postgres and shared by all processes. A process that can't read them keeps its last snapshot.
  */
 import { Clock, Context, Effect, Layer, Schedule, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
@@ -12,7 +12,7 @@ import { Settings } from "../platform/Settings.ts"
 
 interface CountRow {
   readonly subject: string
-  /** Null for days before today: they are summed up. */
+  /** Null for days before today, which the query adds up. */
   readonly starts_at: Date | null
   readonly span: Rules.Span
   readonly ok: boolean
@@ -21,19 +21,19 @@ interface CountRow {
 }
 
 interface Snapshot {
-  /** Seconds since 1970 of the day it was taken on. */
+  /** The start of the snapshot's day, in seconds since 1970. */
   readonly day: number
-  /** When the days before that one were last read. */
+  /** When the days before `day` were last read, in seconds since 1970. */
   readonly daysReadAt: number
-  /** Those days by subject. */
+  /** Sums of the days before `day`, by subject. */
   readonly days: ReadonlyMap<string, Rules.Window>
   readonly hour: ReadonlyMap<string, Rules.Window>
   readonly measured: ReadonlyMap<string, Rules.Measured>
 }
 
-/** Days that are over are read again this often, for what clocks that differ still add to them, and for new processes' sake. */
+/** Past days are read again this often, because a process whose clock is late may still add to them. */
 const daysEverySeconds = 300
-/** Kept longer than they are read, so that no two clocks disagree about them. */
+/** Rows are kept longer than they are read, so that clocks that differ don't matter. */
 const forgetAfterSeconds: Readonly<Record<Rules.Span, number>> = { "5m": 2 * Rules.hourSeconds, "1d": 31 * 86_400 }
 
 const push = <A>(lists: Map<string, Array<A>>, key: string, item: A) => {
@@ -45,7 +45,7 @@ const push = <A>(lists: Map<string, Array<A>>, key: string, item: A) => {
 const sums = (lists: ReadonlyMap<string, ReadonlyArray<Rules.Window>>) =>
   new Map([...lists].map(([subject, windows]) => [subject, Rules.sum(windows)]))
 
-/** What the rows say, over what was known before of the days that they leave out. */
+/** The snapshot of these rows. Past days come from `before`, when it is given. */
 const snapshotOf = (rows: ReadonlyArray<CountRow>, before: Snapshot | null, day: number, now: number): Snapshot => {
   const short = new Map<string, Map<number, Array<Rules.Window>>>()
   const today = new Map<string, Array<Rules.Window>>()
@@ -81,9 +81,9 @@ export class Health extends Context.Service<
     readonly endpoint: (provider: string, method: string, path: string) => Rules.Measured
     /** Attempts of the last hour by subject. */
     readonly lastHour: () => ReadonlyMap<string, Rules.Window>
-    /** Reads the windows now. */
+    /** Reads the counts now. */
     readonly refresh: Effect.Effect<void>
-    /** Deletes what is too old for anybody to read. */
+    /** Deletes counts that are too old to be read. */
     readonly forget: Effect.Effect<void>
   }
 >()("rungate/layers/executor/Health") {
@@ -94,7 +94,7 @@ export class Health extends Context.Service<
       const { healthSeconds } = yield* Settings
       let snapshot: Snapshot | null = null
 
-      /** Only windows that lie wholly within the hour and the 30 days, so that nothing older is ever called recent. */
+      /** Only windows that lie completely within the last hour and the last 30 days. */
       const read = (hourFrom: number, daysFrom: number, day: number) => sql<CountRow>`
         SELECT subject, span, CASE WHEN span = '5m' OR starts_at >= to_timestamp(${day}::float8) THEN starts_at END AS starts_at,
                ok, latency_bucket, sum(count)::bigint AS count
@@ -106,8 +106,8 @@ export class Health extends Context.Service<
       const load = Effect.gen(function* () {
         const now = (yield* Clock.currentTimeMillis) / 1_000
         const day = Rules.windowStart("1d", now * 1_000)
-        const known = snapshot
-        const keep = known !== null && known.day === day && now - known.daysReadAt < daysEverySeconds ? known : null
+        const last = snapshot
+        const keep = last !== null && last.day === day && now - last.daysReadAt < daysEverySeconds ? last : null
         const rows = yield* read(now - Rules.hourSeconds, keep === null ? now - Rules.monthSeconds : day, day)
         snapshot = snapshotOf(rows, keep, day, now)
       })
@@ -123,10 +123,12 @@ export class Health extends Context.Service<
       })
 
       if (healthSeconds > 0) {
-        const look = Effect.catchCause(refresh, (cause) => Effect.logWarning(`health: ${oneLine(cause)}`))
-        // The first look is waited for: the first run is routed like any other.
-        yield* look
-        yield* look.pipe(Effect.schedule(Schedule.spaced(`${healthSeconds} seconds`)), Effect.forkScoped)
+        const refreshOrWarn = Effect.catchCause(refresh, (cause) =>
+          Effect.logWarning(`health: can't read the counts, the last snapshot stays in use: ${oneLine(cause)}`)
+        )
+        // Startup waits for the first read, so that the first run is routed by health too.
+        yield* refreshOrWarn
+        yield* refreshOrWarn.pipe(Effect.schedule(Schedule.spaced(`${healthSeconds} seconds`)), Effect.forkScoped)
       }
       const of = (subject: string) => snapshot?.measured.get(subject) ?? Rules.unmeasured
       return Health.of({

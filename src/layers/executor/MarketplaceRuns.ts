@@ -1,9 +1,9 @@
 /**
- * Raw runs of actors: starts one with the caller's input and the run's hold as its cap, waits for its end, and delivers its items
- * untouched with what the run has cost.
+ * Raw runs of marketplace actors (Apify). Starts the actor with the caller's input and the hold as its cost cap, polls until it
+ * ends, and returns its items unchanged with the run's cost.
  *
- * The run's id is stored before anything else is asked, so a restart resumes the run and never starts a second one. A run that
- * does not end well is a failure, whatever it wrote.
+ * The marketplace's run id is stored before the first poll, so a restart resumes the run and never starts a second one. A run
+ * that does not succeed is a failure, even if it wrote items.
  */
 import { Effect } from "effect"
 import { measuredOf } from "../../schema/catalog/Measured.ts"
@@ -25,29 +25,29 @@ import {
 } from "../providers/apify/runs.ts"
 import { refusal, unreadable } from "../providers/kit/httpErrors.ts"
 
-/** How a question reaches the provider. */
-export type Ask = (call: Call) => Effect.Effect<Reply | Failure>
+/** Sends one call to the marketplace. */
+export type SendCall = (call: Call) => Effect.Effect<Reply | Failure>
 
-/** Questions about one run; each is held by the server for a while, and the attempt has a deadline of its own. */
-const questionsMax = 400
-/** Items of one page: small enough that a page of whole web pages is read in one answer. */
+/** Polls of one run. The marketplace holds each one open for a while, and the attempt has its own deadline. */
+const pollsMax = 400
+/** Items per page: few enough that a page of whole web pages fits into one response. */
 const pageItems = 1_000
-/** Items of one run; a caller bounds them better by the actor's own input. */
+/** Items per run. Callers should set a lower limit in the marketplace actor's input. */
 const itemsMax = 20_000
-/** A page that could not be read is asked again, smaller: it may have been larger than an answer may be. */
+/** A page that can't be read is requested again with fewer items, because it may exceed the response limit. */
 const pageTriesMax = 4
 const shrink = 10
-/** What a run costs is settled about ten seconds after its end, says the platform's document. */
+/** The marketplace's documentation says that a run's cost is final about ten seconds after its end. */
 const settlingMillis = 10_000
 
-/** Answers to a start that blame the caller's own request, or an actor that is gone, and not the marketplace. */
+/** Statuses of a start that the caller's request caused, or a marketplace actor that was deleted. */
 const rejections = new Set([400, 404, 413, 422])
 
 interface Page {
   readonly count: number
   /** The items as the provider printed them, without the brackets. */
   readonly items: string
-  /** Items in the whole dataset, when the answer tells. */
+  /** Items in the whole dataset; null when the response does not say. */
   readonly total: number | null
 }
 
@@ -67,12 +67,12 @@ interface Items {
   readonly _tag: "Items"
   readonly data: string
   readonly count: number
-  /** Why the dataset holds more than this. */
+  /** Says that items were left out; null when all are here. */
   readonly note: string | null
 }
 
-/** All items, page by page, as far as the limits go. */
-const readItems = Effect.fnUntraced(function* (ask: Ask, dataset: string, charactersMax: number) {
+/** Reads the items page by page, up to the limits. */
+const readItems = Effect.fnUntraced(function* (send: SendCall, dataset: string, charactersMax: number) {
   const parts: Array<string> = []
   let count = 0
   let characters = 0
@@ -81,7 +81,7 @@ const readItems = Effect.fnUntraced(function* (ask: Ask, dataset: string, charac
   let tries = 0
   const all = (note: string | null): Items => ({ _tag: "Items", data: `[${parts.join(",")}]`, count, note })
   while (true) {
-    const reply = yield* ask(itemsCall(dataset, limit, offset))
+    const reply = yield* send(itemsCall(dataset, limit, offset))
     const page = "_tag" in reply ? reply : pageOf(reply)
     if ("_tag" in page) {
       tries += 1
@@ -92,33 +92,33 @@ const readItems = Effect.fnUntraced(function* (ask: Ask, dataset: string, charac
     }
     tries = 0
     const of = page.total === null ? "more" : String(page.total)
-    const cut = `the actor's dataset ${dataset} has ${of} items; the first ${count} are delivered`
-    if (characters + page.items.length > charactersMax) return all(cut)
+    const cut = () =>
+      `the marketplace actor's dataset ${dataset} has ${of} items; only the first ${count} are delivered; set a lower limit in its input`
+    if (characters + page.items.length > charactersMax) return all(cut())
     if (page.items !== "") parts.push(page.items)
     count += page.count
     characters += page.items.length
-    // Empty items are left out of a page, so the next one begins after what was asked for, not after what came.
+    // Pages leave empty items out, so the next offset follows from the limit and not from the items received.
     offset += limit
     const ended = page.total === null ? page.count !== limit : offset >= page.total
     if (ended) return all(null)
-    if (offset >= itemsMax)
-      return all(`the actor's dataset ${dataset} has ${of} items; the first ${count} are delivered`)
+    if (offset >= itemsMax) return all(cut())
   }
 })
 
 const isUncertain = (cost: Cost | null) => cost === null || Number(cost.amount) === 0
 
-/** Right after the end a run can still show no cost. Nothing is charged for a zero, so a zero is asked for once more. */
-const settled = Effect.fnUntraced(function* (ask: Ask, stage: RunStage) {
+/** Right after its end a run may still report a cost of zero, so a zero is read once more. */
+const withFinalCost = Effect.fnUntraced(function* (send: SendCall, stage: RunStage) {
   if (stage.item_price !== null || !isUncertain(stageCost(stage, 0))) return stage
   yield* Effect.sleep(`${settlingMillis} millis`)
-  const reply = yield* ask(askCall(stage))
-  const heard = "_tag" in reply ? reply : hearRun(reply, stage)
-  return heard._tag === "Ended" ? heard.stage : stage
+  const reply = yield* send(askCall(stage))
+  const result = "_tag" in reply ? reply : hearRun(reply, stage)
+  return result._tag === "Ended" ? result.stage : stage
 })
 
-const delivered = Effect.fnUntraced(function* (ask: Ask, stage: RunStage, dataset: string, charactersMax: number) {
-  const [items, last] = yield* Effect.all([readItems(ask, dataset, charactersMax), settled(ask, stage)], {
+const deliver = Effect.fnUntraced(function* (send: SendCall, stage: RunStage, dataset: string, charactersMax: number) {
+  const [items, last] = yield* Effect.all([readItems(send, dataset, charactersMax), withFinalCost(send, stage)], {
     concurrency: 2
   })
   if (items._tag === "Failure") return items
@@ -131,25 +131,28 @@ const delivered = Effect.fnUntraced(function* (ask: Ask, stage: RunStage, datase
   return answer
 })
 
-export interface ActorBounds {
-  /** After this the platform ends the run: before the attempt's own deadline, so that nobody pays for what nobody reads. */
+export interface MarketplaceActorLimits {
+  /** The marketplace stops the run after this. It is shorter than the attempt's deadline, so that finished items are read. */
   readonly seconds: number
   readonly charactersMax: number
 }
 
-export const runActor = (
-  ask: Ask,
+export const callMarketplaceActor = (
+  send: SendCall,
   { raw, input, input_text, state, keep }: RawCall,
-  { seconds, charactersMax }: ActorBounds
+  { seconds, charactersMax }: MarketplaceActorLimits
 ): Effect.Effect<RawAnswer> =>
   Effect.gen(function* () {
     let stage = stageOf(state)
     if (stage === null && state !== null)
-      return failure("provider_error", "the actor was started, but what was stored of its run can't be read")
-    // A cap of zero might count as none.
+      return failure(
+        "provider_error",
+        "the marketplace actor was started, but the stored state of its run can't be read"
+      )
+    // The marketplace might read a cap of zero as no cap.
     if (stage === null && Money.dollars(raw.hold) === Money.zero)
-      return failure("provider_error", "an actor is not started without money for it")
-    for (let question = 0; question < questionsMax; question++) {
+      return failure("provider_error", "a marketplace actor is not started with a hold of $0")
+    for (let poll = 0; poll < pollsMax; poll++) {
       const call: Call =
         stage === null
           ? {
@@ -157,17 +160,17 @@ export const runActor = (
               text: input_text
             }
           : askCall(stage)
-      const reply: Reply | Failure = yield* ask(call)
+      const reply: Reply | Failure = yield* send(call)
       if (stage === null && !("_tag" in reply) && rejections.has(reply.status))
         return refusal(reply, "provider_rejected")
-      const heard = "_tag" in reply ? stumbled(reply, stage) : hearRun(reply, stage)
-      if (heard._tag === "Failure") return heard
-      if (stage === null && !(yield* keep(stateOf(heard.stage))))
+      const result = "_tag" in reply ? stumbled(reply, stage) : hearRun(reply, stage)
+      if (result._tag === "Failure") return result
+      if (stage === null && !(yield* keep(stateOf(result.stage))))
         return failure("provider_error", "another worker has taken over this run")
-      stage = heard.stage
-      if (heard._tag === "Ended" && stage.dataset !== null)
-        return yield* delivered(ask, stage, stage.dataset, charactersMax)
+      stage = result.stage
+      if (result._tag === "Ended" && stage.dataset !== null)
+        return yield* deliver(send, stage, stage.dataset, charactersMax)
       yield* Effect.sleep(`${pauseMillis} millis`)
     }
-    return failure("provider_timeout", "the actor's run never ended")
+    return failure("provider_timeout", "the marketplace actor's run did not end in time; give it less work per run")
   })

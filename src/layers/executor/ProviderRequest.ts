@@ -1,8 +1,8 @@
 /**
- * Writes the request that a provider gets: address, headers, body, and the account's secret in its place.
+ * Builds the HTTP request for a provider: URL, headers and body, and then the account's credentials.
  *
- * Nothing that a caller sends leaves its own place: an address that would come out as another one, or a header that a socket
- * can't carry, is refused here, before a connection is opened.
+ * A caller's values can't change the request's target: a path that resolves to another URL, or an invalid header, is rejected
+ * before a connection is opened.
  */
 import { Redacted } from "effect"
 import { type Auth, type Call, type Failure, failure, type Provider } from "../../schema/catalog/Provider.ts"
@@ -11,20 +11,20 @@ import type { RawCall } from "./Providers.ts"
 import { providers } from "../providers/index.ts"
 import type { Account } from "../platform/Settings.ts"
 
-/** What the executor must know of a provider, with or without an adapter file. */
+/** The parts of a provider that the executor needs. A provider without an adapter has them too. */
 export type Target = Pick<
   Provider,
   "slug" | "base_url" | "auth" | "headers" | "concurrency" | "spacingMillis" | "timeoutMillis"
 >
 
-/** Calls at once to a provider that only an import knows. */
+/** Calls at once to a provider without an adapter. */
 const importedConcurrency = 5
 
-/** Calls at once from one process: as many runs may ask the provider at the same time. */
+/** Calls at once from one process to the provider. */
 export const callsAtOnce = (slug: string): number =>
   providers.find((one) => one.slug === slug)?.concurrency ?? importedConcurrency
 
-/** A provider that only an import knows gets the bounds of an ordinary one. */
+/** The target of a raw call. A provider without an adapter gets default limits. Null when it has no base URL. */
 export const targetOf = ({ slug, provider, document }: RawProvider): Target | null => {
   const base_url = document?.base_url ?? provider?.base_url ?? null
   if (base_url === null) return null
@@ -33,16 +33,16 @@ export const targetOf = ({ slug, provider, document }: RawProvider): Target | nu
   return { slug, base_url: provider?.base_url ?? base_url, auth, headers, concurrency, spacingMillis, timeoutMillis }
 }
 
-/** A request ready for the wire, but for the account. */
-export interface Outgoing {
+/** A request without the account's credentials. */
+export interface ProviderRequest {
   readonly method: string
   readonly path: string
   readonly query: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | FormData | undefined
-  /** Another host than the base URL's. */
+  /** Set when the host is not the base URL's. */
   readonly origin: string | undefined
-  /** It may do something in the world. */
+  /** It may have a side effect. */
   readonly acts: boolean
 }
 
@@ -64,11 +64,11 @@ const fieldsOf = (input: unknown): ReadonlyArray<[string, string]> =>
     ])
   )
 
-/** The body and the header that says what it is; a multipart body says so itself. */
-const encoded = (
+/** The body and its content type. The runtime sets the content type of a multipart body. */
+const encodedBody = (
   body: unknown,
   encoding: "json" | "form" | "multipart"
-): Pick<Outgoing, "body"> & { readonly type: Readonly<Record<string, string>> } => {
+): Pick<ProviderRequest, "body"> & { readonly type: Readonly<Record<string, string>> } => {
   if (body === undefined) return { body: undefined, type: {} }
   if (encoding === "form") {
     const form = new URLSearchParams([...fieldsOf(body)])
@@ -84,26 +84,26 @@ const encoded = (
 
 const asText = (body: string) => ({ body, type: { "content-type": "application/json" } })
 
-export const outgoing = (call: Call): Outgoing => {
-  const { body, type } = call.text === undefined ? encoded(call.body, call.encoding ?? "json") : asText(call.text)
+export const requestOf = (call: Call): ProviderRequest => {
+  const { body, type } = call.text === undefined ? encodedBody(call.body, call.encoding ?? "json") : asText(call.text)
   const { method, path, origin } = call
   const acts = method !== "GET" && call.reads !== true
   return { method, path, query: queryOf(call), headers: { ...type, ...call.headers }, body, origin, acts }
 }
 
-/** The caller's request as its plan fixed it, its JSON as the caller wrote it; a task endpoint takes an array, also of one. */
-export const rawOutgoing = ({ raw, input, input_text }: RawCall): Outgoing => {
+/** The request of a raw call: as planned, with the caller's JSON unchanged. A task endpoint gets an array, also for one task. */
+export const rawRequestOf = ({ raw, input, input_text }: RawCall): ProviderRequest => {
   const query = new URLSearchParams(raw.query.map(([name, value]): [string, string] => [name, value])).toString()
   const one = raw.body_type === "task" && !Array.isArray(input)
   const { body, type } =
     raw.has_body && raw.encoding === "json"
       ? asText(one ? `[${input_text}]` : input_text)
-      : encoded(raw.has_body ? input : undefined, raw.encoding)
-  // Whether the endpoint acts is for the run's plan to say; some act on a GET.
+      : encodedBody(raw.has_body ? input : undefined, raw.encoding)
+  // The run's plan decides whether the endpoint has side effects. Some have them on a GET.
   return { method: raw.method, path: raw.path, query, headers: type, body, origin: raw.origin, acts: true }
 }
 
-/** Where the secret goes: into headers or into the query, as the provider wants it. */
+/** The credentials as headers or as a query, whichever the provider requires. */
 const authorize = (auth: Auth, secret: string): { headers: Record<string, string>; query: string } => {
   switch (auth.kind) {
     case "none":
@@ -125,10 +125,10 @@ const authorize = (auth: Auth, secret: string): { headers: Record<string, string
   }
 }
 
-/** Shorter parts of a secret are no secret, and would be found everywhere. */
+/** Shorter parts of a secret would match ordinary text. */
 const secretPartMin = 4
 
-/** The parts of the account's secret that must not come back, each in every spelling in which a provider may repeat it. */
+/** Every spelling of the account's secret in which a provider may repeat it. Responses are redacted by these. */
 const spellings = (auth: Auth, secret: string): ReadonlyArray<string> => {
   if (auth.kind === "contact" || auth.kind === "none") return []
   const parts =
@@ -144,48 +144,61 @@ const spellings = (auth: Auth, secret: string): ReadonlyArray<string> => {
       const inForm = new URLSearchParams([["", part]]).toString().slice(1)
       return [part, inJson, inJson.replaceAll("/", "\\/"), inForm, encodeURIComponent(part.toWellFormed())]
     })
-  // The longest first: a part of a secret must not hide the whole of it.
+  // The longest first, because redacting a part would leave the rest of the secret.
   return [...new Set(all)].sort((a, b) => b.length - a.length)
 }
 
-const isCarriable = ([name, value]: readonly [string, string]): boolean =>
+const isValidHeader = ([name, value]: readonly [string, string]): boolean =>
   /^[!#$%&'*+.^`|~\w-]+$/.test(name) && /^[\t\x20-\x7e\xa0-\xff]*$/.test(value)
 
-/** The configured origin replaces the provider's own; its path prefix stays. Null when an address is not what it says. */
-const urlOf = (target: Target, account: Account | undefined, sent: Outgoing, authQuery: string): URL | null => {
+/** The configured origin replaces the provider's own, with the same path prefix. Null when parsing changes the URL. */
+const urlOf = (
+  target: Target,
+  account: Account | undefined,
+  request: ProviderRequest,
+  authQuery: string
+): URL | null => {
   const base = new URL(target.base_url)
-  const root = new URL(account?.baseUrl ?? sent.origin ?? base.origin)
-  // Another host has paths of its own.
-  const prefix = sent.origin === undefined ? base.pathname.replace(/\/+$/, "") : ""
-  const query = [sent.query, authQuery].filter((part) => part !== "").join("&")
-  const address = `${root.origin}${root.pathname.replace(/\/+$/, "")}${prefix}${sent.path}`
+  const root = new URL(account?.baseUrl ?? request.origin ?? base.origin)
+  // The base URL's path prefix does not apply to another host.
+  const prefix = request.origin === undefined ? base.pathname.replace(/\/+$/, "") : ""
+  const query = [request.query, authQuery].filter((part) => part !== "").join("&")
+  const address = `${root.origin}${root.pathname.replace(/\/+$/, "")}${prefix}${request.path}`
   const url = URL.parse(`${address}${query === "" ? "" : `?${query}`}`)
-  // Whatever a parser would resolve, decode or cut off comes out as another address than the one that was put together.
+  // If the parser resolved, decoded or cut anything, the URL differs from the text that it was built from.
   if (url === null || url.origin !== root.origin || url.hash !== "") return null
-  // Without a slash it would grow the host's name; of two, the runtime sends one.
-  return /^\/(?!\/)/.test(sent.path) && `${url.origin}${url.pathname}` === address ? url : null
+  // A path without a slash would extend the host name. The runtime sends two leading slashes as one.
+  return /^\/(?!\/)/.test(request.path) && `${url.origin}${url.pathname}` === address ? url : null
 }
 
-/** A request with its account. */
-export interface Addressed {
+/** A request with the account's credentials. */
+export interface AuthorizedRequest {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly redact: (text: string) => string
 }
 
-export const addressed = (target: Target, account: Account | undefined, sent: Outgoing): Addressed | Failure => {
+export const authorized = (
+  target: Target,
+  account: Account | undefined,
+  request: ProviderRequest
+): AuthorizedRequest | Failure => {
   const secret = account?.apiKey === undefined || account.apiKey === null ? "" : Redacted.value(account.apiKey)
   const auth = authorize(target.auth, secret)
-  if (!Object.entries(auth.headers).every(isCarriable))
-    return failure("provider_account", "the account's key has characters that no header can carry")
-  if (!Object.entries(sent.headers).every(isCarriable))
-    return failure("provider_rejected", "a header would have characters that no header can carry")
-  const url = urlOf(target, account, sent, auth.query)
-  if (url === null) return failure("provider_rejected", "the request's path leads to another place than its endpoint's")
-  const hidden = spellings(target.auth, secret)
+  if (!Object.entries(auth.headers).every(isValidHeader))
+    return failure(
+      "provider_account",
+      "the account's key has characters that are not allowed in a header; configure the key again"
+    )
+  if (!Object.entries(request.headers).every(isValidHeader))
+    return failure("provider_rejected", "a value for a header has characters that are not allowed there")
+  const url = urlOf(target, account, request, auth.query)
+  if (url === null)
+    return failure("provider_rejected", "the request's path resolves to another endpoint; check the path parameters")
+  const secrets = spellings(target.auth, secret)
   return {
     url,
-    headers: { accept: "application/json", ...target.headers, ...sent.headers, ...auth.headers },
-    redact: (text) => hidden.reduce((rest, part) => rest.replaceAll(part, "<redacted>"), text)
+    headers: { accept: "application/json", ...target.headers, ...request.headers, ...auth.headers },
+    redact: (text) => secrets.reduce((rest, part) => rest.replaceAll(part, "<redacted>"), text)
   }
 }

@@ -1,18 +1,18 @@
 /**
- * Reads what a provider answers: never more than a process can take, and whole or not at all.
+ * Reads a provider's response completely, or fails. Sizes are limited, so that no response can exhaust the process.
  *
- * Whatever arrives is an answer or a failure in words of ours; what the runtime says of a broken connection names the address
- * that was asked, and so may name a key or a person.
+ * Every failure has a message of our own. The runtime's messages about broken connections contain the address, which may
+ * contain a key or a person's data.
  */
 import { type Failure, failure, type Reply } from "../../schema/catalog/Provider.ts"
 import { jsonWeight } from "../runs/JsonWeight.ts"
 
 /** After decompression: a small gzip can hide a gigabyte. */
 export const replyBytesMax = 32 * 1024 * 1024
-/** Real ones take a few kilobytes. */
+/** Real headers take a few kilobytes. */
 const headerCharactersMax = 64 * 1024
 
-export const parse = (text: string): unknown => {
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -22,11 +22,11 @@ export const parse = (text: string): unknown => {
 
 const isJson = (contentType: string) => /^\s*application\/([\w.-]+\+)?json\s*(;|$)/i.test(contentType)
 
-/** A page may be written badly; JSON with a broken character is refused. */
+/** Invalid characters are an error in JSON and are replaced elsewhere, because pages are often encoded badly. */
 const decoderOf = (headers: Headers, json: boolean): TextDecoder => {
   const charset = /charset="?([\w.:-]+)/i.exec(headers.get("content-type") ?? "")?.[1] ?? "utf-8"
   try {
-    // The runtime's types list some names only; one that nobody knows throws.
+    // The runtime's types list only some charset names. An unknown name throws.
     return Reflect.construct(TextDecoder, [charset, { fatal: json }])
   } catch {
     return new TextDecoder("utf-8", { fatal: json })
@@ -39,14 +39,14 @@ const headersTooLarge = (headers: Headers): boolean => {
   return characters > headerCharactersMax
 }
 
-const codeOf = (error: unknown): string =>
+const errorCodeOf = (error: unknown): string =>
   typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" ? error.code : ""
 
 const readText = async (response: Response): Promise<string | Failure> => {
   const reader = response.body?.getReader()
   if (reader === undefined) return ""
   const weight = jsonWeight()
-  const held: Array<Uint8Array> = []
+  const pendingChunks: Array<Uint8Array> = []
   const parts: Array<string> = []
   let decoder: TextDecoder | null = null
   let size = 0
@@ -55,30 +55,34 @@ const readText = async (response: Response): Promise<string | Failure> => {
       const { done, value } = await reader.read()
       if (value !== undefined) {
         size += value.byteLength
-        if (size > replyBytesMax) return failure("provider_error", `the answer is larger than ${replyBytesMax} bytes`)
+        if (size > replyBytesMax)
+          return failure(
+            "provider_error",
+            `the answer is larger than ${replyBytesMax} bytes; ask for less data per call`
+          )
         const tooMuch = weight.add(value)
         if (tooMuch !== null) return failure("invalid_response", `the answer is JSON ${tooMuch}`)
       }
-      // Nothing but spaces so far: how to read them is decided by what follows.
+      // Only whitespace so far: the first other byte decides how to decode.
       if (decoder === null && !done && weight.begins() === null) {
-        held.push(value)
+        pendingChunks.push(value)
         continue
       }
       decoder ??= decoderOf(
         response.headers,
         isJson(response.headers.get("content-type") ?? "") || weight.begins() === true
       )
-      for (const chunk of held.splice(0)) parts.push(decoder.decode(chunk, { stream: true }))
+      for (const chunk of pendingChunks.splice(0)) parts.push(decoder.decode(chunk, { stream: true }))
       if (!done) parts.push(decoder.decode(value, { stream: true }))
       else return parts.join("") + decoder.decode()
     }
   } catch (error) {
-    if (codeOf(error) !== "ERR_ENCODING_INVALID_ENCODED_DATA") throw error
+    if (errorCodeOf(error) !== "ERR_ENCODING_INVALID_ENCODED_DATA") throw error
     return failure("invalid_response", "the answer is not valid text in its encoding")
   }
 }
 
-/** The answer of a response, read to its end. What was refused is left unread: the caller closes the connection. */
+/** Reads the response to its end. Refused responses are left unread: the caller closes the connection. */
 export const readReply = async (response: Response, redact: (text: string) => string): Promise<Reply | Failure> => {
   const { status, headers } = response
   if (status >= 300 && status < 400) return failure("provider_error", `HTTP ${status}: redirects are not followed`)
@@ -86,32 +90,32 @@ export const readReply = async (response: Response, redact: (text: string) => st
     return failure("provider_error", `the answer's headers are larger than ${headerCharactersMax} characters`)
   const text = await readText(response)
   if (typeof text !== "string") return text
-  // Some providers repeat the key in their errors: it must not reach an attempt's detail or a stored payload.
+  // Some providers repeat the key in their errors. It must not reach an attempt's detail or a stored payload.
   const clean = redact(text)
-  return { status, headers: Object.fromEntries(headers), body: parse(clean), text: clean }
+  return { status, headers: Object.fromEntries(headers), body: parseJson(clean), text: clean }
 }
 
-/** The connection was never made, so the request never left: refused, no such host, no trusted certificate. */
+/** Errors before the connection was made: refused, no such host, no trusted certificate. The request was not sent. */
 const unsentCodes =
   /^(E?CONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_\w+|ENETUNREACH|EHOSTUNREACH|ERR_INVALID_URL|\w*CERT\w*|UNABLE_TO_VERIFY_LEAF_SIGNATURE)$/
 
-/** Whether a call failed before anything of its request left. */
-export const isUnsent = (error: unknown): boolean => unsentCodes.test(codeOf(error))
+/** Whether a call failed before any of its request was sent. */
+export const failedBeforeSending = (error: unknown): boolean => unsentCodes.test(errorCodeOf(error))
 
-/** What went wrong with a connection. Without the runtime's own words, which repeat the address. */
-export const brokenConnection = (error: unknown): Failure => {
-  const code = codeOf(error)
+/** Why a connection failed: only the error's code, because the runtime's message repeats the address. */
+export const connectionFailure = (error: unknown): Failure => {
+  const code = errorCodeOf(error)
   return failure("provider_error", `the connection failed${/^\w{2,50}$/.test(code) ? `: ${code}` : ""}`)
 }
 
-/** Answers that are no data and that nobody should pay for: a page where JSON was asked for, JSON that is broken, nothing. */
-export const undeliverable = (reply: Reply, method: string): Failure | null => {
+/** Fails for responses without data, which must not be charged: an HTML page, broken JSON, or an empty body. */
+export const missingDataFailure = (reply: Reply, method: string): Failure | null => {
   if (reply.body !== undefined) return null
   const type = reply.headers["content-type"] ?? ""
   if (/^\s*(text\/html|application\/xhtml)/i.test(type))
-    return failure("invalid_response", `HTTP ${reply.status} with a page instead of data`)
+    return failure("invalid_response", `HTTP ${reply.status} with an HTML page instead of data`)
   if (reply.text === "") {
-    // Who changes something may be told nothing; who reads was promised something, unless the status says that there is none.
+    // A write may answer with an empty body. A read may do so only with a status that says so, such as 204.
     return method === "GET" && reply.status === 200 ? failure("invalid_response", "HTTP 200 with an empty body") : null
   }
   return isJson(type) ? failure("invalid_response", `HTTP ${reply.status} with a body that is not JSON`) : null

@@ -1,50 +1,52 @@
 /**
- * The way to one provider: so many calls at once, so far apart, and none before the provider said so.
+ * Throttles the calls to one provider: concurrency, spacing, and the pauses that the provider asks for.
  *
- * Calls pass in the order in which they came. Waiting counts against a call's own deadline, so a queue can't hold a run for ever.
+ * Calls start in the order in which they arrive. Waiting counts against a call's own deadline, so the queue can't hold a run
+ * for ever.
  */
 import { Clock, Effect, Semaphore } from "effect"
 
-/** The provider's pause is longer than the caller waits; the work was not begun. */
-export interface Closed {
-  readonly _tag: "Closed"
+/** The provider's pause is longer than the caller is ready to wait, so the call was not made. */
+export interface Paused {
+  readonly _tag: "Paused"
   readonly seconds: number
 }
 
-export interface Gate {
-  readonly pass: <A, E, R>(work: Effect.Effect<A, E, R>, patienceSeconds?: number) => Effect.Effect<A | Closed, E, R>
+export interface ProviderThrottle {
+  /** Runs `call` as soon as the limits allow it. */
+  readonly call: <A, E, R>(call: Effect.Effect<A, E, R>, waitSecondsMax?: number) => Effect.Effect<A | Paused, E, R>
   /** The provider asked for a pause (`Retry-After`). */
   readonly pause: (seconds: number) => Effect.Effect<void>
 }
 
-/** A provider that asks for longer than this is asked again after this. */
+/** A provider that asks for a longer pause is called again after this one. */
 const pauseSecondsMax = 600
 
-export const gate = (options: {
+export const makeThrottle = (options: {
   /** Calls at once. */
   readonly concurrency: number
   /** Milliseconds between the starts of two calls; 0 for none. */
   readonly spacingMillis: number
-}): Gate => {
+}): ProviderThrottle => {
   const permits = Semaphore.makeUnsafe(options.concurrency)
-  const turnstile = Semaphore.makeUnsafe(1)
-  let nextAt = 0
-  let closedUntil = 0
-  const closed = (now: number, patienceSeconds: number): Closed | null => {
-    const seconds = Math.ceil((closedUntil - now) / 1_000)
-    return seconds > patienceSeconds ? { _tag: "Closed", seconds } : null
+  const startLock = Semaphore.makeUnsafe(1)
+  let nextStartAt = 0
+  let pausedUntil = 0
+  const tooLongPause = (now: number, waitSecondsMax: number): Paused | null => {
+    const seconds = Math.ceil((pausedUntil - now) / 1_000)
+    return seconds > waitSecondsMax ? { _tag: "Paused", seconds } : null
   }
-  const wait = (patienceSeconds: number) =>
-    turnstile.withPermits(1)(
+  const awaitStart = (waitSecondsMax: number) =>
+    startLock.withPermits(1)(
       Effect.gen(function* () {
-        // A pause may begin or grow while somebody waits: nobody sleeps through one that is too long for him.
+        // A pause may begin or grow while a call waits, so the limit is checked after every sleep.
         for (;;) {
           const now = yield* Clock.currentTimeMillis
-          const late = closed(now, patienceSeconds)
-          if (late !== null) return late
-          const at = Math.max(nextAt, closedUntil)
+          const paused = tooLongPause(now, waitSecondsMax)
+          if (paused !== null) return paused
+          const at = Math.max(nextStartAt, pausedUntil)
           if (at <= now) {
-            nextAt = now + options.spacingMillis
+            nextStartAt = now + options.spacingMillis
             return null
           }
           yield* Effect.sleep(at - now)
@@ -52,21 +54,21 @@ export const gate = (options: {
       })
     )
   return {
-    pass: (work, patienceSeconds = Number.POSITIVE_INFINITY) =>
+    call: (call, waitSecondsMax = Number.POSITIVE_INFINITY) =>
       Effect.gen(function* () {
-        // Not even into the queue, whose calls may take long.
-        const late = closed(yield* Clock.currentTimeMillis, patienceSeconds)
-        if (late !== null) return late
+        // Checked before queueing too: the calls in the queue may take long.
+        const paused = tooLongPause(yield* Clock.currentTimeMillis, waitSecondsMax)
+        if (paused !== null) return paused
         return yield* permits.withPermits(1)(
           Effect.gen(function* () {
-            const late = yield* wait(patienceSeconds)
-            return late ?? (yield* work)
+            const paused = yield* awaitStart(waitSecondsMax)
+            return paused ?? (yield* call)
           })
         )
       }),
     pause: (seconds) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
-        closedUntil = Math.max(closedUntil, now + Math.min(seconds, pauseSecondsMax) * 1_000)
+        pausedUntil = Math.max(pausedUntil, now + Math.min(seconds, pauseSecondsMax) * 1_000)
       })
   }
 }

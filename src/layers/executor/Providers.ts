@@ -1,7 +1,7 @@
 /**
- * One call of one provider, as the run actor asks for it. Two layers: real HTTP, and the sandbox's simulated providers.
+ * The service that calls providers for the run actor. It has two layers: real HTTP, and the sandbox's simulated providers.
  *
- * A call always answers within its deadline and never fails: what went wrong is an outcome.
+ * A call returns within its deadline and never fails. Errors are part of the answer.
  */
 import { Context, type Effect, type Schema } from "effect"
 import type { Doubt, Found } from "../../schema/catalog/Doubt.ts"
@@ -13,7 +13,7 @@ import type { RawProvider } from "../catalog/Endpoints.ts"
 
 export interface ProviderCall {
   readonly run_id: string
-  /** Whose breaker the answer opens or closes. */
+  /** The organization whose breaker the answer opens or closes. */
   readonly org_id: string
   readonly offer: CatalogOffer
   readonly capability: string
@@ -21,9 +21,9 @@ export interface ProviderCall {
   /** 1 for the run's first attempt. */
   readonly attempt: number
   readonly include_raw: boolean
-  /** What an earlier execution of this attempt stored; null for a new attempt. */
+  /** The state that an earlier execution of this attempt stored; null for a new attempt. */
   readonly state: Schema.Json
-  /** Stores a state durably. False when the run is no longer this execution's: then it must stop. */
+  /** Stores a state durably. False when another worker owns the run now; this execution must then stop. */
   readonly keep: (state: Schema.Json) => Effect.Effect<boolean>
 }
 
@@ -35,24 +35,24 @@ export type Answer =
 export interface ProviderAnswer {
   readonly answer: Answer
   readonly duration_ms: number
-  /** The provider's payload as JSON text, when it was asked for. */
+  /** The provider's payload as JSON text; null unless `include_raw` is set. */
   readonly raw: string | null
-  /** What the provider says that the call has cost us; null when it does not say. */
+  /** The call's cost as the provider reports it; null when it reports none. */
   readonly measured: MicroUsd | null
-  /** Of a failure after which the provider may have acted, and nobody knows. */
+  /** Set on a failure after which the provider may have acted. */
   readonly doubt?: Doubt
 }
 
-/** One call of a provider's own endpoint, as its run's plan fixed it. */
+/** One call of a provider's own endpoint, as planned by its run. */
 export interface RawCall {
   readonly run_id: string
   readonly org_id: string
   readonly provider: RawProvider
   readonly raw: RawPlan
   readonly input: unknown
-  /** The same as the caller wrote it. */
+  /** `input` as the JSON text that the caller sent. */
   readonly input_text: string
-  /** As in a `ProviderCall`: an actor's run is a job, other endpoints answer at once. */
+  /** As in a `ProviderCall`. Only marketplace actors have a state; other endpoints answer at once. */
   readonly state: Schema.Json
   readonly keep: (state: Schema.Json) => Effect.Effect<boolean>
 }
@@ -60,11 +60,11 @@ export interface RawCall {
 export type RawAnswer =
   | {
       readonly _tag: "Delivered"
-      /** The provider's payload as JSON text, untouched. */
+      /** The provider's payload as JSON text, unchanged. */
       readonly data: string
-      /** What the provider says that the call has cost; null when it does not say. */
+      /** The call's cost as the provider reports it; null when it reports none. */
       readonly measured: MicroUsd | null
-      /** What the caller should know of it, such as that it is cut. */
+      /** A remark for the caller, such as that items were left out. */
       readonly note?: string
     }
   | Failure
@@ -75,12 +75,12 @@ export interface RawProviderAnswer {
   readonly doubt?: Doubt
 }
 
-/** A look-up of a call that was made before, by the run id that it carried. */
+/** A look-up of an earlier call by the run id that it carried. */
 export interface LookupCall {
   readonly run_id: string
   readonly offer: CatalogOffer
   readonly input: unknown
-  /** Since the run ended. */
+  /** Seconds since the run ended. */
   readonly age_seconds: number
 }
 
@@ -89,7 +89,7 @@ export class Providers extends Context.Service<
   {
     readonly call: (call: ProviderCall) => Effect.Effect<ProviderAnswer>
     readonly callRaw: (call: RawCall) => Effect.Effect<RawProviderAnswer>
-    /** Asks the provider whether it carried a call out. Null when it can't tell yet. */
+    /** Asks the provider whether it performed a call. Null when it can't tell yet. */
     readonly lookUp: (call: LookupCall) => Effect.Effect<Found | Failure | null>
   }
 >()("rungate/layers/executor/Providers") {}

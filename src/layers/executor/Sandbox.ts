@@ -1,8 +1,8 @@
 /**
- * The sandbox's providers: deterministic, plainly marked output, and scenarios that rehearse every way a run can end.
+ * The sandbox's simulated providers. Their output is deterministic and marked as simulated. Scenarios simulate every outcome.
  *
- * A scenario word stands where the input has a place for it: an e-mail `<word>@sandbox.test`, a host `<word>.sandbox.test`
- * (`_` written `-`), or `sandbox:<word>` inside any other string. With `_once` only the first attempt behaves so.
+ * The input selects a scenario: an e-mail `<word>@sandbox.test`, a host `<word>.sandbox.test` (with `-` for `_`), or
+ * `sandbox:<word>` inside any other string. With the suffix `_once` only the first attempt follows the scenario.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import * as Money from "../../schema/money/Money.ts"
@@ -26,23 +26,23 @@ export interface Scenario {
   readonly once: boolean
 }
 
-/** The words a client may use, for the README and for inspect's hints. */
+/** The scenario words that clients may use, for inspect's hints. */
 export const scenarioWords = ["no_match", "timeout", "error", "rate_limited", "malformed", "slow_<n>", "partial"]
 
-/** The simulated provider's deadline, so that a rehearsed timeout takes a second and not a minute. */
+/** The simulated provider's deadline: a simulated timeout takes a second and not a minute. */
 const deadlineMillis = 1_000
-/** A rehearsal never holds a worker longer than the longest wait a client may ask for. */
+/** As long as the longest wait that a client may ask for. */
 const slowSecondsMax = 120
 
 const pattern = /(?:sandbox:([a-z0-9_]+)|\b([a-z0-9_-]+)(?:@|\.)sandbox\.test)/i
 const words = ["no_match", "timeout", "error", "rate_limited", "malformed", "partial"] as const
 
 const scenarioOf = (text: string): Scenario | null => {
-  const found = pattern.exec(text)
-  const said = (found?.[1] ?? found?.[2])?.toLowerCase().replaceAll("-", "_")
-  if (said === undefined) return null
-  const once = said.endsWith("_once")
-  const word = once ? said.slice(0, -5) : said
+  const match = pattern.exec(text)
+  const name = (match?.[1] ?? match?.[2])?.toLowerCase().replaceAll("-", "_")
+  if (name === undefined) return null
+  const once = name.endsWith("_once")
+  const word = once ? name.slice(0, -5) : name
   const slow = /^slow_(\d{1,3})$/.exec(word)?.[1]
   if (slow !== undefined) return { word: "slow", seconds: Math.min(Number(slow), slowSecondsMax), once }
   const known = words.find((one) => one === word)
@@ -60,7 +60,7 @@ export const findScenario = (value: unknown): Scenario | null => {
   return null
 }
 
-/** FNV-1a over the provider and the input, so that the same question gets the same answer. */
+/** FNV-1a over the provider and the input, so that the same input gets the same output. */
 const seedOf = (text: string): number => {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0
@@ -72,14 +72,14 @@ interface Answers<A> {
   readonly noMatch: () => A
 }
 
-/** How long the provider takes, what it says then, and what a call that acts must doubt after it, as after the real failure. */
-interface Played<A> {
+/** The simulated latency, the answer, and the doubt that the real failure would leave for a call with side effects. */
+interface Simulated<A> {
   readonly millis: number
   readonly answer: () => A | Failure
   readonly doubt?: Doubt
 }
 
-const play = <A>(input: unknown, attempt: number, { match, noMatch }: Answers<A>): Played<A> => {
+const simulateCall = <A>(input: unknown, attempt: number, { match, noMatch }: Answers<A>): Simulated<A> => {
   const scenario = findScenario(input)
   const active = scenario !== null && !(scenario.once && attempt > 1) ? scenario : null
   switch (active?.word) {
@@ -110,7 +110,7 @@ const play = <A>(input: unknown, attempt: number, { match, noMatch }: Answers<A>
   }
 }
 
-/** A raw payload of nobody: what was asked, plainly marked, so that a client can see what would have left. */
+/** A simulated raw payload. It repeats the request, so that a client sees what would have been sent. */
 const rawPayload = ({ provider, raw, input }: RawCall, results: ReadonlyArray<unknown>) =>
   JSON.stringify({
     sandbox: true,
@@ -125,23 +125,23 @@ const rawPayload = ({ provider, raw, input }: RawCall, results: ReadonlyArray<un
     results
   })
 
-const playRaw = (call: RawCall) =>
-  play<RawAnswer>([call.input, call.raw.path, call.raw.query], 1, {
+const simulateRawCall = (call: RawCall) =>
+  simulateCall<RawAnswer>([call.input, call.raw.path, call.raw.query], 1, {
     match: () => ({ _tag: "Delivered", data: rawPayload(call, [{ simulated: true }]), measured: null }),
-    // A provider that reports a cost of zero for nothing found: a raw run of it is free.
+    // Some providers report a cost of zero when they find nothing; the raw run is then free.
     noMatch: () => ({ _tag: "Delivered", data: rawPayload(call, []), measured: Money.zero })
   })
 
-const perform = <A>({ millis, answer, doubt }: Played<A>) =>
+const answerAfterDelay = <A>({ millis, answer, doubt }: Simulated<A>) =>
   Effect.gen(function* () {
     const began = yield* Clock.currentTimeMillis
     if (millis > 0) yield* Effect.sleep(Duration.millis(millis))
-    const said = answer()
+    const answered = answer()
     const doubted = doubt === undefined ? {} : { doubt }
-    return { answer: said, ...doubted, duration_ms: (yield* Clock.currentTimeMillis) - began }
+    return { answer: answered, ...doubted, duration_ms: (yield* Clock.currentTimeMillis) - began }
   })
 
-/** A simulated provider that answered with an error had not carried the call out; one that said nothing, or nonsense, had. */
+/** Simulated calls that ended with an error were not performed. Those that timed out or answered unreadably were. */
 const lookUp = ({ offer: { provider }, input }: LookupCall): Effect.Effect<Found> =>
   Effect.succeed(
     findScenario(input)?.word === "error"
@@ -153,24 +153,26 @@ export const SandboxProviders = Layer.effect(
   Providers,
   Effect.gen(function* () {
     const catalog = yield* Catalog
-    const call = Effect.fnUntraced(function* (asked: ProviderCall) {
-      const capability = catalog.find(asked.capability)?.capability
-      const provider = asked.offer.provider.slug
-      const seed = seedOf(`${provider} ${JSON.stringify(asked.input)}`)
-      const simulate = (partial: boolean) => capability?.simulate({ input: asked.input, provider, seed, partial })
-      const said = yield* perform(
-        play<Answer>(asked.input, asked.attempt, {
+    const call = Effect.fnUntraced(function* (providerCall: ProviderCall) {
+      const capability = catalog.find(providerCall.capability)?.capability
+      const provider = providerCall.offer.provider.slug
+      const seed = seedOf(`${provider} ${JSON.stringify(providerCall.input)}`)
+      const simulate = (partial: boolean) =>
+        capability?.simulate({ input: providerCall.input, provider, seed, partial })
+      const answered = yield* answerAfterDelay(
+        simulateCall<Answer>(providerCall.input, providerCall.attempt, {
           match: (partial) => ({ _tag: "Match", output: simulate(partial) }),
           noMatch: () => ({ _tag: "NoMatch", detail: "simulated: nothing on record" })
         })
       )
       const raw =
-        asked.include_raw && said.answer._tag === "Match"
-          ? JSON.stringify({ sandbox: true, provider, payload: said.answer.output })
+        providerCall.include_raw && answered.answer._tag === "Match"
+          ? JSON.stringify({ sandbox: true, provider, payload: answered.answer.output })
           : null
-      return { ...said, raw, measured: null } satisfies ProviderAnswer
+      return { ...answered, raw, measured: null } satisfies ProviderAnswer
     })
-    const callRaw = (asked: RawCall): Effect.Effect<RawProviderAnswer> => perform(playRaw(asked))
+    const callRaw = (providerCall: RawCall): Effect.Effect<RawProviderAnswer> =>
+      answerAfterDelay(simulateRawCall(providerCall))
     return Providers.of({ call, callRaw, lookUp })
   })
 )

@@ -1,6 +1,7 @@
 /**
- * One wallet's books as its owner and operators read them: balance, limits, ledger entries, open runs, and whether it all
- * adds up. Reads only; every change is the wallet actor's.
+ * Reads one wallet for its owner and for operators: balance, limits, ledger entries, open runs and audit violations.
+ *
+ * Nothing here writes: only the wallet actor's turns change a wallet.
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -12,7 +13,7 @@ export interface WalletRow {
   readonly reserved: bigint
   readonly per_run_limit: bigint | null
   readonly daily_limit: bigint | null
-  /** Charged on today's UTC day. */
+  /** Charged on the current UTC day. */
   readonly spent_today: bigint
   /** The next midnight, UTC. */
   readonly resets_at: Date
@@ -45,13 +46,13 @@ export class Books extends Context.Service<
     readonly wallet: (org_id: string) => Effect.Effect<WalletRow>
     /** Newest first; only entries before `before`, when given. */
     readonly entries: (org_id: string, before: bigint | null, limit: number) => Effect.Effect<ReadonlyArray<EntryRow>>
-    /** The entry of a credit with this reference, when the ledger has it. */
+    /** The ledger entry of the credit with this reference; null when it was not credited. */
     readonly credit: (org_id: string, reference: string) => Effect.Effect<EntryRow | null>
     /** Oldest first. */
     readonly openRuns: (org_id: string, limit: number) => Effect.Effect<ReadonlyArray<OpenRunRow>>
-    /** The auditor's equations (audit/equations.ts) for one wallet. Read it in a snapshot. */
+    /** Places where this wallet breaks an equation of audit/equations.ts. Run it inside `snapshot`. */
     readonly violations: (org_id: string) => Effect.Effect<ReadonlyArray<Violation>>
-    /** All that `work` reads is of one instant, so it may be compared; nothing in it may write. */
+    /** Runs `work` in one read-only snapshot, so that the rows it reads can be compared. */
     readonly snapshot: <A, R>(work: Effect.Effect<A, never, R>) => Effect.Effect<A, never, R>
   }
 >()("rungate/layers/ledger/Books") {

@@ -1,8 +1,8 @@
 /**
- * The ledger's hash chain (E9): each entry's hash covers the entry and the hash before it, per wallet.
+ * Computes the ledger's hash chain (E9): each entry's hash covers the entry and the wallet's previous hash.
  *
- * Hashed here and not in the database, where it would cost the turn time. `ledger_hash` (migrations/0008_chain.ts) says the same in
- * SQL and shares no code with this, so the auditor, who uses that one, checks this one as well.
+ * The process hashes, because the database would spend a turn's time on it. The auditor recomputes the chain with the SQL function
+ * `ledger_hash` (migrations/0008_chain.ts), which shares no code with this module.
  */
 import type { Entry } from "../../schema/wallet/Wallet.ts"
 
@@ -15,12 +15,12 @@ export interface Linked extends Unlinked {
   readonly hash: Uint8Array
 }
 
-/** Stands before a wallet's first entry. */
+/** The previous hash of a wallet's first entry. */
 const start = new Uint8Array(32)
 
 /**
- * One text per entry. No two entries share it: the reference, which may hold any character, is preceded by its length, and the
- * note, which may too, stands last; what is before them can't hold a `|`.
+ * The hashed text of an entry. Two different entries never share one: the reference and the note may hold any character, so the
+ * reference follows its length and the note stands last. No earlier field can hold a `|`.
  */
 const canonical = (entry: Unlinked, created_micros: bigint): string => {
   const { org_id, seq, txn_id, type, amount, balance_after, reserved_after, run_id, reference, note } = entry
@@ -30,8 +30,8 @@ const canonical = (entry: Unlinked, created_micros: bigint): string => {
 }
 
 /**
- * Links new entries, in order, to their wallets' heads (none for a wallet without entries). `created_micros` is when all of them
- * were made, in microseconds since 1970. Answers the entries with their hashes and the heads as they then are.
+ * Chains new entries, in order, to their wallets' newest hashes (`heads`; a wallet without entries has none). `created_micros` is
+ * the creation time of all entries, in microseconds since 1970. Returns the entries with their hashes, and the new heads.
  */
 export const link = (
   heads: ReadonlyMap<string, Uint8Array>,

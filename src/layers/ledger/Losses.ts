@@ -1,5 +1,5 @@
 /**
- * Runs that cost the platform more than they charged, for the operator. Written by the wallet's turn (TurnRecords.ts).
+ * Lists runs that cost the platform more than they charged, for operators. The wallet's turn writes the rows (TurnRecords.ts).
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -35,9 +35,9 @@ export class Losses extends Context.Service<
   {
     /** Newest first. */
     readonly list: (filter: LossFilter, limit: number) => Effect.Effect<ReadonlyArray<LossRow>>
-    /** By provider and reason, over all that the filter lets through, the largest first. */
+    /** Sums of the filtered losses by provider and reason, largest first. */
     readonly totals: (filter: LossFilter) => Effect.Effect<ReadonlyArray<LossTotal>>
-    /** The same over everything, from sums that are kept: cheap however many there are. */
+    /** Sums of all losses, read from the table of running totals: the cost does not grow with the number of losses. */
     readonly sums: Effect.Effect<ReadonlyArray<LossTotal>>
   }
 >()("rungate/layers/ledger/Losses") {
@@ -45,7 +45,7 @@ export class Losses extends Context.Service<
     Losses,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const chosen = ({ org_id, since }: LossFilter) =>
+      const matching = ({ org_id, since }: LossFilter) =>
         sql.and([
           ...(org_id === null ? [] : [sql`l.org_id = ${org_id}`]),
           ...(since === null ? [] : [sql`l.at >= ${since}`]),
@@ -54,10 +54,10 @@ export class Losses extends Context.Service<
       const list = (filter: LossFilter, limit: number) => sql<LossRow>`
         SELECT l.run_id, l.org_id, r.capability, r.endpoint, l.provider, l.reason, l.measured, l.charge, l.cost, l.loss, l.at
         FROM losses l LEFT JOIN runs r ON r.org_id = l.org_id AND r.run_id = l.run_id
-        WHERE ${chosen(filter)} ORDER BY l.at DESC, l.run_id DESC LIMIT ${limit}`
+        WHERE ${matching(filter)} ORDER BY l.at DESC, l.run_id DESC LIMIT ${limit}`
       const totals = (filter: LossFilter) => sql<LossTotal>`
         SELECT l.provider, l.reason, count(*) AS runs, sum(l.loss)::bigint AS loss FROM losses l
-        WHERE ${chosen(filter)} GROUP BY 1, 2 ORDER BY loss DESC, 1, 2`
+        WHERE ${matching(filter)} GROUP BY 1, 2 ORDER BY loss DESC, 1, 2`
       const sums = sql<LossTotal>`
         SELECT nullif(provider, '') AS provider, reason, sum(runs)::bigint AS runs, sum(loss)::bigint AS loss FROM loss_sums
         GROUP BY 1, 2 ORDER BY 1, 2`

@@ -1,7 +1,7 @@
 /**
- * The mailbox seen from those who write to it: durable commands, in group commits, and the replies of those that are waited for.
+ * Enqueues commands for wallets, in group commits, and reads their replies.
  *
- * What is stored here is applied once by the wallet's next turn, whatever happens to the process that stored it.
+ * A wallet's next turn applies each stored command exactly once, even if the process that enqueued it dies.
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -20,23 +20,27 @@ export interface NewMail {
   readonly result: string | null
 }
 
+/** A lane with unapplied commands. `age_seconds` is the age of the oldest. */
 export interface Backlog {
   readonly lane: number
   readonly age_seconds: number
 }
 
+/** Commands in one INSERT. */
 const mailMax = 200
 
 export class MailStore extends Context.Service<
   MailStore,
   {
-    /** Answers the lane that has mail now. */
-    readonly post: (mail: NewMail) => Effect.Effect<number>
+    /** Stores a command and answers its wallet's lane, which the caller then wakes. Dies when the organization has no wallet. */
+    readonly enqueue: (mail: NewMail) => Effect.Effect<number>
+    /** The stored reply of a command; null when there is none yet. */
     readonly reply: (command_id: string) => Effect.Effect<unknown>
-    /** Lanes with mail older than a second, and how old. */
+    /** Lanes whose oldest command is older than a second. */
     readonly backlog: Effect.Effect<ReadonlyArray<Backlog>>
-    readonly parked: Effect.Effect<number>
-    /** Forgets replies that nobody can be waiting for any more, and workers long dead. */
+    /** Number of dead-lettered commands: each failed alone too often, and no turn reads it again. */
+    readonly deadLetters: Effect.Effect<number>
+    /** Deletes replies older than an hour, and workers that died an hour ago and hold no run. */
     readonly forget: Effect.Effect<void>
   }
 >()("rungate/layers/ledger/MailStore") {
@@ -45,22 +49,22 @@ export class MailStore extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const post = yield* batch({
-        name: "post",
+      const enqueue = yield* batch({
+        name: "enqueue",
         max: mailMax,
         parallel: 1,
         flush: Effect.fnUntraced(function* (mail: ReadonlyArray<NewMail>) {
           const rows = yield* sql<{ org_id: string; lane: number }>`
-            WITH asked AS (
+            WITH new AS (
               SELECT * FROM unnest(${texts(mail.map((m) => m.command_id))}, ${texts(mail.map((m) => m.org_id))},
                 ${texts(mail.map((m) => m.run_id))}, ${texts(mail.map((m) => m.tag))}, ${jsons(mail.map((m) => m.payload))},
                 ${texts(mail.map((m) => m.result))}) AS t(command_id, org_id, run_id, tag, payload, result)
             ), sent AS (
               INSERT INTO mailbox (lane, command_id, org_id, run_id, tag, payload, result)
-              SELECT w.lane, a.command_id, a.org_id, a.run_id, a.tag, a.payload::json, a.result::json
-              FROM asked a JOIN wallets w USING (org_id)
+              SELECT w.lane, n.command_id, n.org_id, n.run_id, n.tag, n.payload::json, n.result::json
+              FROM new n JOIN wallets w USING (org_id)
             )
-            SELECT DISTINCT a.org_id, w.lane FROM asked a JOIN wallets w USING (org_id)`
+            SELECT DISTINCT n.org_id, w.lane FROM new n JOIN wallets w USING (org_id)`
           const lanes = new Map(rows.map((row) => [row.org_id, row.lane]))
           return mail.map((one) => lanes.get(one.org_id) ?? 0)
         })
@@ -75,7 +79,7 @@ export class MailStore extends Context.Service<
         SELECT lane, extract(epoch FROM now() - min(created_at))::float8 AS age_seconds FROM mailbox
         WHERE parked IS NULL GROUP BY lane HAVING min(created_at) < now() - interval '1 second'`
 
-      const parked = sql<{ parked: bigint }>`SELECT count(*) AS parked FROM mailbox WHERE parked IS NOT NULL`
+      const deadLetters = sql<{ count: bigint }>`SELECT count(*) AS count FROM mailbox WHERE parked IS NOT NULL`
 
       const forget = Effect.gen(function* () {
         yield* sql`DELETE FROM replies WHERE created_at < now() - interval '1 hour'`
@@ -85,11 +89,11 @@ export class MailStore extends Context.Service<
       })
 
       return MailStore.of({
-        post: (mail) => Effect.orDie(post(mail)),
+        enqueue: (mail) => Effect.orDie(enqueue(mail)),
         reply: (command_id) => Effect.orDie(reply(command_id)),
         backlog: Effect.orDie(backlog),
-        parked: parked.pipe(
-          Effect.map((rows) => Number(rows[0]?.parked ?? 0n)),
+        deadLetters: deadLetters.pipe(
+          Effect.map((rows) => Number(rows[0]?.count ?? 0n)),
           Effect.orDie
         ),
         forget: Effect.orDie(forget)

@@ -1,8 +1,8 @@
 /**
- * The part of a turn that concerns payments: what it reads beside the mail, and what it writes in the turn's one statement.
+ * The payment part of a turn: the rows that payment commands need, and the writes that join the turn's one statement.
  *
- * Most turns have no such part and pay nothing for it. The wallet's version fences what is read here too, because nothing but a
- * wallet's turn changes it.
+ * A turn without payment commands reads and writes nothing here. Only a wallet's turn changes these rows, so the wallet's version
+ * fences them too.
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -11,7 +11,7 @@ import type { AutoTopup } from "../../schema/wallet/AutoTopup.ts"
 import { MicroUsd } from "../../schema/money/Money.ts"
 import type { DepositBonus, Outcome, Payment, Reversal } from "../../schema/wallet/Payment.ts"
 
-/** An automatic charge that the turn decided on. */
+/** An automatic top-up charge that the turn starts. */
 export interface NewCharge {
   readonly payment_id: string
   readonly org_id: string
@@ -31,7 +31,7 @@ export interface PaymentEffects {
     readonly fact: string
     readonly outcome: Outcome
   }>
-  /** Customers whose method a payment has saved. */
+  /** Payment methods that a payment saved for later charges. */
   readonly methods: ReadonlyArray<{
     readonly org_id: string
     readonly customer: string
@@ -40,14 +40,14 @@ export interface PaymentEffects {
 }
 
 export interface PaymentView {
-  /** By payment id. */
+  /** Keyed by payment id. */
   readonly payments: ReadonlyMap<string, Payment>
   readonly reversals: ReadonlyArray<Reversal>
-  /** By the referred organization. */
+  /** Keyed by the referred organization. */
   readonly bonuses: ReadonlyMap<string, DepositBonus>
-  /** Events among the mail that were applied before. */
+  /** Events of this turn's commands that an earlier turn applied. */
   readonly seen: ReadonlySet<string>
-  /** Cards among the mail and its payments that have earned a welcome bonus. */
+  /** Cards of these commands and payments that have already earned a welcome bonus. */
   readonly cards: ReadonlySet<string>
 }
 
@@ -59,7 +59,7 @@ export const noPayments: PaymentView = {
   cards: new Set()
 }
 
-/** What the mail's payment commands are about. */
+/** The ids that the turn's payment commands name. */
 interface Subjects {
   readonly orgs: ReadonlyArray<string>
   readonly payment_ids: ReadonlyArray<string>
@@ -70,7 +70,7 @@ interface Subjects {
 export const isEmpty = (effects: PaymentEffects): boolean =>
   effects.autos.length + effects.events.length + effects.charges.length === 0
 
-/** A wallet's automatic top-up as one column of the mail's row: `[enabled, threshold, amount, state, …]`, null without one. */
+/** A wallet's automatic top-up as one JSON column of a command's row: `[enabled, threshold, amount, state, …]`; null without one. */
 export const autoColumn = (sql: SqlClient.SqlClient) => sql`
   CASE WHEN m.is_first THEN (
     SELECT json_build_array(a.enabled, a.threshold::text, a.amount::text, a.state, a.failures, a.last_error,
@@ -120,7 +120,7 @@ interface BonusRow extends Omit<DepositBonus, "deposit_min" | "deposit_bonus"> {
   readonly deposit_bonus: bigint
 }
 
-/** What the mail's payment commands may look at. */
+/** Reads the rows that the turn's payment commands need. */
 export const readPayments = (sql: SqlClient.SqlClient, { orgs, payment_ids, event_ids, cards }: Subjects) =>
   Effect.gen(function* () {
     const payments = yield* sql<PaymentRow>`
@@ -129,13 +129,13 @@ export const readPayments = (sql: SqlClient.SqlClient, { orgs, payment_ids, even
     const reversals = yield* sql<ReversalRow>`
       SELECT reversal_id, payment_id, payment_intent, kind, amount, standing FROM payment_reversals
       WHERE payment_id = ANY(${texts(payment_ids)}) ORDER BY reversal_id`
-    // A workspace whose e-mail address nobody has verified has no bonus to wait for.
+    // A workspace with an unverified e-mail address earns no bonus.
     const bonuses = yield* sql<BonusRow>`
       SELECT referred_org, referral_id, deposit_min, deposit_bonus, bonus_state AS state, bonus_payment_id AS payment_id,
              bonus_card AS card, bonus_changes AS changes
       FROM referrals WHERE referred_org = ANY(${texts(orgs)})
         AND (bonus_state <> 'pending' OR NOT EXISTS (SELECT FROM users u WHERE u.org_id = referred_org AND u.pending))`
-    const taken = yield* sql<{ card: string }>`
+    const usedCards = yield* sql<{ card: string }>`
       SELECT bonus_card AS card FROM referrals
       WHERE bonus_card = ANY(${texts([...cards, ...payments.flatMap(({ card }) => card ?? [])])})`
     const seen = yield* sql<{ event_id: string }>`
@@ -155,12 +155,12 @@ export const readPayments = (sql: SqlClient.SqlClient, { orgs, payment_ids, even
         ])
       ),
       seen: new Set(seen.map((row) => row.event_id)),
-      cards: new Set(taken.map((row) => row.card))
+      cards: new Set(usedCards.map((row) => row.card))
     }
     return view
   })
 
-/** What payments add to the statement that writes a turn. `dailyMax` is what a day's automatic charges may come to. */
+/** The payment part of the statement that writes a turn. `dailyMax` limits the automatic charges of one day. */
 export const writePayments = (sql: SqlClient.SqlClient, effects: PaymentEffects, dailyMax: bigint) => {
   const { payments, reversals, bonuses, autos, charges, events, methods } = effects
   return sql`, paid_in AS (
@@ -195,7 +195,7 @@ export const writePayments = (sql: SqlClient.SqlClient, effects: PaymentEffects,
     ON CONFLICT (org_id) DO UPDATE SET enabled = excluded.enabled, threshold = excluded.threshold, amount = excluded.amount,
       state = excluded.state, failures = excluded.failures, last_error = excluded.last_error, retry_at = excluded.retry_at,
       day = excluded.day, day_total = excluded.day_total,
-      -- Only a total that grows needs today's maximum: a lower one must not undo what was charged before.
+      -- Only a growing total is checked against today's maximum: lowering the maximum must not invalidate earlier charges.
       day_max = CASE WHEN (excluded.day, excluded.day_total) > (a.day, a.day_total) THEN ${dailyMax}::bigint
                      ELSE greatest(a.day_max, excluded.day_total) END
   ), charging AS (
@@ -203,9 +203,9 @@ export const writePayments = (sql: SqlClient.SqlClient, effects: PaymentEffects,
     SELECT n.payment_id, n.org_id, 'auto', n.amount, m.customer, m.payment_method
     FROM unnest(${texts(charges.map((c) => c.payment_id))}, ${texts(charges.map((c) => c.org_id))}, ${bigints(charges.map((c) => c.amount))})
          AS n(payment_id, org_id, amount)
-    -- What is saved below is not seen here: a card that came in this very turn is looked up by the cashier.
+    -- This part does not see the card that the part "saved" stores: PaymentWorker looks up a card saved in this turn.
     LEFT JOIN payment_methods m ON m.org_id = n.org_id AND m.org_id <> ALL(${texts(methods.map((m) => m.org_id))})
-    -- Postgres may run these parts in any order, and one charge per wallet is open: this asks for the ended one to be ended first.
+    -- Postgres may run these parts in any order, and a wallet may have one open charge: this condition runs paid_in first.
     WHERE (SELECT count(*) FROM paid_in) >= 0
   ), happened AS (
     INSERT INTO payment_events (event_id, payment_id, org_id, fact, outcome)

@@ -1,6 +1,8 @@
 /**
- * What a turn records of runs for the operator: losses, and calls whose outcome nobody knows. Written in the turn's one statement, and
- * only by turns that have some, so an ordinary run pays nothing for it.
+ * Writes what a turn records for operators: losses, and calls with an unknown outcome.
+ *
+ * They are parts of the turn's one statement. A turn without such records adds nothing to the statement, so an ordinary run pays
+ * nothing for them.
  */
 import type { SqlClient } from "effect/sql"
 import { bigints, booleans, jsons, texts } from "../postgres/Columns.ts"
@@ -12,7 +14,7 @@ export interface RunLoss extends Loss {
   readonly org_id: string
 }
 
-/** A run whose last call may have been carried out or not. */
+/** A run whose last call has an unknown outcome: the provider may have carried it out or not. */
 export interface UnknownOutcome {
   readonly run_id: string
   readonly org_id: string
@@ -20,7 +22,7 @@ export interface UnknownOutcome {
   readonly why: Doubt
   /** JSON text of the job that the call had started; null when it started none. */
   readonly provider_state: string | null
-  /** The provider can be asked whether it carried the call out. */
+  /** Whether the provider offers a look-up of the outcome. */
   readonly look: boolean
 }
 
@@ -43,7 +45,7 @@ const writeUnknowns = (sql: SqlClient.SqlClient, unknowns: ReadonlyArray<Unknown
                  AS n(run_id, org_id, provider, why, provider_state, look)
           )`
 
-/** Further parts of the turn's statement, each with the comma before it. */
+/** Further common table expressions of the turn's statement, each with a leading comma. */
 export const writeRecords = (sql: SqlClient.SqlClient, lane: number, { losses, unknowns }: TurnRecords) =>
   sql`${writeLosses(sql, lane, losses)}${writeUnknowns(sql, unknowns)}`
 

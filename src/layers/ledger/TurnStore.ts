@@ -1,8 +1,8 @@
 /**
- * One turn of a lane, as storage sees it: read the mail with all it concerns, decide, write it all in one statement.
+ * Runs one turn of a lane: reads the oldest commands with the rows they concern, decides, and writes everything in one statement.
  *
- * That statement is the fence. It deletes the mail it applies and it requires every wallet to be as it was read, so of two
- * turns that were handed the same lane the second waits on the first one's rows, finds them changed, and is undone as a whole.
+ * That statement is the fence. It deletes the commands it applies, and it requires every wallet to have the version that was read.
+ * Of two concurrent turns on one lane the second waits for the first one's row locks, finds a newer version, and is rolled back.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -26,18 +26,18 @@ export type { Mail, TurnRun, TurnView } from "./TurnView.ts"
 export interface EndedRun {
   readonly org_id: string
   readonly run_id: string
-  /** The lease under which it ended; null when it never started. */
+  /** The lease under which the run ended; null when it never started. */
   readonly lease_token: string | null
   readonly status: RunStatus
   readonly charged: bigint | null
-  /** What its providers took, in microdollars; null when that is not known or none was called. */
+  /** What its providers charged us, in microdollars; null when unknown or when none was called. */
   readonly provider_cost: bigint | null
   readonly provider: string | null
   readonly attempts: string | null
   readonly hints: string | null
   readonly error_code: string | null
   readonly error_message: string | null
-  /** The mail whose `result` becomes the run's: it never leaves the database. */
+  /** Id of the command whose `result` becomes the run's. The result is copied inside the database. */
   readonly result_of: bigint | null
 }
 
@@ -47,7 +47,7 @@ export interface AdmittedRun {
   readonly org_id: string
   readonly hold: bigint
   readonly state: "queued" | "running"
-  /** Whom the run asks first. */
+  /** The provider that the run calls first. */
   readonly provider: string
   readonly side_effect: boolean
   readonly worker_id: string | null
@@ -60,7 +60,7 @@ export interface TurnEffects {
   readonly entries: ReadonlyArray<Unlinked>
   readonly ended: ReadonlyArray<EndedRun>
   readonly opened: ReadonlyArray<AdmittedRun>
-  /** Runs whose hold and lease end, with the lease they were seen under: one that changed hands meanwhile is not closed. */
+  /** Runs whose hold and lease end, with the lease that was read. A run that has another lease by then is not closed. */
   readonly closed: ReadonlyArray<{
     readonly org_id: string
     readonly run_id: string
@@ -72,7 +72,7 @@ export interface TurnEffects {
   readonly payments: PaymentEffects
 }
 
-/** Attempts of the runs that end, counted by what they say about a provider; see schema/runs/Health.ts. */
+/** Attempts of the ended runs, counted by provider health bucket; see schema/runs/Health.ts. */
 export interface AttemptCount {
   readonly subject: string
   readonly ok: boolean
@@ -80,21 +80,21 @@ export interface AttemptCount {
   readonly count: number
 }
 
-/** Another turn applied some of this mail first; the next one sees it fresh. */
-export class TurnConflict extends Schema.TaggedError<TurnConflict>()("TurnsMet", {}) {}
+/** Another turn changed these rows first, so this turn was rolled back. The next turn reads them again. */
+export class TurnConflict extends Schema.TaggedError<TurnConflict>()("TurnConflict", {}) {}
 
-/** How many more open runs each organization has after the turn. */
-const openedMore = ({ opened, closed }: TurnEffects): ReadonlyMap<string, bigint> => {
-  const more = new Map<string, bigint>()
-  for (const { org_id } of opened) more.set(org_id, (more.get(org_id) ?? 0n) + 1n)
-  for (const { org_id } of closed) more.set(org_id, (more.get(org_id) ?? 0n) - 1n)
-  return more
+/** The change of each organization's count of open runs. */
+const openRunsChange = ({ opened, closed }: TurnEffects): ReadonlyMap<string, bigint> => {
+  const change = new Map<string, bigint>()
+  for (const { org_id } of opened) change.set(org_id, (change.get(org_id) ?? 0n) + 1n)
+  for (const { org_id } of closed) change.set(org_id, (change.get(org_id) ?? 0n) - 1n)
+  return change
 }
 
-/** Raised by `rungate_turn_conflict()`, and by nothing else. */
+/** SQLSTATE that only `rungate_turn_conflict()` raises. */
 const turnConflict = "RG001"
 
-/** The error of a run that no turn could admit. */
+/** Message of a run whose reservation was dead-lettered. */
 const neverReserved =
   "the service could not admit this run; nothing was held or charged. Report its id to the operator."
 
@@ -102,9 +102,8 @@ export class TurnStore extends Context.Service<
   TurnStore,
   {
     /**
-     * Takes up to `max` commands of a lane, oldest first, and applies what `decide` makes of them. Answers what decide
-     * answered, or null when the mailbox was empty. Dies when the database refuses; nothing is applied then, nor when two
-     * turns met.
+     * Takes up to `max` commands of a lane, oldest first, and writes the effects that `decide` returns. Returns decide's answer,
+     * or null when the lane has no command. Dies when the database refuses the statement. A failed turn writes nothing.
      */
     readonly turn: <A extends object>(
       lane: number,
@@ -112,14 +111,18 @@ export class TurnStore extends Context.Service<
       decide: (view: TurnView) => { readonly effects: TurnEffects; readonly answer: A }
     ) => Effect.Effect<(A & { readonly committed_at: Date }) | null, TurnConflict>
     /**
-     * Records that the oldest command of a lane failed alone, and dead-letters it after `parkAfter` failures. A run whose
-     * reservation is dead-lettered ends as failed at once: it holds no money. `run_id` names it.
+     * Records that the oldest command of a lane failed alone, and dead-letters it after `failuresMax` failures. A run whose
+     * reservation is dead-lettered ends as failed at once, because it holds no money. `ended` is that run's id, or null.
      */
     readonly recordFailure: (
       lane: number,
-      parkAfter: number,
+      failuresMax: number,
       why: string
-    ) => Effect.Effect<{ readonly fate: "kept" | "parked"; readonly command: string; readonly ended: string | null }>
+    ) => Effect.Effect<{
+      readonly fate: "kept" | "dead_lettered"
+      readonly command: string
+      readonly ended: string | null
+    }>
   }
 >()("rungate/layers/ledger/TurnStore") {
   static readonly layer = Layer.effect(
@@ -127,17 +130,17 @@ export class TurnStore extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      /** Read after the mail: what another turn changed in between has changed the wallet's version too, and this turn is undone. */
+      /** Reads after the commands. If another turn changed these rows in between, the wallet's version changed too and this turn is rolled back. */
       const paymentsOf = Effect.fnUntraced(function* (mail: Taken["mail"]) {
-        const paying = mail.filter((row) => row.tag === "Pay")
-        if (paying.length === 0) return noPayments
+        const payments = mail.filter((row) => row.tag === "Pay")
+        if (payments.length === 0) return noPayments
         const named = (key: string) =>
-          paying.flatMap(({ payload }) => {
+          payments.flatMap(({ payload }) => {
             const value = isRecord(payload) ? payload[key] : undefined
             return typeof value === "string" ? [value] : []
           })
-        const orgs = [...new Set(paying.map((row) => row.org_id))]
-        const cards = paying.flatMap(({ payload }) => {
+        const orgs = [...new Set(payments.map((row) => row.org_id))]
+        const cards = payments.flatMap(({ payload }) => {
           const fact = isRecord(payload) ? payload["fact"] : undefined
           const card = isRecord(fact) ? fact["card"] : undefined
           return typeof card === "string" ? [card] : []
@@ -146,8 +149,8 @@ export class TurnStore extends Context.Service<
       })
 
       /**
-       * One statement, one transaction. Every wallet that was looked at must still have the version that was seen, every run
-       * that ends be open under the lease that was seen, every command be there: else `rungate_turn_conflict()` undoes it all.
+       * Writes the turn in one statement. Every wallet must still have the version that was read, every run that ends must be open
+       * under the lease that was read, and every command must still exist. Otherwise `rungate_turn_conflict()` rolls it back.
        */
       const { autoTopupDailyMax } = yield* Settings
       const apply = Effect.fnUntraced(function* (
@@ -158,7 +161,7 @@ export class TurnStore extends Context.Service<
         const { wallets, ended, opened, closed, replies, attempts, records } = effects
         const { entries, heads } = link(before, effects.entries, now_micros)
         const now = yield* Clock.currentTimeMillis
-        const grown = openedMore(effects)
+        const openRuns = openRunsChange(effects)
         const [row] = yield* sql<{ committed_at: Date }>`
           WITH gone AS (
             DELETE FROM mailbox WHERE lane = ${lane} AND id = ANY(${bigints(mail.map((m) => m.id))}) RETURNING 1
@@ -170,7 +173,7 @@ export class TurnStore extends Context.Service<
                         ${bigints(wallets.map((w) => w.balance))}, ${bigints(wallets.map((w) => w.reserved))},
                         ${bigints(wallets.map((w) => w.entry_seq))}, ${byteas(wallets.map((w) => heads.get(w.org_id) ?? null))},
                         ${bigints(wallets.map((w) => w.per_run_limit))}, ${bigints(wallets.map((w) => w.daily_limit))}, ${texts(wallets.map((w) => w.spent_day))}::date[],
-                        ${bigints(wallets.map((w) => w.spent))}, ${bigints(wallets.map((w) => grown.get(w.org_id) ?? 0n))})
+                        ${bigints(wallets.map((w) => w.spent))}, ${bigints(wallets.map((w) => openRuns.get(w.org_id) ?? 0n))})
                  AS n(org_id, version, balance, reserved, entry_seq, head, per_run_limit, daily_limit, spent_day, spent, opened)
             WHERE w.org_id = n.org_id AND w.version = n.version
             RETURNING 1
@@ -218,7 +221,7 @@ export class TurnStore extends Context.Service<
             SELECT org_id, array_agg(run_id) FROM unnest(${texts(ended.map((r) => r.org_id))}, ${texts(ended.map((r) => r.run_id))}) AS n(org_id, run_id)
             GROUP BY org_id
           ), counted AS (
-            -- Nobody reads it, so Postgres writes it after the fence below has held: only the lane's one turn gets here.
+            -- No other part reads these rows, so Postgres writes them after the check below: only one turn of the lane gets here.
             INSERT INTO attempt_windows AS w (span, starts_at, subject, lane, ok, latency_bucket, count)
             SELECT s.span, to_timestamp(s.starts_at), n.subject, ${lane}::smallint, n.ok, n.latency_bucket, n.count
             FROM unnest(${texts(attempts.map((a) => a.subject))}, ${booleans(attempts.map((a) => a.ok))},
@@ -254,24 +257,28 @@ export class TurnStore extends Context.Service<
         )
       )
 
-      const recordFailure = Effect.fnUntraced(function* (lane: number, parkAfter: number, why: string) {
-        const [row] = yield* sql<{ parked: boolean; command: string; ended: string | null }>`
-          WITH struck AS (
-            UPDATE mailbox SET attempts = attempts + 1, parked = CASE WHEN attempts + 1 >= ${parkAfter} THEN ${storableText(why)}::text END
+      const recordFailure = Effect.fnUntraced(function* (lane: number, failuresMax: number, why: string) {
+        const [row] = yield* sql<{ dead_lettered: boolean; command: string; ended: string | null }>`
+          WITH failed AS (
+            UPDATE mailbox SET attempts = attempts + 1, parked = CASE WHEN attempts + 1 >= ${failuresMax} THEN ${storableText(why)}::text END
             WHERE lane = ${lane} AND id = (SELECT min(id) FROM mailbox WHERE lane = ${lane} AND parked IS NULL)
-            RETURNING id, org_id, run_id, tag, parked IS NOT NULL AS parked
+            RETURNING id, org_id, run_id, tag, parked IS NOT NULL AS dead_lettered
           ), ended AS (
             UPDATE runs r SET status = 'failed', error_code = 'internal_error', error_message = ${neverReserved}::text, finished_at = now()
-            FROM struck s
-            WHERE s.parked AND s.tag = 'Reserve' AND r.org_id = s.org_id AND r.run_id = s.run_id AND r.finished_at IS NULL
+            FROM failed f
+            WHERE f.dead_lettered AND f.tag = 'Reserve' AND r.org_id = f.org_id AND r.run_id = f.run_id AND r.finished_at IS NULL
               AND NOT EXISTS (SELECT FROM open_runs o WHERE o.run_id = r.run_id)
             RETURNING r.org_id, r.run_id
           ), indexed AS (
             INSERT INTO history_queue (org_id, run_ids) SELECT org_id, ARRAY[run_id] FROM ended
           )
-          SELECT parked, tag || ' ' || id || ' of ' || coalesce(run_id, org_id) AS command, (SELECT run_id FROM ended) AS ended FROM struck`
+          SELECT dead_lettered, tag || ' ' || id || ' of ' || coalesce(run_id, org_id) AS command, (SELECT run_id FROM ended) AS ended FROM failed`
         if (row === undefined) return { fate: "kept" as const, command: "none", ended: null }
-        return { fate: row.parked ? ("parked" as const) : ("kept" as const), command: row.command, ended: row.ended }
+        return {
+          fate: row.dead_lettered ? ("dead_lettered" as const) : ("kept" as const),
+          command: row.command,
+          ended: row.ended
+        }
       }, Effect.orDie)
 
       return TurnStore.of({ turn, recordFailure })

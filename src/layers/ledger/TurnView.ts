@@ -1,8 +1,8 @@
 /**
- * What a turn reads: the oldest commands of a lane with the wallets and runs that they name, in one statement.
+ * Reads a turn's input in one statement: the oldest commands of a lane with the wallets and runs that they name.
  *
- * The statement reads no JSON. Payloads and plans hold strings of providers and callers, and one that Postgres can't read
- * would fail every turn of the lane. They arrive as text and are parsed here.
+ * Postgres does not parse the JSON columns. Payloads and plans hold strings of providers and callers, and one that Postgres can't
+ * parse would fail every turn of the lane. They arrive as text and are parsed here.
  */
 import type { SqlClient } from "effect/sql"
 import { autoColumn, autoOf, type PaymentView } from "./PaymentTurn.ts"
@@ -29,31 +29,31 @@ export interface TurnRun extends WalletRun {
   readonly plan: unknown
   readonly input: string
   readonly capability: string | null
-  /** Of a raw run: its endpoint's path and method. */
+  /** A raw run's endpoint path and method; null for a capability run. */
   readonly endpoint: string | null
   readonly method: string | null
 }
 
-/** Everything a turn may look at. */
+/** The input of a turn's decision. */
 export interface TurnView {
   readonly mail: ReadonlyArray<Mail>
   readonly wallets: ReadonlyMap<string, Wallet>
   readonly runs: ReadonlyMap<string, TurnRun>
-  /** Automatic top-ups of the wallets that have one. */
+  /** Automatic top-up settings, keyed by organization. */
   readonly autos: ReadonlyMap<string, AutoTopup>
-  /** What the payment commands among the mail are about. */
+  /** Rows that the payment commands need. */
   readonly payments: PaymentView
-  /** References of credits among the mail that the ledger already holds. */
+  /** Credit commands whose reference the ledger already has: command id to transaction id. */
   readonly credited: ReadonlyMap<string, string>
   /** The database's UTC day. */
   readonly day: string
-  /** The database's time in microseconds since 1970: when the entries of this turn are made. */
+  /** The database's time in microseconds since 1970: the creation time of this turn's entries. */
   readonly now_micros: bigint
-  /** What a day's automatic charges of a wallet may come to. */
+  /** The most that automatic top-ups may charge a wallet in one day. */
   readonly auto_topup_daily_max: MicroUsd
 }
 
-/** One command, joined with its wallet and run. Only the first command of each wallet carries the wallet's columns. */
+/** One command with its wallet and run. Only the first command of a wallet has the wallet's columns; on others they are null. */
 interface CommandRow {
   readonly id: bigint
   readonly command_id: string | null
@@ -78,10 +78,10 @@ interface CommandRow {
   readonly lease_token: string | null
   readonly capability: string | null
   readonly endpoint: string | null
-  /** JSON text, of runs that may start in this turn and of raw runs. */
+  /** JSON text; null unless the run may start in this turn or is a raw run. */
   readonly plan: string | null
   readonly input: string | null
-  /** Of a credit: the transactions that the ledger holds under its reference, by type. */
+  /** For a credit: transaction ids with its reference on the ledger, by entry type. */
   readonly credited: unknown
   readonly auto: unknown
 }
@@ -97,16 +97,16 @@ const walletOf = (row: CommandRow): Wallet => ({
   spent: MicroUsd(row.spent)
 })
 
-/** The view, and of its wallets what only the write needs. */
+/** The view, plus the wallet versions and chain heads that the write needs. */
 export interface Taken extends Omit<TurnView, "payments" | "auto_topup_daily_max"> {
   readonly versions: ReadonlyMap<string, bigint>
   readonly heads: ReadonlyMap<string, Uint8Array>
 }
 
-/** Commands that an older version stored may still hold what no statement can read. */
+/** Commands that an older version stored may hold characters that Postgres can't store. */
 const payloadOf = ({ payload }: CommandRow): unknown => (payload === null ? null : JSON.parse(storableJson(payload)))
 
-/** The method of a raw run's endpoint; `-` where the plan was erased. */
+/** The method of a raw run's endpoint; `-` when the plan was erased. */
 const methodOf = (endpoint: string | null, plan: unknown): string | null => {
   if (endpoint === null) return null
   const raw = isRecord(plan) ? plan["raw"] : null
@@ -115,8 +115,8 @@ const methodOf = (endpoint: string | null, plan: unknown): string | null => {
 
 const creditedOf = (row: CommandRow, payload: unknown): string | null => {
   const type = isRecord(payload) ? payload["type"] : null
-  const found = isRecord(row.credited) && typeof type === "string" ? row.credited[type] : null
-  return typeof found === "string" ? found : null
+  const txn_id = isRecord(row.credited) && typeof type === "string" ? row.credited[type] : null
+  return typeof txn_id === "string" ? txn_id : null
 }
 
 export const viewOf = (rows: ReadonlyArray<CommandRow>): Taken => {
@@ -138,8 +138,8 @@ export const viewOf = (rows: ReadonlyArray<CommandRow>): Taken => {
       versions.set(row.org_id, row.version)
       if (row.head !== null) heads.set(row.org_id, row.head)
     }
-    const before = creditedOf(row, payload)
-    if (row.command_id !== null && before !== null) credited.set(row.command_id, before)
+    const txn_id = creditedOf(row, payload)
+    if (row.command_id !== null && txn_id !== null) credited.set(row.command_id, txn_id)
     if (row.run_id === null || row.status === null || !isRunStatus(row.status) || runs.has(row.run_id)) continue
     const { org_id, run_id, status, lease_token, capability, endpoint, input } = row
     const plan: unknown = row.plan === null ? null : JSON.parse(row.plan)

@@ -47,8 +47,8 @@ export class Queues extends Context.Service<
     readonly releaseStalledJob: (queue: string) => Effect.Effect<void>
     /** Takes the queue's jobs, one at a time, until the scope closes; closing waits for the job at hand. */
     readonly work: (queue: string, process: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
-    /** Says again that a lane has one turn-holder: a Redis that was emptied has forgotten it. */
-    readonly tend: Effect.Effect<void>
+    /** Sets each lane's concurrency to 1 again, because a Redis that was emptied has lost the setting. */
+    readonly processDue: Effect.Effect<void>
     readonly depth: Effect.Effect<number>
     readonly backend: "redis" | "postgres"
   }
@@ -176,9 +176,9 @@ export class Queues extends Context.Service<
           (worker) => Effect.promise(() => worker.close()).pipe(Effect.timeout("10 seconds"), Effect.ignore)
         ).pipe(Effect.asVoid)
 
-      const tend = Effect.promise(async () => {
+      const processDue = Effect.promise(async () => {
         for (const [name, queue] of queues) if (name !== runsQueue) await queue.setGlobalConcurrency(1)
-      }).pipe(Effect.catchCause((cause) => Effect.logDebug(`queues not tended: ${oneLine(cause)}`)))
+      }).pipe(Effect.catchCause((cause) => Effect.logDebug(`the lanes' concurrency was not set: ${oneLine(cause)}`)))
 
       const depth = Effect.promise(async () => {
         let waiting = 0
@@ -186,7 +186,14 @@ export class Queues extends Context.Service<
         return waiting
       }).pipe(Effect.catchCause(() => Effect.succeed(0)))
 
-      return Queues.of({ wake, releaseStalledJob, work, tend, depth, backend: redis === null ? "postgres" : "redis" })
+      return Queues.of({
+        wake,
+        releaseStalledJob,
+        work,
+        processDue,
+        depth,
+        backend: redis === null ? "postgres" : "redis"
+      })
     })
   )
 }
