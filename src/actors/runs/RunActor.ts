@@ -99,7 +99,7 @@ export class RunActor extends Context.Service<
       const carriesRunId = ({ capability, plan }: LeasedRun, provider: string, input: unknown): boolean =>
         plan.raw === undefined && catalog.offer(capability ?? "", provider)?.offer.reconcile?.marks(input) === true
 
-      const enqueueSettle = Effect.fnUntraced(function* (run: LeasedRun, report: SettleReport, result: string | null) {
+      const post = Effect.fnUntraced(function* (run: LeasedRun, report: SettleReport, result: string | null) {
         const { org_id, run_id } = run
         if (result !== null) waiters.keepResult(run_id, run.lease_token, result)
         yield* crashPoint("mail.before")
@@ -120,7 +120,7 @@ export class RunActor extends Context.Service<
       ) => {
         const status = finalStatus(attempts)
         const capability = catalog.find(run.capability ?? "")?.capability
-        return enqueueSettle(
+        return post(
           run,
           {
             lease_token: run.lease_token,
@@ -166,7 +166,7 @@ export class RunActor extends Context.Service<
           hints,
           error
         }
-        return enqueueSettle(run, report, delivered.result)
+        return post(run, report, delivered.result)
       }
 
       /** Turns a bug in an adapter into a failed attempt, so that the run continues. */

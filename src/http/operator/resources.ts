@@ -11,6 +11,7 @@ import { Ownership, type ResourceRow } from "../../layers/runs/Ownership.ts"
 import { providers } from "../../layers/providers/index.ts"
 import type { ResourceKind } from "../../schema/catalog/Endpoint.ts"
 import { isOfProvider, nouns, resourceId } from "../../schema/catalog/Resources.ts"
+import { nearest } from "../../schema/nearest.ts"
 import { readAddress, sendingDomain } from "../../schema/accounts/Sender.ts"
 
 export const listMax = 1_000
@@ -51,7 +52,9 @@ const providerOf = Effect.fnUntraced(function* ({ kind, provider }: ResourceFlag
   const imported = yield* (yield* CatalogStore).revisions
   const slugs = [...new Set([...providers.map((one) => one.slug), ...imported.keys()])].sort()
   if (slugs.includes(provider)) return provider
-  return yield* bad(`There is no provider "${plain(provider)}"; the providers are ${slugs.join(", ")}.`)
+  const meant = nearest(provider, slugs)
+  const next = meant === null ? `The providers are ${slugs.join(", ")}.` : `Did you mean ${meant}?`
+  return yield* bad(`There is no provider "${plain(provider)}". ${next}`)
 })
 
 const view = ({ kind, resource_id, provider, source, created_at }: ResourceRow) => ({

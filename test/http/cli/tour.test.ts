@@ -1,6 +1,6 @@
 /**
- * docs/tour.md, walked by somebody who knows nothing else: a service that starts on an empty database, a terminal, and every command of
- * every block in its order. What the page shows below a block must stand on that terminal.
+ * docs/quickstart.md, followed by a new user: a service that starts on an empty database, a terminal, and every command block in its
+ * order. The terminal must show the lines that the page shows below a block.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
@@ -10,7 +10,7 @@ import { runMain } from "../../chaos/processes.ts"
 import { freshDatabase } from "../../postgres.ts"
 import { type Home, newHome } from "./shell.ts"
 
-const page = readFileSync(join(import.meta.dir, "..", "..", "..", "docs", "tour.md"), "utf8")
+const page = readFileSync(join(import.meta.dir, "..", "..", "..", "docs", "quickstart.md"), "utf8")
 
 interface Block {
   readonly title: string
