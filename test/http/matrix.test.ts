@@ -117,13 +117,16 @@ describe("who may call what", () => {
     ]
     let cells = 0
     const wrong: Array<string> = []
-    const bodies = new Set<string>()
+    const messages = new Map<string, Set<string>>()
     const check = (name: string, line: Line, answer: Reply, expected: number) => {
       cells += 1
       if (answer.status !== expected)
         wrong.push(`${line.method} ${line.path} with ${name}: ${answer.status}, not ${expected}`)
       if (expected === 401) {
-        bodies.add(JSON.stringify(answer.body.error))
+        const { code, message, ...rest } = answer.body.error
+        if (code !== "unauthorized" || Object.keys(rest).length > 0)
+          wrong.push(`${line.path} with ${name}: ${answer.text}`)
+        messages.set(name, (messages.get(name) ?? new Set()).add(message))
         if (answer.headers.get("www-authenticate") === null)
           wrong.push(`${line.path} with ${name}: no WWW-Authenticate`)
       }
@@ -139,8 +142,18 @@ describe("who may call what", () => {
     check("a key", last, await ask(last, org.key, ids), last.key)
     check("a session", last, await ask(last, await org.session(), ids), last.session)
     expect(wrong).toEqual([])
-    // Nothing in the answer says which of them it was.
-    expect(bodies.size).toBe(1)
+    // The form of a credential decides its message. A key's or a session's own history does not.
+    const alike = [
+      ["none", "empty"],
+      ["malformed", "another scheme's", "too long", "a key's id"],
+      ["unknown key", "revoked key", "a key with a space behind"],
+      ["unknown session", "ended session"],
+      ["live key in the sandbox"]
+    ]
+    const told = alike.map((names) => [...new Set(names.flatMap((name) => [...(messages.get(name) ?? [])]))])
+    expect(told.map((one) => one.length)).toEqual([1, 1, 1, 1, 1])
+    expect(new Set(told.flat()).size).toBe(alike.length)
+    expect(alike.flat().sort()).toEqual([...messages.keys()].sort())
     await app.books()
     figures("T50 key.kind_matrix", { cells, passed: cells - wrong.length, violations: wrong.length })
   })

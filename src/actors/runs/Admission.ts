@@ -19,6 +19,7 @@ import type * as Money from "../../schema/money/Money.ts"
 import type { Exclusion, Plan } from "../../schema/runs/Plan.ts"
 import { isFinal, isRunStatus } from "../../schema/runs/Run.ts"
 import { type Candidate, type Route, type RoutingRequest, route } from "../../schema/runs/Routing.ts"
+import { didYouMean } from "../../schema/suggestion.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
 import { ownedByRaw, ownedInputs, throughOwned } from "./Owners.ts"
 import { rawRoute, rawRun } from "./RawRoute.ts"
@@ -176,6 +177,8 @@ export class Admission extends Context.Service<
         return waited ? yield* store.find(org_id, run_id) : answer
       })
 
+      const capabilityNames = catalog.entries.map((one) => one.capability.slug)
+
       /** Makes all checks that need no database. */
       const checked = (
         request: CapabilityRequest
@@ -185,7 +188,7 @@ export class Admission extends Context.Service<
           return Effect.fail(
             problem(
               "capability_not_found",
-              `There is no capability "${request.capability}". Search the catalog with POST /v1/discover.`
+              `There is no capability "${request.capability}".${didYouMean(request.capability, capabilityNames)} Search the catalog with POST /v1/discover.`
             )
           )
         }
@@ -202,7 +205,7 @@ export class Admission extends Context.Service<
         const { provider } = request.routing
         const names = entry.offers.map((one) => one.provider.slug)
         if (provider !== "auto" && !names.includes(provider)) {
-          const message = `routing.provider "${provider}" does not serve ${request.capability}; use "auto" or one of: ${names.join(", ")}`
+          const message = `routing.provider "${provider}" does not serve ${request.capability}.${didYouMean(provider, ["auto", ...names])} Use "auto" or one of: ${names.join(", ")}`
           return Effect.fail(
             problem("invalid_request", message, [
               { path: "routing.provider", message: `must be auto or one of ${names.join(", ")}` }

@@ -15,6 +15,7 @@ import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import * as Money from "../../schema/money/Money.ts"
 import type { Plan } from "../../schema/runs/Plan.ts"
 import { type Checks, planRaw, type RawPlan } from "../../schema/runs/RawPlan.ts"
+import { didYouMean } from "../../schema/suggestion.ts"
 import type { EndpointRequest } from "./Admission.ts"
 
 type EndpointProblem = ProblemOf<"invalid_request" | "endpoint_not_found" | "provider_not_available">
@@ -41,6 +42,8 @@ const whole = (endpoint: Endpoint, loaded: ActorInput | null): Endpoint => {
   return made
 }
 
+const pathsOf = ({ endpoints }: RawProvider) => endpoints.map((one) => one.path)
+
 const discoverHint = "search the catalog with POST /v1/discover"
 
 /** The endpoint that a request names, or an error that suggests how to find one. */
@@ -59,7 +62,7 @@ export const foundEndpoint = (
       return Effect.fail(
         problem(
           "endpoint_not_found",
-          `There is no provider "${provider}". List providers with GET /v1/catalog/providers, or ${discoverHint}.`
+          `There is no provider "${provider}".${didYouMean(provider, found.providers)} List providers with GET /v1/catalog/providers, or ${discoverHint}.`
         )
       )
     case "Excluded":
@@ -87,7 +90,7 @@ export const foundEndpoint = (
       return Effect.fail(
         problem(
           "endpoint_not_found",
-          `${provider} has no endpoint "${endpoint}". GET /v1/catalog/providers/${provider}/endpoints lists its ${found.provider.endpoints.length} endpoints, or ${discoverHint}.`
+          `${provider} has no endpoint "${endpoint}".${didYouMean(endpoint, pathsOf(found.provider))} GET /v1/catalog/providers/${provider}/endpoints lists its ${found.provider.endpoints.length} endpoints, or ${discoverHint}.`
         )
       )
   }

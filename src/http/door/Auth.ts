@@ -14,10 +14,37 @@ import { Limits } from "./Limits.ts"
 const rememberMillis = 30_000
 const rememberMax = 10_000
 
-const unauthorized = problem(
-  "unauthorized",
-  "Send an API key or a session token: Authorization: Bearer rg_…; this one is missing, unknown, revoked or of the other environment."
+type Environment = "test" | "live"
+
+const unauthorized = (message: string) => problem("unauthorized", message)
+
+const missing = unauthorized(
+  "There is no credential. Send an API key or a session token in the header Authorization: Bearer <token>."
 )
+const malformed = unauthorized(
+  "This is not a token of this service. An API key starts with rg_test_ or rg_live_, a session token with rg_sess_; check that you copied all of it."
+)
+const otherEnvironment: Readonly<Record<Environment, ReturnType<typeof unauthorized>>> = {
+  test: unauthorized("This is a live key (rg_live_), and this service is a sandbox. Use a test key (rg_test_)."),
+  live: unauthorized("This is a test key (rg_test_), and this service is in production. Use a live key (rg_live_).")
+}
+/** One message for both: nobody may learn whether a key that they guessed existed. */
+const unknownKey = unauthorized(
+  "This API key is unknown or revoked. Create another one with POST /v1/api-keys and a session token."
+)
+const unknownSession = unauthorized(
+  "This session token is unknown, or the session has ended. Sign in with POST /v1/auth/sign-in."
+)
+
+const tokenForm = /^rg_(test|live|sess)_[0-9A-Za-z]{20,100}$/
+
+/** What a credential's own form says against it, before any look-up; null when it may be looked up. */
+const formProblem = (text: string, environment: Environment) => {
+  if (text === "") return missing
+  const kind = tokenForm.exec(text)?.[1]
+  if (kind === undefined) return malformed
+  return kind === "sess" || kind === environment ? null : otherEnvironment[environment]
+}
 
 const withThisKey = "requests with this key"
 
@@ -27,7 +54,7 @@ export const AuthLayer = Layer.effect(
     const accounts = yield* Accounts
     const limits = yield* Limits
     const { mode } = yield* Settings
-    const environment = mode === "sandbox" ? "test" : "live"
+    const environment: Environment = mode === "sandbox" ? "test" : "live"
     const remembered = new Map<string, { readonly principal: Principal; readonly until: number }>()
 
     const remember = (name: string, principal: Principal, now: number) => {
@@ -36,11 +63,9 @@ export const AuthLayer = Layer.effect(
     }
 
     const lookUp = Effect.fnUntraced(function* (credential: Redacted.Redacted, mayRemember: boolean) {
-      const text = Redacted.value(credential)
-      if (!/^rg_(test|live|sess)_[0-9A-Za-z]{20,100}$/.test(text)) return null
       if (!mayRemember) return Option.getOrNull(yield* accounts.principal(credential))
       const now = yield* Clock.currentTimeMillis
-      const name = Buffer.from(digest(text)).toString("base64")
+      const name = Buffer.from(digest(Redacted.value(credential))).toString("base64")
       const known = remembered.get(name)
       if (known !== undefined && known.until > now) return known.principal
       const principal = Option.getOrNull(yield* accounts.principal(credential))
@@ -51,10 +76,13 @@ export const AuthLayer = Layer.effect(
 
     return Auth.of({
       bearer: Effect.fnUntraced(function* (httpEffect, { credential, endpoint }) {
+        const text = Redacted.value(credential)
+        const wrong = formProblem(text, environment)
+        if (wrong !== null) return yield* Effect.fail(wrong)
         const principal = yield* lookUp(credential, endpoint.identifier === "run")
-        if (principal === null || (principal.environment !== null && principal.environment !== environment)) {
-          return yield* Effect.fail(unauthorized)
-        }
+        if (principal === null) return yield* Effect.fail(text.startsWith("rg_sess_") ? unknownSession : unknownKey)
+        if (principal.environment !== null && principal.environment !== environment)
+          return yield* Effect.fail(otherEnvironment[environment])
         const caller = principal.key_id ?? principal.user_id ?? principal.org_id
         yield* admit(yield* limits.request(caller), withThisKey)
         if (takesBody(endpoint)) yield* checkedBody((requests) => limits.request(caller, requests), withThisKey)

@@ -4,41 +4,19 @@
  * Defects become `internal_error` and unknown routes `not_found`; no stack, no SQL and no secret leaves the process. Clients
  * that accept `application/problem+json` get the same error as RFC 9457.
  */
-import { ByteSize, Clock, Effect, Layer, Schema, SchemaIssue } from "effect"
+import { ByteSize, Clock, Effect, Layer, Schema } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiMiddleware } from "effect/http-api"
 import { inWords } from "../../layers/postgres/Batch.ts"
 import { newId } from "../../layers/platform/Ids.ts"
 import { isFullDisk, isOutage } from "../../layers/postgres/Outage.ts"
-import { type Detail, isErrorCode, problem, type Problem, statusOf } from "../../schema/Errors.ts"
+import { isErrorCode, problem, type Problem, statusOf } from "../../schema/Errors.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
-import { Malformed } from "../api/shapes/Common.ts"
 import { bodyBytesMax, bodyProblem, tooLarge } from "./Body.ts"
 import { clientAddress, Peers } from "./ClientAddress.ts"
+import { MalformedLayer } from "./MalformedRequest.ts"
 import { parametersOf } from "./NotFound.ts"
 import { Readiness } from "./Readiness.ts"
 import { RequestContext } from "./RequestContext.ts"
-
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
-
-const where: Readonly<Record<string, string>> = { Params: "path", Query: "query", Headers: "headers" }
-
-const detailsOf = (kind: string, error: Schema.SchemaError): ReadonlyArray<Detail> =>
-  format(error.issue).issues.map((issue) => {
-    const path = (issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part))
-    const prefix = where[kind]
-    return { path: [...(prefix === undefined ? [] : [prefix]), ...path].join("."), message: issue.message }
-  })
-
-/** Requests that the contract refuses: the field by name, never an empty 400. */
-export const MalformedLayer = HttpApiMiddleware.layerSchemaErrorTransform(Malformed, (error) => {
-  if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.die(error)
-  const details = detailsOf(error.kind, error.cause)
-  const first = details[0]
-  const message =
-    first === undefined ? "The request is not valid." : `${first.path === "" ? "body" : first.path}: ${first.message}`
-  return Effect.fail(problem("invalid_request", message, details))
-})
 
 const answer = (body: Problem, headers: Record<string, string> = {}) =>
   HttpServerResponse.jsonUnsafe(body, { status: statusOf[body.error.code], headers })

@@ -12,6 +12,7 @@ import { problem } from "../../schema/Errors.ts"
 import type { Measured } from "../../schema/runs/Health.ts"
 import * as Money from "../../schema/money/Money.ts"
 import { anyDemand, type Price, priceMax } from "../../schema/money/Pricing.ts"
+import { didYouMean } from "../../schema/suggestion.ts"
 import { Api } from "../api/Api.ts"
 import type { InspectRequest } from "../api/Catalog.ts"
 import { quoted, startingPrice } from "../views/CatalogView.ts"
@@ -115,6 +116,7 @@ export const CatalogHandlers = HttpApiBuilder.group(
     const actors = yield* Marketplace
     const health = yield* Health
     const { rawMinCap } = yield* Settings
+    const capabilityNames = catalog.entries.map((one) => one.capability.slug)
     return handlers.handleAll({
       inspect: Effect.fnUntraced(function* ({ payload }) {
         const target = yield* targetOf(payload)
@@ -139,7 +141,7 @@ export const CatalogHandlers = HttpApiBuilder.group(
           return yield* Effect.fail(
             problem(
               "capability_not_found",
-              `There is no capability "${capability}"; GET /v1/catalog/capabilities lists them, or search with POST /v1/discover.`
+              `There is no capability "${capability}".${didYouMean(capability, capabilityNames)} GET /v1/catalog/capabilities lists them, or search with POST /v1/discover.`
             )
           )
         }

@@ -8,6 +8,7 @@ import { Endpoints } from "../../layers/catalog/Endpoints.ts"
 import { Health } from "../../layers/executor/Health.ts"
 import { endpointKey } from "../../schema/catalog/Endpoint.ts"
 import { problem } from "../../schema/Errors.ts"
+import { didYouMean } from "../../schema/suggestion.ts"
 import { Api } from "../api/Api.ts"
 import { listLimitDefault } from "../api/shapes/Common.ts"
 import { discoverLimitDefault } from "../api/Discovery.ts"
@@ -65,10 +66,14 @@ export const DiscoveryHandlers = HttpApiBuilder.group(
     const health = yield* Health
 
     const known = (slug: string) => {
-      const found = endpoints.snapshot().providers.get(slug)
+      const { providers } = endpoints.snapshot()
+      const found = providers.get(slug)
       return found === undefined
         ? Effect.fail(
-            problem("provider_not_found", `There is no provider "${slug}"; GET /v1/catalog/providers lists them.`)
+            problem(
+              "provider_not_found",
+              `There is no provider "${slug}".${didYouMean(slug, providers.keys())} GET /v1/catalog/providers lists them.`
+            )
           )
         : Effect.succeed(found)
     }

@@ -54,7 +54,7 @@ export type Lookup =
   | { readonly _tag: "NotAllowed" }
   /** The path has several methods and none of them was named, or another one was. */
   | { readonly _tag: "WhichMethod"; readonly methods: ReadonlyArray<Method> }
-  | { readonly _tag: "UnknownProvider" }
+  | { readonly _tag: "UnknownProvider"; readonly providers: ReadonlyArray<string> }
   | { readonly _tag: "UnknownEndpoint"; readonly provider: RawProvider }
 
 /** Another process's import is seen after this long. */
@@ -215,7 +215,7 @@ export class Endpoints extends Context.Service<
 
         const find = (slug: string, path: string, method: string | null): Lookup => {
           const provider = current.providers.get(slug)
-          if (provider === undefined) return { _tag: "UnknownProvider" }
+          if (provider === undefined) return { _tag: "UnknownProvider", providers: [...current.providers.keys()] }
           if (provider.excluded !== null) return { _tag: "Excluded", reason: provider.excluded }
           const found = provider.byPath.get(path) ?? []
           const endpoint = method === null ? found[0] : found.find((one) => one.method === method)

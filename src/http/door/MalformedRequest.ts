@@ -1,0 +1,113 @@
+/**
+ * Answers requests that the contract refuses: `invalid_request` with the path and the message of every field that is wrong.
+ *
+ * A body that is not JSON is answered with the line and the column of the mistake, an unknown field with the nearest known one.
+ */
+import { Effect, type Schema, type SchemaAST, SchemaIssue } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { HttpApiMiddleware } from "effect/http-api"
+import { newId } from "../../layers/platform/Ids.ts"
+import { type Detail, problem, type ProblemOf, statusOf } from "../../schema/Errors.ts"
+import { jsonMistake } from "../../schema/json/JsonMistake.ts"
+import { didYouMean } from "../../schema/suggestion.ts"
+import { Malformed } from "../api/shapes/Common.ts"
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const where: Readonly<Record<string, string>> = { Params: "path", Query: "query", Headers: "headers" }
+const nouns: Readonly<Record<string, string>> = { Query: "query parameter" }
+
+const fieldsOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
+  ast._tag === "Objects"
+    ? ast.propertySignatures.map((one) => String(one.name))
+    : ast._tag === "Union"
+      ? ast.types.flatMap(fieldsOf)
+      : []
+
+/** For each unknown field, by its dotted path: the fields that are known in its place. */
+const unknownFields = (issue: SchemaIssue.Issue, path: string): ReadonlyArray<[string, ReadonlyArray<string>]> => {
+  switch (issue._tag) {
+    case "Filter":
+    case "Encoding":
+      return unknownFields(issue.issue, path)
+    case "Pointer":
+      return unknownFields(issue.issue, [...(path === "" ? [] : [path]), ...issue.path.map(String)].join("."))
+    case "Composite":
+    case "AnyOf":
+      return issue.issues.flatMap((one) => unknownFields(one, path))
+    case "UnexpectedKey":
+      return [[path, fieldsOf(issue.ast)]]
+    default:
+      return []
+  }
+}
+
+const detailsOf = (kind: string, { issue }: Schema.SchemaError): ReadonlyArray<Detail> => {
+  const unknown = new Map(unknownFields(issue, ""))
+  const prefix = where[kind]
+  return format(issue).issues.map(({ path: keys = [], message }) => {
+    const names = keys.map((part) => String(typeof part === "object" ? part.key : part))
+    const inside = names.join(".")
+    const known = unknown.get(inside)
+    const path = [...(prefix === undefined ? [] : [prefix]), ...names].join(".")
+    if (known === undefined) return { path, message }
+    const name = names.at(-1) ?? ""
+    return { path, message: `Unknown ${nouns[kind] ?? "field"} \`${name}\`.${didYouMean(name, known)}` }
+  })
+}
+
+const refused = (message: string, details: ReadonlyArray<Detail>) => problem("invalid_request", message, details)
+
+/** The body is not JSON at all; null when it is. */
+const notJson = (text: string): ProblemOf<"invalid_request"> | null => {
+  if (text === "") return refused("The request body is empty. Send a JSON object.", [{ path: "", message: "is empty" }])
+  const mistake = jsonMistake(text)
+  if (mistake === null) return null
+  const { line, column, expected } = mistake
+  const message = `is not valid JSON at line ${line}, column ${column}: expected ${expected}`
+  return refused(`The request body ${message}.`, [{ path: "", message }])
+}
+
+export const MalformedLayer = HttpApiMiddleware.layerSchemaErrorTransform(Malformed, (error) =>
+  Effect.gen(function* () {
+    if (error.kind === "Body" || error.kind === "ResponseHeaders") return yield* Effect.die(error)
+    const details = detailsOf(error.kind, error.cause)
+    const first = details[0]
+    if (first === undefined) return yield* Effect.fail(refused("The request is not valid.", []))
+    if (error.kind === "Payload" && first.path === "") {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const wrong = notJson(yield* Effect.orDie(request.text))
+      if (wrong !== null) return yield* Effect.fail(wrong)
+    }
+    const isSentence = first.message.startsWith("Unknown ")
+    const message = isSentence ? first.message : `${first.path === "" ? "body" : first.path}: ${first.message}`
+    return yield* Effect.fail(refused(message, details))
+  })
+)
+
+const badPath = "is not valid percent-encoded UTF-8"
+const refusedPath = refused(`path ${badPath}.`, [{ path: "path", message: badPath }])
+
+const decodes = (text: string): boolean => {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Answers a request whose path is not valid percent-encoded UTF-8, because the router has no route for such a path and would answer
+ * without a body. Null for any other path. Every request passes here, so only a path with a percent sign is decoded.
+ */
+export const malformedPath = ({ url }: Request): Response | null => {
+  if (!url.includes("%")) return null
+  const path = url.split("?")[0] ?? ""
+  if (decodes(path)) return null
+  const request_id = newId("req")
+  return Response.json(
+    { ...refusedPath, request_id },
+    { status: statusOf.invalid_request, headers: { "x-request-id": request_id } }
+  )
+}
