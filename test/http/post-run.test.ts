@@ -140,7 +140,7 @@ describe.each(oneBackend)("POST /v1/run, queues on %s", (backend) => {
       expect(bad.status).toBe(502)
       expect(providers(bad.body)).toEqual(["zerobounce"])
       expect(bad.body.billing).toMatchObject({ quoted: "0.0096", charged: null })
-      expect(bad.body.hints).toEqual([expect.stringContaining("pinned zerobounce")])
+      expect(bad.body.hints).toEqual([expect.stringContaining("routing.provider is zerobounce")])
     })
 
     test("does not fall back when told not to", async () => {
@@ -210,7 +210,7 @@ describe.each(oneBackend)("POST /v1/run, queues on %s", (backend) => {
         const answer = await org.run(rehearse(word))
         expect(answer.status).toBe(status)
         expect(answer.body).toMatchObject({ status: ends, error: { code }, done: true, billing: { charged: null } })
-        expect(answer.body.error.message).toContain("nothing was charged")
+        expect(answer.body.error.message).toContain("Nothing was charged")
         expect(outcomes(answer.body)).toEqual([outcome, outcome, outcome])
         expect(new Set(providers(answer.body)).size).toBe(3)
         expect(answer.body.attempts.every((one: { detail: unknown }) => typeof one.detail === "string")).toBe(true)

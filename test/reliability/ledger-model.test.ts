@@ -10,7 +10,7 @@ import {
   type Command,
   decide,
   type Entry,
-  type HeldRun,
+  type WalletRun,
   type Verdict,
   type Wallet
 } from "../../src/schema/wallet/Wallet.ts"
@@ -115,7 +115,7 @@ interface Counts {
 /** Runs a sequence against `decide`; E1-E5 and E7 are checked after every command, E11 by the model's own verdicts. */
 const play = (sequence: ReadonlyArray<Op>, counts: Counts) => {
   const model = new Model()
-  const runs = new Map<string, HeldRun>()
+  const runs = new Map<string, WalletRun>()
   const ledger: Array<Entry> = []
   let day = "2026-11-21"
   let wallet: Wallet = {
@@ -124,7 +124,7 @@ const play = (sequence: ReadonlyArray<Op>, counts: Counts) => {
   }
   const chosen = (pick: number) => [...runs.values()][pick % Math.max(1, runs.size)] ?? null
 
-  const apply = (run: HeldRun | null, command: Command): Verdict => {
+  const apply = (run: WalletRun | null, command: Command): Verdict => {
     const before = structuredClone(wallet)
     const decision = decide(wallet, run, command, day)
     const { verdict } = decision
@@ -200,7 +200,7 @@ const play = (sequence: ReadonlyArray<Op>, counts: Counts) => {
         break
       }
       case "reserve": {
-        const run: HeldRun = {
+        const run: WalletRun = {
           run_id: `run_${runs.size}`,
           status: "created",
           hold: MicroUsd(op.hold),
@@ -421,7 +421,7 @@ describe("T15 daily_guard.boundary", () => {
     ...{ org_id: "org", balance: MicroUsd(1_000n), reserved: MicroUsd(0n), entry_seq: 1n },
     ...{ per_run_limit: null, daily_limit: MicroUsd(100n), spent_day: "1970-01-01", spent: MicroUsd(0n) }
   }
-  const run = (run_id: string, hold: bigint, status: RunStatus = "created"): HeldRun => ({
+  const run = (run_id: string, hold: bigint, status: RunStatus = "created"): WalletRun => ({
     run_id,
     status,
     hold: MicroUsd(hold),

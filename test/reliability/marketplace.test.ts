@@ -67,7 +67,7 @@ test("those that the package ships run by default, with limited permissions; oth
   expect(await names(org)).toEqual([shipped])
   marketplace()
   for (const endpoint of ["acme/tool", "stranger/miner"]) {
-    refused(await call(org, endpoint), `its operator allows it with RUNGATE_ACTORS=${endpoint}`)
+    refused(await call(org, endpoint), `The operator can allow it with RUNGATE_ACTORS=${endpoint}`)
     refused(await org.post("/v1/inspect", { provider: "apify", endpoint }), "RUNGATE_ACTORS")
   }
   expect((await org.wallet()).available).toBe("5.00")

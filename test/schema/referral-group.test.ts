@@ -8,7 +8,7 @@ import { dollars, max, MicroUsd, ofCents, zero } from "../../src/schema/money/Mo
 import { decidePayment, type DepositBonus, type Payment, type PaymentBook } from "../../src/schema/wallet/Payment.ts"
 import type { PaymentFact } from "../../src/schema/wallet/PaymentFact.ts"
 import { bonusMax, due, earned, netRevenue, unpaidOf } from "../../src/schema/wallet/Referral.ts"
-import { available, decide, type HeldRun, type Wallet } from "../../src/schema/wallet/Wallet.ts"
+import { available, decide, type WalletRun, type Wallet } from "../../src/schema/wallet/Wallet.ts"
 import { settingsOf } from "../../src/layers/platform/Settings.ts"
 import { Effect } from "effect"
 
@@ -95,7 +95,7 @@ class Group {
   }
 
   run(member: Member, charge: MicroUsd) {
-    const run: HeldRun = { run_id: `run_${++this.names}`, status: "created", hold: charge, lease_token: "t" }
+    const run: WalletRun = { run_id: `run_${++this.names}`, status: "created", hold: charge, lease_token: "t" }
     const held = decide(member.wallet, run, { _tag: "Reserve" }, day)
     if (held.verdict._tag !== "Admitted") return
     const settle = { _tag: "Settle", lease_token: "t", status: "succeeded", charge } as const

@@ -6,13 +6,13 @@
  */
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { oneLine } from "../../layers/postgres/Batch.ts"
-import type { Ending } from "../../layers/ledger/TurnStore.ts"
+import type { EndedRun } from "../../layers/ledger/TurnStore.ts"
 import { Signals } from "../../layers/queues/Signals.ts"
 import { WaitStore } from "../../layers/runs/WaitStore.ts"
 
 /** The end of a run that this process committed itself, so its waiter need not read it from the database. */
-export interface WatchedEnd {
-  readonly ending: Ending
+export interface CommittedEnd {
+  readonly ending: EndedRun
   readonly finished_at: Date
   /** JSON text; null when the run has no result. */
   readonly result: string | null
@@ -22,7 +22,7 @@ interface Watched {
   done: boolean
   /** The result that this process's worker reported, until a turn commits it. */
   result: { readonly lease_token: string; readonly text: string } | undefined
-  end: WatchedEnd | undefined
+  end: CommittedEnd | undefined
   /** One callback per waiter; true when the signal arrived, false when the wait ended without it. */
   readonly parked: Set<(signalled: boolean) => void>
   readonly since: number
@@ -45,11 +45,11 @@ export class Waiters extends Context.Service<
       millis: number,
       before: Effect.Effect<A>,
       settled: (answer: A) => boolean
-    ) => Effect.Effect<{ readonly answer: A; readonly signalled: boolean; readonly end: WatchedEnd | undefined }>
+    ) => Effect.Effect<{ readonly answer: A; readonly signalled: boolean; readonly end: CommittedEnd | undefined }>
     /** Keeps a run's result for its waiter in this process. Does nothing without a waiter. */
     readonly keepResult: (run_id: string, lease_token: string, result: string) => void
     /** Keeps how a run ended for its waiter in this process. Call it after the commit. */
-    readonly keepEnd: (ending: Ending, finished_at: Date) => void
+    readonly keepEnd: (ending: EndedRun, finished_at: Date) => void
     readonly watching: () => number
     /** Ends every wait now, as if its deadline had passed. For a process that is stopping. */
     readonly close: Effect.Effect<void>

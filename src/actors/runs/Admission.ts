@@ -23,7 +23,7 @@ import { didYouMean } from "../../schema/suggestion.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
 import { ownedByRaw, ownedInputs, throughOwned } from "./Owners.ts"
 import { rawRoute, rawRun } from "./RawRoute.ts"
-import { type WatchedEnd, Waiters } from "../mailbox/Waiters.ts"
+import { type CommittedEnd, Waiters } from "../mailbox/Waiters.ts"
 
 /** The caller, its idempotency key, and how long it waits. */
 export interface Asked {
@@ -119,7 +119,7 @@ const unavailable = (capability: string, routing: RoutingRequest, chosen: Route,
 }
 
 /** The row of a run that this process admitted and ended itself. It saves the look-up, which would return the same row. */
-const rowOf = (run: NewRun, created_at: Date, { ending, finished_at, result }: WatchedEnd): RunRow => ({
+const rowOf = (run: NewRun, created_at: Date, { ending, finished_at, result }: CommittedEnd): RunRow => ({
   org_id: run.org_id,
   run_id: run.run_id,
   request_id: run.request_id,

@@ -7,9 +7,9 @@ import type { LeasedRun } from "../../layers/runs/Leases.ts"
 import type { RunLoss, UnknownOutcome } from "../../layers/ledger/TurnRecords.ts"
 import type {
   AttemptCount,
-  Ending,
+  EndedRun,
   Mail,
-  Opening,
+  AdmittedRun,
   TurnEffects,
   TurnRun,
   TurnView
@@ -35,7 +35,7 @@ export interface TurnAnswer {
   /** The organization of each run that waits in the queue for a free slot. */
   readonly queued: ReadonlyArray<string>
   /** Runs that ended. */
-  readonly ended: ReadonlyArray<Ending>
+  readonly ended: ReadonlyArray<EndedRun>
   /** Ended runs that cost more than they charged. */
   readonly losses: ReadonlyArray<RunLoss>
   /** Whether the turn decided on an automatic charge, which PaymentWorker must make. */
@@ -85,8 +85,8 @@ export interface Names {
 export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   const wallets = new Map<string, Wallet>()
   const runs = new Map<string, TurnRun>()
-  const endings = new Map<string, Ending>()
-  const openings = new Map<string, Opening>()
+  const endings = new Map<string, EndedRun>()
+  const openings = new Map<string, AdmittedRun>()
   const closed: Array<TurnEffects["closed"][number]> = []
   const entries: Array<TurnEffects["entries"][number]> = []
   const replies: Array<TurnEffects["replies"][number]> = []
@@ -123,7 +123,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     }
   }
 
-  const end = (run: TurnRun, ending: Omit<Ending, "org_id" | "run_id" | "lease_token">) => {
+  const end = (run: TurnRun, ending: Omit<EndedRun, "org_id" | "run_id" | "lease_token">) => {
     endings.set(run.run_id, { ...ending, org_id: run.org_id, run_id: run.run_id, lease_token: run.lease_token })
     runs.set(run.run_id, { ...run, status: ending.status })
     signals.push(run.run_id)

@@ -22,8 +22,8 @@ import type { Wallet } from "../../schema/wallet/Wallet.ts"
 
 export type { Mail, TurnRun, TurnView } from "./TurnView.ts"
 
-/** The end of a run. */
-export interface Ending {
+/** A run that the turn ended, with what its row becomes. */
+export interface EndedRun {
   readonly org_id: string
   readonly run_id: string
   /** The lease under which the run ended; null when it never started. */
@@ -41,7 +41,8 @@ export interface Ending {
   readonly result_of: bigint | null
 }
 
-export interface Opening {
+/** A run whose hold the turn reserved. It is `queued`, or already leased to this process and `running`. */
+export interface AdmittedRun {
   readonly run_id: string
   readonly org_id: string
   readonly hold: bigint
@@ -57,8 +58,8 @@ export interface Opening {
 export interface TurnEffects {
   readonly wallets: ReadonlyArray<Wallet>
   readonly entries: ReadonlyArray<Unlinked>
-  readonly ended: ReadonlyArray<Ending>
-  readonly opened: ReadonlyArray<Opening>
+  readonly ended: ReadonlyArray<EndedRun>
+  readonly opened: ReadonlyArray<AdmittedRun>
   /** Runs whose hold and lease end, with the lease that was read. A run that has another lease by then is not closed. */
   readonly closed: ReadonlyArray<{
     readonly org_id: string

@@ -11,7 +11,7 @@ import { isRecord } from "../../schema/json/Json.ts"
 import { MicroUsd } from "../../schema/money/Money.ts"
 import { isRunStatus } from "../../schema/runs/Run.ts"
 import { storableJson } from "../../schema/json/StorableText.ts"
-import type { HeldRun, Wallet } from "../../schema/wallet/Wallet.ts"
+import type { WalletRun, Wallet } from "../../schema/wallet/Wallet.ts"
 
 export interface Mail {
   readonly id: bigint
@@ -22,7 +22,8 @@ export interface Mail {
   readonly payload: unknown
 }
 
-export interface TurnRun extends HeldRun {
+/** A run that a command of the turn names, in any status. */
+export interface TurnRun extends WalletRun {
   readonly org_id: string
   /** Plan and input are read only for runs that start in this turn. */
   readonly plan: unknown
@@ -53,7 +54,7 @@ export interface TurnView {
 }
 
 /** One command with its wallet and run. Only the first command of a wallet has the wallet's columns; on others they are null. */
-export interface TakenRow {
+interface CommandRow {
   readonly id: bigint
   readonly command_id: string | null
   readonly org_id: string
@@ -85,7 +86,7 @@ export interface TakenRow {
   readonly auto: unknown
 }
 
-const walletOf = (row: TakenRow): Wallet => ({
+const walletOf = (row: CommandRow): Wallet => ({
   org_id: row.org_id,
   balance: MicroUsd(row.balance),
   reserved: MicroUsd(row.reserved),
@@ -103,7 +104,7 @@ export interface Taken extends Omit<TurnView, "payments" | "auto_topup_daily_max
 }
 
 /** Commands that an older version stored may hold characters that Postgres can't store. */
-const payloadOf = ({ payload }: TakenRow): unknown => (payload === null ? null : JSON.parse(storableJson(payload)))
+const payloadOf = ({ payload }: CommandRow): unknown => (payload === null ? null : JSON.parse(storableJson(payload)))
 
 /** The method of a raw run's endpoint; `-` when the plan was erased. */
 const methodOf = (endpoint: string | null, plan: unknown): string | null => {
@@ -112,13 +113,13 @@ const methodOf = (endpoint: string | null, plan: unknown): string | null => {
   return isRecord(raw) && typeof raw["method"] === "string" ? raw["method"] : "-"
 }
 
-const creditedOf = (row: TakenRow, payload: unknown): string | null => {
+const creditedOf = (row: CommandRow, payload: unknown): string | null => {
   const type = isRecord(payload) ? payload["type"] : null
   const txn_id = isRecord(row.credited) && typeof type === "string" ? row.credited[type] : null
   return typeof txn_id === "string" ? txn_id : null
 }
 
-export const viewOf = (rows: ReadonlyArray<TakenRow>): Taken => {
+export const viewOf = (rows: ReadonlyArray<CommandRow>): Taken => {
   const wallets = new Map<string, Wallet>()
   const versions = new Map<string, bigint>()
   const heads = new Map<string, Uint8Array>()
@@ -159,7 +160,7 @@ export const viewOf = (rows: ReadonlyArray<TakenRow>): Taken => {
   return { mail, wallets, versions, heads, runs, credited, autos, day, now_micros }
 }
 
-export const take = (sql: SqlClient.SqlClient, lane: number, max: number) => sql<TakenRow>`
+export const take = (sql: SqlClient.SqlClient, lane: number, max: number) => sql<CommandRow>`
   SELECT m.id, m.command_id, m.org_id, m.run_id, m.tag, m.payload::text AS payload, (now() AT TIME ZONE 'UTC')::date::text AS day,
          (extract(epoch FROM now()) * 1000000)::bigint AS now_micros,
          w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.spent_day::text AS spent_day, w.spent,

@@ -13,6 +13,7 @@ import { decodePlan, type Plan } from "../../schema/runs/Plan.ts"
 import { Attempt } from "../../schema/runs/Run.ts"
 import { storableJson } from "../../schema/json/StorableText.ts"
 
+/** A run in status `running`, whose lease this process holds. */
 export interface LeasedRun {
   readonly org_id: string
   readonly run_id: string
@@ -58,6 +59,7 @@ const readable = <R extends StoredRun>(rows: ReadonlyArray<R>) =>
     return runs
   })
 
+/** A run whose worker is dead. Its lease now belongs to this process, which retries or ends it. */
 export interface LostRun extends LeasedRun {
   readonly side_effect: boolean
   /** Reports of its end that could not be applied. */

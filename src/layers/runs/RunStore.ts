@@ -10,6 +10,7 @@ import { bigints, texts } from "../postgres/Columns.ts"
 import { batch } from "../postgres/Batch.ts"
 import { Settings } from "../platform/Settings.ts"
 
+/** A run that is about to be stored, in status `created`. */
 export interface NewRun {
   readonly run_id: string
   readonly org_id: string
@@ -38,6 +39,7 @@ export type Admission =
   /** The organization has as many open runs as it may have. Nothing was stored, the idempotency key included. */
   | { readonly _tag: "Full"; readonly most: number }
 
+/** A stored run in any status, as the API reads it. */
 export interface RunRow {
   readonly org_id: string
   readonly run_id: string

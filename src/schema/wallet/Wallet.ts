@@ -30,8 +30,8 @@ export interface Wallet {
 export const available = (wallet: Wallet): MicroUsd => Money.minus(wallet.balance, wallet.reserved)
 export const spentOn = (wallet: Wallet, day: string): MicroUsd => (wallet.spent_day === day ? wallet.spent : zero)
 
-/** What the wallet must know of a run to decide about it. */
-export interface HeldRun {
+/** The part of a run that wallet decisions depend on. */
+export interface WalletRun {
   readonly run_id: string
   readonly status: RunStatus
   readonly hold: MicroUsd
@@ -132,7 +132,7 @@ export const post = (
   return { wallet: { ...wallet, balance, reserved, entry_seq }, entries }
 }
 
-const reserve = (wallet: Wallet, run: HeldRun, day: string): Decision => {
+const reserve = (wallet: Wallet, run: WalletRun, day: string): Decision => {
   if (run.status !== "created") return unchanged(wallet, { _tag: "Stale", status: run.status })
   // A free run needs no money and no guard: it must work with an empty wallet.
   if (run.hold === 0n) return unchanged(wallet, { _tag: "Admitted" })
@@ -164,7 +164,7 @@ const reserve = (wallet: Wallet, run: HeldRun, day: string): Decision => {
 }
 
 /** Ends a hold: what was charged leaves the balance, the rest becomes available again. */
-const resolve = (wallet: Wallet, run: HeldRun, charge: MicroUsd, day: string, note: string | null) => {
+const resolve = (wallet: Wallet, run: WalletRun, charge: MicroUsd, day: string, note: string | null) => {
   const rest = Money.minus(run.hold, charge)
   const about = { run_id: run.run_id, reference: run.run_id, note }
   const posted = post(wallet, [
@@ -175,7 +175,12 @@ const resolve = (wallet: Wallet, run: HeldRun, charge: MicroUsd, day: string, no
   return { entries: posted.entries, wallet: { ...posted.wallet, spent_day: day, spent } }
 }
 
-const settle = (wallet: Wallet, run: HeldRun, command: Extract<Command, { _tag: "Settle" }>, day: string): Decision => {
+const settle = (
+  wallet: Wallet,
+  run: WalletRun,
+  command: Extract<Command, { _tag: "Settle" }>,
+  day: string
+): Decision => {
   if (run.status !== "running" || run.lease_token !== command.lease_token || !isFinal(command.status)) {
     return unchanged(wallet, { _tag: "Stale", status: run.status })
   }
@@ -185,7 +190,7 @@ const settle = (wallet: Wallet, run: HeldRun, command: Extract<Command, { _tag: 
   return { ...resolve(wallet, run, charge, day, null), verdict: { _tag: "Settled", charge } }
 }
 
-const cancel = (wallet: Wallet, run: HeldRun, day: string): Decision => {
+const cancel = (wallet: Wallet, run: WalletRun, day: string): Decision => {
   if (!isStoppable(run.status)) return unchanged(wallet, { _tag: "Stale", status: run.status })
   // A run that is still `created` has no hold on the ledger yet.
   const held = run.status === "created" ? { ...run, hold: zero } : run
@@ -214,7 +219,7 @@ const setGuard = (wallet: Wallet, command: Extract<Command, { _tag: "SetGuard" }
  * Applies one command. `day` is the database's UTC day, so that every process draws midnight at the same instant. `run` is
  * null for commands that name none, or one that does not exist.
  */
-export const decide = (wallet: Wallet, run: HeldRun | null, command: Command, day: string): Decision => {
+export const decide = (wallet: Wallet, run: WalletRun | null, command: Command, day: string): Decision => {
   switch (command._tag) {
     case "Credit":
       return credit(wallet, command)

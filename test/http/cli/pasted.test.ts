@@ -60,7 +60,7 @@ describe("a command that can't", () => {
     [`rungate run email.find -i '{}'`, 5, "input"],
     [`rungate run email.find -i 'not json'`, 5, ""],
     ["rungate inspect", 5, "target"],
-    [`rungate run email.verify -i '{"email":"error@sandbox.test"}'`, 1, "nothing was charged"],
+    [`rungate run email.verify -i '{"email":"error@sandbox.test"}'`, 1, "Nothing was charged"],
     [
       `rungate run email.find -i '{"full_name":"A B","company_domain":"no-match.sandbox.test"}'`,
       3,

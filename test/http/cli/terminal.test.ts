@@ -147,10 +147,10 @@ test("a run that found nothing tells a person what may help, in flags; to a prog
   const line = find.replace("example.com", "no-match.sandbox.test")
   const screen = home.terminal(`${line} -y --provider hunter`)
   expect(await screen.ended).toBe(3)
-  expect(Bun.stripANSI(screen.seen())).toMatch(/rungate: No provider found a match[^]*\n {2}--provider pinned hunter/)
+  expect(Bun.stripANSI(screen.seen())).toMatch(/rungate: No provider found a match[^]*\n {2}--provider is hunter/)
   const piped = await home.shell(`${line} --provider hunter`)
   expect([piped.body.hints[0], piped.err.trim().split("\n").length]).toEqual([
-    expect.stringContaining("routing.provider pinned hunter"),
+    expect.stringContaining("routing.provider is hunter"),
     1
   ])
 })
