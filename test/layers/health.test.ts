@@ -60,7 +60,7 @@ const turn = Effect.fnUntraced(function* (attempts: ReadonlyArray<AttemptCount>)
   const mail = yield* MailStore
   const turns = yield* TurnStore
   const org_id = yield* accounts.createOrganization("measured", null)
-  const lane = yield* mail.post({
+  const lane = yield* mail.enqueue({
     command_id: null,
     org_id,
     run_id: null,

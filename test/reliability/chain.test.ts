@@ -250,7 +250,7 @@ test("a ledger of before the chain is chained when the service is updated, and g
       for (const org_id of ["org_none", "org_three"]) {
         const reference = `later_${org_id}`
         const payload = encodeCredit({ type: "bonus", amount: dollars("1.00"), reference, note: "n" })
-        yield* mail.post({ command_id: reference, org_id, run_id: null, tag: "Credit", payload, result: null })
+        yield* mail.enqueue({ command_id: reference, org_id, run_id: null, tag: "Credit", payload, result: null })
       }
       yield* wallet.turn(0)
       expect(yield* auditor.run).toMatchObject({ entries: 7, violations: [] })

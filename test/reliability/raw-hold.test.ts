@@ -161,7 +161,7 @@ test("T07 hold.unpriced_raw: each class holds on the ledger what the rule says",
       const org_id = yield* accounts.createOrganization("raw", null)
       const reference = newId("cs")
       const payload = encodeCredit({ type: "bonus", amount: dollars("10.00"), reference, note: "test" })
-      const lane = yield* mail.post({
+      const lane = yield* mail.enqueue({
         command_id: reference,
         org_id,
         run_id: null,
