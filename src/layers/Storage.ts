@@ -1,7 +1,7 @@
 /**
- * The database and its stores, composed: what the service stands on, and all that the operator's commands need.
+ * Composes the database layer and its stores, for the service and for the operator's commands.
  *
- * Apart from App.ts, so that a command loads nothing of providers, the catalog or the socket.
+ * It is separate from App.ts so that a command does not load providers, the catalog or the HTTP server.
  */
 import { Layer } from "effect"
 import { Accounts } from "./accounts/Accounts.ts"
@@ -59,5 +59,5 @@ const Stores = Layer.mergeAll(
   Stats.layer
 )
 
-/** Database and stores only: what the operator's commands need. */
+/** The database and the stores, without HTTP and providers. */
 export const Storage = Marketplace.layer.pipe(Layer.provideMerge(Stores), Layer.provideMerge(DatabaseLayer))

@@ -73,7 +73,7 @@ describe("a role that may not migrate", () => {
     const nobody = await migrate("--service-role", "nobody_at_all")
     expect([nobody.code, nobody.err]).toEqual([1, expect.stringContaining('There is no role "nobody_at_all"')])
     const itself = await migrate("--service-role", owner)
-    expect([itself.code, itself.err]).toEqual([1, expect.stringContaining("Name a role of its own for the service")])
+    expect([itself.code, itself.err]).toEqual([1, expect.stringContaining("Create a separate role for the service")])
   }, 60_000)
 
   test("does not start on a schema that is behind", async () => {

@@ -1,8 +1,8 @@
 /**
- * Group commit for callers that do not know of each other: items that arrive while a flush is under way share the next one.
+ * Group commit: items of independent callers that arrive during a flush share the next flush.
  *
- * One caller alone waits for nobody; a thousand share a few statements. A caller that is interrupted leaves its item in the
- * batch: what was handed over is done. A batch that fails is tried again item by item, so that one bad item fails alone.
+ * A single caller is flushed at once. An interrupted caller's item stays in the batch and is still flushed. A failed batch is retried
+ * item by item, so that a bad item fails alone: `flush` must tolerate an item that it has already written.
  */
 import { Cause, Effect, Exit } from "effect"
 
@@ -13,11 +13,11 @@ interface Waiting<I, O, E> {
 
 export interface BatchOptions<I, O, E> {
   readonly name: string
-  /** Items in one flush at most. */
+  /** Maximum number of items in one flush. */
   readonly max: number
-  /** Flushes under way at once. */
+  /** Maximum number of concurrent flushes. */
   readonly parallel: number
-  /** Answers as many outputs as it was given items, in their order. */
+  /** Returns one output per item, in the order of the items. */
   readonly flush: (items: ReadonlyArray<I>) => Effect.Effect<ReadonlyArray<O>, E>
 }
 
@@ -70,11 +70,11 @@ export const batch = <I, O, E>(options: BatchOptions<I, O, E>) =>
       })
   }).pipe(Effect.withSpan(`Batch.${options.name}`))
 
-/** A cause as one line for a log. */
+/** The first line of a cause, for logs. */
 export const oneLine = (cause: Cause.Cause<unknown>): string => Cause.pretty(cause).split("\n")[0] ?? "unknown"
 
 /**
- * A defect as a log may have it: messages and stacks of it and its causes. An error of PostgreSQL also has the refused row in a field of
- * its own, which may name people, so its fields are left out.
+ * A defect for logs: its message and stack, and those of its causes. The other fields are left out, because an error of PostgreSQL
+ * holds the refused row in one of them, and that row may hold personal data.
  */
 export const inWords = (defect: unknown): string => Cause.pretty(Cause.die(defect))

@@ -1,9 +1,8 @@
 /**
- * Columns of many rows as one typed parameter each: `unnest(${texts(ids)}, ${bigints(amounts)})`.
+ * Passes a column of many rows as one typed array parameter: `unnest(${texts(ids)}, ${bigints(amounts)})`.
  *
- * The type is said and not inferred, so a column of nothing but nulls, or of no rows, is the same statement as any other.
- * This is also where every string becomes storable: whatever a provider, a caller or a payment processor sent, no statement
- * fails because of it.
+ * The element type is explicit, so an empty column or a column of nulls prepares the same statement as any other. Strings are made
+ * storable here: no text of a provider, a caller or a payment processor can fail a statement.
  */
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
@@ -15,7 +14,7 @@ const storable = (change: (text: string) => string) => (value: string | null) =>
 
 export const texts = (values: ReadonlyArray<string | null>) =>
   column(values.map(storable(storableText)), PgTypes.OID.text)
-/** JSON texts that this service has written. A provider's own payload goes into `texts`: it stays as it came, byte for byte. */
+/** JSON texts written by this service. A provider's own payload goes into `texts`, which keeps it byte for byte. */
 export const jsons = (values: ReadonlyArray<string | null>) =>
   column(values.map(storable(storableJson)), PgTypes.OID.text)
 export const bigints = (values: ReadonlyArray<bigint | null>) => column(values, PgTypes.OID.int8)

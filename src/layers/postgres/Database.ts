@@ -1,8 +1,8 @@
 /**
- * The database: a pooled client, the schema brought up to date, and one clear sentence when it can't be reached.
+ * Opens the connection pool, migrates the schema, and explains in one sentence why the database can't be used.
  *
- * Several processes may start at once: an advisory lock lets one of them migrate while the others wait. With `DATABASE_URL`
- * unset a real PostgreSQL is started beside the service.
+ * Several processes may start at once: an advisory lock lets one of them migrate while the others wait. Without `DATABASE_URL` the
+ * service starts an embedded PostgreSQL.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
@@ -17,7 +17,7 @@ export class DatabaseUnavailable extends Schema.TaggedError<DatabaseUnavailable>
   message: Schema.String
 }) {}
 
-/** Where the database is, embedded or not: BullMQ's own driver needs to know it too. */
+/** The URL of the database in use. BullMQ opens its own connections with it. */
 export class DatabaseUrl extends Context.Service<
   DatabaseUrl,
   { readonly url: Redacted.Redacted; readonly embedded: boolean }
@@ -27,8 +27,8 @@ export class DatabaseUrl extends Context.Service<
       DatabaseUrl,
       Effect.gen(function* () {
         const settings = yield* Settings
-        const given = pick(settings)
-        if (given !== null) return { url: given, embedded: false }
+        const url = pick(settings)
+        if (url !== null) return { url, embedded: false }
         const started = yield* embeddedPostgres({
           dataDir: settings.dataDir,
           onProgress: (message) => Effect.logInfo(message)
@@ -39,7 +39,7 @@ export class DatabaseUrl extends Context.Service<
   static readonly layer = DatabaseUrl.layerOf(({ databaseUrl }) => databaseUrl)
 }
 
-/** A process that is frozen amid a transaction holds its locks: the server hangs up on it and undoes what it did. */
+/** A process that freezes inside a transaction keeps its locks. After this long the server closes its connection and rolls back. */
 const idleMillisMax = 3_000
 
 const client = Effect.gen(function* () {
@@ -57,11 +57,11 @@ const client = Effect.gen(function* () {
       idle_in_transaction_session_timeout: String(idleMillisMax),
       synchronous_commit: "on",
       timezone: "UTC",
-      // Our statements are few, large and always alike: planning one anew for its parameters costs more than running it.
+      // There are few statements, and they are large: planning one for each set of parameters would cost more than running it.
       plan_cache_mode: "force_generic_plan",
       jit: "off",
-      // Such a plan is made once, maybe while the tables are empty, and must be right when they are not: look-ups by index,
-      // row by row, whatever the statistics say. The auditor, who reads everything, turns them on again.
+      // A generic plan is made once, perhaps on empty tables, and must also suit full ones: it may only use nested loops over
+      // indexes. The audit reads whole tables and turns the other plans on again (audit/snapshot.ts).
       enable_seqscan: "off",
       enable_hashjoin: "off",
       enable_mergejoin: "off"
@@ -69,17 +69,17 @@ const client = Effect.gen(function* () {
   })
 })
 
-/** The innermost reason: what is around it says only that a connection or a statement failed. */
+/** The message of the innermost cause. The outer errors only say that a connection or a statement failed. */
 const reasonOf = (error: { readonly message: string; readonly cause?: unknown }): string =>
   error.cause instanceof Error ? reasonOf(error.cause) : error.message
 
-/** The server and the database, never the password. */
+/** Host, port and database name, without the credentials. */
 const placeOf = (url: Redacted.Redacted): string => {
   const { hostname, port, pathname } = new URL(Redacted.value(url))
   return `${hostname}:${port === "" ? "5432" : port}${pathname}`
 }
 
-/** What an operator can act on: the server and the reason, never the password. */
+/** Names the server, the reason and what to check, without the credentials. */
 const unavailable =
   (url: Redacted.Redacted, embedded: boolean) => (error: { readonly message: string; readonly cause?: unknown }) => {
     const advice = embedded ? "see postgres.log in RUNGATE_DATA_DIR" : "is DATABASE_URL right and the server up?"
@@ -88,11 +88,12 @@ const unavailable =
     })
   }
 
+/** PostgreSQL 15, as `server_version_num` writes it. */
 const minimumVersion = 150_000
 
 const isRefused = Schema.is(DatabaseRefused)
 
-/** What goes wrong with the database, as one sentence. */
+/** Turns an error of the database into one sentence for the operator. */
 const explained = <A, E extends { readonly message: string; readonly cause?: unknown }, R>(
   work: Effect.Effect<A, E, R>
 ) =>
@@ -121,7 +122,7 @@ export const DatabaseLayer: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient 
     Layer.provideMerge(DatabaseUrl.layer)
   )
 
-/** The database as its owner sees it: brought up to date, whatever its mode. */
+/** The database for `rungate migrate`: connected as the schema's owner and migrated, in either mode. */
 export const MigrationDatabase = Layer.effectDiscard(upToDate).pipe(
   Layer.provideMerge(Layer.unwrap(client)),
   Layer.provideMerge(
@@ -129,7 +130,7 @@ export const MigrationDatabase = Layer.effectDiscard(upToDate).pipe(
   )
 )
 
-/** What a service does beyond a command: it refuses a database that may lose money, and writes the mode into one that has none. */
+/** The checks of a starting service: refuses a database that may lose committed money, and writes the mode into a new one. */
 export const ServiceDatabase = Layer.unwrap(
   Effect.map(DatabaseUrl, ({ url, embedded }) =>
     Layer.effectDiscard(claimMode(placeOf(url))).pipe(

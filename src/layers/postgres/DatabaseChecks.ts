@@ -1,8 +1,8 @@
 /**
- * Refuses a database that can lose what was committed, and a pooler that loses what a session was told.
+ * Refuses a database that can lose committed transactions, and a pooler that drops session settings.
  *
- * Money is only as durable as the server's settings, and a statement is only bounded while the session keeps its timeout. In production a
- * service does not start on such a database; RUNGATE_DATABASE_CHECKS=warn, the sandbox's default, only logs it.
+ * Money is only as durable as the server's settings, and a statement only has a time limit while the session keeps its timeout. In
+ * production the service does not start on such a database. RUNGATE_DATABASE_CHECKS=warn, the sandbox's default, only logs it.
  */
 import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,13 +10,13 @@ import { Client } from "pg"
 import { DatabaseRefused } from "./DatabaseSchema.ts"
 import { Settings } from "../platform/Settings.ts"
 
-/** Every statement is bounded: a turn or a read that hangs must not hold a lane for ever. */
+/** Time limit of every statement: a turn or a read that hangs must not block a lane for ever. */
 export const statementTimeoutMillis = 15_000
 
 interface ServerSettings {
   readonly fsync: string
   readonly full_page_writes: string
-  /** As this session has it: the service asks for `on` when it connects, whatever the server's or the role's default is. */
+  /** The value of this session. The service requests `on` when it connects, so another value means that a pooler dropped it. */
   readonly synchronous_commit: string
   readonly statement_timeout_ms: number
   readonly role: string
@@ -25,7 +25,7 @@ interface ServerSettings {
 const repair = (name: string) => `ALTER SYSTEM SET ${name} = on; SELECT pg_reload_conf();`
 const direct = "Point DATABASE_URL at the server itself, or at a pool in session mode that keeps startup parameters."
 
-/** What is wrong, each a sentence with what to do about it. Pure. */
+/** One sentence per problem, each with a remedy. Pure. */
 export const settingsProblems = (server: ServerSettings): ReadonlyArray<string> => [
   ...(server.fsync === "off"
     ? [`fsync is off: a crash of the server can lose or corrupt committed payments. Run: ${repair("fsync")}`]
@@ -47,20 +47,23 @@ export const settingsProblems = (server: ServerSettings): ReadonlyArray<string> 
 
 const transactionPooling = `DATABASE_URL leads to a pooler in transaction mode: session state (settings, LISTEN, advisory locks) does not last from one transaction to the next. ${direct}`
 
-/** A pooler that has as many idle server connections as this, and hands them out in turn, is not noticed here. Its lost settings are. */
+/**
+ * Connections that the probe opens beside its own. It does not detect a pooler with more idle server connections than this;
+ * `settingsProblems` still detects the settings that such a pooler drops.
+ */
 const othersMax = 3
 const probeMillisMax = 5_000
 
 /**
- * Whether a session keeps what it was told while other connections are busy. A pooler in transaction mode lends this connection's server
- * to one of the others, who then sees the value, or leaves this one with another server, which doesn't have it.
+ * Whether a session keeps its settings while other connections are busy. A pooler in transaction mode lends this connection's server
+ * session to another connection, which then sees the value, or gives this connection a session without the value.
  */
 const sessionLasts = async (url: string): Promise<boolean> => {
   const opened: Array<Client> = []
   const open = async () => {
     const limits = { connectionTimeoutMillis: probeMillisMax, query_timeout: probeMillisMax }
     const client = new Client({ connectionString: url, application_name: "rungate", ...limits })
-    // A connection that breaks amid the probe fails its query too.
+    // A connection that breaks during the probe also fails its query.
     client.on("error", () => {})
     opened.push(client)
     await client.connect()
@@ -72,15 +75,15 @@ const sessionLasts = async (url: string): Promise<boolean> => {
   }
   try {
     const value = crypto.randomUUID()
-    const mine = await open()
-    await mine.query("SELECT set_config('rungate.session', $1, false)", [value])
+    const session = await open()
+    await session.query("SELECT set_config('rungate.session', $1, false)", [value])
     for (let n = 0; n < othersMax; n++) {
       const other = await open()
       await other.query("BEGIN")
       if ((await read(other)) === value) return false
     }
-    // All servers of a small pool are busy with the others: this one would wait for its own.
-    return (await read(mine).catch(() => null)) === value
+    // In a small pool all sessions are busy with the other connections, so this read fails by its timeout.
+    return (await read(session).catch(() => null)) === value
   } finally {
     for (const client of opened) client.end().catch(() => {})
   }
@@ -89,11 +92,11 @@ const sessionLasts = async (url: string): Promise<boolean> => {
 export class DatabaseChecks extends Context.Service<
   DatabaseChecks,
   {
-    /** What is wrong with the server's settings at this moment; none where problems are only warned about. */
+    /** Problems of the server's current settings; empty when RUNGATE_DATABASE_CHECKS is `warn`. */
     readonly problems: Effect.Effect<ReadonlyArray<string>>
   }
 >()("rungate/layers/postgres/DatabaseChecks") {
-  /** Checks once, when a service starts; `place` names the database in the message. */
+  /** Checks once, at start. `place` names the database in messages. */
   static readonly layerOf = (url: Redacted.Redacted, place: string, embedded: boolean) =>
     Layer.effect(
       DatabaseChecks,
@@ -116,13 +119,13 @@ export class DatabaseChecks extends Context.Service<
               )
             : Effect.succeed([])
 
-        const found = [...(yield* server), ...(yield* pooled)]
-        if (found.length > 0 && databaseChecks === "refuse") {
+        const problems = [...(yield* server), ...(yield* pooled)]
+        if (problems.length > 0 && databaseChecks === "refuse") {
           return yield* new DatabaseRefused({
-            message: `The database at ${place} is not safe for payments. ${found.join(" ")} RUNGATE_DATABASE_CHECKS=warn starts anyway.`
+            message: `The database at ${place} is not safe for payments. ${problems.join(" ")} RUNGATE_DATABASE_CHECKS=warn starts anyway.`
           })
         }
-        for (const problem of found) yield* Effect.logWarning(`database: ${problem}`)
+        for (const problem of problems) yield* Effect.logWarning(`database: ${problem}`)
         if (mode === "production" && !embedded && (yield* ownsLedger))
           yield* Effect.logWarning(`database: ${ownerWarning}`)
         return DatabaseChecks.of({

@@ -1,18 +1,19 @@
 /**
- * One database belongs to one mode, sandbox or production. The first service that starts on it writes the mode; every process of the
- * other mode is refused, so simulated money never reaches a production wallet.
+ * Binds a database to one mode, sandbox or production, so that simulated money never reaches a production wallet.
+ *
+ * The first service that starts on the database writes its mode. Processes of the other mode are refused.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { DatabaseRefused } from "./DatabaseSchema.ts"
 import { type Mode, Settings } from "../platform/Settings.ts"
 
-const refused = (stored: string, mine: Mode, place: string) =>
+const refused = (stored: string, mode: Mode, place: string) =>
   new DatabaseRefused({
-    message: `The database at ${place} belongs to a ${stored} service, and this process runs in ${mine} mode${mine === "sandbox" ? " (the default when RUNGATE_MODE is unset)" : ""}. Set RUNGATE_MODE=${stored}, or point DATABASE_URL at a database of its own.`
+    message: `The database at ${place} belongs to a ${stored} service, and this process runs in ${mode} mode${mode === "sandbox" ? " (the default when RUNGATE_MODE is unset)" : ""}. Set RUNGATE_MODE=${stored}, or point DATABASE_URL at a database of its own.`
   })
 
-/** Fails when the database belongs to the other mode. One without a mode is anybody's: no service has started on it yet. */
+/** Fails when the database belongs to the other mode. A database without a mode passes: no service has started on it yet. */
 export const checkMode = Effect.fnUntraced(function* (place: string) {
   const sql = yield* SqlClient.SqlClient
   const { mode } = yield* Settings
@@ -20,7 +21,7 @@ export const checkMode = Effect.fnUntraced(function* (place: string) {
   if (row !== undefined && row.mode !== mode) return yield* refused(row.mode, mode, place)
 })
 
-/** The first start writes the mode. Of two first starts with different modes one wins, and the other is refused. */
+/** Writes the mode if there is none. Of two concurrent first starts with different modes, one is refused. */
 export const claimMode = Effect.fnUntraced(function* (place: string) {
   const sql = yield* SqlClient.SqlClient
   const { mode } = yield* Settings

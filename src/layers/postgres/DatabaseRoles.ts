@@ -1,35 +1,35 @@
 /**
- * What the service's role may do in a database that another role owns: enough to run, and no way to change the books.
+ * Grants the service's role its privileges in a database that another role owns.
  *
- * The role reads and appends to the ledger. It can't update, delete or truncate it, and as it owns nothing it can't disable a trigger.
- * docs/database-roles.md says the same in SQL, for who would rather run it by hand.
+ * The role may read and append to the ledger, but not update, delete or truncate it. It owns no table, so it can't disable a
+ * trigger. docs/database-roles.md has the same grants in SQL, for operators who run them by hand.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { DatabaseRefused } from "./DatabaseSchema.ts"
 import { queueSchema } from "./QueueSchema.ts"
 
-/** Rows that are written once. */
+/** Tables whose rows are only inserted. */
 const appendOnly = ["ledger", "audit_checks", "payment_events", "referral_credits", "losses", "service_mode"]
-/** Rows that change and never go. */
+/** Tables whose rows change and are never deleted. */
 const kept = ["wallets", "runs", "payments", "payment_reversals", "referrals", "orgs", "api_keys", "unknown_outcomes"]
 const readOnly = ["effect_sql_migrations"]
 
-/** Grants in one transaction. Done twice it is done once; a new release's tables are granted by the next call. */
+/** Grants in one transaction. Safe to repeat; repeat it after an upgrade to cover new tables. */
 export const grantTo = Effect.fnUntraced(function* (role: string, queues: boolean) {
   const sql = yield* SqlClient.SqlClient
-  const [found] = yield* sql<{ superuser: boolean; owner: boolean }>`
+  const [candidate] = yield* sql<{ superuser: boolean; owner: boolean }>`
     SELECT r.rolsuper AS superuser, pg_has_role(r.oid, c.relowner, 'MEMBER') AS owner
     FROM pg_roles r, pg_class c WHERE r.rolname = ${role} AND c.oid = to_regclass('ledger')`
-  if (found === undefined) {
+  if (candidate === undefined) {
     return yield* new DatabaseRefused({
       message: `There is no role "${role}". Create it first: CREATE ROLE ${role} LOGIN PASSWORD '…';`
     })
   }
-  if (found.superuser || found.owner) {
-    const why = found.superuser ? "is a superuser" : "is a member of the role that owns the ledger"
+  if (candidate.superuser || candidate.owner) {
+    const why = candidate.superuser ? "is a superuser" : "is a member of the role that owns the ledger"
     return yield* new DatabaseRefused({
-      message: `The role "${role}" ${why}, so it could disable the ledger's triggers. Name a role of its own for the service.`
+      message: `The role "${role}" ${why}, so it could disable the ledger's triggers. Create a separate role for the service.`
     })
   }
   const to = sql(role)

@@ -1,22 +1,22 @@
 /**
- * The schema's version, and who may change it.
+ * Reads the schema's version and migrates it when the role may.
  *
- * A role that owns the schema migrates by itself at start. A role that does not own it never runs DDL: it starts on a schema that is up to
- * date, and otherwise says that the owner must run `rungate migrate`.
+ * A role that owns the schema migrates at start. Any other role never runs DDL: it starts only on a schema that is up to date, and
+ * otherwise fails with a message to run `rungate migrate` as the owner.
  */
 import { Effect, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import { migrations } from "./migrations/index.ts"
 
-/** The database is there, and this process must not use it. */
+/** The database can be reached, but this process must not use it. */
 export class DatabaseRefused extends Schema.TaggedError<DatabaseRefused>()("DatabaseRefused", {
   message: Schema.String
 }) {}
 
-/** A number of our own, so that no other application's advisory lock is in the way. */
+/** Arbitrary key of the advisory lock, so that other applications' locks do not collide with it. */
 const migrationLock = 7_305_801_943n
 
-/** The version of this release. */
+/** The schema version that this release needs. */
 export const schemaVersion = Math.max(...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
 
 interface State {
@@ -26,19 +26,19 @@ interface State {
   readonly may_migrate: boolean
 }
 
-/** `migrations` is the table that counts them, in its own schema. */
+/** Version, current role and ownership of the table `table`, whose `column` holds the migration numbers. */
 export const stateOf = Effect.fnUntraced(function* (table: string, column: string) {
   const sql = yield* SqlClient.SqlClient
-  const [known] = yield* sql<{ exists: boolean; owned: boolean; role: string }>`
+  const [migrationsTable] = yield* sql<{ exists: boolean; owned: boolean; role: string }>`
     SELECT c.oid IS NOT NULL AS exists, coalesce(pg_has_role(c.relowner, 'USAGE'), false) AS owned, current_user::text AS role
     FROM (SELECT to_regclass(${table}) AS oid) t LEFT JOIN pg_class c ON c.oid = t.oid`
-  if (known?.exists !== true) return { version: 0, role: known?.role ?? "", owned: false }
+  if (migrationsTable?.exists !== true) return { version: 0, role: migrationsTable?.role ?? "", owned: false }
   const [at] = yield* sql<{ version: number | null }>`
     SELECT max(${sql.literal(column)}) AS version FROM ${sql.literal(table)}`
-  return { version: at?.version ?? 0, role: known.role, owned: known.owned }
+  return { version: at?.version ?? 0, role: migrationsTable.role, owned: migrationsTable.owned }
 })
 
-/** The version that the database has. */
+/** The database's schema version. */
 export const currentVersion = Effect.map(stateOf("effect_sql_migrations", "migration_id"), ({ version }) => version)
 
 const serviceState = Effect.gen(function* () {
@@ -55,7 +55,7 @@ export const behind = ({ version, role }: State, what: string, wanted: number) =
     message: `The database's ${what} has version ${version}, this release needs ${wanted}, and the role "${role}" may not change it. Run \`rungate migrate\` with RUNGATE_MIGRATION_DATABASE_URL set to the owner's URL, then start again; see docs/database-roles.md.`
   })
 
-/** Several processes may start at once: one of them migrates while the others wait for its lock, which goes with the transaction. */
+/** Several processes may start at once: one migrates, and the others wait for its transaction lock. */
 const migrateService = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql.withTransaction(
@@ -67,7 +67,7 @@ const migrateService = Effect.gen(function* () {
   )
 })
 
-/** Brings the service's tables up to date, if this role may. */
+/** Migrates the service's tables; fails with `DatabaseRefused` when they are behind and this role may not change them. */
 export const prepareSchema = Effect.gen(function* () {
   const state = yield* serviceState
   if (state.version >= schemaVersion) return

@@ -1,12 +1,12 @@
 /**
- * Tells an outage of the database from a mistake of ours. An outage ends by itself or by an operator, and what it hit may be tried again;
- * a mistake may not.
+ * Distinguishes an outage of the database from a programming error. Work that failed in an outage may be retried; after a
+ * programming error it may not.
  */
 import { SqlError } from "effect/sql"
 
 /**
- * Classes of SQLSTATE that speak about the server and not about the statement: connection (08), resources such as a full disk (53),
- * shutdown and timeouts (57), input and output of the system (58).
+ * SQLSTATE classes that concern the server and not the statement: connection (08), resources such as a full disk (53), shutdown and
+ * timeouts (57), system errors such as failed I/O (58).
  */
 const outageStates = /^(08|53|57|58)/
 
@@ -23,6 +23,6 @@ export const isOutage = (defect: unknown): boolean => {
   )
 }
 
-/** PostgreSQL had no room for what a statement writes (SQLSTATE 53100). Reading goes on meanwhile. */
+/** Whether the statement failed because the server's disk is full (SQLSTATE 53100). Reads still work then. */
 export const isFullDisk = (defect: unknown): boolean =>
   SqlError.isSqlError(defect) && codeOf(defect.reason.cause) === "53100"

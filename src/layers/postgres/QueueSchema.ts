@@ -1,5 +1,5 @@
 /**
- * BullMQ's own tables on Postgres, and who may change them. A role that does not own them never runs DDL; see DatabaseSchema.ts.
+ * Migrates BullMQ's tables in Postgres. A role that does not own them never runs DDL; see DatabaseSchema.ts.
  */
 import { LATEST_SCHEMA_VERSION, runMigrations } from "bullmq"
 import { Effect } from "effect"
@@ -10,7 +10,7 @@ import { behind, stateOf } from "./DatabaseSchema.ts"
 export const queueSchema = "rungate_queues"
 const versions = `${queueSchema}.migration`
 
-/** Whether BullMQ may bring its tables up to date; refuses when it must and may not. */
+/** Whether BullMQ should run its migrations. Fails with `DatabaseRefused` when they are needed and this role may not run them. */
 export const mayMigrateQueues = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { version, role, owned } = yield* stateOf(versions, "version")
@@ -22,7 +22,7 @@ export const mayMigrateQueues = Effect.gen(function* () {
   return yield* behind({ version, role, may_migrate: false }, `schema ${queueSchema}`, LATEST_SCHEMA_VERSION)
 })
 
-/** Over a connection of its own: BullMQ's driver is not ours. */
+/** Uses a separate connection, because BullMQ needs the `pg` driver. */
 export const migrateQueues = (url: string) =>
   Effect.acquireUseRelease(
     Effect.tryPromise(async () => {

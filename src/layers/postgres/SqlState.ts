@@ -1,9 +1,9 @@
-/** The SQLSTATE of a failed statement: the five characters by which Postgres says what kind of error it is. */
+/** Finds the SQLSTATE of a failed statement: the five characters that classify an error of Postgres. */
 
-/** Errors wrap each other this deep at most. */
+/** Causes are followed to this depth. */
 const depthMax = 6
 
-/** Null for a failure that the server did not report, such as a lost connection. */
+/** Null when the server did not report the failure, such as for a lost connection. */
 export const sqlStateOf = (error: unknown): string | null => {
   let cause = error
   for (let depth = 0; depth < depthMax && typeof cause === "object" && cause !== null; depth++) {

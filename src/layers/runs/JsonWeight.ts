@@ -1,33 +1,33 @@
 /**
- * What parsing a JSON text would cost, counted from its bytes while they arrive.
+ * Estimates the cost of parsing a JSON text from its bytes, while they arrive.
  *
- * Size alone says little: 32 MB of `[],` stop the process for two seconds and take two gigabytes, and a hundred thousand
- * brackets exhaust the stack of whatever walks the value. Counting takes a few nanoseconds a byte, between two chunks, so an
- * answer that is too much is refused before it is parsed, and mostly before it has arrived.
+ * The size alone is no measure: 32 MB of `[],` block the process for two seconds and take two gigabytes, and a hundred thousand
+ * brackets overflow the stack of a recursive walk. Counting takes a few nanoseconds a byte. An answer that costs too much is refused
+ * before it is parsed, and mostly before it has arrived completely.
  */
 
-/** Deeper than any real answer, far from where a recursive walk ends. */
+/** Deeper than any real answer, and far below the depth at which a recursive walk overflows. */
 export const depthMax = 500
-/** The process answers nobody else while it parses. */
+/** Parsing blocks the event loop, so this limits how long other requests wait. */
 export const parseMillisMax = 200
 
 /** Nanoseconds, measured on Bun 1.4 and rounded up. */
 const containerCost = 70
 const valueCost = 25
 const stringCost = 80
-/** Short strings and names are interned, and objects share the shape of their names in order: what was not seen before is made. */
+/** Additional cost of a string, name or object shape that is new: known short strings are interned and known shapes are shared. */
 const newCost = 400
 const internedBytes = 16
-/** For each name that a new shape has already. */
+/** Cost per name of a new shape. */
 const shapeCost = 15
-/** An object of more names has no shape; each of them goes into a table of its own. */
+/** An object with more names has no shape: its names go into a hash table. */
 const shapeNamesMax = 64
 const tableCost = 100
 const costMax = parseMillisMax * 1_000_000
 
-/** Strings and shapes seen, as a bit each; by the time that it fills up the cost is at its limit. */
+/** Bits of the filter of seen strings and shapes. The cost reaches its limit before the filter fills up. */
 const seenBits = 2 ** 20
-/** An answer of everyday size needs no memory of its strings. */
+/** Up to this many strings the filter is not allocated: an answer of usual size does not need it. */
 const unseenStrings = 10_000
 
 const quote = 0x22
@@ -40,9 +40,9 @@ const isOpening = (byte: number) => byte === 0x5b || byte === 0x7b
 const isClosing = (byte: number) => byte === 0x5d || byte === 0x7d
 
 export interface JsonWeight {
-  /** Counts the next bytes; answers what is too much, or null. */
+  /** Counts the next bytes. Returns which limit the text exceeds, or null. */
   readonly add: (bytes: Uint8Array) => string | null
-  /** Whether the text begins as an object or an array does; null before its first character. */
+  /** Whether the text begins with an object or an array; null before the first character. */
   readonly begins: () => boolean | null
 }
 
@@ -57,7 +57,7 @@ export const jsonWeight = (): JsonWeight => {
   let length = 0
   let isNew = false
   let seen: Int32Array | null = null
-  /** Of the objects that are open: the hash of their names so far, and how many. */
+  /** For each open object: the hash of its names so far, and their number. */
   const shapes = new Int32Array(depthMax + 2)
   const names = new Int32Array(depthMax + 2)
 
@@ -77,12 +77,12 @@ export const jsonWeight = (): JsonWeight => {
   }
 
   const noteName = () => {
-    const known = (names[depth] ?? 0) + 1
-    names[depth] = known
-    const shape = Math.imul((shapes[depth] ?? 0) ^ hash, 0x01000193) + known
+    const count = (names[depth] ?? 0) + 1
+    names[depth] = count
+    const shape = Math.imul((shapes[depth] ?? 0) ^ hash, 0x01000193) + count
     shapes[depth] = shape
     if (isNew && length > internedBytes) cost += newCost
-    cost += known > shapeNamesMax ? tableCost : unseen(shape) ? newCost + shapeCost * known : 0
+    cost += count > shapeNamesMax ? tableCost : unseen(shape) ? newCost + shapeCost * count : 0
   }
 
   const start = (bytes: Uint8Array): number => {

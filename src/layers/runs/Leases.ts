@@ -1,9 +1,8 @@
 /**
- * Who may execute which run: leases in Postgres, on the database's clock.
+ * Leases of runs, stored in Postgres and timed by the database's clock.
  *
- * A worker is alive while it renews its row in time; one that was late is dead for good and must start over under a new id,
- * so a process that was frozen can't come back and act on what others took over. Every write of an executing worker
- * carries its lease token.
+ * A worker is alive while it renews its row in time. A late worker is dead for good and must register again under a new id, so a
+ * frozen process can't resume runs that others took over. Every write of an executing worker carries its lease token.
  */
 import { Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -22,17 +21,17 @@ export interface LeasedRun {
   readonly plan: Plan
   /** JSON text. */
   readonly input: string
-  /** Attempts so far; the last may be the one that is about to be made. */
+  /** Attempts so far. The last one may have been recorded but not made. */
   readonly attempts: ReadonlyArray<Attempt>
-  /** A job at the provider that its last attempt started and nobody has seen the end of. */
+  /** A job at the provider that the last attempt started and whose end is unknown. */
   readonly job: Job | null
 }
 
-/** `state` is the adapter's own; `resumed` counts the workers that went on with it after another one died. */
+/** `state` belongs to the adapter. `resumed` counts how often another worker took the job over. */
 export const Job = Schema.Struct({ state: Schema.Json, resumed: Schema.Int })
 export type Job = typeof Job.Type
 
-/** As stored; decoded once when it is leased. */
+/** The stored row; its JSON columns are decoded when the run is leased. */
 interface StoredRun extends Omit<LeasedRun, "plan" | "attempts" | "job"> {
   readonly plan: unknown
   readonly attempts: unknown
@@ -47,7 +46,7 @@ const leased = <R extends StoredRun>(row: R) => ({
   attempts: decodeAttempts(row.attempts),
   job: decodeJob(row.job)
 })
-/** One row that can't be read must not keep the others of its statement from being executed. */
+/** Skips and logs rows that can't be decoded, so that they do not block the other rows of the statement. */
 const readable = <R extends StoredRun>(rows: ReadonlyArray<R>) =>
   Effect.gen(function* () {
     const runs: Array<ReturnType<typeof leased<R>>> = []
@@ -62,24 +61,24 @@ const readable = <R extends StoredRun>(rows: ReadonlyArray<R>) =>
 /** A run whose worker is dead. Its lease now belongs to this process, which retries or ends it. */
 export interface LostRun extends LeasedRun {
   readonly side_effect: boolean
-  /** Reports of its end that could not be applied. */
+  /** Dead-lettered reports of the run's end. */
   readonly dead_letters: number
-  /** The worker that it was taken from sends the run id with its calls. Workers of older versions don't. */
+  /** Whether the dead worker sent the run id with its provider calls. Workers of older versions don't. */
   readonly sends_run_id: boolean
 }
 
-/** Queued runs of one organization that ask the same provider first. */
+/** Queued runs of one organization whose first provider is the same. */
 export interface Waiting {
   readonly org_id: string
   readonly provider: string
-  /** They hold no money. */
+  /** Whether they hold no money. */
   readonly free: boolean
-  /** When the oldest was queued, in milliseconds since 1970. */
+  /** Time at which the oldest was queued, in milliseconds since 1970. */
   readonly since: number
 }
 
 export interface ClaimedRun extends LeasedRun {
-  /** Whom it was queued for. */
+  /** The provider that it was queued for. */
   readonly asks: string
   readonly free: boolean
 }
@@ -87,7 +86,7 @@ export interface ClaimedRun extends LeasedRun {
 export interface Requeued {
   readonly run_id: string
   readonly lease_token: string
-  /** The provider that it asks next; the one it asked last when left out. */
+  /** The provider to call next; omitted: the same as before. */
   readonly asks?: string
 }
 
@@ -97,35 +96,35 @@ export class Leases extends Context.Service<
     readonly register: (worker_id: string, leaseSeconds: number) => Effect.Effect<void>
     /** False when the worker was late: others may have taken its runs. */
     readonly renew: (worker_id: string, leaseSeconds: number) => Effect.Effect<boolean>
-    /** Ends a worker's lease at once, so that others take over what it still holds. */
+    /** Ends a worker's lease at once, so that others take over its runs. */
     readonly retire: (worker_id: string) => Effect.Effect<void>
     /**
-     * Which organizations have queued runs, and whom these ask: groups of the organizations after one, in their order, at most
-     * `limit`.
+     * Groups of queued runs by organization and first provider: of organizations after `after`, in the order of their ids, at most
+     * `limit` groups.
      */
     readonly waiting: (after: string, limit: number) => Effect.Effect<ReadonlyArray<Waiting>>
-    /** Moves so many queued runs of each group to `running`, oldest first, as far as no other process claims them. */
+    /** Moves up to `runs` queued runs of each group to `running`, oldest first. Skips runs that another process is claiming. */
     readonly claim: (
       worker_id: string,
       groups: ReadonlyArray<Omit<Waiting, "since"> & { readonly runs: number }>
     ) => Effect.Effect<ReadonlyArray<ClaimedRun>>
-    /** Records the attempts, the last of which is about to be made. False when the lease is lost. */
+    /** Records the attempts before the last one is made. False when the lease is lost. */
     readonly attempt: (run_id: string, lease_token: string, attempts: string) => Effect.Effect<boolean>
     /**
-     * Takes over runs whose worker is dead, and this worker's own that it does not execute: their lease was committed and the
-     * answer lost, or their execution broke off. Never a run whose end is in the mail: what was delivered counts.
+     * Takes over runs of dead workers, and this worker's own runs that it does not execute: the answer of their claim was lost, or
+     * their execution broke off. Never takes over a run whose end is already enqueued.
      */
     readonly takeOver: (
       worker_id: string,
       executing: ReadonlyArray<string>,
       limit: number
     ) => Effect.Effect<ReadonlyArray<LostRun>>
-    /** Stores what the last attempt started at the provider. False when the lease is lost. */
+    /** Stores the job that the last attempt started at the provider. False when the lease is lost. */
     readonly keepJob: (run_id: string, lease_token: string, job: Job) => Effect.Effect<boolean>
-    /** Puts a run that may be tried again back into the queue. */
+    /** Puts a run back into the queue for another attempt. */
     readonly requeue: (run: Requeued, attempts: string, job: Job | null) => Effect.Effect<void>
     readonly anyQueued: Effect.Effect<boolean>
-    /** Corrects wallets whose count of open runs is wrong, as after processes of two versions worked side by side. */
+    /** Corrects wrong counts of open runs, such as those left by two versions that ran side by side. */
     readonly recount: Effect.Effect<void>
   }
 >()("rungate/layers/runs/Leases") {
@@ -147,7 +146,7 @@ export class Leases extends Context.Service<
 
       const retire = (worker_id: string) => sql`UPDATE workers SET expires_at = now() WHERE worker_id = ${worker_id}`
 
-      // One look into the index for each group, however many runs are queued.
+      // One index look-up per group, independent of the number of queued runs.
       const waiting = (after: string, limit: number) => sql<Waiting>`
         WITH RECURSIVE groups AS (
           (SELECT org_id, provider, free, since FROM open_runs WHERE state = 'queued' AND org_id > ${after}
@@ -163,7 +162,7 @@ export class Leases extends Context.Service<
       const claim = (worker_id: string, groups: Parameters<Leases["Service"]["claim"]>[1]) => sql<
         StoredRun & Pick<ClaimedRun, "asks" | "free">
       >`
-        WITH mine AS (
+        WITH claimable AS (
           SELECT q.run_id
           FROM unnest(${texts(groups.map((g) => g.org_id))}, ${texts(groups.map((g) => g.provider))},
                       ${booleans(groups.map((g) => g.free))}, ${bigints(groups.map((g) => BigInt(g.runs)))})
@@ -174,7 +173,7 @@ export class Leases extends Context.Service<
             ORDER BY o.since LIMIT g.runs FOR UPDATE SKIP LOCKED) q
         ), leased AS (
           UPDATE open_runs o SET state = 'running', worker_id = ${worker_id}, lease_token = gen_random_uuid()::text, since = now()
-          FROM mine WHERE o.run_id = mine.run_id RETURNING o.run_id, o.org_id, o.provider, o.free, o.lease_token, o.attempts, o.job
+          FROM claimable c WHERE o.run_id = c.run_id RETURNING o.run_id, o.org_id, o.provider, o.free, o.lease_token, o.attempts, o.job
         )
         SELECT r.org_id, r.run_id, l.provider AS asks, l.free, l.lease_token, r.capability, r.plan, r.input::text AS input, l.attempts, l.job
         FROM leased l JOIN runs r ON r.org_id = l.org_id AND r.run_id = l.run_id`
@@ -220,7 +219,7 @@ export class Leases extends Context.Service<
 
       const anyQueued = sql`SELECT 1 AS queued FROM open_runs WHERE state = 'queued' LIMIT 1`
 
-      // A turn that has read the wallet before is undone and reads it again: the version says so.
+      // The new version makes a concurrent turn that has read the wallet roll back and read it again.
       const recount = sql`
         WITH counted AS MATERIALIZED (SELECT org_id, count(*) AS runs FROM open_runs GROUP BY org_id),
              active AS (SELECT org_id FROM counted UNION SELECT org_id FROM wallets WHERE open_runs > 0),

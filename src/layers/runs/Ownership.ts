@@ -1,9 +1,9 @@
 /**
- * Who owns what in the provider accounts that all organizations share: what their runs made, what an operator assigned, and the sending
- * domains that they proved.
+ * Records which organization owns which resource in the shared provider accounts: resources that its runs made, resources that an
+ * operator assigned, and sending domains that it proved.
  *
- * The first claim of an id wins: nothing a provider answers later takes it from its owner. Mail and domain names are compared in lower case,
- * ids of accounts and jobs exactly, and per provider.
+ * The first claim of an id wins, and no later provider answer changes the owner. Mail addresses and domains are compared in lower
+ * case; ids of accounts and jobs are compared exactly and per provider.
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -12,13 +12,13 @@ import { isOfProvider, type Made, type Named, resourceId } from "../../schema/ca
 import { domainOf, readFrom, withParents } from "../../schema/accounts/Sender.ts"
 import { texts } from "../postgres/Columns.ts"
 
-/** As what an organization owns something that a request names; `provider` is null where the id is one for the whole world. */
+/** The kind under which an organization owns a named resource. `provider` is null for ids that are unique worldwide. */
 export interface Owned {
   readonly kind: ResourceKind
   readonly provider: string | null
 }
 
-/** As operators list it. `source`: the run that made it, `assigned` or `proven`. */
+/** A resource in operators' lists. `source` is the id of the run that made it, `assigned` or `proven`. */
 export interface ResourceRow {
   readonly kind: ResourceKind
   readonly resource_id: string
@@ -27,11 +27,11 @@ export interface ResourceRow {
   readonly created_at: Date
 }
 
-/** A key of owned_resources under which the named object may stand, for one of the kinds. */
+/** A key of owned_resources that may hold the named resource. */
 interface Key {
   readonly kind: ResourceKind
   readonly id: string
-  /** What owning it means. */
+  /** The kind that its owner owns the named resource as. */
   readonly as: ResourceKind
 }
 
@@ -46,7 +46,7 @@ const keysAs = (as: ResourceKind, id: string): ReadonlyArray<Key> => {
   return [
     { kind: "sender", id: address, as },
     ...domains.map((domain): Key => ({ kind: "sender", id: domain, as })),
-    // Who registered a domain through us speaks for it.
+    // The organization that registered a domain through us may send from it.
     ...domains.map((domain): Key => ({ kind: "domain", id: domain, as }))
   ]
 }
@@ -56,7 +56,7 @@ const keysOf = ({ kinds, id }: Named): ReadonlyArray<Key> => kinds.flatMap((kind
 export interface Assignment {
   readonly org_id: string
   readonly kind: ResourceKind
-  /** As `resourceId` has it. */
+  /** Normalized by `resourceId`. */
   readonly id: string
   readonly provider: string | null
 }
@@ -64,15 +64,15 @@ export interface Assignment {
 export class Ownership extends Context.Service<
   Ownership,
   {
-    /** For each named object, as what the organization owns it; empty when it does not. */
+    /** For each named resource the ownerships of the organization; empty when it does not own the resource. */
     readonly owned: (org_id: string, named: ReadonlyArray<Named>) => Effect.Effect<ReadonlyArray<ReadonlyArray<Owned>>>
-    /** Records what a run has made at a provider. Safe to repeat. What belongs to somebody already stays theirs. */
+    /** Records the resources that a run has made at a provider. Safe to repeat. Existing owners keep theirs. */
     readonly claim: (org_id: string, run_id: string, provider: string, made: ReadonlyArray<Made>) => Effect.Effect<void>
-    /** Ids in lower case. */
+    /** All ids of a kind that the organization owns, normalized. */
     readonly all: (org_id: string, kind: ResourceKind) => Effect.Effect<ReadonlySet<string>>
-    /** By an operator. The id of another owner where it has one: then nothing was changed. */
+    /** Assigns a resource on behalf of an operator. Returns the other owner's id and changes nothing when it has one, else null. */
     readonly assign: (assignment: Assignment) => Effect.Effect<string | null>
-    /** By an operator, whoever gave it; false when the organization did not own it. */
+    /** Revokes an ownership of any source on behalf of an operator. False when the organization did not own it. */
     readonly revoke: (assignment: Assignment) => Effect.Effect<boolean>
     readonly list: (
       org_id: string,
@@ -86,7 +86,7 @@ export class Ownership extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const held = (org_id: string, keys: ReadonlyArray<Key>) => sql<{
+      const ownedAmong = (org_id: string, keys: ReadonlyArray<Key>) => sql<{
         kind: ResourceKind
         resource_id: string
         provider: string
@@ -101,12 +101,15 @@ export class Ownership extends Context.Service<
 
       const owned = Effect.fnUntraced(function* (org_id: string, named: ReadonlyArray<Named>) {
         const keys = named.map(keysOf)
-        const asked = new Map(keys.flat().map((key) => [`${key.kind} ${key.id}`, key]))
-        if (asked.size === 0) return named.map(() => [])
-        const found = Map.groupBy(yield* held(org_id, [...asked.values()]), (row) => `${row.kind} ${row.resource_id}`)
-        return keys.map((those) =>
-          those.flatMap((key) =>
-            (found.get(`${key.kind} ${key.id}`) ?? []).map(
+        const distinct = new Map(keys.flat().map((key) => [`${key.kind} ${key.id}`, key]))
+        if (distinct.size === 0) return named.map(() => [])
+        const rows = Map.groupBy(
+          yield* ownedAmong(org_id, [...distinct.values()]),
+          (row) => `${row.kind} ${row.resource_id}`
+        )
+        return keys.map((candidates) =>
+          candidates.flatMap((key) =>
+            (rows.get(`${key.kind} ${key.id}`) ?? []).map(
               ({ provider }): Owned => ({ kind: key.as, provider: provider === "" ? null : provider })
             )
           )
@@ -124,14 +127,16 @@ export class Ownership extends Context.Service<
           return key === null ? [] : [{ kind, id: key, provider: isOfProvider(kind) ? provider : "" }]
         })
         if (rows.length < made.length)
-          yield* Effect.logError(`${run_id}: ${made.length - rows.length} of the ids it made can't be stored`)
+          yield* Effect.logError(
+            `${run_id}: ${made.length - rows.length} of the resource ids that it made can't be stored`
+          )
         if (rows.length === 0) return
         const column = (of: (row: (typeof rows)[number]) => string) => texts(rows.map(of))
         const taken = yield* sql<{ kind: string; resource_id: string }>`
           WITH made AS (
             SELECT DISTINCT * FROM unnest(${column((row) => row.kind)}, ${column((row) => row.id)}, ${column((row) => row.provider)})
               AS made (kind, resource_id, provider)
-            -- In one order, so that two runs which claim the same ids don't deadlock.
+            -- Sorted, so that two runs which claim the same ids don't deadlock.
             ORDER BY 1, 2, 3
           ), claimed AS (
             INSERT INTO owned_resources (kind, resource_id, provider, org_id, run_id)
@@ -143,7 +148,7 @@ export class Ownership extends Context.Service<
         const [first] = taken
         if (first !== undefined)
           yield* Effect.logWarning(
-            `${run_id}: ${provider} answered ${taken.length} ids that belong to other organizations, such as ${first.kind} ${first.resource_id}; they keep them`
+            `${run_id}: ${provider} returned ${taken.length} ids that belong to other organizations, such as ${first.kind} ${first.resource_id}. The owners keep them.`
           )
       })
 

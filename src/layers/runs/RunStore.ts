@@ -1,8 +1,8 @@
 /**
- * Runs as the doors see them: admission in group commits, look-ups, lists.
+ * Admits runs in group commits, and reads and lists them.
  *
- * Admission writes the run and the command that reserves its money in one statement, and only for a credential that is still
- * good in that very statement, so a revoked key admits nothing whatever a process remembers.
+ * Admission writes the run and the command that reserves its money in one statement. The same statement checks the API key, so a
+ * revoked key admits nothing, even if a process has cached it.
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -14,11 +14,11 @@ import { Settings } from "../platform/Settings.ts"
 export interface NewRun {
   readonly run_id: string
   readonly org_id: string
-  /** The API key that asks; null for a session, which was checked when the request arrived. */
+  /** The API key of the request; null for a session, which was checked when the request arrived. */
   readonly key_id: string | null
   readonly request_id: string
   readonly idempotency_key: string | null
-  /** Digest of the request without its waiting options: a replay with another one is a different request. */
+  /** Digest of the request without its waiting options. The same Idempotency-Key with another digest is a conflict. */
   readonly fingerprint: string
   readonly kind: "capability" | "endpoint"
   readonly capability: string | null
@@ -60,7 +60,7 @@ export interface RunRow {
   readonly error_message: string | null
   readonly created_at: Date
   readonly finished_at: Date | null
-  /** When its input and result were erased. */
+  /** Time at which its input and result were erased. */
   readonly erased_at: Date | null
 }
 
@@ -80,7 +80,7 @@ export type Begun = Pick<NewRun, "org_id" | "key_id" | "idempotency_key" | "fing
 interface AdmitRow {
   readonly run_id: string
   readonly inserted: boolean
-  /** Whether it was left out because too many of the organization's runs are open. */
+  /** Whether it was refused because the organization has too many open runs. */
   readonly excess: boolean
   readonly lane: number
   readonly existing_run_id: string | null
@@ -88,18 +88,19 @@ interface AdmitRow {
   readonly created_at: Date
 }
 
-/** Large enough that 128 clients share one, small enough that one statement stays in the milliseconds. */
+/** Runs in one admission: enough for 128 concurrent clients, few enough for a statement of milliseconds. */
 const admissionsMax = 200
+/** Runs in one look-up. */
 const readsMax = 500
 
 export class RunStore extends Context.Service<
   RunStore,
   {
     readonly admit: (run: NewRun) => Effect.Effect<Admission>
-    /** Null for an unknown run, and for one of another organization. */
+    /** Null for an unknown run and for a run of another organization. */
     readonly find: (org_id: string, run_id: string) => Effect.Effect<RunRow | null>
     readonly list: (filter: ListFilter) => Effect.Effect<ReadonlyArray<RunRow>>
-    /** The run that this Idempotency-Key began with this body. Null when there is none, or when the API key was revoked. */
+    /** Id of the run that this Idempotency-Key started with this body. Null when there is none, or when the API key was revoked. */
     readonly begun: (asked: Begun) => Effect.Effect<string | null>
   }
 >()("rungate/layers/runs/RunStore") {
@@ -154,23 +155,26 @@ export class RunStore extends Context.Service<
           FROM good g LEFT JOIN runs e ON e.org_id = g.org_id AND e.idempotency_key = g.idempotency_key
           WHERE g.run_id NOT IN (SELECT run_id FROM inserted)`
         const byId = new Map(rows.map((row) => [row.run_id, row]))
-        // What the statement did not answer came with a credential that is no longer good.
+        // A run that is missing from the answer came with a revoked API key.
         return runs.map((run) => byId.get(run.run_id) ?? null)
       })
 
       /**
-       * Neither new nor visible to that statement: another process committed the same key a moment ago, or our own first try
-       * was committed and its answer lost. Asked again, with fresh eyes.
+       * Reads the run that holds the key when the admission statement neither inserted a run nor saw one: another process committed
+       * the key during the statement, or an earlier try of ours was committed and its answer lost.
        */
       const holder = Effect.fnUntraced(function* (run: NewRun, lane: number) {
-        const [found] = yield* sql<{ run_id: string; fingerprint: string; created_at: Date }>`
+        const [stored] = yield* sql<{ run_id: string; fingerprint: string; created_at: Date }>`
           SELECT run_id, fingerprint, created_at FROM runs
           WHERE org_id = ${run.org_id} AND (run_id = ${run.run_id} OR idempotency_key = ${run.idempotency_key})`
-        if (found === undefined) return yield* Effect.die(new Error(`run ${run.run_id} was neither admitted nor found`))
+        if (stored === undefined)
+          return yield* Effect.die(
+            new Error(`Run ${run.run_id} was neither admitted nor found under its Idempotency-Key.`)
+          )
         const admission: Admission =
-          found.run_id === run.run_id
-            ? { _tag: "Admitted", lane, created_at: found.created_at }
-            : { _tag: "Existing", ...found, lane }
+          stored.run_id === run.run_id
+            ? { _tag: "Admitted", lane, created_at: stored.created_at }
+            : { _tag: "Existing", ...stored, lane }
         return admission
       })
 
@@ -195,7 +199,7 @@ export class RunStore extends Context.Service<
         return yield* holder(run, row.lane)
       })
 
-      // A run that is not final is in the state that its row in open_runs says; one without such a row waits for its turn.
+      // The state of an open run is in open_runs. A run that is neither open nor final waits for the turn that admits it.
       const columns = sql.literal(`r.org_id, r.run_id, r.request_id, r.kind, r.capability, r.endpoint, r.provider,
         coalesce(o.state, r.status) AS status, r.quoted, r.charged, r.routing_reason, coalesce(r.attempts, o.attempts)::text AS attempts,
         r.hints::text AS hints, r.error_code, r.error_message, r.created_at, r.finished_at, r.erased_at`)

@@ -1,9 +1,9 @@
 /**
- * Runs whose last call may have been carried out or not, and what was found out about them later. Written by the wallet's turn
+ * Runs whose last provider call has an unknown outcome, and the findings about them. The wallet's turn writes the rows
  * (TurnRecords.ts). A finding never moves money and never starts a call.
  *
- * Processes claim rows that are due for a look-up at the provider (OutcomeLookups.ts). A claim sets the time of the next look-up, so one
- * process looks at a time, and a process that dies only delays the next look.
+ * OutcomeLookups.ts claims rows that are due for a look-up at the provider. A claim sets the time of the next look-up, so one process
+ * looks at a time, and a process that dies only delays the next look-up.
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -17,17 +17,17 @@ export interface UnknownRow {
   readonly capability: string | null
   readonly endpoint: string | null
   readonly why: string
-  /** JSON text: what the provider's own record names the job by; null when the call started none that is known. */
+  /** JSON text that identifies the job at the provider; null when the call started no job that we know of. */
   readonly provider_state: string | null
   readonly at: Date
   readonly finding: string | null
   readonly note: string | null
   readonly found_at: Date | null
-  /** When the provider is asked next; null when it is not asked. */
+  /** Time of the next look-up at the provider; null when there is none. */
   readonly next_look: Date | null
 }
 
-/** A call whose provider is to be asked what became of it. */
+/** A call whose outcome is to be looked up at its provider. */
 export interface DueLookup {
   readonly run_id: string
   readonly provider: string
@@ -39,7 +39,7 @@ export interface DueLookup {
 
 /** Pauses between the look-ups of one run; the last one is repeated. */
 const pauseMinutes = [1, 5, 15, 60, 360]
-/** A provider that has not found a call after so many days won't find it later. */
+/** Look-ups end after this many days: a call that the provider has not found by then won't be found later. */
 const lookDaysMax = 7
 
 export interface OfferName {
@@ -49,7 +49,7 @@ export interface OfferName {
 
 export interface UnknownFilter {
   readonly org_id: string | null
-  /** With those that somebody has found out about. */
+  /** Include the runs with a finding. */
   readonly resolved: boolean
 }
 
@@ -65,16 +65,16 @@ export class UnknownOutcomes extends Context.Service<
     readonly list: (filter: UnknownFilter, limit: number) => Effect.Effect<ReadonlyArray<UnknownRow>>
     /** Null when no run with an unknown outcome has this id. */
     readonly find: (run_id: string) => Effect.Effect<UnknownRow | null>
-    /** What was found out about these runs, by run id. */
+    /** The findings about these runs, keyed by run id. Runs without a finding are missing. */
     readonly findings: (run_ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>>
     /**
-     * Records the finding once, and tells the run's organization in its hints. False when there was one already. `by` says who found it
-     * out, as the beginning of a sentence that goes on with the date; the operator when left out.
+     * Records a finding once and adds it to the run's hints. False when the run already had a finding. `by` begins the hint's
+     * sentence, which continues with the date; the default names the operator.
      */
     readonly resolve: (run_id: string, finding: Finding, note: string, by?: string) => Effect.Effect<boolean>
-    /** Claims runs of these offers that are due, so that no other process looks at the same time. Never an erased run. */
+    /** Claims due runs of these offers, so that no other process looks them up at the same time. Never an erased run. */
     readonly claim: (offers: ReadonlyArray<OfferName>, limit: number) => Effect.Effect<ReadonlyArray<DueLookup>>
-    /** Notes that a look-up failed. True for the run's first one. */
+    /** Records a failed look-up. True for the run's first failure. */
     readonly lookFailed: (run_id: string) => Effect.Effect<boolean>
   }
 >()("rungate/layers/runs/UnknownOutcomes") {
@@ -97,16 +97,16 @@ export class UnknownOutcomes extends Context.Service<
         ])} ORDER BY u.at DESC, u.run_id DESC LIMIT ${limit}`
       const find = (run_id: string) => sql<UnknownRow>`SELECT ${columns} FROM ${joined} WHERE u.run_id = ${run_id}`
       const resolve = (run_id: string, finding: Finding, note: string, by: string) => sql`
-        WITH found AS (
+        WITH resolved AS (
           UPDATE unknown_outcomes SET finding = ${finding}, note = ${note}, found_at = now()
           WHERE run_id = ${run_id} AND finding IS NULL RETURNING org_id, run_id, found_at
-        ), told AS (
+        ), hinted AS (
           UPDATE runs r SET hints = (jsonb_build_array(${by}::text || ' on '
             || to_char(f.found_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') || ': ' || ${hintOf[finding]}::text) || coalesce(r.hints, '[]')::jsonb)::json
-          FROM found f WHERE r.org_id = f.org_id AND r.run_id = f.run_id
+          FROM resolved f WHERE r.org_id = f.org_id AND r.run_id = f.run_id
         )
-        SELECT 1 AS found FROM found`
-      const found = (run_ids: ReadonlyArray<string>) => sql<{ run_id: string; finding: string }>`
+        SELECT 1 AS resolved FROM resolved`
+      const findings = (run_ids: ReadonlyArray<string>) => sql<{ run_id: string; finding: string }>`
         SELECT run_id, finding FROM unknown_outcomes WHERE run_id = ANY(${texts(run_ids)}) AND finding IS NOT NULL`
       const pause = sql.literal(`(ARRAY[${pauseMinutes.join()}])[least(u.looks + 1, ${pauseMinutes.length})]`)
       const claim = (offers: ReadonlyArray<OfferName>, limit: number) => sql<DueLookup>`
@@ -132,7 +132,7 @@ export class UnknownOutcomes extends Context.Service<
           run_ids.length === 0
             ? Effect.succeed(new Map())
             : Effect.orDie(
-                Effect.map(found(run_ids), (rows) => new Map(rows.map(({ run_id, finding }) => [run_id, finding])))
+                Effect.map(findings(run_ids), (rows) => new Map(rows.map(({ run_id, finding }) => [run_id, finding])))
               ),
         list: (filter, limit) => Effect.orDie(list(filter, limit)),
         find: (run_id) => Effect.orDie(Effect.map(find(run_id), (rows) => rows[0] ?? null)),

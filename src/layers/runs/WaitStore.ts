@@ -1,4 +1,4 @@
-/** The slow poll behind the signals: which of these ids are known to be done, in one look-up for all waiters of a process. */
+/** The slow poll that backs up lost signals: finds the ended ids among those that a process waits for, in one statement. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { texts } from "../postgres/Columns.ts"
@@ -6,7 +6,7 @@ import { texts } from "../postgres/Columns.ts"
 export class WaitStore extends Context.Service<
   WaitStore,
   {
-    /** The run ids among `ids` that are final, and the command ids that have a reply. */
+    /** The ids among `ids` that have ended: final runs, and commands with a reply. */
     readonly known: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>
   }
 >()("rungate/layers/runs/WaitStore") {
@@ -14,7 +14,8 @@ export class WaitStore extends Context.Service<
     WaitStore,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      // Runs are keyed by organization first; an open run's absence from the small table says that it is final.
+      // The primary key of runs starts with the organization, which is unknown here. A run that is neither open nor waiting for
+      // its admission is final.
       const known = (ids: ReadonlyArray<string>) => sql<{ id: string }>`
         SELECT asked.id FROM unnest(${texts(ids)}) AS asked(id)
         WHERE (asked.id LIKE 'run\\_%' AND NOT EXISTS (SELECT FROM open_runs o WHERE o.run_id = asked.id)
