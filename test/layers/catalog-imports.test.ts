@@ -82,7 +82,8 @@ describe("rates of an operator", () => {
     expect(plan.imported.warnings).toEqual([
       {
         where: "POST /crawl",
-        message: "its rate is not used: limit may change the price; name each in the rate's drivers, or in flat"
+        message:
+          "its rate is not used, because limit may change the price. Add each field to the rate's drivers, or to flat if it does not"
       }
     ])
   })
@@ -113,7 +114,7 @@ describe("rates of an operator", () => {
     })
     const { imported } = await take(put("limits.json", document), "rated")
     expect(imported.warnings.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/^1 endpoints without rates .*\(GET \/one\): a run of them holds \$1\.00/)
+      expect.stringMatching(/^1 endpoints without rates .*\(GET \/one\)\. Every run of them holds \$1\.00/)
     ])
   })
 })
@@ -168,7 +169,7 @@ describe("an import", () => {
       service.prepare(request(put("c.json", openapi({ "/old": { get: operation("Old") } })), "acme"))
     )
     await take(put("d.json", openapi({ "/new": { get: operation("New") } })), "acme")
-    expect(await message((service) => service.apply(plan))).toContain("run the import again")
+    expect(await message((service) => service.apply(plan))).toContain("Run the import again")
     const [document] = await stored("acme")
     expect(document?.document.endpoints.map((one) => one.path)).toEqual(["/new"])
   })

@@ -1,8 +1,8 @@
 /**
- * What can be run here: the capabilities, their offers, and which of them have a live account.
+ * The capabilities of this installation, their offers, and which offers can be executed.
  *
- * In the sandbox every offer is served by a simulated provider; in production an offer is executable when its adapter exists
- * and the operator configured the provider's account.
+ * In the sandbox every offer is executable, by a simulated provider. In production an offer is executable when its adapter
+ * exists, its capability is live, and the operator configured the provider's account.
  */
 import { Context, Effect, Layer } from "effect"
 import type { Capability } from "../../schema/catalog/Capability.ts"
@@ -14,9 +14,9 @@ import { Settings } from "../platform/Settings.ts"
 export interface CatalogOffer {
   readonly provider: Provider
   readonly offer: Offer
-  /** A real adapter with an active account, routable in production. */
+  /** It has an adapter and a configured account, so production can route to it. */
   readonly live: boolean
-  /** Routing considers it now. */
+  /** Routing may choose it in the current mode. */
   readonly executable: boolean
 }
 
@@ -48,7 +48,7 @@ export class Catalog extends Context.Service<
               if (offer.capability !== capability.slug) return []
               const account = accounts.get(provider.slug)
               const live = offer.wired && (needsNoAccount(provider.auth) || (account?.apiKey ?? null) !== null)
-              // What is coming soon has no provider that may be asked yet, whatever its adapters can do.
+              // A capability that is coming soon is not executed, even if an adapter exists.
               const ready = live && capability.status === "live"
               return [{ provider, offer, live, executable: sandbox || ready }]
             })

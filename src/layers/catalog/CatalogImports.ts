@@ -1,8 +1,8 @@
 /**
- * Brings a provider's endpoints into the catalog: reads what the operator names, compares, and replaces the document as a whole.
+ * Imports a provider's endpoints into the catalog: reads the operator's source, compares it, and replaces the provider's document.
  *
- * Reads local files, the one address that was named, and the actor marketplace where it is configured; nothing else, whatever
- * a document refers to.
+ * An import reads local files, the given URL, and the configured marketplace of actors (Apify). It never follows references to
+ * other addresses. A document is replaced completely or not at all.
  */
 import { basename, dirname, join } from "node:path"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -20,13 +20,13 @@ import { importOpenApi } from "./import/openapi/index.ts"
 import { providers } from "../providers/index.ts"
 
 export interface ImportRequest {
-  /** A file or an address of an OpenAPI document or a manifest; `apify` for the actor marketplace. */
+  /** A file or URL of an OpenAPI document or a manifest, or `apify` for the marketplace of actors. */
   readonly location: string
-  /** Needed for an OpenAPI document: it does not say whose catalog it is. */
+  /** Required for an OpenAPI document, which does not name its provider. */
   readonly provider: string | null
   readonly title: string | null
   readonly body_type: "json" | "task"
-  /** The folder of the documents that a manifest names; null means the manifest's own. */
+  /** The folder of the documents that a manifest names; null means the manifest's own folder. */
   readonly sources: string | null
   readonly include: ReadonlyArray<string>
   readonly exclude: ReadonlyArray<string>
@@ -35,14 +35,14 @@ export interface ImportRequest {
 export interface ImportPlan {
   readonly imported: Imported
   readonly diff: CatalogDiff
-  /** The revision that was compared with; null when only the shipped document, or none, was there. */
+  /** The stored revision that the diff is based on; null when nothing previous imported before. */
   readonly expected: bigint | null
 }
 
-/** An address gets this long to answer. */
-const addressSeconds = 60
+/** Timeout of a download. */
+const downloadSeconds = 60
 
-/** The word for the actor marketplace, in place of a file or an address. */
+/** The location that stands for the marketplace of actors. */
 const marketplace = "apify"
 
 const failed = (message: string) => new ImportFailed({ message })
@@ -54,18 +54,23 @@ const readFile = (path: string): Effect.Effect<SourceText, ImportFailed> =>
     const file = Bun.file(path)
     const size = yield* Effect.tryPromise({
       try: () => file.stat(),
-      catch: () => failed(`There is no file ${path}.`)
+      catch: () => failed(`There is no file ${path}. Check the path.`)
     })
-    if (size.isDirectory()) return yield* failed(`${path} is a folder; name a file in it.`)
+    if (size.isDirectory()) return yield* failed(`${path} is a folder. Give the path of a file in it.`)
     if (size.size > sourceBytesMax)
-      return yield* failed(`${path} is larger than ${sourceBytesMax} bytes, more than any specification.`)
-    const text = yield* Effect.tryPromise({ try: () => file.text(), catch: () => failed(`${path} can't be read.`) })
+      return yield* failed(
+        `${path} is larger than ${sourceBytesMax} bytes, the limit for a specification. Split it, or import fewer endpoints with a manifest.`
+      )
+    const text = yield* Effect.tryPromise({
+      try: () => file.text(),
+      catch: () => failed(`${path} can't be read. Check the file's permissions.`)
+    })
     return { name: basename(path), text }
   })
 
 const read = (location: string): Effect.Effect<SourceText, ImportFailed> =>
   isAddress(location)
-    ? Effect.map(readAddress(location, addressSeconds), (text) => ({ name: withoutQuery(location), text }))
+    ? Effect.map(readAddress(location, downloadSeconds), (text) => ({ name: withoutQuery(location), text }))
     : readFile(location)
 
 /** A manifest names its provider at the top; an OpenAPI document names its version there. */
@@ -77,7 +82,7 @@ const manifestOf = Effect.fnUntraced(function* ({ location, sources: folder }: I
   const names = [...openapi, ...tables]
   if (names.length > 0 && folder === null && isAddress(location)) {
     return yield* failed(
-      `${manifest.name} names other documents (${names.join(", ")}); say where they are: --sources <folder>.`
+      `${manifest.name} names other documents (${names.join(", ")}). Give their folder: --sources <folder>.`
     )
   }
   const sources = yield* Effect.forEach(names, (name) =>
@@ -88,14 +93,14 @@ const manifestOf = Effect.fnUntraced(function* ({ location, sources: folder }: I
 
 const openApiOf = Effect.fnUntraced(function* (request: ImportRequest, source: SourceText) {
   const { provider: slug, title, body_type, include, exclude } = request
-  if (slug === null) return yield* failed(`Say whose catalog ${source.name} is: --provider <slug>.`)
-  const known = providers.find((one) => one.slug === slug)
+  if (slug === null) return yield* failed(`${source.name} does not name its provider. Add --provider <slug>.`)
+  const adapter = providers.find((one) => one.slug === slug)
   const options: ImportOptions = {
     provider: slug,
-    title: title ?? known?.title ?? slug,
-    homepage: known?.homepage ?? null,
-    base_url: known?.base_url ?? null,
-    auth: known?.auth ?? null,
+    title: title ?? adapter?.title ?? slug,
+    homepage: adapter?.homepage ?? null,
+    base_url: adapter?.base_url ?? null,
+    auth: adapter?.auth ?? null,
     body_type,
     include,
     exclude,
@@ -107,11 +112,11 @@ const openApiOf = Effect.fnUntraced(function* (request: ImportRequest, source: S
 export class CatalogImports extends Context.Service<
   CatalogImports,
   {
-    /** Reads and compares; changes nothing. */
+    /** Reads the source and compares it with the catalog. Changes nothing. */
     readonly prepare: (request: ImportRequest) => Effect.Effect<ImportPlan, ImportFailed>
-    /** Replaces the provider's document, all of it or nothing. */
+    /** Replaces the provider's document in one statement. */
     readonly apply: (plan: ImportPlan) => Effect.Effect<void, ImportFailed>
-    /** Back to what the package ships; false when nothing was imported. */
+    /** Restores the shipped document; false when nothing previous imported. */
     readonly reset: (provider: string) => Effect.Effect<boolean>
   }
 >()("rungate/layers/catalog/CatalogImports") {
@@ -119,7 +124,7 @@ export class CatalogImports extends Context.Service<
     CatalogImports,
     Effect.gen(function* () {
       const store = yield* CatalogStore
-      const actors = yield* Marketplace
+      const marketplaceService = yield* Marketplace
 
       const before = Effect.fnUntraced(function* (provider: string) {
         const [stored] = yield* store.load([provider])
@@ -132,16 +137,19 @@ export class CatalogImports extends Context.Service<
       const compare = Effect.fnUntraced(function* (imported: Imported) {
         const { provider } = imported.document
         const excluded = providers.find((one) => one.slug === provider)?.excluded ?? null
-        if (excluded !== null) return yield* failed(`${provider} is never exposed raw: ${excluded}`)
+        if (excluded !== null)
+          return yield* failed(`${provider} can't be imported, because it is never exposed raw: ${excluded}`)
         if (imported.document.endpoints.length === 0)
-          return yield* failed(`${provider}: no endpoint could be read; see the warnings.`)
-        const was = yield* before(provider)
+          return yield* failed(
+            `${provider}: no endpoint could be read. Check that the source describes endpoints and that --include and --exclude don't remove all of them.`
+          )
+        const previous = yield* before(provider)
         const now = new Date(yield* Clock.currentTimeMillis).toISOString()
-        return { imported, diff: diff(was, imported.document, now), expected: was?.expected ?? null }
+        return { imported, diff: diff(previous, imported.document, now), expected: previous?.expected ?? null }
       })
 
       const prepare = Effect.fnUntraced(function* (request: ImportRequest) {
-        if (request.location === marketplace) return yield* compare(yield* actors.store)
+        if (request.location === marketplace) return yield* compare(yield* marketplaceService.store)
         const source = yield* read(request.location)
         const imported = isManifest(source) ? yield* manifestOf(request, source) : yield* openApiOf(request, source)
         return yield* compare(withCountedRates(imported))
@@ -150,7 +158,7 @@ export class CatalogImports extends Context.Service<
       const apply = Effect.fnUntraced(function* ({ imported, diff: changes, expected }: ImportPlan) {
         const { document } = imported
         if (yield* store.replace(document, changes.retired, expected)) return
-        return yield* failed(`${document.provider}: somebody else imported it meanwhile; run the import again.`)
+        return yield* failed(`${document.provider}: another import changed it meanwhile. Run the import again.`)
       })
 
       return CatalogImports.of({ prepare, apply, reset: store.reset })

@@ -1,8 +1,8 @@
 /**
- * The imported part of the catalog in Postgres: one document per provider, written and read as a whole.
+ * Stores imported catalog documents in Postgres: one per provider, always written and read as a whole.
  *
- * A write names the revision it was compared with, so of two imports at once the second is refused instead of undoing the
- * first unseen.
+ * A write names the revision that it replaces. Of two concurrent imports the second is refused, so that it can't overwrite the
+ * first unnoticed.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -18,11 +18,11 @@ export interface StoredDocument {
   readonly imported_at: Date
 }
 
-/** The input schema of an actor, loaded when somebody first inspected it. */
+/** The input schema of a marketplace actor, loaded at the first inspection. */
 export interface ActorInput {
   readonly body: Schema.JsonObject
   readonly example: Schema.JsonObject | null
-  /** The actor asks for all of the account's data: it is not run. */
+  /** The marketplace actor asks for full access to the account, so it is never run. */
   readonly full_permissions: boolean
 }
 
@@ -52,13 +52,13 @@ export class CatalogStore extends Context.Service<
     /** Revisions by provider. */
     readonly revisions: Effect.Effect<ReadonlyMap<string, bigint>>
     readonly load: (providers: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredDocument>>
-    /** False when the provider's document is no longer of the revision that the import was compared with. */
+    /** False when the stored document no longer has the expected revision. */
     readonly replace: (
       document: ProviderDocument,
       retired: ReadonlyArray<Retired>,
       expected: bigint | null
     ) => Effect.Effect<boolean>
-    /** Back to what the package ships; false when nothing was imported. */
+    /** Deletes the imported document; false when nothing was imported. */
     readonly reset: (provider: string) => Effect.Effect<boolean>
     readonly actorInput: (
       provider: string,

@@ -1,8 +1,8 @@
 /**
- * Every provider's raw endpoints as this process knows them: what the package ships, replaced by what operators imported.
+ * The raw endpoints of all providers: the shipped documents, overridden by documents that operators imported.
  *
- * The whole is one immutable snapshot that is swapped when another process imported something, so that a reader never sees
- * two catalogs at once, and a page of a list belongs to one version.
+ * Readers use an immutable snapshot. It is replaced when any process imports a document, so every response belongs to one
+ * version of the catalog.
  */
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
@@ -17,7 +17,7 @@ import { unpack } from "./import/pack.ts"
 import { providers as adapters } from "../providers/index.ts"
 import { Settings } from "../platform/Settings.ts"
 
-/** `live`: runs now. `ready`: listed, the platform's account is pending. `excluded`: never exposed raw. */
+/** `live`: can be run. `ready`: listed, but the provider's account is not configured. `excluded`: never exposed raw. */
 export type EndpointStatus = "live" | "ready" | "excluded"
 
 export interface RawProvider {
@@ -27,9 +27,9 @@ export interface RawProvider {
   readonly status: EndpointStatus
   /** Why it is excluded. */
   readonly excluded: string | null
-  /** Public data: holds nothing and settles at $0. */
+  /** Public data: a run has a hold of $0 and costs $0. */
   readonly free: boolean
-  /** Its adapter file; null for a provider that only an import knows. */
+  /** Its adapter; null for a provider that exists only as an import. */
   readonly provider: Provider | null
   /** Empty for an excluded provider. */
   readonly document: ProviderDocument | null
@@ -39,7 +39,7 @@ export interface RawProvider {
 }
 
 export interface Snapshot {
-  /** Changes whenever anything does; for ETags. */
+  /** Changes with every import. Used for ETags. */
   readonly version: string
   readonly providers: ReadonlyMap<string, RawProvider>
   /** Slugs of live capabilities whose adapters call the endpoint. */
@@ -50,19 +50,19 @@ export type Lookup =
   | { readonly _tag: "Found"; readonly provider: RawProvider; readonly endpoint: Endpoint }
   | { readonly _tag: "Excluded"; readonly reason: string }
   | { readonly _tag: "Retired"; readonly retired_at: string }
-  /** An actor of the marketplace that is not on the operator's list. */
+  /** A marketplace actor that is not on the operator's list. */
   | { readonly _tag: "NotAllowed" }
-  /** The path has several methods and none of them was named, or another one was. */
+  /** The path has other methods than the given one, or several and none was given. */
   | { readonly _tag: "WhichMethod"; readonly methods: ReadonlyArray<Method> }
   | { readonly _tag: "UnknownProvider"; readonly providers: ReadonlyArray<string> }
   | { readonly _tag: "UnknownEndpoint"; readonly provider: RawProvider }
 
-/** Another process's import is seen after this long. */
-const lookEvery = "5 seconds"
+/** Imports of other processes appear within this time. */
+const refreshInterval = "5 seconds"
 
 const shippedFolder = join(import.meta.dir, "import", "shipped")
 
-/** What the package ships. */
+/** Reads the documents that ship with the package. */
 const readShipped = Effect.gen(function* () {
   const names = readdirSync(shippedFolder).filter((name) => name.endsWith(".json.gz"))
   return yield* Effect.forEach(names.sort(), (name) =>
@@ -73,19 +73,19 @@ const readShipped = Effect.gen(function* () {
   )
 })
 
-let known: ReadonlyArray<ProviderDocument> | undefined
-/** Read once per process: it is immutable, and shared by every service that a process builds. */
+let shippedDocuments: ReadonlyArray<ProviderDocument> | undefined
+/** The shipped documents, read once per process and shared by all services. */
 export const shipped = Effect.suspend(() =>
-  known === undefined
+  shippedDocuments === undefined
     ? Effect.tap(readShipped, (read) =>
         Effect.sync(() => {
-          known = read
+          shippedDocuments = read
         })
       )
-    : Effect.succeed(known)
+    : Effect.succeed(shippedDocuments)
 )
 
-const isActor = (endpoint: Endpoint): boolean => endpoint.body_type === "actor_input"
+const isMarketplaceActor = (endpoint: Endpoint): boolean => endpoint.body_type === "actor_input"
 
 const byPath = (endpoints: ReadonlyArray<Endpoint>) => {
   const paths = new Map<string, Array<Endpoint>>()
@@ -98,9 +98,9 @@ export class Endpoints extends Context.Service<
   {
     readonly snapshot: () => Snapshot
     readonly find: (provider: string, path: string, method: string | null) => Lookup
-    /** Looks for imports of other processes now; true when there were some. */
+    /** Loads the imports of other processes; true when there were any. */
     readonly refresh: Effect.Effect<boolean>
-    /** Called after every change of the snapshot. */
+    /** Registers a listener for changes of the snapshot. */
     readonly onChange: (listener: Effect.Effect<void>) => void
   }
 >()("rungate/layers/catalog/Endpoints") {
@@ -127,15 +127,19 @@ export class Endpoints extends Context.Service<
           }
         }
 
-        const shippedActors = new Set(
-          [...base.values()].flatMap(({ endpoints }) => endpoints.filter(isActor)).map(({ path }) => path.toLowerCase())
+        const shippedMarketplaceActors = new Set(
+          [...base.values()]
+            .flatMap(({ endpoints }) => endpoints.filter(isMarketplaceActor))
+            .map(({ path }) => path.toLowerCase())
         )
         const listed = actors === null ? null : new Set(actors.map((one) => one.toLowerCase()))
-        /** Actors run in the platform's account, on input that strangers write. The sandbox simulates all of them. */
+        /** Marketplace actors run in the operator's account on customers' input. The sandbox simulates all of them. */
         const isAllowed = (endpoint: Endpoint): boolean => {
-          if (mode === "sandbox" || !isActor(endpoint)) return true
+          if (mode === "sandbox" || !isMarketplaceActor(endpoint)) return true
           const path = endpoint.path.toLowerCase()
-          return listed === null ? shippedActors.has(path) : listed.has(path) || listed.has(path.replace(/\/.*$/, "/*"))
+          return listed === null
+            ? shippedMarketplaceActors.has(path)
+            : listed.has(path) || listed.has(path.replace(/\/.*$/, "/*"))
         }
 
         const statusOf = (
@@ -155,7 +159,7 @@ export class Endpoints extends Context.Service<
           const excluded = provider?.excluded ?? null
           const stored = imported.get(slug)
           const document = excluded === null ? (stored?.document ?? base.get(slug) ?? null) : null
-          // A document must not send a provider's key to a host that the adapter does not know.
+          // An imported document must not send a provider's key to a host that the adapter does not list.
           const endpoints = (document?.endpoints ?? []).filter(
             (one) => (one.origin === undefined || provider?.origins.includes(one.origin) === true) && isAllowed(one)
           )
@@ -174,7 +178,7 @@ export class Endpoints extends Context.Service<
           }
         }
 
-        const take = (): Snapshot => {
+        const makeSnapshot = (): Snapshot => {
           const slugs = [...new Set([...adapters.map((one) => one.slug), ...base.keys(), ...imported.keys()])].sort()
           const revisions = [...imported].map(([slug, one]) => `${slug}:${one.revision}`).sort()
           return {
@@ -184,7 +188,7 @@ export class Endpoints extends Context.Service<
           }
         }
 
-        let current = take()
+        let current = makeSnapshot()
 
         const refresh = Effect.gen(function* () {
           const revisions = yield* store.revisions
@@ -200,16 +204,18 @@ export class Endpoints extends Context.Service<
               return one === undefined ? [] : [[slug, one] as const]
             })
           )
-          current = take()
+          current = makeSnapshot()
           yield* Effect.forEach(listeners, (listener) => listener, { discard: true })
           return true
         })
 
         yield* refresh
         yield* refresh.pipe(
-          Effect.catchCause((cause) => Effect.logWarning(`catalog: ${oneLine(cause)}`)),
-          Effect.repeat(Schedule.spaced(lookEvery)),
-          Effect.delay(lookEvery),
+          Effect.catchCause((cause) =>
+            Effect.logWarning(`catalog: can't load imports, the last snapshot stays in use: ${oneLine(cause)}`)
+          ),
+          Effect.repeat(Schedule.spaced(refreshInterval)),
+          Effect.delay(refreshInterval),
           Effect.forkScoped
         )
 
@@ -217,13 +223,13 @@ export class Endpoints extends Context.Service<
           const provider = current.providers.get(slug)
           if (provider === undefined) return { _tag: "UnknownProvider", providers: [...current.providers.keys()] }
           if (provider.excluded !== null) return { _tag: "Excluded", reason: provider.excluded }
-          const found = provider.byPath.get(path) ?? []
-          const endpoint = method === null ? found[0] : found.find((one) => one.method === method)
-          if (endpoint !== undefined && (method !== null || found.length === 1))
+          const candidates = provider.byPath.get(path) ?? []
+          const endpoint = method === null ? candidates[0] : candidates.find((one) => one.method === method)
+          if (endpoint !== undefined && (method !== null || candidates.length === 1))
             return { _tag: "Found", provider, endpoint }
-          if (found.length > 0) return { _tag: "WhichMethod", methods: found.map((one) => one.method) }
-          const known = provider.document?.endpoints.find((one) => one.path === path)
-          if (known !== undefined && !isAllowed(known)) return { _tag: "NotAllowed" }
+          if (candidates.length > 0) return { _tag: "WhichMethod", methods: candidates.map((one) => one.method) }
+          const hidden = provider.document?.endpoints.find((one) => one.path === path)
+          if (hidden !== undefined && !isAllowed(hidden)) return { _tag: "NotAllowed" }
           const retired = provider.retired.find((one) => one.path === path)
           if (retired !== undefined) return { _tag: "Retired", retired_at: retired.retired_at }
           return { _tag: "UnknownEndpoint", provider }

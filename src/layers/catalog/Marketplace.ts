@@ -1,9 +1,9 @@
 /**
- * The actor marketplace as far as the catalog needs it: the store's listing, and an actor's permission level and the input schema of its
- * latest build.
+ * Reads the marketplace of actors (Apify) for the catalog: the store's listing, and the input schema and permission level of a
+ * single marketplace actor.
  *
- * Both are loaded when somebody first inspects the actor, kept in the database for all processes, and loaded again a day later. Without a
- * configured account nobody is asked.
+ * Schema and permission level are loaded at the first inspection, stored for all processes, and loaded again after a day.
+ * Nothing is loaded unless the marketplace's account is configured.
  */
 import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
@@ -15,13 +15,13 @@ import { isRecord } from "./import/kit/fields.ts"
 import { apify, importMarketplace, wantsFullPermissions } from "./import/marketplace/marketplace.ts"
 import { Settings } from "../platform/Settings.ts"
 
-/** An inspection waits no longer for a build than this; a page of the store may be large. */
+/** Timeouts: an inspection waits for a build; a page of the store may be large. */
 const buildSeconds = 10
 const pageSeconds = 60
 const freshMillis = 24 * 3_600_000
-/** A marketplace that does not answer is not asked again for every inspection. */
+/** After a failed load, inspections don't call the marketplace for this long. */
 const retryMillis = 60_000
-const seenMax = 1_000
+const cachedMax = 1_000
 
 const isActor = (answer: unknown): answer is { readonly data: Readonly<Record<string, unknown>> } =>
   isRecord(answer) && isRecord(answer["data"])
@@ -29,33 +29,36 @@ const isActor = (answer: unknown): answer is { readonly data: Readonly<Record<st
 export class Marketplace extends Context.Service<
   Marketplace,
   {
-    /** What the catalog did not know of an actor; null when nobody knows. The marketplace is asked for what is new, or a day old. */
+    /**
+     * The input of a marketplace actor; null when it is not known. `fresh` loads it when it is missing or a day old, `new` only when it
+     * is missing, `never` only from the database.
+     */
     readonly input: (
       provider: string,
       endpoint: Endpoint,
       load: "fresh" | "new" | "never"
     ) => Effect.Effect<ActorInput | null>
-    /** The whole store as a provider's document. */
+    /** The complete store as a provider's document. */
     readonly store: Effect.Effect<Effect.Success<ReturnType<typeof importMarketplace>>, ImportFailed>
   }
 >()("rungate/layers/catalog/Marketplace") {
   static readonly layer = Layer.effect(
     Marketplace,
     Effect.gen(function* () {
-      const kept = yield* CatalogStore
+      const store = yield* CatalogStore
       const { accounts } = yield* Settings
       const account = accounts.get(apify.provider)
       const failedAt = new Map<string, number>()
-      const seen = new Map<string, ActorInput & { readonly loaded_at: Date }>()
+      const cached = new Map<string, ActorInput & { readonly loaded_at: Date }>()
 
-      /** The same load is the same object, so that whoever compiles a schema does it once. */
-      const known = Effect.fnUntraced(function* (provider: string, path: string) {
-        const stored = yield* kept.actorInput(provider, path)
-        const before = seen.get(path)
+      /** Returns the same object until the input is loaded again, so that its schema is compiled once. */
+      const storedInput = Effect.fnUntraced(function* (provider: string, path: string) {
+        const stored = yield* store.actorInput(provider, path)
+        const before = cached.get(path)
         if (stored === null || before?.loaded_at.getTime() === stored.loaded_at.getTime())
           return before !== undefined && stored !== null ? before : stored
-        if (seen.size >= seenMax) seen.clear()
-        seen.set(path, stored)
+        if (cached.size >= cachedMax) cached.clear()
+        cached.set(path, stored)
         return stored
       })
 
@@ -66,7 +69,10 @@ export class Marketplace extends Context.Service<
         return Effect.flatMap(readAddress(`${origin}${path}`, seconds, headers), (text) =>
           Effect.try({
             try: (): unknown => JSON.parse(text),
-            catch: () => new ImportFailed({ message: `${origin}${path.split("?")[0]} answered no JSON.` })
+            catch: () =>
+              new ImportFailed({
+                message: `${origin}${path.split("?")[0]} did not answer with JSON. Check the configured base URL of the marketplace, then retry.`
+              })
           })
         )
       }
@@ -87,17 +93,19 @@ export class Marketplace extends Context.Service<
         for (const { where, message } of read.warnings) yield* Effect.logInfo(`${endpoint.path}: ${where} ${message}`)
         const full_permissions = wantsFullPermissions(loaded.actor.data)
         if (full_permissions)
-          yield* Effect.logWarning(`${endpoint.path} asks for full permissions over the account: it is not run`)
-        // A build without a schema takes any input.
+          yield* Effect.logWarning(
+            `${endpoint.path} asks for full permissions over the marketplace account, so it is not run`
+          )
+        // A build without a schema accepts any input.
         const input = { body: read.body ?? { type: "object" }, example: read.example, full_permissions }
-        yield* kept.keepActorInput(provider, endpoint.path, input)
+        yield* store.keepActorInput(provider, endpoint.path, input)
         return input
       })
 
       return Marketplace.of({
         input: Effect.fnUntraced(function* (provider, endpoint, load_when) {
           if (endpoint.body_type !== "actor_input" || endpoint.body !== null) return null
-          const input = yield* known(provider, endpoint.path)
+          const input = yield* storedInput(provider, endpoint.path)
           const now = yield* Clock.currentTimeMillis
           const enough = load_when === "never" || (input !== null && load_when === "new")
           if (enough || (input !== null && now - input.loaded_at.getTime() < freshMillis)) return input

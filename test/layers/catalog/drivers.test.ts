@@ -75,7 +75,7 @@ describe("cost drivers", () => {
   test("every pattern of a manifest meets an endpoint", () => {
     const idle = built.flatMap(({ document, warnings }) =>
       warnings
-        .filter(({ message }) => /meets no endpoint/.test(message))
+        .filter(({ message }) => /matches no endpoint/.test(message))
         .map(({ where }) => `${document.provider} ${where}`)
     )
     expect(idle).toEqual([])

@@ -137,7 +137,7 @@ describe("a manifest is refused", () => {
     [
       "for a body of a GET",
       `${head}endpoints: [{ method: GET, path: /a, title: T, description: D, body: { a: string } }]`,
-      [/^endpoints\.0\.body: a GET has no body/]
+      [/^endpoints\.0\.body: a GET can.t have a body/]
     ],
     [
       "for a path that is none",
@@ -147,12 +147,12 @@ describe("a manifest is refused", () => {
     [
       "for a parameter without its placeholder",
       `${head}endpoints: [{ method: GET, path: /a, title: T, description: D, path_params: { id: string } }]`,
-      [/^endpoints\.0\.path_params\.id: is no placeholder/]
+      [/^endpoints\.0\.path_params\.id: is not a placeholder/]
     ],
     [
       "for needs that name no field",
       find("body: { a: string }\nneeds: [[b]]"),
-      [/^endpoints\.0\.needs: b is no field/]
+      [/^endpoints\.0\.needs: b is not a field/]
     ],
     [
       "for a rate without a price, or with two",
@@ -167,12 +167,12 @@ describe("a manifest is refused", () => {
     [
       "for two rates of one endpoint",
       find("rate: { free: true }").concat('\nrates: { endpoints: { "POST /find": { free: true } } }'),
-      [/^rates\.endpoints\.POST \/find: the endpoint has a rate/]
+      [/^rates\.endpoints\.POST \/find: the endpoint already has a rate/]
     ],
     [
       "for the same endpoint twice",
       `${head}endpoints: [{ method: GET, path: /a, title: T, description: D }, { method: GET, path: /a, title: T, description: D }]`,
-      [/^endpoints\.1: GET \/a is there twice/]
+      [/^endpoints\.1: GET \/a is listed twice/]
     ],
     [
       "for a source that is not there",
@@ -199,15 +199,15 @@ describe("a manifest is refused", () => {
       ),
       [
         /drivers\.0: must have one of .*, not usd and multiplies/,
-        /rate\.results: is counted by a driver that multiplies/,
-        /drivers\.1: must have one of .*, or max; a field that changes nothing belongs into flat/,
+        /rate\.results: is already counted by a driver that multiplies/,
+        /drivers\.1: must have one of .*, or max; list a field that does not change the price in flat/,
         /drivers\.2\.default: is above max/
       ]
     ],
     [
       "for a priced driver of a free endpoint",
       find('rate: { free: true, drivers: [{ field: a, usd: "1" }] }'),
-      [/drivers\.0: has a price, and the rate says free/]
+      [/drivers\.0: has a price, but the rate is free/]
     ],
     ["for a schema that does not compile", find("body_schema: { type: strng }"), [/^POST \/find: input: /]],
     ["for a reference to nothing", find('body: { a: { $ref: "#/$defs/nope" } }'), [/^POST \/find: input: .*nope/]]
@@ -296,7 +296,7 @@ describe("rates", () => {
 
   test("that meet no endpoint are warned of", () => {
     const { warnings } = costOf('rates: { endpoints: { "GET /gone": { free: true } } }')
-    expect(warnings).toEqual([{ where: "GET /gone", message: "this rate meets no endpoint" }])
+    expect(warnings).toEqual([{ where: "GET /gone", message: "this rate matches no endpoint" }])
   })
 })
 
@@ -417,7 +417,7 @@ describe("amendments", () => {
       tags: ["x", "y"],
       example: { query: { q: "b" } }
     })
-    expect(warnings).toEqual([{ where: "GET /gone", message: "this amendment meets no endpoint" }])
+    expect(warnings).toEqual([{ where: "GET /gone", message: "this amendment matches no endpoint" }])
   })
 
   test("have to fit the document's schema", () => {

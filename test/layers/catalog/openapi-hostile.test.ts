@@ -41,7 +41,7 @@ const messages = (warnings: ReadonlyArray<{ message: string }>) => warnings.map(
 
 describe("a text that is no OpenAPI document is refused, and says what to give", () => {
   const cases: ReadonlyArray<readonly [string, string, RegExp]> = [
-    ["nothing", "", /acme\.json: this is no OpenAPI document, it is not an object\. Give an OpenAPI/],
+    ["nothing", "", /acme\.json: this is not an OpenAPI document: it is not an object\. Give an OpenAPI/],
     ["broken JSON", '{"openapi": "3.0.0", ', /acme\.json: the text is not valid JSON/],
     ["broken YAML", "paths: [1,", /acme\.json: the text is not valid YAML/],
     ["a list", "[]", /not an object/],

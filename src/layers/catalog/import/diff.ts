@@ -1,7 +1,7 @@
 /**
- * What an import changes: endpoints that are new, that are not as they were, that are gone.
+ * Compares an import with the current document: which endpoints are added, changed and removed.
  *
- * Gone ones are kept as retired, because runs refer to them; one that comes back is no longer retired.
+ * Removed endpoints are kept as retired, because runs refer to them. An endpoint that returns is no longer retired.
  */
 import { type Endpoint, endpointKey, type ProviderDocument } from "../../../schema/catalog/Endpoint.ts"
 import { reachable } from "../../../schema/catalog/Definitions.ts"
@@ -10,7 +10,7 @@ export interface Retired {
   readonly method: string
   readonly path: string
   readonly title: string
-  /** ISO 8601: when it was first missing. */
+  /** When an import first lacked it, in ISO 8601. */
   readonly retired_at: string
 }
 
@@ -31,7 +31,7 @@ const sorted = (value: unknown): unknown => {
     .sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-/** An endpoint with the shared schemas it stands on, whatever the order of its keys. */
+/** A text for the endpoint and its shared schemas that does not depend on the order of keys. */
 const fingerprint = (document: ProviderDocument, endpoint: Endpoint): string => {
   const schemas = [endpoint.path_params, endpoint.query_params, endpoint.body]
   return JSON.stringify(sorted([endpoint, reachable(document.definitions, schemas)]))
@@ -48,20 +48,20 @@ export const diff = (
   const kept = new Set<string>()
   for (const endpoint of after.endpoints) {
     const key = endpointKey(endpoint)
-    const was = old.get(key)
+    const oldEndpoint = old.get(key)
     kept.add(key)
-    if (was === undefined || before === null) added.push(key)
-    else if (fingerprint(before.document, was) !== fingerprint(after, endpoint)) changed.push(key)
+    if (oldEndpoint === undefined || before === null) added.push(key)
+    else if (fingerprint(before.document, oldEndpoint) !== fingerprint(after, endpoint)) changed.push(key)
   }
-  const gone = [...old.values()].filter((one) => !kept.has(endpointKey(one)))
+  const removed = [...old.values()].filter((one) => !kept.has(endpointKey(one)))
   const retired = [
     ...(before?.retired ?? []).filter((one) => !kept.has(endpointKey(one))),
-    ...gone.map(({ method, path, title }): Retired => ({ method, path, title, retired_at: now }))
+    ...removed.map(({ method, path, title }): Retired => ({ method, path, title, retired_at: now }))
   ]
   return {
     added: added.sort(),
     changed: changed.sort(),
-    removed: gone.map(endpointKey).sort(),
+    removed: removed.map(endpointKey).sort(),
     unchanged: kept.size - added.length - changed.length,
     retired
   }

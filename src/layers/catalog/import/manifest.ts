@@ -1,8 +1,8 @@
 /**
  * Reads a provider's manifest: endpoints written in it, OpenAPI documents and tables that it names, and published rates.
  *
- * What is written in the manifest wins over a document that has the same method and path. A mistake in the manifest fails,
- * with all of its mistakes; what a document gets wrong is a warning.
+ * An endpoint written in the manifest replaces one of a document with the same method and path. Mistakes in the manifest fail
+ * the import and are all reported at once. Mistakes in a document are warnings.
  */
 import { Effect } from "effect"
 import {
@@ -30,7 +30,7 @@ const needsOf = ({ needs }: InlineEndpoint) =>
 
 const bodyOf = (entry: InlineEndpoint, at: string, report: Report): Endpoint["body"] => {
   if (entry.body !== undefined && entry.body_schema !== undefined)
-    report(`${at}.body_schema`, "goes in place of body, not beside it")
+    report(`${at}.body_schema`, "can't be combined with body; remove one of them")
   if (entry.body_schema !== undefined) return { ...entry.body_schema, ...needsOf(entry) }
   return entry.body === undefined
     ? null
@@ -40,18 +40,19 @@ const bodyOf = (entry: InlineEndpoint, at: string, report: Report): Endpoint["bo
 const checkNeeds = (entry: InlineEndpoint, at: string, report: Report) => {
   const known = Object.keys(entry.body ?? (entry.body_schema === undefined ? entry.query : undefined) ?? {})
   if (entry.body_schema !== undefined) return
-  for (const name of entry.needs?.flat() ?? []) if (!known.includes(name)) report(`${at}.needs`, `${name} is no field`)
+  for (const name of entry.needs?.flat() ?? [])
+    if (!known.includes(name)) report(`${at}.needs`, `${name} is not a field of the body or query`)
 }
 
 const endpointOf = (manifest: Manifest, entry: InlineEndpoint, at: string, report: Report): Endpoint => {
   const placeholders = placeholdersOf(entry.path)
   const pathFields = entry.path_params ?? {}
   for (const name of Object.keys(pathFields))
-    if (!placeholders.includes(name)) report(`${at}.path_params.${name}`, "is no placeholder of the path")
+    if (!placeholders.includes(name)) report(`${at}.path_params.${name}`, "is not a placeholder of the path")
   if (!entry.path.startsWith("/")) report(`${at}.path`, "must start with /")
   if (entry.rate !== undefined) checkRate(entry.rate, `${at}.rate`, report)
   if (entry.method === "GET" && (entry.body ?? entry.body_schema) !== undefined)
-    report(`${at}.body`, "a GET has no body")
+    report(`${at}.body`, "a GET can't have a body; use query")
   checkNeeds(entry, at, report)
   const body = bodyOf(entry, at, report)
   const query = objectOf(entry.query ?? {}, `${at}.query`, report, true)
@@ -116,7 +117,8 @@ export const importManifest = (
     const named = (key: "openapi" | "tables") =>
       (manifest[key] ?? []).flatMap((name, index) => {
         const found = sources.find((one) => one.name === name)
-        if (found === undefined) report(`${key}.${index}`, `there is no source called ${name}`)
+        if (found === undefined)
+          report(`${key}.${index}`, `there is no source called ${name}; check the name and --sources`)
         return found === undefined ? [] : [found]
       })
     const documents = named("openapi")
@@ -128,13 +130,14 @@ export const importManifest = (
       const at = `endpoints.${index}`
       const endpoint = endpointOf(manifest, entry, at, report)
       const key = endpointKey(endpoint)
-      if (inline.has(key)) report(at, `${key} is there twice`)
+      if (inline.has(key)) report(at, `${key} is listed twice`)
       inline.set(key, endpoint)
       if (entry.rate !== undefined) rates[key] = entry.rate
     }
     for (const [key, rate] of Object.entries(manifest.rates?.endpoints ?? {})) {
       checkRate(rate, `rates.endpoints.${key}`, report)
-      if (Object.hasOwn(rates, key)) report(`rates.endpoints.${key}`, "the endpoint has a rate of its own")
+      if (Object.hasOwn(rates, key))
+        report(`rates.endpoints.${key}`, "the endpoint already has a rate in endpoints; remove one of them")
     }
     if (manifest.rates?.default !== undefined) checkRate(manifest.rates.default, "rates.default", report)
     if (mistakes.length > 0) return yield* failedWith(source.name, mistakes)
@@ -158,7 +161,7 @@ export const importManifest = (
     const definitions = { ...imported.document.definitions }
     for (const [name, definition] of Object.entries(manifest.definitions ?? {})) {
       if (Object.hasOwn(definitions, name))
-        report(`definitions.${name}`, "a document has a schema of this name already")
+        report(`definitions.${name}`, "a document already has a schema with this name; choose another name")
       definitions[name] = definition
     }
     const all = new Map(imported.document.endpoints.map((endpoint) => [endpointKey(endpoint), endpoint]))
@@ -169,7 +172,7 @@ export const importManifest = (
       const endpoint = all.get(key)
       if (endpoint !== undefined) all.set(key, amended(endpoint, amendment))
     }
-    // Only what is written here is a mistake of the manifest's.
+    // Only endpoints that the manifest itself describes can be its mistakes.
     const written = new Set([...inline.keys(), ...amendments.map(([key]) => key)])
     for (const [key, endpoint] of all) if (written.has(key)) mistakes.push(...endpointIssues(endpoint, definitions))
     if (mistakes.length > 0) return yield* failedWith(source.name, mistakes)
@@ -199,15 +202,15 @@ export const importManifest = (
         ...read.flatMap((table) => table.warnings),
         ...amendments
           .filter(([key]) => !all.has(key))
-          .map(([key]): Warning => ({ where: key, message: "this amendment meets no endpoint" })),
-        ...unmet.map((key): Warning => ({ where: key, message: "this rate meets no endpoint" })),
-        ...unmarked.map((key): Warning => ({ where: key, message: "this pattern meets no endpoint" }))
+          .map(([key]): Warning => ({ where: key, message: "this amendment matches no endpoint" })),
+        ...unmet.map((key): Warning => ({ where: key, message: "this rate matches no endpoint" })),
+        ...unmarked.map((key): Warning => ({ where: key, message: "this pattern matches no endpoint" }))
       ],
       undescribed: undescribedFields(document, (endpoint) => rated.get(endpointKey(endpoint)))
     }
   })
 
-/** What the manifest's `acts` and `resources` say of endpoints. Of several patterns of resources all count. */
+/** Applies the manifest's `acts` and `resources` to the endpoints. If several patterns of resources match, all apply. */
 const withMarks = ({ acts = [], resources = {} }: Manifest, endpoints: ReadonlyArray<Endpoint>) => {
   const acting = acts.map((pattern) => ({ pattern, matches: patternFor(pattern) }))
   const named = Object.entries(resources).map(([pattern, said]) => ({ pattern, said, matches: patternFor(pattern) }))

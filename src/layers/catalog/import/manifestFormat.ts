@@ -1,19 +1,19 @@
 /**
  * The format of a hand-maintained manifest: one YAML file per provider.
  *
- * Unknown keys are refused, and every mistake is told at once with its path, so that a typo never silently drops a rate or an
- * exclusion.
+ * Unknown keys are errors, so that a typo never drops a rate or an exclusion unnoticed. All mistakes are reported at once, each
+ * with its path.
  */
 import { Effect, Schema, SchemaIssue } from "effect"
 import { EndpointResources, methods, ProviderAuth, ProviderDocument } from "../../../schema/catalog/Endpoint.ts"
 import { ImportFailed, operationsMax, sourceBytesMax, type SourceText } from "./kit/Import.ts"
 import { Rate, Rates } from "./cost/rates.ts"
 
-/** By name: the shorthand of fields.ts. */
+/** Fields by name, in the shorthand of fields.ts. */
 const Fields = Schema.Record(Schema.String, Schema.Json)
 const Names = Schema.Array(Schema.NonEmptyString)
 
-/** Whoever writes a manifest may not name a file outside the folder. */
+/** A manifest can't name files outside the folder of sources. */
 const FileNames = Schema.Array(
   Schema.String.check(
     Schema.isPattern(/^(?!\/)(?!.*(^|\/)\.\.?(\/|$))[^\\]{1,200}$/u, {
@@ -28,7 +28,7 @@ const Example = Schema.Struct({
   input: Schema.optionalKey(Schema.Json)
 })
 
-/** What a document says badly of an endpoint. */
+/** Replaces texts and examples of a document's endpoint. */
 const Amendment = Schema.Struct({
   title: Schema.optionalKey(Schema.NonEmptyString),
   description: Schema.optionalKey(Schema.NonEmptyString),
@@ -44,15 +44,15 @@ export const InlineEndpoint = Schema.Struct({
   description: Schema.NonEmptyString,
   tags: Schema.optionalKey(Names),
   body_type: Schema.optionalKey(Schema.Literals(["json", "task"])),
-  /** A placeholder without a line here is a string. */
+  /** Placeholders that are not listed here are strings. */
   path_params: Schema.optionalKey(Fields),
   query: Schema.optionalKey(Fields),
   body: Schema.optionalKey(Fields),
-  /** Instead of `body`, verbatim JSON Schema. */
+  /** A JSON Schema, instead of `body`. */
   body_schema: Schema.optionalKey(Schema.JsonObject),
-  /** The body may have no other fields; a query never has. */
+  /** The body may not have other fields. A query never may. */
   closed: Schema.optionalKey(Schema.Boolean),
-  /** Groups of fields of which one must be there in full; of the body, or of the query where there is no body. */
+  /** Groups of fields, of which one group must be given completely. They are fields of the body, or of the query if there is no body. */
   needs: Schema.optionalKey(Schema.NonEmptyArray(Schema.NonEmptyArray(Schema.NonEmptyString))),
   encoding: Schema.optionalKey(Schema.Literals(["json", "form", "multipart"])),
   example: Schema.optionalKey(Example),
@@ -72,16 +72,16 @@ export const Manifest = Schema.Struct({
   openapi: Schema.optionalKey(FileNames),
   /** Catalogs of tables (tables.ts) in the folder of sources. */
   tables: Schema.optionalKey(FileNames),
-  /** Patterns over `METHOD /path`; they sift documents and tables, not the endpoints written here. */
+  /** Patterns over `METHOD /path`. They select endpoints of documents and tables, not those written here. */
   include: Schema.optionalKey(Names),
   exclude: Schema.optionalKey(Names),
   tags: Schema.optionalKey(Names),
   rates: Schema.optionalKey(Rates),
-  /** Patterns over `METHOD /path` of calls that do something in the world (send, order, start a job): one whose outcome is unknown is never repeated. */
+  /** Patterns over `METHOD /path` of calls with side effects, such as sending or ordering. They are not repeated if their outcome is unknown. */
   acts: Schema.optionalKey(Names),
-  /** By pattern over `METHOD /path`: which objects of the shared provider account a request names, and which its answer makes. */
+  /** By pattern over `METHOD /path`: which objects of the shared provider account a request uses, and which its response creates. */
   resources: Schema.optionalKey(Schema.Record(Schema.String, EndpointResources)),
-  /** By `METHOD /path`: better words and examples for what documents and tables say. Tags are added. */
+  /** By `METHOD /path`: replaces texts and examples of documents and tables. Tags are added. */
   amend: Schema.optionalKey(Schema.Record(Schema.String, Amendment)),
   /** Shared schemas, for `$ref: "#/$defs/name"`. */
   definitions: Schema.optionalKey(Schema.Record(Schema.String, Schema.JsonObject)),
@@ -94,13 +94,14 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
 const keyOf = (part: PropertyKey | { readonly key: PropertyKey }) => String(typeof part === "object" ? part.key : part)
 
-/** All mistakes of one manifest as one failure. */
+/** One failure that lists all mistakes of a manifest. */
 export const failedWith = (name: string, mistakes: ReadonlyArray<string>) =>
   new ImportFailed({ message: [...new Set(mistakes)].map((mistake) => `${name}: ${mistake}`).join("\n") })
 
 export const readManifest = (source: SourceText): Effect.Effect<Manifest, ImportFailed> =>
   Effect.gen(function* () {
-    if (source.text.length > sourceBytesMax) return yield* failedWith(source.name, ["is too large"])
+    if (source.text.length > sourceBytesMax)
+      return yield* failedWith(source.name, [`is larger than ${sourceBytesMax} bytes; split it by provider`])
     const parsed: unknown = yield* Effect.try({
       try: () => Bun.YAML.parse(source.text),
       catch: (error) =>

@@ -1,7 +1,7 @@
 /**
- * A provider's document as it is shipped and stored: gzipped lines of JSON, the head first, then an endpoint per line.
+ * The shipped and stored format of a provider's document: gzipped JSON lines, first the head, then one endpoint per line.
  *
- * Lines, so that a document of any size is read without holding up the event loop, and shows small changes as such.
+ * A large document is decoded line by line, so that it does not block the event loop. Packing is deterministic.
  */
 import { promisify } from "node:util"
 import { gunzip } from "node:zlib"
@@ -12,7 +12,7 @@ const decodeHead = Schema.decodeUnknownSync(Schema.fromJsonString(ProviderDocume
 const decodeEndpoint = Schema.decodeUnknownSync(Schema.fromJsonString(Endpoint))
 const inflate = promisify(gunzip)
 
-/** Endpoints decoded before others have a turn: a few milliseconds. */
+/** Endpoints decoded before the event loop continues: a few milliseconds. */
 const sliceMax = 50
 
 /** The same document always gives the same bytes. */
@@ -20,7 +20,7 @@ export const pack = (document: ProviderDocument): Uint8Array => {
   const { endpoints, ...head } = document
   const lines = [{ ...head, endpoints: [] }, ...endpoints].map((one) => JSON.stringify(one))
   const bytes = Bun.gzipSync(new TextEncoder().encode(lines.join("\n")), { level: 9 })
-  // The header says which system wrote it (byte 9): the only thing that differs between machines.
+  // Byte 9 of the gzip header is the operating system, the only part that differs between machines.
   bytes[9] = 255
   return bytes
 }

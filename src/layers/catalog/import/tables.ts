@@ -1,8 +1,8 @@
 /**
- * A catalog of endpoints as tables: platforms, their endpoints, and a list of typed parameters for each.
+ * Imports a catalog in table form: platforms, their endpoints, and the typed parameters of each endpoint.
  *
- * Known from providers whose documentation is generated from such a file. Parameters are text, numbers, switches and
- * selections; a placeholder is an example; an endpoint without a price of its own costs one credit.
+ * Some providers generate their documentation from such a file. Parameters are texts, numbers, booleans or selections. A
+ * placeholder becomes the example. An endpoint without a price costs one credit.
  */
 import { Effect, Schema } from "effect"
 import { type Endpoint, endpointKey, methods } from "../../../schema/catalog/Endpoint.ts"
@@ -41,7 +41,7 @@ const readEntry = Schema.decodeUnknownOption(Entry)
 
 export interface Table {
   readonly endpoints: ReadonlyArray<Endpoint>
-  /** By `METHOD /path`: what the file says of prices. */
+  /** The file's prices, by `METHOD /path`. */
   readonly rates: Readonly<Record<string, Rate>>
   readonly warnings: ReadonlyArray<Warning>
 }
@@ -59,7 +59,7 @@ const valueOf = (param: Param): Json | undefined => {
 const schemaOf = (param: Param) => {
   const shown = valueOf(param)
   const options = param.options ?? []
-  // What the documentation suggests is allowed, also where its own list forgot it.
+  // The documentation's own example is allowed, even if the list of options lacks it.
   const all =
     typeof shown === "string" && options.length > 0 && !options.includes(shown) ? [...options, shown] : options
   return {
@@ -81,7 +81,7 @@ const paramsOf = (params: ReadonlyArray<Param>) => {
   }
 }
 
-/** What a call needs, or else the first thing it can be asked for. */
+/** The required parameters, or else the first one. */
 const exampleOf = (params: ReadonlyArray<Param>): Readonly<Record<string, Json>> => {
   const needed = params.filter((param) => param.required === true)
   return Object.fromEntries(
@@ -143,8 +143,9 @@ export const importTables = (source: SourceText): Effect.Effect<Table, ImportFai
         const endpoint = endpointOf(platform, entry.value)
         const key = endpointKey(endpoint)
         const issues = endpointIssues(endpoint, {})
-        if (endpoints.has(key)) warnings.push({ where: key, message: "left out: it is there twice" })
-        else if (endpoints.size >= operationsMax) warnings.push({ where: key, message: "left out: there are too many" })
+        if (endpoints.has(key)) warnings.push({ where: key, message: "left out: it is listed twice" })
+        else if (endpoints.size >= operationsMax)
+          warnings.push({ where: key, message: `left out: a provider may have ${operationsMax} endpoints` })
         else if (issues.length > 0) warnings.push({ where: key, message: `left out: ${issues.join("; ")}` })
         else {
           endpoints.set(key, endpoint)

@@ -1,8 +1,8 @@
 /**
- * Holds a raw request against an endpoint's own schemas, before anything is held or sent.
+ * Validates a raw request against its endpoint's schemas, before money is held or a request is sent.
  *
- * The schemas are other people's, so whatever they say: a check takes linear time per pattern, reports at most a few issues,
- * and never throws. A schema that can't be compiled refuses nothing; the provider will say what it thinks of the request.
+ * The schemas come from third parties. A check takes linear time per pattern, reports a limited number of issues, and never
+ * throws. A schema that can't be compiled accepts everything; the provider then validates the request.
  */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
@@ -16,12 +16,12 @@ import { linearPatterns } from "./LinearPatterns.ts"
 export const tasksMax = 10
 /** Values nested deeper than any real request would exhaust the stack of a recursive schema. */
 const depthMax = 100
-/** Above this many values only the first issue is looked for, or a list of wrong items becomes a list of as many errors. */
+/** Larger requests are checked only up to the first issue, because a long list of wrong items has as many issues. */
 const thoroughValuesMax = 2_000
-/** More than anybody reads. */
+/** Issues in one response. */
 const issuesMax = 20
 
-/** Two values are equal when their canonical texts are. */
+/** JSON with sorted names: equal values have equal texts. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, child: unknown) =>
     typeof child === "object" && child !== null && !Array.isArray(child)
@@ -29,7 +29,7 @@ const canonical = (value: unknown): string =>
       : child
   )
 
-/** An Ajv for other people's schemas. */
+/** An Ajv for schemas of third parties. */
 export const foreignAjv = (options: { readonly allErrors: boolean; readonly validateSchema: boolean }): Ajv2020 => {
   const ajv = new Ajv2020({
     ...options,
@@ -37,7 +37,7 @@ export const foreignAjv = (options: { readonly allErrors: boolean; readonly vali
     ownProperties: true,
     addUsedSchema: false,
     logger: false,
-    // Tidying the code that it writes takes longer than what most of it is ever used for.
+    // Optimizing the generated code takes longer than running it, because most schemas are used rarely.
     code: { regExp: linearPatterns, optimize: false }
   })
   addFormats(ajv, ["email", "uri", "hostname", "date", "date-time", "uuid", "ipv4", "ipv6"])
@@ -63,12 +63,12 @@ const compile = (ajv: Ajv2020, schema: object): ValidateFunction | null => {
   } catch {
     return null
   } finally {
-    // The caller keeps the function; Ajv would keep it for ever.
+    // Ajv would keep the schema for ever. The caller keeps the compiled function.
     ajv.removeSchema(schema)
   }
 }
 
-/** Null when nested too deeply. Counts no further than it matters. */
+/** The number of values in it; null when it is nested too deeply. */
 const countValues = (value: unknown): number | null => {
   const open: Array<readonly [value: unknown, depth: number]> = [[value, 0]]
   let count = 0
@@ -84,10 +84,10 @@ const countValues = (value: unknown): number | null => {
 
 const issuesOf = (validate: ValidateFunction): ReadonlyArray<Issue> => {
   const errors = validate.errors ?? []
-  // "must be null" is the other half of every nullable field, and no help.
-  const telling = errors.filter((error) => !(error.keyword === "type" && error.params["type"] === "null"))
+  // Every wrong nullable field also reports "must be null", which does not help.
+  const helpful = errors.filter((error) => !(error.keyword === "type" && error.params["type"] === "null"))
   const issues = new Map<string, Issue>()
-  for (const error of telling.length === 0 ? errors : telling) {
+  for (const error of helpful.length === 0 ? errors : helpful) {
     const issue = issueOf(error)
     issues.set(`${issue.path}\n${issue.message}`, issue)
     if (issues.size === issuesMax) break
@@ -100,8 +100,8 @@ type Check = (value: unknown) => ReadonlyArray<Issue>
 const check = (schema: Readonly<Record<string, unknown>>, definitions: ProviderDocument["definitions"]): Check => {
   const compiled = new Map<Ajv2020, ValidateFunction | null>()
   const validatorOf = (ajv: Ajv2020): ValidateFunction | null => {
-    const known = compiled.get(ajv)
-    if (known !== undefined) return known
+    const before = compiled.get(ajv)
+    if (before !== undefined) return before
     const validate = compile(ajv, { ...schema, $defs: reachable(definitions, [schema]) })
     compiled.set(ajv, validate)
     return validate
@@ -122,7 +122,7 @@ const check = (schema: Readonly<Record<string, unknown>>, definitions: ProviderD
 export interface EndpointInput {
   readonly path: Check
   readonly query: Check
-  /** Accepts anything where the endpoint has no body, or one whose shape nobody knows. */
+  /** Accepts anything when the endpoint has no body or an undocumented one. */
   readonly input: Check
 }
 
@@ -132,8 +132,8 @@ const within = (index: number, issue: Issue): Issue => ({
 })
 
 /**
- * Compiles an endpoint's schemas, each when it is first asked; the caller keeps the result. A part that is left out of the
- * request counts as an empty object. For `task` endpoints the input is one task object or an array of up to ten.
+ * Prepares checks of an endpoint's requests. Each schema is compiled at its first use. A missing part of the request counts as
+ * an empty object. For `task` endpoints the input is one task object or an array of up to ten.
  */
 export const compileEndpoint = (
   endpoint: Pick<Endpoint, "body_type" | "path_params" | "query_params" | "body"> & Partial<Pick<Endpoint, "cost">>,

@@ -1,21 +1,21 @@
 /**
- * The regular expressions of other people's schemas, run by RE2 in time linear in the text.
+ * Runs the regular expressions of third-party schemas by RE2, in time linear in the text.
  *
- * A backtracking engine would let one pattern and one crafted value hold up the process for minutes. What RE2 can't read
- * (look-around, back-references) is not enforced, so importers drop it: what inspect shows is what run enforces.
+ * With a backtracking engine, one pattern and one crafted value could block the process for minutes. RE2 does not support
+ * look-around and back-references. Importers drop such patterns, so that inspect shows exactly what run enforces.
  */
 import { RE2JS } from "re2js"
 
-/** Longer patterns are generated lists that are cheaper to refuse than to compile. */
+/** Longer patterns are generated lists, too expensive to compile. */
 export const patternCharactersMax = 1_000
-/** RE2 expands counted repetitions; each character of a text may visit every instruction. */
+/** RE2 expands counted repetitions. Each character of a text may visit every instruction. */
 const instructionsMax = 4_000
 
 export interface LinearPattern {
   readonly test: (text: string) => boolean
 }
 
-/** Null when the pattern can't be run in linear time, or isn't one. */
+/** Null when the pattern is invalid or can't be run in linear time. */
 export const linearPattern = (pattern: string): LinearPattern | null => {
   if (pattern.length > patternCharactersMax) return null
   try {

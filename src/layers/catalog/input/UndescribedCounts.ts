@@ -1,8 +1,8 @@
 /**
- * Refuses counts in a paid request that its schema does not describe.
+ * Rejects undocumented counts in a paid request, such as a `limit` that the schema does not name.
  *
- * Most bodies may have other fields than the schema names, and providers know fields that their documents don't. A number
- * there whose name says "how many" could cost the provider's account anything, and no rate counts it.
+ * Most schemas allow additional fields, and providers accept fields that they don't document. An undocumented count could
+ * raise the cost of a call without limit, because no rate counts it.
  */
 import type { Issue } from "../../../schema/catalog/Contract.ts"
 import { foldedName, namesCount } from "../../../schema/catalog/CostNames.ts"
@@ -12,7 +12,7 @@ import { isRecord } from "../../../schema/json/Json.ts"
 /** References and branches are followed this far. */
 const depthMax = 8
 
-/** The names that an object of this schema may have by description. */
+/** The field names that the schema describes. */
 const namesOf = (
   schema: unknown,
   definitions: ProviderDocument["definitions"],
@@ -35,7 +35,7 @@ const isCount = (value: unknown): boolean =>
 const wrongOf = (name: string, names: ReadonlySet<string>): string => {
   const meant = [...names].find((one) => foldedName(one) === foldedName(name))
   return meant === undefined
-    ? "is not a described field, and might change what the call costs"
+    ? "is not a described field and might change what the call costs. Remove it"
     : `is not a described field. Did you mean ${meant}?`
 }
 
@@ -44,11 +44,11 @@ export const undescribedCounts = (
   body: Readonly<Record<string, unknown>>,
   definitions: ProviderDocument["definitions"]
 ): ((value: unknown) => ReadonlyArray<Issue>) => {
-  let known: ReadonlySet<string> | undefined
+  let described: ReadonlySet<string> | undefined
   const inObject = (value: unknown, at: string): ReadonlyArray<Issue> => {
-    known ??= new Set(namesOf(body, definitions, 0))
-    const names = known
-    // A schema that describes nothing leaves every name to the caller.
+    described ??= new Set(namesOf(body, definitions, 0))
+    const names = described
+    // A schema without described fields allows every name.
     if (!isRecord(value) || names.size === 0) return []
     return Object.entries(value).flatMap(([name, one]) =>
       names.has(name) || !namesCount(name) || !isCount(one)

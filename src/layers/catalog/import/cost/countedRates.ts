@@ -1,13 +1,13 @@
 /**
- * What becomes of an operator's rates that do not say how a field changes the price: they are not used.
+ * Drops an operator's rates that do not say how a field changes the price.
  *
- * A rate that ignores a limit or a list would hold too little for a large request. Such an endpoint counts as unpublished,
- * so a run holds $1.00 and is charged what the provider reports. The catalog that the package ships has none of these.
+ * A rate that ignores a limit or a list would hold too little for a large request. The endpoint's price then counts as
+ * unpublished: a run holds $1.00 and is charged the cost that the provider reports. The shipped catalog has no such rates.
  */
 import { type Endpoint, endpointKey, type Imported, type Warning } from "../../../../schema/catalog/Endpoint.ts"
 import { unpublished } from "./rates.ts"
 
-/** Names that a warning shows. */
+/** Field names in one warning. */
 const namesMax = 5
 
 const listed = (names: ReadonlyArray<string>) =>
@@ -28,7 +28,7 @@ export const withCountedRates = ({ document, warnings, undescribed }: Imported):
     const names = (fields.get(where) ?? []).map(({ field }) => field)
     return {
       where,
-      message: `its rate is not used: ${listed(names)} may change the price; name each in the rate's drivers, or in flat`
+      message: `its rate is not used, because ${listed(names)} may change the price. Add each field to the rate's drivers, or to flat if it does not`
     }
   })
   const unpriced = [...fields.keys()].filter((where) => !rated.has(where))
@@ -38,7 +38,7 @@ export const withCountedRates = ({ document, warnings, undescribed }: Imported):
       : [
           {
             where: "",
-            message: `${unpriced.length} endpoints without rates have fields that may change what a call costs (${listed(unpriced)}): a run of them holds $1.00, whatever it asks for; a manifest with rates and drivers holds what it costs`
+            message: `${unpriced.length} endpoints without rates have fields that may change the cost of a call (${listed(unpriced)}). Every run of them holds $1.00. Import a manifest with rates and drivers to hold the real cost`
           }
         ]
   return {

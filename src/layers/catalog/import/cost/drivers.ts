@@ -1,5 +1,5 @@
 /**
- * Cost drivers as manifests write them, in the provider's own prices, and as the catalog ships them.
+ * Cost drivers in manifests, in the provider's own prices, and their conversion to the catalog's format.
  */
 import { Schema } from "effect"
 import type { CostDriver } from "../../../../schema/catalog/CostDriver.ts"
@@ -24,18 +24,18 @@ export const Driver = Schema.Struct({
    * list, `.` the input itself.
    */
   field: Schema.NonEmptyString,
-  /** What is counted: the number itself (default), items of a list, comma-separated addresses (a list counts each), characters, or whether it is there and not false. */
+  /** What is counted: the number itself (default), items of a list, comma-separated addresses (a list counts each), characters, or 1 if the field is present and not false. */
   counts: Schema.optionalKey(Schema.Literals(["number", "items", "addresses", "characters", "presence"])),
   /** The price of a unit, in USD or in the provider's credits. */
   usd: Schema.optionalKey(Amount),
   credits: Schema.optionalKey(Amount),
   /** The count multiplies the call instead of adding to it. */
   multiplies: Schema.optionalKey(Schema.Literal(true)),
-  /** A unit is so many, begun ones counting whole; 1 by default. */
+  /** The size of a unit, 1 by default. Counts are rounded up to whole units. */
   per: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
-  /** So many are in the base price. */
+  /** The count that the base price includes. */
   included: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
-  /** What the provider takes when the field is left out. Without it the field must be given: its count has no bound. */
+  /** The provider's default for a missing field. Without it the field is required, because its count has no limit. */
   default: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
   /** The greatest count that a request may ask for. */
   max: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
@@ -49,28 +49,28 @@ export const Driver = Schema.Struct({
    * alone then, and it counts once, however many texts contain a word.
    */
   contains: Schema.optionalKey(Schema.NonEmptyArray(Schema.NonEmptyString)),
-  /** Only counts when this field is there and not false. */
+  /** Only counts when this field is present and not false. */
   if: Schema.optionalKey(Schema.NonEmptyString),
-  /** For people: why, and where it is published. */
+  /** Why, and where it is published. */
   note: Schema.optionalKey(Schema.NonEmptyString)
 })
 export type Driver = typeof Driver.Type
 
-/** What a driver does to the price; one that does nothing only bounds what a request may ask for. */
+/** The effects of a driver on the price. A driver without one only limits the request. */
 const effects = ["usd", "credits", "multiplies", "values_usd", "values_credits", "times"] as const
 
 export const checkDriver = (driver: Driver, path: string, report: Report) => {
-  const said = effects.filter((effect) => driver[effect] !== undefined)
-  if (said.length > 1) report(path, `must have one of ${effects.join(", ")}, not ${said.join(" and ")}`)
-  if (said.length === 0 && driver.max === undefined) {
-    report(path, `must have one of ${effects.join(", ")}, or max; a field that changes nothing belongs into flat`)
+  const given = effects.filter((effect) => driver[effect] !== undefined)
+  if (given.length > 1) report(path, `must have one of ${effects.join(", ")}, not ${given.join(" and ")}`)
+  if (given.length === 0 && driver.max === undefined) {
+    report(path, `must have one of ${effects.join(", ")}, or max; list a field that does not change the price in flat`)
   }
   if (driver.max !== undefined && (driver.default ?? 0) > driver.max) report(`${path}.default`, "is above max")
 }
 
 export const isPriced = (driver: Driver): boolean => effects.some((effect) => driver[effect] !== undefined)
 
-/** Its price is in credits, of which somebody must say what one costs. */
+/** Its price is in credits, so the rates must give the price of a credit. */
 export const isInCredits = ({ credits, values_credits }: Driver): boolean =>
   credits !== undefined || values_credits !== undefined
 
@@ -79,7 +79,7 @@ type Prices = Readonly<Record<string, string>>
 const mapped = (prices: Prices, change: (amount: string) => string): Prices =>
   Object.fromEntries(Object.entries(prices).map(([value, amount]) => [value, change(amount)]))
 
-/** What a driver adds, in USD at the platform's rate. Without a price of the provider's credits it only bounds. */
+/** A driver's prices in USD at the platform's rate. Without the price of a credit the driver only limits the request. */
 const pricesOf = (driver: Driver, credit: string | undefined): Pick<CostDriver, "price" | "values"> => {
   const { usd, credits, values_usd, values_credits } = driver
   const inUsd = (amount: string) => exactAtPlatformRate(amount)

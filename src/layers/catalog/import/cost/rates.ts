@@ -1,8 +1,8 @@
 /**
- * Published rates, and what a call costs by them: the provider's own cost at the platform's rate, rounded up to a microdollar.
+ * Published rates, and the cost of a call by them: the provider's cost at the platform's rate, rounded up to a microdollar.
  *
- * An estimate is what one ordinary call is charged, because the hold is taken from it: a rate per result is multiplied by
- * the results that such a call returns.
+ * An estimate is the charge of one ordinary call, because the hold is based on it. A rate per result is multiplied by the
+ * number of results of such a call.
  */
 import { Schema } from "effect"
 import { type Endpoint, type EndpointCost, endpointKey } from "../../../../schema/catalog/Endpoint.ts"
@@ -14,7 +14,7 @@ import { patternFor } from "../kit/patterns.ts"
 import { Amount, checkDriver, Driver, isInCredits, isPriced, shippedDriver } from "./drivers.ts"
 import type { Report } from "../kit/fields.ts"
 
-/** Exactly one of `usd`, `credits`, `free` and `unpublished` says what it costs. */
+/** Exactly one of `usd`, `credits`, `free` and `unpublished` gives the price. */
 export const Rate = Schema.Struct({
   usd: Schema.optionalKey(Amount),
   /** A fraction is a decimal string. */
@@ -34,7 +34,7 @@ export const Rate = Schema.Struct({
 export type Rate = typeof Rate.Type
 
 export const Rates = Schema.Struct({
-  /** What one of the provider's credits costs us. */
+  /** The price of one of the provider's credits, in USD. */
   credit: Schema.optionalKey(Amount),
   default: Schema.optionalKey(Rate),
   /** By `METHOD /path`, in which `*` stands for anything. An exact key wins, then the longest pattern. */
@@ -44,23 +44,23 @@ export type Rates = typeof Rates.Type
 
 const kinds = ["usd", "credits", "free", "unpublished"] as const
 
-/** Mistakes that the shape alone does not show. */
+/** Reports mistakes that the schema does not find. */
 export const checkRate = (rate: Rate, path: string, report: Report) => {
   const said = kinds.filter((kind) => rate[kind] !== undefined)
   if (said.length !== 1)
     report(path, `must have exactly one of ${kinds.join(", ")}, not ${said.join(" and ") || "none"}`)
   if (rate.results !== undefined && (rate.model ?? "per_call") === "per_call") {
-    report(`${path}.results`, "only means something when model is per_result or per_event")
+    report(`${path}.results`, "requires model per_result or per_event")
   }
   for (const [index, driver] of (rate.drivers ?? []).entries()) {
     checkDriver(driver, `${path}.drivers.${index}`, report)
     if ((rate.free ?? rate.unpublished) === true && isPriced(driver))
       report(
         `${path}.drivers.${index}`,
-        `has a price, and the rate says ${rate.free === true ? "free" : "unpublished"}`
+        `has a price, but the rate is ${rate.free === true ? "free" : "unpublished"}; remove one of them`
       )
     if (rate.results !== undefined && driver.multiplies === true)
-      report(`${path}.results`, "is counted by a driver that multiplies; leave it out")
+      report(`${path}.results`, "is already counted by a driver that multiplies; remove it")
   }
 }
 
@@ -72,7 +72,7 @@ const sentences = (...parts: ReadonlyArray<string | undefined>) =>
 export const unpublished = (note: string | null): EndpointCost => ({ model: "unpublished", estimate: null, note })
 export const free: EndpointCost = { model: "free", estimate: "0.00", note: null }
 
-/** What is multiplied to a call's price before any driver; null where nobody tells. */
+/** The factors of a call's base price; null when a price is missing. */
 const factorsOf = (rate: Rate, credit: string | undefined): ReadonlyArray<string> | null => {
   const { usd, credits, free, results = 1, drivers = [] } = rate
   if (free === true) return ["0"]
@@ -81,7 +81,7 @@ const factorsOf = (rate: Rate, credit: string | undefined): ReadonlyArray<string
   return credits === undefined || credit === undefined ? null : [String(credits), credit, String(results)]
 }
 
-/** How the price follows the input, as it ships; undefined where it does not. */
+/** The price by input, in the catalog's format; undefined without drivers. */
 export const priceOf = (rate: Rate, credit: string | undefined): CallPrice | undefined => {
   if (rate.drivers === undefined || rate.drivers.length === 0) return undefined
   const factors = factorsOf(rate, credit)
@@ -103,7 +103,7 @@ export const costOf = (rate: Rate | undefined, credit: string | undefined): Endp
   const factors = factorsOf(rate, credit)
   if (factors === null) return unpublished(sentences("The price of a credit is not published.", rate.note))
   const price = priceOf(rate, credit)
-  // Multiplied before it is rounded, so that a thousand tiny results are not charged a thousand roundings.
+  // Multiplied before rounding, so that a thousand tiny results are rounded only once.
   const flat = atPlatformRate(...factors)
   const estimate = price === undefined ? flat : (ordinaryCost(price) ?? flat)
   const said = unit === undefined ? undefined : `${unit} of $${credit} per ${each}.`
@@ -111,16 +111,16 @@ export const costOf = (rate: Rate | undefined, credit: string | undefined): Endp
   return { model, estimate: Money.usd(estimate), note: sentences(said, many, rate.note) }
 }
 
-/** A rate for every endpoint, which one by `METHOD /path`, and the keys that met none. */
+/** The endpoints with their rates, the rates by `METHOD /path`, and the keys that match no endpoint. */
 export const applyRates = (endpoints: ReadonlyArray<Endpoint>, rates: Rates | undefined) => {
   const keys = Object.keys(rates?.endpoints ?? {}).sort((a, b) => b.length - a.length || (a < b ? -1 : 1))
   const patterns = keys.map((key) => ({ key, matches: patternFor(key) }))
-  const met = new Set<string>()
+  const matched = new Set<string>()
   const rated = new Map<string, Rate>()
   const priced = endpoints.map((endpoint) => {
     const name = endpointKey(endpoint)
     const matching = patterns.filter(({ matches }) => matches(name)).map(({ key }) => key)
-    for (const key of matching) met.add(key)
+    for (const key of matching) matched.add(key)
     const key = matching.find((one) => one === name) ?? matching[0]
     const rate = key === undefined ? rates?.default : rates?.endpoints?.[key]
     if (rate === undefined) return endpoint
@@ -128,5 +128,5 @@ export const applyRates = (endpoints: ReadonlyArray<Endpoint>, rates: Rates | un
     const price = priceOf(rate, rates?.credit)
     return { ...endpoint, cost: costOf(rate, rates?.credit), ...(price === undefined ? {} : { price }) }
   })
-  return { endpoints: priced, rated, unmet: keys.filter((key) => !met.has(key)) }
+  return { endpoints: priced, rated, unmet: keys.filter((key) => !matched.has(key)) }
 }

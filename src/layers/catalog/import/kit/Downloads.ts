@@ -1,7 +1,7 @@
 /**
- * Documents from one named address: capped, within a deadline, and never from where a redirect would lead.
+ * Downloads a document from a URL, with a size limit, a timeout, and no redirects.
  *
- * Messages name the address without its query, which may hold a token.
+ * Messages show the URL without its query, which may contain a token.
  */
 import { Effect } from "effect"
 import { ImportFailed, sourceBytesMax } from "./Import.ts"
@@ -33,11 +33,14 @@ export const readAddress = (
   const failed = (why: string) => new ImportFailed({ message: `${withoutQuery(address)} ${why}` })
   return Effect.tryPromise({
     try: (signal) => download(address, headers, signal),
-    catch: (error) => failed(`can't be read: ${error instanceof Error ? error.message : "no answer"}.`)
+    catch: (error) =>
+      failed(
+        `can't be read: ${error instanceof Error ? error.message : "no answer"}. Check the URL and its access rights.`
+      )
   }).pipe(
     Effect.timeoutOrElse({
       duration: `${seconds} seconds`,
-      orElse: () => Effect.fail(failed(`did not answer within ${seconds} s.`))
+      orElse: () => Effect.fail(failed(`did not answer within ${seconds} s. Try again, or import a downloaded file.`))
     })
   )
 }

@@ -1,26 +1,26 @@
 /**
- * What every importer takes and gives, and how large a document may be.
+ * The input and the limits of every importer.
  *
- * An importer is a pure reading of texts: it opens no file and no connection. What it can't read it leaves out with a warning;
- * only a document that is no such document at all fails.
+ * An importer only reads texts: it opens no files and no connections. Parts that it can't read are left out with a warning. An
+ * import fails only when the text is not a document of the expected kind.
  */
 import { Schema } from "effect"
 import type { ProviderAuth } from "../../../../schema/catalog/Endpoint.ts"
 
 export interface SourceText {
-  /** A file name or an address, as warnings and `source` show it. */
+  /** A file name or a URL, as shown in warnings and `source`. */
   readonly name: string
   readonly text: string
 }
 
-/** What a document does not say of itself. */
+/** Settings that the document does not contain. */
 export interface ImportOptions {
   readonly provider: string
   readonly title: string
   readonly homepage: string | null
-  /** Null takes the document's own server. */
+  /** Null uses the document's own server. */
   readonly base_url: string | null
-  /** Null takes the document's own security scheme. */
+  /** Null uses the document's own security scheme. */
   readonly auth: typeof ProviderAuth.Type | null
   readonly body_type: "json" | "task"
   /** Patterns over `METHOD /path` in which `*` stands for anything; none means all. */
@@ -34,7 +34,7 @@ export class ImportFailed extends Schema.TaggedError<ImportFailed>()("ImportFail
   message: Schema.String
 }) {}
 
-/** Larger than any real specification; a document beyond it is refused before it is parsed. */
+/** Larger than any real specification. Larger documents are refused before they are parsed. */
 export const sourceBytesMax = 64 * 1024 * 1024
-/** Operations of one provider; those behind it are left out with one warning. */
+/** Operations per provider. The rest is left out with one warning. */
 export const operationsMax = 20_000

@@ -1,8 +1,8 @@
 /**
  * The shorthand in which a manifest writes fields: `string! The address`, `integer(1..100) How many`, `a|b|c`, `string[]`.
  *
- * A field is such a line, or an object of JSON Schema keywords with `required: true`, and with `fields` for what lies inside.
- * Every mistake is reported with its path; what comes out is plain JSON Schema, draft 2020-12.
+ * A field is such a line, or an object of JSON Schema keywords, with `required: true` and `fields` for nested fields.
+ * Every mistake is reported with its path. The result is plain JSON Schema, draft 2020-12.
  */
 import { isRecord } from "../../../../schema/json/Json.ts"
 import type { Schema } from "effect"
@@ -10,7 +10,7 @@ import type { Schema } from "effect"
 export type Json = Schema.Json
 export type Fields = Readonly<Record<string, Json>>
 type ObjectJson = Readonly<Record<string, Json>>
-/** Takes a mistake: where it is, and what is wrong there. */
+/** Reports a mistake at a path. */
 export type Report = (path: string, message: string) => void
 
 export { isRecord }
@@ -35,7 +35,7 @@ const keywords = new Set([
   ...["anyOf", "oneOf", "allOf", "not", "$ref", "items", "required", "fields"]
 ])
 
-/** kind, `[]`, `(least..most)`, `!`. */
+/** A type, then `[]`, `(minimum..maximum)` and `!`, each optional. */
 const grammar = /^([^\s!()[\]]+)(\[\])?(?:\((-?\d+(?:\.\d+)?)?\.\.(-?\d+(?:\.\d+)?)?\))?(!)?$/
 
 interface Field {
@@ -98,7 +98,7 @@ const field = (spec: Json, path: string, report: Report): Field => {
   }
 }
 
-/** An object schema of these fields. `closed` refuses every other field. */
+/** An object schema of these fields. `closed` forbids other fields. */
 export const objectOf = (fields: Fields, path: string, report: Report, closed = false): ObjectJson => {
   const entries = Object.entries(fields).map(([name, spec]) => [name, field(spec, `${path}.${name}`, report)] as const)
   const required = entries.flatMap(([name, one]) => (one.required ? [name] : []))

@@ -1,5 +1,5 @@
 /**
- * Reading values of unknown shape: what a document says where it says it properly, and nothing otherwise.
+ * Reads fields of values of unknown shape. A field of the wrong type reads as missing.
  */
 import { isRecord } from "../../../../schema/json/Json.ts"
 import type { Schema } from "effect"
@@ -17,16 +17,16 @@ export const isJsonObject = (value: Json): value is JsonObject =>
 
 export const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
-/** An own field; a document may well call one of its own `constructor`. */
+/** An own field, because a document may name a field `constructor`. */
 export const field = (value: unknown, name: string): unknown =>
   isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined
 
 export const textOf = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null)
 
-/** Setting this name on an object would change what it is. */
+/** Setting a field of this name would change the object's prototype. */
 export const unsafeName = (name: string): boolean => name === "__proto__"
 
-/** A copy that is JSON; undefined for what JSON has no word for, such as YAML's `.nan`. */
+/** A copy as JSON; undefined for values that JSON lacks, such as YAML's `.nan`. */
 export const toJson = (value: unknown, depth = 0): Json | undefined => {
   if (value === null || typeof value === "boolean") return value
   if (typeof value === "string") return value.toWellFormed()

@@ -1,16 +1,15 @@
 /**
- * Follows `$ref` within the given documents and nowhere else.
+ * Resolves `$ref` within the given documents only.
  *
- * A reference to a file or an address that was not given is never fetched: it is a problem that the importer reports, and the
- * part stays open. Our own and not a library's, because references must survive as names (schemas are cyclic) and because
- * nothing here is able to open a file or a connection.
+ * References to other files or URLs are never fetched. The importer reports them, and the part accepts any value. This is not
+ * a library, because schemas are cyclic, so references must remain as names, and no file or connection may be opened.
  */
 import { posix } from "node:path"
 import { isRecord } from "./json.ts"
 import { shown } from "./warnings.ts"
 import type { Source } from "./source.ts"
 
-/** References that lead to references. */
+/** Length of a chain of references. */
 const hopsMax = 32
 const refCharactersMax = 2_000
 
@@ -27,7 +26,7 @@ export interface Problem {
 
 export interface References {
   readonly resolve: (from: number, ref: string) => Spot | Problem
-  /** The node itself, or what it refers to. */
+  /** The node itself, or the target of its reference. */
   readonly follow: (at: Spot) => Spot | Problem
 }
 

@@ -1,8 +1,8 @@
 /**
- * The texts of an import, parsed and bounded.
+ * Parses the texts of an import, with limits.
  *
- * Whatever the text: it ends as a tree of known size, or as a failure that names the source. Size is checked before parsing;
- * nesting and repetition (YAML aliases make a small text a huge tree) are counted on the parsed value, without recursion.
+ * Every text becomes a tree of limited size or a failure that names the source. The size is checked before parsing. Nesting and
+ * the number of values are checked afterwards without recursion, because YAML aliases can make a small text a huge tree.
  */
 import { basename } from "node:path"
 import { Effect } from "effect"
@@ -17,7 +17,7 @@ const depthMax = 500
 export interface Source {
   readonly name: string
   readonly root: Readonly<Record<string, unknown>>
-  /** Null for a file that only holds parts that other sources refer to. */
+  /** Null for a file that only contains parts that other sources refer to. */
   readonly version: "2" | "3" | null
 }
 
@@ -38,7 +38,7 @@ const parse = ({ name, text }: SourceText): Effect.Effect<unknown, ImportFailed>
   })
 }
 
-/** What is wrong with the size of a parsed value, or null. Walks cycles and repetitions as often as they are met. */
+/** Why a parsed value is too large, or null. Aliases count as often as they occur; cycles end at the limit. */
 const oversized = (root: unknown): string | null => {
   const values: Array<unknown> = [root]
   const depths: Array<number> = [0]
@@ -76,11 +76,11 @@ const versionOf = (
     )
   }
   if (!holdsOperations) return Effect.succeed(null)
-  // Some hand-written documents forget the version; their parameters tell.
+  // Some hand-written documents lack the version. Only version 2 has `definitions`.
   return Effect.succeed(isRecord(field(root, "definitions")) ? "2" : "3")
 }
 
-/** Files of parts are read along with the documents that name them. */
+/** Whether another source refers to this file, which then may contain only parts. */
 const isNamedBy = (name: string, others: ReadonlyArray<SourceText>): boolean =>
   others.some((other) => other.name !== name && other.text.includes(basename(name)))
 
@@ -95,12 +95,12 @@ export const readSources = Effect.fnUntraced(function* (texts: ReadonlyArray<Sou
     }
     const root = yield* parse(text)
     if (!isRecord(root))
-      return yield* refuse(text.name, "this is no OpenAPI document, it is not an object", giveOpenApi)
+      return yield* refuse(text.name, "this is not an OpenAPI document: it is not an object", giveOpenApi)
     const problem = oversized(root)
     if (problem !== null) return yield* refuse(text.name, problem, giveOpenApi)
     const version = yield* versionOf(text.name, root)
     if (version === null && !isNamedBy(text.name, texts)) {
-      return yield* refuse(text.name, "this is no OpenAPI document, it has no `paths`", giveOpenApi)
+      return yield* refuse(text.name, "this is not an OpenAPI document: it has no `paths`", giveOpenApi)
     }
     sources.push({ name: text.name, root, version })
     yield* Effect.sleep(0)

@@ -1,13 +1,13 @@
 /**
  * Titles and descriptions as plain text: no Markdown, no HTML, no links, cut at a sentence.
  *
- * Every expression repeats a bounded number of times, and the text is cut before it is searched.
+ * All regular expressions have bounded repetitions, and the text is cut before it is searched.
  */
 
-/** An endpoint's description: what an agent reads before it decides. */
+/** Length of an endpoint's description. */
 export const descriptionCharactersMax = 600
 export const titleCharactersMax = 160
-/** Read before anything is stripped. */
+/** Characters that are read before Markdown and HTML are removed. */
 const readCharactersMax = 6_000
 
 const blockTags = "p|br|li|ul|ol|div|h[1-6]|tr|td|th|table|thead|tbody|hr|pre|blockquote|details|summary"
@@ -50,7 +50,7 @@ const cut = (text: string, max: number): string => {
 export const plainText = (text: unknown, max: number = descriptionCharactersMax): string =>
   typeof text === "string" ? cut(stripped(text.slice(0, readCharactersMax).toWellFormed()), max) : ""
 
-/** `listAllThings` and `list_all_things` are "List all things". */
+/** Turns `listAllThings` and `list_all_things` into "List all things". */
 export const readable = (operationId: string): string => {
   const words = operationId
     .slice(0, titleCharactersMax)

@@ -1,5 +1,5 @@
 /**
- * Whether an endpoint holds together: its schemas compile, and its example is a request that they accept.
+ * Checks that an endpoint's schemas compile and accept its example.
  */
 import type { ValidateFunction } from "ajv/dist/2020.js"
 import { type Endpoint, endpointKey, type ProviderDocument } from "../../../../schema/catalog/Endpoint.ts"
@@ -10,7 +10,7 @@ const reasonOf = (error: unknown) => (error instanceof Error ? error.message : S
 
 const ajv = foreignAjv({ allErrors: true, validateSchema: true })
 
-/** Compiles without being kept: a shared instance would hold every schema it ever saw. */
+/** Compiles a schema and removes it from Ajv, which would keep every schema for ever. */
 export const compiled = (schema: object): ValidateFunction => {
   try {
     return ajv.compile(schema)
@@ -19,7 +19,7 @@ export const compiled = (schema: object): ValidateFunction => {
   }
 }
 
-/** One sentence per mistake; empty when all is well. */
+/** One sentence per mistake; empty when there is none. */
 export const endpointIssues = (
   endpoint: Endpoint,
   definitions: ProviderDocument["definitions"]

@@ -1,9 +1,9 @@
 /**
- * What an import had to leave out, said once each and not without end.
+ * Collects the warnings of an import: each only once, up to a limit.
  */
 import type { Warning } from "../../../../schema/catalog/Endpoint.ts"
 
-/** More than anybody reads; the last one says how many were not kept. */
+/** Warnings per import. One more says how many are not shown. */
 export const warningsMax = 1_000
 
 export interface Warnings {
@@ -11,7 +11,7 @@ export interface Warnings {
   readonly all: () => ReadonlyArray<Warning>
 }
 
-/** Names and values inside warnings come from the document, so they are cut. */
+/** Shortens a name or value from the document for a warning. */
 export const shown = (value: unknown): string => {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value))
   return text.length > 80 ? `${text.slice(0, 80)}…`.toWellFormed() : text.toWellFormed()
