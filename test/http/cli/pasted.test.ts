@@ -112,7 +112,7 @@ test("catalog import prints the difference, changes nothing on --dry-run, and is
     "beta: 2 endpoints; 1 added, 1 changed, 1 removed, 0 unchanged, 0 warnings."
   ])
   const again = await linked.shell(`rungate catalog import ${file} --provider beta`, settings)
-  expect(again.err).toContain("nothing to change")
+  expect(again.err).toContain("Nothing was changed")
   const nameless = await linked.shell(`rungate catalog import ${file}`, settings)
   expect([nameless.code, nameless.err]).toEqual([1, expect.stringContaining("--provider")])
   const excluded = await linked.shell(`rungate catalog import ${file} --provider fal`, settings)
