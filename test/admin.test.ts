@@ -191,7 +191,7 @@ test.concurrent("without a worker credits are stored, and the next worker applie
   ])
   expect(asked.map(({ code }) => code)).toEqual([8, 8, 8])
   expect(asked[0]?.out).toContain("stored: 4.00 USD")
-  expect(asked[0]?.err).toContain("the next worker applies it once (rungate serve)")
+  expect(asked[0]?.err).toContain("The next worker applies it once (rungate serve)")
   expect(asked[1]?.body).toMatchObject({ status: "stored", transaction_id: null, balance: "0.00" })
   const worker = await startApp({ role: "worker", beside: front })
   await until("the credits", to.wallet, ({ balance }) => balance === "4.50")
@@ -219,7 +219,7 @@ test.concurrent("show names what does not add up, and exits with 1; another wall
   for (const [wreck, equation] of wrecks) {
     await broken.sql(wreck, [bad.org_id])
     const { code, out, err } = await admin(broken.databaseUrl, "show", bad.org_id)
-    expect([code, err]).toEqual([1, `rungate: the books of ${bad.org_id} do not add up\n`])
+    expect([code, err]).toEqual([1, `rungate: The books of ${bad.org_id} do not add up. See the violations above.\n`])
     expect(out).toContain(`VIOLATION ${equation}`)
   }
   await broken.sql("ALTER TABLE ledger DISABLE TRIGGER USER")
@@ -301,11 +301,11 @@ describe("resources", () => {
     const wrong: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
       [["sender", "co.uk"], "one organization registered"],
       [["sender", "gmail.com"], "mailbox provider"],
-      [["sender", "a@b@c.com"], "no address"],
-      [["sender", "ada@x.com", "--provider", "resend"], "--provider is for accounts and jobs"],
+      [["sender", "a@b@c.com"], "not an address"],
+      [["sender", "ada@x.com", "--provider", "resend"], "--provider is only for accounts and jobs"],
       [["domain", "not a domain"], "domain name"],
-      [["inbox", "a b"], "no id"],
-      [["account", "x"], "--provider must say"],
+      [["inbox", "a b"], "not an id"],
+      [["account", "x"], "Give the provider of the account"],
       [["job", "x", "--provider", "nobody"], 'no provider "nobody"']
     ]
     for (const [args, words] of wrong) {

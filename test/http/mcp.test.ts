@@ -87,7 +87,7 @@ describe("the tools", () => {
     const words = ({ tools }: Remote) =>
       tools.find(({ name }) => name === "run")?.description?.split(" follow next, ") ?? []
     expect(words(host)[0]).toBe(words(local)[0] ?? "")
-    expect(words(host)[1]).toContain("Every call is a run of its own")
+    expect(words(host)[1]).toContain("Every call starts a new run")
     expect(await host.client.listResourceTemplates()).toEqual(await local.client.listResourceTemplates())
     expect(host.client.getInstructions()).toStartWith(local.client.getInstructions() ?? "nothing")
   })

@@ -1,8 +1,8 @@
 /**
- * The typed client of the service, derived from the API contract; the package's `client` export (docs/client.md).
+ * The typed client, derived from the API contract. It is the package's `client` export (docs/client.md).
  *
- * `Rungate.make` and `Rungate.layer` are for programs written with Effect: every endpoint by group and name, its input checked and
- * its answer decoded by the contract, its errors in the type. `connect` is the same with promises.
+ * `Rungate.make` and `Rungate.layer` are for Effect programs: they have every endpoint by group and name, check inputs, decode
+ * responses and type errors. `connect` offers the same with promises.
  */
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientError } from "effect/http"
@@ -27,15 +27,15 @@ export class Rungate extends Context.Service<Rungate, RungateClient>()("rungate/
 }
 
 /**
- * What a promise of `connect` rejects with. `code` is the public error code, or `connection_lost`, `unreachable` or
- * `unexpected_answer` when no answer of the service's came; `message` holds no secret.
+ * The rejection of a promise of `connect`. `code` is the public error code, or `connection_lost`, `unreachable` or
+ * `unexpected_answer` when the service sent no valid response. `message` contains no secret.
  */
 export class RungateError extends Error {
   override readonly name = "RungateError"
   readonly code: string
   readonly details: ReadonlyArray<Detail>
   readonly request_id: string | null
-  /** Of `runs.run`: the run that failed, as far as there is one. Read it with `runs.get`. */
+  /** The failed run of `runs.run`, if it was created. Read it with `runs.get`. */
   readonly run_id: string | null
 
   constructor(told: {
@@ -69,15 +69,18 @@ const decodeTold = Schema.decodeUnknownOption(Told)
 const unexpected = (status: number) =>
   new RungateError({
     code: "unexpected_answer",
-    message: `HTTP ${status} with no error of Rungate's; is the address right?`
+    message: `HTTP ${status} without an error of Rungate. Check the address.`
   })
 
 const rejection = (error: unknown): unknown => {
   if (error instanceof RungateError) return error
   if (HttpClientError.isHttpClientError(error)) {
     return isUnreached(error)
-      ? new RungateError({ code: "unreachable", message: "The service can't be reached." })
-      : new RungateError({ code: "connection_lost", message: "The connection was lost before the answer came." })
+      ? new RungateError({
+          code: "unreachable",
+          message: "Can't reach the service. Check that it runs and that the address is right."
+        })
+      : new RungateError({ code: "connection_lost", message: "The connection was lost before the response arrived." })
   }
   if (Schema.isSchemaError(error)) return new RungateError({ code: "unexpected_answer", message: error.message })
   return error
@@ -96,7 +99,7 @@ type Call<E extends HttpApiEndpoint.ConstraintRequest> = (
   options?: { readonly signal?: AbortSignal }
 ) => Promise<HttpApiClient.SuccessType<E["~Success"]>>
 
-/** Every endpoint of the contract by group and name, answering a promise. */
+/** Every endpoint of the contract by group and name, as a function that returns a promise. */
 export type Connection = {
   readonly [G in keyof Groups]: {
     readonly [E in keyof Groups[G]["endpoints"]]: Groups[G]["endpoints"][E] extends HttpApiEndpoint.ConstraintRequest
@@ -105,11 +108,11 @@ export type Connection = {
   }
 }
 
-/** The service for programs that use promises. Nothing is sent until a method is called. */
+/** The client for programs that use promises. It sends nothing until a method is called. */
 export const connect = (options: {
   /** Such as http://127.0.0.1:8787. */
   readonly url: string
-  /** API key or session token; what is public needs none. */
+  /** API key or session token; not needed for public endpoints. */
   readonly key?: string
 }): Connection => {
   const target = { url: options.url, token: options.key === undefined ? null : Redacted.make(options.key) }

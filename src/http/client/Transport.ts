@@ -1,8 +1,8 @@
 /**
- * How a request reaches the service: its address, the credential, how long an answer may take, and what is asked again.
+ * The HTTP transport: adds address and credential to a request, applies a timeout, and retries.
  *
- * A lost connection is asked again only where that can't do anything twice: reads, and requests that carry an Idempotency-Key.
- * The credential goes to this one address and never follows a redirect.
+ * After a lost connection only safe requests are retried: reads, and requests with an Idempotency-Key. The credential is sent
+ * only to this address; redirects are never followed.
  */
 import { Clock, Context, Effect, flow, Redacted } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
@@ -11,23 +11,23 @@ import { waitSecondsMax } from "../api/shapes/Limits.ts"
 export interface Target {
   /** The service's origin, such as http://127.0.0.1:8787; a path after it is kept. */
   readonly url: string
-  /** API key or session token; null asks without one. */
+  /** API key or session token; null sends none. */
   readonly token: Redacted.Redacted | null
 }
 
-/** How a request is made. A command that waits says so with `Effect.provideService(Manner, …)`. */
+/** Timeouts and retries of a request. Override them with `Effect.provideService(Manner, …)`. */
 export interface MannerShape {
-  /** How long one answer may take. */
+  /** Response timeout. */
   readonly answer_seconds: number
-  /** How long a lost request is asked again. */
+  /** How long a request is retried. */
   readonly again_seconds: number
-  /** Ask again also when nobody listened in the first place: a service that is being restarted comes back. */
+  /** Retry a refused connection too, for a service that restarts. */
   readonly patient: boolean
-  /** Told before each further attempt. */
+  /** Called before each retry. */
   readonly onAgain: (why: string, seconds: number) => Effect.Effect<void>
 }
 
-/** Longer than the longest that a request may wait for a run. */
+/** The response timeout is longer than the longest wait for a run. */
 export const mannerDefault: MannerShape = {
   answer_seconds: waitSecondsMax + 30,
   again_seconds: 20,
@@ -39,7 +39,7 @@ export const Manner = Context.Reference<MannerShape>("rungate/http/client/Manner
 })
 
 const pausesSeconds = [0.1, 0.3, 1, 2, 4]
-/** A service that asks for a longer pause than this is answered with its error. */
+/** With a longer Retry-After, the error is returned instead of a retry. */
 const pauseSecondsMax = 10
 
 const readsByPost = /\/v1\/(discover|inspect|history)$/
@@ -50,7 +50,7 @@ const isRepeatable = ({ method, url, headers }: HttpClientRequest.HttpClientRequ
   headers["idempotency-key"] !== undefined ||
   (method === "POST" && readsByPost.test(url))
 
-/** The system's code: Bun's fetch has it on the error, Node's on the cause of the error. */
+/** The system error code. Bun's fetch puts it on the error, Node's on its cause. */
 const codeIn = (cause: unknown, depth: number): string => {
   if (typeof cause !== "object" || cause === null || depth === 0) return ""
   if ("code" in cause && typeof cause.code === "string") return cause.code
@@ -58,15 +58,15 @@ const codeIn = (cause: unknown, depth: number): string => {
 }
 const codeOf = ({ reason }: HttpClientError.HttpClientError) => ("cause" in reason ? codeIn(reason.cause, 3) : "")
 
-/** Nothing was sent, because there was nobody to send it to. */
+/** The connection failed, so nothing was sent. */
 export const isUnreached = (error: HttpClientError.HttpClientError): boolean =>
   ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ConnectionRefused"].includes(codeOf(error))
 
-/** Nobody knows what became of the request. */
+/** The request may have arrived; its outcome is unknown. */
 export const isLost = (error: HttpClientError.HttpClientError): boolean =>
   error.reason._tag === "TransportError" && !isUnreached(error)
 
-/** Seconds that the service asks to wait before the same request can do; null when it is an answer like any other. */
+/** Retry-After of a 429 or 503 in seconds; null when the response is not to be retried. */
 const askedPause = ({ status, headers }: HttpClientResponse.HttpClientResponse): number | null => {
   if (status !== 429 && status !== 503) return null
   const seconds = Number(headers["retry-after"] ?? "")
@@ -77,7 +77,7 @@ const askedPause = ({ status, headers }: HttpClientResponse.HttpClientResponse):
 
 const tooLate = (request: HttpClientRequest.HttpClientRequest, seconds: number) =>
   new HttpClientError.HttpClientError({
-    reason: new HttpClientError.TransportError({ request, description: `no answer within ${seconds} s` })
+    reason: new HttpClientError.TransportError({ request, description: `no response within ${seconds} s` })
   })
 
 type Sending = Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
@@ -86,7 +86,7 @@ const persistent = (send: Sending, request: HttpClientRequest.HttpClientRequest)
   Effect.gen(function* () {
     const { answer_seconds, again_seconds, patient, onAgain } = yield* Manner
     const began = yield* Clock.currentTimeMillis
-    // The body counts as part of the answer: a connection may be lost in the middle of it.
+    // Read the body too, because the connection may be lost in the middle of it.
     const attempt = send.pipe(
       Effect.tap((response) => response.arrayBuffer),
       Effect.timeoutOrElse({
@@ -95,7 +95,7 @@ const persistent = (send: Sending, request: HttpClientRequest.HttpClientRequest)
       })
     )
     const repeatable = isRepeatable(request)
-    // Once a request may have arrived, nobody knows what became of it, however the later attempts fail.
+    // After one lost attempt the outcome is unknown, whatever the later errors are.
     let lost: HttpClientError.HttpClientError | null = null
     for (let count = 0; ; count++) {
       const result = yield* Effect.result(attempt)
@@ -104,10 +104,10 @@ const persistent = (send: Sending, request: HttpClientRequest.HttpClientRequest)
       const mayAgain = repeatable && elapsed + pause < again_seconds
       if (result._tag === "Success") {
         const asked = askedPause(result.success)
-        // A rate limit refuses before anything is done, whatever the request.
+        // A rate-limited request was not executed, so any method may be retried.
         const allowed = result.success.status === 429 || repeatable
         if (asked === null || !allowed || elapsed + asked > again_seconds) return result.success
-        yield* onAgain("The service asks to wait", asked)
+        yield* onAgain("Rate limited by the service", asked)
         yield* Effect.sleep(`${asked} seconds`)
       } else {
         const { failure } = result
@@ -120,7 +120,7 @@ const persistent = (send: Sending, request: HttpClientRequest.HttpClientRequest)
     }
   })
 
-/** An HTTP client whose requests name paths only, and go to the service. */
+/** An HTTP client for paths of the service. */
 export const transport =
   ({ url, token }: Target) =>
   (http: HttpClient.HttpClient): HttpClient.HttpClient =>

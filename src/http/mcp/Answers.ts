@@ -1,45 +1,45 @@
 /**
- * The service's answers as a tool's: its JSON as it came, its errors with hints in the words of the tools.
+ * Turns responses of the API into answers of tools: the JSON unchanged, errors with hints that name tools.
  *
- * What the API calls an error keeps its code, message and details. Where no answer came, the codes are those of the typed client
- * (`unreachable`, `connection_lost`, `unexpected_answer`).
+ * API errors keep code, message and details. Without a response, the codes are those of the typed client (`unreachable`,
+ * `connection_lost`, `unexpected_answer`).
  */
 import { Effect } from "effect"
 import { publicErrorIn } from "../api/shapes/PublicError.ts"
 import { type Answer, type NoAnswer, Service } from "./Service.ts"
 import { type Answered, type Refusal, refused } from "./Tool.ts"
 
-/** More is of no use to a model; hosts cut it, or end the conversation. */
+/** Hosts truncate longer answers or end the conversation. */
 const textCharsMax = 400_000
 
-export const person = "This needs a person: stop, and tell them."
-const find = "The tool discover finds what there is."
-const later = "Nothing was done. Call it again in a minute."
+export const person = "This needs a person. Stop and tell them."
+const find = "Search the catalog with the tool discover."
+const later = "Nothing was executed. Call the tool again in a minute."
 
-/** Those that are the same for everybody. */
+/** Hints that do not depend on the caller. */
 const hints: Readonly<Record<string, string>> = {
   forbidden: person,
   capability_not_found: find,
   endpoint_not_found: find,
   provider_not_found: find,
-  provider_not_available: "inspect shows who can serve it now; discover finds another way.",
+  provider_not_available: "The tool inspect shows which providers are available now; discover finds alternatives.",
   idempotency_key_reused:
-    "This idempotency_key belongs to another request. Leave it out for a new run, or send what it was first sent with.",
+    "This idempotency_key belongs to another request. Omit it for a new run, or repeat the original request.",
   rate_limited: later,
   service_unavailable: later,
   internal_error: "Report the request_id to the operator of the service."
 }
 
-/** What to do about an error, in the words of the tools; it may depend on who asked, and what. */
+/** The hints for an error. They may depend on the caller and the tool. */
 export const advice = (code: string, name: string): Effect.Effect<ReadonlyArray<string>, never, Service> =>
   Service.useSync((service) => {
     const known = service.hints[code] ?? hints[code]
     if (known !== undefined) return [known]
     if (code === "invalid_request" && name === "run") {
-      return ["Nothing was run. inspect shows the input schema; correct the arguments and call run again."]
+      return ["Nothing was run. Read the input schema with inspect, correct the arguments and call run again."]
     }
     return code === "invalid_request"
-      ? ["Correct the arguments and call it again. list_runs shows which runs there are."]
+      ? ["Correct the arguments and call the tool again. list_runs lists the existing runs."]
       : []
   })
 
@@ -49,11 +49,11 @@ export interface Told {
   readonly details?: Refusal["error"]["details"]
   readonly request_id?: string | undefined
   readonly idempotency_key?: string | undefined
-  /** Instead of what is said of the code. */
+  /** Replaces the hint for the code. */
   readonly hint?: string | undefined
 }
 
-/** Of a run whose end nobody knows. */
+/** For a run with an unknown outcome. */
 export type Unsettled = Pick<Told, "idempotency_key" | "hint">
 
 /** For the tool `name`. */
@@ -90,11 +90,11 @@ export const refusalIn = Effect.fnUntraced(function* (name: string, answer: Answ
   })
 })
 
-/** No answer came. */
+/** The refusal when there was no response. */
 export const unanswered = (name: string, { code, message }: NoAnswer, more: Unsettled = {}) =>
   refusal(name, { code, message, ...more })
 
-/** The text of a JSON object that has members, with more behind them. */
+/** Appends members to the text of a non-empty JSON object. */
 export const withMembers = (text: string, members: Readonly<Record<string, string | undefined>>): string => {
   const more = Object.entries(members).flatMap(([name, value]) =>
     value === undefined ? [] : [`${JSON.stringify(name)}:${value}`]
@@ -103,14 +103,14 @@ export const withMembers = (text: string, members: Readonly<Record<string, strin
   return more.length === 0 ? text : `${head},${more.join(",")}}`
 }
 
-/** An answer as it came, unless it is more than anybody reads. */
+/** The unchanged response, or a refusal when it is too long. */
 export const answered = (name: string, text: string, charsMax: number = textCharsMax): Answered =>
   text.length <= charsMax
     ? { text, failed: false }
     : refused({
         error: {
           code: "answer_too_long",
-          message: `The answer of ${name} has ${text.length} characters; ${charsMax} is the most.`,
-          hints: ["Ask for less: a smaller limit, or a narrower question. get_run reads a long result in pieces."]
+          message: `The answer of ${name} has ${text.length} characters. The limit is ${charsMax}.`,
+          hints: ["Use a smaller limit or a narrower request. get_run reads a long result in parts."]
         }
       })

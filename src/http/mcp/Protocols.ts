@@ -1,7 +1,7 @@
-/** Which revisions of the protocol are spoken, and what every transport says of the server. */
+/** The supported protocol revisions, and the description of the server for every transport. */
 import { McpProtocol } from "effect/ai"
 
-/** Newest first: a host that offers none of them is answered with the newest that has sessions. */
+/** Newest first. A host that offers none of them gets the newest revision with sessions. */
 export const protocols = [
   McpProtocol.v2025_11_25,
   McpProtocol.v2025_06_18,
@@ -10,7 +10,7 @@ export const protocols = [
   McpProtocol.v2026_07_28
 ] as const
 
-/** As long as this process lives, and hosts ask anew when they start another. */
+/** Constant for the life of the process. Hosts ask again when they start another. */
 const unchanging = { ttl: "1 hour", cacheScope: "private" } as const
 
 export const about = {

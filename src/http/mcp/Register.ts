@@ -1,14 +1,14 @@
 /**
- * Puts tools and resources into an MCP server, whatever its transport.
+ * Registers tools and resources at an MCP server, for any transport.
  *
- * An answer is the same JSON twice: as structured content, and as text for hosts that show only that. What went wrong in the service
- * is an answer with `isError`, so that a model sees it; only a call that is no call is an error of the protocol.
+ * An answer contains the same JSON twice: as structured content, and as text for older hosts. Errors of the service are
+ * answers with `isError`, so that the model sees them. Only malformed calls are protocol errors.
  */
 import { Clock, Context, Effect, Option, Schema } from "effect"
 import { McpSchema, McpServer } from "effect/ai"
 import { type Answered, type Tool, valueOf } from "./Tool.ts"
 
-/** Tells the host how far a call is, if it asked; nobody else listens. */
+/** Reports progress to the host, if the call asked for it. */
 export const Progress = Context.Reference<(message: string) => Effect.Effect<void>>("rungate/http/mcp/Progress", {
   defaultValue: () => () => Effect.void
 })
@@ -16,7 +16,7 @@ export const Progress = Context.Reference<(message: string) => Effect.Effect<voi
 const Asked = Schema.Struct({ progressToken: Schema.Union([Schema.String, Schema.Number]) })
 const decodeAsked = Schema.decodeUnknownOption(Asked)
 
-/** Seconds since the call began, which only ever grow. */
+/** Progress as seconds since the call began, so it always increases. */
 const telling = Effect.fnUntraced(function* ({ notifications }: McpServer.McpServer["Service"]) {
   const { requestMetadata } = yield* McpSchema.McpRequestContext
   const asked = Option.getOrNull(decodeAsked(requestMetadata))
@@ -58,7 +58,7 @@ export const registerTools = Effect.fnUntraced(function* (tools: ReadonlyArray<T
   }
 })
 
-/** Something to read by its address: `prefix` and an id that has no slash. */
+/** A resource template: `prefix` and an id without a slash. */
 export interface Readable {
   readonly prefix: string
   readonly parameter: string
@@ -66,11 +66,11 @@ export interface Readable {
   readonly title: string
   readonly description: string
   readonly read: (id: string) => Effect.Effect<Answered>
-  /** Ids that begin so, for a person who types one. */
+  /** Ids with this prefix, for completion. */
   readonly complete: (begun: string) => Effect.Effect<ReadonlyArray<string>>
 }
 
-/** The protocol takes no more at once. */
+/** The limit of the protocol. */
 const completionsMax = 100
 const mimeType = "application/json"
 const decodeRefusal = Schema.decodeUnknownOption(
@@ -89,7 +89,7 @@ export const registerResources = Effect.fnUntraced(function* (readables: Readonl
         mimeType
       }),
       annotations: Context.empty(),
-      // A colon begins a parameter there, two are one.
+      // In a router path a colon begins a parameter; two colons are a literal one.
       routerPath: `${prefix.replace(":", "::")}:0`,
       completions: {
         [parameter]: (begun) =>

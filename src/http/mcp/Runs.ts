@@ -1,7 +1,7 @@
 /**
- * Runs as the tools show them, and the tools that read, await and cancel one.
+ * Formats runs for the tools, and implements get_run and cancel_run.
  *
- * How a run is started depends on who remembers it: http/cli/mcp/run.ts has a journal, statelessRun.ts only the API's own memory.
+ * Starting a run is separate: http/cli/mcp/run.ts uses a journal, statelessRun.ts only the Idempotency-Key of the API.
  */
 import { Effect, Fiber, Ref } from "effect"
 import { bodyOf, memberText } from "../../schema/json/JsonText.ts"
@@ -14,7 +14,7 @@ import { type Answer, Service } from "./Service.ts"
 import type { Answered } from "./Tool.ts"
 import { resultCharsMax, type RunArguments, waitSecondsDefault } from "./Tools.ts"
 
-/** Often enough that a host which counts from the last sign of life never gives up. */
+/** The progress interval, shorter than the idle timeout of hosts. */
 const tellSeconds = 2
 
 /** The body of POST /v1/run as JSON text. */
@@ -45,18 +45,18 @@ export const runBody = ({
   )
 }
 
-/** What a person calls it. */
+/** The name of a run, for display. */
 export const titleOf = ({ capability, provider = "", endpoint = "" }: RunArguments): string =>
   capability ?? `${provider} ${endpoint}`.trim()
 
-/** What is left to spend, as JSON text; null when nobody can say. */
+/** The wallet as JSON text; null when it can't be read. */
 const walletText = Effect.gen(function* () {
   const { send } = yield* Service
   const answer = yield* Effect.option(send("GET", "/v1/wallet"))
   return answer._tag === "Some" && answer.value.status === 200 ? answer.value.text : "null"
 })
 
-/** A run's text with a long result cut down to the piece that begins at `from`. */
+/** The JSON text of a run. A long result is replaced by the part that begins at `from`. */
 const inPieces = (text: string, run_id: string, from: number | null) => {
   const result = memberText(text, "result")
   if (result === null || (from === null && result.length <= resultCharsMax)) return { text, next: undefined }
@@ -70,11 +70,11 @@ const inPieces = (text: string, run_id: string, from: number | null) => {
     next:
       next_from === null
         ? undefined
-        : `The result is long: read on with get_run ${JSON.stringify({ run_id, result_from: next_from })}.`
+        : `The result is long. Read the next part with get_run ${JSON.stringify({ run_id, result_from: next_from })}.`
   }
 }
 
-/** A run as a tool answers it: with what is left in the wallet, and how to go on. */
+/** The answer of a tool for a run, with the wallet and the next step. */
 const shown = Effect.fnUntraced(function* (
   name: string,
   text: string,
@@ -82,14 +82,14 @@ const shown = Effect.fnUntraced(function* (
 ) {
   const run = runIn(text)
   if (run === null) {
-    const message = "The service answered no run; is it as new as this?"
+    const message = "The response of the service is not a run. Check that both have the same version."
     return yield* refusal(name, { code: "unexpected_answer", message })
   }
   const pieces = inPieces(text, run.run_id, from)
   const waiting = JSON.stringify({ run_id: run.run_id, wait_seconds: waitSecondsDefault })
   const next = isFinal(run.status)
     ? (pieces.next ?? (yield* advice(run.error?.code ?? "", name))[0])
-    : `The run is ${run.status}: wait for it with get_run ${waiting}.`
+    : `The run is ${run.status}. Wait for it with get_run ${waiting}.`
   return answered(
     name,
     withMembers(pieces.text, {
@@ -100,7 +100,7 @@ const shown = Effect.fnUntraced(function* (
   )
 })
 
-/** The answer to `run` that says the last word; `unsettled` is for an error that shows no run. */
+/** The final answer of `run`. `unsettled` is added to an error that contains no run. */
 export const ranAs = Effect.fnUntraced(function* (answer: Answer, idempotency_key: string, unsettled: Unsettled = {}) {
   const run = runIn(answer.text)
   if (run === null) return (yield* refusalIn("run", answer, unsettled)) ?? answered("run", answer.text)
@@ -109,7 +109,7 @@ export const ranAs = Effect.fnUntraced(function* (answer: Answer, idempotency_ke
   return ended
 })
 
-/** Says every now and then that the call is alive. */
+/** Reports progress periodically while `work` executes. */
 export const telling = Effect.fnUntraced(function* <A, E, R>(
   title: string,
   work: (named: (run_id: string) => Effect.Effect<void>) => Effect.Effect<A, E, R>
@@ -118,7 +118,7 @@ export const telling = Effect.fnUntraced(function* <A, E, R>(
   const known = yield* Ref.make("waiting for the service")
   const say = Effect.flatMap(Ref.get(known), (what) => tell(`${title}: ${what}`))
   const ticker = yield* Effect.forkChild(Effect.forever(Effect.andThen(Effect.sleep(`${tellSeconds} seconds`), say)))
-  const named = (run_id: string) => Effect.andThen(Ref.set(known, `${run_id} is under way`), say)
+  const named = (run_id: string) => Effect.andThen(Ref.set(known, `${run_id} is executing`), say)
   return yield* Effect.ensuring(work(named), Fiber.interrupt(ticker))
 })
 

@@ -1,12 +1,12 @@
 /**
- * The service as the tools ask it: by the routes of the API, whoever calls and however the request gets there.
+ * The API as the tools call it, independent of caller and transport.
  *
- * `rungate mcp` has the user's settings and a network between (http/cli/mcp/service.ts), the service itself the header of the request
- * that it answers (http/handlers/McpCaller.ts).
+ * `rungate mcp` implements it over HTTP with the user's settings (http/cli/mcp/service.ts). The service implements it with the
+ * credential of the MCP request (http/handlers/McpCaller.ts).
  */
 import { Context, type Effect, Schema } from "effect"
 
-/** No answer came, and nobody knows more than `message` says. */
+/** There was no response. */
 export class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", {
   code: Schema.String,
   message: Schema.String
@@ -14,28 +14,28 @@ export class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", {
 
 export interface Answer {
   readonly status: number
-  /** The body exactly as it came. */
+  /** The unchanged body. */
   readonly text: string
 }
 
 export interface Ask {
-  /** A value is sent as JSON; `text` is sent as it is. */
+  /** Sent as JSON; `text` is sent unchanged. */
   readonly body?: unknown
   readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface ServiceShape {
-  /** Where it is, for a person. */
+  /** The address, for display. */
   readonly url: string
   readonly send: (method: "GET" | "POST", path: string, ask?: Ask) => Effect.Effect<Answer, NoAnswer>
-  /** Reads a run that has a name until it is final, or so many seconds have passed. */
+  /** Reads a run until it is final or `seconds` have passed. */
   readonly waitFor: (run_id: string, seconds: number) => Effect.Effect<Answer, NoAnswer>
-  /** Told of a run that was cancelled. */
+  /** Called after a run was cancelled. */
   readonly onCancelled: (run_id: string) => Effect.Effect<void>
-  /** What to do about an error, by its code, where that depends on who calls. */
+  /** Hints by error code that depend on the caller. */
   readonly hints: Readonly<Record<string, string>>
-  /** Why the call has no key, as a sentence that says what to do; null where it has one. */
+  /** Why there is no key, and what to do; null when there is one. */
   readonly missing: string | null
 }
 

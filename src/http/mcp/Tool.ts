@@ -1,25 +1,24 @@
 /**
- * What a tool of the Model Context Protocol is: a name, words for a model, what it takes, what it answers, and how careful a host
- * should be with it. Neither how it is carried out nor over which transport.
+ * The definition of an MCP tool: name, description, parameters, answers and annotations, without handler or transport.
  *
- * The schema that is published is generated from the one that arguments are read by, so what a host sees is what is enforced.
+ * The published JSON schema is generated from the schema that decodes the arguments, so both always agree.
  */
 import { Effect, type JsonSchema, Option, Result, Schema, SchemaIssue } from "effect"
 import { Detail } from "../../schema/Errors.ts"
 
-/** Hints for hosts: whom to ask before a call. */
+/** Hints that tell a host when to ask its user before a call. */
 export interface Annotations {
   /** It changes nothing and spends nothing. */
   readonly readOnlyHint: boolean
-  /** What it does may not be taken back. */
+  /** Its effect may be irreversible. */
   readonly destructiveHint: boolean
-  /** The same call again does nothing more. */
+  /** Repeating the call has no further effect. */
   readonly idempotentHint: boolean
   /** It reaches beyond this service. */
   readonly openWorldHint: boolean
 }
 
-/** What every tool answers where it can't do what was asked: the error of the API, with hints for a model. */
+/** The error answer of every tool: the error of the API, with hints for a model. */
 export const Refusal = Schema.Struct({
   error: Schema.Struct({
     code: Schema.String.annotate({ description: "stable, snake_case" }),
@@ -29,20 +28,20 @@ export const Refusal = Schema.Struct({
   }),
   request_id: Schema.optionalKey(Schema.String),
   idempotency_key: Schema.optionalKey(
-    Schema.String.annotate({ description: "of a run that was sent and whose end nobody knows: run it again with this" })
+    Schema.String.annotate({ description: "key of a run with an unknown outcome; repeat the call with this key" })
   )
 }).annotate({ identifier: "Refusal" })
 export type Refusal = typeof Refusal.Type
 
 export interface Answered {
-  /** A JSON object. Text, because numbers in it may be longer than a number of this process. */
+  /** A JSON object as text, because its numbers may exceed the precision of JavaScript. */
   readonly text: string
   readonly failed: boolean
 }
 
 export const refused = (refusal: Refusal): Answered => ({ text: JSON.stringify(refusal), failed: true })
 
-/** A tool with somebody behind it. */
+/** A tool with its handler. */
 export interface Tool {
   readonly name: string
   readonly title: string
@@ -50,11 +49,11 @@ export interface Tool {
   readonly annotations: Annotations
   readonly inputSchema: JsonSchema.JsonSchema
   readonly outputSchema: JsonSchema.JsonSchema
-  /** Any arguments; those that do not fit are answered with a refusal. */
+  /** Accepts any arguments; invalid ones are answered with a refusal. */
   readonly call: (given: unknown) => Effect.Effect<Answered>
 }
 
-/** A reader of schemas follows a flat one better; output schemas share what they have in common. */
+/** Input schemas are flat, because models read them better; output schemas share definitions. */
 const inline = { referencePolicy: () => undefined }
 
 const inputSchemaOf = (schema: Schema.Constraint): JsonSchema.JsonSchema =>
@@ -62,7 +61,7 @@ const inputSchemaOf = (schema: Schema.Constraint): JsonSchema.JsonSchema =>
 
 const outputSchemaOf = (answers: ReadonlyArray<Schema.Constraint>): JsonSchema.JsonSchema => {
   const { schema, definitions } = Schema.toJsonSchemaDocument(Schema.Union([...answers, Refusal]))
-  // A tool's output must be an object at its root.
+  // The protocol requires an object at the root.
   return { type: "object", ...schema, $defs: definitions }
 }
 
@@ -78,36 +77,36 @@ const Described = Schema.Struct({
 })
 const decodeDescribed = Schema.decodeUnknownOption(Described)
 
-/** What is wrong, and what the parameter is that it is wrong with. */
+/** A refusal that lists the invalid parameters with their descriptions. */
 const malformed = (name: string, inputSchema: JsonSchema.JsonSchema, details: ReadonlyArray<Detail>): Answered => {
   const first = details[0]
   const message =
-    first === undefined ? "The arguments don't fit." : `${first.path === "" ? name : first.path}: ${first.message}`
+    first === undefined ? "The arguments are invalid." : `${first.path === "" ? name : first.path}: ${first.message}`
   const parameters = Option.match(decodeDescribed(inputSchema), { onNone: () => ({}), onSome: (one) => one.properties })
   const wrong = new Set(details.map(({ path }) => path.split(".")[0] ?? ""))
   const about = Object.entries(parameters).filter(([parameter]) => wrong.has(parameter))
   const hints = [
-    `Nothing was done. Correct the arguments and call ${name} again; it takes ${Object.keys(parameters).join(", ")}.`,
+    `Nothing was executed. Correct the arguments and call ${name} again. Its parameters are ${Object.keys(parameters).join(", ")}.`,
     ...about.map(([parameter, { description }]) => `${parameter}: ${description}`)
   ]
   return refused({ error: { code: "invalid_request", message, details, hints } })
 }
 
-/** Models write null where they mean to leave something out. */
+/** Models often pass null for omitted parameters. */
 const withoutNulls = (given: unknown): unknown =>
   typeof given === "object" && given !== null && !Array.isArray(given)
     ? Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
     : (given ?? {})
 
-/** No provider's body is nested so deep, and what reads values level by level must come to an end. */
+/** Bounds the recursion. No provider's body is nested this deep. */
 const levelsMax = 1_000
 
-/** What arguments may not hold whatever the schema says; null when there is nothing of that kind. */
+/** Values that no schema allows: numbers that lost digits, and very deep nesting; null when there are none. */
 const unfitIn = (value: unknown, path: string, level: number): Detail | null => {
   if (typeof value === "number") {
-    // It lost digits on its way here.
+    // JSON parsing lost digits.
     return Number.isInteger(value) && !Number.isSafeInteger(value)
-      ? { path, message: "is a whole number of more digits than arrive; write it as a string" }
+      ? { path, message: "is an integer with too many digits for JSON. Send it as a string" }
       : null
   }
   if (typeof value !== "object" || value === null) return null
@@ -119,13 +118,13 @@ const unfitIn = (value: unknown, path: string, level: number): Detail | null => 
   return null
 }
 
-/** A tool without anybody behind it; `carriedOut` puts somebody there. */
+/** A tool without a handler; `carriedOut` adds one. */
 export const tool = <Arguments>(words: {
   readonly name: string
   readonly title: string
   readonly description: string
   readonly parameters: Schema.Codec<Arguments, unknown>
-  /** What it answers, one or the other. */
+  /** The alternative answers. */
   readonly answers: ReadonlyArray<Schema.Constraint>
   readonly annotations: Annotations
 }) => {
@@ -148,5 +147,5 @@ export const tool = <Arguments>(words: {
 }
 
 const decodeText = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
-/** The JSON of an answer as a value. */
+/** The parsed JSON of an answer. */
 export const valueOf = ({ text }: Answered): unknown => Option.getOrUndefined(decodeText(text))

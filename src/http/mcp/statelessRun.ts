@@ -1,8 +1,8 @@
 /**
- * The tool `run` where nobody but the API remembers what was sent.
+ * The tool `run` without a journal, for the MCP endpoint of the service.
  *
- * Every run is sent with an idempotency key, the caller's or one that is made here, and the answer has it: the same call with that key
- * joins the run, as the API does it. A call that is cancelled or lost leaves its run.
+ * Every run has an idempotency key, from the caller or generated here, and the answer contains it. The same call with that key
+ * joins the run. A cancelled or lost call does not stop its run.
  */
 import { Clock, Effect } from "effect"
 import { isFinal } from "../../schema/runs/Run.ts"
@@ -12,11 +12,11 @@ import { ranAs, runBody, telling, titleOf } from "./Runs.ts"
 import { Service } from "./Service.ts"
 import { type RunArguments, waitSecondsDefault } from "./Tools.ts"
 
-/** How long the first answer may take to say how a run ends; the id comes with it at the latest. */
+/** wait_seconds of the first request. Its response contains the run id. */
 const firstSeconds = 1
 
 const unsettled =
-  "Nobody knows whether the run was started. Call run again with the same arguments and this idempotency_key: it is one run then, paid once. list_runs shows it too."
+  "The run may have started. Call run again with the same arguments and this idempotency_key: it joins the run and is paid once. list_runs shows it too."
 
 export const statelessRunTool = Effect.fnUntraced(function* (given: RunArguments) {
   const { send, waitFor } = yield* Service
@@ -37,7 +37,7 @@ export const statelessRunTool = Effect.fnUntraced(function* (given: RunArguments
       const left = Math.ceil(wait_seconds - ((yield* Clock.currentTimeMillis) - began) / 1000)
       if (left <= 0) return answer
       const last = yield* Effect.option(waitFor(run.run_id, left))
-      // What can't be read is still under way, as the first answer said.
+      // When the second read fails, the first response still holds.
       return last._tag === "Some" && runIn(last.value.text) !== null ? last.value : answer
     })
   ).pipe(

@@ -1,8 +1,8 @@
 /**
- * The nine tools and two resources with the API behind them, whoever calls.
+ * The handlers of the tools and of the two resources, for every caller.
  *
- * What is here asks once and changes nothing. `run` comes from outside, because how it is remembered differs; what else touches a run
- * stands in Runs.ts.
+ * Each handler here sends one request and changes nothing. The caller provides `run`, because it differs; Runs.ts has get_run and
+ * cancel_run.
  */
 import { Effect, Option, Schema } from "effect"
 import { memberText } from "../../schema/json/JsonText.ts"
@@ -13,10 +13,10 @@ import { type Answer, type NoAnswer, Service } from "./Service.ts"
 import type { Answered, Tool } from "./Tool.ts"
 import * as Tools from "./Tools.ts"
 
-/** What a host reads by its address it shows to a person, or cuts itself. */
+/** The limit for resources: hosts show them to a person or truncate them. */
 const resourceCharsMax = 8 * 1024 * 1024
 
-/** What one request answers, as a tool's answer. */
+/** Sends one request and returns its response as a tool answer. */
 const asked = (name: string, asking: Effect.Effect<Answer, NoAnswer, Service>, charsMax?: number) =>
   asking.pipe(
     Effect.flatMap((answer) =>
@@ -36,7 +36,7 @@ const pathOf = (path: string, query: Readonly<Record<string, string | number | u
 type HistoryArguments = Parameters<Parameters<typeof Tools.history.carriedOut>[0]>[0]
 const historyTool = ({ q, subjects, kind, limit = Tools.limitDefault }: HistoryArguments) => {
   if ((q === undefined) === (subjects === undefined)) {
-    const message = "Give either q, one subject, or subjects."
+    const message = "Give either q (one subject) or subjects (a list), not both."
     return refusal("history", { code: "invalid_request", message })
   }
   return asked(
@@ -67,7 +67,7 @@ const walletTool = Effect.fnUntraced(function* ({ transactions = 0 }: { readonly
   )
 })
 
-/** Gives a call the service as its caller has it. */
+/** Provides the caller's Service to a handler. */
 export type Here = <A>(effect: Effect.Effect<A, never, Service>) => Effect.Effect<A>
 
 export const toolsFor = (here: Here, run: Tool): ReadonlyArray<Tool> => {
@@ -96,7 +96,7 @@ export const toolsFor = (here: Here, run: Tool): ReadonlyArray<Tool> => {
   ]
 }
 
-/** As many as the service gives at once; there are fewer capabilities than that. */
+/** The largest page of the API. There are fewer capabilities. */
 const capabilitiesMost = 200
 const Slugs = Schema.fromJsonString(
   Schema.Struct({ items: Schema.Array(Schema.Struct({ capability: Schema.String })) })
@@ -112,7 +112,7 @@ const slugs = Effect.gen(function* () {
   })
 })
 
-/** The whole run, however long. */
+/** The run with its full result. */
 const wholeRun = (run_id: string) =>
   asked("get_run", send("GET", `/v1/runs/${encodeURIComponent(run_id)}`), resourceCharsMax)
 
@@ -122,7 +122,7 @@ export const resourcesFor = (here: Here): ReadonlyArray<Readable> => [
     parameter: "slug",
     name: "capability",
     title: "A capability",
-    description: "What it takes, gives and costs, as inspect answers it.",
+    description: "Input, output and price of a capability, as inspect returns them.",
     read: (capability) => here(asked("inspect", send("POST", "/v1/inspect", { body: { capability } }))),
     complete: (begun) => here(Effect.map(slugs, (all) => all.filter((slug) => slug.startsWith(begun))))
   },
@@ -131,7 +131,7 @@ export const resourcesFor = (here: Here): ReadonlyArray<Readable> => [
     parameter: "id",
     name: "run",
     title: "A run",
-    description: "A run with its whole result, as get_run reads it.",
+    description: "A run with its full result, as get_run returns it.",
     read: (run_id) => here(wholeRun(run_id)),
     complete: () => Effect.succeed([])
   }

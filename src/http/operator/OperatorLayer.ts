@@ -1,7 +1,7 @@
 /**
- * What the operator's commands work with: the stores, and a client that sends commands to the wallets' actors.
+ * The layer of the operator's commands: the stores, and a client that sends commands to the wallet actors.
  *
- * These commands run in a process of their own, beside the service or without it.
+ * These commands run in their own process, with or without a running service.
  */
 import { Layer } from "effect"
 import { CommandClient } from "../../actors/mailbox/CommandClient.ts"

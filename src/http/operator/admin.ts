@@ -1,8 +1,8 @@
 /**
- * What `rungate admin` does: organizations, their books, credit, refunds and keys. Loaded when one of them is run.
+ * Handlers of `rungate admin`: organizations, credit, refunds, invitations and keys. Loaded on demand.
  *
- * Money moves as it does everywhere: a command is stored and a worker's turn applies it, so these work beside a running service,
- * and without one a credit waits for the next. Data goes to stdout, every other word to stderr.
+ * Credits are stored as wallet commands that a worker applies. So they work beside a running service, and without one they
+ * wait for the next worker. Data goes to stdout, messages to stderr.
  */
 import { Clock, Console, Effect, Option, Redacted, References, Schema, Stdio, Terminal } from "effect"
 import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
@@ -55,7 +55,8 @@ export const organizations = (search: string | null, limit: number, json: boolea
         ])
       )
       yield* Console.log(lines.join("\n"))
-      if (rows.length > limit) yield* Console.error(`… and more: see --limit (now ${limit}) and --search`)
+      if (rows.length > limit)
+        yield* Console.error(`More organizations exist. Use --search, or raise --limit (now ${limit}).`)
     }
   }).pipe(onDatabase)
 
@@ -69,10 +70,10 @@ export interface CreditFlags {
   readonly json: boolean
 }
 
-/** One credit; keeps a typo from filling a wallet with a number nobody can read. */
+/** The largest single credit, against typing errors. */
 const creditMax = dollars("1000000.00")
 const noteLengthMax = 500
-/** Signals and log lines carry it, so it is one short word. */
+/** Signals and log lines contain the reference, so it is a short word. */
 const referencePattern = /^[A-Za-z0-9._:/-]{1,100}$/
 
 const decodeAmount = Schema.decodeUnknownOption(Usd)
@@ -80,14 +81,12 @@ const decodeAmount = Schema.decodeUnknownOption(Usd)
 const amountOf = Effect.fnUntraced(function* (text: string) {
   const amount = decodeAmount(text)
   if (Option.isNone(amount) || amount.value <= 0n || amount.value > creditMax) {
-    return yield* bad(
-      `"${text}" is no amount: it must be in USD, such as 10.00, above 0 and at most ${usd(creditMax)}.`
-    )
+    return yield* bad(`Invalid amount "${text}". Give USD such as 10.00, above 0 and at most ${usd(creditMax)}.`)
   }
   return amount.value
 })
 
-/** Whether to go on: only somebody at a terminal can be asked. */
+/** Asks at a terminal; true without one. */
 const agreed = Effect.fnUntraced(function* (question: string) {
   const stdio = yield* Stdio.Stdio
   if (!(yield* stdio.stdinIsTerminal)) return true
@@ -117,7 +116,7 @@ const send = Effect.fnUntraced(function* (
 ) {
   const commands = yield* CommandClient
   const payload = encodeCredit({ ...command, reference: command_id })
-  // What the ledger says afterwards decides, with or without a reply.
+  // The ledger decides about success, so the reply is ignored.
   yield* Effect.ignore(commands.ask({ org_id, run_id: null, tag: "Credit", payload, command_id }))
 })
 
@@ -125,7 +124,7 @@ const book = ({ type, org_id, amount, note, reference, yes, json }: Crediting) =
   Effect.gen(function* () {
     const { name } = yield* known(org_id)
     const books = yield* Books
-    // Replies are kept by it alone, so it names all that it must be unique in; a checkout's reference never looks like it.
+    // Replies are stored by command_id alone, so it contains type and organization. No checkout reference has this form.
     const command_id = `${type}:${org_id}:${reference}`
 
     const tell = Effect.fnUntraced(function* (status: string, entry: EntryRow | null) {
@@ -140,11 +139,11 @@ const book = ({ type, org_id, amount, note, reference, yes, json }: Crediting) =
       yield* Console.log(`${what}, reference ${reference}${entry === null ? "" : `, entry ${entry.txn_id}`}`)
       yield* Console.log(`balance ${usd(balance)}, available ${available} USD`)
     })
-    /** A reference stands for one amount: another one is a mistake, not a retry. */
+    /** A known reference with another amount is an error, not a retry. */
     const sameAmount = (entry: EntryRow) =>
       entry.amount === amount
         ? Effect.void
-        : bad(`Reference "${reference}" was ${done[type]} with ${usd(entry.amount)} USD; nothing was changed.`)
+        : bad(`Reference "${reference}" was already ${done[type]} with ${usd(entry.amount)} USD. Nothing was changed.`)
 
     const before = yield* books.credit(org_id, command_id)
     if (before !== null) {
@@ -152,14 +151,14 @@ const book = ({ type, org_id, amount, note, reference, yes, json }: Crediting) =
       return yield* tell(`already_${done[type]}`, before)
     }
     if (!yes && !(yield* agreed(`${verbs[type]} ${usd(amount)} USD to ${org_id} (${plain(name)})?`))) {
-      return yield* new CommandFailed({ message: "nothing was changed", exit_code: 1 })
+      return yield* new CommandFailed({ message: "Cancelled. Nothing was changed.", exit_code: 2 })
     }
     yield* send(org_id, command_id, { type, amount, note })
     const entry = yield* books.credit(org_id, command_id)
     if (entry === null) {
       yield* tell("stored", null)
       return yield* new CommandFailed({
-        message: `No worker took it yet: it is stored, and the next worker applies it once (rungate serve). To see, run this again with --reference ${reference}.`,
+        message: `The command is stored, but no worker has applied it yet. The next worker applies it once (rungate serve). To check, repeat the command with --reference ${reference}.`,
         exit_code: 8
       })
     }
@@ -171,11 +170,11 @@ export const credit = ({ amount: text, note, reference: given, ...flags }: Credi
   Effect.gen(function* () {
     const amount = yield* amountOf(text)
     if (note.trim() === "" || note.length > noteLengthMax) {
-      return yield* bad(`--note must say why, in at most ${noteLengthMax} characters.`)
+      return yield* bad(`--note must give the reason, in 1 to ${noteLengthMax} characters.`)
     }
     const reference = given ?? newId("cmd")
     if (!referencePattern.test(reference)) {
-      return yield* bad("--reference must be 1 to 100 letters, digits or any of . _ : / -")
+      return yield* bad("--reference must have 1 to 100 characters: letters, digits or any of . _ : / -")
     }
     yield* book({ ...flags, amount, note: note.trim(), reference })
   })
@@ -185,7 +184,10 @@ export const revoke = (key_id: string, json: boolean) =>
     const accounts = yield* Accounts
     const owner = looksLike("key", key_id) ? yield* accounts.ownerOfKey(key_id) : Option.none<string>()
     const revoked = Option.isNone(owner) ? Option.none<KeyRow>() : yield* accounts.revokeKey(owner.value, key_id)
-    if (Option.isNone(owner) || Option.isNone(revoked)) return yield* unknown(`There is no API key "${key_id}".`)
+    if (Option.isNone(owner) || Option.isNone(revoked))
+      return yield* unknown(
+        `There is no API key "${key_id}". List an organization's keys with: rungate admin show <org_id>`
+      )
     const { name, display, revoked_at } = revoked.value
     yield* json
       ? print({ id: key_id, org_id: owner.value, name, display, revoked_at: revoked_at?.toISOString() ?? null })
@@ -197,27 +199,27 @@ const decodeEmail = Schema.decodeUnknownOption(Email)
 export const invite = (text: string, json: boolean) =>
   Effect.gen(function* () {
     const email = decodeEmail(text.trim())
-    if (Option.isNone(email)) return yield* bad(`"${plain(text)}" is no e-mail address.`)
+    if (Option.isNone(email)) return yield* bad(`"${plain(text)}" is not an e-mail address.`)
     const settings = yield* Settings
     const made = yield* (yield* Invitations).invite(email.value)
-    if (Option.isNone(made)) return yield* bad(`${email.value} has an account; its owner can sign in.`)
+    if (Option.isNone(made)) return yield* bad(`${email.value} already has an account and can sign in.`)
     const { token, expires_at } = made.value
     const link = linkOf(addressOf(settings), invitationPath, Redacted.value(token))
     yield* json
       ? print({ email: email.value, link, invitation: Redacted.value(token), expires_at: expires_at.toISOString() })
       : Console.log(link)
     yield* Console.error(
-      `Send this link to ${email.value} only: it works once, until ${when(expires_at)}, and whoever opens it signs up with that address.`
+      `Send this link only to ${email.value}. It works once, until ${when(expires_at)}, and signs up with that address.`
     )
     if (settings.signUp === "closed")
-      yield* Console.error("Sign-up is closed here: the link works once RUNGATE_SIGN_UP is invite or open.")
+      yield* Console.error("Sign-up is closed. The link works after RUNGATE_SIGN_UP is set to invite or open.")
     if (settings.publicUrl === null)
-      yield* Console.error("RUNGATE_PUBLIC_URL is not set: the link leads to this machine's own address.")
+      yield* Console.error("RUNGATE_PUBLIC_URL is not set, so the link contains the local address of this machine.")
   }).pipe(onDatabase)
 
 const progressMillis = 1_000
 
-/** Goes on where an earlier one was broken off; `restart` begins anew. */
+/** Continues an interrupted reindex; `restart` starts from the beginning. */
 export const reindexHistory = (restart: boolean) =>
   Effect.gen(function* () {
     const reindex = yield* Reindex
@@ -238,11 +240,11 @@ export const reindexHistory = (restart: boolean) =>
       told = now
       const done =
         step._tag === "Checked"
-          ? `${sum.checked} runs of about ${Math.max(all, sum.checked)} looked for`
-          : `${sum.segments} segments made anew, ${step.left} left`
-      yield* Console.error(`${done}; it may be broken off and goes on from there`)
+          ? `${sum.checked} of about ${Math.max(all, sum.checked)} runs checked`
+          : `${sum.segments} segments rebuilt, ${step.left} left`
+      yield* Console.error(`${done}. Safe to interrupt: the next call continues here.`)
     }
     yield* Console.log(
-      `${sum.checked} runs looked for: ${sum.missing} were missing in the index; ${sum.segments} segments made anew.`
+      `${sum.checked} runs checked: ${sum.missing} were missing in the index. ${sum.segments} segments rebuilt.`
     )
   }).pipe(onDatabase)

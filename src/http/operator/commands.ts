@@ -1,8 +1,7 @@
 /**
- * The operator's commands: they work on the database itself, with the settings of the service.
+ * Definitions of the operator's commands. They work directly on the database, with the settings of the service.
  *
- * `catalog import` shows what would change before anything does, and changes all of it or nothing. What they do is loaded when
- * one of them is run (operations.ts, admin.ts …).
+ * The handlers (operations.ts, admin.ts …) are loaded on demand, so that other commands start fast.
  */
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -12,15 +11,16 @@ import { resourceKinds } from "../../schema/catalog/Endpoint.ts"
 
 const operations = Effect.promise(() => import("./operations.ts"))
 
-/** The compiled file (scripts/compile.ts) sees itself in a file system of its own, where no other file is. */
+/** The compiled file (scripts/compile.ts) runs in a virtual file system without other files. */
 const compiled = /[$~]bun/i.test(import.meta.dir)
 
-/** Loads what needs files of the package: PostgreSQL, and the catalog that comes with it. */
+/** Loads a module that needs files of the package: PostgreSQL and the shipped catalog. */
 export const packaged = <A>(load: () => Promise<A>) =>
   Effect.suspend(() =>
     compiled
       ? new CommandFailed({
-          message: "This one file has no database and no catalog in it: run this command from the package (npm start).",
+          message:
+            "The compiled file contains no database and no catalog. Run this command from the package (npm start or npx rungate).",
           exit_code: 1
         })
       : Effect.promise(load)
@@ -30,7 +30,7 @@ export const migrate = Command.make(
   "migrate",
   {
     service_role: Flag.String("service-role").pipe(
-      Flag.withDescription("the role that the service connects as: it is given what it needs to run, and nothing more"),
+      Flag.withDescription("database role of the service; it gets only the privileges that it needs"),
       Flag.optional
     )
   },
@@ -41,11 +41,11 @@ export const migrate = Command.make(
     )
 ).pipe(
   Command.withDescription(
-    "Bring the database's schema up to date, as its owner (RUNGATE_MIGRATION_DATABASE_URL, else DATABASE_URL)"
+    "Migrate the database schema as its owner (RUNGATE_MIGRATION_DATABASE_URL, default: DATABASE_URL)"
   )
 )
 
-/** Ten years: all that there is. */
+/** Ten years. */
 const processorDaysMax = 3_650
 
 export const audit = Command.make(
@@ -53,20 +53,20 @@ export const audit = Command.make(
   {
     days: Flag.Int("processor-days").pipe(
       Flag.withDescription(
-        `hold the top-ups of so many days against Stripe's record of payments, where STRIPE_SECRET_KEY is set; 0 leaves it out, ${processorDaysMax} is all of them`
+        `compare the top-ups of this many days with Stripe, if STRIPE_SECRET_KEY is set; 0 skips this, the most is ${processorDaysMax}`
       ),
       Flag.filter(
         (days) => days >= 0 && days <= processorDaysMax,
         (days) => `--processor-days must be from 0 to ${processorDaysMax}, not ${days}`
       ),
-      // A look once a month leaves no gap.
+      // A monthly audit then leaves no gap.
       Flag.withDefault(35)
     )
   },
   ({ days }) => Effect.flatMap(operations, (loaded) => loaded.audit(days))
 ).pipe(
   Command.withDescription(
-    "Recompute the books from the ledger; exit code 1 when something does not add up, differs from the payment processor, or when the processor could not be asked"
+    "Recompute all wallets from the ledger; exit code 1 on an inconsistency, a difference from Stripe, or when Stripe can't be reached"
   )
 )
 
@@ -78,18 +78,27 @@ const importCommand = Command.make(
   "import",
   {
     location: Argument.String("source").pipe(
-      Argument.withDescription("a file or an address: an OpenAPI 2, 3.0 or 3.1 document, or a manifest; or: apify")
+      Argument.withDescription("file or URL of an OpenAPI 2, 3.0 or 3.1 document or a manifest; or: apify")
     ),
-    provider: Flag.String("provider").pipe(Flag.withDescription("whose catalog an OpenAPI document is"), Flag.optional),
-    title: Flag.String("title").pipe(Flag.withDescription("the provider's name, when it is new"), Flag.optional),
-    sources: Flag.String("sources").pipe(
-      Flag.withDescription("folder of the documents that a manifest names"),
+    provider: Flag.String("provider").pipe(
+      Flag.withDescription("slug of the provider of an OpenAPI document"),
       Flag.optional
     ),
-    task: Flag.Boolean("task").pipe(Flag.withDescription("bodies are arrays of task objects"), Flag.withDefault(false)),
-    include: patterns("include", "only these operations, such as 'GET /v1/*'; may be repeated"),
-    exclude: patterns("exclude", "not these operations; may be repeated"),
-    dry_run: Flag.Boolean("dry-run").pipe(Flag.withDescription("only show what would change"), Flag.withDefault(false)),
+    title: Flag.String("title").pipe(Flag.withDescription("name of a new provider"), Flag.optional),
+    sources: Flag.String("sources").pipe(
+      Flag.withDescription("folder with the documents of a manifest"),
+      Flag.optional
+    ),
+    task: Flag.Boolean("task").pipe(
+      Flag.withDescription("request bodies are arrays of task objects"),
+      Flag.withDefault(false)
+    ),
+    include: patterns("include", "import only these operations, such as 'GET /v1/*'; may be repeated"),
+    exclude: patterns("exclude", "skip these operations; may be repeated"),
+    dry_run: Flag.Boolean("dry-run").pipe(
+      Flag.withDescription("show the changes without applying them"),
+      Flag.withDefault(false)
+    ),
     all
   },
   ({ location, provider, title, sources, task, include, exclude, dry_run, all }) =>
@@ -110,39 +119,30 @@ const importCommand = Command.make(
           all
         })
     )
-).pipe(
-  Command.withDescription(
-    "Import a provider's raw endpoints: shows the difference, and replaces all of them or nothing"
-  )
-)
+).pipe(Command.withDescription("Import a provider's raw endpoints: shows the changes and applies all of them or none"))
 
 const reset = Command.make("reset", { provider: Argument.String("provider") }, ({ provider }) =>
   Effect.flatMap(
     packaged(() => import("./operations.ts")),
     (loaded) => loaded.resetCatalog(provider)
   )
-).pipe(Command.withDescription("Forget a provider's import, and use what the package ships"))
+).pipe(Command.withDescription("Delete a provider's import and use the shipped catalog"))
 
 export const catalog = Command.make("catalog").pipe(
-  Command.withDescription("Maintain the catalog of raw endpoints"),
+  Command.withDescription("Manage the catalog of raw endpoints"),
   Command.withSubcommands([importCommand, reset])
 )
 
 const administration = Effect.promise(() => import("./admin.ts"))
 
-const json = Flag.Boolean("json").pipe(Flag.withDescription("print exact JSON"), Flag.withDefault(false))
-const organization = Argument.String("org_id").pipe(
-  Argument.withDescription("the organization, as admin orgs shows it")
-)
+const json = Flag.Boolean("json").pipe(Flag.withDescription("print JSON"), Flag.withDefault(false))
+const organization = Argument.String("org_id").pipe(Argument.withDescription("organization id, as admin orgs lists it"))
 
 const orgs = Command.make(
   "orgs",
   {
-    limit: Flag.Int("limit").pipe(Flag.withDescription("organizations shown, 1 to 1000"), Flag.withDefault(50)),
-    search: Flag.String("search").pipe(
-      Flag.withDescription("only those with this in their name or a member's e-mail, or with this id"),
-      Flag.optional
-    ),
+    limit: Flag.Int("limit").pipe(Flag.withDescription("organizations to show, 1 to 1000"), Flag.withDefault(50)),
+    search: Flag.String("search").pipe(Flag.withDescription("filter by name, a member's e-mail or id"), Flag.optional),
     json
   },
   ({ limit, search, json }) =>
@@ -166,12 +166,12 @@ const crediting = (name: string, type: "bonus" | "refund", description: string) 
     {
       org_id: organization,
       amount: Argument.String("amount").pipe(Argument.withDescription("in USD, such as 10.00")),
-      note: Flag.String("note").pipe(Flag.withDescription("why; the organization reads it in its ledger")),
+      note: Flag.String("note").pipe(Flag.withDescription("reason; the organization sees it in its ledger")),
       reference: Flag.String("reference").pipe(
-        Flag.withDescription("what makes it unique: the same one twice books once"),
+        Flag.withDescription("unique reference: the same reference is booked only once"),
         Flag.optional
       ),
-      yes: Flag.Boolean("yes").pipe(Flag.withDescription("don't ask"), Flag.withDefault(false)),
+      yes: Flag.Boolean("yes").pipe(Flag.withDescription("skip the confirmation"), Flag.withDefault(false)),
       json
     },
     ({ reference, ...given }) =>
@@ -183,30 +183,32 @@ const crediting = (name: string, type: "bonus" | "refund", description: string) 
 const invite = Command.make(
   "invite",
   {
-    email: Argument.String("email").pipe(Argument.withDescription("whose; the invitation is for this address only")),
+    email: Argument.String("email").pipe(
+      Argument.withDescription("e-mail address; the invitation is only valid for it")
+    ),
     json
   },
   ({ email, json }) => Effect.flatMap(administration, (loaded) => loaded.invite(email, json))
-).pipe(Command.withDescription("Print a link to sign up with: for one address, once, within seven days"))
+).pipe(Command.withDescription("Print a sign-up link for one e-mail address; it works once, for seven days"))
 
 const revoke = Command.make(
   "revoke",
-  { key_id: Argument.String("key_id").pipe(Argument.withDescription("the key, as admin show lists it")), json },
+  { key_id: Argument.String("key_id").pipe(Argument.withDescription("key id, as admin show lists it")), json },
   ({ key_id, json }) => Effect.flatMap(administration, (loaded) => loaded.revoke(key_id, json))
-).pipe(Command.withDescription("Revoke an API key, at once and for good"))
+).pipe(Command.withDescription("Revoke an API key immediately and permanently"))
 
 const reindex = Command.make(
   "reindex-history",
   {
     restart: Flag.Boolean("restart").pipe(
-      Flag.withDescription("begin anew instead of going on where an earlier one was broken off"),
+      Flag.withDescription("start from the beginning instead of continuing an interrupted reindex"),
       Flag.withDefault(false)
     )
   },
   ({ restart }) => Effect.flatMap(administration, (loaded) => loaded.reindexHistory(restart))
 ).pipe(
   Command.withDescription(
-    "Make the index of history anew from the runs, beside a running service: finds what is missing, corrects, removes"
+    "Rebuild the history index from the runs, beside a running service: adds, corrects and removes entries"
   )
 )
 
@@ -220,9 +222,9 @@ const changing = (name: "assign" | "revoke", description: string) =>
       org_id: organization,
       kind,
       id: Argument.String("id").pipe(
-        Argument.withDescription("an address, a domain, or the provider's id of the account or job")
+        Argument.withDescription("e-mail address, domain, or the provider's id of the account or job")
       ),
-      provider: Flag.String("provider").pipe(Flag.withDescription("whose account or job it is"), Flag.optional),
+      provider: Flag.String("provider").pipe(Flag.withDescription("provider of the account or job"), Flag.optional),
       json
     },
     ({ provider, ...given }) =>
@@ -232,14 +234,14 @@ const changing = (name: "assign" | "revoke", description: string) =>
 const resources = Command.make("resources").pipe(
   Command.withDescription("Assign objects in the shared provider accounts to organizations"),
   Command.withSubcommands([
-    changing("assign", "Let an organization's runs name an object: nobody else's may"),
-    changing("revoke", "Take an object from an organization, a proven sender too"),
+    changing("assign", "Let only this organization's runs use an object"),
+    changing("revoke", "Take an object from an organization, including a verified sender"),
     Command.make(
       "list",
       {
         org_id: organization,
         kind: kind.pipe(Argument.optional),
-        limit: Flag.Int("limit").pipe(Flag.withDescription("objects shown, 1 to 1000"), Flag.withDefault(100)),
+        limit: Flag.Int("limit").pipe(Flag.withDescription("objects to show, 1 to 1000"), Flag.withDefault(100)),
         json
       },
       ({ org_id, kind, limit, json }) =>
@@ -249,17 +251,17 @@ const resources = Command.make("resources").pipe(
 )
 
 export const admin = Command.make("admin").pipe(
-  Command.withDescription("Look after organizations: their credit, books and keys"),
+  Command.withDescription("Manage organizations: credit, ledger and keys"),
   Command.withSubcommands([
     orgs,
     show,
     invite,
-    crediting("credit", "bonus", "Grant an organization credit"),
-    crediting("refund", "refund", "Give an organization money back"),
+    crediting("credit", "bonus", "Grant credit to an organization"),
+    crediting("refund", "refund", "Refund an organization"),
     losses,
     unknown,
     reindex,
     resources,
-    Command.make("keys").pipe(Command.withDescription("Maintain API keys"), Command.withSubcommands([revoke]))
+    Command.make("keys").pipe(Command.withDescription("Manage API keys"), Command.withSubcommands([revoke]))
   ])
 )

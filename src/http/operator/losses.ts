@@ -1,5 +1,5 @@
 /**
- * What `rungate admin losses` does: lists runs whose providers took more than the run was charged, and what that comes to.
+ * Handler of `rungate admin losses`: lists runs that cost more than they were charged, and the totals per provider.
  */
 import { Console, Effect } from "effect"
 import { bad, known, onDatabase, print, table, when } from "./output.ts"
@@ -15,7 +15,7 @@ export interface LossFlags {
   readonly json: boolean
 }
 
-/** A day, or a day with a time; without a zone it is UTC. */
+/** A date, or a date with a time. Without a time zone it is UTC. */
 const moment = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2})?)?$/
 const sinceOf = (text: string | null) => {
   if (text === null) return Effect.succeed(null)
@@ -23,7 +23,7 @@ const sinceOf = (text: string | null) => {
   const found = new Date(zoned)
   return moment.test(text) && !Number.isNaN(found.getTime())
     ? Effect.succeed(found)
-    : bad(`--since must be a date such as 2026-11-21 or 2026-11-21T08:00:00Z, not "${text}".`)
+    : bad(`Invalid --since "${text}". Give a date such as 2026-11-21 or 2026-11-21T08:00:00Z.`)
 }
 
 const basis = ({ measured }: LossRow) => (measured === null ? "unknown" : measured ? "measured" : "partly_estimated")
@@ -50,7 +50,7 @@ const totalOf = ({ provider, reason, runs, loss }: LossTotal) => ({
 })
 
 const lines = (rows: ReadonlyArray<LossRow>, totals: ReadonlyArray<LossTotal>): ReadonlyArray<string> => {
-  if (totals.length === 0) return ["No run has cost more than it was charged."]
+  if (totals.length === 0) return ["No run cost more than it was charged."]
   const sum = totals.reduce((all, one) => all + one.loss, 0n)
   const runs = totals.reduce((all, one) => all + one.runs, 0n)
   return [
@@ -89,5 +89,5 @@ export const losses = ({ org, since, limit, json }: LossFlags) =>
     const more = found.length > limit
     if (json) return yield* print({ items: rows.map(viewOf), totals: totals.map(totalOf), more })
     yield* Console.log(lines(rows, totals).join("\n"))
-    if (more) yield* Console.error(`… and more: see --limit (now ${limit}) and --since`)
+    if (more) yield* Console.error(`More runs exist. Use --since, or raise --limit (now ${limit}).`)
   }).pipe(onDatabase)

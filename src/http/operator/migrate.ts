@@ -1,6 +1,7 @@
 /**
- * What `rungate migrate` does: brings the schema up to date as its owner, so that the service's own role needs no DDL, and gives that
- * role its privileges. Loaded when it is run.
+ * Handler of `rungate migrate`: migrates the schema as its owner, and grants the service's role its privileges.
+ *
+ * The service's role then needs no DDL privilege. Loaded on demand.
  */
 import { Console, Effect, Redacted, References } from "effect"
 import { DatabaseUrl, MigrationDatabase } from "../../layers/postgres/Database.ts"
@@ -19,5 +20,5 @@ export const migrate = (serviceRole: string | null) =>
     yield* Console.log(queues ? "queues: up to date" : "queues: on Redis (REDIS_URL), nothing to migrate")
     if (serviceRole === null) return
     yield* grantTo(serviceRole, queues)
-    yield* Console.log(`granted: "${serviceRole}" can run the service, and can't change the ledger`)
+    yield* Console.log(`granted: "${serviceRole}" can run the service and can't change the ledger`)
   }).pipe(Effect.provide(MigrationDatabase), Effect.provideService(References.LogToStderr, true))

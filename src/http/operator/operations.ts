@@ -1,6 +1,5 @@
 /**
- * What the operator's commands do: the audit, and imports into the catalog. Loaded when one of them is run, because a client's command
- * needs nothing of it and should start at once.
+ * Handlers of `rungate audit` and `rungate catalog`. Loaded on demand, so that other commands start fast.
  */
 import { Clock, Console, Effect, Layer, Result } from "effect"
 import { plain } from "./output.ts"
@@ -15,22 +14,21 @@ import { Settings } from "../../layers/platform/Settings.ts"
 import { usd } from "../../schema/money/Money.ts"
 import { Storage } from "../../layers/Storage.ts"
 
-/** Where the money of all wallets came from and where it went. */
+/** The totals of all wallets, by source and use. */
 const sheetLines = (sheet: Sheet): ReadonlyArray<string> => {
   const rows: ReadonlyArray<readonly [string, bigint]> = [
-    ["money in by top-ups", sheet.topups],
-    ["clawed back by refunds and disputes", sheet.clawed_back],
-    ["bonuses, of referrals too", sheet.bonuses],
+    ["top-ups", sheet.topups],
+    ["refunds and disputes of top-ups", sheet.clawed_back],
+    ["bonuses, including referrals", sheet.bonuses],
     ["refunds", sheet.refunds],
     ["charged to runs", sheet.charged],
-    ["the wallets hold", sheet.balances],
-    ["the runs' providers took", sheet.provider_cost],
-    ["losses (cost above the charge)", sheet.losses]
+    ["balance of all wallets", sheet.balances],
+    ["cost of providers", sheet.provider_cost],
+    ["losses (cost above charge)", sheet.losses]
   ]
   const width = Math.max(...rows.map(([, amount]) => usd(amount).split(".")[0]?.length ?? 0))
   const lost = sheet.loss_runs === 0n ? [] : [`(${sheet.loss_runs} runs; see rungate admin losses)`]
-  const unknown =
-    sheet.cost_unknown === 0n ? [] : [`(of ${sheet.cost_unknown} charged runs it is not known what they cost)`]
+  const unknown = sheet.cost_unknown === 0n ? [] : [`(the cost of ${sheet.cost_unknown} charged runs is unknown)`]
   const line = ([label, amount]: readonly [string, bigint]) => {
     const [whole = "", fraction = ""] = usd(amount).split(".")
     return `${label.padEnd(38)}${whole.padStart(width)}.${fraction}`
@@ -41,13 +39,13 @@ const sheetLines = (sheet: Sheet): ReadonlyArray<string> => {
 const violationLines = (violations: ReadonlyArray<Violation>) =>
   violations.map(({ equation, subject, detail }) => plain(`VIOLATION ${equation}: ${subject}: ${detail}`))
 
-/** What of the processor's was compared, and what was left out of it. */
+/** The summary of the comparison with the payment processor. */
 const processorLine = (days: number, report: ProcessorReport) => {
   const { settled, on_their_way, given_back, elsewhere, violations } = report
   const parts: ReadonlyArray<readonly [number, string]> = [
-    [on_their_way, "on their way"],
-    [given_back, "not credited and given back to the payer"],
-    [elsewhere, "of organizations that are not in this database"]
+    [on_their_way, "pending"],
+    [given_back, "not credited and refunded"],
+    [elsewhere, "of organizations outside this database"]
   ]
   const more = parts.filter(([count]) => count > 0).map(([count, what]) => `, ${count} ${what}`)
   const verdict =
@@ -60,7 +58,7 @@ const processorLine = (days: number, report: ProcessorReport) => {
 const quietMillis = 1_000
 const sayMillis = 5_000
 
-/** A terminal that waits for Stripe is told what for; a look that takes no longer than a blink says nothing. */
+/** Runs the comparison. After a second it shows progress every five seconds. */
 const askProcessor = Effect.fnUntraced(function* (days: number) {
   const auditor = yield* ProcessorAudit
   const began = yield* Clock.currentTimeMillis
@@ -84,8 +82,8 @@ const AgainstStripe = ProcessorAudit.layer.pipe(Layer.provide(StripePayments))
 
 const notAsked = (mode: string) =>
   mode === "sandbox"
-    ? "The sandbox has no payment processor, so top-ups are held against the service's own payments only."
-    : "No payment processor is set (STRIPE_SECRET_KEY), so top-ups are held against the service's own payments only."
+    ? "The sandbox has no payment processor. Top-ups are compared only with the payments in the database."
+    : "No payment processor is configured (STRIPE_SECRET_KEY). Top-ups are compared only with the payments in the database."
 
 export const audit = (days: number) =>
   Effect.gen(function* () {
@@ -99,7 +97,7 @@ export const audit = (days: number) =>
     )
     const { mode, stripe } = yield* Settings
     if (stripe === null) yield* Console.log(notAsked(mode))
-    else if (days === 0) yield* Console.log("The payment processor was not asked (--processor-days 0).")
+    else if (days === 0) yield* Console.log("Skipped the comparison with the payment processor (--processor-days 0).")
     const asked =
       stripe === null || days === 0
         ? Result.succeed(null)
@@ -111,19 +109,26 @@ export const audit = (days: number) =>
       yield* Console.log(processorLine(days, compared))
     }
     if (Result.isFailure(asked))
-      yield* Console.error(`The payment processor could not be asked: ${asked.failure.message}`)
-    if (!good) return yield* new CommandFailed({ message: "the books do not add up", exit_code: 1 })
+      yield* Console.error(`Can't compare with the payment processor: ${asked.failure.message}`)
+    if (!good)
+      return yield* new CommandFailed({
+        message: "The books do not add up. See the violations above.",
+        exit_code: 1
+      })
     if (Result.isFailure(asked)) {
       const message =
-        "the books add up, but nobody held their top-ups against the payment processor (--processor-days 0 leaves it out)"
+        "The books add up, but the top-ups were not compared with the payment processor (--processor-days 0 skips this)."
       return yield* new CommandFailed({ message, exit_code: 1 })
     }
     if (compared !== null && compared.violations.length > 0) {
-      return yield* new CommandFailed({ message: "the books and the payment processor do not agree", exit_code: 1 })
+      return yield* new CommandFailed({
+        message: "The ledger differs from the payment processor. See the violations above.",
+        exit_code: 1
+      })
     }
   }).pipe(Effect.provide(Storage))
 
-/** Lines of one kind that are shown; the rest are counted. */
+/** The most lines of one kind that are shown without --all. */
 const linesMax = 20
 
 const lines = (sign: string, keys: ReadonlyArray<string>, all: boolean) => {
@@ -158,14 +163,15 @@ export interface ImportFlags {
 export const importCatalog = ({ request, dry_run, all }: ImportFlags) =>
   Effect.gen(function* () {
     const imports = yield* CatalogImports
-    yield* Console.error(`reading ${request.location}`)
+    yield* Console.error(`Reading ${request.location}`)
     const plan = yield* imports.prepare(request)
     for (const line of report(plan, all)) yield* Console.log(line)
-    if (dry_run) return yield* Console.error("nothing was changed (--dry-run)")
+    if (dry_run) return yield* Console.error("Nothing was changed (--dry-run).")
     const { added, changed, removed } = plan.diff
-    if (added.length + changed.length + removed.length === 0) return yield* Console.error("nothing to change")
+    if (added.length + changed.length + removed.length === 0)
+      return yield* Console.error("The catalog is up to date. Nothing was changed.")
     yield* imports.apply(plan)
-    yield* Console.error("imported; running services see it within 5 seconds")
+    yield* Console.error("Imported. Running services use it within 5 seconds.")
   }).pipe(Effect.provide(Imports))
 
 export const resetCatalog = (provider: string) =>
@@ -173,6 +179,8 @@ export const resetCatalog = (provider: string) =>
     const imports = yield* CatalogImports
     const done = yield* imports.reset(provider)
     yield* Console.log(
-      done ? `${provider}: back to what the package ships` : `${provider}: nothing was imported, so nothing changes`
+      done
+        ? `${provider}: deleted the import; the shipped catalog is used`
+        : `${provider}: there is no import, so nothing was changed`
     )
   }).pipe(Effect.provide(Imports))

@@ -1,7 +1,7 @@
 /**
- * What the operator's commands share: how they print, how they fail, and how they find an organization.
+ * Shared by the operator's commands: output, errors, and the look-up of an organization.
  *
- * Data goes to stdout, every other word to stderr.
+ * Data goes to stdout, messages to stderr.
  */
 import { Console, Effect, Option, References } from "effect"
 import { CommandFailed } from "../cli/answers/Client.ts"
@@ -10,13 +10,13 @@ import { looksLike } from "../../schema/Ids.ts"
 import { usd } from "../../schema/money/Money.ts"
 import { Storage } from "../../layers/Storage.ts"
 
-/** Exit codes as http/cli/output.ts has them. */
+/** Exit codes of http/cli/terminal/exits.ts. */
 export const bad = (message: string) => new CommandFailed({ message, exit_code: 5 })
 export const unknown = (message: string) => new CommandFailed({ message, exit_code: 250 })
 
 export const print = (value: unknown) => Console.log(JSON.stringify(value, null, 2))
 
-/** Names and notes are other people's words: one that moves the cursor must not rewrite what an operator reads. */
+/** Replaces control characters, because names and notes come from customers. */
 export const plain = (text: string) => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "?")
 
 export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) => {
@@ -50,5 +50,5 @@ export const known = Effect.fnUntraced(function* (org_id: string) {
   const accounts = yield* Accounts
   const found = looksLike("org", org_id) ? yield* accounts.organization(org_id) : Option.none<OrganizationRow>()
   if (Option.isSome(found)) return found.value
-  return yield* unknown(`There is no organization "${org_id}"; rungate admin orgs lists them.`)
+  return yield* unknown(`There is no organization "${org_id}". List organizations with: rungate admin orgs`)
 })

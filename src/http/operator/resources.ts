@@ -1,7 +1,7 @@
 /**
- * What `rungate admin resources` does: assigns objects in the shared provider accounts to organizations, takes them back, and lists them.
+ * Handlers of `rungate admin resources`: assign, revoke and list objects in the shared provider accounts.
  *
- * It writes to the database, so every process sees the change with its next run. Data goes to stdout, every other word to stderr.
+ * They write to the database, and every process uses the change from its next run on. Data goes to stdout, messages to stderr.
  */
 import { Console, Effect } from "effect"
 import { bad, known, onDatabase, plain, print, table, when } from "./output.ts"
@@ -29,17 +29,19 @@ const domainIn = Effect.fnUntraced(function* (text: string) {
   return read._tag === "Domain" ? read.domain : yield* bad(`"${plain(text)}" ${read.message}.`)
 })
 
-/** The id as runs compare it. */
+/** The id in the form that runs compare. */
 const idOf = Effect.fnUntraced(function* (kind: ResourceKind, text: string) {
   if (kind === "domain") return yield* domainIn(text)
   if (kind === "sender") {
     if (!text.includes("@")) return yield* domainIn(text)
     return (
-      readAddress(text) ?? (yield* bad(`"${plain(text)}" is no address: it must be ASCII, such as ada@example.com.`))
+      readAddress(text) ??
+      (yield* bad(`"${plain(text)}" is not an address. It must be ASCII, such as ada@example.com.`))
     )
   }
   return (
-    resourceId(kind, text) ?? (yield* bad(`"${plain(text)}" is no id: it must be 1 to 320 visible ASCII characters.`))
+    resourceId(kind, text) ??
+    (yield* bad(`"${plain(text)}" is not an id. It must be 1 to 320 visible ASCII characters.`))
   )
 })
 
@@ -47,8 +49,8 @@ const providerOf = Effect.fnUntraced(function* ({ kind, provider }: ResourceFlag
   if (!isOfProvider(kind))
     return provider === null
       ? null
-      : yield* bad(`--provider is for accounts and jobs: ${nouns[kind]} is the same everywhere.`)
-  if (provider === null) return yield* bad(`--provider must say whose ${kind} it is, such as --provider unipile.`)
+      : yield* bad(`--provider is only for accounts and jobs. ${nouns[kind]} is the same at every provider.`)
+  if (provider === null) return yield* bad(`Give the provider of the ${kind}, such as --provider unipile.`)
   const imported = yield* (yield* CatalogStore).revisions
   const slugs = [...new Set([...providers.map((one) => one.slug), ...imported.keys()])].sort()
   if (slugs.includes(provider)) return provider
@@ -76,13 +78,13 @@ const change = (flags: ResourceFlags, what: "assign" | "revoke") =>
       const owner = yield* ownership.assign(assignment)
       if (owner !== null) {
         return yield* new CommandFailed({
-          message: `${shown} belongs to ${owner}; nothing was changed. To move it, first run: rungate admin resources revoke ${owner} ${kind} ${assignment.id}${assignment.provider === null ? "" : ` --provider ${assignment.provider}`}`,
+          message: `${shown} belongs to ${owner}. Nothing was changed. To move it, first run: rungate admin resources revoke ${owner} ${kind} ${assignment.id}${assignment.provider === null ? "" : ` --provider ${assignment.provider}`}`,
           exit_code: 1
         })
       }
     } else if (!(yield* ownership.revoke(assignment))) {
       return yield* bad(
-        `${shown} does not belong to ${org_id}; rungate admin resources list ${org_id} shows what does.`
+        `${shown} does not belong to ${org_id}. List its objects with: rungate admin resources list ${org_id}`
       )
     }
     const status = what === "assign" ? "assigned" : "revoked"
@@ -106,5 +108,5 @@ export const list = (org_id: string, kind: ResourceKind | null, limit: number, j
       items.map((one) => [one.kind, one.resource_id, one.provider ?? "-", one.source, when(one.created_at)])
     )
     yield* Console.log(lines.join("\n"))
-    if (rows.length > limit) yield* Console.error(`… and more: see --limit (now ${limit}) and the kind`)
+    if (rows.length > limit) yield* Console.error(`More objects exist. Give the kind, or raise --limit (now ${limit}).`)
   }).pipe(onDatabase)

@@ -1,5 +1,5 @@
 /**
- * What `rungate admin show` does: everything that an operator may want to know of one organization, as of one instant.
+ * Handler of `rungate admin show`: the full state of one organization, from one database snapshot.
  */
 import { Console, Effect } from "effect"
 import { known, onDatabase, organizationView, plain, print, table, when } from "./output.ts"
@@ -29,14 +29,14 @@ interface Shown {
   readonly entries: ReadonlyArray<EntryRow>
   readonly runs: ReadonlyArray<OpenRunRow>
   readonly losses: ReadonlyArray<LossTotal>
-  /** Calls whose outcome nobody has found out yet. */
+  /** Calls with an unresolved unknown outcome. */
   readonly unknown: number
   readonly violations: ReadonlyArray<Violation>
 }
 
 const limitOf = (limit: bigint | null) => (limit === null ? null : usd(limit))
 
-/** An address counts as verified where nothing was to be verified when its owner signed up. */
+/** `not_asked`: verification was off when the user signed up. */
 const verificationOf = ({ pending, email_verified_at }: PersonRow) =>
   pending ? "pending" : email_verified_at === null ? "not_asked" : "verified"
 
@@ -227,6 +227,9 @@ export const show = (org_id: string, json: boolean) =>
     )
     yield* json ? print(viewOf(shown)) : Console.log(textOf(shown).join("\n"))
     if (shown.violations.length > 0) {
-      return yield* new CommandFailed({ message: `the books of ${org_id} do not add up`, exit_code: 1 })
+      return yield* new CommandFailed({
+        message: `The books of ${org_id} do not add up. See the violations above.`,
+        exit_code: 1
+      })
     }
   }).pipe(onDatabase)

@@ -1,7 +1,7 @@
 /**
- * What `rungate admin unknown` does: lists calls whose outcome nobody knows, and records what an operator found out about one.
+ * Handlers of `rungate admin unknown`: list calls with an unknown outcome, and record an operator's finding.
  *
- * A finding is for people and for history. It moves no money, and it never makes the call again.
+ * A finding is information only. It moves no money and never repeats the call.
  */
 import { Console, Effect } from "effect"
 import { bad, known, onDatabase, plain, print, table, unknown as absent, when } from "./output.ts"
@@ -67,9 +67,9 @@ export const unknownOutcomes = ({ org, all, limit, json }: UnknownFlags) =>
       "next look-up"
     ]
     yield* Console.log(table(head, cells).join("\n"))
-    if (more) yield* Console.error(`… and more: see --limit (now ${limit})`)
+    if (more) yield* Console.error(`More calls exist. Raise --limit (now ${limit}).`)
     yield* Console.error(
-      'This service asks the provider itself where a next look-up is shown. Look the others up in the provider\'s account, then: rungate admin unknown resolve <run_id> --delivered|--not-delivered --note "…"'
+      'The service checks calls with a next look-up by itself. Check the others in the provider\'s account, then run: rungate admin unknown resolve <run_id> --delivered|--not-delivered --note "…"'
     )
   }).pipe(onDatabase)
 
@@ -83,18 +83,18 @@ export interface ResolveFlags {
 
 export const resolve = ({ run_id, delivered, not_delivered, note, json }: ResolveFlags) =>
   Effect.gen(function* () {
-    if (delivered === not_delivered) return yield* bad("Say what you found: --delivered or --not-delivered.")
+    if (delivered === not_delivered) return yield* bad("Give exactly one of --delivered and --not-delivered.")
     if (note.trim() === "" || note.length > noteLengthMax)
-      return yield* bad(`--note must say how you know, in at most ${noteLengthMax} characters.`)
+      return yield* bad(`--note must say how you found out, in 1 to ${noteLengthMax} characters.`)
     const store = yield* UnknownOutcomes
     const finding: Finding = delivered ? "delivered" : "not_delivered"
     const done = yield* store.resolve(run_id, finding, note.trim())
     const row = yield* store.find(run_id)
     if (row === null)
-      return yield* absent(`No run "${run_id}" has an unknown outcome; rungate admin unknown lists those that have.`)
+      return yield* absent(`No run "${run_id}" has an unknown outcome. List those with: rungate admin unknown`)
     if (!done && row.finding !== finding)
       return yield* bad(
-        `${run_id} was found to be ${row.finding} on ${when(row.found_at)} (${plain(row.note ?? "")}); nothing was changed.`
+        `${run_id} was already recorded as ${row.finding} on ${when(row.found_at)} (${plain(row.note ?? "")}). Nothing was changed.`
       )
     yield* json
       ? print(viewOf(row))

@@ -104,7 +104,7 @@ test(
       const keys = home.terminal("rungate keys create desk")
       expect(await keys.ended).toBe(0)
       expect(keys.seen()).toMatch(/rg_test_\w+/)
-      expect(keys.seen()).toContain("the only time")
+      expect(keys.seen()).toContain("shown only this once")
       const { body } = await home.shell("rungate keys list")
       const no = home.terminal(`rungate keys revoke ${body.items[0].id}`)
       await no.shows("[y/N]")
@@ -126,7 +126,7 @@ test("where addresses are verified, sign-up says what to do; an invitation needs
     const again = await home.shell("rungate api POST /v1/auth/verify-email/resend")
     expect([again.code, again.body]).toEqual([0, { verification: "sent" }])
     const alone = await home.shell("rungate login --invitation x --email ada@example.com --password-stdin", {}, "x\n")
-    expect([alone.code, alone.err]).toEqual([5, expect.stringContaining("--invitation belong to --sign-up")])
+    expect([alone.code, alone.err]).toEqual([5, expect.stringContaining("--invitation need --sign-up")])
     const bad = await home.shell(`${signUp("bob@example.com")} --invitation x --profile bob`, {}, `${password}\n`)
     expect([bad.code, bad.err]).toEqual([5, expect.stringContaining("invitation is not valid for this address")])
   } finally {
@@ -139,7 +139,7 @@ describe("login", () => {
   test("keeps a key that works, and no other", () =>
     withHome(async (home) => {
       const bad = await home.shell("rungate login --with-token", {}, "rg_test_nobody\n")
-      expect([bad.code, bad.err]).toEqual([4, expect.stringContaining("nothing was saved")])
+      expect([bad.code, bad.err]).toEqual([4, expect.stringContaining("Nothing was saved")])
       const none = await home.shell("rungate login --with-token", {}, "hunter2\n")
       expect([none.code, none.err]).toEqual([5, expect.not.stringContaining("hunter2")])
       expect(saved(home, "credentials.json")).toBe("")

@@ -79,7 +79,7 @@ describe("which key goes where", () => {
     })
     const refused = await list("", { RUNGATE_URL: refusing.url.href })
     await refusing.stop(true)
-    expect([refused.code, refused.err]).toEqual([4, expect.stringContaining(`is for ${one.url}`)])
+    expect([refused.code, refused.err]).toEqual([4, expect.stringContaining(`belongs to ${one.url}`)])
   })
 })
 
@@ -99,7 +99,7 @@ describe("files", () => {
     const path = join(aside.folder, "config", "rungate", "credentials.json")
     symlinkSync(keys(), path)
     const linked = await aside.shell("rungate runs list")
-    expect([linked.code, linked.err]).toEqual([4, expect.stringContaining("plain file")])
+    expect([linked.code, linked.err]).toEqual([4, expect.stringContaining("regular file")])
     writeFileSync(`${path}.x`, "{", { mode: 0o600 })
     await aside.shell(`mv ${path}.x ${path}`)
     const broken = await aside.shell("rungate runs list")

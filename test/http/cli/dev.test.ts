@@ -196,8 +196,8 @@ test.concurrent("without the secret, on a live key, elsewhere, in the sandbox, o
     [5, expect.stringContaining("whole cents")],
     [5, expect.stringContaining("--list")],
     [5, expect.stringContaining("--list")],
-    [250, expect.stringContaining("knows no such payment")],
-    [8, expect.stringContaining("not what was asked for")]
+    [250, expect.stringContaining("has no such payment")],
+    [8, expect.stringContaining("the amount differs")]
   ])
   for (const { err } of said) expect(err).not.toContain("whsec_")
   expect((await payments(org)).map(({ session_id }) => session_id)).toEqual([asked.session_id])

@@ -57,7 +57,7 @@ test("a person is told how many runs it is about, may say no, sees how far it is
   no.type("n\r")
   expect(await no.ended).toBe(2)
   expect(no.seen().replaceAll(/\s+/g, " ")).toContain(question)
-  expect(no.seen()).toContain("Nothing was done.")
+  expect(no.seen()).toContain("Nothing was changed.")
   expect(await count(person)).toBe(2)
 
   // Held up as the index's own work holds it up, so that it takes long enough to be told about.

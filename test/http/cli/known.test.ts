@@ -108,7 +108,7 @@ describe("api", () => {
     ["GET https://evil.example/v1/wallet", 5, "path alone"],
     ["GET //evil.example/", 250, "no such path"],
     ["FETCH /v1/wallet", 5, "FETCH"],
-    ["GET /v1/wallet -H 'Authorization: Bearer x'", 5, "no argument"],
+    ["GET /v1/wallet -H 'Authorization: Bearer x'", 5, "Don't pass the Authorization header"],
     ["POST /v1/run -i nonsense", 5, "not JSON"],
     ["GET /v1/auth/session --session", 4, "rungate login"]
   ])("%s", async (line, code, words) => {

@@ -95,7 +95,7 @@ test.concurrent("in a pipe: the past, then every run as the API lists it, once w
   const before = door.asked()
   door.refuse(503, {})
   door.reopen()
-  await until("it is back", err.text, (text) => text.includes("Connected again"))
+  await until("it is back", err.text, (text) => text.includes("Reconnected"))
   expect(door.asked() - before).toBeGreaterThanOrEqual(2)
   await tells(broken, "failed")
   await tells(old, "succeeded")
@@ -104,8 +104,8 @@ test.concurrent("in a pipe: the past, then every run as the API lists it, once w
   expect(await child.exited).toBe(2)
   await Promise.all([out.ended, err.ended])
   await door.close()
-  expect(err.text().match(/CommandClient again until it answers/g)).toHaveLength(1)
-  expect(err.text().match(/Connected again/g)).toHaveLength(1)
+  expect(err.text().match(/Retrying until it answers/g)).toHaveLength(1)
+  expect(err.text().match(/Reconnected/g)).toHaveLength(1)
   const seen = told().map((run) => `${run.run_id} ${run.status}`)
   expect(seen.toSorted()).toEqual(
     [
@@ -163,7 +163,7 @@ test.concurrent("a wrong key, a service that was never there, a time that is non
   ])
   expect([wrong.code, wrong.out, wrong.err]).toEqual([4, "", expect.stringContaining("RUNGATE_API_KEY")])
   expect([nobody.code, nobody.err]).toEqual([1, expect.stringContaining("Can't reach the service")])
-  expect([odd.code, odd.err]).toEqual([5, expect.stringContaining("--since takes")])
+  expect([odd.code, odd.err]).toEqual([5, expect.stringContaining("Invalid --since")])
   expect([many.code, many.err]).toEqual([5, expect.stringContaining("0 to 10000")])
   expect(lines(enough)).toHaveLength(3)
 })

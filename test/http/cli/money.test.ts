@@ -155,7 +155,7 @@ test("a checkout: the page to pay on, and --wait that ends when the payment is c
       // Nothing but rungate itself is on this PATH.
       home
         .terminal(`env PATH=${join(home.folder, "bin")} rungate topup 47.00 --open`, mine)
-        .shows("There is no browser")
+        .shows("Can't open a browser")
     ])
     expect([unseen.body.checkout_url, readFileSync(shown, "utf8")]).toEqual([expect.stringContaining("http"), noted])
     expect(none).toMatch(/https?:\/\/\S+/)

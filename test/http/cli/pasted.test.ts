@@ -116,7 +116,7 @@ test("catalog import prints the difference, changes nothing on --dry-run, and is
     linked.shell(`rungate catalog import ${file}`, settings),
     linked.shell(`rungate catalog import ${file} --provider fal`, settings)
   ])
-  expect(again.err).toContain("nothing to change")
+  expect(again.err).toContain("Nothing was changed")
   expect([nameless.code, nameless.err]).toEqual([1, expect.stringContaining("--provider")])
   expect([excluded.code, excluded.err]).toEqual([1, expect.stringContaining("never exposed raw")])
 }, 60_000)

@@ -168,7 +168,7 @@ describe("while one waits", () => {
     // The same command, and resume, are the same run.
     const before = await runCount()
     const again = home.terminal(slow(20))
-    expect(await again.shows("starts another one.")).toContain(run_id)
+    expect(await again.shows("Start a new run with --again.")).toContain(run_id)
     again.type(ctrlC)
     expect(await again.ended).toBe(2)
     const resumed = await home.shell(`rungate runs resume ${run_id} --wait 0`)

@@ -166,9 +166,12 @@ describe("in production", () => {
     expect(violations).toEqual(expected.sort())
     expect(out).toContain("The books add up")
     expect(out.trim().split("\n").at(-1)).toBe(
-      "8 differences from the payment processor: 12 settled payments of the last 41 days, 2 on their way, 1 not credited and given back to the payer, 1 of organizations that are not in this database."
+      "8 differences from the payment processor: 12 settled payments of the last 41 days, 2 on their way, 1 not credited and refunded, 1 of organizations outside this database."
     )
-    expect([code, err]).toEqual([1, "rungate: the books and the payment processor do not agree\n"])
+    expect([code, err]).toEqual([
+      1,
+      "rungate: The ledger differs from the payment processor. See the violations above.\n"
+    ])
     const [kept] = await app.sql("SELECT violations FROM audit_checks ORDER BY id DESC LIMIT 1")
     expect(Number(kept?.["violations"])).toBe(8)
   })
@@ -184,9 +187,11 @@ describe("in production", () => {
     expect([asked.code, asked.err]).toEqual([
       1,
       "The payment processor could not be asked: Stripe could not be reached.\n" +
-        "rungate: the books add up, but nobody held their top-ups against the payment processor (--processor-days 0 leaves it out)\n"
+        "rungate: The books add up, but the top-ups were not compared with the payment processor (--processor-days 0 skips this).\n"
     ])
-    expect(left.out.trim().split("\n").at(-1)).toBe("The payment processor was not asked (--processor-days 0).")
+    expect(left.out.trim().split("\n").at(-1)).toBe(
+      "Skipped the comparison with the payment processor (--processor-days 0)."
+    )
     expect([left.code, wrong.code]).toEqual([0, 5])
     expect(`${wrong.out}${wrong.err}`).toContain("--processor-days must be from 0 to 3650, not 3651")
   })

@@ -1,4 +1,4 @@
-/** API keys as people read them. Loaded when a person looks: it brings the contract along. */
+/** Formats API keys for a terminal. Loaded on demand, because it imports the API contract. */
 import { Schema } from "effect"
 import { ApiKey } from "../../api/Keys.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"
@@ -12,7 +12,7 @@ const Page = Schema.Struct({ items: Schema.Array(ApiKey), next_cursor: Schema.Nu
 export const keyLines = (text: string, screen: ScreenShape, now: number): Lines | null => {
   const page = decoded(Page, text)
   if (page === null) return null
-  if (page.items.length === 0) return ["No keys."]
+  if (page.items.length === 0) return ["There are no API keys."]
   const ago = (iso: string | null) => (iso === null ? "never" : `${agoOf(new Date(iso).getTime(), now)} ago`)
   const rows = table(
     page.items,

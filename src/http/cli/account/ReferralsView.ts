@@ -1,4 +1,4 @@
-/** The referral program as people read it. Loaded when a person looks: it brings the contract along. */
+/** Formats the referral program for a terminal. Loaded on demand, because it imports the API contract. */
 import { ReferralProgram } from "../../api/Referrals.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"
 import { decoded, type Lines } from "../answers/show.ts"
@@ -18,12 +18,12 @@ export const referralLines = (text: string, screen: ScreenShape): Lines | null =
         ["link", found.link],
         ["referred", earnings.referred_count],
         ["credited", dollars(earnings.credited)],
-        ["on its way", dollars(earnings.pending)],
+        ["pending", dollars(earnings.pending)],
         ...(referred_by === null
           ? []
           : [["your own bonus", `${dollars(referred_by.deposit_bonus)}, ${referred_by.bonus_state}`] as const])
       ],
-      // A link is there to be copied.
+      // A link is copied, so it is never truncated.
       Number.POSITIVE_INFINITY,
       (name) => screen.paint("dim", name)
     ),

@@ -1,4 +1,4 @@
-/** Senders as people read them. Loaded when a person looks: it brings the contract along. */
+/** Formats senders for a terminal. Loaded on demand, because it imports the API contract. */
 import { Schema } from "effect"
 import { Sender } from "../../api/Senders.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"
@@ -12,7 +12,7 @@ const Page = Schema.Struct({ items: Schema.Array(Sender), next_cursor: Schema.Nu
 export const senderLines = (text: string, screen: ScreenShape, now: number): Lines | null => {
   const page = decoded(Page, text)
   if (page === null) return null
-  if (page.items.length === 0) return ["No senders. rungate senders add example.com adds a domain."]
+  if (page.items.length === 0) return ["There are no senders. Add a domain with: rungate senders add example.com"]
   const rows = table(
     page.items,
     [
@@ -29,7 +29,7 @@ export const senderLines = (text: string, screen: ScreenShape, now: number): Lin
     : [...rows, screen.paint("dim", `More: --cursor ${page.next_cursor}, or --all`)]
 }
 
-/** One sender: what to do next, or that nothing is left to do. */
+/** One sender, with the next step when it is not verified. */
 export const senderText = (text: string): Lines | null => {
   const sender = decoded(Sender, text)
   if (sender === null) return null

@@ -1,4 +1,4 @@
-/** Money as people read it: the wallet, its ledger and its audit. Loaded when a person looks: it brings the contract along. */
+/** Formats wallet, ledger and audit for a terminal. Loaded on demand, because it imports the API contract. */
 import { Schema } from "effect"
 import { AutoTopup } from "../../api/TopUps.ts"
 import { SpendGuard, Transaction, Wallet } from "../../api/Wallet.ts"
@@ -10,7 +10,7 @@ import { facts, table } from "../terminal/table.ts"
 import { padStart, widthOf } from "../terminal/text.ts"
 import { dollars, timeOf } from "../terminal/values.ts"
 
-/** Amounts under each other, aligned at the right. */
+/** Amounts, right-aligned. */
 const amounts = (pairs: ReadonlyArray<readonly [string, string]>, screen: ScreenShape): Lines => {
   const shown = pairs.map(([name, amount]) => [name, dollars(amount) ?? ""] as const)
   const width = shown.reduce((most, [, amount]) => Math.max(most, widthOf(amount)), 0)
@@ -39,7 +39,7 @@ const Page = Schema.Struct({ items: Schema.Array(Transaction), next_cursor: Sche
 export const transactionLines = (text: string, screen: ScreenShape): Lines | null => {
   const page = decoded(Page, text)
   if (page === null) return null
-  if (page.items.length === 0) return ["No entries."]
+  if (page.items.length === 0) return ["There are no ledger entries."]
   const rows = table(
     page.items,
     [
@@ -60,7 +60,7 @@ export const transactionLines = (text: string, screen: ScreenShape): Lines | nul
 
 const columns = ["id", "type", "amount", "balance_after", "reference", "note", "created_at"] as const
 
-/** The ledger for a spreadsheet; null when it can't be read. */
+/** The ledger as CSV; null when it can't be decoded. */
 export const transactionCsv = (text: string): string | null => {
   const page = decoded(Page, text)
   if (page === null) return null
@@ -100,10 +100,10 @@ export const auditLines = (text: string, screen: ScreenShape): Lines | null => {
           "operator's own audit",
           audit.last_full_check === null
             ? "not yet"
-            : `${timeOf(audit.last_full_check.checked_at)}, ${audit.last_full_check.adds_up ? "all added up" : "something did not add up"}`
+            : `${timeOf(audit.last_full_check.checked_at)}, ${audit.last_full_check.adds_up ? "adds up" : "does not add up"}`
         ]
       ],
-      // A hash is kept to be compared: it is never cut.
+      // Hashes are compared, so they are never truncated.
       Number.POSITIVE_INFINITY,
       (name) => screen.paint("dim", name)
     ),

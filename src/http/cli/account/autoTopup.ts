@@ -1,4 +1,4 @@
-/** `rungate wallet auto-topup`: pays in by itself when the balance drops. Changing it needs a session. */
+/** `rungate wallet auto-topup`: charges a saved card when the balance drops. Changing it needs a session. */
 import { Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Money from "../../../schema/money/Money.ts"
@@ -25,8 +25,8 @@ const usd = (name: string, description: string) =>
 const set = Command.make(
   "set",
   {
-    threshold: usd("threshold", "USD: charge when the balance drops below it"),
-    amount: usd("amount", "USD: what is charged each time"),
+    threshold: usd("threshold", "charge when the balance drops below this amount in USD"),
+    amount: usd("amount", "amount to charge each time, in USD"),
     json
   },
   Effect.fnUntraced(function* ({ threshold, amount, json }) {
@@ -35,7 +35,7 @@ const set = Command.make(
     const body = { enabled: true, threshold: Money.usd(threshold), amount: Money.usd(amount) }
     yield* shown(yield* send("POST", path, { token, body }), { json })
   })
-).pipe(Command.withDescription("Switch it on, with what to charge and when"))
+).pipe(Command.withDescription("Turn automatic top-up on, with threshold and amount"))
 
 const off = Command.make(
   "off",
@@ -47,11 +47,11 @@ const off = Command.make(
     const failure = yield* failureOf(now)
     if (failure !== null) return yield* failure
     const rule = decoded(Rule, now.text)
-    // What stands there stays, so that switching it on again is easy.
+    // Threshold and amount stay, so that turning it on again is easy.
     const { threshold, amount } = rule ?? { threshold: "0.00", amount: "0.00" }
     yield* shown(yield* send("POST", path, { token, body: { enabled: false, threshold, amount } }), flags)
   })
-).pipe(Command.withDescription("Switch it off"))
+).pipe(Command.withDescription("Turn automatic top-up off"))
 
 export const autoTopup = Command.make(
   "auto-topup",
@@ -60,4 +60,4 @@ export const autoTopup = Command.make(
     const { send } = yield* Client
     yield* shown(yield* send("GET", path), flags)
   })
-).pipe(Command.withDescription("Show the automatic top-up; set it, switch it off"), Command.withSubcommands([set, off]))
+).pipe(Command.withDescription("Show, set or turn off automatic top-up"), Command.withSubcommands([set, off]))

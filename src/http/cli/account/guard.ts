@@ -1,4 +1,4 @@
-/** `rungate spend-guard`: the most that one run, and one day, may cost. */
+/** `rungate spend-guard`: the limits per run and per day. */
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Money from "../../../schema/money/Money.ts"
@@ -30,8 +30,8 @@ const usd = (name: string, description: string) =>
 const set = Command.make(
   "set",
   {
-    per_run: usd("per-run", "USD that one run may hold"),
-    daily: usd("daily", "USD that one day (UTC) may cost"),
+    per_run: usd("per-run", "the most that one run may hold, in USD"),
+    daily: usd("daily", "the most that one day (UTC) may cost, in USD"),
     json
   },
   Effect.fnUntraced(function* ({ per_run, daily, json }) {
@@ -44,7 +44,7 @@ const set = Command.make(
     yield* shown(yield* asPerson((as) => send("POST", path, { ...as, body })), { json })
   })
 ).pipe(
-  Command.withDescription("Set a limit; the other one stays as it is. Raising one needs a session: rungate login"),
+  Command.withDescription("Set one or both limits. Raising a limit needs a session (rungate login)"),
   Command.withExamples([
     { command: "rungate spend-guard set --per-run 0.50 --daily 20.00", description: "Both limits" }
   ])
@@ -54,7 +54,7 @@ const off = Command.make(
   "off",
   {
     limit: Argument.Literals("limit", ["per-run", "daily"]).pipe(
-      Argument.withDescription("only this one; both when left out"),
+      Argument.withDescription("limit to remove; default: both"),
       Argument.optional,
       Argument.map(Option.getOrNull)
     ),
@@ -68,7 +68,7 @@ const off = Command.make(
     }
     yield* shown(yield* asPerson((as) => send("POST", path, { ...as, body })), { json })
   })
-).pipe(Command.withDescription("Switch limits off. Needs a session: rungate login"))
+).pipe(Command.withDescription("Remove limits. Needs a session (rungate login)"))
 
 export const guard = Command.make(
   "spend-guard",
@@ -77,4 +77,4 @@ export const guard = Command.make(
     const { send } = yield* Client
     yield* shown(yield* send("GET", path), flags)
   })
-).pipe(Command.withDescription("Show the limits on spending; set them"), Command.withSubcommands([set, off]))
+).pipe(Command.withDescription("Show, set or remove the spending limits"), Command.withSubcommands([set, off]))

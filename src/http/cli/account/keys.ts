@@ -1,7 +1,7 @@
 /**
- * `rungate keys`: list, create and revoke API keys. Making one needs a session.
+ * `rungate keys`: list, create and revoke API keys. Creating a key needs a session.
  *
- * A new key is shown once, on stdout and nowhere else, or goes straight into the profile with --save.
+ * A new key is printed once to stdout, or saved into the profile with --save.
  */
 import { Clock, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -34,7 +34,7 @@ const list = Command.make(
 
 const Made = Schema.Struct({ id: Schema.String, api_key: Schema.String })
 
-/** Of a refusal because of the environment, which each service has only one of. */
+/** The error for a wrong environment: a service has either test or live keys. */
 const Refused = Schema.Struct({
   error: Schema.Struct({ details: Schema.Array(Schema.Struct({ path: Schema.String })) })
 })
@@ -45,14 +45,14 @@ const isOfOther = (answer: Answer) =>
 const create = Command.make(
   "create",
   {
-    name: Argument.String("name").pipe(Argument.withDescription("what it is for")),
+    name: Argument.String("name").pipe(Argument.withDescription("a name that tells what the key is for")),
     environment: Flag.Literals("environment", ["test", "live"]).pipe(
-      Flag.withDescription("the service's own when left out: test in the sandbox, live in production"),
+      Flag.withDescription("default: the environment of the service (test in the sandbox, live in production)"),
       Flag.optional,
       Flag.map(Option.getOrNull)
     ),
     save: Flag.Boolean("save").pipe(
-      Flag.withDescription("keep it in the profile instead of showing it"),
+      Flag.withDescription("save the key in the profile instead of printing it"),
       Flag.withDefault(false)
     ),
     json
@@ -61,7 +61,8 @@ const create = Command.make(
     const { send } = yield* Client
     const { session, profile, url } = yield* Credentials
     const screen = yield* Screen
-    if (save && json) return yield* fail("usage", "--save keeps the key, --json prints it: choose one.")
+    if (save && json)
+      return yield* fail("usage", "Give only one of --save and --json. --save keeps the key, --json prints it.")
     const token = yield* session
     const ask = (of: "test" | "live") => send("POST", "/v1/api-keys", { token, body: { name, environment: of } })
     const first = yield* ask(environment ?? "test")
@@ -73,39 +74,43 @@ const create = Command.make(
     const made = decoded(Made, answer.text)
     if (made === null) return yield* lines(null, answer.text)
     if (save) {
-      // It can't be shown again, so where it can't be kept it must not stay in use.
+      // The key can't be shown again, so revoke it when saving fails.
       yield* saveKey(profile, { url, api_key: made.api_key }).pipe(
         Effect.tapError(() => send("DELETE", `/v1/api-keys/${encodeURIComponent(made.id)}`, { token }))
       )
-      return yield* screen.say(`Made ${made.id} and saved it as profile "${profile}".`)
+      return yield* screen.say(`Created ${made.id} and saved it as profile "${profile}".`)
     }
     yield* screen.out(`${made.api_key}\n`)
-    yield* screen.say(`Made ${made.id}. This is the only time that its key is shown.`)
+    yield* screen.say(`Created ${made.id}. The key is shown only this once.`)
   })
 ).pipe(
-  Command.withDescription("Make an API key; it is shown once"),
+  Command.withDescription("Create an API key; it is shown once"),
   Command.withExamples([
     { command: "rungate keys create laptop --save", description: "For this machine" },
-    { command: "rungate keys create ci --quiet | gh secret set RUNGATE_API_KEY", description: "For another one" }
+    { command: "rungate keys create ci --quiet | gh secret set RUNGATE_API_KEY", description: "For another machine" }
   ])
 )
 
 const revoke = Command.make(
   "revoke",
-  { key_id: Argument.String("key_id").pipe(Argument.withDescription("as keys list shows it")), yes, json },
+  { key_id: Argument.String("key_id").pipe(Argument.withDescription("id from keys list")), yes, json },
   Effect.fnUntraced(function* ({ key_id, yes, json }) {
     const { send } = yield* Client
     const screen = yield* Screen
-    yield* consent(`Revoke ${key_id}? Whatever uses it is refused from then on, for good.`, { yes })
+    yield* consent(`Revoke ${key_id}? Programs that use it stop working. This can't be undone.`, { yes })
     const answer = yield* asPerson((as) => send("DELETE", `/v1/api-keys/${encodeURIComponent(key_id)}`, as))
     if (formatOf(screen, { json }) === "json") return yield* show(answer, { json: true }, () => Effect.succeed(null))
     const failure = yield* failureOf(answer)
     if (failure !== null) return yield* failure
     yield* screen.say(`Revoked ${key_id}.`)
   })
-).pipe(Command.withDescription("Revoke an API key, for good. Another one than your own needs a session: rungate login"))
+).pipe(
+  Command.withDescription(
+    "Revoke an API key permanently. Revoking a key other than your own needs a session (rungate login)"
+  )
+)
 
 export const keys = Command.make("keys").pipe(
-  Command.withDescription("List, make and revoke API keys"),
+  Command.withDescription("List, create and revoke API keys"),
   Command.withSubcommands([list, create, revoke])
 )

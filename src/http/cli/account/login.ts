@@ -1,7 +1,7 @@
 /**
- * `rungate login`: signs in by e-mail and password, or keeps a key. What is saved was tried first.
+ * `rungate login`: signs in with e-mail and password, or saves an API key. Credentials are tested before they are saved.
  *
- * A password is typed without echo or comes from stdin; only the session that it opens is kept.
+ * A password is typed without echo or read from stdin. Only the session is saved, never the password.
  */
 import { Effect, Option, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -17,21 +17,21 @@ const Opened = Schema.Struct({
   expires_at: Schema.String,
   organization: Schema.Struct({ name: Schema.String }),
   user: Schema.Struct({ email: Schema.String }),
-  /** The address is to be verified. */
+  /** Present when the e-mail address must be verified. */
   verification: Schema.optionalKey(Schema.String)
 })
 
-/** Asked for where it was not given, and somebody can be asked. */
+/** The given value, else the answer to a prompt. */
 const asked = Effect.fnUntraced(function* (given: string | null, question: string, flag: string) {
   if (given !== null) return given
   const screen = yield* Screen
-  if (!screen.askable) return yield* fail("usage", `Give --${flag}, where nobody can be asked.`)
+  if (!screen.askable) return yield* fail("usage", `Give --${flag}, because there is no terminal to ask at.`)
   const line = ((yield* screen.ask(`${question}:`)) ?? "").trim()
-  if (line === "") return yield* fail("interrupted", "Nothing was typed; nothing was done.")
+  if (line === "") return yield* fail("interrupted", "Cancelled: the input was empty. Nothing was changed.")
   return line
 })
 
-/** One profile is one account at one address. */
+/** A profile belongs to one address. */
 const sameAddress = Effect.gen(function* () {
   const { profile, url } = yield* Credentials
   const saved = [(yield* savedKeys)[profile]?.url, (yield* savedSessions)[profile]?.url]
@@ -39,7 +39,7 @@ const sameAddress = Effect.gen(function* () {
   if (other === undefined) return
   return yield* fail(
     "usage",
-    `Profile "${profile}" is for ${other}: choose another one with --profile, or rungate logout first.`
+    `Profile "${profile}" belongs to ${other}. Choose another profile with --profile, or run rungate logout first.`
   )
 })
 
@@ -51,10 +51,10 @@ const keepKey = Effect.fnUntraced(function* (file: string | null) {
     Redacted.value(yield* file === null ? fromStdin("API key") : fromFile(file, "API key")).trim()
   )
   if (!/^rg_(test|live)_[\w-]+$/.test(Redacted.value(token))) {
-    return yield* fail("usage", "That is no API key: one begins with rg_test_ or rg_live_.")
+    return yield* fail("usage", "This is not an API key. API keys begin with rg_test_ or rg_live_.")
   }
   const tried = yield* send("GET", "/v1/wallet", { token })
-  if (tried.status === 401) return yield* fail("auth", `${url} refuses this key; nothing was saved.`)
+  if (tried.status === 401) return yield* fail("auth", `${url} rejected this key. Nothing was saved.`)
   const failure = yield* failureOf(tried)
   if (failure !== null) return yield* failure
   yield* saveKey(profile, { url, api_key: Redacted.value(token) })
@@ -77,16 +77,16 @@ const open = Effect.fnUntraced(function* (given: Given) {
   if (!given.password_stdin && !screen.askable) {
     return yield* fail(
       "usage",
-      "Where nobody can be asked: give --email and --password-stdin, or --with-token for a key."
+      "There is no terminal to ask at. Give --email and --password-stdin, or --with-token for an API key."
     )
   }
   const email = yield* asked(given.email, "E-mail", "email")
   const organization = given.sign_up ? yield* asked(given.organization, "Organization", "organization") : null
   const password = yield* given.password_stdin ? fromStdin("Password") : askHidden("Password:")
   if (given.sign_up && !given.password_stdin) {
-    const again = yield* askHidden("The same password again:")
+    const again = yield* askHidden("Repeat the password:")
     if (Redacted.value(again) !== Redacted.value(password)) {
-      return yield* fail("usage", "These are two different passwords; nothing was done.")
+      return yield* fail("usage", "The passwords differ. Nothing was changed.")
     }
   }
   const common = { email, password: Redacted.value(password) }
@@ -96,19 +96,23 @@ const open = Effect.fnUntraced(function* (given: Given) {
       })
     : send("POST", "/v1/auth/sign-in", { body: common })
   if (answer.status === 401) {
-    if (screen.askable) yield* screen.say(`If you forgot the password, ask for a new one at ${url}/forgot-password`)
+    if (screen.askable) yield* screen.say(`Forgot the password? Reset it at ${url}/forgot-password`)
     return yield* fail("auth", "The e-mail or the password is wrong.")
   }
   const failure = yield* failureOf(answer)
   if (failure !== null) return yield* failure
   const opened = decoded(Opened, answer.text)
-  if (opened === null) return yield* fail("failed", `${url} answered what this version of rungate doesn't know.`)
+  if (opened === null)
+    return yield* fail(
+      "failed",
+      `${url} sent a response that this version of rungate can't read. Check that both have the same version.`
+    )
   const { session_token, expires_at } = opened
   yield* saveSession(profile, { url, session_token, expires_at, email: opened.user.email })
   yield* screen.say(`Signed in to ${opened.organization.name} at ${url} as ${opened.user.email}, profile "${profile}".`)
   if (opened.verification !== undefined) {
     yield* screen.say(
-      `Open the link that was mailed to ${opened.user.email}: before that you can look around, and not mint keys, run or pay. rungate api POST /v1/auth/verify-email/resend sends another one.`
+      `Verify ${opened.user.email} with the link in the e-mail. Until then you can't create keys, run or pay. Send another e-mail with: rungate api POST /v1/auth/verify-email/resend`
     )
   }
 })
@@ -121,37 +125,40 @@ const boolean = (name: string, description: string) =>
 export const login = Command.make(
   "login",
   {
-    with_token: boolean("with-token", "read an API key from stdin and keep it"),
-    key_file: text("key-file", "read an API key from this file and keep it"),
-    sign_up: boolean("sign-up", "make an account first"),
-    email: text("email", "asked for when it is left out"),
+    with_token: boolean("with-token", "read an API key from stdin and save it"),
+    key_file: text("key-file", "read an API key from this file and save it"),
+    sign_up: boolean("sign-up", "create an account"),
+    email: text("email", "e-mail address; prompted for by default"),
     password_stdin: boolean("password-stdin", "read the password from stdin"),
-    organization: text("organization", "its name, with --sign-up"),
-    referral_code: text("referral-code", "of who told you, with --sign-up"),
-    invitation: text("invitation", "the token of your invitation's link, with --sign-up")
+    organization: text("organization", "name of the new organization, with --sign-up"),
+    referral_code: text("referral-code", "referral code, with --sign-up"),
+    invitation: text("invitation", "token from the invitation link, with --sign-up")
   },
   Effect.fnUntraced(function* ({ with_token, key_file, ...given }) {
     const { source } = yield* Credentials
     const screen = yield* Screen
     const keep = with_token || key_file !== null
     if (with_token && key_file !== null)
-      return yield* fail("usage", "--with-token reads stdin, --key-file a file: choose one.")
+      return yield* fail("usage", "Give only one of --with-token (stdin) and --key-file (a file).")
     if (keep && (given.sign_up || given.email !== null || given.password_stdin)) {
-      return yield* fail("usage", "--with-token and --key-file keep a key, the other flags sign in: choose one.")
+      return yield* fail(
+        "usage",
+        "--with-token and --key-file save a key. They can't be combined with the sign-in flags."
+      )
     }
     if (!given.sign_up && [given.organization, given.referral_code, given.invitation].some((one) => one !== null)) {
-      return yield* fail("usage", "--organization, --referral-code and --invitation belong to --sign-up.")
+      return yield* fail("usage", "--organization, --referral-code and --invitation need --sign-up.")
     }
     yield* sameAddress
     yield* keep ? keepKey(key_file) : open(given)
     if (source === "environment") {
-      yield* screen.say("RUNGATE_API_KEY is set, and is used instead of the profile until you unset it.")
+      yield* screen.say("RUNGATE_API_KEY is set and overrides the profile. Unset it to use the profile.")
     }
   })
 ).pipe(
-  Command.withDescription("Sign in, sign up, or keep an API key"),
+  Command.withDescription("Sign in, sign up, or save an API key"),
   Command.withExamples([
-    { command: "rungate login", description: "Asks for e-mail and password" },
-    { command: "rungate login --with-token < key.txt", description: "Keeps a key" }
+    { command: "rungate login", description: "Prompts for e-mail and password" },
+    { command: "rungate login --with-token < key.txt", description: "Saves a key" }
   ])
 )

@@ -1,4 +1,4 @@
-/** `rungate logout`: ends the session and forgets what the profile saved. */
+/** `rungate logout`: ends the session and deletes the saved credentials of the profile. */
 import { Effect, Redacted } from "effect"
 import { Command } from "effect/cli"
 import { Client } from "../answers/Client.ts"
@@ -15,10 +15,10 @@ export const logout = Command.make(
     const key = (yield* savedKeys)[profile]
     const session = (yield* savedSessions)[profile]
     if (key === undefined && session === undefined) {
-      yield* screen.say(`Nothing is saved in profile "${profile}".`)
+      yield* screen.say(`Profile "${profile}" has no saved credentials.`)
     }
     if (session !== undefined) {
-      // It is forgotten here even where the service can't be told; there it ends by itself.
+      // The local copy is deleted even when the service is unreachable; there the session expires.
       const ended =
         session.url === url &&
         (yield* send("POST", "/v1/auth/sign-out", { token: Redacted.make(session.session_token) }).pipe(
@@ -29,15 +29,16 @@ export const logout = Command.make(
       yield* screen.say(
         ended
           ? `Signed out ${session.email}.`
-          : `Forgot the session of ${session.email}; ${session.url} was not told, where it ends by itself at ${session.expires_at}.`
+          : `Deleted the saved session of ${session.email}. ${session.url} was not reached, so the session stays valid there until ${session.expires_at}.`
       )
     }
     if (key !== undefined) {
       yield* saveKey(profile, null)
       yield* screen.say(
-        `Forgot the key of profile "${profile}". It stays valid until somebody revokes it (rungate keys revoke).`
+        `Deleted the saved key of profile "${profile}". The key stays valid until it is revoked (rungate keys revoke).`
       )
     }
-    if (source === "environment") yield* screen.say("RUNGATE_API_KEY is still set.")
+    if (source === "environment")
+      yield* screen.say("RUNGATE_API_KEY is still set, so commands keep using it. Unset it to sign out completely.")
   })
-).pipe(Command.withDescription("End the session and forget what the profile saved"))
+).pipe(Command.withDescription("End the session and delete the saved credentials"))

@@ -1,4 +1,4 @@
-/** `rungate referrals`: the code to give away, and what it has earned. */
+/** `rungate referrals`: the organization's referral code and its earnings. */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { Client } from "../answers/Client.ts"
@@ -18,4 +18,4 @@ export const referrals = Command.make(
       )
     )
   })
-).pipe(Command.withDescription("Show your referral code and what it has earned"))
+).pipe(Command.withDescription("Show your referral code and its earnings"))

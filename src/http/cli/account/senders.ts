@@ -1,4 +1,4 @@
-/** `rungate senders`: the domains to send e-mail from. Changing them needs a session. */
+/** `rungate senders`: the domains that runs may send e-mail from. Changing them needs a session. */
 import { Clock, Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { type Answer, Client } from "../answers/Client.ts"
@@ -9,7 +9,7 @@ import { Screen } from "../terminal/Screen.ts"
 import { failureOf, formatOf, json, jsonl, show, showList } from "../answers/show.ts"
 
 const path = "/v1/senders"
-const sender_id = Argument.String("sender_id").pipe(Argument.withDescription("as senders list shows it"))
+const sender_id = Argument.String("sender_id").pipe(Argument.withDescription("id from senders list"))
 const of = (id: string) => `${path}/${encodeURIComponent(id)}`
 
 const list = Command.make(
@@ -47,9 +47,9 @@ const add = Command.make(
     yield* shown(yield* send("POST", path, { token, body: { domain } }), { json })
   })
 ).pipe(
-  Command.withDescription("Add a domain, and show the DNS record that proves it"),
+  Command.withDescription("Add a domain and show the DNS record that verifies it"),
   Command.withExamples([
-    { command: "rungate senders add example.com", description: "Then create the record, and verify" }
+    { command: "rungate senders add example.com", description: "Then create the DNS record and run senders verify" }
   ])
 )
 
@@ -61,7 +61,7 @@ const verify = Command.make(
     const token = yield* (yield* Credentials).session
     yield* shown(yield* send("POST", `${of(sender_id)}/verify`, { token }), { json })
   })
-).pipe(Command.withDescription("Look the DNS record up; the domain can send when it is there"))
+).pipe(Command.withDescription("Check the DNS record and verify the domain"))
 
 const remove = Command.make(
   "remove",
@@ -70,7 +70,7 @@ const remove = Command.make(
     const { send } = yield* Client
     const screen = yield* Screen
     const token = yield* (yield* Credentials).session
-    yield* consent(`Remove ${sender_id}? Runs that send from its addresses are refused from then on.`, { yes })
+    yield* consent(`Remove ${sender_id}? Runs that send from its addresses will be refused.`, { yes })
     const answer = yield* send("DELETE", of(sender_id), { token })
     if (formatOf(screen, { json }) === "json") return yield* show(answer, { json: true }, () => Effect.succeed(null))
     const failure = yield* failureOf(answer)

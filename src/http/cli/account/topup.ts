@@ -1,5 +1,5 @@
 /**
- * `rungate wallet topup <amount>`: opens a checkout. Nothing is credited until the payment processor says that it was paid.
+ * `rungate wallet topup <amount>`: opens a checkout. The wallet is credited after the payment processor confirms the payment.
  */
 import { spawn } from "node:child_process"
 import { Effect, Schema } from "effect"
@@ -16,7 +16,7 @@ const Opened = Schema.Struct({
 })
 const Entry = Schema.Struct({ id: Schema.String, reference: Schema.String })
 const entriesPath = "/v1/wallet/transactions"
-/** A person pays in a minute or so; asking more often is of no use. */
+/** Polling interval while the user pays. */
 const lookSeconds = 1
 
 const entriesIn = (text: string) =>
@@ -62,7 +62,7 @@ const openers: Readonly<Record<string, readonly [string, ...Array<string>]>> = {
   win32: ["rundll32", "url.dll,FileProtocolHandler"]
 }
 
-/** Shows the page in a browser; the page's address was printed, so a machine without a browser loses nothing. */
+/** Opens the checkout page in a browser. The address was printed before, for machines without one. */
 const openBrowser = Effect.fnUntraced(function* (address: string) {
   const screen = yield* Screen
   const url = URL.canParse(address) ? new URL(address) : null
@@ -76,7 +76,7 @@ const openBrowser = Effect.fnUntraced(function* (address: string) {
       resume(Effect.succeed(true))
     })
   })
-  if (!started) yield* screen.say("There is no browser here: open the address above.")
+  if (!started) yield* screen.say("Can't open a browser. Open the address above.")
 })
 
 const boolean = (name: string, description: string) =>
@@ -89,7 +89,7 @@ export const topup = Command.make(
       Argument.withDescription("USD, at least 10.00"),
       Argument.withSchema(Money.Usd)
     ),
-    open: boolean("open", "open the page to pay on in a browser"),
+    open: boolean("open", "open the payment page in a browser"),
     wait: boolean("wait", "wait until the wallet is credited"),
     json
   },
@@ -106,21 +106,21 @@ export const topup = Command.make(
     if (opened === null) return asJson ? undefined : yield* lines(null, answer.text)
     const url = opened.checkout_url ?? null
     if (url === null)
-      return yield* screen.say(`Credited $${Money.usd(amount)}, simulated: this is the sandbox, no money moved.`)
+      return yield* screen.say(`Credited $${Money.usd(amount)}. Simulated by the sandbox: no money moved.`)
     if (!asJson) yield* lines([url], answer.text)
-    yield* screen.say("Pay on that page. The wallet is credited when the payment processor says that it was paid.")
+    yield* screen.say("Pay on that page. The wallet is credited when the payment processor confirms the payment.")
     if (open) yield* openBrowser(url)
     if (!wait) return
     yield* waitForCredit(opened.session_id, seen).pipe(
       Effect.onInterrupt(() =>
-        screen.warn("Stopped waiting. The checkout stays open, and is credited when it is paid.")
+        screen.warn("Stopped waiting. The checkout stays open; the wallet is credited when you pay.")
       )
     )
     yield* screen.say(`Credited $${Money.usd(amount)}.`)
   })
 ).pipe(
-  Command.withDescription("Pay in: prints the page to pay on"),
+  Command.withDescription("Add funds: prints the address of the payment page"),
   Command.withExamples([
-    { command: "rungate wallet topup 25.00 --open --wait", description: "In a browser, and wait for it" }
+    { command: "rungate wallet topup 25.00 --open --wait", description: "Pay in a browser and wait for the credit" }
   ])
 )

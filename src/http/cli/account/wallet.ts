@@ -1,4 +1,4 @@
-/** `rungate wallet`: the balance, the ledger, paying in, and whether the books add up. */
+/** `rungate wallet`: balance, ledger, top-ups and audit. */
 import { Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Client } from "../answers/Client.ts"
@@ -12,7 +12,7 @@ import { topup } from "./topup.ts"
 const views = Effect.promise(() => import("./WalletView.ts"))
 type Views = Effect.Success<typeof views>
 
-/** How a person sees it. */
+/** Formats a response with a function of WalletView. */
 export const drawnBy =
   (draw: (views: Views) => (text: string, screen: ScreenShape) => Lines | null) => (text: string) =>
     Effect.gen(function* () {
@@ -24,14 +24,14 @@ const transactions = Command.make(
   "transactions",
   {
     ...pageFlags("entries"),
-    csv: Flag.Boolean("csv").pipe(Flag.withDescription("comma-separated, with a heading"), Flag.withDefault(false)),
+    csv: Flag.Boolean("csv").pipe(Flag.withDescription("print CSV with a header line"), Flag.withDefault(false)),
     json,
     jsonl
   },
   Effect.fnUntraced(function* ({ csv, json, jsonl, ...given }) {
     const screen = yield* Screen
     if ([csv, json, jsonl].filter(Boolean).length > 1) {
-      return yield* fail("usage", "Choose one of --csv, --json and --jsonl.")
+      return yield* fail("usage", "Give only one of --csv, --json and --jsonl.")
     }
     const answer = yield* readList("/v1/wallet/transactions", given)
     if (!csv) {
@@ -62,9 +62,9 @@ const audit = Command.make(
       drawnBy((views) => views.auditLines)
     )
     if (decoded(Verdict, answer.text)?.adds_up !== true)
-      return yield* fail("failed", "The books do not add up; tell the operator of the service.")
+      return yield* fail("failed", "The books do not add up. Report this to the operator of the service.")
   })
-).pipe(Command.withDescription("Recompute the books from the ledger; exit code 1 when they do not add up"))
+).pipe(Command.withDescription("Recompute the wallet from the ledger; exit code 1 when the books do not add up"))
 
 export const wallet = Command.make(
   "wallet",
@@ -78,6 +78,6 @@ export const wallet = Command.make(
     )
   })
 ).pipe(
-  Command.withDescription("Show the balance; list entries, pay in, audit"),
+  Command.withDescription("Show the balance, list ledger entries, add funds, audit"),
   Command.withSubcommands([transactions, topup, autoTopup, audit])
 )

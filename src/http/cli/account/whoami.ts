@@ -1,4 +1,4 @@
-/** `rungate whoami`: which service, whose credential, what it may do. Shows no secret. */
+/** `rungate whoami`: shows the service, the credential in use and its owner. Prints no secret. */
 import { Effect, Option, Redacted, Schema } from "effect"
 import { Command } from "effect/cli"
 import { Client } from "../answers/Client.ts"
@@ -21,10 +21,10 @@ const Key = Schema.Struct({
   display: Schema.String
 })
 
-/** As the service shows a key: its beginning and its end. */
+/** The display form of a key: its first 12 and last 4 characters. */
 const displayOf = (key: string) => `${key.slice(0, 12)}…${key.slice(-4)}`
 
-/** What a key is called; null when it is not among the newest. */
+/** The key by its display form; null when it is not among the newest 200. */
 const keyNamed = Effect.fnUntraced(function* (key: Redacted.Redacted) {
   const { send } = yield* Client
   const answer = yield* send("GET", "/v1/api-keys?limit=200")
@@ -37,7 +37,7 @@ const keyNamed = Effect.fnUntraced(function* (key: Redacted.Redacted) {
   return keys.find((one) => one.display === displayOf(Redacted.value(key))) ?? null
 })
 
-/** Who the profile's session belongs to; null without one, or when it has ended. */
+/** The user of the profile's session; null without a valid session. */
 const signedIn = Effect.gen(function* () {
   const { session } = yield* Credentials
   const { send } = yield* Client
@@ -47,14 +47,17 @@ const signedIn = Effect.gen(function* () {
   return answer.status >= 400 ? null : decoded(Signed, answer.text)
 })
 
-/** As JSON; null in what is not known. */
+/** The output of --json. Unknown values are null. */
 export const identity = Effect.gen(function* () {
   const { url, profile, key, source, missing } = yield* Credentials
   if (key === null) return yield* fail("auth", missing)
   const named = source === "session" ? null : yield* keyNamed(key)
   const session = yield* signedIn
   if (source === "session" && session === null) {
-    return yield* fail("auth", `${url} refuses the session of profile "${profile}", it may have ended: rungate login.`)
+    return yield* fail(
+      "auth",
+      `${url} rejected the session of profile "${profile}". It may have expired. Sign in again with: rungate login`
+    )
   }
   return {
     url,
@@ -101,4 +104,4 @@ export const whoami = Command.make(
     )
     yield* screen.out(rows.map((row) => `${row}\n`).join(""))
   })
-).pipe(Command.withDescription("Show which service, and who you are there"))
+).pipe(Command.withDescription("Show the service and the credential in use"))

@@ -1,7 +1,7 @@
 /**
- * The service as a command asks it: over HTTP like any other client, at the address and with the credential of the user's settings.
+ * The HTTP client of all commands. It uses the address and the credential of the user's settings.
  *
- * Answers are kept as the text they came as, because `--json` prints exactly that; `typed` is the contract's own client for what is
+ * Responses keep their original text, because `--json` prints it unchanged. `ask` uses the typed client for values that are
  * read rather than printed. No credential appears in any message.
  */
 import { Context, Effect, Layer, type Redacted } from "effect"
@@ -28,17 +28,17 @@ export interface Answer {
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 
 export interface Ask {
-  /** A value is sent as JSON; `text` is sent as it is. */
+  /** Sent as JSON; `text` is sent unchanged. */
   readonly body?: unknown
   readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Instead of the key of the settings: a session, or a key that is being tried. */
+  /** Used instead of the key of the settings: a session, or a key to test. */
   readonly token?: Redacted.Redacted
-  /** How long the answer may take, in seconds; 30 when left out. */
+  /** Response timeout in seconds; 30 by default. */
   readonly seconds?: number
-  /** Ask again also when nobody listens: what was started before goes on when the service is back. */
+  /** Retry even when the connection is refused, for a run that already started. */
   readonly patient?: boolean
-  /** Ask once: who goes on asking does it at a pace of their own, and sees refusals and losses as they are. */
+  /** Never retry. For callers that retry by themselves. */
   readonly once?: boolean
 }
 
@@ -49,7 +49,7 @@ export class Client extends Context.Service<
   {
     readonly url: string
     readonly send: (method: Method, path: string, ask?: Ask) => Effect.Effect<Answer, CommandFailed>
-    /** By the typed client, which is loaded when it is first used; with another token than the key where one is given. */
+    /** A request of the typed client, which is loaded on first use. `token` replaces the key. */
     readonly ask: <A>(
       use: (rungate: RungateClient) => Effect.Effect<A, unknown>,
       token?: Redacted.Redacted
@@ -64,15 +64,18 @@ export class Client extends Context.Service<
       const credentials = yield* Credentials
       const { url, key } = credentials
 
-      /** `underWay`: something was started that may go on, so nobody knows how it ends. */
+      /** `underWay`: the request may have started something, so its outcome is unknown. */
       const explain = (underWay: boolean) => (error: HttpClientError.HttpClientError) => {
         const { reason } = error
         const detail = "description" in reason && reason.description !== undefined ? ` (${reason.description})` : ""
         return isLost(error)
-          ? fail(underWay ? "pending" : "failed", `The connection to ${url} was lost before the answer came${detail}.`)
+          ? fail(
+              underWay ? "pending" : "failed",
+              `The connection to ${url} was lost before the response arrived${detail}.`
+            )
           : fail(
               "failed",
-              `Can't reach the service at ${url}; is it running (npm start)? Set RUNGATE_URL to its address.`
+              `Can't reach the service at ${url}. Start it with npm start, or set RUNGATE_URL to its address.`
             )
       }
 
@@ -81,7 +84,7 @@ export class Client extends Context.Service<
         answer_seconds: ask.seconds ?? answerSeconds,
         patient: ask.patient ?? false,
         again_seconds: ask.once === true ? 0 : mannerDefault.again_seconds,
-        onAgain: (why, seconds) => screen.say(`${why}; trying again in ${seconds} s.`)
+        onAgain: (why, seconds) => screen.say(`${why}; retrying in ${seconds} s.`)
       })
 
       const send = Effect.fnUntraced(function* (method: Method, path: string, ask: Ask = {}) {
@@ -100,7 +103,10 @@ export class Client extends Context.Service<
           .pipe(Effect.provideService(Manner, manner(ask)), Effect.mapError(explained))
         const text = yield* Effect.mapError(response.text, explained)
         if (response.status >= 300 && response.status < 400 && response.status !== 304) {
-          return yield* fail("failed", `${url} answers with a redirect; set RUNGATE_URL to the service's own address.`)
+          return yield* fail(
+            "failed",
+            `${url} answers with a redirect. Set RUNGATE_URL to the final address of the service.`
+          )
         }
         return { status: response.status, headers: response.headers, text, request: { method, path } }
       })
@@ -109,7 +115,10 @@ export class Client extends Context.Service<
         if (HttpClientError.isHttpClientError(error)) return explain(false)(error)
         const told = publicError(error)
         return told === null
-          ? fail("failed", `${url} answered what this version of rungate doesn't know; is it the service, and as new?`)
+          ? fail(
+              "failed",
+              `${url} sent a response that this version of rungate can't read. Check RUNGATE_URL, and that both have the same version.`
+            )
           : failureFor(credentials, told)
       }
       const ask = <A>(use: (rungate: RungateClient) => Effect.Effect<A, unknown>, token?: Redacted.Redacted) =>

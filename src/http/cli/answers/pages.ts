@@ -1,19 +1,19 @@
-/** Lists that go on over several pages: one page as it came, or all of them as one list. */
+/** Paginated lists: one page unchanged, or all pages as one list. */
 import { Effect, Option } from "effect"
 import { Flag } from "effect/cli"
 import { type Answer, Client } from "./Client.ts"
 import { pageOf } from "./show.ts"
 
-/** As many as the service gives at once. */
+/** The largest page of the API. */
 const pageMost = 200
 
-export const all = Flag.Boolean("all").pipe(Flag.withDescription("all pages, as one list"), Flag.withDefault(false))
+export const all = Flag.Boolean("all").pipe(Flag.withDescription("fetch all pages"), Flag.withDefault(false))
 
 /** The flags of a list; `items` names them in the help. */
 export const pageFlags = (items: string) => ({
-  limit: Flag.Int("limit").pipe(Flag.withDescription(`${items} on a page, 1 to 200`), Flag.withDefault(50)),
+  limit: Flag.Int("limit").pipe(Flag.withDescription(`${items} per page, 1 to 200`), Flag.withDefault(50)),
   cursor: Flag.String("cursor").pipe(
-    Flag.withDescription("the next_cursor of the page before"),
+    Flag.withDescription("next_cursor of the previous page"),
     Flag.optional,
     Flag.map(Option.getOrNull)
   ),
@@ -27,7 +27,7 @@ const withQuery = (path: string, query: Readonly<Record<string, string | null>>)
   return found.size === 0 ? plain : `${plain}?${found}`
 }
 
-/** The items of all pages in the shape of one; a page that is no success is the answer. */
+/** All items in the shape of one page. The first page with an error status is returned instead. */
 export const allPages = Effect.fnUntraced(function* (
   path: string,
   read: (path: string) => ReturnType<(typeof Client)["Service"]["send"]>
@@ -39,7 +39,7 @@ export const allPages = Effect.fnUntraced(function* (
     if (answer.status >= 400) return answer
     const page = pageOf(answer.text)
     items.push(...page.items)
-    // A service that names the same page again would never end.
+    // Stop when the cursor repeats, or the loop would never end.
     if (page.next === null || page.next === cursor) {
       return { ...answer, text: `{"items":[${items.join(",")}],"next_cursor":null}` }
     }
@@ -47,7 +47,7 @@ export const allPages = Effect.fnUntraced(function* (
   }
 })
 
-/** GET of a list: a page, or everything. */
+/** GET of a list: one page, or all with --all. */
 export const readList = Effect.fnUntraced(function* (
   path: string,
   given: { readonly limit: number; readonly cursor: string | null; readonly all: boolean }

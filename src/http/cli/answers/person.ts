@@ -1,7 +1,7 @@
 /**
- * Asks with the user's key first, and with their session where the service says that only a person may.
+ * Sends a request with the user's key, and again with their session when the service requires a session (HTTP 403).
  *
- * A key from the environment may belong to another organization than the session, so it is never replaced.
+ * A key from the environment is never replaced, because it may belong to another organization than the session.
  */
 import { Effect, type Redacted } from "effect"
 import type { Answer } from "./Client.ts"

@@ -1,39 +1,39 @@
-/** A public error as a sentence that says what to do, and the exit code it means. */
+/** Maps a public error to a message that says what to do, and to an exit code. */
 import type { PublicError } from "../../api/shapes/PublicError.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import type { CredentialsShape } from "../state/Credentials.ts"
 import { exitOfError, fail } from "../terminal/exits.ts"
 import { cliWording } from "./cliWording.ts"
 
-const guard = "`rungate spend-guard` shows the limits and sets them."
-const find = "`rungate discover 'what you need'` finds what there is."
+const guard = "Show or change the limits with `rungate spend-guard`."
+const find = "Search the catalog with `rungate discover 'what you need'`."
 const advices: Readonly<Record<string, string>> = {
-  insufficient_balance: "`rungate wallet topup 25.00` pays in.",
+  insufficient_balance: "Add funds with `rungate wallet topup 25.00`.",
   budget_exceeded: guard,
   cost_limit_exceeded: guard,
   capability_not_found: find,
   endpoint_not_found: find,
   provider_not_found: find
 }
-/** A message of the API for people, and what they can do about it where it does not say. */
+/** The message in the words of the CLI, followed by advice unless it names a command already. */
 export const sentenceFor = (code: string, message: string): string => {
   const said = cliWording(message)
   const advice = advices[code]
   return advice === undefined || said.includes("rungate ") ? said : `${said}${/[.!?]$/.test(said) ? "" : "."} ${advice}`
 }
 
-/** The service says invalid_request of an id that is nobody's, and names the place: here that is its own exit code. */
+/** The API answers invalid_request for an unknown id in a path. The CLI has a separate exit code for it. */
 const exitOf = ({ code, details = [] }: PublicError["error"]) =>
   details.some((one) => one.path.startsWith("path.") && one.message.startsWith("is not "))
     ? "not_found"
-    : // It costs more than the user allows. Of the cap itself nothing else can be wrong: its flag was read before.
+    : // The run costs more than --max-cost. The flag itself was validated before.
       (code === "provider_not_available" || code === "invalid_request") &&
         details.length > 0 &&
         details.every(({ path }) => path === "routing.max_cost")
       ? "money"
       : exitOfError(code)
 
-/** What happens inside the service is looked up by this. */
+/** Errors whose message includes the request_id, for the operator. */
 const quotingIt = ["internal_error", "service_unavailable"]
 
 export const failureFor = (
@@ -44,9 +44,9 @@ export const failureFor = (
   if (code === "unauthorized" && key === null) return fail("auth", missing)
   if (code === "unauthorized") {
     const where = source === "environment" ? "the key in RUNGATE_API_KEY" : "what you signed in with"
-    return fail("auth", `${url} refused ${where}: ${cliWording(message)}`)
+    return fail("auth", `${url} rejected ${where}: ${cliWording(message)}`)
   }
-  // The first one is the message, unless that only points at them.
+  // The message repeats the first detail, unless it only refers to the details.
   const untold = message.includes("see details") ? details : details.slice(1)
   const more = untold.map((one) => `\n  ${cliWording(`${one.path}: ${one.message}`)}`)
   const quoted = quotingIt.includes(code) && request_id !== undefined ? ` Its request_id is ${request_id}.` : ""

@@ -1,8 +1,8 @@
 /**
- * Reads that must go on: for a command that follows something until its user stops it.
+ * Reads with unlimited retries, for a command that follows something until the user stops it.
  *
- * A service that is away, busy or broken is asked again for as long as it takes, and that is said once, as is that it is back. What
- * no repetition can mend (a wrong key, a wrong question) ends the command, and so does a service that was never there.
+ * An unreachable, busy or failing service is retried without a time limit. The outage and its end are reported once each.
+ * Errors that a retry can't fix (a wrong key, a bad request) end the command. So does a service that never answered.
  */
 import { Effect } from "effect"
 import { type Answer, Client } from "./Client.ts"
@@ -10,13 +10,13 @@ import { Credentials } from "../state/Credentials.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { failureOf } from "./show.ts"
 
-/** A page of a list is there sooner, or the connection is dead and nobody said so. */
+/** A page arrives sooner unless the connection is dead. */
 const answerSeconds = 15
 const pausesSeconds = [1, 2, 4, 5]
-/** What a service may ask for at most: longer than any window of its rate limit. */
+/** The longest Retry-After that is honoured; longer than any rate limit window. */
 const pauseSecondsMost = 60
 
-/** Seconds that a refused request is to wait. */
+/** Retry-After in seconds. */
 const askedPause = ({ headers }: Answer): number => {
   const seconds = Number(headers["retry-after"] ?? "")
   return seconds > 0 ? Math.min(seconds, pauseSecondsMost) : 1
@@ -39,20 +39,20 @@ export const retryingRead = Effect.gen(function* () {
       const answer = asked._tag === "Success" ? asked.success : null
       if (answer?.status === 429) {
         const seconds = askedPause(answer)
-        yield* wait(seconds, `The service asks to wait ${seconds} s`)
+        yield* wait(seconds, `Rate limited by the service; retrying in ${seconds} s`)
         continue
       }
-      // Nothing was followed yet: what is wrong then is a mistake to be told, not a gap to be waited out.
+      // Before the first success an error is reported, not retried.
       if (answer !== null && (answer.status < 500 || !answered)) {
         const failure = yield* refusal(answer)
         if (failure !== null) return yield* failure
-        if (away > 0) yield* screen.say("Connected again; going on where it was.")
+        if (away > 0) yield* screen.say("Reconnected. Continuing.")
         answered = true
         return answer
       }
       if (asked._tag === "Failure" && !answered) return yield* asked.failure
       const httpErrors = asked._tag === "Failure" ? asked.failure.message : `${url} answers HTTP ${answer?.status}.`
-      if (away === 0) yield* screen.warn(`${httpErrors} CommandClient again until it answers.`)
+      if (away === 0) yield* screen.warn(`${httpErrors} Retrying until it answers.`)
       yield* wait(pausesSeconds[Math.min(away, pausesSeconds.length - 1)] ?? 1, `Waiting for ${url}`)
       away++
     }

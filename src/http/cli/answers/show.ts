@@ -1,7 +1,7 @@
 /**
- * How a command says what the service answered: the body on stdout, one sentence on stderr when it is an error, and an exit code.
+ * Prints a response: the body on stdout, and for an error one message on stderr and an exit code.
  *
- * Programs (and `--json`) get the body byte for byte, errors too; people get a table that is drawn from it.
+ * Programs (and `--json`) get the body byte for byte, including errors. A terminal gets a table.
  */
 import { Effect, Option, Schema } from "effect"
 import { Flag } from "effect/cli"
@@ -14,22 +14,22 @@ import { fail } from "../terminal/exits.ts"
 import { failureFor } from "./problems.ts"
 import { Screen, type ScreenShape } from "../terminal/Screen.ts"
 
-/** How data is printed: tables where a person looks, unless a flag says otherwise. */
+/** Output formats. The default is a table on a terminal and JSON elsewhere. */
 export type Format = "table" | "json" | "jsonl"
 
 export const json = Flag.Boolean("json").pipe(
-  Flag.withDescription("print the answer of the API as it is"),
+  Flag.withDescription("print the response of the API unchanged"),
   Flag.withDefault(false)
 )
 export const jsonl = Flag.Boolean("jsonl").pipe(
-  Flag.withDescription("print one item of the list per line, as JSON"),
+  Flag.withDescription("print one JSON item per line"),
   Flag.withDefault(false)
 )
 
 export const formatOf = (screen: ScreenShape, flags: { readonly json: boolean; readonly jsonl?: boolean }): Format =>
   flags.jsonl === true ? "jsonl" : flags.json || screen.quiet || !screen.person ? "json" : "table"
 
-/** The failure that an answer is; null for one that is none (below 400). */
+/** The error of a response; null for a status below 400. */
 export const failureOf = Effect.fnUntraced(function* ({ status, text, request }: Answer) {
   if (status < 400) return null
   const credentials = yield* Credentials
@@ -37,22 +37,22 @@ export const failureOf = Effect.fnUntraced(function* ({ status, text, request }:
   if (found !== null) return failureFor(credentials, found)
   return fail(
     "failed",
-    `${credentials.url} answered ${request.method} ${request.path} with HTTP ${status} and no error of Rungate's; is RUNGATE_URL right?`
+    `${credentials.url} answered ${request.method} ${request.path} with HTTP ${status}, but not with an error of Rungate. Check RUNGATE_URL.`
   )
 })
 
-/** Exactly what came, and a newline. */
+/** The text with a newline at its end. */
 export const printed = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`)
 
-const newer = "The service answered what this version of rungate doesn't know; here it is as it came."
+const newer = "This version of rungate can't format the response. It is printed unchanged."
 
-/** Reads an answer by the contract; null when a newer service says something else. */
+/** Decodes a body by the contract; null when it does not match, for example from a newer service. */
 export const decoded = <A>(schema: Schema.Codec<A, unknown>, text: string): A | null =>
   Option.getOrNull(Schema.decodeUnknownOption(Schema.fromJsonString(schema))(text))
 
 export type Lines = ReadonlyArray<string>
 
-/** Prints lines for people, or the text as it came when there are none. */
+/** Prints formatted lines, or the unchanged text when `drawn` is null. */
 export const lines = Effect.fnUntraced(function* (drawn: Lines | null, text: string) {
   const screen = yield* Screen
   if (drawn === null) {
@@ -62,7 +62,7 @@ export const lines = Effect.fnUntraced(function* (drawn: Lines | null, text: str
   yield* screen.out(drawn.map((line) => `${line}\n`).join(""))
 })
 
-/** An answer that is one thing. `draw` gives the lines for people; null when it can't read the body. */
+/** Prints a single object. `draw` returns the lines for a terminal, or null when it can't read the body. */
 export const show = Effect.fnUntraced(function* <R>(
   answer: Answer,
   flags: { readonly json: boolean },
@@ -76,13 +76,13 @@ export const show = Effect.fnUntraced(function* <R>(
   if (format === "table") yield* lines(yield* draw(answer.text), answer.text)
 })
 
-/** The texts of a list's items, and the cursor of the next page. */
+/** The JSON texts of a page's items, and the cursor of the next page. */
 export const pageOf = (text: string): { readonly items: ReadonlyArray<string>; readonly next: string | null } => {
   const next: unknown = JSON.parse(memberText(text, "next_cursor") ?? "null")
   return { items: elementTexts(memberText(text, "items") ?? "[]"), next: typeof next === "string" ? next : null }
 }
 
-/** An answer that is a list of `items`. */
+/** Prints a list of `items`. */
 export const showList = Effect.fnUntraced(function* <R>(
   answer: Answer,
   flags: { readonly json: boolean; readonly jsonl: boolean },

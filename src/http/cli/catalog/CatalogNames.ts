@@ -1,7 +1,7 @@
 /**
- * The names that the catalog of a service has, kept in a file, so that completions are quick and work offline.
+ * A cache of the catalog's names in a file, so that completions are fast and work offline.
  *
- * The file is private like all of rungate's, of a limited size, and never a reason for anything to fail: what can't be read is not there.
+ * The file is private and limited in size. A missing or unreadable cache counts as empty and never fails a command.
  */
 import { join } from "node:path"
 import { Clock, Effect, Option, Schema } from "effect"
@@ -14,7 +14,7 @@ import { decoded, pageOf } from "../answers/show.ts"
 const Names = Schema.Struct({
   version: Schema.Literal(1),
   url: Schema.String,
-  /** Milliseconds since 1970; what was asked for and did not come counts too, or every Tab would ask again. */
+  /** Milliseconds since 1970 of the last request, including failed ones, so that not every Tab sends a request. */
   asked_at: Schema.Number,
   fetched_at: Schema.NullOr(Schema.Number),
   capabilities: Schema.Array(Schema.String),
@@ -22,17 +22,17 @@ const Names = Schema.Struct({
 })
 export type Names = typeof Names.Type
 
-/** A catalog changes by imports, now and then. */
+/** Cache TTL. Catalogs change rarely, by imports. */
 const freshMillis = 24 * 3600 * 1000
-/** Offline, say: not asked again at once. */
+/** The shortest interval between two requests. */
 const restMillis = 60 * 1000
-/** A shell offers no more in a readable way, and ten times the shipped catalog fits. */
+/** Ten times the shipped catalog. */
 const namesMost = 10_000
 /** Longer than any path of a provider. */
 const charsMost = 400
-/** Nobody waits for it, but it must end. */
+/** Response timeout; the refresh runs in the background. */
 const answerSeconds = 20
-/** Providers that are asked at a time. */
+/** Concurrent requests for the endpoints of providers. */
 const concurrency = 4
 
 const path = Effect.gen(function* () {
@@ -41,7 +41,7 @@ const path = Effect.gen(function* () {
   return join(yield* PrivateFile.cacheFolder, `catalog-${digest}.json`)
 })
 
-/** What is kept of this service; null when nothing is. */
+/** The cached names of this service; null when there are none. */
 export const keptNames = Effect.gen(function* () {
   const { url } = yield* Credentials
   const text = yield* PrivateFile.read(yield* path)
@@ -49,7 +49,7 @@ export const keptNames = Effect.gen(function* () {
   return names?.url === url ? names : null
 }).pipe(Effect.catch(() => Effect.succeed(null)))
 
-/** Whether it is time to ask the service. */
+/** Whether the cache should be refreshed. */
 export const isDue = (names: Names | null, now: number): boolean =>
   names === null ||
   (now - names.asked_at > restMillis && (names.fetched_at === null || now - names.fetched_at > freshMillis))
@@ -58,14 +58,14 @@ const Capability = Schema.Struct({ capability: Schema.String })
 const Provider = Schema.Struct({ provider: Schema.String, endpoints: Schema.Struct({ count: Schema.Int }) })
 const Endpoint = Schema.Struct({ endpoint: Schema.String })
 
-/** All items of a list that can be read; what the service does not answer is no item. */
+/** All decodable items of a list. */
 const itemsOf = Effect.fnUntraced(function* <A>(list: string, schema: Schema.Codec<A, unknown>) {
   const { send } = yield* Client
   const answer = yield* allPages(list, (one) => send("GET", one, { seconds: answerSeconds }))
   return pageOf(answer.text).items.flatMap((item) => decoded(schema, item) ?? [])
 })
 
-/** A name that a shell's line can hold; what else a service may call something is not offered. */
+/** Whether a shell can complete this name: short and without control characters. */
 const isName = (text: string) => text !== "" && text.length <= charsMost && !/[\p{Cc}\u2028\u2029]/u.test(text)
 
 const fetched = Effect.gen(function* () {
@@ -101,7 +101,7 @@ const save = Effect.fnUntraced(function* (names: Names) {
   yield* PrivateFile.write(yield* path, `${JSON.stringify(names)}\n`)
 })
 
-/** Asks the service, and keeps what it says. Whoever comes meanwhile sees that it is being asked. */
+/** Refreshes the cache. The request time is saved first, so that other processes do not refresh too. */
 export const refreshNames = Effect.gen(function* () {
   const { url } = yield* Credentials
   const before = yield* keptNames

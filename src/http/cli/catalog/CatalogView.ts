@@ -1,4 +1,4 @@
-/** What discover and inspect found, as people read it. Loaded when a person looks: it brings the contract along. */
+/** Formats discover and inspect for a terminal. Loaded on demand, because it imports the API contract. */
 import { Schema } from "effect"
 import { InspectedCapability, InspectedEndpoint } from "../../api/Catalog.ts"
 import { DiscoverItem } from "../../api/Discovery.ts"
@@ -50,15 +50,11 @@ export const discoverLines = (text: string, screen: ScreenShape): Lines | null =
     screen.width,
     bold
   )
-  // A hint is there to be copied: it is never cut.
+  // Hints are copied, so they are never truncated.
   const hints = found.items.map((item) => `  ${harmless(item.hint)}`)
-  const next = found.items.length === 0 ? [] : ["", "Look closer:", ...hints]
+  const next = found.items.length === 0 ? [] : ["", "Inspect:", ...hints]
   const more = forPeople(found.hints).map((hint) => screen.paint("dim", hint))
-  return [
-    ...(found.items.length === 0 ? ["Nothing was found."] : rows),
-    ...next,
-    ...(more.length === 0 ? [] : ["", ...more])
-  ]
+  return [...(found.items.length === 0 ? ["No matches."] : rows), ...next, ...(more.length === 0 ? [] : ["", ...more])]
 }
 
 const jsonLines = (value: unknown) => harmlessLines(JSON.stringify(value, null, 2)).split("\n")

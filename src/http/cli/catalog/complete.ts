@@ -1,8 +1,8 @@
 /**
- * `rungate complete`: the names that a shell offers when Tab is pressed. Not for people, so help does not list it.
+ * `rungate complete`: prints names for shell completion. Help does not list it.
  *
- * It answers at once with what is kept, and exit code 8 when that is missing or older than a day; then the shell's script runs
- * `rungate complete refresh` in the background. Nothing is ever said on stderr that would stand in the middle of a line.
+ * It answers from the cache. Exit code 8 means that the cache is missing or older than a day; then the completion script runs
+ * `rungate complete refresh` in the background. It prints nothing to stderr, which would break the prompt.
  */
 import { Clock, Effect } from "effect"
 import { Argument, Command } from "effect/cli"
@@ -11,11 +11,11 @@ import { isDue, keptNames, type Names, refreshNames } from "./CatalogNames.ts"
 import { exits } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 
-/** What an argument or a flag of this name takes. */
+/** The kinds of names, by the name of the argument or flag. */
 export const kinds = ["capability", "provider", "endpoint", "target"] as const
 type Kind = (typeof kinds)[number]
 
-/** `words`: what stands on the line before; the endpoints are those of the provider that it names. */
+/** `words` are the words before the cursor. They name the provider whose endpoints are completed. */
 const offered = (kind: Kind, names: Names, words: ReadonlyArray<string>): ReadonlyArray<string> => {
   const providers = Object.keys(names.providers)
   if (kind === "capability") return names.capabilities

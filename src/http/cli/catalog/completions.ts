@@ -1,7 +1,7 @@
 /**
- * `rungate completions <shell>`: the script that completes commands, flags and the catalog's names; how to install it stands on stderr.
+ * `rungate completions <shell>`: prints the completion script, and on stderr how to install it.
  *
- * Commands and flags stand in the script. Capabilities, providers and endpoints are asked of `rungate complete`, which answers from a file.
+ * The script contains commands and flags. It asks `rungate complete` for capabilities, providers and endpoints.
  */
 import { Context, Effect } from "effect"
 import { Argument, Command, Completions } from "effect/cli"
@@ -15,12 +15,12 @@ const hints = {
 } as const
 type Shell = keyof typeof hints
 
-/** The whole tree of commands, which this one is a part of. */
+/** The root command, which the script is generated from. */
 export class Root extends Context.Service<Root, Parameters<typeof Completions.fromCommand>[0]>()(
   "rungate/http/cli/catalog/Root"
 ) {}
 
-/** Stands in the generated script where the names of a kind are to be asked for. */
+/** A placeholder in the generated script for the names of a kind. */
 const mark = (kind: string) => `RUNGATE-NAMES-${kind}`
 const markPattern = "RUNGATE-NAMES-(\\w+)"
 
@@ -33,7 +33,7 @@ const marked = <A extends Named>(one: A) =>
     ? { ...one, type: { _tag: "Choice", values: [mark(one.name)] } as const }
     : one
 
-/** An argument or a flag that is called as a kind of name takes such names, in every command. */
+/** Every argument or flag named after a kind completes names of that kind. */
 const withNames = (command: Completions.CommandDescriptor): Completions.CommandDescriptor => ({
   ...command,
   arguments: command.arguments.map(marked),
@@ -41,7 +41,7 @@ const withNames = (command: Completions.CommandDescriptor): Completions.CommandD
   subcommands: command.subcommands.map(withNames)
 })
 
-/** What is printed goes to the shell alone; when it is old, new names are fetched behind its back. */
+/** Shell functions that ask for names, and refresh an outdated cache in the background. */
 const askings: Readonly<Record<Shell, string>> = {
   bash: `_rungate--names()
 {
@@ -78,7 +78,7 @@ const scriptFor = (shell: Shell, root: Root["Service"]): string => {
   const text = Completions.generate("rungate", shell, withNames(Completions.fromCommand(root)))
   const [pattern, replacement] = replacements[shell]
   const asking = text.replace(pattern, replacement)
-  // zsh wants its first line first.
+  // zsh needs #compdef on the first line.
   const [first = "", ...rest] = asking.split("\n")
   return `${[first, askings[shell], ...rest].join("\n").trimEnd()}\n`
 }
@@ -91,6 +91,4 @@ export const completions = Command.make(
     yield* screen.out(scriptFor(shell, yield* Root))
     if (screen.person) yield* screen.say(`Install it with: ${hints[shell]}`)
   })
-).pipe(
-  Command.withDescription("Print a script that completes commands, flags and the catalog's names in bash, zsh or fish")
-)
+).pipe(Command.withDescription("Print a completion script for bash, zsh or fish"))

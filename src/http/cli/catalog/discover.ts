@@ -1,4 +1,4 @@
-/** `rungate discover <words>`: what in the catalog does a job. Free, needs no key. */
+/** `rungate discover <words>`: searches the catalog. Free, needs no key. */
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { Client } from "../answers/Client.ts"
@@ -8,8 +8,11 @@ import { json, jsonl, showList } from "../answers/show.ts"
 export const discover = Command.make(
   "discover",
   {
-    query: Argument.String("query").pipe(Argument.withDescription("what the job is"), Argument.variadic({ min: 1 })),
-    limit: Flag.Int("limit").pipe(Flag.withDescription("1 to 50"), Flag.withDefault(10)),
+    query: Argument.String("query").pipe(
+      Argument.withDescription("description of the job, in plain words"),
+      Argument.variadic({ min: 1 })
+    ),
+    limit: Flag.Int("limit").pipe(Flag.withDescription("results to show, 1 to 50"), Flag.withDefault(10)),
     kind: Flag.Literals("kind", ["capability", "endpoint"]).pipe(
       Flag.withDescription("only capabilities, or only raw endpoints"),
       Flag.optional
@@ -36,6 +39,6 @@ export const discover = Command.make(
     )
   })
 ).pipe(
-  Command.withDescription("Search the catalog for what does a job"),
+  Command.withDescription("Search the catalog for capabilities and endpoints"),
   Command.withExamples([{ command: "rungate discover find a work email", description: "In plain words" }])
 )

@@ -1,4 +1,4 @@
-/** `rungate inspect <capability>` and `rungate inspect <provider> <endpoint>`: contract, price and health. */
+/** `rungate inspect <capability>` and `rungate inspect <provider> <endpoint>`: show input, price and health. */
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { methods } from "../../../schema/catalog/Endpoint.ts"
@@ -9,9 +9,15 @@ import { json, show } from "../answers/show.ts"
 export const inspect = Command.make(
   "inspect",
   {
-    target: Argument.String("target").pipe(Argument.withDescription("a capability, or a provider")),
-    endpoint: Argument.String("endpoint").pipe(Argument.withDescription("the provider's own path"), Argument.optional),
-    method: Flag.Literals("method", methods).pipe(Flag.withDescription("for a path that takes several"), Flag.optional),
+    target: Argument.String("target").pipe(Argument.withDescription("a capability or a provider")),
+    endpoint: Argument.String("endpoint").pipe(
+      Argument.withDescription("the provider's path, as discover shows it"),
+      Argument.optional
+    ),
+    method: Flag.Literals("method", methods).pipe(
+      Flag.withDescription("HTTP method, when the path has several"),
+      Flag.optional
+    ),
     json
   },
   Effect.fnUntraced(function* ({ target, endpoint, method, ...flags }) {
@@ -28,4 +34,4 @@ export const inspect = Command.make(
       )
     )
   })
-).pipe(Command.withDescription("Show contract, price and health of a capability or a raw endpoint"))
+).pipe(Command.withDescription("Show input, price and health of a capability or a raw endpoint"))

@@ -1,4 +1,4 @@
-/** What is already known, as people read it. Loaded when a person looks: it brings the contract along. */
+/** Formats history for a terminal. Loaded on demand, because it imports the API contract. */
 import { Schema } from "effect"
 import { History, HistoryRow, type HistoryTouch } from "../../api/History.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"

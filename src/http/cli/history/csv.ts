@@ -1,8 +1,8 @@
-/** Comma-separated values by RFC 4180: written for spreadsheets, read from what spreadsheets and databases write. */
+/** Reads and writes CSV (RFC 4180), including the semicolon and tab separators that spreadsheets write. */
 
 const special = /[",\r\n]/
 
-/** One line, with its end. */
+/** One line with its newline. */
 export const csvLine = (values: ReadonlyArray<string | number | null>): string =>
   `${values
     .map((value) => {
@@ -11,7 +11,7 @@ export const csvLine = (values: ReadonlyArray<string | number | null>): string =
     })
     .join(",")}\n`
 
-/** Comma, semicolon or tab, whichever the first line has most of. */
+/** The most frequent of comma, semicolon and tab in the first line. */
 const separatorOf = (text: string): string => {
   const end = text.indexOf("\n")
   const first = end < 0 ? text : text.slice(0, end)

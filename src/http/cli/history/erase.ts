@@ -1,7 +1,7 @@
 /**
- * `rungate history erase`: forget somebody, for good: input and result of every run that names them. Charges and the ledger stay.
+ * `rungate history erase`: permanently erases input and result of every run that names a subject. Charges and the ledger stay.
  *
- * Says first how many runs that are, as the same user who erases; whatever is still under way stays, and the exit code says so.
+ * It shows the number of runs and asks first. Unfinished runs are not erased; exit code 8 reports them.
  */
 import { Effect, Option, type Redacted, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -14,9 +14,9 @@ import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { decoded, failureOf, formatOf, json, lines, printed } from "../answers/show.ts"
 
-/** A service that erases hundreds of thousands of runs is asked again where it stopped. */
+/** Response timeout. Erasing hundreds of thousands of runs may need several requests. */
 const answerSeconds = 150
-/** On a terminal one line is written over and over; elsewhere each is one more. */
+/** How often progress is shown: a status line on a terminal, a new line elsewhere. */
 const lookEvery = { terminal: "1 second", elsewhere: "5 seconds" } as const
 
 const Known = Schema.Struct({
@@ -35,7 +35,7 @@ const underWay = ({ by_status }: typeof Known.Type) =>
 const queryOf = (subject: string, kind: string | null) =>
   new URLSearchParams({ q: subject, ...(kind === null ? {} : { kind }) })
 
-/** Never ends: says how far it is, of what takes longer than a moment. */
+/** Shows the progress. Never completes; the caller interrupts it. */
 const watch = Effect.fnUntraced(function* (query: string, token: Redacted.Redacted, all: number) {
   const { send } = yield* Client
   const screen = yield* Screen
@@ -56,7 +56,7 @@ export const erase = Command.make(
       Argument.withDescription("e-mail address, domain, profile, URL, handle, phone number or words")
     ),
     kind: Flag.Literals("kind", kinds).pipe(
-      Flag.withDescription("how to read it; detected when left out"),
+      Flag.withDescription("kind of the subject; detected by default"),
       Flag.optional,
       Flag.map(Option.getOrNull)
     ),
@@ -67,7 +67,7 @@ export const erase = Command.make(
     const { send } = yield* Client
     const { session } = yield* Credentials
     const screen = yield* Screen
-    // A key may be of another organization than the user who is signed in.
+    // The session is used throughout, because the key may belong to another organization.
     const token = yield* session
     const query = String(queryOf(subject, kind))
     const asked = yield* send("GET", `/v1/history?${query}&limit=1`, { token })
@@ -75,15 +75,14 @@ export const erase = Command.make(
     if (unreadable !== null) return yield* unreadable
     const known = decoded(Known, asked.text)
     if (known === null)
-      return yield* fail("failed", "The service does not say what is on record, so nothing was erased.")
+      return yield* fail("failed", "This version of rungate can't read the history of the service. Nothing was erased.")
     const table = formatOf(screen, { json }) === "table"
     const who = named(known.subject)
-    if (known.count === 0 && table)
-      return yield* screen.say(`Nothing on record names ${who}: there is nothing to erase.`)
+    if (known.count === 0 && table) return yield* screen.say(`No run names ${who}. Nothing was erased.`)
     const open = underWay(known)
     const what = `input and result of ${runs(known.count - open)} that name ${who}`
-    const rest = open === 0 ? "" : ` ${runs(open)} more must end first.`
-    yield* consent(`Erase ${what}? They are gone for good; charges and ledger entries stay.${rest}`, { yes })
+    const rest = open === 0 ? "" : ` ${runs(open)} still executing will not be erased.`
+    yield* consent(`Erase ${what}? This can't be undone. Charges and ledger entries stay.${rest}`, { yes })
     if (yes) yield* screen.say(`Erasing ${what}.${rest}`)
     const answer = yield* Effect.raceFirst(
       send("DELETE", `/v1/history?${query}`, { token, seconds: answerSeconds }),
@@ -95,16 +94,15 @@ export const erase = Command.make(
     if (failure !== null) return yield* failure
     const done = decoded(Erased, answer.text)
     if (done === null) return yield* table ? lines(null, answer.text) : Effect.void
-    if (table) yield* screen.say(`Erased ${runs(done.erased)}; their charges and ledger entries stay.`)
+    if (table) yield* screen.say(`Erased ${runs(done.erased)}. Their charges and ledger entries stay.`)
     if (done.in_flight > 0) {
-      const still = done.in_flight === 1 ? "run that names it is" : "runs that name it are"
       return yield* fail(
         "pending",
-        `${done.in_flight} ${still} still under way: erase again when over (rungate runs list).`
+        `${runs(done.in_flight)} still executing and not erased. Erase again when finished (see rungate runs list).`
       )
     }
   })
 ).pipe(
-  Command.withDescription("Erase input and result of every run that names a subject, for good; needs a session"),
-  Command.withExamples([{ command: "rungate history erase ada@example.com", description: "Forget a person" }])
+  Command.withDescription("Permanently erase input and result of every run that names a subject; needs a session"),
+  Command.withExamples([{ command: "rungate history erase ada@example.com", description: "Erase a person" }])
 )

@@ -1,7 +1,7 @@
 /**
- * `rungate history`: what is already known about somebody or something, so that nothing is bought twice and nobody is written to twice.
+ * `rungate history`: shows past runs about a person, company or other subject, to avoid buying or contacting twice.
  *
- * One subject is answered in full; several, or a file of them, with a row each. Free.
+ * One subject is shown in full; several subjects, or a file of them, as one row each. Free.
  */
 import { Clock, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -13,7 +13,7 @@ import { Screen } from "../terminal/Screen.ts"
 import { decoded, json, jsonl, pageOf, show, showList } from "../answers/show.ts"
 import { subjectsOf } from "./subjects.ts"
 
-/** As many as the service takes at once. */
+/** The largest batch of the API. */
 const batchMost = 200
 
 const views = Effect.promise(() => import("./HistoryView.ts"))
@@ -22,7 +22,7 @@ const text = (name: string, description: string) =>
 
 const countIn = (answer: Answer, name: string) => decoded(Schema.Int, memberText(answer.text, name) ?? "") ?? 0
 
-/** Batches as one: the body as it came when there is one, else their rows together and their counts added up. */
+/** Merges batches: concatenates items and adds counts. A single batch stays unchanged. */
 const merged = (answers: ReadonlyArray<Answer>, last: Answer): Answer => {
   if (answers.length === 1) return last
   const items = answers.flatMap((answer) => pageOf(answer.text).items)
@@ -55,22 +55,19 @@ export const history = Command.make(
       Argument.variadic()
     ),
     kind: Flag.Literals("kind", kinds).pipe(
-      Flag.withDescription("how to read them; detected when left out"),
+      Flag.withDescription("kind of the subjects; detected by default"),
       Flag.optional,
       Flag.map(Option.getOrNull)
     ),
     file: Flag.String("file").pipe(
       Flag.withAlias("f"),
-      Flag.withDescription("a file with a subject per line, or - for stdin"),
+      Flag.withDescription("a file with one subject per line, or - for stdin"),
       Flag.optional,
       Flag.map(Option.getOrNull)
     ),
-    csv: text("csv", "a CSV file with a heading, or - for stdin"),
-    column: text("column", "its column with the subjects"),
-    limit: Flag.Int("limit").pipe(
-      Flag.withDescription("runs that are shown of one subject, 1 to 200"),
-      Flag.withDefault(50)
-    ),
+    csv: text("csv", "a CSV file with a header line, or - for stdin"),
+    column: text("column", "column of the CSV file with the subjects"),
+    limit: Flag.Int("limit").pipe(Flag.withDescription("runs to show for one subject, 1 to 200"), Flag.withDefault(50)),
     json,
     jsonl
   },
@@ -94,10 +91,10 @@ export const history = Command.make(
     )
   })
 ).pipe(
-  Command.withDescription("Show what is already known about subjects: seen, contacted, what need not be bought again"),
+  Command.withDescription("Show past runs about subjects: seen, contacted, results to reuse"),
   Command.withExamples([
-    { command: "rungate history ada@example.com", description: "One, in full" },
-    { command: "rungate history --csv leads.csv --column email", description: "A list, a row each" }
+    { command: "rungate history ada@example.com", description: "One subject in full" },
+    { command: "rungate history --csv leads.csv --column email", description: "A list, one row each" }
   ]),
   Command.withSubcommands([erase])
 )

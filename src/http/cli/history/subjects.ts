@@ -1,10 +1,11 @@
-/** Whom `history` is asked about: arguments, a file with one subject per line, or a column of a CSV file. */
+/** Reads the subjects of `history`: arguments, a file with one subject per line, or a column of a CSV file. */
 import { Effect } from "effect"
 import { csvRows } from "./csv.ts"
+import { nearest } from "../../../schema/nearest.ts"
 import { fail } from "../terminal/exits.ts"
 import { readText } from "../runs/input.ts"
 
-/** Larger lists belong into several calls. */
+/** Split larger lists into several calls. */
 const subjectsMost = 100_000
 
 const lettersOf = (text: string) => text.trim().toLowerCase()
@@ -14,7 +15,12 @@ const columnOf = (rows: ReadonlyArray<ReadonlyArray<string>>, column: string, pa
   const names = heading.map(lettersOf)
   const index = names.indexOf(lettersOf(column))
   if (index < 0) {
-    return fail("usage", `${path} has no column "${column}"; it has: ${heading.map((name) => name.trim()).join(", ")}.`)
+    const columns = heading.map((name) => name.trim())
+    const meant = nearest(column, columns)
+    return fail(
+      "usage",
+      `${path} has no column "${column}".${meant === null ? "" : ` Did you mean ${meant}?`} Its columns are: ${columns.join(", ")}.`
+    )
   }
   return body.map((row) => row[index] ?? "")
 }
@@ -26,9 +32,9 @@ export interface Named {
   readonly column: string | null
 }
 
-/** In their order, without empty ones and repetitions. `single`: one argument, which is answered in full. */
+/** The subjects in order, without empty and repeated ones. `single`: one argument, which is shown in full. */
 export const subjectsOf = Effect.fnUntraced(function* ({ subjects, file, csv, column }: Named) {
-  if (csv === null && column !== null) return yield* fail("usage", "--column says which column of --csv it is.")
+  if (csv === null && column !== null) return yield* fail("usage", "--column needs --csv.")
   const fromFile = file === null ? [] : (yield* readText(file)).split(/\r?\n/)
   const fromCsv: Array<string> = []
   if (csv !== null) {
@@ -36,7 +42,10 @@ export const subjectsOf = Effect.fnUntraced(function* ({ subjects, file, csv, co
     const only = rows[0]?.length === 1 ? rows[0][0] : undefined
     const named = column ?? only
     if (named === undefined) {
-      return yield* fail("usage", `Which column of ${csv}? Say --column with one of: ${(rows[0] ?? []).join(", ")}.`)
+      return yield* fail(
+        "usage",
+        `${csv} has several columns. Give --column with one of: ${(rows[0] ?? []).join(", ")}.`
+      )
     }
     const found = columnOf(rows, named, csv)
     if ("exit_code" in found) return yield* found
@@ -44,9 +53,9 @@ export const subjectsOf = Effect.fnUntraced(function* ({ subjects, file, csv, co
   }
   const all = [...new Set([...subjects, ...fromFile, ...fromCsv].map((one) => one.trim()).filter((one) => one !== ""))]
   if (all.length === 0)
-    return yield* fail("usage", "About whom? Give subjects, -f <file> or --csv <file> --column <name>.")
+    return yield* fail("usage", "No subject is given. Give subjects, -f <file>, or --csv <file> --column <name>.")
   if (all.length > subjectsMost)
-    return yield* fail("usage", `That are ${all.length} subjects; ask about ${subjectsMost} at most.`)
+    return yield* fail("usage", `${all.length} subjects are too many. The limit is ${subjectsMost}.`)
   const single = file === null && csv === null && all.length === 1
   return { all, single }
 })

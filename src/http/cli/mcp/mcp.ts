@@ -1,7 +1,7 @@
 /**
- * `rungate mcp`: the service as tools for an agent host (Claude Desktop, Cursor, …), over stdin and stdout.
+ * `rungate mcp`: serves the tools to an agent host (Claude Desktop, Cursor, …) over stdin and stdout.
  *
- * The host starts it and talks to it; a person wants `--print-config`, which is what to paste into the host's settings.
+ * The host starts this command. `--print-config` prints the entry for the host's settings.
  */
 import { Config, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -9,17 +9,17 @@ import { Credentials, defaultProfile, savedKeys, savedSessions } from "../state/
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 
-/** Where the user's own files are: a host that is no shell does not know. */
+/** Variables that locate the user's files. A host does not pass them on, so the entry contains them. */
 const folders = ["XDG_CONFIG_HOME", "XDG_STATE_HOME"]
 
-/** The compiled file (scripts/compile.ts) is a program of its own; else Bun runs our source, with the flags it has now. */
+/** The compiled file (scripts/compile.ts) runs by itself; otherwise Bun runs the source with its current flags. */
 const compiled = /[$~]bun/i.test(import.meta.dir)
 const program = () => ({
   command: process.execPath,
   args: compiled ? [] : [...process.execArgv, Bun.main]
 })
 
-/** Whether a program that is given this profile finds what is saved for this address. */
+/** Whether the profile has a key or session for this address. */
 const isSaved = Effect.gen(function* () {
   const { url, profile } = yield* Credentials
   const saved = [yield* savedKeys, yield* savedSessions].map((profiles) =>
@@ -28,14 +28,14 @@ const isSaved = Effect.gen(function* () {
   return saved.some((one) => one?.replace(/\/+$/, "") === url)
 })
 
-/** What a host starts: by absolute paths, because it has no shell's PATH; and without the key. */
+/** The settings entry: absolute paths, because a host has no shell PATH, and no key. */
 const hostConfig = Effect.fnUntraced(function* (saved: boolean) {
   const { url, profile } = yield* Credentials
   const found = yield* Effect.forEach(folders, (name) =>
     Effect.map(Effect.orDie(Config.String(name).pipe(Config.withDefault(""))), (value) => [name, value] as const)
   )
   const { command, args } = program()
-  // The profile says for which address it is.
+  // A profile contains its address.
   const env = Object.fromEntries(
     [["RUNGATE_URL", saved ? "" : url] as const, ...found].filter(([, value]) => value !== "")
   )
@@ -50,12 +50,12 @@ const printConfig = Effect.gen(function* () {
   yield* screen.out(`${JSON.stringify(yield* hostConfig(saved), null, 2)}\n`)
   yield* screen.say(
     saved
-      ? `It uses what is saved as profile "${profile}" for ${url}; there is no secret in it.`
-      : `There is no saved key for ${url}, and none is printed: save one with rungate login --with-token, or add RUNGATE_API_KEY to "env".`
+      ? `This entry contains no secret. It uses the credentials saved as profile "${profile}" for ${url}.`
+      : `This entry contains no key, and no key is saved for ${url}. Save one with rungate login --with-token, or add RUNGATE_API_KEY to "env".`
   )
 })
 
-/** For hosts that ask the service itself: a variable stands for the key, as hosts read it from their own environment. */
+/** The entry for hosts that connect over HTTP. The key is a variable of the host's environment. */
 const printHttp = Effect.gen(function* () {
   const { url } = yield* Credentials
   const screen = yield* Screen
@@ -63,30 +63,30 @@ const printHttp = Effect.gen(function* () {
   const config = { mcpServers: { rungate: { type: "http", url: `${url}/mcp`, headers } } }
   yield* screen.out(`${JSON.stringify(config, null, 2)}\n`)
   yield* screen.say(
-    "There is no secret in it: the host reads RUNGATE_API_KEY from its environment. Some write that in another way, such as ${env:RUNGATE_API_KEY}."
+    "This entry contains no secret: the host reads RUNGATE_API_KEY from its environment. Some hosts use another syntax, such as ${env:RUNGATE_API_KEY}."
   )
 })
 
 const usedByHosts =
-  "This waits for an agent host to talk to it (Ctrl-D ends it). rungate mcp --print-config prints what to paste into a host's settings."
+  "Waiting for an agent host on stdin (Ctrl-D stops). Hosts start this command by themselves: rungate mcp --print-config prints the entry for their settings."
 
-/** `version` is what the host is told. */
+/** `version` is reported to the host. */
 export const mcp = (version: string) =>
   Command.make(
     "mcp",
     {
       print_config: Flag.Boolean("print-config").pipe(
-        Flag.withDescription("print the JSON for an agent host's settings, and serve nothing"),
+        Flag.withDescription("print the JSON entry for an agent host's settings and exit"),
         Flag.withDefault(false)
       ),
       http: Flag.Boolean("http").pipe(
-        Flag.withDescription("with --print-config: for a host that asks the service itself, and starts nothing"),
+        Flag.withDescription("with --print-config: an entry that connects to the service over HTTP"),
         Flag.withDefault(false)
       )
     },
     Effect.fnUntraced(function* ({ print_config, http }) {
       const screen = yield* Screen
-      if (http && !print_config) return yield* fail("usage", "--http goes with --print-config.")
+      if (http && !print_config) return yield* fail("usage", "--http needs --print-config.")
       if (http) return yield* printHttp
       if (print_config) return yield* printConfig
       if (screen.askable) yield* screen.say(usedByHosts)
@@ -94,13 +94,13 @@ export const mcp = (version: string) =>
       yield* serveStdio(version)
     })
   ).pipe(
-    Command.withDescription("Serve the tools of an agent host (Model Context Protocol) over stdin and stdout"),
+    Command.withDescription("Serve tools to an agent host over stdin and stdout (Model Context Protocol)"),
     Command.withExamples([
-      { command: "rungate mcp --print-config", description: "What to paste into a host's settings" },
+      { command: "rungate mcp --print-config", description: "The entry for a host's settings" },
       {
         command: "rungate mcp --print-config --http",
-        description: "The same, for a host that asks the service itself"
+        description: "The entry for a connection over HTTP"
       },
-      { command: "claude mcp add rungate -- rungate mcp", description: "Or let the host do it" }
+      { command: "claude mcp add rungate -- rungate mcp", description: "Let the host write the entry" }
     ])
   )

@@ -1,8 +1,8 @@
 /**
- * The tool `run` of `rungate mcp`: written down before it is sent, waited for within a bound, and never sent twice for the same wish.
+ * The tool `run` of `rungate mcp`. It records the run in the journal, sends it once and waits for a limited time.
  *
- * A call that a host cancels, gives up on or loses leaves the run and its entry in the journal. The same call joins it until somebody
- * has seen its end, as does `rungate runs resume`; only a key of the caller's own makes another run of the same.
+ * When the host cancels or loses a call, the run continues and its journal entry stays. The same call joins it until its
+ * result was returned, and so does `rungate runs resume`. A new idempotency_key starts another run of the same request.
  */
 import { Effect, type Semaphore } from "effect"
 import { refusal, unanswered } from "../../mcp/Answers.ts"
@@ -15,13 +15,13 @@ import { noAnswer } from "./service.ts"
 
 interface Order {
   readonly entry: Entry
-  /** It was sent by an earlier call. */
+  /** An earlier call sent it. */
   readonly before: boolean
 }
 
 /**
- * The run that this call means: one whose end nobody has seen, or a new one that is written down now; null where the key is another's.
- * One call after the other, or two at the same time would both find none.
+ * The unfinished run of the same call, or a new journal entry; null when the key belongs to another request.
+ * Calls are serialized, or two simultaneous calls would both create a run.
  */
 const orderOf = Effect.fnUntraced(function* (title: string, body: string, idempotency_key: string | undefined) {
   const journal = yield* Journal
@@ -48,11 +48,11 @@ export const runTool = Effect.fnUntraced(function* (given: RunArguments, oneByOn
   if (order === null) {
     return yield* refusal("run", {
       code: "idempotency_key_reused",
-      message: `idempotency_key: ${given.idempotency_key} was sent with another request, whose end nobody has seen.`
+      message: `idempotency_key: ${given.idempotency_key} belongs to another request that has not finished.`
     })
   }
   const { idempotency_key } = order.entry
-  // Whoever waited is gone or was told how to go on: now other processes may wait for it too.
+  // This call stops waiting, so other processes may join the run.
   const letGo = journal.letGo(idempotency_key)
   return yield* telling(title, (onNamed) =>
     deliver(order.entry, order.before, { seconds: wait_seconds, async: false, onNamed })

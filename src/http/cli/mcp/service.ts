@@ -1,7 +1,7 @@
 /**
- * Who calls the tools of `rungate mcp`: the user, over HTTP by their own settings, like every other command.
+ * The service behind the tools of `rungate mcp`: HTTP with the user's settings, like every other command.
  *
- * A run that is read to its end, or cancelled, leaves the journal. What to do about an error is said in the words of the command.
+ * Finished and cancelled runs are removed from the journal. Hints on errors name commands of the CLI.
  */
 import { Effect } from "effect"
 import { Client } from "../answers/Client.ts"
@@ -16,16 +16,16 @@ import type { Screen } from "../terminal/Screen.ts"
 
 export type CliLayer = Client | Credentials | Journal | Screen
 
-const guard = `${person} rungate spend-guard shows the limits and sets them; the same run is refused until one changes.`
+const guard = `${person} Show or change the limits with rungate spend-guard. Until a limit changes, the same run is refused.`
 
 const hints: Readonly<Record<string, string>> = {
-  unauthorized: `${person} They set RUNGATE_API_KEY where this server is configured, or run rungate login, and restart the server. discover and list_providers work without a key.`,
-  insufficient_balance: `${person} rungate wallet topup 25.00 pays in; the tool wallet shows what is left. A lower max_cost holds less.`,
+  unauthorized: `${person} Set RUNGATE_API_KEY where this server is configured, or run rungate login, then restart the server. discover and list_providers work without a key.`,
+  insufficient_balance: `${person} Add funds with rungate wallet topup 25.00. The tool wallet shows the balance. A lower max_cost holds less.`,
   budget_exceeded: guard,
   cost_limit_exceeded: guard,
-  unreachable: `${person} The service must run (npm start) and RUNGATE_URL must be its address.`,
-  connection_lost: "Nobody knows how it ended. Call it again: what was done is not done twice.",
-  unexpected_answer: `${person} RUNGATE_URL may be the address of something else.`,
+  unreachable: `${person} Start the service (npm start) and set RUNGATE_URL to its address.`,
+  connection_lost: "The outcome is unknown. Call it again: a started run is joined and not paid twice.",
+  unexpected_answer: `${person} Check RUNGATE_URL: it may be the address of another service.`,
   journal_unwritable: person
 }
 

@@ -1,8 +1,8 @@
 /**
- * stdin and stdout as a transport: one JSON-RPC message a line, and nothing else on stdout.
+ * The stdio transport: one JSON-RPC message per line, and nothing else on stdout.
  *
- * A line that is no message is answered with the protocol's own error and disturbs nothing that comes after it. The end of stdin is
- * the end of the conversation: what is being answered gets a moment, and then the process is over.
+ * An invalid line is answered with a protocol error, and later lines still work. At the end of stdin, pending answers get
+ * one second, then the process ends.
  */
 import { Deferred, Effect, Layer, Logger, Stdio, Stream } from "effect"
 import { McpServer } from "effect/ai"
@@ -14,28 +14,29 @@ import { Screen } from "../terminal/Screen.ts"
 
 /** The service takes inputs of 1 MiB; a message around one, with every letter escaped, is no longer than this. */
 const lineCharsMax = 8 * 1024 * 1024
-/** Answers that are ready leave in that time; a run that is waited for goes on without us. */
+/** Time for pending answers after stdin ends. A run continues in the service. */
 const graceSeconds = 1
 
 type Line = { readonly text: string } | { readonly code: number; readonly message: string }
 
-const tooLong: Line = { code: -32600, message: `A message has at most ${lineCharsMax} characters.` }
+const tooLong: Line = { code: -32600, message: `A message must have at most ${lineCharsMax} characters.` }
 
-/** What a line holds, or what is wrong with it. */
+/** A valid message, or the protocol error for the line. */
 const lineOf = (text: string): Line => {
   try {
     const message: unknown = JSON.parse(text)
-    if (typeof message !== "object" || message === null) return { code: -32600, message: "A message is a JSON object." }
+    if (typeof message !== "object" || message === null)
+      return { code: -32600, message: "A message must be a JSON object." }
     const named = "id" in message && message.id !== null
     return named && typeof message.id !== "string" && typeof message.id !== "number"
-      ? { code: -32600, message: "An id is a string or a number." }
+      ? { code: -32600, message: "An id must be a string or a number." }
       : { text }
   } catch {
-    return { code: -32700, message: "A message is one line of JSON." }
+    return { code: -32700, message: "A message must be one line of JSON." }
   }
 }
 
-/** Cuts what comes into lines, however it comes. */
+/** Splits chunks into lines. */
 const lineCutter = () => {
   const decoder = new TextDecoder()
   let begun = ""
@@ -59,7 +60,7 @@ const lineCutter = () => {
   }
 }
 
-/** The process's own streams, of which only messages reach the server. `ended` is done when there is nobody any more. */
+/** stdin that passes only valid messages to the server. `ended` completes at the end of stdin. */
 const messagesOnly = Effect.fnUntraced(function* (ended: Deferred.Deferred<void>) {
   const stdio = yield* Stdio.Stdio
   const screen = yield* Screen
@@ -87,7 +88,7 @@ const registrations = Layer.effectDiscard(
   })
 )
 
-/** Serves until stdin ends or the process is told to stop. */
+/** Serves until stdin ends or the process is stopped. */
 export const serveStdio = Effect.fnUntraced(function* (version: string) {
   const ended = yield* Deferred.make<void>()
   const screen = yield* Screen
@@ -98,7 +99,7 @@ export const serveStdio = Effect.fnUntraced(function* (version: string) {
     registrations
   }).pipe(
     Layer.provide(Layer.effect(Stdio.Stdio, messagesOnly(ended))),
-    // Who reads stderr is a log, not a person at a terminal.
+    // stderr is a log of the host, not a terminal.
     Layer.provide(Layer.succeed(Screen, Screen.of({ ...screen, person: false, askable: false, animated: false })))
   )
   yield* Effect.raceFirst(

@@ -1,4 +1,4 @@
-/** Tools and resources as `rungate mcp` carries them out: those of every caller, and `run` with the user's journal. */
+/** Tools and resources of `rungate mcp`: the shared handlers, and `run` with the user's journal. */
 import { Effect, Semaphore } from "effect"
 import { type Here, resourcesFor, toolsFor } from "../../mcp/toolHandlers.ts"
 import { Service } from "../../mcp/Service.ts"
@@ -6,7 +6,7 @@ import * as Tools from "../../mcp/Tools.ts"
 import { runTool } from "./run.ts"
 import { serviceHere, type CliLayer } from "./service.ts"
 
-/** More would only wait in the service; a call that waits here has not been sent, and a host may still take it back. */
+/** Concurrent runs. A call that waits here was not sent yet, so the host can still cancel it. */
 const runsAtOnce = 16
 
 export const carriedOut = Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** What happened to runs, a line each, in columns that stay where they are however late a line comes. */
+/** Formats run events for `logs tail`, one line each, with fixed column widths. */
 import { Schema } from "effect"
 import { ListedRun, type RunStatus } from "../../../schema/runs/Run.ts"
 import { targetOf } from "./RunView.ts"
@@ -28,7 +28,7 @@ const whatMost = 44
 const providerLeast = 8
 const providerMost = 16
 
-/** What is left for what ran and who served it. A narrow terminal has no room for the latter, and an id is never cut. */
+/** The widths of target and provider. A narrow terminal omits the provider; ids are never truncated. */
 const layoutOf = (columns: number) => {
   const room = columns - fixed - 2 * Object.keys(widths).length - 2
   if (room < whatLeast + providerLeast) {

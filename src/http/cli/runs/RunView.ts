@@ -1,4 +1,4 @@
-/** Runs as people read them. Loaded when a person looks: it brings the contract along. */
+/** Formats runs for a terminal. Loaded on demand, because it imports the API contract. */
 import { Schema } from "effect"
 import { isFinal, ListedRun, Run } from "../../../schema/runs/Run.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"
@@ -15,7 +15,7 @@ export const targetOf = (run: ListedRun): string => run.capability ?? `${run.pro
 const isScalar = (value: Schema.Json): value is string | number | boolean | null =>
   value === null || typeof value !== "object"
 
-/** A result: short values as lines, what is nested as JSON. */
+/** A result: scalar values as lines, nested values as JSON. */
 const resultLines = (result: Schema.Json, screen: ScreenShape): Lines => {
   const bold = (text: string) => screen.paint("bold", text)
   const nested = (value: Schema.Json) => harmlessLines(JSON.stringify(value, null, 2)).split("\n")
@@ -27,7 +27,7 @@ const resultLines = (result: Schema.Json, screen: ScreenShape): Lines => {
   return [
     ...facts(
       short.map(([name, value]) => [name, value === null ? null : String(value)] as const),
-      // A value that somebody paid for is never cut.
+      // Paid results are never truncated.
       Number.POSITIVE_INFINITY,
       bold
     ),
@@ -35,7 +35,7 @@ const resultLines = (result: Schema.Json, screen: ScreenShape): Lines => {
   ]
 }
 
-/** One run with its result. `quiet` leaves out everything but the result. */
+/** One run with its result. `quiet` prints only the result. */
 export const runLines = (text: string, screen: ScreenShape, quiet: boolean): Lines | null => {
   const run = decoded(Run, text)
   if (run === null) return null
@@ -83,7 +83,7 @@ export const runLines = (text: string, screen: ScreenShape, quiet: boolean): Lin
   ]
 }
 
-/** What a run came to, in one line. */
+/** The receipt: outcome, charge, duration and run id in one line. */
 export const receipt = (text: string): string | null => {
   const run = decoded(Run, text)
   if (run === null) return null

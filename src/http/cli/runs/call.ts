@@ -1,4 +1,4 @@
-/** `rungate call <provider> <endpoint> -i '{…}'`: calls a provider's own endpoint. */
+/** `rungate call <provider> <endpoint> -i '{…}'`: calls a provider's raw endpoint. */
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { methods } from "../../../schema/catalog/Endpoint.ts"
@@ -14,11 +14,11 @@ export const call = Command.make(
   "call",
   {
     provider: Argument.String("provider"),
-    endpoint: Argument.String("endpoint").pipe(Argument.withDescription("the provider's own path")),
+    endpoint: Argument.String("endpoint").pipe(Argument.withDescription("the provider's path, as discover shows it")),
     stdin: stdinArgument,
     ...inputFlags,
     method: Flag.Literals("method", methods).pipe(
-      Flag.withDescription("for a path that takes several"),
+      Flag.withDescription("HTTP method, when the path has several"),
       Flag.optional,
       Flag.map(Option.getOrNull)
     ),

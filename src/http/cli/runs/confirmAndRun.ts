@@ -1,4 +1,4 @@
-/** What `run` and `call` share: the quote and the question before, one delivery, the result and its receipt after. */
+/** Shared by `run` and `call`: shows the quote, asks, sends the run once, and prints result and receipt. */
 import { Config, Effect, Option } from "effect"
 import { Flag } from "effect/cli"
 import * as Money from "../../../schema/money/Money.ts"
@@ -12,14 +12,14 @@ import type * as Quotes from "./quote.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { formatOf, json, lines, printed } from "../answers/show.ts"
 
-/** Longer than any run takes; more is a mistake in the unit. */
+/** No run takes longer. A larger value is probably in milliseconds. */
 const waitSecondsMost = 24 * 3600
 
 const boolean = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
 
 export const waitFlag = Flag.Int("wait").pipe(
-  Flag.withDescription("seconds to wait for the result; then exit code 8, and the run goes on"),
+  Flag.withDescription("seconds to wait for the result; after that exit code 8, and the run continues"),
   Flag.filter(
     (seconds) => seconds >= 0 && seconds <= waitSecondsMost,
     (seconds) => `--wait must be from 0 to ${waitSecondsMost} seconds, not ${seconds}`
@@ -28,17 +28,17 @@ export const waitFlag = Flag.Int("wait").pipe(
 
 export const runFlags = {
   max_cost: Flag.String("max-cost").pipe(
-    Flag.withDescription("USD that it may cost at most, such as 0.05; RUNGATE_MAX_COST when left out"),
+    Flag.withDescription("the most it may cost in USD, such as 0.05; default: RUNGATE_MAX_COST"),
     Flag.withFallbackConfig(Config.NonEmptyString("RUNGATE_MAX_COST")),
     Flag.withSchema(Money.Usd),
     Flag.optional,
     Flag.map(Option.getOrNull)
   ),
   wait: waitFlag.pipe(Flag.withDefault(30)),
-  async: boolean("async", "don't wait: print the run as soon as it is accepted (exit code 0)"),
-  yes: boolean("yes", "don't show the quote, don't ask").pipe(Flag.withAlias("y")),
-  dry_run: boolean("dry-run", "show what it would cost; run nothing"),
-  again: boolean("again", "start another run, also where the same command was just broken off"),
+  async: boolean("async", "print the run id as soon as the run is accepted, without waiting (exit code 0)"),
+  yes: boolean("yes", "skip the quote and the confirmation").pipe(Flag.withAlias("y")),
+  dry_run: boolean("dry-run", "show the quote without running"),
+  again: boolean("again", "start a new run even if the same command was interrupted a moment ago"),
   json
 }
 
@@ -56,15 +56,15 @@ export interface Request {
   readonly title: string
   /** The body of POST /v1/run as JSON text, under this cap. */
   readonly bodyWith: (max_cost: Money.MicroUsd | null) => string
-  /** Where a cap is missing, a terminal that can't be asked is refused. */
+  /** Without a cap, a terminal with --no-input is refused. */
   readonly capNeeded: boolean
-  /** Free. Loaded where it is needed. */
+  /** The quote; free. The module is loaded on demand. */
   readonly quote: (module: typeof Quotes) => Effect.Effect<Quotes.Quote, CommandFailed, Client>
 }
 
 const quoting = Effect.promise(() => import("./quote.ts"))
 
-/** One run by a user: asks first where there is somebody to ask. */
+/** One run, after a confirmation at a terminal. */
 export const confirmAndRun = Effect.fnUntraced(function* (request: Request, given: Spending) {
   const screen = yield* Screen
   const journal = yield* Journal
@@ -77,9 +77,9 @@ export const confirmAndRun = Effect.fnUntraced(function* (request: Request, give
     return yield* screen.out(`${module.dryRunLines(title, found).join("\n")}\n`)
   }
   if (screen.person && !screen.askable && request.capNeeded && given.max_cost === null && !given.yes) {
-    return yield* fail("usage", "A raw call needs --max-cost, or --yes, where nobody can be asked.")
+    return yield* fail("usage", "A raw call needs --max-cost or --yes when there is no terminal to confirm at.")
   }
-  // The journal knows a command by what the user typed, not by the cap that a question added.
+  // The journal identifies a command by what the user typed, without the cap that the confirmation added.
   const asked = bodyWith(given.max_cost)
   const left = yield* leftBy(asked, given.again)
   const cap =
@@ -95,7 +95,7 @@ export const confirmAndRun = Effect.fnUntraced(function* (request: Request, give
   if (!accepted) yield* conclude(answer)
 })
 
-/** A run that somebody waited for: its result, and what it cost. */
+/** Prints the result of a run and its receipt. */
 export const showRun = Effect.fnUntraced(function* (text: string, asJson: boolean, accepted: boolean) {
   const screen = yield* Screen
   if (asJson) return yield* screen.out(printed(text))

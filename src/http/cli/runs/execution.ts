@@ -1,8 +1,8 @@
 /**
- * One run from the order to its end: written down, sent, waited for, and never sent twice.
+ * Executes one run: records it in the journal, sends it once, and waits for its end.
  *
- * The service is asked to answer within a second, so that the run's id is known early: from then on it is only read. Ctrl-C leaves
- * it running, and says how to come back.
+ * The first request asks for an answer within a second, so that the run id is known early. After that the run is only read.
+ * Ctrl-C leaves it running and prints the command that waits for it.
  */
 import { Clock, Effect, Fiber, Ref } from "effect"
 import { isFinal } from "../../../schema/runs/Run.ts"
@@ -17,18 +17,18 @@ import { cliHints } from "../answers/cliWording.ts"
 import { failureOf } from "../answers/show.ts"
 import { widthOf } from "../terminal/text.ts"
 
-/** How long the first answer may take to say how a run ends; the id comes with it at the latest. */
+/** wait_seconds of the first request. Its response contains the run id. */
 const firstSeconds = 1
-/** One request waits no longer than this, so that proxies keep the connection. */
+/** wait_seconds of later requests; short enough for proxies to keep the connection. */
 const stretchSeconds = 25
-/** No more than one question in that time, whatever the service answers. */
+/** The shortest interval between two requests. */
 const breathMillis = 250
-/** What an answer may take beside the waiting. */
+/** Response timeout beyond wait_seconds. */
 const slackSeconds = 30
 
 export const waitCommand = (run_id: string) => `rungate runs wait ${run_id}`
 
-/** A run that is over without success, or is not over; null for one that succeeded. */
+/** The failure of an unsuccessful or unfinished run; null for a successful one. */
 export const outcomeOf = (run: KnownRun): CommandFailed | null => {
   if (!isFinal(run.status))
     return fail("pending", `The run is still executing. Wait for it with: ${waitCommand(run.run_id)}`)
@@ -45,7 +45,7 @@ export const outcomeOf = (run: KnownRun): CommandFailed | null => {
   )
 }
 
-/** Elapsed seconds and the run's id, from the first second on. */
+/** Shows a status line with elapsed seconds and the run id. */
 const ticking = <A, E, R>(run_id: Ref.Ref<string | null>, work: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const screen = yield* Screen
@@ -69,12 +69,12 @@ const interrupted = (run_id: Ref.Ref<string | null>) =>
     const known = yield* Ref.get(run_id)
     yield* screen.warn(
       known === null
-        ? `Interrupted before the service answered; the run may be under way. Join it with: rungate runs resume (or the same command within ${joinMinutes} minutes)`
-        : `Interrupted. The run ${known} goes on; wait for it with: ${waitCommand(known)}`
+        ? `Interrupted before the service answered. The run may have started. Join it with: rungate runs resume (or repeat the same command within ${joinMinutes} minutes)`
+        : `Interrupted. The run ${known} continues. Wait for it with: ${waitCommand(known)}`
     )
   })
 
-/** Reads a run until it is final, or so many seconds have passed; null waits for as long as it takes. */
+/** Reads a run until it is final or `seconds` have passed; null waits without a limit. */
 const reading = Effect.fnUntraced(function* (run_id: string, seconds: number | null) {
   const { send } = yield* Client
   const end = seconds === null ? Number.POSITIVE_INFINITY : (yield* Clock.currentTimeMillis) + seconds * 1000
@@ -88,12 +88,12 @@ const reading = Effect.fnUntraced(function* (run_id: string, seconds: number | n
     const run = runIn(answer.text)
     const now = yield* Clock.currentTimeMillis
     if (run === null || isFinal(run.status) || now >= end) return answer
-    // A service that is about to stop answers before the time is up; so might a proxy.
+    // A stopping service or a proxy may answer early.
     if (now - asked < breathMillis) yield* Effect.sleep(`${breathMillis} millis`)
   }
 })
 
-/** Waits for a run that has a name. */
+/** Waits for a run by its id. */
 export const waitFor = Effect.fnUntraced(function* (run_id: string, seconds: number | null) {
   const known = yield* Ref.make<string | null>(run_id)
   const answer = yield* ticking(known, reading(run_id, seconds)).pipe(Effect.onInterrupt(() => interrupted(known)))
@@ -103,20 +103,20 @@ export const waitFor = Effect.fnUntraced(function* (run_id: string, seconds: num
 })
 
 export interface Waiting {
-  /** Seconds; null waits for as long as it takes. */
+  /** Seconds; null waits without a limit. */
   readonly seconds: number | null
-  /** Come back at once with the run's id. */
+  /** Return as soon as the run id is known. */
   readonly async: boolean
-  /** Told the run's id as soon as it is known and the run goes on. */
+  /** Called once when the run id is known and the run is not final. */
   readonly onNamed?: (run_id: string) => Effect.Effect<void>
 }
 
 const withWait = (body: string, seconds: number) => `${body.slice(0, -1)},"wait_seconds":${seconds}}`
 
 /**
- * Sends what is written down, and waits. The answer is that of the API that said the last word.
+ * Sends a journal entry and waits. Returns the last response of the API.
  *
- * What was sent `before`, by an earlier command, may be a run already: then no refusal and no silence is a reason to forget it.
+ * An entry that was sent `before` may already be a run, so a refusal or a lost connection does not delete it.
  */
 export const deliver = Effect.fnUntraced(function* (
   entry: Entry,
@@ -135,12 +135,12 @@ export const deliver = Effect.fnUntraced(function* (
       headers: { "idempotency-key": entry.idempotency_key },
       seconds: first + slackSeconds
     }).pipe(
-      // Nothing has left when nobody listened.
+      // Connection refused: nothing was sent.
       Effect.tapError((error) => (error.exit_code === exits.failed && !before ? journal.close(entry) : Effect.void))
     )
     const run = runIn(answer.text)
     if (run === null) {
-      // Refused before it became a run. A server's own trouble says nothing about that.
+      // A status below 500 means that no run was created. After a 5xx that is unknown.
       if (answer.status < 500 && !before) yield* journal.close(entry)
       return answer
     }
@@ -174,12 +174,12 @@ const lost = (run_id: Ref.Ref<string | null>) =>
     const known = yield* Ref.get(run_id)
     yield* screen.warn(
       known === null
-        ? `The run may be under way. Join it with: rungate runs resume (or the same command within ${joinMinutes} minutes)`
-        : `The run ${known} goes on; wait for it with: ${waitCommand(known)}`
+        ? `The run may have started. Join it with: rungate runs resume (or repeat the same command within ${joinMinutes} minutes)`
+        : `The run ${known} continues. Wait for it with: ${waitCommand(known)}`
     )
   })
 
-/** The run that this same command started and did not see end; null when there is none, or another one is wanted. */
+/** The unfinished run of the same command, which is joined; null when there is none or with --again. */
 export const leftBy = Effect.fnUntraced(function* (asked: string, again: boolean) {
   const journal = yield* Journal
   const screen = yield* Screen
@@ -187,12 +187,12 @@ export const leftBy = Effect.fnUntraced(function* (asked: string, again: boolean
   if (left === null) return null
   const seconds = Math.round(((yield* Clock.currentTimeMillis) - left.sent_at) / 1000)
   yield* screen.warn(
-    `Joining the run that this command started ${seconds} s ago${left.run_id === null ? "" : ` (${left.run_id})`}; it is paid once. --again starts another one.`
+    `Joining the run that the same command started ${seconds} s ago${left.run_id === null ? "" : ` (${left.run_id})`}. It is paid once. Start a new run with --again.`
   )
   return yield* journal.adopt(left)
 })
 
-/** Says how a run's answer ends the command: nothing for success, else a failure; to a person with what may help. */
+/** Ends the command with the outcome of the run. At a terminal the error includes the hints of the API. */
 export const conclude = Effect.fnUntraced(function* (answer: Answer) {
   const run = runIn(answer.text)
   const failure = run === null ? yield* failureOf(answer) : outcomeOf(run)

@@ -1,10 +1,10 @@
-/** The input of a run: `-i '{…}'`, `-f file`, or `-` for stdin. Passed on as it was written, so that no digit of it is lost. */
+/** Reads the input of a run: `-i '{…}'`, `-f file`, or `-` for stdin. The text is sent unchanged, so long numbers keep their digits. */
 import { readFileSync } from "node:fs"
 import { Effect, Option } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { fail } from "../terminal/exits.ts"
 
-/** The service takes no more, and says so; nothing larger need leave. */
+/** The limit of the service. */
 const charsMax = 1024 * 1024
 
 export const inputFlags = {
@@ -39,13 +39,13 @@ const readAll = Effect.callback<string>((resume) => {
 const readFile = (path: string) =>
   Effect.try({
     try: () => readFileSync(path, "utf8"),
-    catch: () => fail("usage", `Can't read the file ${path}.`)
+    catch: () => fail("usage", `Can't read the file ${path}. Check that it exists and that you may read it.`)
   })
 
-/** The text of a file of any size; - is stdin. */
+/** The text of a file of any size; `-` reads stdin. */
 export const readText = (path: string) => (path === "-" ? Effect.promise(() => Bun.stdin.text()) : readFile(path))
 
-/** Any input text of flags: inline, from a file, or from stdin. Null when none is given. */
+/** The input text: inline, from a file, or from stdin. Null when none is given. */
 export const textOf = Effect.fnUntraced(function* (given: {
   readonly input: Option.Option<string>
   readonly file: Option.Option<string>
@@ -53,7 +53,7 @@ export const textOf = Effect.fnUntraced(function* (given: {
 }) {
   const { input, file, stdin = Option.none() } = given
   if ([input, file, stdin].filter(Option.isSome).length > 1)
-    return yield* fail("usage", "Give the input once: -i, -f or -.")
+    return yield* fail("usage", "Give the input only once: with -i, -f or -.")
   if (Option.isSome(stdin) && stdin.value !== "-")
     return yield* fail("usage", `Unexpected "${stdin.value}": give the input with -i '{…}', -f <file>, or - for stdin.`)
   const named = Option.getOrNull(Option.orElse(input, () => Option.orElse(file, () => stdin)))
@@ -64,9 +64,9 @@ export const textOf = Effect.fnUntraced(function* (given: {
 
 const reasonOf = (cause: unknown) => (cause instanceof Error ? cause.message : "it can't be read")
 
-/** JSON text that is sure to be JSON. */
+/** The trimmed text; fails when it is not JSON. */
 export const jsonOf = Effect.fnUntraced(function* (text: string, what: string) {
-  if (text.length > charsMax) return yield* fail("usage", `${what} is larger than 1 MiB.`)
+  if (text.length > charsMax) return yield* fail("usage", `${what} is larger than the limit of 1 MiB.`)
   const trimmed = text.trim().replace(/^\ufeff/, "")
   if (trimmed === "") return yield* fail("usage", `${what} is empty.`)
   yield* Effect.try({
@@ -80,7 +80,7 @@ export const jsonOf = Effect.fnUntraced(function* (text: string, what: string) {
 export const runInput = Effect.fnUntraced(function* (given: Parameters<typeof textOf>[0]) {
   const text = yield* textOf(given)
   if (text === null) {
-    return yield* fail("usage", "There is no input: give it with -i '{…}', -f <file>, or - for stdin.")
+    return yield* fail("usage", "The input is missing. Give it with -i '{…}', -f <file>, or - for stdin.")
   }
   return yield* jsonOf(text, "The input")
 })

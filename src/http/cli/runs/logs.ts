@@ -1,4 +1,4 @@
-/** `rungate logs tail`: follows the organization's runs as they are asked for and as they end, until Ctrl-C. */
+/** `rungate logs tail`: prints the organization's runs when they start and when they end, until Ctrl-C. */
 import { Clock, Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { statuses } from "../../../schema/runs/Run.ts"
@@ -9,14 +9,14 @@ import { formatOf } from "../answers/show.ts"
 import { retryingRead } from "../answers/retryingRead.ts"
 import { follow, type Seen } from "./tail.ts"
 
-/** Between two looks: while things happen, and after some time in which nothing did. */
+/** Polling interval: the shortest while runs happen, the longest when none do. */
 const pauseSecondsLeast = 1
 const pauseSecondsMost = 5
-/** How much longer each pause is than the one before. */
+/** Backoff factor of the polling interval. */
 const slowing = 1.5
 
 const pastDefault = 10
-/** More past than anybody reads; rungate runs list pages through all of it. */
+/** The most past runs shown. `rungate runs list` pages through all of them. */
 const pastMost = 10_000
 
 const views = Effect.promise(() => import("./LogsView.ts"))
@@ -25,7 +25,7 @@ const text = (name: string, description: string) =>
 
 const unitMillis: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** A time, in milliseconds since 1970: a duration before now, or a date. Null when it is neither. */
+/** Parses a duration before now, or a date, into milliseconds since 1970. Null when it is neither. */
 export const sinceOf = (given: string, now: number): number | null => {
   const [, count, unit = ""] = /^(\d{1,6})(s|m|h|d)$/.exec(given) ?? []
   if (count !== undefined) return now - Number(count) * (unitMillis[unit] ?? 0)
@@ -37,19 +37,17 @@ const tail = Command.make(
   "tail",
   {
     status: Flag.Literals("status", statuses).pipe(
-      Flag.withDescription("only runs that come to have this status"),
+      Flag.withDescription("only runs that reach this status"),
       Flag.optional,
       Flag.map(Option.getOrNull)
     ),
     capability: text("capability", "only runs of this capability"),
     provider: text("provider", "only runs that this provider served"),
     endpoint: text("endpoint", "only runs of this raw endpoint"),
-    since: text("since", "first show the past from then on: 10m, 2h, 1d, or a time such as 2026-11-21T09:00:00Z"),
+    since: text("since", "also show past runs since then: 10m, 2h, 1d, or a time such as 2026-11-21T09:00:00Z"),
     limit: Flag.Int("limit").pipe(
       Flag.withAlias("n"),
-      Flag.withDescription(
-        `how many of the past runs are shown first, 0 to ${pastMost}; ${pastDefault} when left out, with --since all`
-      ),
+      Flag.withDescription(`past runs to show first, 0 to ${pastMost}; default: ${pastDefault}, or all with --since`),
       Flag.filter(
         (count) => count >= 0 && count <= pastMost,
         (count) => `--limit must be from 0 to ${pastMost}, not ${count}`
@@ -59,7 +57,7 @@ const tail = Command.make(
     ),
     jsonl: Flag.Boolean("jsonl").pipe(
       Flag.withAlias("json"),
-      Flag.withDescription("print each run as the API lists it, one per line; so it is in a pipe"),
+      Flag.withDescription("print one JSON run per line; default in a pipe"),
       Flag.withDefault(false)
     )
   },
@@ -70,7 +68,7 @@ const tail = Command.make(
     if (since !== null && from === null) {
       return yield* fail(
         "usage",
-        `--since takes 30s, 10m, 2h, 1d or a time such as 2026-11-21T09:00:00Z, not ${since}.`
+        `Invalid --since ${since}. Give a duration such as 30s, 10m, 2h or 1d, or a time such as 2026-11-21T09:00:00Z.`
       )
     }
     const runs = follow(filters, yield* retryingRead)
@@ -85,36 +83,39 @@ const tail = Command.make(
     yield* screen.status("")
     yield* print(past)
     if (limit === null && past.length === pastMost) {
-      yield* screen.warn(`These are the latest ${pastMost}; rungate runs list has the rest.`)
+      yield* screen.warn(`Only the latest ${pastMost} runs are shown. List older ones with: rungate runs list`)
     }
-    yield* screen.say(`Following the runs at ${url} (Ctrl-C ends).`, "dim")
+    yield* screen.say(`Following the runs at ${url} (Ctrl-C stops).`, "dim")
 
     let pause = pauseSecondsLeast
-    // Whoever read this has gone: there is nobody to follow for.
+    // Stop when the reader of stdout has closed the pipe.
     while (!screen.closed()) {
       yield* Effect.sleep(`${pause} seconds`)
       const { events, whole } = yield* runs.look
       if (!whole)
-        yield* screen.warn("More has happened than one look holds: rungate runs list has the older runs.", "yellow")
+        yield* screen.warn(
+          "Too many runs at once; some older ones are not shown. List them with: rungate runs list",
+          "yellow"
+        )
       yield* print(events)
       pause = events.length > 0 ? pauseSecondsLeast : Math.min(pauseSecondsMost, pause * slowing)
     }
   })
 ).pipe(
-  Command.withDescription("Follow runs live: a line when a run is first seen, and one when it ends"),
+  Command.withDescription("Follow runs live: one line when a run starts and one when it ends"),
   Command.withExamples([
     {
       command: "rungate logs tail --status failed --since 1h",
-      description: "What failed in the last hour, and what fails now"
+      description: "Failures of the last hour and new ones"
     },
     {
       command: "rungate logs tail -n 0 | jq -r 'select(.done) | .billing.charged'",
-      description: "What each run costs, as it ends"
+      description: "The charge of each run when it ends"
     }
   ])
 )
 
 export const logs = Command.make("logs").pipe(
-  Command.withDescription("Follow what happens"),
+  Command.withDescription("Follow runs live"),
   Command.withSubcommands([tail])
 )

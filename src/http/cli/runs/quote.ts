@@ -1,7 +1,7 @@
 /**
- * What a run will cost, before it costs it: from the free inspect, with the wallet beside it.
+ * The quote of a run, calculated from the free inspect endpoint before anything is spent.
  *
- * What a person has said yes to binds: without a cap of their own, the amount that was shown is sent as max_cost.
+ * The confirmed amount is binding: without --max-cost, the amount that was shown is sent as max_cost.
  */
 import { Effect, Option, Schema } from "effect"
 import type { InspectedEndpoint, InspectedOffer as OfferShown } from "../../api/Catalog.ts"
@@ -16,16 +16,16 @@ import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 export interface Quote {
-  /** What is held, at most; null when nobody can say. */
+  /** The most that is held; null when no provider serves the request or the price is unknown. */
   readonly hold: Money.MicroUsd | null
-  /** The cheapest it can be. */
+  /** The lowest possible price. */
   readonly from: Money.MicroUsd | null
-  /** How it is charged, and by whom, as sentences. */
+  /** Sentences on routing and billing. */
   readonly notes: ReadonlyArray<string>
 }
 
 const decodeUsd = Schema.decodeUnknownOption(Money.Usd)
-/** An amount of the service's; null when it is none. */
+/** Parses an amount; null when it is not one. */
 const amountOf = (text: unknown): Money.MicroUsd | null => Option.getOrNull(decodeUsd(text))
 
 const Metered = Schema.Struct({ base: Money.Usd, per_result: Money.Usd, default_limit: Schema.Int })
@@ -33,7 +33,7 @@ const ByPlatform = Schema.Struct({ by_platform: Schema.Record(Schema.String, Mon
 const decodeMetered = Schema.decodeUnknownOption(Metered)
 const decodeByPlatform = Schema.decodeUnknownOption(ByPlatform)
 
-/** The price of an offer as inspect shows it. */
+/** The price of an offer, read from inspect. */
 const priceOf = (amount: string, pricing: unknown): Price | null => {
   const metered = Option.getOrNull(decodeMetered(pricing))
   if (metered !== null) return { kind: "metered", ...metered }
@@ -43,7 +43,7 @@ const priceOf = (amount: string, pricing: unknown): Price | null => {
   return flat === null ? null : { kind: "flat", amount: flat }
 }
 
-/** Fields in which capabilities that are not priced by `limit` say how much they ask for. */
+/** Count fields of capabilities that are not priced by `limit`. */
 const countingFields = ["count", "duration_seconds", "years"]
 
 const demandIn = (input: unknown): Demand => {
@@ -56,10 +56,10 @@ const demandIn = (input: unknown): Demand => {
 }
 
 const never = (): never => {
-  throw new Error("a quote calls nobody")
+  throw new Error("a quote never calls a provider")
 }
 
-/** An offer as far as inspect tells of it: enough to rank it and to price it. */
+/** An offer with what inspect returns: enough to rank and price it. */
 const offerOf = (capability: string, shown: typeof OfferShown.Type, price: Price): Offer => ({
   capability,
   wired: shown.wired,
@@ -78,10 +78,10 @@ const offerOf = (capability: string, shown: typeof OfferShown.Type, price: Price
   timeoutMillis: null
 })
 
-/** How the user wants it routed. */
+/** The routing options of the user. */
 export type Routing = RoutingRequest
 
-/** By the rules that the service routes by, over what inspect shows. `input` is JSON text that was checked before. */
+/** Applies the routing rules of the service to the offers of inspect. `input` is validated JSON text. */
 export const capabilityQuote = Effect.fnUntraced(function* (capability: string, input: string, routing: Routing) {
   const { ask } = yield* Client
   const found = yield* ask((rungate) => rungate.catalog.inspect({ payload: { capability } }))
@@ -118,7 +118,7 @@ export interface RawTarget {
 const Example = Schema.Struct({ routing: Schema.Struct({ max_cost: Money.Usd }) })
 
 export interface RawGiven {
-  /** JSON texts that were checked before. */
+  /** Validated JSON texts. */
   readonly input: string
   readonly path: string | null
   readonly query: string | null
@@ -126,7 +126,7 @@ export interface RawGiven {
 
 const decodeRecord = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.JsonObject))
 
-/** What inspect tells of the price, applied to this very call. Null when it can't be counted: the service will say why. */
+/** Applies the rates of inspect to this call. Null when they can't be applied; the service then reports why. */
 const estimateOf = ({ cost, method, input }: typeof InspectedEndpoint.Type, given: RawGiven) => {
   const { base, drivers = [] } = cost
   const { estimate, issues } = callCost(
@@ -156,7 +156,7 @@ export const endpointQuote = Effect.fnUntraced(function* (
   if (!("cost" in found)) return yield* fail("failed", `${target.endpoint} is no endpoint.`)
   const estimate = estimateOf(found, given)
   const example = Option.getOrNull(Schema.decodeUnknownOption(Example)(found.example))?.routing.max_cost ?? null
-  // An actor holds at least what it needs, which only the example tells.
+  // The hold of a marketplace actor has a minimum, which only the example contains.
   const isCounted = estimate !== null && found.input.bodyType !== "actor_input"
   const hold = isCounted ? rawHold({ estimate }, null) : example
   const quote: Quote = {
@@ -165,16 +165,16 @@ export const endpointQuote = Effect.fnUntraced(function* (
     notes: [
       found.cost.note ?? "",
       ...(found.cost.drivers ?? []).map((driver) => driver.description),
-      "A raw call is charged what the provider reports, else its rates; no other provider is tried."
+      "A raw call is charged the cost that the provider reports, or its published rates. There is no fallback."
     ].filter((note) => note !== "")
   }
   return quote
 })
 
-const nothingRun = "Nothing was run, and nothing was charged."
+const nothingRun = "Cancelled. Nothing was run and nothing was charged."
 const shown = (amount: Money.MicroUsd) => `$${Money.usd(amount)}`
 
-/** Shows the quote, and asks. Answers what the run may cost at most: the cap, or what was shown. */
+/** Shows the quote and asks. Returns the most that the run may cost: the cap, or the amount shown. */
 export const confirm = Effect.fnUntraced(function* (title: string, quote: Quote, cap: Money.MicroUsd | null) {
   const { ask } = yield* Client
   const screen = yield* Screen
@@ -183,23 +183,23 @@ export const confirm = Effect.fnUntraced(function* (title: string, quote: Quote,
     { concurrency: 2 }
   )
   const { hold, from } = quote
-  // Nobody minds what costs nothing.
+  // A free run needs no confirmation.
   if (hold === Money.zero) return cap ?? hold
   const price =
     hold === null
-      ? "nobody serves it within the cap"
+      ? "no provider serves it within the cap"
       : `at most ${shown(hold)}${from !== null && from < hold ? `, from ${shown(from)}` : ""}`
   const limits = [
     cap === null ? "" : `--max-cost ${shown(cap)}`,
-    guard.per_run_limit === null ? "" : `$${guard.per_run_limit} a run`,
-    guard.daily_limit === null ? "" : `$${guard.daily_limit} a day, $${guard.spent_today} spent`
+    guard.per_run_limit === null ? "" : `spend guard $${guard.per_run_limit} per run`,
+    guard.daily_limit === null ? "" : `spend guard $${guard.daily_limit} per day, $${guard.spent_today} spent today`
   ].filter((one) => one !== "")
-  // With --quiet too: nobody says yes to what they were not shown.
+  // Shown with --quiet too, because the question refers to it.
   yield* screen.warn(
     [
       `${title}: ${price}`,
       ...quote.notes.map((note) => `  ${note}`),
-      `  Cap: ${limits.length === 0 ? "none of yours" : limits.join("; ")}. Wallet: $${wallet.available} available.`
+      `  ${limits.length === 0 ? "No --max-cost set." : `Limits: ${limits.join("; ")}.`} Wallet: $${wallet.available} available.`
     ].join("\n")
   )
   const question = hold === null || cap !== null ? "Run it?" : `Run it for at most ${shown(hold)}?`
@@ -207,7 +207,7 @@ export const confirm = Effect.fnUntraced(function* (title: string, quote: Quote,
   return cap ?? hold
 })
 
-/** What --dry-run prints for programs. */
+/** The output of --dry-run --json. */
 export const dryRunJson = (request: string, { hold, from, notes }: Quote): string =>
   `{"dry_run":true,"quote":${JSON.stringify({
     currency: "USD",
@@ -217,7 +217,7 @@ export const dryRunJson = (request: string, { hold, from, notes }: Quote): strin
   })},"request":${request}}\n`
 
 export const dryRunLines = (title: string, { hold, from, notes }: Quote): ReadonlyArray<string> => [
-  `${title}: ${hold === null ? "nobody serves it within the cap" : `holds at most ${shown(hold)}`}${from === null ? "" : `, costs from ${shown(from)}`}`,
+  `${title}: ${hold === null ? "no provider serves it within the cap" : `holds at most ${shown(hold)}`}${from === null ? "" : `, costs from ${shown(from)}`}`,
   ...notes,
   "Nothing was run."
 ]

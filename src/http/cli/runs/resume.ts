@@ -1,7 +1,7 @@
 /**
- * `rungate runs resume`: joins the runs that were broken off, by a crash, a lost connection or Ctrl-C.
+ * `rungate runs resume`: joins runs that were interrupted by a crash, a lost connection or Ctrl-C.
  *
- * They are sent again under the same Idempotency-Key: one that the service has is joined, and paid once.
+ * It sends them again with the same Idempotency-Key. If the service already has the run, it is joined and paid once.
  */
 import { Clock, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -18,13 +18,13 @@ import { agoOf } from "../terminal/values.ts"
 const chosen = (entries: ReadonlyArray<Entry>, run_id: string | null) =>
   run_id === null ? entries : entries.filter((entry) => entry.run_id === run_id || entry.idempotency_key === run_id)
 
-/** Whether the service ever got it nobody knows, so it may be that it starts only now. */
+/** Asks before an entry without a run id is sent, because it may start only now. */
 const mayStart = Effect.fnUntraced(function* (entry: Entry, yes: boolean, now: number) {
   const screen = yield* Screen
   if (entry.run_id !== null || yes || !screen.askable) return true
   return yield* confirmed(
-    `${entry.title}, ${agoOf(entry.sent_at, now)} ago, may not have reached the service; it would run now. Run it?`,
-    "Nothing was run."
+    `${entry.title}, sent ${agoOf(entry.sent_at, now)} ago, may not have reached the service, so it may start now. Run it?`,
+    "Cancelled. Nothing was run."
   )
 })
 
@@ -32,14 +32,18 @@ export const resume = Command.make(
   "resume",
   {
     run_id: Argument.String("run_id").pipe(
-      Argument.withDescription("only this run, or this Idempotency-Key; all of them when left out"),
+      Argument.withDescription("run id or Idempotency-Key; default: all interrupted runs"),
       Argument.optional,
       Argument.map(Option.getOrNull)
     ),
     wait: waitFlag.pipe(Flag.optional, Flag.map(Option.getOrNull)),
-    yes: Flag.Boolean("yes").pipe(Flag.withAlias("y"), Flag.withDescription("don't ask"), Flag.withDefault(false)),
+    yes: Flag.Boolean("yes").pipe(
+      Flag.withAlias("y"),
+      Flag.withDescription("skip the confirmation"),
+      Flag.withDefault(false)
+    ),
     forget: Flag.Boolean("forget").pipe(
-      Flag.withDescription("don't join them, forget them; what runs goes on"),
+      Flag.withDescription("delete the entries instead of joining; a started run continues"),
       Flag.withDefault(false)
     ),
     json
@@ -50,8 +54,12 @@ export const resume = Command.make(
     const entries = chosen(yield* journal.open_runs, run_id)
     const asJson = formatOf(screen, { json }) === "json"
     if (entries.length === 0) {
-      if (run_id !== null) return yield* fail("not_found", `There is no broken-off run "${run_id}".`)
-      return yield* screen.say("No run was broken off.")
+      if (run_id !== null)
+        return yield* fail(
+          "not_found",
+          `There is no interrupted run "${run_id}". Show a run with: rungate runs get ${run_id}`
+        )
+      return yield* screen.say("There are no interrupted runs.")
     }
     const now = yield* Clock.currentTimeMillis
     let first: CommandFailed | null = null
@@ -74,8 +82,8 @@ export const resume = Command.make(
       if (ended !== null && entries.length > 1) yield* screen.say(`  ${ended.message}`)
       first ??= ended
     }
-    // With several, each was said where it happened.
+    // With several runs, each error was printed with its run.
     if (first !== null)
       return yield* entries.length > 1 ? new CommandFailed({ message: "", exit_code: first.exit_code }) : first
   })
-).pipe(Command.withDescription("Join the runs that were broken off; with --forget, forget them"))
+).pipe(Command.withDescription("Join interrupted runs, or delete their entries with --forget"))

@@ -10,15 +10,17 @@ import { confirmAndRun, runFlags } from "./confirmAndRun.ts"
 export const run = Command.make(
   "run",
   {
-    capability: Argument.String("capability").pipe(Argument.withDescription("slug, as discover shows it")),
+    capability: Argument.String("capability").pipe(
+      Argument.withDescription("slug such as email.find; discover finds them")
+    ),
     stdin: stdinArgument,
     ...inputFlags,
     provider: Flag.String("provider").pipe(
-      Flag.withDescription("pin one provider; it is then the only one that is tried"),
+      Flag.withDescription("use only this provider, without fallback"),
       Flag.withDefault("auto")
     ),
     strategy: Flag.Literals("strategy", strategies).pipe(
-      Flag.withDescription("how providers are ranked; best_value when left out"),
+      Flag.withDescription("how to rank providers; default: best_value"),
       Flag.optional
     ),
     no_fallback: Flag.Boolean("no-fallback").pipe(
@@ -26,7 +28,7 @@ export const run = Command.make(
       Flag.withDefault(false)
     ),
     include_raw: Flag.Boolean("include-raw").pipe(
-      Flag.withDescription("add the provider's own answer to the result"),
+      Flag.withDescription("add the provider's raw response to the result"),
       Flag.withDefault(false)
     ),
     ...runFlags

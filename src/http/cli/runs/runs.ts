@@ -13,7 +13,7 @@ const views = Effect.promise(() => import("./RunView.ts"))
 const run_id = Argument.String("run_id").pipe(Argument.withDescription("the run, as runs list shows it"))
 const pathOf = (id: string) => `/v1/runs/${encodeURIComponent(id)}`
 
-/** One run with everything but the question how it went: reading is no failure of the run's. */
+/** One run in full. Reading a failed run is not a failure of this command. */
 const drawn = (text: string) =>
   Effect.gen(function* () {
     const screen = yield* Screen
@@ -27,7 +27,7 @@ const text = (name: string, description: string) =>
 const list = Command.make(
   "list",
   {
-    limit: Flag.Int("limit").pipe(Flag.withDescription("runs on a page, 1 to 200"), Flag.withDefault(50)),
+    limit: Flag.Int("limit").pipe(Flag.withDescription("runs per page, 1 to 200"), Flag.withDefault(50)),
     status: Flag.Literals("status", statuses).pipe(
       Flag.withDescription("only runs of this status"),
       Flag.optional,
@@ -36,7 +36,7 @@ const list = Command.make(
     capability: text("capability", "only runs of this capability"),
     provider: text("provider", "only runs that this provider served"),
     endpoint: text("endpoint", "only runs of this raw endpoint"),
-    cursor: text("cursor", "the next_cursor of the page before"),
+    cursor: text("cursor", "next_cursor of the previous page"),
     json,
     jsonl
   },
@@ -77,7 +77,7 @@ const wait = Command.make(
     yield* showRun(answer.text, formatOf(screen, { json }) === "json", false)
     yield* conclude(answer)
   })
-).pipe(Command.withDescription("Wait for a run and print its result; the exit code says how it ended"))
+).pipe(Command.withDescription("Wait for a run and print its result; the exit code is its outcome"))
 
 const cancel = Command.make(
   "cancel",
@@ -89,9 +89,9 @@ const cancel = Command.make(
     const failure = yield* failureOf(answer)
     if (formatOf(screen, { json }) === "json") yield* screen.out(printed(answer.text))
     if (failure !== null) return yield* failure
-    yield* screen.say(`The run ${run_id} is cancelled; its hold is released.`)
+    yield* screen.say(`Cancelled ${run_id}. Its hold is released.`)
   })
-).pipe(Command.withDescription("Cancel a run that has not started; its hold is released"))
+).pipe(Command.withDescription("Cancel a run that has not started, and release its hold"))
 
 export const runs = Command.make("runs").pipe(
   Command.withDescription("List, read, wait for, cancel and resume runs"),

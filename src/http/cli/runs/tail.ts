@@ -1,9 +1,9 @@
 /**
- * Follows the list of runs: each run once when it is first seen, and once more when it ends, if it was under way before.
+ * Follows the list of runs. Reports each run when it is first seen, and again when it ends.
  *
- * The list is in the order of ids, and a run may enter it late, below others that were seen already; so every look reads a stretch
- * that was read before, a short one each time and a long one now and then. A run counts as new by the database's time at
- * which it was written, so nothing is told twice. What is under way is remembered by its id, however old it is.
+ * The list is ordered by id, and a run may appear late, below runs already seen. So every poll re-reads an overlap: a short
+ * one each time and a long one every ten seconds. created_at decides whether a run is new, so no run is reported twice.
+ * Unfinished runs are remembered by id without an age limit.
  */
 import { Clock, Effect, Option, Schema } from "effect"
 import { memberText } from "../../../schema/json/JsonText.ts"
@@ -13,17 +13,17 @@ import type { Answer } from "../answers/Client.ts"
 import { fail } from "../terminal/exits.ts"
 import { pageOf } from "../answers/show.ts"
 
-/** As many as the service gives at once; a look at a quiet list needs few. */
+/** Page sizes: the largest of the API, and a small one for quiet times. */
 const pageMost = 200
 const pageLeast = 20
-/** Runs that one look holds: what is older stands in the list, and the user is told so. */
+/** The most runs read in one poll. The user is warned when there are more. */
 const runsMost = 20_000
-/** How far below the newest run each look reads again: an admission is a statement of milliseconds. */
+/** The overlap of each poll: inserting a run takes milliseconds. */
 const shortMillis = 2_000
-/** How far now and then: longer than any statement may take, and than clocks of several processes are apart. */
+/** The long overlap: longer than the statement timeout and the clock skew between processes. */
 const longMillis = 60_000
 const longEveryMillis = 10_000
-/** Runs asked for one by one in a look, when they are no more where they were. */
+/** The most runs read one by one in a poll, after they left the lists of unfinished runs. */
 const singlesMost = 20
 
 export interface Filters {
@@ -45,29 +45,30 @@ const Head = Schema.fromJsonString(
 )
 const decodeHead = Schema.decodeUnknownOption(Head)
 
-/** A run as the list shows it. */
+/** An item of the list of runs. */
 export interface Seen {
   readonly run_id: string
   readonly status: string
   readonly provider: string | null
   readonly done: boolean
-  /** When it was asked for, and when this happened: its end, or that. In milliseconds since 1970. */
+  /** When it was created, and when this event happened. In milliseconds since 1970. */
   readonly asked_at: number
   readonly at: number
-  /** As it came. */
+  /** The unchanged JSON text. */
   readonly text: string
 }
 
 const seenIn = (text: string): Effect.Effect<Seen, CommandFailed> =>
   Option.match(decodeHead(text), {
-    onNone: () => fail("failed", "The service lists runs in a way that this version of rungate doesn't know."),
+    onNone: () =>
+      fail("failed", "This version of rungate can't read the list of runs. Check that both have the same version."),
     onSome: ({ created_at, timing, ...head }) => {
       const asked_at = Date.parse(created_at)
       return Effect.succeed({ ...head, asked_at, at: head.done ? asked_at + timing.duration_ms : asked_at, text })
     }
   })
 
-/** A single run brings its result along, and a listed one doesn't. */
+/** Removes the result, which only a single run has. */
 const listed = (text: string) => {
   const result = memberText(text, "result")
   return result === null ? text : text.replace(`,"result":${result}`, () => "")
@@ -127,25 +128,25 @@ export const follow = (filters: Filters, read: (path: string) => Effect.Effect<A
     (filters.status === null || status === filters.status) &&
     (filters.provider === null || provider === filters.provider)
 
-  /** Everything that is there already is no news, except that what is under way will end. */
+  /** Marks existing runs as seen. Unfinished ones are reported when they end. */
   const begin = Effect.gen(function* () {
     readFar = yield* Clock.currentTimeMillis
     const { found } = yield* list(standing(filters), pageMost, (runs) => {
       const [first, last] = [runs[0], runs.at(-1)]
-      // Twice as far: what is younger than the horizon and was late is no news either.
+      // Twice the overlap, so a late run that is younger than the horizon counts as seen too.
       return first !== undefined && last !== undefined && last.asked_at < first.asked_at - 2 * longMillis
     })
     remember(found)
     forget()
     for (const run of found) note(run)
-    // In the order of a run's life, so that none slips by between two questions; and queued again, where a lost worker's run goes.
+    // In the order of the run's states, so that no run is missed between two requests. Queued again, because a lost worker's run returns there.
     for (const status of [...statuses.filter((one) => !isFinal(one)), "queued" as const]) {
       const { found: older } = yield* list({ ...standing(filters), status }, pageMost, () => false)
       for (const { run_id, asked_at } of older) if (asked_at < horizon) open.set(run_id, { status, asked_at })
     }
   })
 
-  /** The latest runs that match, oldest first: at most `most`, and none from before `since`. After `begin`. */
+  /** The latest matching runs, oldest first: at most `most`, none older than `since`. Call it after `begin`. */
   const past = Effect.fnUntraced(function* (most: number, since: number) {
     if (most === 0) return []
     const { found } = yield* list(
@@ -161,7 +162,7 @@ export const follow = (filters: Filters, read: (path: string) => Effect.Effect<A
     return shown.toReversed()
   })
 
-  /** Those under way that the latest runs don't show any more: in the lists of what is under way, else one by one. */
+  /** Checks unfinished runs that are not on the latest page: first by status lists, then one by one. */
   const ended = Effect.fnUntraced(function* (met: ReadonlySet<string>) {
     const rest = [...open].filter(([run_id]) => !met.has(run_id))
     const still = new Set<string>()
@@ -184,7 +185,7 @@ export const follow = (filters: Filters, read: (path: string) => Effect.Effect<A
     return news
   })
 
-  /** What has happened since the last look. `whole` is false when more happened than one look holds. */
+  /** The events since the last poll. `whole` is false when there were more runs than one poll reads. */
   const look = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const far = now - readFar >= longEveryMillis

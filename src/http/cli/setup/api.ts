@@ -1,4 +1,4 @@
-/** `rungate api <METHOD> <path>`: any request of the API, with your credential. What comes is printed as it came. */
+/** `rungate api <METHOD> <path>`: sends any API request with the user's credential and prints the response unchanged. */
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { Client, type Method } from "../answers/Client.ts"
@@ -13,22 +13,26 @@ import { harmless } from "../terminal/text.ts"
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 const methodOf = (text: string): Method | undefined => methods.find((method) => method === text.toUpperCase())
 
-/** Longer than the longest that a request may ask to wait. */
+/** Longer than the longest wait that a request may ask for. */
 const answerSeconds = 150
 
-/** Always a path of this service: the credential goes nowhere else. */
+/** A path of this service. Other hosts are refused, so the credential never leaves it. */
 const pathOf = Effect.fnUntraced(function* (given: string) {
   const { url } = yield* Credentials
   const path = given.startsWith(`${url}/`) ? given.slice(url.length) : given
-  if (/^[a-z][a-z0-9+.-]*:/i.test(path)) return yield* fail("usage", `${given} is not at ${url}; give the path alone.`)
+  if (/^[a-z][a-z0-9+.-]*:/i.test(path))
+    return yield* fail("usage", `${given} is not an address of ${url}. Give only the path, such as /v1/wallet.`)
   return path.startsWith("/") ? path : `/v1/${path}`
 })
 
 const headerOf = Effect.fnUntraced(function* (line: string) {
   const [, name = "", value = ""] = /^([\w-]+):\s*(.*)$/.exec(line) ?? []
-  if (name === "") return yield* fail("usage", `A header is written 'Name: value', not '${line}'.`)
+  if (name === "") return yield* fail("usage", `Invalid --header '${line}'. Write it as 'Name: value'.`)
   if (name.toLowerCase() === "authorization") {
-    return yield* fail("usage", "A secret is no argument: every process can read it. Set RUNGATE_API_KEY.")
+    return yield* fail(
+      "usage",
+      "Don't pass the Authorization header: other processes can read arguments. Set RUNGATE_API_KEY instead."
+    )
   }
   return [name.toLowerCase(), value] as const
 })
@@ -40,28 +44,29 @@ export const api = Command.make(
   "api",
   {
     method: Argument.String("method").pipe(Argument.withDescription("GET, POST, PUT, PATCH or DELETE")),
-    path: Argument.String("path").pipe(Argument.withDescription("such as /v1/wallet; wallet alone means the same")),
+    path: Argument.String("path").pipe(Argument.withDescription("such as /v1/wallet, or wallet for short")),
     stdin: stdinArgument,
     ...inputFlags,
     header: Flag.String("header").pipe(
       Flag.withAlias("H"),
-      Flag.withDescription("a header, 'Name: value'; any number"),
+      Flag.withDescription("header as 'Name: value'; may be repeated"),
       Flag.between(0, 50)
     ),
     include: boolean("include", "print status and headers before the body"),
-    paginate: boolean("paginate", "all pages of a list, as one"),
-    session: boolean("session", "as the signed-in user, not with the key")
+    paginate: boolean("paginate", "fetch all pages of a list and print one list"),
+    session: boolean("session", "use the session of the signed-in user instead of the key")
   },
   Effect.fnUntraced(function* ({ method, path, header, include, paginate, session, ...given }) {
     const { send } = yield* Client
     const credentials = yield* Credentials
     const screen = yield* Screen
     const verb = methodOf(method)
-    if (verb === undefined) return yield* fail("usage", `${method} is none of ${methods.join(", ")}.`)
+    if (verb === undefined) return yield* fail("usage", `Unknown method ${method}. Use one of ${methods.join(", ")}.`)
     const text = yield* textOf(given)
     if (paginate && (verb !== "GET" || include))
-      return yield* fail("usage", "--paginate is for GET, without --include.")
-    if (verb === "GET" && text !== null) return yield* fail("usage", "GET takes no body; put it into the path's query.")
+      return yield* fail("usage", "--paginate works only with GET and without --include.")
+    if (verb === "GET" && text !== null)
+      return yield* fail("usage", "GET takes no body. Put parameters into the path, such as /v1/runs?status=failed.")
     const ask = {
       ...(text === null ? {} : { text: yield* jsonOf(text, "The body") }),
       ...(session ? { token: yield* credentials.session } : {}),
@@ -79,7 +84,7 @@ export const api = Command.make(
     if (failure !== null) return yield* failure
   })
 ).pipe(
-  Command.withDescription("Send any request of the API and print the answer as it came"),
+  Command.withDescription("Send any API request and print the response unchanged"),
   Command.withExamples([
     { command: "rungate api GET /v1/wallet", description: "Read" },
     { command: `rungate api POST discover -i '{"query":"find an email"}' --include`, description: "With a body" },

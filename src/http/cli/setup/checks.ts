@@ -1,4 +1,4 @@
-/** What `doctor` looks at, one thing after the other; each that is wrong says what to do. */
+/** The checks of `rungate doctor`, in order. Each check that warns or fails says what to do. */
 import { Clock, Effect, Redacted, Schema } from "effect"
 import { type Answer, Client } from "../answers/Client.ts"
 import { Credentials, keysFile, sessionsFile } from "../state/Credentials.ts"
@@ -15,11 +15,11 @@ export interface Check {
 }
 export const check = (name: string, verdict: Verdict, detail: string): Check => ({ name, verdict, detail })
 
-/** The contract that this client was made for. */
+/** The API version that this client supports. */
 const apiVersion = "1"
-/** An answer is dated to the second, and some time passes on its way. */
+/** The Date header has whole seconds, and the response takes time to arrive. */
 const skewSecondsMost = 30
-/** Less does not pay for many runs. */
+/** A lower balance is a warning. */
 const availableLeast = Money.dollars("1.00")
 
 const Document = Schema.Struct({ info: Schema.Struct({ title: Schema.String, version: Schema.String }) })
@@ -29,34 +29,35 @@ const reachable = (url: string, answer: Answer) =>
   answer.status === 200
     ? check("service", "pass", `${url} is ready`)
     : answer.status === 503
-      ? check("service", "warn", `${url} runs but is not ready; its operator sees why at /readyz`)
-      : check("service", "fail", `${url} answered HTTP ${answer.status}; is RUNGATE_URL right?`)
+      ? check("service", "warn", `${url} runs but is not ready. Its operator finds the reason at /readyz.`)
+      : check("service", "fail", `${url} answered HTTP ${answer.status}. Check RUNGATE_URL.`)
 
 const version = (answer: Answer) => {
   const document = decoded(Document, answer.text)
   if (answer.status !== 200 || document === null || document.info.title !== "Rungate") {
-    return check("version", "fail", "this address is no Rungate service")
+    return check("version", "fail", "This address is not a Rungate service. Check RUNGATE_URL.")
   }
   return document.info.version === apiVersion
     ? check("version", "pass", `API ${apiVersion}`)
     : check(
         "version",
         "warn",
-        `the service speaks API ${document.info.version}, this command ${apiVersion}: update the older one`
+        `The service has API version ${document.info.version} and this command version ${apiVersion}. Update the older one.`
       )
 }
 
-/** Whole seconds that the service's clock is ahead, as far as its answer's date tells. */
+/** Compares the clocks by the Date header of the response. */
 const clock = (answer: Answer, now: number) => {
   const told = Date.parse(answer.headers["date"] ?? "")
-  if (Number.isNaN(told)) return check("clock", "warn", "the service does not say what time it is")
+  if (Number.isNaN(told))
+    return check("clock", "warn", "The response of the service has no Date header, so the clock was not compared.")
   const seconds = Math.round((told - now) / 1000)
   return Math.abs(seconds) <= skewSecondsMost
-    ? check("clock", "pass", "agrees with the service's")
+    ? check("clock", "pass", "matches the clock of the service")
     : check(
         "clock",
         "warn",
-        `the service's clock is ${Math.abs(seconds)} s ${seconds > 0 ? "ahead" : "behind"}: set this machine's`
+        `The clock of the service is ${Math.abs(seconds)} s ${seconds > 0 ? "ahead" : "behind"}. Set the clock of this machine.`
       )
 }
 
@@ -66,17 +67,17 @@ const sources = {
   session: "the profile's session"
 } as const
 
-/** What is saved, also where the environment's key is used instead of it. */
+/** Checks the saved files, even when the environment's key is used. */
 const settings = Effect.gen(function* () {
   const { profile, source } = yield* Credentials
   const paths = yield* Effect.forEach([keysFile, sessionsFile], Effect.option)
   const wrong = paths.flatMap((path) => (path._tag === "Some" ? (complaint(path.value) ?? []) : []))
   if (wrong.length > 0) return check("settings", "fail", wrong.join(" "))
   const where = source === "environment" ? "the environment" : `profile "${profile}"`
-  return check("settings", "pass", `${where}; nobody else can read what is saved`)
+  return check("settings", "pass", `${where}; other users can't read the saved files`)
 })
 
-/** From the service to the wallet; what can't be asked any more is left out. */
+/** Runs from the service to the wallet, and stops at the first check that makes the next ones impossible. */
 export const checks = Effect.gen(function* () {
   const { url, key, source, missing } = yield* Credentials
   const { send } = yield* Client
@@ -100,12 +101,15 @@ export const checks = Effect.gen(function* () {
   )
   const balance = decoded(Wallet, wallet.success.text)
   if (balance === null)
-    return [...found, check("balance", "warn", "can't be read; is this command as new as the service?")]
+    return [
+      ...found,
+      check("balance", "warn", "Can't read the balance. Check that this command and the service have the same version.")
+    ]
   const amount = `${dollars(Money.usd(balance.available))} available`
   return [
     ...found,
     balance.available < availableLeast
-      ? check("balance", "warn", `${amount}: rungate wallet topup 25.00 pays in`)
+      ? check("balance", "warn", `${amount}. Add funds with: rungate wallet topup 25.00`)
       : check("balance", "pass", amount)
   ]
 })

@@ -1,4 +1,4 @@
-/** `rungate doctor`: is everything there that a run needs? Exit code 0 when it is, with warnings too; 1 when something fails. */
+/** `rungate doctor`: checks everything that a run needs. Exit code 0 when all checks pass or warn, 1 when one fails. */
 import { Effect, type Layer } from "effect"
 import { Command } from "effect/cli"
 import type { Client } from "../answers/Client.ts"
@@ -17,7 +17,7 @@ const marks: Readonly<Record<Verdict, readonly [string, Style]>> = {
   fail: ["FAIL", "red"]
 }
 
-/** What a command may ask for is built here, because settings that are wrong are a finding too. */
+/** Builds the client itself, because invalid settings are a failed check and not a crash. */
 export const doctor = <E, R>(surroundings: Layer.Layer<Client | Credentials, E, R>) =>
   Command.make(
     "doctor",
@@ -44,7 +44,7 @@ export const doctor = <E, R>(surroundings: Layer.Layer<Client | Credentials, E, 
         })
         yield* screen.out(rows.join(""))
       }
-      // What failed was said above.
+      // The failed checks are printed above.
       if (failed) return yield* new CommandFailed({ message: "", exit_code: exits.failed })
     })
   ).pipe(Command.withDescription("Check the settings, the service, the key, the balance and agent hosts"))

@@ -1,4 +1,4 @@
-/** `rungate help <topic>`: what no command's own help says. */
+/** `rungate help`: help for commands, exit codes and environment variables. */
 import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import { type Exit, exits, meanings } from "../terminal/exits.ts"
@@ -22,15 +22,18 @@ const topics = {
   environment: (width: number, bold: (text: string) => string) => [
     ...table(
       [
-        ["RUNGATE_API_KEY", "the key; without it the profile's, from credentials.json"],
-        ["RUNGATE_URL", "the service; without it the profile's, else http://127.0.0.1:8787"],
-        ["RUNGATE_MAX_COST", "--max-cost of run and call, where it is left out"],
-        ["RUNGATE_PROFILE", "which saved profile; --profile says so too, and comes first of all"],
-        ["XDG_CONFIG_HOME", "where rungate/credentials.json and sessions.json stand; else ~/.config"],
-        ["XDG_STATE_HOME", "where runs are written down until they end; else ~/.local/state"],
-        ["XDG_CACHE_HOME", "where names are kept that completions offer; else ~/.cache"],
-        ["NO_COLOR, FORCE_COLOR", "without colors, or with them wherever"],
-        ["CI", "nothing is asked, nothing is animated"]
+        ["RUNGATE_API_KEY", "API key; default: the key saved in the profile"],
+        [
+          "RUNGATE_URL",
+          "address of the service; default: the profile's, then the service running on this machine, then http://127.0.0.1:8787"
+        ],
+        ["RUNGATE_MAX_COST", "default of --max-cost for run and call"],
+        ["RUNGATE_PROFILE", "saved profile to use; --profile overrides it"],
+        ["XDG_CONFIG_HOME", "folder of rungate/credentials.json and sessions.json; default: ~/.config"],
+        ["XDG_STATE_HOME", "folder of rungate's journal of unfinished runs; default: ~/.local/state"],
+        ["XDG_CACHE_HOME", "folder of cached names for shell completion; default: ~/.cache"],
+        ["NO_COLOR, FORCE_COLOR", "disable colors, or force them"],
+        ["CI", "disable prompts and progress lines"]
       ] as const,
       [
         { title: "VARIABLE", of: ([name]) => name },
@@ -65,9 +68,9 @@ export const help = Command.make(
       ? topics[topic.value](screen.width, bold)
       : [
           "rungate --help             all commands",
-          "rungate help <command>     what it takes, as rungate <command> --help",
+          "rungate help <command>     usage of a command, as rungate <command> --help",
           ...Object.keys(topics).map((name) => `rungate help ${name}`)
         ]
     yield* screen.out(lines.map((line) => `${line}\n`).join(""))
   })
-).pipe(Command.withDescription("Explain a command, exit codes, or the environment"))
+).pipe(Command.withDescription("Show help for a command, exit codes or environment variables"))

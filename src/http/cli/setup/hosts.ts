@@ -1,7 +1,7 @@
 /**
- * Agent hosts on this machine that start `rungate mcp`, as far as their settings tell: what `doctor` says of them.
+ * The doctor check for agent hosts: finds hosts on this machine whose settings start `rungate mcp`.
  *
- * Only read, and only what is about us: other servers' settings hold other people's secrets.
+ * It never writes, and it reads only the entries for Rungate, because other entries may contain secrets.
  */
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { homedir } from "node:os"
@@ -9,7 +9,7 @@ import { basename, join } from "node:path"
 import { Config, Effect, Option, Schema } from "effect"
 import { check } from "./checks.ts"
 
-/** A host's settings may hold its conversations too; none is larger. */
+/** Larger files are skipped. A host's settings may contain its conversations. */
 const bytesMost = 20_000_000
 
 const Server = Schema.Struct({
@@ -23,7 +23,7 @@ const Settings = Schema.fromJsonString(
   Schema.Struct({ mcpServers: Schema.optionalKey(Servers), servers: Schema.optionalKey(Servers) })
 )
 
-/** Where hosts keep their settings, by name; those of a project lie in the folder where one stands. */
+/** Settings files of known hosts. Project settings are in the working directory. */
 const places = Effect.gen(function* () {
   const home = homedir()
   const folder = (name: string, otherwise: string) =>
@@ -44,7 +44,7 @@ const places = Effect.gen(function* () {
   return all
 })
 
-/** The programs that a host would start for us; null when its settings can't be read. */
+/** The programs that a host starts for Rungate; null when its settings can't be read. */
 const programsIn = (path: string): ReadonlyArray<string> | null => {
   try {
     if (statSync(path).size > bytesMost) return null
@@ -62,23 +62,32 @@ const programsIn = (path: string): ReadonlyArray<string> | null => {
   }
 }
 
-const advice = "rungate mcp --print-config prints what to paste into its settings"
+const advice = "run rungate mcp --print-config and paste the output into its settings"
 
 export const hosts = Effect.gen(function* () {
   const found = (yield* places).flatMap(([name, path]) =>
     existsSync(path) ? [{ name, path, programs: programsIn(path) }] : []
   )
-  // VS Code allows comments in its settings, which is no mistake.
+  // VS Code allows comments in its settings, so a parse failure is not an error there.
   const broken = found.find(({ name, programs }) => programs === null && name !== "VS Code")
-  if (broken !== undefined) return check("agents", "warn", `${broken.name}'s settings can't be read: ${broken.path}`)
+  if (broken !== undefined)
+    return check(
+      "agents",
+      "warn",
+      `Can't read the settings of ${broken.name} (${broken.path}). Check that the file is valid JSON.`
+    )
   const ours = found.filter(({ programs }) => programs !== null && programs.length > 0)
   const lost = ours.find(({ programs }) => programs?.some((one) => /[\\/]/.test(one) && !existsSync(one)))
   if (lost !== undefined)
-    return check("agents", "warn", `${lost.name} starts a rungate that is not there any more (${lost.path}); ${advice}`)
+    return check(
+      "agents",
+      "warn",
+      `${lost.name} starts a rungate that no longer exists (${lost.path}). To fix it, ${advice}.`
+    )
   const names = [...new Set(ours.map(({ name }) => name))]
   return check(
     "agents",
     "pass",
-    names.length > 0 ? `${names.join(" and ")} can use rungate` : `no agent host uses rungate; ${advice}`
+    names.length > 0 ? `${names.join(" and ")} can use rungate` : `No agent host uses rungate. To add one, ${advice}.`
   )
 })

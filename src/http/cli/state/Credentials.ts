@@ -1,8 +1,8 @@
 /**
- * Who the user is, and where: environment first, then the profile that is asked for, in files that only the user can read.
+ * The address of the service and the user's credential. The environment wins over the saved profile.
  *
- * A saved key is sent to the address it was saved for and to no other. Sessions stand in a file of their own: a key is made to
- * be used by programs, a session can make keys and spend money.
+ * A saved key is only sent to the address that it was saved for. Sessions are in a separate file, because a session can do
+ * more than a key: it creates keys and changes limits.
  */
 import { join } from "node:path"
 import { Config, Context, Effect, Layer, Redacted, Schema } from "effect"
@@ -14,7 +14,7 @@ import * as PrivateFile from "./PrivateFile.ts"
 export const defaultUrl = "http://127.0.0.1:8787"
 export const defaultProfile = "default"
 
-/** What a profile is saved with. */
+/** The saved key of a profile. */
 const Saved = Schema.Struct({ url: Schema.String, api_key: Schema.String })
 const SavedSession = Schema.Struct({
   url: Schema.String,
@@ -37,7 +37,7 @@ export const sessionsFile = fileOf("sessions.json")
 const none: Readonly<Record<string, never>> = {}
 
 const unreadable = (path: string) =>
-  fail("auth", `${path} is not a file of this version; remove it and sign in again with rungate login.`)
+  fail("auth", `This version of rungate can't read ${path}. Remove it, then sign in again with rungate login.`)
 
 /** All profiles by name. */
 export const savedKeys = Effect.gen(function* () {
@@ -64,12 +64,12 @@ const without = <A>(profiles: Readonly<Record<string, A>>, name: string): Readon
 
 const textOf = (profiles: Readonly<Record<string, unknown>>) => `${JSON.stringify({ version: 1, profiles }, null, 2)}\n`
 
-/** Saves the key of a profile; null forgets it. */
+/** Saves the key of a profile; null deletes it. */
 export const saveKey = Effect.fnUntraced(function* (name: string, saved: Saved | null) {
   const others = without(yield* savedKeys, name)
   yield* PrivateFile.write(yield* keysFile, textOf(saved === null ? others : { ...others, [name]: saved }))
 })
-/** Saves the session of a profile; null forgets it. */
+/** Saves the session of a profile; null deletes it. */
 export const saveSession = Effect.fnUntraced(function* (name: string, saved: SavedSession | null) {
   const others = without(yield* savedSessions, name)
   yield* PrivateFile.write(yield* sessionsFile, textOf(saved === null ? others : { ...others, [name]: saved }))
@@ -79,13 +79,13 @@ export interface CredentialsShape {
   /** Without a slash at its end. */
   readonly url: string
   readonly profile: string
-  /** An API key; a session where there is no key; null where there is neither. */
+  /** The API key, else the session token, else null. */
   readonly key: Redacted.Redacted | null
   /** Where the key comes from. */
   readonly source: "environment" | "profile" | "session" | null
-  /** Why there is no key, as a sentence that says what to do. */
+  /** Why there is no key, and what to do. */
   readonly missing: string
-  /** What only a session may do fails without one. */
+  /** The session token; fails when the user is not signed in. */
   readonly session: Effect.Effect<Redacted.Redacted, CommandFailed>
 }
 
@@ -94,7 +94,7 @@ const addressOf = (url: string) => url.replace(/\/+$/, "")
 const checked = (url: string) =>
   URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) && new URL(url).username === ""
     ? Effect.succeed(addressOf(url))
-    : fail("usage", "RUNGATE_URL must be an address such as http://127.0.0.1:8787.")
+    : fail("usage", "RUNGATE_URL must be an http or https URL without a user name, such as http://127.0.0.1:8787.")
 
 const text = (name: string) =>
   Config.String(name).pipe(
@@ -117,11 +117,11 @@ export class Credentials extends Context.Service<Credentials, CredentialsShape>(
       const urlGiven = yield* text("RUNGATE_URL")
       const keyGiven = (yield* text("RUNGATE_API_KEY")).trim()
       const fromEnvironment = keyGiven !== "" && asked === null
-      // A container may have no HOME, and needs none when the environment says it all.
+      // A container may have no HOME, and needs none when the environment has key and address.
       const saved = fromEnvironment ? null : own(yield* savedKeys, profile)
       const signedIn = fromEnvironment ? null : own(yield* savedSessions, profile)
       const savedUrl = saved?.url ?? signedIn?.url ?? null
-      // --profile means the whole of it, its address too.
+      // --profile selects the saved address too.
       const chosen = asked !== null && savedUrl !== null ? savedUrl : urlGiven === "" ? savedUrl : urlGiven
       const url = yield* checked(chosen ?? defaultUrl)
       const here = <A extends { readonly url: string }>(one: A | null) =>
@@ -129,14 +129,14 @@ export class Credentials extends Context.Service<Credentials, CredentialsShape>(
       const key = fromEnvironment ? keyGiven : (here(saved)?.api_key ?? here(signedIn)?.session_token ?? null)
       const missing =
         savedUrl !== null && addressOf(savedUrl) !== url
-          ? `Profile "${profile}" is for ${addressOf(savedUrl)}, so its key is not sent to ${url}: set RUNGATE_API_KEY for it.`
+          ? `Profile "${profile}" belongs to ${addressOf(savedUrl)}, so its key is not sent to ${url}. Set RUNGATE_API_KEY, or unset RUNGATE_URL.`
           : profile !== defaultProfile
-            ? `There is no profile "${profile}"; rungate login --profile ${profile} makes one.`
+            ? `There is no profile "${profile}". Create it with: rungate login --profile ${profile}`
             : "Set RUNGATE_API_KEY, or sign in with rungate login."
       const session = Effect.gen(function* () {
         const found = here(own(yield* savedSessions, profile))
         if (found !== null) return Redacted.make(found.session_token)
-        return yield* fail("auth", `This needs a session at ${url}: sign in with rungate login.`)
+        return yield* fail("auth", `This command needs a session at ${url}. Sign in with: rungate login`)
       })
       return Credentials.of({
         url,

@@ -1,8 +1,8 @@
 /**
- * Runs whose end this user has not seen: what is sent, and its Idempotency-Key, are on the disk before they leave.
+ * The journal of unfinished runs. Request and Idempotency-Key are written to disk before the request is sent.
  *
- * So a run that was sent is found again after a crash, a lost connection or Ctrl-C, and joined instead of paid twice. A file holds
- * the input, which may name people: it is private, and gone when the run is final.
+ * After a crash, a lost connection or Ctrl-C, the next command joins the run instead of paying twice. A journal file contains
+ * the input, so it is private, and it is deleted when the run is final.
  */
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -16,21 +16,21 @@ export const Entry = Schema.Struct({
   version: Schema.Literal(1),
   idempotency_key: Schema.String,
   url: Schema.String,
-  /** Which key sent it, as a digest. */
+  /** A digest of the API key that sent it. */
   by: Schema.String,
-  /** What is run, for people. */
+  /** The capability or endpoint, for display. */
   title: Schema.String,
-  /** What the user asked for, as a digest: the same command again means this run. */
+  /** A digest of the user's request: the same command joins this run. */
   command: Schema.String,
-  /** The body of POST /v1/run, without how long to wait. */
+  /** The body of POST /v1/run without wait_seconds. */
   body: Schema.String,
   /** Milliseconds since 1970. */
   sent_at: Schema.Number,
   /** Null until the service has answered. */
   run_id: Schema.NullOr(Schema.String),
-  /** The user was given the run's id and means to come back: the same command again is another run. */
+  /** --async printed the run id, so the same command starts another run. */
   handed_over: Schema.Boolean,
-  /** The process that waits for it, and when that began: numbers of processes are used again. */
+  /** The process that waits for it, with its start time, because process ids are reused. */
   process: Schema.Struct({ id: Schema.Int, began: Schema.String })
 })
 export type Entry = typeof Entry.Type
@@ -39,13 +39,13 @@ const EntryText = Schema.fromJsonString(Entry)
 const decode = Schema.decodeUnknownOption(EntryText)
 const encode = Schema.encodeSync(EntryText)
 
-/** How long the same command means the same run. Later it is resumed by name only: what was found has aged. */
+/** How long the same command joins the same run. An older run is only joined by `rungate runs resume`. */
 export const joinMinutes = 15
 const ending = ".json"
 
 const digestOf = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 24)
 
-/** Clock ticks at which a process began, where the system tells; "" where it does not. */
+/** The start time of a process in clock ticks; "" on systems without /proc. */
 const beganOf = (id: number): string => {
   const path = `/proc/${id}/stat`
   if (!existsSync(path)) return ""
@@ -68,33 +68,33 @@ const isAlive = ({ id, began }: Entry["process"]): boolean => {
 
 export interface Order {
   readonly title: string
-  /** What the user typed, as a body. */
+  /** The request as the user typed it. */
   readonly asked: string
-  /** What is sent: the same, perhaps under the cap that the user has said yes to. */
+  /** The request that is sent: the same, with the cap that the user confirmed. */
   readonly body: string
-  /** One is made when left out. It becomes the name of a file. */
+  /** Generated when omitted. It becomes a file name. */
   readonly idempotency_key?: string | undefined
 }
 
 export class Journal extends Context.Service<
   Journal,
   {
-    /** Writes down a run that is about to be sent. */
+    /** Records a run before it is sent. */
     readonly open: (order: Order) => Effect.Effect<Entry, CommandFailed>
-    /** The run that this same command has started and no other living process waits for; null when there is none. */
+    /** The unfinished run that the same command started, unless a living process waits for it; else null. */
     readonly left: (asked: string) => Effect.Effect<Entry | null, CommandFailed>
-    /** Takes over a run that some earlier process has left. */
+    /** Makes this process the one that waits for the run. */
     readonly adopt: (entry: Entry) => Effect.Effect<Entry, CommandFailed>
     readonly named: (entry: Entry, run_id: string) => Effect.Effect<Entry, CommandFailed>
     readonly handOver: (entry: Entry) => Effect.Effect<Entry, CommandFailed>
-    /** The run that was sent under this key and that nobody has seen end; null when there is none. */
+    /** The unfinished run with this Idempotency-Key; else null. */
     readonly find: (idempotency_key: string) => Effect.Effect<Entry | null, CommandFailed>
-    /** This process goes on and waits no longer: the same command again means this run, as if the process were gone. */
+    /** This process stops waiting, so the same command may join the run. */
     readonly letGo: (idempotency_key: string) => Effect.Effect<void>
     readonly close: (entry: Entry) => Effect.Effect<void>
-    /** Forgets a run that turned out to be final. */
+    /** Deletes the entry of a final run. */
     readonly closeRun: (run_id: string) => Effect.Effect<void>
-    /** Those of this service and key that no living process waits for, oldest first. */
+    /** Entries of this service and key that no living process waits for, oldest first. */
     readonly open_runs: Effect.Effect<ReadonlyArray<Entry>, CommandFailed>
   }
 >()("rungate/http/cli/state/Journal") {
@@ -115,7 +115,7 @@ export class Journal extends Context.Service<
       const unkept = (error: CommandFailed) =>
         fail(
           "failed",
-          `${error.message} Nothing was sent: a run is written down first, so that it is never paid twice. Set XDG_STATE_HOME to a folder that can be written.`
+          `${error.message} Nothing was sent, because a run must be recorded before it is sent. Set XDG_STATE_HOME to a writable folder.`
         )
       const close = (entry: Entry) =>
         pathOf(entry).pipe(
@@ -126,7 +126,7 @@ export class Journal extends Context.Service<
       const all = Effect.gen(function* () {
         const path = yield* folder
         const names = yield* PrivateFile.list(path, ending)
-        // A file that can't be read, or that another version wrote, is no reason to run nothing.
+        // Skip files that can't be read or that another version wrote.
         const texts = yield* Effect.forEach(names, (name) => Effect.option(PrivateFile.read(join(path, name))))
         return texts
           .flatMap((text) => Option.toArray(Option.flatMap(text, (found) => decode(found ?? ""))))
@@ -163,7 +163,7 @@ export class Journal extends Context.Service<
               entry.command === command &&
               entry.sent_at >= since &&
               !entry.handed_over &&
-              // One of our own was asked for by an earlier call, which may have been taken back a moment ago.
+              // This process may have an earlier call whose caller cancelled a moment ago.
               (entry.process.id === process.pid || !isAlive(entry.process))
           )
           return found.at(-1) ?? null
@@ -174,11 +174,11 @@ export class Journal extends Context.Service<
         find,
         letGo: (idempotency_key) =>
           find(idempotency_key).pipe(
-            // A process of this number that began at no time is nobody.
+            // No process has this start time, so the entry counts as abandoned.
             Effect.flatMap((entry) =>
               entry === null ? Effect.void : save({ ...entry, process: { ...own, began: "let go" } })
             ),
-            // Then it is resumed when the process is gone.
+            // On failure the run can be resumed after this process ends.
             Effect.catch(() => Effect.void),
             Effect.asVoid
           ),
@@ -192,7 +192,7 @@ export class Journal extends Context.Service<
                 { discard: true }
               )
             ),
-            // It was only tidying up.
+            // Clean-up only, so failures are ignored.
             Effect.catch(() => Effect.void)
           ),
         open_runs: Effect.map(all, (entries) => entries.filter((entry) => !isAlive(entry.process)))

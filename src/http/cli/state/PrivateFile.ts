@@ -1,7 +1,7 @@
 /**
- * Files that hold secrets or what a user asked for: 0600 in a 0700 folder, replaced as a whole, on the disk before it is used.
+ * Files with secrets or user input: mode 0600 in a 0700 folder, written atomically (temporary file, fsync, rename).
  *
- * A file that others may read is refused: whoever could read it has the secret already, so somebody has to decide.
+ * Reading refuses a file that other users can read, because its secrets may already be known. The user decides what to do.
  */
 import {
   chmodSync,
@@ -34,24 +34,25 @@ const base = (variable: string, ...home: ReadonlyArray<string>) =>
     // The XDG specification: a relative path there is invalid and is ignored.
     if (named.startsWith("/")) return join(named, "rungate")
     if (homeFolder !== "") return join(homeFolder, ...home, "rungate")
-    return yield* fail("usage", `Neither ${variable} nor HOME is set: set ${variable} to a folder for rungate's files.`)
+    return yield* fail("usage", `Neither ${variable} nor HOME is set. Set ${variable} to a folder for rungate's files.`)
   }).pipe(Effect.catchTag("ConfigError", () => fail("usage", `${variable} can't be read.`)))
 
-/** Where keys and sessions are kept. */
+/** The folder for keys and sessions. */
 export const configFolder: Effect.Effect<string, CommandFailed> = base("XDG_CONFIG_HOME", ".config")
-/** Where runs are kept whose end was not seen yet. */
+/** The folder for the journal of unfinished runs. */
 export const stateFolder: Effect.Effect<string, CommandFailed> = base("XDG_STATE_HOME", ".local", "state")
-/** What may be thrown away at any time. */
+/** The folder for data that may be deleted at any time. */
 export const cacheFolder: Effect.Effect<string, CommandFailed> = base("XDG_CACHE_HOME", ".cache")
 
-/** Null when the file keeps the rules, or is not there; else the sentence that says what to do. */
+/** Null when the file is private or missing; otherwise a message that says what to do. */
 export const complaint = (path: string): string | null => {
   if (!existsSync(path)) return null
   const found = lstatSync(path)
-  if (!found.isFile()) return `${path} is not a plain file; remove it.`
-  if (process.getuid !== undefined && found.uid !== process.getuid()) return `${path} belongs to somebody else.`
+  if (!found.isFile()) return `${path} is not a regular file. Remove it.`
+  if (process.getuid !== undefined && found.uid !== process.getuid())
+    return `${path} belongs to another user. Remove it, or change its owner.`
   if ((found.mode & othersMask) !== 0)
-    return `${path} can be read by others, so its keys may be known: replace them, or if nobody else uses this machine run: chmod 600 ${path}`
+    return `Other users can read ${path}, so its keys may be known. Replace the keys, or run: chmod 600 ${path}`
   return null
 }
 
@@ -65,7 +66,7 @@ export const read = Effect.fnUntraced(function* (path: string) {
   })
 })
 
-/** Errors of the file system: their code, never what stands in the file. */
+/** The code of a file system error. Never contains file contents. */
 const reasonOf = (cause: unknown): string =>
   typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "unreadable"
 
@@ -93,7 +94,7 @@ export const write = (path: string, text: string): Effect.Effect<void, CommandFa
 
 export const remove = (path: string): Effect.Effect<void> => Effect.sync(() => rmSync(path, { force: true }))
 
-/** Names of the files in a folder that end so; none when there is no folder. */
+/** File names in a folder with this ending; empty when the folder is missing. */
 export const list = (folder: string, ending: string): Effect.Effect<ReadonlyArray<string>> =>
   Effect.sync(() =>
     existsSync(folder)

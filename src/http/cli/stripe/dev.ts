@@ -1,11 +1,12 @@
 /**
- * `rungate dev stripe trigger <event>`: rehearses what Stripe tells the service, on a service that runs with a test account.
+ * `rungate dev stripe trigger <event>`: sends a simulated Stripe webhook to a service in test mode.
  *
- * Like `stripe trigger`, it makes what an event needs: a checkout, and its payment for a refund or a dispute.
+ * Like `stripe trigger`, it creates what an event needs: a checkout, and a payment for a refund or dispute.
  */
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Money from "../../../schema/money/Money.ts"
+import { nearest } from "../../../schema/nearest.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { formatOf } from "../answers/show.ts"
@@ -15,7 +16,7 @@ import { rehearse } from "./trigger.ts"
 
 const amountDefault = Money.dollars("25.00")
 
-/** What must be named; the rest is made. */
+/** The flag that an event requires; null when everything is created. */
 const needed: Readonly<Record<Needs, string | null>> = {
   checkout: null,
   paid: null,
@@ -49,22 +50,22 @@ const boolean = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
 
 const flags = {
-  session: text("session", "a checkout that is there already, as wallet topup shows it; a new one when left out"),
-  payment: text("payment", "our name of the payment, as admin show lists it: pay_…"),
-  payment_intent: text("payment-intent", "a payment that was really made at Stripe: pi_…"),
-  object: text("object", "a refund or dispute that was triggered before: re_…, dp_…; a new one when left out"),
+  session: text("session", "session id of an existing checkout; default: a new one"),
+  payment: text("payment", "payment id (pay_…), as admin show lists it"),
+  payment_intent: text("payment-intent", "id of a real payment at Stripe (pi_…)"),
+  object: text("object", "id of an earlier triggered refund or dispute (re_…, dp_…); default: a new one"),
   amount: Flag.String("amount").pipe(
-    Flag.withDescription("USD; what was asked for, or nothing is credited; 25.00 when left out"),
+    Flag.withDescription("amount in USD; must match the checkout; default: 25.00"),
     Flag.withSchema(Money.Usd),
     Flag.withDefault(amountDefault)
   ),
   outcome: Flag.Literals("outcome", outcomes).pipe(
-    Flag.withDescription("how a dispute is closed; won when left out"),
+    Flag.withDescription("outcome of a closed dispute; default: won"),
     Flag.withDefault("won" as const)
   ),
-  remote: boolean("remote", "also to a service that is not on this machine"),
-  list: boolean("list", "show what can be triggered, and what it does"),
-  json: boolean("json", "print what was sent, and the ledger's entries as the API lists them")
+  remote: boolean("remote", "allow a service that is not on this machine"),
+  list: boolean("list", "list the events and their effects"),
+  json: boolean("json", "print the sent events and the ledger entries as JSON")
 }
 
 const trigger = Command.make(
@@ -80,32 +81,35 @@ const trigger = Command.make(
   Effect.fnUntraced(function* ({ event, list: listed, ...given }) {
     const screen = yield* Screen
     if (listed) return yield* list(formatOf(screen, given) === "json")
-    if (event === null) return yield* fail("usage", "Name an event; rungate dev stripe trigger --list shows them.")
+    if (event === null)
+      return yield* fail("usage", "The event is missing. List the events with: rungate dev stripe trigger --list")
     const type = eventTypeOf(event)
+    const meant = nearest(event, eventTypes)
     if (type === null)
-      return yield* fail("usage", `${event} can't be triggered; rungate dev stripe trigger --list shows what can.`)
+      return yield* fail(
+        "usage",
+        `Unknown event ${event}.${meant === null ? "" : ` Did you mean ${meant}?`} List the events with: rungate dev stripe trigger --list`
+      )
     yield* rehearse(type, given)
   })
 ).pipe(
-  Command.withDescription(
-    "Send a signed event of Stripe's to the service, for development: STRIPE_WEBHOOK_SECRET signs it, test mode only"
-  ),
+  Command.withDescription("Send a simulated Stripe webhook, signed with STRIPE_WEBHOOK_SECRET (test mode only)"),
   Command.withExamples([
-    { command: "rungate dev stripe trigger checkout.session.completed", description: "Open a checkout, and pay it" },
+    { command: "rungate dev stripe trigger checkout.session.completed", description: "Open a checkout and pay it" },
     { command: "rungate dev stripe trigger charge.dispute.closed --outcome lost", description: "Pay, dispute, lose" },
     {
       command: "rungate dev stripe trigger refund.created --session cs_test_… --amount 5.00",
-      description: "Refund a part of a payment that was triggered"
+      description: "Refund a part of a triggered payment"
     }
   ])
 )
 
 const stripe = Command.make("stripe").pipe(
-  Command.withDescription("Rehearse payments"),
+  Command.withDescription("Simulate Stripe webhooks"),
   Command.withSubcommands([trigger])
 )
 
 export const dev = Command.make("dev").pipe(
-  Command.withDescription("Help with developing against a service of one's own"),
+  Command.withDescription("Tools for development against your own service"),
   Command.withSubcommands([stripe])
 )

@@ -1,8 +1,8 @@
 /**
- * Sends signed events to the service's webhook, as Stripe would, and sees what they do to the wallet.
+ * Sends signed events to the service's webhook, as Stripe does, and reads the resulting ledger entries.
  *
- * The only power in it is the signing secret, which comes from the environment: whoever has it could send the same with any other
- * tool. Before anything is opened, an event that means nothing shows that the service takes them from here.
+ * It needs the signing secret from the environment, and has no other privilege. A harmless event is sent first, to check that
+ * the service accepts the signature.
  */
 import { Clock, Config, Effect, Schema } from "effect"
 import { memberText } from "../../../schema/json/JsonText.ts"
@@ -14,7 +14,7 @@ import { decoded, failureOf, pageOf } from "../answers/show.ts"
 import { eventText } from "./events.ts"
 
 const webhookPath = "/v1/webhooks/stripe"
-/** A worker's turn comes within milliseconds; without a worker nothing ever happens. */
+/** How long to wait for the ledger entry. A worker needs milliseconds. */
 const turnSeconds = 5
 const lookMillis = 200
 /** The entry is among the newest, however busy the wallet is. */
@@ -26,13 +26,13 @@ const variable = (name: string) =>
     Effect.mapError(() => fail("usage", `${name} can't be read.`))
   )
 
-/** The first of them: while one secret replaces another the service takes either. */
+/** The first secret. During a rotation the variable has two, and the service accepts both. */
 const signingSecret = Effect.gen(function* () {
   const [secret = ""] = (yield* variable("STRIPE_WEBHOOK_SECRET")).split(",").map((one) => one.trim())
   if (secret !== "") return secret
   return yield* fail(
     "usage",
-    "Set STRIPE_WEBHOOK_SECRET to the signing secret that the service was started with. It is no flag: every process can read those."
+    "Set STRIPE_WEBHOOK_SECRET to the signing secret of the service. It is not a flag, because other processes can read flags."
   )
 })
 
@@ -41,22 +41,22 @@ const isLoopback = (url: string): boolean => {
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname)
 }
 
-/** Whether events may be made up here at all. */
+/** Refuses live keys, and remote services without --remote. */
 const permitted = Effect.fnUntraced(function* (url: string, remote: boolean) {
   if (/^(sk|rk)_live_/.test((yield* variable("STRIPE_SECRET_KEY")).trim())) {
     return yield* fail(
       "auth",
-      "STRIPE_SECRET_KEY is a live key: events are made up for test mode only. Use the keys of a test account or sandbox of Stripe's."
+      "STRIPE_SECRET_KEY is a live key. Simulated events work only in test mode: use the keys of a Stripe test account or sandbox."
     )
   }
   if (!remote && !isLoopback(url)) {
-    return yield* fail("auth", `${url} is not on this machine. --remote sends made-up events there all the same.`)
+    return yield* fail("auth", `${url} is not on this machine. Pass --remote to send simulated events there.`)
   }
 })
 
 const Received = Schema.Struct({ received: Schema.Literal(true), outcome: Schema.String })
 
-/** How to send one event. Answers its id, and `stored` or `ignored`. */
+/** Returns a function that sends one event and returns its id and outcome (`stored` or `ignored`). */
 export const sender = Effect.fnUntraced(function* (remote: boolean) {
   const { send, url } = yield* Client
   yield* permitted(url, remote)
@@ -72,7 +72,7 @@ export const sender = Effect.fnUntraced(function* (remote: boolean) {
     const failure = yield* failureOf(answer)
     if (failure !== null) return yield* failure
     const received = decoded(Received, answer.text)
-    if (received === null) return yield* fail("failed", `${url} takes no events of Stripe's; is RUNGATE_URL right?`)
+    if (received === null) return yield* fail("failed", `${url} did not accept the Stripe event. Check RUNGATE_URL.`)
     return { id, type, outcome: received.outcome }
   })
   yield* post("rungate.trigger", {})
@@ -81,18 +81,22 @@ export const sender = Effect.fnUntraced(function* (remote: boolean) {
 
 const Opened = Schema.Struct({ status: Schema.Literal("checkout"), session_id: Schema.String })
 
-/** A checkout of the organization that the key belongs to. */
+/** Opens a checkout for the organization of the key. */
 export const openCheckout = Effect.fnUntraced(function* (amount: Money.MicroUsd) {
   const { send } = yield* Client
   const answer = yield* send("POST", "/v1/wallet/topups/checkout", { body: { amount: Money.usd(amount) } })
   const failure = yield* failureOf(answer)
   if (failure !== null) return yield* failure
   const opened = decoded(Opened, answer.text)
-  if (opened === null) return yield* fail("failed", "The service opened no checkout of Stripe's.")
+  if (opened === null)
+    return yield* fail(
+      "failed",
+      "The service did not open a Stripe checkout. It must run with STRIPE_SECRET_KEY of a test account."
+    )
   return opened.session_id
 })
 
-/** The ledger's entry of that name, as the API lists it; null when there is none in time. */
+/** The ledger entry with this reference as JSON text; null after the timeout. */
 export const entryOf = Effect.fnUntraced(function* (reference: string) {
   const { send } = yield* Client
   const screen = yield* Screen
@@ -106,7 +110,7 @@ export const entryOf = Effect.fnUntraced(function* (reference: string) {
       yield* screen.status("")
       return entry ?? null
     }
-    yield* screen.status("Waiting for the wallet's turn")
+    yield* screen.status("Waiting for the ledger entry")
     yield* Effect.sleep(`${lookMillis} millis`)
   }
 })

@@ -1,4 +1,4 @@
-/** One rehearsal of what Stripe tells: makes what the event is about, sends it, and shows what it did to the wallet. */
+/** Triggers one event: creates its object, sends the webhooks in order, and shows the ledger entries. */
 import { Effect, Schema } from "effect"
 import * as Money from "../../../schema/money/Money.ts"
 import { fail } from "../terminal/exits.ts"
@@ -27,20 +27,20 @@ const entryText = (item: string) => {
 }
 
 const unaudited =
-  "No money moved, so where rungate audit asks Stripe it will name this top-up as one that Stripe does not know, and exit with 1 (not within the first two minutes)."
+  "No money moved. After two minutes, rungate audit reports this top-up as unknown to Stripe and exits with 1."
 
 const missing = (event: EventType, given: Given): string | null => {
   const { needs } = triggerOf(event)
   if (needs === "payment" && given.payment === null) {
-    return `${event} is about an automatic top-up: name it with --payment pay_…, as rungate admin show <org_id> lists it.`
+    return `${event} needs an automatic top-up. Give --payment pay_…, as rungate admin show <org_id> lists it.`
   }
   if (needs === "intent" && given.payment_intent === null) {
-    return `At ${event} the service asks Stripe which refunds there are: name a payment that Stripe knows with --payment-intent pi_…, or trigger refund.created.`
+    return `${event} makes the service read refunds from Stripe, so it needs a real payment. Give --payment-intent pi_…, or trigger refund.created.`
   }
   return null
 }
 
-/** A new checkout is opened when the event is about one, or about a paid one, and none is named. */
+/** Whether to open a new checkout: the event needs one and no flag names one. */
 const isNew = (event: EventType, { session, payment, payment_intent }: Given): boolean => {
   const { needs } = triggerOf(event)
   if (needs === "checkout") return session === null
@@ -60,7 +60,8 @@ const sequence = (event: EventType, opened: boolean, { object }: Given): Readonl
 export const rehearse = Effect.fnUntraced(function* (event: EventType, given: Given) {
   const screen = yield* Screen
   const cents = Money.centsOf(given.amount)
-  if (cents === null || cents === 0) return yield* fail("usage", "--amount must be of whole cents, such as 25.00.")
+  if (cents === null || cents === 0)
+    return yield* fail("usage", "--amount must be in whole cents and above 0, such as 25.00.")
   const lacking = missing(event, given)
   if (lacking !== null) return yield* fail("usage", lacking)
   const send = yield* sender(given.remote)
@@ -109,13 +110,13 @@ export const rehearse = Effect.fnUntraced(function* (event: EventType, given: Gi
   if (sent.some(({ outcome }) => outcome === "ignored")) {
     return yield* fail(
       "not_found",
-      "The service knows no such payment, and did nothing; rungate admin show <org_id> lists them."
+      "The service ignored the event, because it has no such payment. List payments with: rungate admin show <org_id>"
     )
   }
   if (awaited.length > 0) {
     return yield* fail(
       "pending",
-      `The event is stored, but your wallet has no entry ${awaited.join(", ")} yet: it was told before, the amount is not what was asked for, the payment is another organization's, or no worker runs. rungate admin show <org_id> tells.`
+      `The event is stored, but the ledger has no entry ${awaited.join(", ")} yet. Possible causes: the event is a repetition, the amount differs, the payment belongs to another organization, or no worker runs. See: rungate admin show <org_id>`
     )
   }
   if (entries.length > 0) yield* screen.say(unaudited)

@@ -1,13 +1,13 @@
 /**
- * What the user sees: data on stdout, everything else on stderr, colors and questions only where a person looks.
+ * The terminal. Data goes to stdout and everything else to stderr. Colors and questions appear only on a terminal.
  *
- * A reader that goes away (`| head -1`) is no error: what is written after that is dropped, and the command ends as it would have.
+ * A closed pipe (`| head -1`) is not an error: later output is dropped and the exit code stays the same.
  */
 import { Config, Context, Effect, Layer, Stdio, Terminal } from "effect"
 import { NoColor, NoInput, Quiet } from "./globals.ts"
 import { harmless, harmlessLines } from "./text.ts"
 
-/** Wide enough for a table when the terminal does not say. */
+/** Used when the terminal reports no width. */
 const widthDefault = 80
 const widthMin = 40
 
@@ -15,27 +15,27 @@ const styles = { bold: "1", dim: "2", red: "31", green: "32", yellow: "33", cyan
 export type Style = keyof typeof styles
 
 export interface ScreenShape {
-  /** Somebody reads stdout on a terminal: tables instead of JSON. */
+  /** stdout is a terminal: print tables instead of JSON. */
   readonly person: boolean
-  /** Somebody can be asked: stdin and stderr are a terminal, and neither --no-input nor CI says otherwise. */
+  /** The user can answer questions: stdin and stderr are terminals, and neither --no-input nor CI is set. */
   readonly askable: boolean
-  /** A line that is written over and over may stand on stderr. */
+  /** stderr may show a status line that is overwritten. */
   readonly animated: boolean
   readonly width: number
   readonly paint: (style: Style, text: string) => string
-  /** Data, as it is. Resolves when it is written. */
+  /** Writes data unchanged. Completes when it is written. */
   readonly out: (text: string) => Effect.Effect<void>
-  /** The reader of stdout is gone. */
+  /** The reader of stdout has closed the pipe. */
   readonly closed: () => boolean
-  /** Data as JSON, and no sentence that a user can do without. */
+  /** --quiet: print data as JSON, and only warnings and errors on stderr. */
   readonly quiet: boolean
   /** A sentence on stderr; --quiet leaves it out. */
   readonly say: (text: string, style?: Style) => Effect.Effect<void>
-  /** A sentence on stderr that one must know, with --quiet too. */
+  /** A warning on stderr; --quiet keeps it. */
   readonly warn: (text: string, style?: Style) => Effect.Effect<void>
   /** A line on stderr that the next one overwrites; "" removes it. */
   readonly status: (text: string) => Effect.Effect<void>
-  /** The line that the user types, without its end; null at the end of input. */
+  /** Reads one line without its newline; null at end of input. */
   readonly ask: (question: string) => Effect.Effect<string | null>
 }
 
@@ -63,7 +63,7 @@ const readLine = Effect.callback<string | null>((resume) => {
 
 const writer = (stream: NodeJS.WriteStream) => {
   let gone = false
-  // Without a listener a reader that went away would be a crash.
+  // Without a listener, a closed pipe would crash the process.
   stream.on("error", () => {
     gone = true
   })

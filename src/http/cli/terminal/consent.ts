@@ -1,4 +1,4 @@
-/** Something that can't be taken back: asked of a person, said with --yes where there is none. */
+/** Confirmation of an irreversible action: a question at a terminal, or the flag --yes elsewhere. */
 import { Effect } from "effect"
 import { Flag } from "effect/cli"
 import { confirmed } from "./confirm.ts"
@@ -7,16 +7,20 @@ import { Screen } from "./Screen.ts"
 
 export const yes = Flag.Boolean("yes").pipe(
   Flag.withAlias("y"),
-  Flag.withDescription("don't ask"),
+  Flag.withDescription("skip the confirmation"),
   Flag.withDefault(false)
 )
 
-const nothing = "Nothing was done."
+const nothing = "Cancelled. Nothing was changed."
 
-/** Goes on when the answer is yes; else the command ends. */
+/** Succeeds when the user agrees; otherwise the command fails. */
 export const consent = Effect.fnUntraced(function* (question: string, given: { readonly yes: boolean }) {
   if (given.yes) return
   const screen = yield* Screen
-  if (!screen.askable) return yield* fail("usage", `${question} Say so with --yes, where nobody can be asked.`)
+  if (!screen.askable)
+    return yield* fail(
+      "usage",
+      `This needs confirmation, and there is no terminal to ask at. Pass --yes to confirm. (${question})`
+    )
   if (!(yield* confirmed(question, nothing))) return yield* fail("interrupted", nothing)
 })

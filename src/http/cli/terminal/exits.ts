@@ -1,7 +1,7 @@
 /**
- * The exit codes: one meaning each, for every command; `rungate help exit-codes` prints them.
+ * The exit codes of all commands. Each code has one meaning; `rungate help exit-codes` prints them.
  *
- * What a script needs to know is in the code; the sentence on stderr is for people.
+ * Scripts should read the exit code. The message on stderr is for people and may change.
  */
 import { CommandFailed } from "./CommandFailed.ts"
 
@@ -22,17 +22,17 @@ export const exits = {
 export type Exit = keyof typeof exits
 
 export const meanings: Readonly<Record<Exit, string>> = {
-  ok: "done",
-  failed: "the run, the provider or the service failed",
-  interrupted: "interrupted, or answered no; a run that was started goes on",
-  no_match: "the run found nothing (no_match)",
-  auth: "not signed in, or not allowed",
-  usage: "bad input or usage",
-  money: "the wallet, the spend guard or --max-cost does not allow it; nothing was spent",
-  timed_out: "the run timed out",
-  pending: "the run is still under way, or nobody knows yet: the connection was lost",
-  unknown: "nobody knows whether the call was carried out; check before you run it again",
-  not_found: "there is no such run, capability, endpoint, provider or path"
+  ok: "Success.",
+  failed: "The run, the provider or the service failed.",
+  interrupted: "Cancelled. A run that already started continues.",
+  no_match: "The run found no match (no_match).",
+  auth: "Not signed in, or not allowed.",
+  usage: "Invalid input or usage.",
+  money: "The wallet, the spend guard or --max-cost does not allow it. Nothing was spent.",
+  timed_out: "The run timed out.",
+  pending: "The run is still executing, or the connection was lost before its outcome was known.",
+  unknown: "Unknown outcome: the provider may have executed the call. Check before you run it again.",
+  not_found: "Not found: no such run, capability, endpoint, provider or path."
 }
 
 export const fail = (exit: Exit, message: string) => new CommandFailed({ message, exit_code: exits[exit] })

@@ -1,10 +1,10 @@
-/** Flags that every command takes, wherever they stand. */
+/** Global flags: every command accepts them, at any position. */
 import { Option } from "effect"
 import { Flag, GlobalFlag } from "effect/cli"
 
 export const Profile = GlobalFlag.Setting("profile")({
   flag: Flag.String("profile").pipe(
-    Flag.withDescription("saved credentials to use; RUNGATE_PROFILE names them too"),
+    Flag.withDescription("use this saved profile; the variable RUNGATE_PROFILE does the same"),
     Flag.optional,
     Flag.map(Option.getOrNull)
   )
@@ -15,20 +15,20 @@ export const NoColor = GlobalFlag.Setting("no-color")({
 })
 
 export const NoInput = GlobalFlag.Setting("no-input")({
-  flag: Flag.Boolean("no-input").pipe(Flag.withDescription("never ask"), Flag.withDefault(false))
+  flag: Flag.Boolean("no-input").pipe(Flag.withDescription("never prompt"), Flag.withDefault(false))
 })
 
 export const Quiet = GlobalFlag.Setting("quiet")({
   flag: Flag.Boolean("quiet").pipe(
     Flag.withAlias("q"),
-    Flag.withDescription("print the data as JSON, and nothing else but errors"),
+    Flag.withDescription("print JSON only, without progress messages; warnings and errors stay"),
     Flag.withDefault(false)
   )
 })
 
 export const Verbose = GlobalFlag.Setting("verbose")({
   flag: Flag.Boolean("verbose").pipe(
-    Flag.withDescription("say on stderr what is asked of the service, and how long it takes"),
+    Flag.withDescription("log each HTTP request, its status and its duration to stderr"),
     Flag.withDefault(false)
   )
 })

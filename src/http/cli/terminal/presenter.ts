@@ -1,7 +1,7 @@
 /**
- * What the command line itself says: help and versions on stdout, mistakes on stderr in a line each, and where the help is.
+ * Prints help and the version to stdout, and usage errors to stderr, one line each, with a pointer to the help.
  *
- * `--help --json` is the same help for programs (tree.ts). The text names the defaults too, which Effect's own does not.
+ * `--help --json` prints the same help for programs (tree.ts). The text shows default values, which Effect's own help omits.
  */
 import { Effect, Option, Stdio } from "effect"
 import { CliOutput, type Command, GlobalFlag, type HelpDoc } from "effect/cli"
@@ -9,7 +9,7 @@ import { globals } from "./globals.ts"
 import { harmless } from "./text.ts"
 import { commandAt, commandTree, type CommandTree, helpJson } from "./tree.ts"
 
-/** Of Effect's own flags those that help anybody here: `completions` is a command, and what commands ask, they ask themselves. */
+/** Effect's built-in flags that this command supports. `completions` is a command here. */
 export const builtIns = [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.LogLevel] as const
 
 const withDefaults = (doc: HelpDoc.HelpDoc, tree: CommandTree): HelpDoc.HelpDoc => ({
@@ -22,7 +22,7 @@ const withDefaults = (doc: HelpDoc.HelpDoc, tree: CommandTree): HelpDoc.HelpDoc 
   })
 })
 
-/** Effect sets suggestions in lines of their own; a mistake is one. */
+/** Effect prints suggestions on lines of their own. Here an error is one line. */
 const sentence = (message: string) =>
   message.replace(/\s*\n\s*Did you mean this\?\s*/, "; did you mean ").replace(/\s*\n\s*/g, " or ")
 

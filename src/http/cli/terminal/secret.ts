@@ -1,4 +1,4 @@
-/** What nobody may see: typed without echo, or read from stdin; never an argument, which every process can read. */
+/** Reads secrets: typed without echo, from stdin or from a file. Never from an argument, which every process can read. */
 import { Effect, Redacted } from "effect"
 import { fail } from "./exits.ts"
 import { Screen } from "./Screen.ts"
@@ -14,7 +14,7 @@ const keysOf = {
   clear: "\u0015"
 }
 
-/** A line of a terminal that is not shown; null at the end of input. Ctrl-C interrupts the command, as ever. */
+/** Reads a line without echo; null at end of input. Ctrl-C interrupts the command. */
 const readHidden = (question: string) =>
   Effect.callback<string | null>((resume) => {
     const { stdin } = process
@@ -39,7 +39,7 @@ const readHidden = (question: string) =>
       }
     }
     const onEnd = () => done(null)
-    // First the echo goes, then the question comes: whoever pastes at once must not see the secret either.
+    // Echo is off before the prompt appears, so a quick paste is hidden too.
     stdin.setRawMode(true)
     process.stderr.write(`${question} `)
     stdin.on("data", onData).on("end", onEnd).resume()
@@ -52,7 +52,8 @@ const readHidden = (question: string) =>
 /** Asks on a terminal. */
 export const askHidden = Effect.fnUntraced(function* (question: string) {
   const line = yield* readHidden(question)
-  if (line === null || line === "") return yield* fail("interrupted", "Nothing was typed; nothing was done.")
+  if (line === null || line === "")
+    return yield* fail("interrupted", "Cancelled: the input was empty. Nothing was changed.")
   return Redacted.make(line)
 })
 
@@ -62,14 +63,17 @@ export const fromFile = Effect.fnUntraced(function* (path: string, what: string)
     Bun.file(path)
       .slice(0, charsMost + 1)
       .text()
-  ).pipe(Effect.catch(() => fail("usage", `Can't read ${path}: is it there, and yours to read?`)))
+  ).pipe(Effect.catch(() => fail("usage", `Can't read ${path}. Check that the file exists and that you may read it.`)))
   return yield* firstLine(text, path, what)
 })
 
 const firstLine = (text: string, from: string, what: string) => {
   const [line = ""] = text.split(/\r?\n/, 1)
   return line.trim() === "" || line.length > charsMost
-    ? fail("usage", `${from} holds no ${what.toLowerCase().replace("api", "API")}.`)
+    ? fail(
+        "usage",
+        `The first line of ${from} must be the ${what.toLowerCase().replace("api", "API")}, at most ${charsMost} characters.`
+      )
     : Effect.succeed(Redacted.make(line))
 }
 

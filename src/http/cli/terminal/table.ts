@@ -21,7 +21,7 @@ const empty = "-"
 const layout = (natural: ReadonlyArray<number>, least: ReadonlyArray<number | null>, columns: number) => {
   const widths = [...natural]
   let over = widths.reduce((sum, width) => sum + width, 0) + gap * (widths.length - 1) - columns
-  // The widest gives first, column by column.
+  // Shrink the widest column first.
   while (over > 0) {
     let widest = -1
     widths.forEach((width, index) => {

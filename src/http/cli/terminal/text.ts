@@ -1,27 +1,27 @@
 /**
- * Text on a terminal: how wide it is, how it is cut, and how other people's text is made harmless.
+ * Text on a terminal: its width, truncation, word wrap, and removal of control characters.
  *
- * What a provider or a customer wrote may hold control characters that move the cursor, recolor the screen or retype what
- * stands above. None of them reaches a terminal; JSON for programs stays as it came.
+ * Text from providers and customers may contain control characters that move the cursor or recolor the screen.
+ * These functions replace them. JSON output for programs stays unchanged.
  */
 
-/** C0 and C1 controls, line and paragraph separators, marks that turn the direction of what follows. */
+/** C0 and C1 controls, line and paragraph separators, and bidirectional marks. */
 const hostile = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
 const shown: Readonly<Record<string, string>> = { "\n": "\u23ce", "\t": " ", "\r": "" }
 
-/** One line, without anything that a terminal would obey. */
+/** One line without control characters. */
 export const harmless = (text: string): string => text.replace(hostile, (letter) => shown[letter] ?? "\ufffd")
 
 /** Several lines, each harmless. */
 export const harmlessLines = (text: string): string => text.split("\n").map(harmless).join("\n")
 
-/** Columns that it takes; wide characters take two. */
+/** Width in terminal columns; wide characters take two. */
 export const widthOf = (text: string): number => Bun.stringWidth(text)
 
 const graphemes = new Intl.Segmenter()
 
-/** At most `columns` wide; what is cut ends with …. */
+/** At most `columns` wide. Truncated text ends with an ellipsis. */
 export const cut = (text: string, columns: number): string => {
   if (widthOf(text) <= columns) return text
   if (columns < 1) return ""

@@ -1,13 +1,13 @@
 /**
- * The commands as data: `--help --json`, for programs and agents that would otherwise read the help's text.
+ * The command tree as data: `--help --json`, for programs and agents.
  *
- * Read from the very definitions that the command line is parsed by, so it can't say anything else than they do.
+ * It is derived from the definitions that parse the command line, so both always agree.
  */
 import { Effect, Option, Predicate } from "effect"
 import { type Command, Param, Primitive } from "effect/cli"
 import { type Exit, exits, meanings } from "./exits.ts"
 
-/** A JSON value that a flag has when nobody gives it; null when it has none. */
+/** The default value of a flag as JSON; null when it has none. */
 type Default = string | number | boolean | ReadonlyArray<string> | null
 
 export interface ParameterTree {
@@ -16,7 +16,7 @@ export interface ParameterTree {
   readonly aliases: ReadonlyArray<string>
   readonly type: string
   readonly required: boolean
-  /** Any number of them. */
+  /** May be repeated. */
   readonly variadic: boolean
   readonly default: Default
   readonly choices: ReadonlyArray<string> | null
@@ -38,7 +38,7 @@ export interface CommandTree {
 
 type Parameter = Param.Param<Param.ParamKind, unknown>
 
-/** What a parameter is made from: optional ones, lists and those with a schema wrap it. */
+/** The parameter inside the wrappers for optional values, lists and schemas. */
 const coreOf = (parameter: Parameter): Param.Single<Param.ParamKind, unknown> | null =>
   Param.isSingle(parameter)
     ? parameter
@@ -61,11 +61,11 @@ const shownDefault = (value: unknown): Default => {
   return typeof found === "string" || typeof found === "number" || typeof found === "boolean" ? found : null
 }
 
-/** One flag or argument; null for one that help hides. */
+/** One flag or argument; null when it is hidden. */
 const parameterTree = Effect.fnUntraced(function* (parameter: Parameter) {
   const core = coreOf(parameter)
   if (core === null || core.hidden) return null
-  // Nothing at all is given: what comes is the default, and what fails is required.
+  // Parse an empty command line: success gives the default, failure means that the parameter is required.
   const absent = yield* Effect.option(parameter.parse({ flags: {}, arguments: [] }))
   const tree: ParameterTree = {
     name: core.name,
@@ -83,7 +83,7 @@ const parameterTree = Effect.fnUntraced(function* (parameter: Parameter) {
 const parameterTrees = (parameters: ReadonlyArray<Parameter>) =>
   Effect.map(Effect.forEach(parameters, parameterTree), (trees) => trees.filter(Predicate.isNotNull))
 
-/** What a command takes. Effect keeps it under `config`; the test that compares with the text of the help would miss it. */
+/** A command's parameters. Effect keeps them under `config`; a test compares them with the help text. */
 const takenBy = (command: Command.Command.Any, kind: "flags" | "arguments"): ReadonlyArray<Parameter> => {
   const config = Predicate.hasProperty(command, "config") ? command.config : null
   const found = Predicate.hasProperty(config, kind) ? config[kind] : null
@@ -93,7 +93,7 @@ const takenBy = (command: Command.Command.Any, kind: "flags" | "arguments"): Rea
 export const childrenOf = (command: Command.Command.Any): ReadonlyArray<Command.Command.Any> =>
   command.subcommands.flatMap(({ commands }) => commands).filter(({ unlisted }) => !unlisted)
 
-/** A command with all below it. `path` are the names above it. */
+/** A command and its subcommands. `path` holds the names above it. */
 export const commandTree = (
   command: Command.Command.Any,
   path: ReadonlyArray<string>
@@ -115,11 +115,11 @@ export const commandTree = (
 
 const names = Object.keys(meanings).filter((name): name is Exit => name in exits)
 
-/** The command at a path, root first; as deep as the path can be followed. */
+/** The command at a path, root first, or the deepest existing one on it. */
 export const commandAt = (root: Command.Command.Any, path: ReadonlyArray<string>): Command.Command.Any =>
   path.slice(1).reduce((at, name) => childrenOf(at).find((child) => child.name === name) ?? at, root)
 
-/** What `--help --json` prints after the command at `path`. */
+/** The output of `--help --json` for the command at `path`. */
 export const helpJson = Effect.fnUntraced(function* (
   root: Command.Command.Any,
   path: ReadonlyArray<string>,

@@ -1,6 +1,6 @@
-/** Amounts, times and durations as people read them. */
+/** Formats amounts, times and durations for display. */
 
-/** "$0.012"; null where there is none. */
+/** Such as "$0.012"; null stays null. */
 export const dollars = (amount: string | null): string | null =>
   amount === null ? null : amount.startsWith("-") ? `-$${amount.slice(1)}` : `$${amount}`
 
@@ -22,7 +22,7 @@ const units = [
   [60, "min"]
 ] as const
 
-/** How long ago that was, such as "5 min". Both in milliseconds since 1970. */
+/** The time between both, such as "5 min". Both are in milliseconds since 1970. */
 export const agoOf = (then: number, now: number): string => {
   const seconds = Math.max(0, Math.round((now - then) / 1000))
   const unit = units.find(([size]) => seconds >= 2 * size)

@@ -1,10 +1,10 @@
-/** `--verbose`: each request and its answer in a line on stderr. No header and no body is shown, so no secret is. */
+/** `--verbose`: prints one line on stderr for each request and each response. Headers and bodies are not printed, so no secret is. */
 import { Clock, Effect, identity, Layer } from "effect"
 import { HttpClient, type HttpClientError } from "effect/http"
 import { Verbose } from "./globals.ts"
 import { Screen } from "./Screen.ts"
 
-/** The HTTP client below the one that asks again: every attempt is told. */
+/** The HTTP client below the one that retries, so every attempt is printed. */
 export const spokenHttp = Layer.effect(
   HttpClient.HttpClient,
   Effect.gen(function* () {
