@@ -7,13 +7,9 @@ import { HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effe
 import { Settings } from "../layers/platform/Settings.ts"
 import { BoundaryLayer } from "./door/Boundary.ts"
 import { portTaken } from "./Listening.ts"
-import { NotFound } from "./door/NotFound.ts"
 import { MetricsRoutes, type SystemServices } from "./System.ts"
 
-const Routes = Layer.mergeAll(MetricsRoutes, NotFound).pipe(
-  Layer.provide(BoundaryLayer),
-  Layer.provide(HttpServer.layerServices)
-)
+const Routes = MetricsRoutes.pipe(Layer.provide(BoundaryLayer), Layer.provide(HttpServer.layerServices))
 
 export const MetricsServer = Layer.effectDiscard(
   Effect.gen(function* () {

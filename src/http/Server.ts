@@ -26,12 +26,12 @@ import { SendersHandlers } from "./handlers/Senders.ts"
 import { SessionsHandlers } from "./handlers/Sessions.ts"
 import { TopUpsHandlers } from "./handlers/TopUps.ts"
 import { WalletHandlers } from "./handlers/Wallet.ts"
+import { HomeRoute, type HomeServices } from "./pages/Home.ts"
 import { JoinRoute, type JoinServices } from "./pages/Join.ts"
 import { Limits } from "./door/Limits.ts"
 import { portTaken } from "./Listening.ts"
 import { malformedPath } from "./door/MalformedRequest.ts"
 import { isMcp, mcpHandler } from "./handlers/Mcp.ts"
-import { NotFound } from "./door/NotFound.ts"
 import { ReturnPages } from "./pages/ReturnPages.ts"
 import { SystemRoutes, type SystemServices } from "./System.ts"
 import { Webhooks, type WebhookServices } from "./Webhooks.ts"
@@ -67,15 +67,15 @@ export const Routes = Layer.mergeAll(
     }
   }),
   SystemRoutes,
+  HomeRoute,
   JoinRoute,
   AccountPages,
   ReturnPages,
-  Webhooks,
-  NotFound
+  Webhooks
 ).pipe(Layer.provide(BoundaryLayer), Layer.provide(HttpServer.layerServices))
 
 /** What the routes ask of the process when a request comes. */
-type RouteServices = SystemServices | JoinServices | WebhookServices
+type RouteServices = SystemServices | HomeServices | JoinServices | WebhookServices
 
 export class Server extends Context.Service<Server, { readonly url: string }>()("rungate/http/Server") {
   static readonly layer = Layer.effect(

@@ -140,7 +140,6 @@ describe("the process's own routes", () => {
 
   test("unknown paths and methods answer with the one error body", async () => {
     for (const [method, path, status, code] of [
-      ["GET", "/", 404, "not_found"],
       ["GET", "/v1", 404, "not_found"],
       ["GET", "/v1/nothing", 404, "not_found"],
       ["GET", "/v2/wallet", 404, "not_found"],

@@ -5,7 +5,7 @@
  * that accept `application/problem+json` get the same error as RFC 9457.
  */
 import { ByteSize, Clock, Effect, Layer, Schema } from "effect"
-import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpIncomingMessage, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { inWords } from "../../layers/postgres/Batch.ts"
 import { newId } from "../../layers/platform/Ids.ts"
 import { isFullDisk, isOutage } from "../../layers/postgres/Outage.ts"
@@ -14,7 +14,7 @@ import { Settings } from "../../layers/platform/Settings.ts"
 import { bodyBytesMax, bodyProblem, tooLarge } from "./Body.ts"
 import { clientAddress, Peers } from "./ClientAddress.ts"
 import { MalformedLayer } from "./MalformedRequest.ts"
-import { parametersOf } from "./NotFound.ts"
+import { notFound, parametersOf } from "./NotFound.ts"
 import { Readiness } from "./Readiness.ts"
 import { RequestContext } from "./RequestContext.ts"
 
@@ -109,6 +109,9 @@ const isPage = (response: HttpServerResponse.HttpServerResponse) =>
 const isMessage = (response: HttpServerResponse.HttpServerResponse) =>
   textOf(response)?.startsWith('{"jsonrpc":') === true
 
+const isRouteNotFound = (error: unknown): error is HttpServerError.HttpServerError =>
+  HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
+
 export const Boundary = HttpRouter.middleware(
   Effect.map(
     Effect.all([Settings, Readiness]),
@@ -132,6 +135,7 @@ export const Boundary = HttpRouter.middleware(
             : limited(httpEffect, request)
           const response = yield* bounded.pipe(
             Effect.provideService(RequestContext, facts),
+            Effect.catchIf(isRouteNotFound, () => Effect.succeed(notFound(request))),
             Effect.catchDefect((defect) => {
               const refused = bodyProblem(defect)
               if (refused !== null) return Effect.succeed(answer(refused))

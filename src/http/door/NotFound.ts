@@ -1,6 +1,5 @@
-/** What answers when no route does: 405 with `Allow` when the path exists under other methods, else 404. */
-import { Effect } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+/** The answer to a request that no route takes: 405 with `Allow` when the path exists under other methods, else 404. */
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi } from "effect/http-api"
 import { problem, type Problem, statusOf } from "../../schema/Errors.ts"
 import { Api } from "../api/Api.ts"
@@ -20,6 +19,7 @@ const add = (method: string, path: string) =>
 
 HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint: ({ endpoint }) => add(endpoint.method, endpoint.path) })
 const pages = [
+  "/",
   "/livez",
   "/healthz",
   "/readyz",
@@ -40,14 +40,16 @@ export const parametersOf = (path: string): Readonly<Record<string, string>> =>
 const answer = (body: Problem, headers: Record<string, string> = {}) =>
   HttpServerResponse.jsonUnsafe(body, { status: statusOf[body.error.code], headers })
 
-export const NotFound = HttpRouter.add("*", "/*", (request) => {
+/** The boundary gives it, so that the router still answers HEAD with the route of GET. A route for all methods would take it first. */
+export const notFound = (request: HttpServerRequest.HttpServerRequest): HttpServerResponse.HttpServerResponse => {
   const path = request.url.split("?")[0] ?? ""
   const methods = known.flatMap((one) => (one.pattern.test(path) ? [one.method] : []))
+  const takesGet = methods.includes("GET")
   // A part that is too long for the router leaves a known path without a route.
-  if (methods.length === 0 || methods.includes(request.method))
-    return Effect.succeed(answer(problem("not_found", "There is no such path; see /docs for what there is.")))
-  const allow = methods.join(", ")
-  return Effect.succeed(
-    answer(problem("method_not_allowed", `This path does not take ${request.method}; it takes ${allow}.`), { allow })
-  )
-})
+  if (methods.length === 0 || methods.includes(request.method) || (request.method === "HEAD" && takesGet))
+    return answer(problem("not_found", "There is no such path; see /docs for what there is."))
+  const allow = [...methods, ...(takesGet ? ["HEAD"] : [])].join(", ")
+  return answer(problem("method_not_allowed", `This path does not take ${request.method}; it takes ${allow}.`), {
+    allow
+  })
+}

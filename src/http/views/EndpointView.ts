@@ -4,6 +4,7 @@ import type { ActorInput } from "../../layers/catalog/CatalogStore.ts"
 import type { RawProvider, Snapshot } from "../../layers/catalog/Endpoints.ts"
 import type { Health } from "../../layers/executor/Health.ts"
 import { reachable } from "../../schema/catalog/Definitions.ts"
+import { withTopLevelFields } from "../../schema/catalog/TopLevelFields.ts"
 import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
 import * as Money from "../../schema/money/Money.ts"
 import type { CostDriver } from "../../schema/catalog/CostDriver.ts"
@@ -142,7 +143,7 @@ export const endpointInspection = (
     input: {
       pathParams: shown(endpoint.path_params, definitions),
       queryParams: shown(endpoint.query_params, definitions),
-      body: body === null ? null : shown(body, definitions),
+      body: body === null ? null : shown(decodeObject(withTopLevelFields(body, definitions)), definitions),
       bodyType: endpoint.body_type
     },
     example: {

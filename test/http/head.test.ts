@@ -1,0 +1,93 @@
+/** HEAD answers like GET, without a body: every GET of /openapi.json, and every page. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { type App, callUrl, startApp, type Tenant, verify } from "../app.ts"
+import { contract } from "../openapi.ts"
+
+let app: App
+let org: Tenant
+let session: string
+let run_id: string
+beforeAll(async () => {
+  app = await startApp()
+  org = await app.tenant("5.00")
+  session = await org.session()
+  run_id = (await org.run(verify())).body.run_id
+})
+afterAll(() => app.stop())
+
+/** What differs between any two requests. */
+const own = new Set(["x-request-id", "date", "connection"])
+const shown = (headers: Headers) => Object.fromEntries([...headers].filter(([name]) => !own.has(name)))
+
+const both = async (path: string, token: string | null) => {
+  const get = await callUrl(app.url, token, "GET", path)
+  const head = await callUrl(app.url, token, "HEAD", path)
+  expect([path, head.status, shown(head.headers)]).toEqual([path, get.status, shown(get.headers)])
+  expect([path, head.text]).toEqual([path, ""])
+  expect(head.headers.get("x-request-id")).toMatch(path.startsWith("/%") ? /./ : /^req_/)
+  return get
+}
+
+describe("HEAD", () => {
+  test("answers like GET on every operation", async () => {
+    const paths = contract().operations.flatMap(({ method, path }) => (method === "GET" ? [path] : []))
+    expect(paths.length).toBeGreaterThan(12)
+    for (const path of paths) {
+      const filled = path.replace("{run_id}", run_id).replace("{provider}", "hunter")
+      const { status } = await both(path === "/v1/history" ? `${filled}?q=a@b.example` : filled, session)
+      expect([path, status]).toEqual([path, 200])
+    }
+  })
+
+  test("answers like GET on every page", async () => {
+    const pages = [
+      "/",
+      "/docs",
+      "/openapi.json",
+      "/livez",
+      "/healthz",
+      "/readyz",
+      "/top-up/success",
+      "/top-up/cancelled"
+    ]
+    for (const path of pages) expect([path, (await both(path, null)).status]).toEqual([path, 200])
+    expect((await both("/join/NOSUCHCODE", null)).status).toBe(404)
+  })
+
+  test("answers errors like GET", async () => {
+    expect((await both("/v1/wallet", null)).status).toBe(401)
+    expect((await both("/v1/runs/run_none", org.key)).status).toBe(400)
+    expect((await both("/nothing", null)).status).toBe(404)
+  })
+
+  test("is not for what has no GET", async () => {
+    const { status, headers, text } = await callUrl(app.url, org.key, "HEAD", "/v1/run")
+    expect([status, headers.get("allow"), text]).toEqual([405, "POST", ""])
+    const wrong = await callUrl(app.url, org.key, "PUT", "/v1/wallet")
+    expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "GET, HEAD"])
+    const odd = await callUrl(app.url, org.key, "PROPFIND", "/v1/wallet")
+    expect([odd.status, odd.headers.get("allow")]).toEqual([405, "GET, HEAD"])
+  })
+})
+
+describe("the page at /", () => {
+  test("says what this is, where the documentation is and how to get a key, without a script", async () => {
+    const { status, headers, text } = await callUrl(app.url, null, "GET", "/")
+    expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"])
+    for (const part of ["/docs", "/openapi.json", "/mcp", "POST /v1/api-keys", "POST /v1/auth/sign-up", "Sandbox"])
+      expect(text).toContain(part)
+    expect(text).not.toMatch(/<script|javascript:|\son\w+=/i)
+    expect(headers.get("content-security-policy")).toContain("default-src 'none'")
+  })
+
+  test("names whom to ask where sign-up is not open", async () => {
+    const other = await startApp({ settings: { RUNGATE_MODE: "production" } })
+    try {
+      const { text } = await callUrl(other.url, null, "GET", "/")
+      expect(text).toContain("Sign-up is by invitation.")
+      expect(text).not.toContain("Sandbox")
+    } finally {
+      await other.stop()
+    }
+  })
+})
