@@ -14,6 +14,7 @@ import { laneCount } from "../queues/Queues.ts"
 import { Settings } from "../platform/Settings.ts"
 import type { ReferralRefused } from "./Referrals.ts"
 import { digest, hashed, matches, randomText } from "./Secrets.ts"
+import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
 export { digest }
 
@@ -29,47 +30,55 @@ export interface Principal {
   readonly pending: boolean
 }
 
-export interface KeyRow {
-  readonly key_id: string
-  readonly name: string
-  readonly environment: Environment
-  readonly display: string
-  readonly last_used_at: Date | null
-  readonly revoked_at: Date | null
-  readonly created_at: Date
-}
+export const KeyRow = Schema.Struct({
+  key_id: Schema.String,
+  name: Schema.String,
+  environment: Schema.Literals(["test", "live"]),
+  display: Schema.String,
+  last_used_at: Schema.NullOr(Schema.Date),
+  revoked_at: Schema.NullOr(Schema.Date),
+  created_at: Schema.Date
+})
+export type KeyRow = typeof KeyRow.Type
+const keyRows = rowsOf(KeyRow.fields)
 
 /** An organization as operators list it. */
-export interface OrganizationRow {
-  readonly org_id: string
-  readonly name: string
-  readonly created_at: Date
-  readonly balance: bigint
-  readonly reserved: bigint
+export const OrganizationRow = Schema.Struct({
+  org_id: Schema.String,
+  name: Schema.String,
+  created_at: Schema.Date,
+  balance: Schema.BigInt,
+  reserved: Schema.BigInt,
   /** Runs asked for and money charged on today's UTC day. */
-  readonly runs_today: bigint
-  readonly charged_today: bigint
-}
+  runs_today: Schema.BigInt,
+  charged_today: Schema.BigInt
+})
+export type OrganizationRow = typeof OrganizationRow.Type
+const organizationRows = rowsOf(OrganizationRow.fields)
 
-export interface SessionRow {
-  readonly org_id: string
-  readonly organization: string
-  readonly user_id: string
-  readonly email: string
-  readonly expires_at: Date
+export const SessionRow = Schema.Struct({
+  org_id: Schema.String,
+  organization: Schema.String,
+  user_id: Schema.String,
+  email: Schema.String,
+  expires_at: Schema.Date,
   /** The address is not verified. */
-  readonly pending: boolean
-}
+  pending: Schema.Boolean
+})
+export type SessionRow = typeof SessionRow.Type
+const sessionRows = rowsOf(SessionRow.fields)
 
 /** A member of an organization, for operators. */
-export interface PersonRow {
-  readonly user_id: string
-  readonly email: string
-  readonly created_at: Date
-  readonly pending: boolean
+export const PersonRow = Schema.Struct({
+  user_id: Schema.String,
+  email: Schema.String,
+  created_at: Schema.Date,
+  pending: Schema.Boolean,
   /** Null for somebody who is pending, and for whoever signed up where nothing was to be verified. */
-  readonly email_verified_at: Date | null
-}
+  email_verified_at: Schema.NullOr(Schema.Date)
+})
+export type PersonRow = typeof PersonRow.Type
+const personRows = rowsOf(PersonRow.fields)
 
 export interface Opened {
   readonly token: Redacted.Redacted
@@ -118,6 +127,15 @@ const dayMillis = 86_400_000
 const firstRunOf = (dayStart: number) => makeId("run", dayStart).slice(0, -16)
 
 const lastUsedEvery = "10 seconds"
+
+const userRows = rowsOf({ user_id: Schema.String, password_hash: Schema.String, pending: Schema.Boolean })
+const keyOwnerRows = rowsOf({
+  org_id: Schema.String,
+  key_id: Schema.String,
+  environment: Schema.Literals(["test", "live"])
+})
+const orgIdRows = rowsOf({ org_id: Schema.String })
+const countRow = oneRowOf({ count: Schema.BigInt })
 
 export class Accounts extends Context.Service<
   Accounts,
@@ -179,10 +197,11 @@ export class Accounts extends Context.Service<
         return session === undefined ? null : { token: Redacted.make(token), session }
       })
 
-      const findSession = (token: string) => sql<SessionRow>`
+      const findSession = (token: string) =>
+        sessionRows(sql`
         SELECT s.org_id, o.name AS organization, s.user_id, u.email, s.expires_at, u.pending
         FROM sessions s JOIN users u USING (user_id) JOIN orgs o ON o.org_id = s.org_id
-        WHERE s.token_hash = ${digest(token)} AND s.ended_at IS NULL AND s.expires_at > now()`
+        WHERE s.token_hash = ${digest(token)} AND s.ended_at IS NULL AND s.expires_at > now()`)
 
       const signUp = Effect.fn("Accounts.signUp")(function* (account: NewAccount) {
         const { email, address } = account
@@ -207,11 +226,11 @@ export class Accounts extends Context.Service<
       })
 
       const signIn = Effect.fn("Accounts.signIn")(function* (email: string, password: Redacted.Redacted) {
-        const users = yield* sql<{ user_id: string; password_hash: string; pending: boolean }>`
+        const users = yield* userRows(sql`
           (SELECT user_id, password_hash, pending FROM users WHERE lower(email) = lower(${email}) AND NOT pending)
           UNION ALL
           (SELECT user_id, password_hash, pending FROM users WHERE lower(email) = lower(${email}) AND pending
-           ORDER BY user_id DESC LIMIT 1)`
+           ORDER BY user_id DESC LIMIT 1)`)
         // With verification anybody may sign up with anybody's address: both are tried, so that the time says nothing of who is there.
         const tried = emailVerification ? [false, true] : [users[0]?.pending === true]
         const decoyHash = yield* decoy
@@ -239,8 +258,8 @@ export class Accounts extends Context.Service<
           const [row] = yield* findSession(text)
           return Option.map(Option.fromNullishOr(row), (found) => ({ ...found, key_id: null, environment: null }))
         }
-        const [key] = yield* sql<{ org_id: string; key_id: string; environment: Environment }>`
-          SELECT org_id, key_id, environment FROM api_keys WHERE key_hash = ${digest(text)} AND revoked_at IS NULL`
+        const [key] = yield* keyOwnerRows(sql`
+          SELECT org_id, key_id, environment FROM api_keys WHERE key_hash = ${digest(text)} AND revoked_at IS NULL`)
         return Option.map(Option.fromNullishOr(key), (found) => ({ ...found, user_id: null, pending: false }))
       }, Effect.orDie)
 
@@ -262,20 +281,21 @@ export class Accounts extends Context.Service<
       })
 
       const columns = sql.literal("key_id, name, environment, display, last_used_at, revoked_at, created_at")
-      const keys = (org_id: string, before: string | null, limit: number) => sql<KeyRow>`
+      const keys = (org_id: string, before: string | null, limit: number) =>
+        keyRows(sql`
         SELECT ${columns} FROM api_keys WHERE org_id = ${org_id} AND (${before}::text IS NULL OR key_id < ${before})
-        ORDER BY key_id DESC LIMIT ${limit}`
+        ORDER BY key_id DESC LIMIT ${limit}`)
 
-      const revokeKey = (org_id: string, key_id: string) => sql<KeyRow>`
-        UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE org_id = ${org_id} AND key_id = ${key_id} RETURNING ${columns}`
+      const revokeKey = (org_id: string, key_id: string) =>
+        keyRows(sql`
+        UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE org_id = ${org_id} AND key_id = ${key_id} RETURNING ${columns}`)
 
-      const ownerOfKey = (key_id: string) =>
-        sql<{ org_id: string }>`SELECT org_id FROM api_keys WHERE key_id = ${key_id}`
+      const ownerOfKey = (key_id: string) => orgIdRows(sql`SELECT org_id FROM api_keys WHERE key_id = ${key_id}`)
 
       const listed = Effect.fnUntraced(function* (org_id: string | null, search: string | null, limit: number) {
         const now = yield* Clock.currentTimeMillis
         const first = firstRunOf(now - (now % dayMillis))
-        return yield* sql<OrganizationRow>`
+        return yield* organizationRows(sql`
           SELECT o.org_id, o.name, o.created_at, w.balance, w.reserved,
                  (SELECT count(*) FROM runs r WHERE r.org_id = o.org_id AND r.run_id >= ${first}) AS runs_today,
                  CASE WHEN w.spent_day = (now() AT TIME ZONE 'UTC')::date THEN w.spent ELSE 0 END AS charged_today
@@ -284,11 +304,12 @@ export class Accounts extends Context.Service<
                   AND (${search}::text IS NULL OR org_id = ${search} OR strpos(lower(name), lower(${search})) > 0
                        OR EXISTS (SELECT FROM users u WHERE u.org_id = orgs.org_id AND strpos(lower(u.email), lower(${search})) > 0))
                 ORDER BY org_id DESC LIMIT ${limit}) o
-          JOIN wallets w USING (org_id) ORDER BY o.org_id DESC`
+          JOIN wallets w USING (org_id) ORDER BY o.org_id DESC`)
       }, Effect.orDie)
 
-      const people = (org_id: string, limit: number) => sql<PersonRow>`
-        SELECT user_id, email, created_at, pending, email_verified_at FROM users WHERE org_id = ${org_id} ORDER BY user_id LIMIT ${limit}`
+      const people = (org_id: string, limit: number) =>
+        personRows(sql`
+        SELECT user_id, email, created_at, pending, email_verified_at FROM users WHERE org_id = ${org_id} ORDER BY user_id LIMIT ${limit}`)
 
       const lately = new Set<string>()
       const writeUsed = Effect.suspend(() => {
@@ -299,7 +320,7 @@ export class Accounts extends Context.Service<
       }).pipe(Effect.ignore)
       yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lastUsedEvery), writeUsed)))
 
-      const count = sql<{ count: bigint }>`SELECT count(*) AS count FROM orgs`
+      const count = countRow(sql`SELECT count(*) AS count FROM orgs`)
 
       return Accounts.of({
         signUp,
@@ -308,7 +329,7 @@ export class Accounts extends Context.Service<
         session: (token) => Effect.orDie(Effect.map(session(token), (rows) => Option.fromNullishOr(rows[0]))),
         createOrganization: (name, daily_limit) =>
           Effect.orDie(sql.withTransaction(insertOrganization(name, daily_limit))),
-        organizations: Effect.orDie(Effect.map(count, (rows) => Number(rows[0]?.count ?? 0n))),
+        organizations: Effect.orDie(Effect.map(count, ({ count }) => Number(count))),
         findOrganizations: (search, limit) => listed(null, search, limit),
         people: (org_id, limit) => Effect.orDie(people(org_id, limit)),
         organization: (org_id) => Effect.map(listed(org_id, null, 1), (rows) => Option.fromNullishOr(rows[0])),

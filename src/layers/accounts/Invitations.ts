@@ -6,6 +6,7 @@
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { digest, newLinkToken } from "./Secrets.ts"
+import { rowsOf } from "../postgres/Rows.ts"
 
 /** Unknown, used, expired, or for another address: nobody is told which. */
 export class InvitationRefused extends Schema.TaggedError<InvitationRefused>()("InvitationRefused", {}) {}
@@ -17,6 +18,9 @@ export interface NewInvitation {
 }
 
 const days = 7
+
+const expiryRows = rowsOf({ expires_at: Schema.Date })
+const emailRows = rowsOf({ email: Schema.String })
 
 export class Invitations extends Context.Service<
   Invitations,
@@ -37,16 +41,17 @@ export class Invitations extends Context.Service<
 
       const invite = Effect.fnUntraced(function* (email: string) {
         const token = newLinkToken("invite")
-        const [row] = yield* sql<{ expires_at: Date }>`
+        const [row] = yield* expiryRows(sql`
           INSERT INTO invitations (token_hash, email, expires_at)
           SELECT ${hashOf(token)}, ${email}, now() + make_interval(days => ${days})
           WHERE NOT EXISTS (SELECT FROM users WHERE lower(email) = lower(${email}) AND NOT pending)
-          RETURNING expires_at`
+          RETURNING expires_at`)
         return Option.map(Option.fromNullishOr(row), ({ expires_at }) => ({ email, token, expires_at }))
       }, Effect.orDie)
 
-      const email = (token: Redacted.Redacted) => sql<{ email: string }>`
-        SELECT email FROM invitations WHERE token_hash = ${hashOf(token)} AND used_at IS NULL AND expires_at > now()`
+      const email = (token: Redacted.Redacted) =>
+        emailRows(sql`
+        SELECT email FROM invitations WHERE token_hash = ${hashOf(token)} AND used_at IS NULL AND expires_at > now()`)
 
       const redeem = Effect.fnUntraced(function* (token: Redacted.Redacted, address: string, org_id: string) {
         const rows = yield* Effect.orDie(sql`

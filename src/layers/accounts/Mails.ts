@@ -4,19 +4,22 @@
  * What a mail says is decided when it is sent: whether the address has an account changes nothing in the request that asked for it. A link's
  * token is made then too, and only its digest is stored.
  */
-import { Context, Effect, Layer, type Redacted, Redacted as Secret } from "effect"
+import { Context, Effect, Layer, type Redacted, Redacted as Secret, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { digest, newLinkToken } from "./Secrets.ts"
+import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
-export interface DueMail {
-  readonly mail_id: bigint
-  readonly kind: "sign_up" | "reset_password"
-  readonly address: string
+export const DueMail = Schema.Struct({
+  mail_id: Schema.BigInt,
+  kind: Schema.Literals(["sign_up", "reset_password"]),
+  address: Schema.String,
   /** Who signed up; null for the other kind. */
-  readonly user_id: string | null
+  user_id: Schema.NullOr(Schema.String),
   /** This one included. */
-  readonly attempts: number
-}
+  attempts: Schema.Number
+})
+export type DueMail = typeof DueMail.Type
+const dueMailRows = rowsOf(DueMail.fields)
 
 /** `drop`: nobody is to get it. */
 export type Content =
@@ -35,6 +38,12 @@ const claimSecondsMax = 3_600
 const verifyHours = 72
 export const resetMinutes = 60
 const keepDays = 1
+
+const recipientRow = oneRowOf({
+  owner: Schema.NullOr(Schema.String),
+  pending: Schema.NullOr(Schema.Boolean),
+  sent: Schema.BigInt
+})
 
 export class Mails extends Context.Service<
   Mails,
@@ -61,13 +70,14 @@ export class Mails extends Context.Service<
         SELECT ${kind}, ${address}, ${user_id}
         WHERE (SELECT count(*) FROM mails WHERE lower(address) = lower(${address}) AND ended_at IS NULL) < ${waitingMax}`
 
-      const due = (limit: number) => sql<DueMail>`
+      const due = (limit: number) =>
+        dueMailRows(sql`
         UPDATE mails m SET attempts = attempts + 1,
                send_at = now() + make_interval(secs => least(${claimSecondsMax}::float8, ${claimSeconds}::float8 * 2 ^ least(m.attempts, 10)))
         FROM (SELECT mail_id FROM mails WHERE ended_at IS NULL AND send_at <= now() ORDER BY send_at LIMIT ${limit}
               FOR UPDATE SKIP LOCKED) mine
         WHERE m.mail_id = mine.mail_id
-        RETURNING m.mail_id, m.kind, m.address, m.user_id, m.attempts`
+        RETURNING m.mail_id, m.kind, m.address, m.user_id, m.attempts`)
 
       const mint = Effect.fnUntraced(function* (
         purpose: "verify_email" | "reset_password",
@@ -82,12 +92,11 @@ export class Mails extends Context.Service<
       })
 
       const content = Effect.fnUntraced(function* ({ kind, address, user_id }: DueMail) {
-        const [found] = yield* sql<{ owner: string | null; pending: boolean | null; sent: bigint }>`
+        const { owner, pending, sent } = yield* recipientRow(sql`
           SELECT (SELECT user_id FROM users WHERE lower(email) = lower(${address}) AND NOT pending) AS owner,
                  (SELECT pending FROM users WHERE user_id = ${user_id}) AS pending,
                  (SELECT count(*) FROM mails WHERE lower(address) = lower(${address}) AND outcome = 'sent'
-                    AND ended_at > now() - interval '1 hour') AS sent`
-        const { owner = null, pending = null, sent = 0n } = found ?? {}
+                    AND ended_at > now() - interval '1 hour') AS sent`)
         const drop = (why: string): Content => ({ _tag: "Drop", why })
         if (sent >= BigInt(sentPerHourMax)) return drop(`${sent} were sent to this address within an hour`)
         if (kind === "reset_password") {

@@ -6,12 +6,17 @@
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { digest, hashed, matches } from "./Secrets.ts"
+import { rowsOf } from "../postgres/Rows.ts"
 
 /** Unknown, used or expired. */
 export class LinkRefused extends Schema.TaggedError<LinkRefused>()("LinkRefused", {}) {}
 /** Somebody has verified the address for another account meanwhile. */
 export class AddressTaken extends Schema.TaggedError<AddressTaken>()("AddressTaken", {}) {}
 export class WrongPassword extends Schema.TaggedError<WrongPassword>()("WrongPassword", {}) {}
+
+const userIdRows = rowsOf({ user_id: Schema.String })
+const emailRows = rowsOf({ email: Schema.String })
+const passwordRows = rowsOf({ password_hash: Schema.String })
 
 export class Passwords extends Context.Service<
   Passwords,
@@ -42,9 +47,9 @@ export class Passwords extends Context.Service<
         yield* sql`
           SELECT 1 AS locked FROM users
           WHERE user_id = (SELECT user_id FROM mail_tokens WHERE token_hash = ${hashOf(token)}) FOR UPDATE`
-        const [row] = yield* sql<{ user_id: string }>`
+        const [row] = yield* userIdRows(sql`
           DELETE FROM mail_tokens WHERE token_hash = ${hashOf(token)} AND purpose = ${purpose} AND expires_at > now()
-          RETURNING user_id`
+          RETURNING user_id`)
         return row === undefined ? yield* new LinkRefused() : row.user_id
       })
 
@@ -68,8 +73,8 @@ export class Passwords extends Context.Service<
             Effect.gen(function* () {
               const user_id = yield* consume(token, "verify_email")
               yield* keepReferralOfNewcomer(user_id)
-              const [user] = yield* sql<{ email: string }>`
-                UPDATE users SET pending = false, email_verified_at = now() WHERE user_id = ${user_id} AND pending RETURNING email`
+              const [user] = yield* emailRows(sql`
+                UPDATE users SET pending = false, email_verified_at = now() WHERE user_id = ${user_id} AND pending RETURNING email`)
               if (user === undefined) return yield* new LinkRefused()
               yield* sql`DELETE FROM mail_tokens WHERE user_id = ${user_id} AND purpose = 'verify_email'`
               return user.email
@@ -93,7 +98,7 @@ export class Passwords extends Context.Service<
         next: Redacted.Redacted
       ) {
         const [user] = yield* Effect.orDie(
-          sql<{ password_hash: string }>`SELECT password_hash FROM users WHERE user_id = ${user_id}`
+          passwordRows(sql`SELECT password_hash FROM users WHERE user_id = ${user_id}`)
         )
         const hash = user?.password_hash ?? ""
         if (!(yield* matches(current, hash))) return yield* new WrongPassword()
@@ -122,9 +127,9 @@ export class Passwords extends Context.Service<
           .withTransaction(
             Effect.gen(function* () {
               const user_id = yield* consume(token, "reset_password")
-              const [user] = yield* sql<{ email: string }>`
+              const [user] = yield* emailRows(sql`
                 UPDATE users SET password_hash = ${password_hash}, email_verified_at = coalesce(email_verified_at, now())
-                WHERE user_id = ${user_id} AND NOT pending RETURNING email`
+                WHERE user_id = ${user_id} AND NOT pending RETURNING email`)
               if (user === undefined) return yield* new LinkRefused()
               yield* end(user_id, null)
               yield* sql`DELETE FROM mail_tokens WHERE user_id = ${user_id} AND purpose = 'reset_password'`

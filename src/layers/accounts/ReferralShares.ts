@@ -4,10 +4,11 @@
  * A step counts some entries and may credit: its sums, its record and the command to the referrer's wallet are one statement that
  * holds only over the state it was computed from. So any number of workers may compute the same step, and one of them writes it.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { MicroUsd } from "../../schema/money/Money.ts"
 import { crashPoint } from "../platform/CrashPoint.ts"
+import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
 /** A referral whose referred wallet has entries that are not counted. Wallet and referral are of one instant. */
 export interface MovedReferral {
@@ -44,12 +45,21 @@ export interface ShareStep {
   } | null
 }
 
-interface MovedRow extends Omit<MovedReferral, "net_revenue" | "unpaid" | "credited" | "balance"> {
-  readonly net_revenue: bigint
-  readonly unpaid: bigint
-  readonly credited: bigint
-  readonly balance: bigint
-}
+const movedRows = rowsOf({
+  referral_id: Schema.String,
+  referrer_org: Schema.String,
+  share_bps: Schema.Number,
+  accrued_seq: Schema.BigInt,
+  net_revenue: Schema.BigInt,
+  unpaid: Schema.BigInt,
+  credited: Schema.BigInt,
+  credits: Schema.Number,
+  entry_seq: Schema.BigInt,
+  balance: Schema.BigInt
+})
+
+const settledRows = rowsOf({ charged: Schema.BigInt, provider_cost: Schema.NullOr(Schema.BigInt) })
+const stepRow = oneRowOf({ written: Schema.Boolean, lane: Schema.NullOr(Schema.Number) })
 
 export class ReferralShares extends Context.Service<
   ReferralShares,
@@ -70,22 +80,21 @@ export class ReferralShares extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const moved = (after: string, limit: number) => sql<MovedRow>`
+      const moved = (after: string, limit: number) =>
+        movedRows(sql`
         SELECT r.referral_id, r.referrer_org, r.share_bps, r.accrued_seq, r.net_revenue, r.unpaid, r.credited, r.credits,
                w.entry_seq, w.balance
         FROM referrals r JOIN wallets w ON w.org_id = r.referred_org
-        WHERE r.referral_id > ${after} AND w.entry_seq > r.accrued_seq ORDER BY r.referral_id LIMIT ${limit}`
+        WHERE r.referral_id > ${after} AND w.entry_seq > r.accrued_seq ORDER BY r.referral_id LIMIT ${limit}`)
 
       // The end is compared where it is kept: a process's own dates have no microseconds.
-      const settled = (referral_id: string, from: bigint, to: bigint) => sql<{
-        charged: bigint
-        provider_cost: bigint | null
-      }>`
+      const settled = (referral_id: string, from: bigint, to: bigint) =>
+        settledRows(sql`
         SELECT -l.amount AS charged, r.provider_cost
         FROM referrals f JOIN ledger l ON l.org_id = f.referred_org
         LEFT JOIN runs r ON r.org_id = l.org_id AND r.run_id = l.run_id
         WHERE f.referral_id = ${referral_id} AND l.seq > ${from} AND l.seq <= ${to}
-          AND l.type = 'settle' AND l.created_at < f.ends_at`
+          AND l.type = 'settle' AND l.created_at < f.ends_at`)
 
       const step = Effect.fnUntraced(function* (
         from: MovedReferral,
@@ -93,7 +102,7 @@ export class ReferralShares extends Context.Service<
       ) {
         const { referral_id, referrer_org } = from
         yield* crashPoint("accrual.before")
-        const [row] = yield* sql<{ written: boolean; lane: number | null }>`
+        const { written, lane } = yield* stepRow(sql`
           WITH stepped AS (
             UPDATE referrals SET accrued_seq = ${to_seq}, net_revenue = ${net_revenue}, unpaid = ${unpaid},
                    credited = credited + ${credit?.amount ?? 0n}, credits = credits + ${credit === null ? 0 : 1}
@@ -109,9 +118,9 @@ export class ReferralShares extends Context.Service<
             FROM stepped, wallets w WHERE w.org_id = ${referrer_org} AND ${credit !== null}
             RETURNING lane
           )
-          SELECT EXISTS (SELECT FROM stepped) AS written, (SELECT lane FROM sent) AS lane`
+          SELECT EXISTS (SELECT FROM stepped) AS written, (SELECT lane FROM sent) AS lane`)
         yield* crashPoint("accrual.after")
-        return row?.written === true ? row.lane : ("overtaken" as const)
+        return written ? lane : ("overtaken" as const)
       }, Effect.orDie)
 
       return ReferralShares.of({

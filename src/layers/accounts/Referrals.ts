@@ -8,6 +8,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { codeAlphabet, codeLength, type Terms } from "../../schema/wallet/Referral.ts"
 import { newId } from "../platform/Ids.ts"
+import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
 export class ReferralRefused extends Schema.TaggedError<ReferralRefused>()("ReferralRefused", {
   /** `known_person`: a code is for people who have no account here, which also keeps them from referring themselves. */
@@ -15,37 +16,45 @@ export class ReferralRefused extends Schema.TaggedError<ReferralRefused>()("Refe
 }) {}
 
 /** A referral as its referrer reads it. */
-export interface ReferralRow {
-  readonly referral_id: string
-  readonly organization: string
-  readonly created_at: Date
-  readonly ends_at: Date
-  readonly bonus_state: "pending" | "granted" | "revoked"
-  readonly share_bps: number
-  readonly net_revenue: bigint
-  readonly unpaid: bigint
-}
+export const ReferralRow = Schema.Struct({
+  referral_id: Schema.String,
+  organization: Schema.String,
+  created_at: Schema.Date,
+  ends_at: Schema.Date,
+  bonus_state: Schema.Literals(["pending", "granted", "revoked"]),
+  share_bps: Schema.Number,
+  net_revenue: Schema.BigInt,
+  unpaid: Schema.BigInt
+})
+export type ReferralRow = typeof ReferralRow.Type
+const referralRows = rowsOf(ReferralRow.fields)
 
 /** How a workspace came here itself. */
-export interface ReferredByRow {
-  readonly bonus_state: "pending" | "granted" | "revoked"
-  readonly deposit_min: bigint
-  readonly deposit_bonus: bigint
-}
+export const ReferredByRow = Schema.Struct({
+  bonus_state: Schema.Literals(["pending", "granted", "revoked"]),
+  deposit_min: Schema.BigInt,
+  deposit_bonus: Schema.BigInt
+})
+export type ReferredByRow = typeof ReferredByRow.Type
+const referredByRows = rowsOf(ReferredByRow.fields)
 
-export interface EarningsRow {
-  readonly referred_count: bigint
-  readonly credited: bigint
+export const EarningsRow = Schema.Struct({
+  referred_count: Schema.BigInt,
+  credited: Schema.BigInt,
   /** Earned, and too little yet for an entry of its own. */
-  readonly pending: bigint
-}
+  pending: Schema.BigInt
+})
+export type EarningsRow = typeof EarningsRow.Type
+const earningsRow = oneRowOf(EarningsRow.fields)
 
-export interface ShareCreditRow {
-  readonly referral_id: string
-  readonly n: number
-  readonly amount: bigint
-  readonly created_at: Date
-}
+export const ShareCreditRow = Schema.Struct({
+  referral_id: Schema.String,
+  n: Schema.Number,
+  amount: Schema.BigInt,
+  created_at: Schema.Date
+})
+export type ShareCreditRow = typeof ShareCreditRow.Type
+const shareCreditRows = rowsOf(ShareCreditRow.fields)
 
 export interface Newcomer {
   readonly org_id: string
@@ -68,6 +77,8 @@ const randomCode = (): string => {
   }
   return code
 }
+
+const codeRows = rowsOf({ code: Schema.String })
 
 export class Referrals extends Context.Service<
   Referrals,
@@ -97,7 +108,7 @@ export class Referrals extends Context.Service<
 
       const code = Effect.fnUntraced(function* (org_id: string) {
         for (let tries = 0; tries < mintTriesMax; tries++) {
-          const [known] = yield* sql<{ code: string }>`SELECT code FROM referral_codes WHERE org_id = ${org_id}`
+          const [known] = yield* codeRows(sql`SELECT code FROM referral_codes WHERE org_id = ${org_id}`)
           if (known !== undefined) return known.code
           yield* sql`INSERT INTO referral_codes ${sql.insert({ org_id, code: randomCode() })} ON CONFLICT DO NOTHING`
         }
@@ -135,26 +146,28 @@ export class Referrals extends Context.Service<
         if (rows.length === 0) return yield* new ReferralRefused({ reason: "known_person" })
       })
 
-      const referred = (org_id: string, limit: number) => sql<ReferralRow>`
+      const referred = (org_id: string, limit: number) =>
+        referralRows(sql`
         SELECT r.referral_id, o.name AS organization, r.created_at, r.ends_at, r.bonus_state, r.share_bps, r.net_revenue, r.unpaid
         FROM referrals r JOIN orgs o ON o.org_id = r.referred_org
-        WHERE r.referrer_org = ${org_id} ORDER BY r.referral_id DESC LIMIT ${limit}`
+        WHERE r.referrer_org = ${org_id} ORDER BY r.referral_id DESC LIMIT ${limit}`)
 
-      const referredBy = (org_id: string) => sql<ReferredByRow>`
-        SELECT bonus_state, deposit_min, deposit_bonus FROM referrals WHERE referred_org = ${org_id}`
+      const referredBy = (org_id: string) =>
+        referredByRows(sql`
+        SELECT bonus_state, deposit_min, deposit_bonus FROM referrals WHERE referred_org = ${org_id}`)
 
       const earnings = Effect.fnUntraced(function* (org_id: string) {
-        const [row] = yield* sql<EarningsRow>`
+        return yield* earningsRow(sql`
           SELECT count(*) AS referred_count, coalesce(sum(credited), 0)::bigint AS credited,
                  coalesce(sum(floor(share_bps * greatest(0, net_revenue - unpaid)::numeric / 10000) - credited), 0)::bigint AS pending
-          FROM referrals WHERE referrer_org = ${org_id}`
-        return row ?? { referred_count: 0n, credited: 0n, pending: 0n }
+          FROM referrals WHERE referrer_org = ${org_id}`)
       }, Effect.orDie)
 
-      const credits = (org_id: string, limit: number) => sql<ShareCreditRow>`
+      const credits = (org_id: string, limit: number) =>
+        shareCreditRows(sql`
         SELECT c.referral_id, c.n, c.amount, c.created_at
         FROM referrals r JOIN referral_credits c ON c.referral_id = r.referral_id
-        WHERE r.referrer_org = ${org_id} ORDER BY c.created_at DESC, c.referral_id DESC, c.n DESC LIMIT ${limit}`
+        WHERE r.referrer_org = ${org_id} ORDER BY c.created_at DESC, c.referral_id DESC, c.n DESC LIMIT ${limit}`)
 
       return Referrals.of({
         code,

@@ -4,20 +4,23 @@
  * A verified row lets its organization send from the domain and everything below it (Ownership). Several organizations can prove one domain,
  * each with a value of its own: whoever can change its DNS speaks for it.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { newId } from "../platform/Ids.ts"
+import { rowsOf } from "../postgres/Rows.ts"
 
 /** More than anybody sends from; keeps a script from filling the table. */
 export const sendersMax = 100
 
-export interface SenderRow {
-  readonly sender_id: string
-  readonly domain: string
-  readonly token: string
-  readonly verified_at: Date | null
-  readonly created_at: Date
-}
+export const SenderRow = Schema.Struct({
+  sender_id: Schema.String,
+  domain: Schema.String,
+  token: Schema.String,
+  verified_at: Schema.NullOr(Schema.Date),
+  created_at: Schema.Date
+})
+export type SenderRow = typeof SenderRow.Type
+const senderRows = rowsOf(SenderRow.fields)
 
 export class Senders extends Context.Service<
   Senders,
@@ -45,20 +48,24 @@ export class Senders extends Context.Service<
           SELECT ${newId("snd")}, ${org_id}, ${domain}, ${crypto.randomUUID().replaceAll("-", "")}
           WHERE (SELECT count(*) FROM senders WHERE org_id = ${org_id}) < ${sendersMax}
           ON CONFLICT (org_id, domain) DO NOTHING`
-        const [row] =
-          yield* sql<SenderRow>`SELECT ${columns} FROM senders WHERE org_id = ${org_id} AND domain = ${domain}`
+        const [row] = yield* senderRows(
+          sql`SELECT ${columns} FROM senders WHERE org_id = ${org_id} AND domain = ${domain}`
+        )
         return row ?? null
       }, sql.withTransaction)
 
       const first = Effect.map((rows: ReadonlyArray<SenderRow>) => rows[0] ?? null)
-      const find = (org_id: string, sender_id: string) => sql<SenderRow>`
-        SELECT ${columns} FROM senders WHERE org_id = ${org_id} AND sender_id = ${sender_id}`
-      const list = (org_id: string, before: string | null, limit: number) => sql<SenderRow>`
+      const find = (org_id: string, sender_id: string) =>
+        senderRows(sql`
+        SELECT ${columns} FROM senders WHERE org_id = ${org_id} AND sender_id = ${sender_id}`)
+      const list = (org_id: string, before: string | null, limit: number) =>
+        senderRows(sql`
         SELECT ${columns} FROM senders WHERE org_id = ${org_id} AND (${before}::text IS NULL OR sender_id < ${before})
-        ORDER BY sender_id DESC LIMIT ${limit}`
-      const verified = (org_id: string, sender_id: string) => sql<SenderRow>`
+        ORDER BY sender_id DESC LIMIT ${limit}`)
+      const verified = (org_id: string, sender_id: string) =>
+        senderRows(sql`
         UPDATE senders SET verified_at = coalesce(verified_at, now()) WHERE org_id = ${org_id} AND sender_id = ${sender_id}
-        RETURNING ${columns}`
+        RETURNING ${columns}`)
       const remove = (org_id: string, sender_id: string) => sql`
         DELETE FROM senders WHERE org_id = ${org_id} AND sender_id = ${sender_id} RETURNING 1`
 

@@ -3,13 +3,16 @@
  *
  * Only a digest of person and address is stored, and for 90 days.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { digest } from "./Accounts.ts"
+import { rowsOf } from "../postgres/Rows.ts"
 
 const keptDays = 90
 
 const digestOf = (user_id: string, address: string) => digest(`${user_id} ${address}`)
+
+const userIdRows = rowsOf({ user_id: Schema.String })
 
 export class SignInAddresses extends Context.Service<
   SignInAddresses,
@@ -24,7 +27,7 @@ export class SignInAddresses extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const isKnown = Effect.fnUntraced(function* (email: string, address: string) {
-        const [user] = yield* sql<{ user_id: string }>`SELECT user_id FROM users WHERE lower(email) = lower(${email})`
+        const [user] = yield* userIdRows(sql`SELECT user_id FROM users WHERE lower(email) = lower(${email})`)
         if (user === undefined) return false
         const rows = yield* sql`
           SELECT 1 AS known FROM sign_in_addresses

@@ -4,13 +4,14 @@
  * Read in one repeatable-read snapshot, so that it may run beside a busy service. One wallet's books are for its owner, who may ask at
  * any time; all wallets' are for the operator, whose last look is kept for everybody to see.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Violation, violations } from "./equations.ts"
 import { platformViolations, readSheet, type Sheet } from "./sheet.ts"
 import { snapshot } from "./snapshot.ts"
 import { costBoundCache } from "../platform/costBoundCache.ts"
 import { auditWallet, type WalletAudit } from "./wallet.ts"
+import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
 export interface AuditReport {
   readonly wallets: number
@@ -21,10 +22,19 @@ export interface AuditReport {
   readonly checked_at: Date
 }
 
-export interface LastCheck {
-  readonly checked_at: Date
-  readonly adds_up: boolean
-}
+export const LastCheck = Schema.Struct({
+  checked_at: Schema.Date,
+  adds_up: Schema.Boolean
+})
+export type LastCheck = typeof LastCheck.Type
+const lastCheckRows = rowsOf(LastCheck.fields)
+
+const countRow = oneRowOf({
+  wallets: Schema.BigInt,
+  entries: Schema.BigInt,
+  runs: Schema.BigInt,
+  checked_at: Schema.Date
+})
 
 export class Audit extends Context.Service<
   Audit,
@@ -50,16 +60,16 @@ export class Audit extends Context.Service<
           const found = yield* violations(sql, null)
           const sheet = yield* readSheet(sql)
           const platform = yield* platformViolations(sql, sheet)
-          const [count] = yield* sql<{ wallets: bigint; entries: bigint; runs: bigint; checked_at: Date }>`
+          const count = yield* countRow(sql`
             SELECT (SELECT count(*) FROM wallets) AS wallets, (SELECT count(*) FROM ledger) AS entries,
-                   (SELECT count(*) FROM runs) AS runs, now() AS checked_at`
+                   (SELECT count(*) FROM runs) AS runs, now() AS checked_at`)
           return {
-            wallets: Number(count?.wallets ?? 0n),
-            entries: Number(count?.entries ?? 0n),
-            runs: Number(count?.runs ?? 0n),
+            wallets: Number(count.wallets),
+            entries: Number(count.entries),
+            runs: Number(count.runs),
             sheet,
             violations: [...found, ...platform],
-            checked_at: count?.checked_at ?? new Date(0)
+            checked_at: count.checked_at
           }
         })
       ).pipe(Effect.orDie)
@@ -69,8 +79,8 @@ export class Audit extends Context.Service<
         yield* sql`INSERT INTO audit_checks ${sql.insert(row)}`
       }, Effect.orDie)
 
-      const last = sql<LastCheck>`
-        SELECT checked_at, violations = 0 AS adds_up FROM audit_checks ORDER BY id DESC LIMIT 1`.pipe(
+      const last = lastCheckRows(sql`
+        SELECT checked_at, violations = 0 AS adds_up FROM audit_checks ORDER BY id DESC LIMIT 1`).pipe(
         Effect.map((rows) => rows[0] ?? null),
         Effect.orDie
       )

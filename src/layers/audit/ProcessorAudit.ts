@@ -4,16 +4,17 @@
  * It is asked first and our books are read after, so a payment that is credited meanwhile is no difference. What was paid or credited within
  * the last minutes may be on its way and is counted apart, and so is what went back to its payer. Nothing is written, there or here.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Violation } from "./equations.ts"
-import { compare, type Difference, type OwnPayment, shorten } from "./processor.ts"
+import { compare, type Difference, OwnPayment, shorten } from "./processor.ts"
 import { snapshot } from "./snapshot.ts"
 import { texts } from "../postgres/Columns.ts"
 import { Payments, type ProcessorUnavailable, type SettledPayment } from "../payments/Payments.ts"
 import { PaymentStore } from "../payments/PaymentStore.ts"
 import { simulatedIntentPrefix } from "../../schema/wallet/Payment.ts"
 import { sum } from "../../schema/money/Money.ts"
+import { rowsOf } from "../postgres/Rows.ts"
 
 export interface ProcessorReport {
   /** Payments that the processor has the money of, all that were compared. */
@@ -34,6 +35,9 @@ const wayMillis = 120_000
 const marginMillis = 3_600_000
 /** Each is two requests. With more differences than these something larger is wrong, and all of the rest are named. */
 const lookedUpMax = 100
+
+const ownPaymentRows = rowsOf(OwnPayment.fields)
+const orgIdRows = rowsOf({ org_id: Schema.String })
 
 export class ProcessorAudit extends Context.Service<
   ProcessorAudit,
@@ -57,16 +61,16 @@ export class ProcessorAudit extends Context.Service<
         snapshot(
           sql,
           Effect.gen(function* () {
-            const own = yield* sql<OwnPayment>`
+            const own = yield* ownPaymentRows(sql`
               SELECT p.payment_id, p.org_id, p.kind, p.amount, p.state, p.session_id, p.payment_intent, p.created_at, c.credited_at
               FROM payments p LEFT JOIN LATERAL (SELECT max(e.created_at) AS credited_at FROM payment_events e
                                                  WHERE e.payment_id = p.payment_id AND e.outcome = 'credited') c ON true
               WHERE p.payment_id IN (SELECT unnest(${texts(settled.map((one) => one.payment_id))}))
                  OR (p.state = 'paid' AND p.kind <> 'simulated' AND p.created_at >= ${since}
                        AND NOT starts_with(coalesce(p.payment_intent, ''), ${simulatedIntentPrefix}))
-              ORDER BY p.payment_id`
-            const orgs = yield* sql<{ org_id: string }>`
-              SELECT org_id FROM orgs WHERE org_id IN (SELECT unnest(${texts(settled.map((one) => one.org_id))}))`
+              ORDER BY p.payment_id`)
+            const orgs = yield* orgIdRows(sql`
+              SELECT org_id FROM orgs WHERE org_id IN (SELECT unnest(${texts(settled.map((one) => one.org_id))}))`)
             return { own, orgs: new Set(orgs.map((one) => one.org_id)) }
           })
         ).pipe(Effect.orDie)

@@ -4,16 +4,20 @@
  * They recompute everything from rows alone and share no code with what wrote them. Read them in one snapshot; each reads the ledger
  * once from end to end, or one wallet's part of it.
  */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import { rowsOf } from "../postgres/Rows.ts"
 
-export interface Violation {
-  readonly equation: string
+export const Violation = Schema.Struct({
+  equation: Schema.String,
   /** The wallet, entry, run, payment or referral. */
-  readonly subject: string
+  subject: Schema.String,
   /** Amounts in microdollars. */
-  readonly detail: string
-}
+  detail: Schema.String
+})
+export type Violation = typeof Violation.Type
+/** Rows of a statement that finds violations. */
+export const violationRows = rowsOf(Violation.fields)
 
 /** Enough to see what is wrong; a broken book can have millions. */
 const perEquation = 50
@@ -29,12 +33,12 @@ type Found = Effect.Effect<ReadonlyArray<Violation>, SqlError.SqlError>
 export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, org_id: string | null) {
   const mine = (column: string) => (org_id === null ? sql.literal("true") : sql`${sql.literal(column)} = ${org_id}`)
 
-  const parked = sql<Violation>`
+  const parked = violationRows(sql`
     SELECT ${equations.parked} AS equation, tag || ' of ' || coalesce(run_id, org_id) AS subject, parked AS detail
-    FROM mailbox WHERE parked IS NOT NULL AND ${mine("org_id")} LIMIT ${perEquation}`
+    FROM mailbox WHERE parked IS NOT NULL AND ${mine("org_id")} LIMIT ${perEquation}`)
 
   // Only what was clawed back may be missing: it is the one way to take money that somebody has spent.
-  const sums = sql<Violation>`
+  const sums = violationRows(sql`
     SELECT e.equation, org_id AS subject, e.detail
     FROM (SELECT org_id, balance, reserved FROM wallets WHERE ${mine("org_id")}) w
     FULL JOIN (SELECT org_id, coalesce(sum(amount) FILTER (WHERE type NOT IN ('reserve', 'release')), 0) AS balance,
@@ -53,10 +57,10 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
       ('E3 available >= 0, or short by no more than was clawed back', f.reserved - f.balance <= f.clawed,
        'available ' || f.balance - f.reserved || ', clawed back ' || f.clawed)
     ) AS e(equation, holds, detail)
-    WHERE NOT e.holds LIMIT ${3 * perEquation}`
+    WHERE NOT e.holds LIMIT ${3 * perEquation}`)
 
   // Rows are told apart before anything is said of them: nearly all of millions are right.
-  const runs = sql<Violation>`
+  const runs = violationRows(sql`
     SELECT e.equation, b.run_id AS subject,
            'status ' || coalesce(b.status, 'no such run') || ', held ' || coalesce(b.hold, 0) || ', reserved ' || b.reserved
              || ', resolved ' || b.resolved || ', settled ' || b.settled || ', charged ' || b.charged AS detail
@@ -80,9 +84,9 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
       ('E4 each run is reserved at most once and resolved in full when it is final', b.once),
       ('E5 0 <= charge <= hold, and only what was delivered is charged', b.bounded)
     ) AS e(equation, holds)
-    WHERE NOT (b.once AND b.bounded) AND NOT e.holds LIMIT ${2 * perEquation}`
+    WHERE NOT (b.once AND b.bounded) AND NOT e.holds LIMIT ${2 * perEquation}`)
 
-  const chain = sql<Violation>`
+  const chain = violationRows(sql`
     SELECT e.equation, c.org_id || ' entry ' || c.seq AS subject,
            'balance_after ' || c.balance_after || ' after ' || c.balance_before || ', reserved_after ' || c.reserved_after || ' after '
              || c.reserved_before || ', previous number ' || c.previous AS detail
@@ -101,15 +105,15 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
       ('E7 entries are numbered without gaps and each continues the one before', c.continues),
       (${equations.chain}, c.verifies)
     ) AS e(equation, holds)
-    WHERE NOT (c.verifies AND c.continues) AND NOT e.holds ORDER BY c.org_id, c.seq LIMIT ${2 * perEquation}`
+    WHERE NOT (c.verifies AND c.continues) AND NOT e.holds ORDER BY c.org_id, c.seq LIMIT ${2 * perEquation}`)
 
-  const heads = sql<Violation>`
+  const heads = violationRows(sql`
     SELECT ${equations.chain} AS equation, w.org_id || ' entry ' || w.entry_seq AS subject,
            'the wallet was written with this entry as its newest, the ledger''s newest is ' || coalesce(n.seq, 0) AS detail
     FROM wallets w LEFT JOIN LATERAL (SELECT seq, hash FROM ledger l WHERE l.org_id = w.org_id ORDER BY seq DESC LIMIT 1) n ON true
-    WHERE ${mine("w.org_id")} AND (w.head IS DISTINCT FROM n.hash OR w.entry_seq <> coalesce(n.seq, 0)) LIMIT ${perEquation}`
+    WHERE ${mine("w.org_id")} AND (w.head IS DISTINCT FROM n.hash OR w.entry_seq <> coalesce(n.seq, 0)) LIMIT ${perEquation}`)
 
-  const topups = sql<Violation>`
+  const topups = violationRows(sql`
     SELECT 'E6 each top-up is one paid payment of that amount, and each paid payment one top-up' AS equation,
            coalesce(p.payment_id, org_id || ' ' || reference) AS subject,
            CASE WHEN l.entered THEN 'entered' ELSE 'not entered' END || ', ' || CASE WHEN p.payment_id IS NULL THEN 'not paid' ELSE 'paid' END
@@ -117,28 +121,28 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
     FROM (SELECT org_id, reference, amount, true AS entered FROM ledger WHERE type = 'topup' AND run_id IS NULL AND ${mine("org_id")}) l
     FULL JOIN (SELECT org_id, coalesce(session_id, payment_intent, payment_id) AS reference, amount, payment_id
                FROM payments WHERE state = 'paid' AND ${mine("org_id")}) p USING (org_id, reference, amount)
-    WHERE l.entered IS NULL OR p.payment_id IS NULL LIMIT ${perEquation}`
+    WHERE l.entered IS NULL OR p.payment_id IS NULL LIMIT ${perEquation}`)
 
-  const clawbacks = sql<Violation>`
+  const clawbacks = violationRows(sql`
     SELECT 'E6 what a payment''s refunds and disputes took is what was clawed back of it' AS equation, payment_id AS subject,
            'clawed back ' || p.clawed_back || ', entered ' || -coalesce(sum(l.amount), 0) AS detail
     FROM payments p LEFT JOIN payment_reversals r USING (payment_id)
     LEFT JOIN ledger l ON l.org_id = p.org_id AND l.type = 'refund' AND l.run_id IS NULL
       AND l.reference IN (r.reversal_id, r.reversal_id || ':returned')
     WHERE (p.clawed_back <> 0 OR r.reversal_id IS NOT NULL) AND ${mine("p.org_id")}
-    GROUP BY p.payment_id, p.clawed_back HAVING p.clawed_back <> -coalesce(sum(l.amount), 0) LIMIT ${perEquation}`
+    GROUP BY p.payment_id, p.clawed_back HAVING p.clawed_back <> -coalesce(sum(l.amount), 0) LIMIT ${perEquation}`)
 
   // A negative entry lets a wallet fall below zero, so none stands there for its own sake.
-  const taken = sql<Violation>`
+  const taken = violationRows(sql`
     SELECT 'E6 money is taken back only by a payment''s reversal or with a referral' AS equation,
            l.org_id || ' entry ' || l.seq AS subject, l.reference || ': ' || l.amount AS detail
     FROM ledger l WHERE l.type = 'refund' AND l.run_id IS NULL AND l.amount < 0 AND ${mine("l.org_id")}
       AND NOT EXISTS (SELECT FROM payment_reversals r JOIN payments p USING (payment_id)
                       WHERE r.reversal_id = l.reference AND p.org_id = l.org_id)
       AND NOT EXISTS (SELECT FROM referrals f WHERE f.referral_id = split_part(l.reference, ':', 1)
-                        AND l.org_id IN (f.referred_org, f.referrer_org)) LIMIT ${perEquation}`
+                        AND l.org_id IN (f.referred_org, f.referrer_org)) LIMIT ${perEquation}`)
 
-  const bonuses = sql<Violation>`
+  const bonuses = violationRows(sql`
     SELECT 'E12 a referred workspace has its bonus while its deposit stands' AS equation, f.referral_id AS subject,
            'bonus of ' || f.deposit_bonus || ' ' || f.bonus_state || ', entered ' || l.given AS detail
     FROM referrals f, LATERAL (
@@ -146,16 +150,16 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
       WHERE l.org_id = f.referred_org AND l.type IN ('bonus', 'refund') AND l.run_id IS NULL
         AND split_part(l.reference, ':', 1) = f.referral_id) l
     WHERE ${mine("f.referred_org")} AND l.given <> CASE WHEN f.bonus_state = 'granted' THEN f.deposit_bonus ELSE 0 END
-    LIMIT ${perEquation}`
+    LIMIT ${perEquation}`)
 
-  const shares = sql<Violation>`
+  const shares = violationRows(sql`
     SELECT 'E12 the credits of a referral are what it has credited' AS equation, f.referral_id AS subject,
            'credited ' || f.credited || ' in ' || f.credits || ', recorded ' || coalesce(sum(c.amount), 0) || ' in ' || count(c.n) AS detail
     FROM referrals f LEFT JOIN referral_credits c USING (referral_id) WHERE ${mine("f.referrer_org")}
     GROUP BY f.referral_id, f.credited, f.credits
-    HAVING f.credited <> coalesce(sum(c.amount), 0) OR f.credits <> count(c.n) LIMIT ${perEquation}`
+    HAVING f.credited <> coalesce(sum(c.amount), 0) OR f.credits <> count(c.n) LIMIT ${perEquation}`)
 
-  const credits = sql<Violation>`
+  const credits = violationRows(sql`
     SELECT 'E12 each credit of a referral is one entry of its referrer, or on its way' AS equation, reference AS subject,
            CASE WHEN l.entered THEN 'entered' ELSE 'not entered' END || ', ' || CASE WHEN c.recorded THEN 'recorded' ELSE 'not recorded' END
              || ': ' || amount AS detail
@@ -166,7 +170,7 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
       USING (org_id, reference, amount)
     WHERE c.recorded IS NULL
        OR (l.entered IS NULL AND NOT EXISTS (SELECT FROM mailbox m WHERE m.org_id = c.org_id AND m.command_id = c.reference))
-    LIMIT ${perEquation}`
+    LIMIT ${perEquation}`)
 
   const all: ReadonlyArray<Found> = [
     ...[parked, sums, runs, chain, heads],

@@ -4,19 +4,26 @@
  * Both sides were read one after the other while money was moving, so each difference says whether it may only be news that is on its
  * way, and whether it ends when the payer has the money back. ProcessorAudit asks about that.
  */
+import { Schema } from "effect"
 import { usd } from "../../schema/money/Money.ts"
-import type { Payment } from "../../schema/wallet/Payment.ts"
 import type { SettledPayment } from "../payments/Payments.ts"
 import type { Violation } from "./equations.ts"
 
 /** A payment as our books have it. */
-export interface OwnPayment extends Omit<Payment, "amount" | "card" | "clawed_back" | "failure"> {
+export const OwnPayment = Schema.Struct({
+  payment_id: Schema.String,
+  org_id: Schema.String,
+  kind: Schema.Literals(["checkout", "auto", "simulated"]),
   /** Microdollars. */
-  readonly amount: bigint
-  readonly created_at: Date
+  amount: Schema.BigInt,
+  state: Schema.Literals(["open", "paid", "failed", "expired"]),
+  session_id: Schema.NullOr(Schema.String),
+  payment_intent: Schema.NullOr(Schema.String),
+  created_at: Schema.Date,
   /** Null unless it is paid. */
-  readonly credited_at: Date | null
-}
+  credited_at: Schema.NullOr(Schema.Date)
+})
+export type OwnPayment = typeof OwnPayment.Type
 
 export interface Sides {
   readonly own: ReadonlyArray<OwnPayment>

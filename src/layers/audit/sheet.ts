@@ -2,45 +2,35 @@
  * The platform's sheet: where the money in all wallets came from and where it went (E6), and what the equations of one wallet can't
  * say: that referrers' shares are a part of what the platform has kept. For operators, because it shows what providers cost.
  */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { Violation } from "./equations.ts"
+import { violationRows } from "./equations.ts"
+import { oneRowOf } from "../postgres/Rows.ts"
 
 /** Microdollars over all wallets. What was taken back or charged is negative, as on the ledger. */
-export interface Sheet {
-  readonly topups: bigint
+export const Sheet = Schema.Struct({
+  topups: Schema.BigInt,
   /** Refunds and disputes of payments, less what came back of them. */
-  readonly clawed_back: bigint
+  clawed_back: Schema.BigInt,
   /** Operators' bonuses, and all that referrals gave and took back. */
-  readonly bonuses: bigint
-  readonly refunds: bigint
-  readonly charged: bigint
+  bonuses: Schema.BigInt,
+  refunds: Schema.BigInt,
+  charged: Schema.BigInt,
   /** What the wallets hold. */
-  readonly balances: bigint
+  balances: Schema.BigInt,
   /** What the providers of all runs took, as far as it is known. */
-  readonly provider_cost: bigint
+  provider_cost: Schema.BigInt,
   /** What runs cost more than they were charged, and how many did. */
-  readonly losses: bigint
-  readonly loss_runs: bigint
+  losses: Schema.BigInt,
+  loss_runs: Schema.BigInt,
   /** Charged runs of which it is not known. */
-  readonly cost_unknown: bigint
-}
-
-const empty: Sheet = {
-  topups: 0n,
-  clawed_back: 0n,
-  bonuses: 0n,
-  refunds: 0n,
-  charged: 0n,
-  balances: 0n,
-  provider_cost: 0n,
-  losses: 0n,
-  loss_runs: 0n,
-  cost_unknown: 0n
-}
+  cost_unknown: Schema.BigInt
+})
+export type Sheet = typeof Sheet.Type
+const sheetRow = oneRowOf(Sheet.fields)
 
 export const readSheet = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
-  const [sheet = empty] = yield* sql<Sheet>`
+  return yield* sheetRow(sql`
     SELECT e.*, w.*, r.*, x.*
     FROM (SELECT coalesce(sum(amount) FILTER (WHERE kind = 'topup'), 0)::bigint AS topups,
                  coalesce(sum(amount) FILTER (WHERE kind = 'clawback'), 0)::bigint AS clawed_back,
@@ -56,8 +46,7 @@ export const readSheet = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) 
          (SELECT coalesce(sum(balance), 0)::bigint AS balances FROM wallets) w,
          (SELECT coalesce(sum(provider_cost), 0)::bigint AS provider_cost,
                  count(*) FILTER (WHERE charged > 0 AND provider_cost IS NULL) AS cost_unknown FROM runs) r,
-         (SELECT coalesce(sum(loss), 0)::bigint AS losses, count(*) AS loss_runs FROM losses) x`
-  return sheet
+         (SELECT coalesce(sum(loss), 0)::bigint AS losses, count(*) AS loss_runs FROM losses) x`)
 })
 
 /** What the platform's own books add to the equations of its wallets. */
@@ -65,7 +54,7 @@ export const platformViolations = Effect.fnUntraced(function* (sql: SqlClient.Sq
   const { topups, clawed_back, bonuses, refunds, charged, balances } = sheet
   const entered = topups + clawed_back + bonuses + refunds + charged
   // The runs' revenue is counted again; what of it was never paid lowers a share and never raises it.
-  const shares = yield* sql<Violation>`
+  const shares = yield* violationRows(sql`
     SELECT 'E12 a referrer has no more than its share of what the platform kept of the referred workspace''s runs' AS equation,
            f.referral_id AS subject,
            'share of ' || f.share_bps || ' bps, credited ' || f.credited || ', net revenue ' || f.net_revenue || ', counted again ' || n.counted AS detail
@@ -73,7 +62,7 @@ export const platformViolations = Effect.fnUntraced(function* (sql: SqlClient.Sq
       SELECT coalesce(sum(greatest(0, -l.amount - coalesce(r.provider_cost, (-l.amount * 5 + 5) / 6))), 0) AS counted
       FROM ledger l LEFT JOIN runs r ON r.org_id = l.org_id AND r.run_id = l.run_id
       WHERE l.org_id = f.referred_org AND l.seq <= f.accrued_seq AND l.type = 'settle' AND l.created_at < f.ends_at) n
-    WHERE f.net_revenue <> n.counted OR f.credited::numeric * 10000 > n.counted * f.share_bps LIMIT 50`
+    WHERE f.net_revenue <> n.counted OR f.credited::numeric * 10000 > n.counted * f.share_bps LIMIT 50`)
   const equation = "E6 the wallets hold what came in less what went out"
   return balances === entered
     ? shares

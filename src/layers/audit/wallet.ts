@@ -1,8 +1,9 @@
 /** What one wallet's owner may check: its sums by kind of entry, what follows from them, and every equation of it. */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { equations, type Violation, violations } from "./equations.ts"
 import { snapshot } from "./snapshot.ts"
+import { rowsOf } from "../postgres/Rows.ts"
 
 export interface WalletAudit {
   readonly entries: number
@@ -25,11 +26,24 @@ export interface WalletAudit {
   readonly checked_at: Date
 }
 
-interface Row extends Omit<WalletAudit, "entries" | "head" | "chain_verified" | "violations"> {
-  readonly entries: bigint
-  readonly seq: bigint | null
-  readonly hash: string | null
-}
+const Row = Schema.Struct({
+  entries: Schema.BigInt,
+  topup: Schema.BigInt,
+  bonus: Schema.BigInt,
+  refund: Schema.BigInt,
+  settle: Schema.BigInt,
+  reserve: Schema.BigInt,
+  release: Schema.BigInt,
+  balance: Schema.BigInt,
+  balance_from_ledger: Schema.BigInt,
+  reserved: Schema.BigInt,
+  reserved_from_ledger: Schema.BigInt,
+  seq: Schema.NullOr(Schema.BigInt),
+  hash: Schema.NullOr(Schema.String),
+  checked_at: Schema.Date
+})
+type Row = typeof Row.Type
+const sumRows = rowsOf(Row.fields)
 
 /** Why a command was set aside may name our own parts, and is for operators. */
 const told = (violation: Violation): Violation =>
@@ -39,7 +53,7 @@ export const auditWallet = (sql: SqlClient.SqlClient, org_id: string) =>
   snapshot(
     sql,
     Effect.gen(function* () {
-      const [row] = yield* sql<Row>`
+      const [row] = yield* sumRows(sql`
         SELECT w.balance, w.reserved, l.*, l.topup + l.bonus + l.refund + l.settle AS balance_from_ledger,
                l.settle - l.reserve - l.release AS reserved_from_ledger, n.seq, encode(n.hash, 'hex') AS hash, now() AS checked_at
         FROM wallets w,
@@ -51,7 +65,7 @@ export const auditWallet = (sql: SqlClient.SqlClient, org_id: string) =>
                   coalesce(sum(amount) FILTER (WHERE type = 'release'), 0)::bigint AS release
            FROM ledger WHERE org_id = ${org_id}) l
           LEFT JOIN LATERAL (SELECT seq, hash FROM ledger WHERE org_id = ${org_id} ORDER BY seq DESC LIMIT 1) n ON true
-        WHERE w.org_id = ${org_id}`
+        WHERE w.org_id = ${org_id}`)
       if (row === undefined) return yield* Effect.die(new Error(`${org_id} has no wallet`))
       const { entries, seq, hash, ...sums } = row
       const found = yield* violations(sql, org_id)

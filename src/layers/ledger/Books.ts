@@ -3,42 +3,49 @@
  *
  * Nothing here writes: only the wallet actor's turns change a wallet.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Violation, violations } from "../audit/equations.ts"
 import { snapshot } from "../audit/snapshot.ts"
+import { rowsOf } from "../postgres/Rows.ts"
 
-export interface WalletRow {
-  readonly balance: bigint
-  readonly reserved: bigint
-  readonly per_run_limit: bigint | null
-  readonly daily_limit: bigint | null
+export const WalletRow = Schema.Struct({
+  balance: Schema.BigInt,
+  reserved: Schema.BigInt,
+  per_run_limit: Schema.NullOr(Schema.BigInt),
+  daily_limit: Schema.NullOr(Schema.BigInt),
   /** Charged on the current UTC day. */
-  readonly spent_today: bigint
+  spent_today: Schema.BigInt,
   /** The next midnight, UTC. */
-  readonly resets_at: Date
-}
+  resets_at: Schema.Date
+})
+export type WalletRow = typeof WalletRow.Type
+const walletRows = rowsOf(WalletRow.fields)
 
-export interface EntryRow {
-  readonly seq: bigint
-  readonly txn_id: string
-  readonly type: string
-  readonly amount: bigint
-  readonly balance_after: bigint
-  readonly reference: string
-  readonly note: string | null
-  readonly created_at: Date
-}
+export const EntryRow = Schema.Struct({
+  seq: Schema.BigInt,
+  txn_id: Schema.String,
+  type: Schema.String,
+  amount: Schema.BigInt,
+  balance_after: Schema.BigInt,
+  reference: Schema.String,
+  note: Schema.NullOr(Schema.String),
+  created_at: Schema.Date
+})
+export type EntryRow = typeof EntryRow.Type
+const entryRows = rowsOf(EntryRow.fields)
 
-export interface OpenRunRow {
-  readonly run_id: string
-  readonly capability: string | null
-  readonly endpoint: string | null
-  readonly state: string
-  readonly hold: bigint
+export const OpenRunRow = Schema.Struct({
+  run_id: Schema.String,
+  capability: Schema.NullOr(Schema.String),
+  endpoint: Schema.NullOr(Schema.String),
+  state: Schema.String,
+  hold: Schema.BigInt,
   /** Queued or running since. */
-  readonly since: Date
-}
+  since: Schema.Date
+})
+export type OpenRunRow = typeof OpenRunRow.Type
+const openRunRows = rowsOf(OpenRunRow.fields)
 
 export class Books extends Context.Service<
   Books,
@@ -62,27 +69,30 @@ export class Books extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       const wallet = Effect.fnUntraced(function* (org_id: string) {
-        const [row] = yield* sql<WalletRow>`
+        const [row] = yield* walletRows(sql`
           SELECT balance, reserved, per_run_limit, daily_limit,
                  CASE WHEN spent_day = (now() AT TIME ZONE 'UTC')::date THEN spent ELSE 0 END AS spent_today,
                  ((now() AT TIME ZONE 'UTC')::date + 1)::timestamp AT TIME ZONE 'UTC' AS resets_at
-          FROM wallets WHERE org_id = ${org_id}`
+          FROM wallets WHERE org_id = ${org_id}`)
         if (row === undefined) return yield* Effect.die(new Error(`${org_id} has no wallet`))
         return row
       }, Effect.orDie)
 
-      const entries = (org_id: string, before: bigint | null, limit: number) => sql<EntryRow>`
+      const entries = (org_id: string, before: bigint | null, limit: number) =>
+        entryRows(sql`
         SELECT seq, txn_id, type, amount, balance_after, reference, note, created_at FROM ledger
-        WHERE org_id = ${org_id} AND (${before}::bigint IS NULL OR seq < ${before}) ORDER BY seq DESC LIMIT ${limit}`
+        WHERE org_id = ${org_id} AND (${before}::bigint IS NULL OR seq < ${before}) ORDER BY seq DESC LIMIT ${limit}`)
 
-      const credit = (org_id: string, reference: string) => sql<EntryRow>`
+      const credit = (org_id: string, reference: string) =>
+        entryRows(sql`
         SELECT seq, txn_id, type, amount, balance_after, reference, note, created_at FROM ledger
-        WHERE org_id = ${org_id} AND type IN ('topup', 'bonus', 'refund') AND reference = ${reference} AND run_id IS NULL`
+        WHERE org_id = ${org_id} AND type IN ('topup', 'bonus', 'refund') AND reference = ${reference} AND run_id IS NULL`)
 
-      const openRuns = (org_id: string, limit: number) => sql<OpenRunRow>`
+      const openRuns = (org_id: string, limit: number) =>
+        openRunRows(sql`
         SELECT o.run_id, r.capability, r.endpoint, o.state, o.hold, o.since
         FROM open_runs o JOIN runs r ON r.org_id = o.org_id AND r.run_id = o.run_id
-        WHERE o.org_id = ${org_id} ORDER BY o.run_id LIMIT ${limit}`
+        WHERE o.org_id = ${org_id} ORDER BY o.run_id LIMIT ${limit}`)
 
       return Books.of({
         wallet,

@@ -1,29 +1,34 @@
 /**
  * Lists runs that cost the platform more than they charged, for operators. The wallet's turn writes the rows (TurnRecords.ts).
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { rowsOf } from "../postgres/Rows.ts"
 
-export interface LossRow {
-  readonly run_id: string
-  readonly org_id: string
-  readonly capability: string | null
-  readonly endpoint: string | null
-  readonly provider: string | null
-  readonly reason: string
-  readonly measured: boolean | null
-  readonly charge: bigint
-  readonly cost: bigint
-  readonly loss: bigint
-  readonly at: Date
-}
+export const LossRow = Schema.Struct({
+  run_id: Schema.String,
+  org_id: Schema.String,
+  capability: Schema.NullOr(Schema.String),
+  endpoint: Schema.NullOr(Schema.String),
+  provider: Schema.NullOr(Schema.String),
+  reason: Schema.String,
+  measured: Schema.NullOr(Schema.Boolean),
+  charge: Schema.BigInt,
+  cost: Schema.BigInt,
+  loss: Schema.BigInt,
+  at: Schema.Date
+})
+export type LossRow = typeof LossRow.Type
+const lossRows = rowsOf(LossRow.fields)
 
-export interface LossTotal {
-  readonly provider: string | null
-  readonly reason: string
-  readonly runs: bigint
-  readonly loss: bigint
-}
+export const LossTotal = Schema.Struct({
+  provider: Schema.NullOr(Schema.String),
+  reason: Schema.String,
+  runs: Schema.BigInt,
+  loss: Schema.BigInt
+})
+export type LossTotal = typeof LossTotal.Type
+const lossTotalRows = rowsOf(LossTotal.fields)
 
 export interface LossFilter {
   readonly org_id: string | null
@@ -51,16 +56,18 @@ export class Losses extends Context.Service<
           ...(since === null ? [] : [sql`l.at >= ${since}`]),
           sql`true`
         ])
-      const list = (filter: LossFilter, limit: number) => sql<LossRow>`
+      const list = (filter: LossFilter, limit: number) =>
+        lossRows(sql`
         SELECT l.run_id, l.org_id, r.capability, r.endpoint, l.provider, l.reason, l.measured, l.charge, l.cost, l.loss, l.at
         FROM losses l LEFT JOIN runs r ON r.org_id = l.org_id AND r.run_id = l.run_id
-        WHERE ${matching(filter)} ORDER BY l.at DESC, l.run_id DESC LIMIT ${limit}`
-      const totals = (filter: LossFilter) => sql<LossTotal>`
+        WHERE ${matching(filter)} ORDER BY l.at DESC, l.run_id DESC LIMIT ${limit}`)
+      const totals = (filter: LossFilter) =>
+        lossTotalRows(sql`
         SELECT l.provider, l.reason, count(*) AS runs, sum(l.loss)::bigint AS loss FROM losses l
-        WHERE ${matching(filter)} GROUP BY 1, 2 ORDER BY loss DESC, 1, 2`
-      const sums = sql<LossTotal>`
+        WHERE ${matching(filter)} GROUP BY 1, 2 ORDER BY loss DESC, 1, 2`)
+      const sums = lossTotalRows(sql`
         SELECT nullif(provider, '') AS provider, reason, sum(runs)::bigint AS runs, sum(loss)::bigint AS loss FROM loss_sums
-        GROUP BY 1, 2 ORDER BY 1, 2`
+        GROUP BY 1, 2 ORDER BY 1, 2`)
       return Losses.of({
         list: (filter, limit) => Effect.orDie(list(filter, limit)),
         totals: (filter) => Effect.orDie(totals(filter)),

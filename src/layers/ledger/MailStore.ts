@@ -3,10 +3,11 @@
  *
  * A wallet's next turn applies each stored command exactly once, even if the process that enqueued it dies.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { jsons, texts } from "../postgres/Columns.ts"
 import { batch } from "../postgres/Batch.ts"
+import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
 export interface NewMail {
   /** Set when the sender waits for the reply; for credits, the reference that makes them unique. */
@@ -21,13 +22,19 @@ export interface NewMail {
 }
 
 /** A lane with unapplied commands. `age_seconds` is the age of the oldest. */
-export interface Backlog {
-  readonly lane: number
-  readonly age_seconds: number
-}
+export const Backlog = Schema.Struct({
+  lane: Schema.Number,
+  age_seconds: Schema.Number
+})
+export type Backlog = typeof Backlog.Type
+const backlogRows = rowsOf(Backlog.fields)
 
 /** Commands in one INSERT. */
 const mailMax = 200
+
+const laneRows = rowsOf({ org_id: Schema.String, lane: Schema.Number })
+const replyRows = rowsOf({ reply: Schema.Unknown })
+const countRow = oneRowOf({ count: Schema.BigInt })
 
 export class MailStore extends Context.Service<
   MailStore,
@@ -49,12 +56,12 @@ export class MailStore extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const enqueue = yield* batch({
+      const enqueueBatch = yield* batch({
         name: "enqueue",
         max: mailMax,
         parallel: 1,
         flush: Effect.fnUntraced(function* (mail: ReadonlyArray<NewMail>) {
-          const rows = yield* sql<{ org_id: string; lane: number }>`
+          const rows = yield* laneRows(sql`
             WITH new AS (
               SELECT * FROM unnest(${texts(mail.map((m) => m.command_id))}, ${texts(mail.map((m) => m.org_id))},
                 ${texts(mail.map((m) => m.run_id))}, ${texts(mail.map((m) => m.tag))}, ${jsons(mail.map((m) => m.payload))},
@@ -64,22 +71,30 @@ export class MailStore extends Context.Service<
               SELECT w.lane, n.command_id, n.org_id, n.run_id, n.tag, n.payload::json, n.result::json
               FROM new n JOIN wallets w USING (org_id)
             )
-            SELECT DISTINCT n.org_id, w.lane FROM new n JOIN wallets w USING (org_id)`
+            SELECT DISTINCT n.org_id, w.lane FROM new n JOIN wallets w USING (org_id)`)
           const lanes = new Map(rows.map((row) => [row.org_id, row.lane]))
-          return mail.map((one) => lanes.get(one.org_id) ?? 0)
+          return mail.map((one) => lanes.get(one.org_id) ?? null)
         })
       })
 
+      // The batch does not fail: its statement has stored the other commands, and a retry would store them again.
+      const enqueue = Effect.fnUntraced(function* (mail: NewMail) {
+        const lane = yield* enqueueBatch(mail)
+        if (lane === null)
+          return yield* Effect.die(new Error(`${mail.org_id} has no wallet, so its command was not enqueued.`))
+        return lane
+      })
+
       const reply = Effect.fnUntraced(function* (command_id: string) {
-        const [row] = yield* sql<{ reply: unknown }>`SELECT reply FROM replies WHERE command_id = ${command_id}`
+        const [row] = yield* replyRows(sql`SELECT reply FROM replies WHERE command_id = ${command_id}`)
         return row?.reply ?? null
       })
 
-      const backlog = sql<Backlog>`
+      const backlog = backlogRows(sql`
         SELECT lane, extract(epoch FROM now() - min(created_at))::float8 AS age_seconds FROM mailbox
-        WHERE parked IS NULL GROUP BY lane HAVING min(created_at) < now() - interval '1 second'`
+        WHERE parked IS NULL GROUP BY lane HAVING min(created_at) < now() - interval '1 second'`)
 
-      const deadLetters = sql<{ count: bigint }>`SELECT count(*) AS count FROM mailbox WHERE parked IS NOT NULL`
+      const deadLetters = countRow(sql`SELECT count(*) AS count FROM mailbox WHERE parked IS NOT NULL`)
 
       const forget = Effect.gen(function* () {
         yield* sql`DELETE FROM replies WHERE created_at < now() - interval '1 hour'`
@@ -93,7 +108,7 @@ export class MailStore extends Context.Service<
         reply: (command_id) => Effect.orDie(reply(command_id)),
         backlog: Effect.orDie(backlog),
         deadLetters: deadLetters.pipe(
-          Effect.map((rows) => Number(rows[0]?.count ?? 0n)),
+          Effect.map(({ count }) => Number(count)),
           Effect.orDie
         ),
         forget: Effect.orDie(forget)

@@ -9,7 +9,9 @@ import type { SqlClient } from "effect/sql"
 import { bigints, booleans, texts } from "../postgres/Columns.ts"
 import type { AutoTopup } from "../../schema/wallet/AutoTopup.ts"
 import { MicroUsd } from "../../schema/money/Money.ts"
+import { standings } from "../../schema/wallet/PaymentFact.ts"
 import type { DepositBonus, Outcome, Payment, Reversal } from "../../schema/wallet/Payment.ts"
+import { rowsOf } from "../postgres/Rows.ts"
 
 /** An automatic top-up charge that the turn starts. */
 export interface NewCharge {
@@ -107,39 +109,59 @@ export const autoOf = (column: unknown): AutoTopup | null => {
   }
 }
 
-interface PaymentRow extends Omit<Payment, "amount" | "clawed_back"> {
-  readonly amount: bigint
-  readonly clawed_back: bigint
-}
-interface ReversalRow extends Omit<Reversal, "amount"> {
-  readonly amount: bigint
-}
-interface BonusRow extends Omit<DepositBonus, "deposit_min" | "deposit_bonus"> {
-  readonly referred_org: string
-  readonly deposit_min: bigint
-  readonly deposit_bonus: bigint
-}
+const paymentRows = rowsOf({
+  payment_id: Schema.String,
+  org_id: Schema.String,
+  kind: Schema.Literals(["checkout", "auto", "simulated"]),
+  amount: Schema.BigInt,
+  state: Schema.Literals(["open", "paid", "failed", "expired"]),
+  session_id: Schema.NullOr(Schema.String),
+  payment_intent: Schema.NullOr(Schema.String),
+  card: Schema.NullOr(Schema.String),
+  clawed_back: Schema.BigInt,
+  failure: Schema.NullOr(Schema.String)
+})
+const reversalRows = rowsOf({
+  reversal_id: Schema.String,
+  payment_id: Schema.String,
+  payment_intent: Schema.NullOr(Schema.String),
+  kind: Schema.Literals(["refund", "dispute"]),
+  amount: Schema.BigInt,
+  standing: Schema.Literals(standings)
+})
+const bonusRows = rowsOf({
+  referred_org: Schema.String,
+  referral_id: Schema.String,
+  deposit_min: Schema.BigInt,
+  deposit_bonus: Schema.BigInt,
+  state: Schema.Literals(["pending", "granted", "revoked"]),
+  payment_id: Schema.NullOr(Schema.String),
+  card: Schema.NullOr(Schema.String),
+  changes: Schema.Number
+})
+const cardRows = rowsOf({ card: Schema.String })
+const eventIdRows = rowsOf({ event_id: Schema.String })
 
 /** Reads the rows that the turn's payment commands need. */
 export const readPayments = (sql: SqlClient.SqlClient, { orgs, payment_ids, event_ids, cards }: Subjects) =>
   Effect.gen(function* () {
-    const payments = yield* sql<PaymentRow>`
+    const payments = yield* paymentRows(sql`
       SELECT payment_id, org_id, kind, amount, state, session_id, payment_intent, card, clawed_back, failure FROM payments
-      WHERE payment_id = ANY(${texts(payment_ids)})`
-    const reversals = yield* sql<ReversalRow>`
+      WHERE payment_id = ANY(${texts(payment_ids)})`)
+    const reversals = yield* reversalRows(sql`
       SELECT reversal_id, payment_id, payment_intent, kind, amount, standing FROM payment_reversals
-      WHERE payment_id = ANY(${texts(payment_ids)}) ORDER BY reversal_id`
+      WHERE payment_id = ANY(${texts(payment_ids)}) ORDER BY reversal_id`)
     // A workspace with an unverified e-mail address earns no bonus.
-    const bonuses = yield* sql<BonusRow>`
+    const bonuses = yield* bonusRows(sql`
       SELECT referred_org, referral_id, deposit_min, deposit_bonus, bonus_state AS state, bonus_payment_id AS payment_id,
              bonus_card AS card, bonus_changes AS changes
       FROM referrals WHERE referred_org = ANY(${texts(orgs)})
-        AND (bonus_state <> 'pending' OR NOT EXISTS (SELECT FROM users u WHERE u.org_id = referred_org AND u.pending))`
-    const usedCards = yield* sql<{ card: string }>`
+        AND (bonus_state <> 'pending' OR NOT EXISTS (SELECT FROM users u WHERE u.org_id = referred_org AND u.pending))`)
+    const usedCards = yield* cardRows(sql`
       SELECT bonus_card AS card FROM referrals
-      WHERE bonus_card = ANY(${texts([...cards, ...payments.flatMap(({ card }) => card ?? [])])})`
-    const seen = yield* sql<{ event_id: string }>`
-      SELECT event_id FROM payment_events WHERE event_id = ANY(${texts(event_ids)})`
+      WHERE bonus_card = ANY(${texts([...cards, ...payments.flatMap(({ card }) => card ?? [])])})`)
+    const seen = yield* eventIdRows(sql`
+      SELECT event_id FROM payment_events WHERE event_id = ANY(${texts(event_ids)})`)
     const view: PaymentView = {
       payments: new Map(
         payments.map((row) => [

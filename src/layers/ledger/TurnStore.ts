@@ -19,6 +19,7 @@ import { spans, windowStart } from "../../schema/runs/Health.ts"
 import type { RunStatus } from "../../schema/runs/Run.ts"
 import { storableText } from "../../schema/json/StorableText.ts"
 import type { Wallet } from "../../schema/wallet/Wallet.ts"
+import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
 export type { Mail, TurnRun, TurnView } from "./TurnView.ts"
 
@@ -98,6 +99,13 @@ const turnConflict = "RG001"
 const neverReserved =
   "the service could not admit this run; nothing was held or charged. Report its id to the operator."
 
+const commitRow = oneRowOf({ committed_at: Schema.Date })
+const failureRows = rowsOf({
+  dead_lettered: Schema.Boolean,
+  command: Schema.String,
+  ended: Schema.NullOr(Schema.String)
+})
+
 export class TurnStore extends Context.Service<
   TurnStore,
   {
@@ -161,15 +169,20 @@ export class TurnStore extends Context.Service<
         const { wallets, ended, opened, closed, replies, attempts, records } = effects
         const { entries, heads } = link(before, effects.entries, now_micros)
         const now = yield* Clock.currentTimeMillis
+        const versionOf = (org_id: string) => {
+          const version = versions.get(org_id)
+          if (version === undefined) throw new Error(`The turn changes the wallet of ${org_id}, which it has not read.`)
+          return version
+        }
         const openRuns = openRunsChange(effects)
-        const [row] = yield* sql<{ committed_at: Date }>`
+        const { committed_at } = yield* commitRow(sql`
           WITH gone AS (
             DELETE FROM mailbox WHERE lane = ${lane} AND id = ANY(${bigints(mail.map((m) => m.id))}) RETURNING 1
           ), paid AS (
             UPDATE wallets w SET version = w.version + 1, balance = n.balance, reserved = n.reserved, entry_seq = n.entry_seq, head = n.head,
                    per_run_limit = n.per_run_limit, daily_limit = n.daily_limit, spent_day = n.spent_day, spent = n.spent,
                    open_runs = greatest(0, w.open_runs + n.opened)
-            FROM unnest(${texts(wallets.map((w) => w.org_id))}, ${bigints(wallets.map((w) => versions.get(w.org_id) ?? -1n))},
+            FROM unnest(${texts(wallets.map((w) => w.org_id))}, ${bigints(wallets.map((w) => versionOf(w.org_id)))},
                         ${bigints(wallets.map((w) => w.balance))}, ${bigints(wallets.map((w) => w.reserved))},
                         ${bigints(wallets.map((w) => w.entry_seq))}, ${byteas(wallets.map((w) => heads.get(w.org_id) ?? null))},
                         ${bigints(wallets.map((w) => w.per_run_limit))}, ${bigints(wallets.map((w) => w.daily_limit))}, ${texts(wallets.map((w) => w.spent_day))}::date[],
@@ -232,8 +245,8 @@ export class TurnStore extends Context.Service<
           )${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}
           SELECT CASE WHEN (SELECT count(*) FROM gone) = ${mail.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
                             AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int
-                      THEN 1 ELSE rungate_turn_conflict() END AS whole, now() AS committed_at`
-        return row?.committed_at ?? new Date(0)
+                      THEN 1 ELSE rungate_turn_conflict() END AS whole, now() AS committed_at`)
+        return committed_at
       })
 
       const turn = Effect.fnUntraced(
@@ -258,7 +271,7 @@ export class TurnStore extends Context.Service<
       )
 
       const recordFailure = Effect.fnUntraced(function* (lane: number, failuresMax: number, why: string) {
-        const [row] = yield* sql<{ dead_lettered: boolean; command: string; ended: string | null }>`
+        const [row] = yield* failureRows(sql`
           WITH failed AS (
             UPDATE mailbox SET attempts = attempts + 1, parked = CASE WHEN attempts + 1 >= ${failuresMax} THEN ${storableText(why)}::text END
             WHERE lane = ${lane} AND id = (SELECT min(id) FROM mailbox WHERE lane = ${lane} AND parked IS NULL)
@@ -272,7 +285,7 @@ export class TurnStore extends Context.Service<
           ), indexed AS (
             INSERT INTO history_queue (org_id, run_ids) SELECT org_id, ARRAY[run_id] FROM ended
           )
-          SELECT dead_lettered, tag || ' ' || id || ' of ' || coalesce(run_id, org_id) AS command, (SELECT run_id FROM ended) AS ended FROM failed`
+          SELECT dead_lettered, tag || ' ' || id || ' of ' || coalesce(run_id, org_id) AS command, (SELECT run_id FROM ended) AS ended FROM failed`)
         if (row === undefined) return { fate: "kept" as const, command: "none", ended: null }
         return {
           fate: row.dead_lettered ? ("dead_lettered" as const) : ("kept" as const),

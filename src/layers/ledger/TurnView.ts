@@ -4,6 +4,7 @@
  * Postgres does not parse the JSON columns. Payloads and plans hold strings of providers and callers, and one that Postgres can't
  * parse would fail every turn of the lane. They arrive as text and are parsed here.
  */
+import { Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { autoColumn, autoOf, type PaymentView } from "./PaymentTurn.ts"
 import type { AutoTopup } from "../../schema/wallet/AutoTopup.ts"
@@ -12,6 +13,7 @@ import { MicroUsd } from "../../schema/money/Money.ts"
 import { isRunStatus } from "../../schema/runs/Run.ts"
 import { storableJson } from "../../schema/json/StorableText.ts"
 import type { WalletRun, Wallet } from "../../schema/wallet/Wallet.ts"
+import { batchRowsOf } from "../postgres/Rows.ts"
 
 export interface Mail {
   readonly id: bigint
@@ -54,47 +56,55 @@ export interface TurnView {
 }
 
 /** One command with its wallet and run. Only the first command of a wallet has the wallet's columns; on others they are null. */
-interface CommandRow {
-  readonly id: bigint
-  readonly command_id: string | null
-  readonly org_id: string
-  readonly run_id: string | null
-  readonly tag: string
+export const CommandRow = Schema.Struct({
+  id: Schema.BigInt,
+  command_id: Schema.NullOr(Schema.String),
+  org_id: Schema.String,
+  run_id: Schema.NullOr(Schema.String),
+  tag: Schema.String,
   /** JSON text. */
-  readonly payload: string | null
-  readonly day: string
-  readonly now_micros: bigint
-  readonly version: bigint | null
-  readonly balance: bigint
-  readonly reserved: bigint
-  readonly entry_seq: bigint
-  readonly head: Uint8Array | null
-  readonly per_run_limit: bigint | null
-  readonly daily_limit: bigint | null
-  readonly spent_day: string
-  readonly spent: bigint
-  readonly status: string | null
-  readonly hold: bigint
-  readonly lease_token: string | null
-  readonly capability: string | null
-  readonly endpoint: string | null
+  payload: Schema.NullOr(Schema.String),
+  day: Schema.String,
+  now_micros: Schema.BigInt,
+  version: Schema.NullOr(Schema.BigInt),
+  balance: Schema.NullOr(Schema.BigInt),
+  reserved: Schema.NullOr(Schema.BigInt),
+  entry_seq: Schema.NullOr(Schema.BigInt),
+  head: Schema.NullOr(Schema.Uint8Array),
+  per_run_limit: Schema.NullOr(Schema.BigInt),
+  daily_limit: Schema.NullOr(Schema.BigInt),
+  spent_day: Schema.NullOr(Schema.String),
+  spent: Schema.NullOr(Schema.BigInt),
+  status: Schema.NullOr(Schema.String),
+  hold: Schema.NullOr(Schema.BigInt),
+  lease_token: Schema.NullOr(Schema.String),
+  capability: Schema.NullOr(Schema.String),
+  endpoint: Schema.NullOr(Schema.String),
   /** JSON text; null unless the run may start in this turn or is a raw run. */
-  readonly plan: string | null
-  readonly input: string | null
+  plan: Schema.NullOr(Schema.String),
+  input: Schema.NullOr(Schema.String),
   /** For a credit: transaction ids with its reference on the ledger, by entry type. */
-  readonly credited: unknown
-  readonly auto: unknown
+  credited: Schema.Unknown,
+  auto: Schema.Unknown
+})
+export type CommandRow = typeof CommandRow.Type
+const takenRows = batchRowsOf(CommandRow.fields)
+
+/** Dies when a wallet or run that was read lacks a required column. */
+const required = <A>(value: A | null, column: string): A => {
+  if (value === null) throw new Error(`The turn read a wallet or a run whose column "${column}" is null.`)
+  return value
 }
 
 const walletOf = (row: CommandRow): Wallet => ({
   org_id: row.org_id,
-  balance: MicroUsd(row.balance),
-  reserved: MicroUsd(row.reserved),
-  entry_seq: row.entry_seq,
+  balance: MicroUsd(required(row.balance, "balance")),
+  reserved: MicroUsd(required(row.reserved, "reserved")),
+  entry_seq: required(row.entry_seq, "entry_seq"),
   per_run_limit: row.per_run_limit === null ? null : MicroUsd(row.per_run_limit),
   daily_limit: row.daily_limit === null ? null : MicroUsd(row.daily_limit),
-  spent_day: row.spent_day,
-  spent: MicroUsd(row.spent)
+  spent_day: required(row.spent_day, "spent_day"),
+  spent: MicroUsd(required(row.spent, "spent"))
 })
 
 /** The view, plus the wallet versions and chain heads that the write needs. */
@@ -120,6 +130,9 @@ const creditedOf = (row: CommandRow, payload: unknown): string | null => {
 }
 
 export const viewOf = (rows: ReadonlyArray<CommandRow>): Taken => {
+  const [first] = rows
+  if (first === undefined) throw new Error("A turn needs at least one command.")
+  const { day, now_micros } = first
   const wallets = new Map<string, Wallet>()
   const versions = new Map<string, bigint>()
   const heads = new Map<string, Uint8Array>()
@@ -147,7 +160,7 @@ export const viewOf = (rows: ReadonlyArray<CommandRow>): Taken => {
       org_id,
       run_id,
       status,
-      hold: MicroUsd(row.hold),
+      hold: MicroUsd(required(row.hold, "hold")),
       lease_token,
       capability,
       endpoint,
@@ -156,11 +169,11 @@ export const viewOf = (rows: ReadonlyArray<CommandRow>): Taken => {
       input: input ?? "null"
     })
   }
-  const { day = "1970-01-01", now_micros = 0n } = rows[0] ?? {}
   return { mail, wallets, versions, heads, runs, credited, autos, day, now_micros }
 }
 
-export const take = (sql: SqlClient.SqlClient, lane: number, max: number) => sql<CommandRow>`
+export const take = (sql: SqlClient.SqlClient, lane: number, max: number) =>
+  takenRows(sql`
   SELECT m.id, m.command_id, m.org_id, m.run_id, m.tag, m.payload::text AS payload, (now() AT TIME ZONE 'UTC')::date::text AS day,
          (extract(epoch FROM now()) * 1000000)::bigint AS now_micros,
          w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.spent_day::text AS spent_day, w.spent,
@@ -177,4 +190,4 @@ export const take = (sql: SqlClient.SqlClient, lane: number, max: number) => sql
   LEFT JOIN wallets w ON m.is_first AND w.org_id = m.org_id
   LEFT JOIN runs r ON r.org_id = m.org_id AND r.run_id = m.run_id
   LEFT JOIN open_runs o ON o.run_id = m.run_id
-  ORDER BY m.id`
+  ORDER BY m.id`)

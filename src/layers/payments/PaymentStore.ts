@@ -3,12 +3,12 @@
  *
  * Nothing here decides: whether a payment is paid, failed or clawed back is written by its wallet's turn alone.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { texts } from "../postgres/Columns.ts"
 import type { EventSubject, SavedMethod } from "./Payments.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
-import type { Payment } from "../../schema/wallet/Payment.ts"
+import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
 export interface NewPayment {
   readonly payment_id: string
@@ -19,52 +19,67 @@ export interface NewPayment {
 }
 
 /** An open payment that somebody should look at. */
-export interface OpenPayment {
-  readonly payment_id: string
-  readonly org_id: string
-  readonly kind: Payment["kind"]
-  readonly amount: bigint
-  readonly session_id: string | null
-  readonly customer: string | null
-  readonly payment_method: string | null
-  readonly created_at: Date
-  readonly age_seconds: number
+export const OpenPayment = Schema.Struct({
+  payment_id: Schema.String,
+  org_id: Schema.String,
+  kind: Schema.Literals(["checkout", "auto", "simulated"]),
+  amount: Schema.BigInt,
+  session_id: Schema.NullOr(Schema.String),
+  customer: Schema.NullOr(Schema.String),
+  payment_method: Schema.NullOr(Schema.String),
+  created_at: Schema.Date,
+  age_seconds: Schema.Number,
   /** How often it was looked at, this time included. */
-  readonly looks: number
-}
+  looks: Schema.Number
+})
+export type OpenPayment = typeof OpenPayment.Type
+const openPaymentRows = rowsOf(OpenPayment.fields)
 
 /** A payment as operators see it. */
-export interface PaymentRow {
-  readonly payment_id: string
-  readonly kind: string
-  readonly amount: bigint
-  readonly state: string
-  readonly session_id: string | null
-  readonly payment_intent: string | null
-  readonly clawed_back: bigint
-  readonly failure: string | null
-  readonly created_at: Date
-  readonly ended_at: Date | null
-}
+export const PaymentRow = Schema.Struct({
+  payment_id: Schema.String,
+  kind: Schema.String,
+  amount: Schema.BigInt,
+  state: Schema.String,
+  session_id: Schema.NullOr(Schema.String),
+  payment_intent: Schema.NullOr(Schema.String),
+  clawed_back: Schema.BigInt,
+  failure: Schema.NullOr(Schema.String),
+  created_at: Schema.Date,
+  ended_at: Schema.NullOr(Schema.Date)
+})
+export type PaymentRow = typeof PaymentRow.Type
+const paymentRows = rowsOf(PaymentRow.fields)
 
-export interface MethodRow {
-  readonly customer: string
-  readonly payment_intent: string
-  readonly payment_method: string | null
-}
+export const MethodRow = Schema.Struct({
+  customer: Schema.String,
+  payment_intent: Schema.String,
+  payment_method: Schema.NullOr(Schema.String)
+})
+export type MethodRow = typeof MethodRow.Type
+const methodRows = rowsOf(MethodRow.fields)
 
-export interface AutoTopupRow {
-  readonly enabled: boolean
-  readonly threshold: bigint
-  readonly amount: bigint
-  readonly last_error: string | null
-}
+export const AutoTopupRow = Schema.Struct({
+  enabled: Schema.Boolean,
+  threshold: Schema.BigInt,
+  amount: Schema.BigInt,
+  last_error: Schema.NullOr(Schema.String)
+})
+export type AutoTopupRow = typeof AutoTopupRow.Type
+const autoTopupRows = rowsOf(AutoTopupRow.fields)
 
 /** Checkouts that an organization may open in an hour: each is an object in the operator's account at the processor. */
 const checkoutsPerHour = 30
 /** A checkout is announced when it is paid; the first look of our own comes after a minute, the later ones ever more rarely. */
 const checkoutLookSeconds = 60
 const lookSecondsMax = 3_600
+
+const paymentIdRows = rowsOf({ payment_id: Schema.String, org_id: Schema.String })
+const chargeMethodRow = oneRowOf({ customer: Schema.String, payment_method: Schema.String })
+const orgIdRows = rowsOf({ org_id: Schema.String })
+const clockRow = oneRowOf({ now: Schema.Number })
+const cursorRows = rowsOf({ read_to: Schema.Date })
+const eventIdRows = rowsOf({ event_id: Schema.String })
 
 export class PaymentStore extends Context.Service<
   PaymentStore,
@@ -131,26 +146,25 @@ export class PaymentStore extends Context.Service<
       const attach = (payment_id: string, session_id: string) => sql`
         UPDATE payments SET session_id = ${session_id} WHERE payment_id = ${payment_id} AND session_id IS NULL`
 
-      const named = (
-        { payment_id, session_id, payment_intent }: EventSubject,
-        reversal_ids: ReadonlyArray<string>
-      ) => sql<{ payment_id: string; org_id: string }>`
+      const named = ({ payment_id, session_id, payment_intent }: EventSubject, reversal_ids: ReadonlyArray<string>) =>
+        paymentIdRows(sql`
           SELECT payment_id, org_id FROM payments WHERE payment_id = ${payment_id}
           UNION SELECT payment_id, org_id FROM payments WHERE session_id = ${session_id}
           UNION SELECT payment_id, org_id FROM payments WHERE payment_intent = ${payment_intent}
           UNION SELECT p.payment_id, p.org_id FROM payment_reversals r JOIN payments p USING (payment_id)
-            WHERE r.reversal_id = ANY(${texts(reversal_ids)})`
+            WHERE r.reversal_id = ANY(${texts(reversal_ids)})`)
 
       const awaitsBonus = (org_id: string) =>
         sql`SELECT 1 AS waits FROM referrals WHERE referred_org = ${org_id} AND bonus_state = 'pending'`
 
-      const latest = (org_id: string, limit: number) => sql<PaymentRow>`
+      const latest = (org_id: string, limit: number) =>
+        paymentRows(sql`
         SELECT payment_id, kind, amount, state, session_id, payment_intent, clawed_back, failure, created_at, ended_at FROM payments
-        WHERE org_id = ${org_id} ORDER BY payment_id DESC LIMIT ${limit}`
+        WHERE org_id = ${org_id} ORDER BY payment_id DESC LIMIT ${limit}`)
 
       const method = Effect.fnUntraced(function* (org_id: string) {
-        const [row] = yield* sql<MethodRow>`
-          SELECT customer, payment_intent, payment_method FROM payment_methods WHERE org_id = ${org_id}`
+        const [row] = yield* methodRows(sql`
+          SELECT customer, payment_intent, payment_method FROM payment_methods WHERE org_id = ${org_id}`)
         return row ?? null
       })
 
@@ -159,12 +173,13 @@ export class PaymentStore extends Context.Service<
         WHERE org_id = ${org_id} AND payment_intent = ${payment_intent}`
 
       const autoTopup = Effect.fnUntraced(function* (org_id: string) {
-        const [row] = yield* sql<AutoTopupRow>`
-          SELECT enabled, threshold, amount, last_error FROM auto_topups WHERE org_id = ${org_id}`
+        const [row] = yield* autoTopupRows(sql`
+          SELECT enabled, threshold, amount, last_error FROM auto_topups WHERE org_id = ${org_id}`)
         return row ?? null
       })
 
-      const due = (claimSeconds: number, limit: number) => sql<OpenPayment>`
+      const due = (claimSeconds: number, limit: number) =>
+        openPaymentRows(sql`
         WITH mine AS (
           SELECT payment_id FROM payments WHERE state = 'open' AND look_at <= now() ORDER BY look_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
         )
@@ -172,29 +187,29 @@ export class PaymentStore extends Context.Service<
           ELSE least(${lookSecondsMax}::float8, ${checkoutLookSeconds}::float8 * 2 ^ least(looks, 10)) END)
         FROM mine WHERE p.payment_id = mine.payment_id
         RETURNING p.payment_id, p.org_id, p.kind, p.amount, p.session_id, p.customer, p.payment_method, p.created_at, p.looks,
-                  extract(epoch FROM now() - p.created_at)::float8 AS age_seconds`
+                  extract(epoch FROM now() - p.created_at)::float8 AS age_seconds`)
 
       const lookAgain = (payment_id: string, seconds: number) => sql`
         UPDATE payments SET look_at = now() + make_interval(secs => ${seconds}) WHERE payment_id = ${payment_id} AND state = 'open'`
 
       const chargeWith = Effect.fnUntraced(function* (payment_id: string, { customer, payment_method }: SavedMethod) {
-        const [row] = yield* sql<{ customer: string; payment_method: string }>`
+        return yield* chargeMethodRow(sql`
           UPDATE payments SET customer = CASE WHEN payment_method IS NULL THEN ${customer} ELSE customer END,
                  payment_method = coalesce(payment_method, ${payment_method})
-          WHERE payment_id = ${payment_id} RETURNING customer, payment_method`
-        return row ?? { customer, payment_method }
+          WHERE payment_id = ${payment_id} RETURNING customer, payment_method`)
       })
 
-      const rested = (limit: number) => sql<{ org_id: string }>`
-        SELECT org_id FROM auto_topups WHERE state = 'waiting' AND retry_at <= now() ORDER BY retry_at LIMIT ${limit}`
+      const rested = (limit: number) =>
+        orgIdRows(sql`
+        SELECT org_id FROM auto_topups WHERE state = 'waiting' AND retry_at <= now() ORDER BY retry_at LIMIT ${limit}`)
 
-      const nowSeconds = sql<{ now: number }>`SELECT extract(epoch FROM now())::float8 AS now`
+      const nowSeconds = clockRow(sql`SELECT extract(epoch FROM now())::float8 AS now`)
 
       const beginReading = Effect.fnUntraced(function* (processor: string, everySeconds: number) {
-        const [row] = yield* sql<{ read_to: Date }>`
+        const [row] = yield* cursorRows(sql`
           INSERT INTO processor_cursors AS c (processor, read_to, begun_at) VALUES (${processor}, now(), now())
           ON CONFLICT (processor) DO UPDATE SET begun_at = now() WHERE c.begun_at < now() - make_interval(secs => ${everySeconds})
-          RETURNING read_to`
+          RETURNING read_to`)
         return row?.read_to ?? null
       })
 
@@ -202,9 +217,9 @@ export class PaymentStore extends Context.Service<
         UPDATE processor_cursors SET read_to = greatest(read_to, ${time}) WHERE processor = ${processor}`
 
       const unseen = Effect.fnUntraced(function* (event_ids: ReadonlyArray<string>) {
-        const rows = yield* sql<{ event_id: string }>`
+        const rows = yield* eventIdRows(sql`
           SELECT n.event_id FROM unnest(${texts(event_ids)}) AS n(event_id)
-          WHERE NOT EXISTS (SELECT FROM payment_events e WHERE e.event_id = n.event_id)`
+          WHERE NOT EXISTS (SELECT FROM payment_events e WHERE e.event_id = n.event_id)`)
         return new Set(rows.map((row) => row.event_id))
       })
 
@@ -222,7 +237,7 @@ export class PaymentStore extends Context.Service<
         lookAgain: (payment_id, seconds) => Effect.asVoid(Effect.orDie(lookAgain(payment_id, seconds))),
         chargeWith: (payment_id, saved) => Effect.orDie(chargeWith(payment_id, saved)),
         rested: (limit) => Effect.orDie(Effect.map(rested(limit), (rows) => rows.map((row) => row.org_id))),
-        nowSeconds: Effect.orDie(Effect.map(nowSeconds, (rows) => rows[0]?.now ?? 0)),
+        nowSeconds: Effect.orDie(Effect.map(nowSeconds, ({ now }) => now)),
         beginReading: (processor, everySeconds) => Effect.orDie(beginReading(processor, everySeconds)),
         unseen: (event_ids) => Effect.orDie(unseen(event_ids)),
         keepReadTo: (processor, time) => Effect.asVoid(Effect.orDie(keepReadTo(processor, time)))

@@ -1,4 +1,4 @@
-/** Numbers for `/metrics`, over the whole fleet: counts and sums, never an organization or a subject. */
+/** Numbers for `/metrics` over all processes: counts and sums, never an organization or a subject. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 
@@ -8,7 +8,7 @@ export interface Figures {
   readonly mailbox: bigint
 }
 
-/** Open runs only: counting all of a large table at every scrape would cost more than it tells. */
+/** Counts open runs only: counting the whole table of runs at every scrape would cost too much. */
 export class Stats extends Context.Service<
   Stats,
   { readonly read: Effect.Effect<Figures>; readonly memory: () => number }
@@ -23,7 +23,8 @@ export class Stats extends Context.Service<
           FROM open_runs o JOIN runs r ON r.org_id = o.org_id AND r.run_id = o.run_id GROUP BY 1, 2`
         const [sums] = yield* sql<{ reserved: bigint; mailbox: bigint }>`
           SELECT (SELECT coalesce(sum(reserved), 0)::bigint FROM wallets) AS reserved, (SELECT count(*) FROM mailbox) AS mailbox`
-        return { runs, reserved: sums?.reserved ?? 0n, mailbox: sums?.mailbox ?? 0n }
+        if (sums === undefined) return yield* Effect.die(new Error("The sums for /metrics returned no row."))
+        return { runs, ...sums }
       }).pipe(Effect.orDie)
       return Stats.of({ read, memory: () => process.memoryUsage.rss() })
     })

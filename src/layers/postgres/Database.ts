@@ -12,10 +12,13 @@ import { checkMode, claimMode } from "./DatabaseMode.ts"
 import { DatabaseRefused, prepareSchema } from "./DatabaseSchema.ts"
 import { embeddedPostgres } from "./embedded/EmbeddedPostgres.ts"
 import { Settings, type SettingsShape } from "../platform/Settings.ts"
+import { oneRowOf } from "./Rows.ts"
 
 export class DatabaseUnavailable extends Schema.TaggedError<DatabaseUnavailable>()("DatabaseUnavailable", {
   message: Schema.String
 }) {}
+
+const versionRow = oneRowOf({ version: Schema.Number })
 
 /** The URL of the database in use. BullMQ opens its own connections with it. */
 export class DatabaseUrl extends Context.Service<
@@ -104,9 +107,11 @@ const explained = <A, E extends { readonly message: string; readonly cause?: unk
 
 const upToDate = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const [server] = yield* explained(sql<{ version: number }>`
+  const { version } = yield* explained(
+    versionRow(sql`
     SELECT current_setting('server_version_num')::int AS version`)
-  if ((server?.version ?? 0) < minimumVersion) {
+  )
+  if (version < minimumVersion) {
     return yield* new DatabaseUnavailable({
       message: "Rungate needs PostgreSQL 15 or newer; point DATABASE_URL at one."
     })

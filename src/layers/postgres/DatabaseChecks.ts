@@ -4,23 +4,26 @@
  * Money is only as durable as the server's settings, and a statement only has a time limit while the session keeps its timeout. In
  * production the service does not start on such a database. RUNGATE_DATABASE_CHECKS=warn, the sandbox's default, only logs it.
  */
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Client } from "pg"
 import { DatabaseRefused } from "./DatabaseSchema.ts"
 import { Settings } from "../platform/Settings.ts"
+import { rowsOf } from "./Rows.ts"
 
 /** Time limit of every statement: a turn or a read that hangs must not block a lane for ever. */
 export const statementTimeoutMillis = 15_000
 
-interface ServerSettings {
-  readonly fsync: string
-  readonly full_page_writes: string
+const ServerSettings = Schema.Struct({
+  fsync: Schema.String,
+  full_page_writes: Schema.String,
   /** The value of this session. The service requests `on` when it connects, so another value means that a pooler dropped it. */
-  readonly synchronous_commit: string
-  readonly statement_timeout_ms: number
-  readonly role: string
-}
+  synchronous_commit: Schema.String,
+  statement_timeout_ms: Schema.Number,
+  role: Schema.String
+})
+type ServerSettings = typeof ServerSettings.Type
+const serverSettingsRows = rowsOf(ServerSettings.fields)
 
 const repair = (name: string) => `ALTER SYSTEM SET ${name} = on; SELECT pg_reload_conf();`
 const direct = "Point DATABASE_URL at the server itself, or at a pool in session mode that keeps startup parameters."
@@ -89,6 +92,8 @@ const sessionLasts = async (url: string): Promise<boolean> => {
   }
 }
 
+const ownershipRows = rowsOf({ owns: Schema.Boolean })
+
 export class DatabaseChecks extends Context.Service<
   DatabaseChecks,
   {
@@ -105,10 +110,10 @@ export class DatabaseChecks extends Context.Service<
         const { databaseChecks, mode } = yield* Settings
 
         const server = Effect.map(
-          sql<ServerSettings>`
+          serverSettingsRows(sql`
             SELECT current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
                    current_setting('synchronous_commit') AS synchronous_commit, current_user::text AS role,
-                   (extract(epoch FROM current_setting('statement_timeout')::interval) * 1000)::int AS statement_timeout_ms`,
+                   (extract(epoch FROM current_setting('statement_timeout')::interval) * 1000)::int AS statement_timeout_ms`),
           (rows) => rows.flatMap(settingsProblems)
         )
         const pooled =
@@ -140,7 +145,7 @@ const ownerWarning =
 
 const ownsLedger = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql<{ owns: boolean }>`
-    SELECT pg_has_role(c.relowner, 'USAGE') AS owns FROM pg_class c WHERE c.oid = to_regclass('ledger')`
+  const [row] = yield* ownershipRows(sql`
+    SELECT pg_has_role(c.relowner, 'USAGE') AS owns FROM pg_class c WHERE c.oid = to_regclass('ledger')`)
   return row?.owns === true
 })

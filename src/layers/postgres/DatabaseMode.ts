@@ -3,10 +3,13 @@
  *
  * The first service that starts on the database writes its mode. Processes of the other mode are refused.
  */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { DatabaseRefused } from "./DatabaseSchema.ts"
 import { type Mode, Settings } from "../platform/Settings.ts"
+import { rowsOf } from "./Rows.ts"
+
+const modeRows = rowsOf({ mode: Schema.String })
 
 const refused = (stored: string, mode: Mode, place: string) =>
   new DatabaseRefused({
@@ -17,7 +20,7 @@ const refused = (stored: string, mode: Mode, place: string) =>
 export const checkMode = Effect.fnUntraced(function* (place: string) {
   const sql = yield* SqlClient.SqlClient
   const { mode } = yield* Settings
-  const [row] = yield* sql<{ mode: string }>`SELECT mode FROM service_mode`
+  const [row] = yield* modeRows(sql`SELECT mode FROM service_mode`)
   if (row !== undefined && row.mode !== mode) return yield* refused(row.mode, mode, place)
 })
 

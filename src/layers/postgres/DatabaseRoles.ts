@@ -4,10 +4,11 @@
  * The role may read and append to the ledger, but not update, delete or truncate it. It owns no table, so it can't disable a
  * trigger. docs/database-roles.md has the same grants in SQL, for operators who run them by hand.
  */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { DatabaseRefused } from "./DatabaseSchema.ts"
 import { queueSchema } from "./QueueSchema.ts"
+import { oneRowOf, rowsOf } from "./Rows.ts"
 
 /** Tables whose rows are only inserted. */
 const appendOnly = ["ledger", "audit_checks", "payment_events", "referral_credits", "losses", "service_mode"]
@@ -15,12 +16,15 @@ const appendOnly = ["ledger", "audit_checks", "payment_events", "referral_credit
 const kept = ["wallets", "runs", "payments", "payment_reversals", "referrals", "orgs", "api_keys", "unknown_outcomes"]
 const readOnly = ["effect_sql_migrations"]
 
+const roleRows = rowsOf({ superuser: Schema.Boolean, owner: Schema.Boolean })
+const placeRow = oneRowOf({ database: Schema.String, schema: Schema.String })
+
 /** Grants in one transaction. Safe to repeat; repeat it after an upgrade to cover new tables. */
 export const grantTo = Effect.fnUntraced(function* (role: string, queues: boolean) {
   const sql = yield* SqlClient.SqlClient
-  const [candidate] = yield* sql<{ superuser: boolean; owner: boolean }>`
+  const [candidate] = yield* roleRows(sql`
     SELECT r.rolsuper AS superuser, pg_has_role(r.oid, c.relowner, 'MEMBER') AS owner
-    FROM pg_roles r, pg_class c WHERE r.rolname = ${role} AND c.oid = to_regclass('ledger')`
+    FROM pg_roles r, pg_class c WHERE r.rolname = ${role} AND c.oid = to_regclass('ledger')`)
   if (candidate === undefined) {
     return yield* new DatabaseRefused({
       message: `There is no role "${role}". Create it first: CREATE ROLE ${role} LOGIN PASSWORD '…';`
@@ -33,12 +37,12 @@ export const grantTo = Effect.fnUntraced(function* (role: string, queues: boolea
     })
   }
   const to = sql(role)
-  const [place] = yield* sql<{ database: string; schema: string }>`
-    SELECT current_database()::text AS database, current_schema()::text AS schema`
-  const schema = sql(place?.schema ?? "public")
+  const place = yield* placeRow(sql`
+    SELECT current_database()::text AS database, current_schema()::text AS schema`)
+  const schema = sql(place.schema)
   yield* sql.withTransaction(
     Effect.gen(function* () {
-      yield* sql`GRANT CONNECT ON DATABASE ${sql(place?.database ?? "")} TO ${to}`
+      yield* sql`GRANT CONNECT ON DATABASE ${sql(place.database)} TO ${to}`
       yield* sql`GRANT USAGE ON SCHEMA ${schema} TO ${to}`
       yield* sql`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${to}`
       yield* sql`ALTER DEFAULT PRIVILEGES IN SCHEMA ${schema} GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${to}`

@@ -7,6 +7,7 @@
 import { Effect, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import { migrations } from "./migrations/index.ts"
+import { oneRowOf } from "./Rows.ts"
 
 /** The database can be reached, but this process must not use it. */
 export class DatabaseRefused extends Schema.TaggedError<DatabaseRefused>()("DatabaseRefused", {
@@ -26,16 +27,22 @@ interface State {
   readonly may_migrate: boolean
 }
 
+const migrationsTableRow = oneRowOf({ exists: Schema.Boolean, owned: Schema.Boolean, role: Schema.String })
+const versionRow = oneRowOf({ version: Schema.NullOr(Schema.Number) })
+const privilegeRow = oneRowOf({ create: Schema.Boolean })
+
 /** Version, current role and ownership of the table `table`, whose `column` holds the migration numbers. */
 export const stateOf = Effect.fnUntraced(function* (table: string, column: string) {
   const sql = yield* SqlClient.SqlClient
-  const [migrationsTable] = yield* sql<{ exists: boolean; owned: boolean; role: string }>`
+  const migrationsTable = yield* migrationsTableRow(sql`
     SELECT c.oid IS NOT NULL AS exists, coalesce(pg_has_role(c.relowner, 'USAGE'), false) AS owned, current_user::text AS role
-    FROM (SELECT to_regclass(${table}) AS oid) t LEFT JOIN pg_class c ON c.oid = t.oid`
-  if (migrationsTable?.exists !== true) return { version: 0, role: migrationsTable?.role ?? "", owned: false }
-  const [at] = yield* sql<{ version: number | null }>`
-    SELECT max(${sql.literal(column)}) AS version FROM ${sql.literal(table)}`
-  return { version: at?.version ?? 0, role: migrationsTable.role, owned: migrationsTable.owned }
+    FROM (SELECT to_regclass(${table}) AS oid) t LEFT JOIN pg_class c ON c.oid = t.oid`)
+  const { role, owned } = migrationsTable
+  if (!migrationsTable.exists) return { version: 0, role, owned: false }
+  const { version } = yield* versionRow(sql`
+    SELECT max(${sql.literal(column)}) AS version FROM ${sql.literal(table)}`)
+  // An empty table: the first migration failed.
+  return { version: version ?? 0, role, owned }
 })
 
 /** The database's schema version. */
@@ -45,9 +52,9 @@ const serviceState = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { version, role, owned } = yield* stateOf("effect_sql_migrations", "migration_id")
   if (version > 0) return { version, role, may_migrate: owned } satisfies State
-  const [may] = yield* sql<{ create: boolean }>`
-    SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS create`
-  return { version, role, may_migrate: may?.create === true } satisfies State
+  const { create } = yield* privilegeRow(sql`
+    SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS create`)
+  return { version, role, may_migrate: create } satisfies State
 })
 
 export const behind = ({ version, role }: State, what: string, wanted: number) =>

@@ -2,13 +2,16 @@
  * Migrates BullMQ's tables in Postgres. A role that does not own them never runs DDL; see DatabaseSchema.ts.
  */
 import { LATEST_SCHEMA_VERSION, runMigrations } from "bullmq"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Client } from "pg"
 import { behind, stateOf } from "./DatabaseSchema.ts"
+import { oneRowOf } from "./Rows.ts"
 
 export const queueSchema = "rungate_queues"
 const versions = `${queueSchema}.migration`
+
+const privilegeRow = oneRowOf({ create: Schema.Boolean })
 
 /** Whether BullMQ should run its migrations. Fails with `DatabaseRefused` when they are needed and this role may not run them. */
 export const mayMigrateQueues = Effect.gen(function* () {
@@ -16,9 +19,9 @@ export const mayMigrateQueues = Effect.gen(function* () {
   const { version, role, owned } = yield* stateOf(versions, "version")
   if (owned) return true
   if (version >= LATEST_SCHEMA_VERSION) return false
-  const [may] = yield* sql<{ create: boolean }>`
-    SELECT has_database_privilege(current_database(), 'CREATE') AND to_regclass(${versions}) IS NULL AS create`
-  if (may?.create === true) return true
+  const { create } = yield* privilegeRow(sql`
+    SELECT has_database_privilege(current_database(), 'CREATE') AND to_regclass(${versions}) IS NULL AS create`)
+  if (create) return true
   return yield* behind({ version, role, may_migrate: false }, `schema ${queueSchema}`, LATEST_SCHEMA_VERSION)
 })
 

@@ -4,8 +4,11 @@
  * Two services on one Redis have different names, so neither takes the other's wake-ups or hears its signals. The database's
  * own number is part of the name: a copy of a database in the same server is another installation.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { rowsOf } from "../postgres/Rows.ts"
+
+const nameRows = rowsOf({ name: Schema.String })
 
 export class Installation extends Context.Service<
   Installation,
@@ -18,8 +21,8 @@ export class Installation extends Context.Service<
     Installation,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const [row] = yield* sql<{ name: string }>`
-        SELECT i.id || '-' || d.oid AS name FROM installation i, pg_database d WHERE d.datname = current_database()`
+      const [row] = yield* nameRows(sql`
+        SELECT i.id || '-' || d.oid AS name FROM installation i, pg_database d WHERE d.datname = current_database()`)
       if (row === undefined) return yield* Effect.die(new Error("the table installation has no row"))
       return { redisPrefix: `rungate:${row.name}` }
     })

@@ -5,10 +5,11 @@
  * a call per request would cost as much as a read of the wallet; so a caller may get that much more per process, and never more. While
  * Redis does not answer, each process limits on its own, so an outage neither lifts a limit nor refuses anybody.
  */
-import { Clock, Duration, Effect, Layer } from "effect"
+import { Clock, Duration, Effect, Layer, Schema } from "effect"
 import { RateLimiter, Redis as EffectRedis } from "effect/persistence"
 import { SqlClient } from "effect/sql"
 import { Redis, type RedisShape } from "./Redis.ts"
+import { oneRowOf } from "../postgres/Rows.ts"
 
 type Store = (typeof RateLimiter.RateLimiterStore)["Service"]
 type TokenBucket = Store["tokenBucket"]
@@ -132,13 +133,15 @@ export const sharedBuckets = (theirs: TokenBucket): TokenBucket => {
     })
 }
 
+const identityRow = oneRowOf({ identity: Schema.String })
+
 /** Two services on one Redis have buckets of their own. */
 const databaseIdentity = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql<{ identity: string }>`
+  const { identity } = yield* identityRow(sql`
     SELECT (SELECT system_identifier FROM pg_control_system()) || '-' || oid AS identity
-    FROM pg_database WHERE datname = current_database()`
-  return row?.identity ?? "unknown"
+    FROM pg_database WHERE datname = current_database()`)
+  return identity
 }).pipe(Effect.orDie)
 
 export const RateLimitStore = Layer.effect(

@@ -11,6 +11,7 @@ import { bigints, booleans, texts } from "../postgres/Columns.ts"
 import { decodePlan, type Plan } from "../../schema/runs/Plan.ts"
 import { Attempt } from "../../schema/runs/Run.ts"
 import { storableJson } from "../../schema/json/StorableText.ts"
+import { rowsOf } from "../postgres/Rows.ts"
 
 /** A run in status `running`, whose lease this process holds. */
 export interface LeasedRun {
@@ -32,11 +33,24 @@ export const Job = Schema.Struct({ state: Schema.Json, resumed: Schema.Int })
 export type Job = typeof Job.Type
 
 /** The stored row; its JSON columns are decoded when the run is leased. */
-interface StoredRun extends Omit<LeasedRun, "plan" | "attempts" | "job"> {
-  readonly plan: unknown
-  readonly attempts: unknown
-  readonly job: unknown
-}
+const StoredRun = Schema.Struct({
+  org_id: Schema.String,
+  run_id: Schema.String,
+  lease_token: Schema.String,
+  capability: Schema.NullOr(Schema.String),
+  plan: Schema.Unknown,
+  input: Schema.String,
+  attempts: Schema.Unknown,
+  job: Schema.Unknown
+})
+type StoredRun = typeof StoredRun.Type
+const claimedRows = rowsOf({ ...StoredRun.fields, asks: Schema.String, free: Schema.Boolean })
+const lostRows = rowsOf({
+  ...StoredRun.fields,
+  side_effect: Schema.Boolean,
+  dead_letters: Schema.Number,
+  sends_run_id: Schema.Boolean
+})
 
 const decodeAttempts = Schema.decodeUnknownSync(Schema.Array(Attempt))
 const decodeJob = Schema.decodeUnknownSync(Schema.NullOr(Job))
@@ -68,14 +82,16 @@ export interface LostRun extends LeasedRun {
 }
 
 /** Queued runs of one organization whose first provider is the same. */
-export interface Waiting {
-  readonly org_id: string
-  readonly provider: string
+export const Waiting = Schema.Struct({
+  org_id: Schema.String,
+  provider: Schema.String,
   /** Whether they hold no money. */
-  readonly free: boolean
+  free: Schema.Boolean,
   /** Time at which the oldest was queued, in milliseconds since 1970. */
-  readonly since: number
-}
+  since: Schema.Number
+})
+export type Waiting = typeof Waiting.Type
+const waitingRows = rowsOf(Waiting.fields)
 
 export interface ClaimedRun extends LeasedRun {
   /** The provider that it was queued for. */
@@ -147,7 +163,8 @@ export class Leases extends Context.Service<
       const retire = (worker_id: string) => sql`UPDATE workers SET expires_at = now() WHERE worker_id = ${worker_id}`
 
       // One index look-up per group, independent of the number of queued runs.
-      const waiting = (after: string, limit: number) => sql<Waiting>`
+      const waiting = (after: string, limit: number) =>
+        waitingRows(sql`
         WITH RECURSIVE groups AS (
           (SELECT org_id, provider, free, since FROM open_runs WHERE state = 'queued' AND org_id > ${after}
            ORDER BY org_id, provider, free, since LIMIT 1)
@@ -157,11 +174,10 @@ export class Leases extends Context.Service<
             WHERE state = 'queued' AND (org_id, provider, free) > (g.org_id, g.provider, g.free)
             ORDER BY org_id, provider, free, since LIMIT 1) n
         )
-        SELECT org_id, provider, free, extract(epoch FROM since)::float8 * 1000 AS since FROM groups LIMIT ${limit}`
+        SELECT org_id, provider, free, extract(epoch FROM since)::float8 * 1000 AS since FROM groups LIMIT ${limit}`)
 
-      const claim = (worker_id: string, groups: Parameters<Leases["Service"]["claim"]>[1]) => sql<
-        StoredRun & Pick<ClaimedRun, "asks" | "free">
-      >`
+      const claim = (worker_id: string, groups: Parameters<Leases["Service"]["claim"]>[1]) =>
+        claimedRows(sql`
         WITH claimable AS (
           SELECT q.run_id
           FROM unnest(${texts(groups.map((g) => g.org_id))}, ${texts(groups.map((g) => g.provider))},
@@ -176,7 +192,7 @@ export class Leases extends Context.Service<
           FROM claimable c WHERE o.run_id = c.run_id RETURNING o.run_id, o.org_id, o.provider, o.free, o.lease_token, o.attempts, o.job
         )
         SELECT r.org_id, r.run_id, l.provider AS asks, l.free, l.lease_token, r.capability, r.plan, r.input::text AS input, l.attempts, l.job
-        FROM leased l JOIN runs r ON r.org_id = l.org_id AND r.run_id = l.run_id`
+        FROM leased l JOIN runs r ON r.org_id = l.org_id AND r.run_id = l.run_id`)
 
       const attempt = Effect.fnUntraced(function* (run_id: string, lease_token: string, attempts: string) {
         const rows = yield* sql`
@@ -192,9 +208,8 @@ export class Leases extends Context.Service<
         return rows.length === 1
       })
 
-      const takeOver = (worker_id: string, executing: ReadonlyArray<string>, limit: number) => sql<
-        StoredRun & Pick<LostRun, "side_effect" | "dead_letters" | "sends_run_id">
-      >`
+      const takeOver = (worker_id: string, executing: ReadonlyArray<string>, limit: number) =>
+        lostRows(sql`
         WITH lost AS (
           SELECT o.run_id, o.worker_id FROM open_runs o
           WHERE o.state = 'running'
@@ -210,7 +225,7 @@ export class Leases extends Context.Service<
         SELECT r.org_id, r.run_id, t.lease_token, t.side_effect, t.attempts, t.job, r.capability, r.plan, r.input::text AS input,
           (SELECT count(*)::int FROM mailbox m WHERE m.run_id = t.run_id AND m.tag = 'Settle' AND m.parked IS NOT NULL) AS dead_letters,
           coalesce((SELECT w.sends_run_id FROM workers w WHERE w.worker_id = t.lost_by), false) AS sends_run_id
-        FROM taken t JOIN runs r ON r.org_id = t.org_id AND r.run_id = t.run_id`
+        FROM taken t JOIN runs r ON r.org_id = t.org_id AND r.run_id = t.run_id`)
 
       const requeue = (run: Requeued, attempts: string, job: string | null) => sql`
         UPDATE open_runs SET state = 'queued', worker_id = NULL, lease_token = NULL, attempts = ${attempts}::text::json,

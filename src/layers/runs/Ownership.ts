@@ -5,12 +5,13 @@
  * The first claim of an id wins, and no later provider answer changes the owner. Mail addresses and domains are compared in lower
  * case; ids of accounts and jobs are compared exactly and per provider.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { ResourceKind } from "../../schema/catalog/Endpoint.ts"
+import { type ResourceKind, resourceKinds } from "../../schema/catalog/Endpoint.ts"
 import { isOfProvider, type Made, type Named, resourceId } from "../../schema/catalog/Resources.ts"
 import { domainOf, readFrom, withParents } from "../../schema/accounts/Sender.ts"
 import { texts } from "../postgres/Columns.ts"
+import { rowsOf } from "../postgres/Rows.ts"
 
 /** The kind under which an organization owns a named resource. `provider` is null for ids that are unique worldwide. */
 export interface Owned {
@@ -19,13 +20,15 @@ export interface Owned {
 }
 
 /** A resource in operators' lists. `source` is the id of the run that made it, `assigned` or `proven`. */
-export interface ResourceRow {
-  readonly kind: ResourceKind
-  readonly resource_id: string
-  readonly provider: string | null
-  readonly source: string
-  readonly created_at: Date
-}
+export const ResourceRow = Schema.Struct({
+  kind: Schema.Literals(resourceKinds),
+  resource_id: Schema.String,
+  provider: Schema.NullOr(Schema.String),
+  source: Schema.String,
+  created_at: Schema.Date
+})
+export type ResourceRow = typeof ResourceRow.Type
+const resourceRows = rowsOf(ResourceRow.fields)
 
 /** A key of owned_resources that may hold the named resource. */
 interface Key {
@@ -61,6 +64,11 @@ export interface Assignment {
   readonly provider: string | null
 }
 
+const ownedRows = rowsOf({ kind: Schema.Literals(resourceKinds), resource_id: Schema.String, provider: Schema.String })
+const takenRows = rowsOf({ kind: Schema.String, resource_id: Schema.String })
+const resourceIdRows = rowsOf({ resource_id: Schema.String })
+const ownerRows = rowsOf({ org_id: Schema.String })
+
 export class Ownership extends Context.Service<
   Ownership,
   {
@@ -86,18 +94,15 @@ export class Ownership extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const ownedAmong = (org_id: string, keys: ReadonlyArray<Key>) => sql<{
-        kind: ResourceKind
-        resource_id: string
-        provider: string
-      }>`
+      const ownedAmong = (org_id: string, keys: ReadonlyArray<Key>) =>
+        ownedRows(sql`
         SELECT kind, resource_id, provider FROM owned_resources
         WHERE org_id = ${org_id} AND (kind, resource_id) IN
           (SELECT * FROM unnest(${texts(keys.map((key) => key.kind))}, ${texts(keys.map((key) => key.id))}))
         UNION ALL
         SELECT 'sender', domain, '' FROM senders
         WHERE org_id = ${org_id} AND verified_at IS NOT NULL
-          AND domain = ANY(${texts(keys.filter((key) => key.kind === "sender").map((key) => key.id))})`
+          AND domain = ANY(${texts(keys.filter((key) => key.kind === "sender").map((key) => key.id))})`)
 
       const owned = Effect.fnUntraced(function* (org_id: string, named: ReadonlyArray<Named>) {
         const keys = named.map(keysOf)
@@ -132,7 +137,7 @@ export class Ownership extends Context.Service<
           )
         if (rows.length === 0) return
         const column = (of: (row: (typeof rows)[number]) => string) => texts(rows.map(of))
-        const taken = yield* sql<{ kind: string; resource_id: string }>`
+        const taken = yield* takenRows(sql`
           WITH made AS (
             SELECT DISTINCT * FROM unnest(${column((row) => row.kind)}, ${column((row) => row.id)}, ${column((row) => row.provider)})
               AS made (kind, resource_id, provider)
@@ -144,7 +149,7 @@ export class Ownership extends Context.Service<
             ON CONFLICT DO NOTHING
           )
           SELECT o.kind, o.resource_id FROM made JOIN owned_resources o USING (kind, resource_id, provider)
-          WHERE o.org_id <> ${org_id} AND o.kind <> 'sender'`
+          WHERE o.org_id <> ${org_id} AND o.kind <> 'sender'`)
         const [first] = taken
         if (first !== undefined)
           yield* Effect.logWarning(
@@ -154,17 +159,15 @@ export class Ownership extends Context.Service<
 
       const all = (org_id: string, kind: ResourceKind) =>
         Effect.map(
-          sql<{
-            resource_id: string
-          }>`SELECT resource_id FROM owned_resources WHERE org_id = ${org_id} AND kind = ${kind}`,
+          resourceIdRows(sql`SELECT resource_id FROM owned_resources WHERE org_id = ${org_id} AND kind = ${kind}`),
           (rows) => new Set(rows.map((row) => row.resource_id))
         )
 
       const assign = Effect.fnUntraced(function* ({ org_id, kind, id, provider }: Assignment) {
         yield* sql`INSERT INTO owned_resources (kind, resource_id, provider, org_id)
           VALUES (${kind}, ${id}, ${provider ?? ""}, ${org_id}) ON CONFLICT DO NOTHING`
-        const owners = yield* sql<{ org_id: string }>`SELECT org_id FROM owned_resources
-          WHERE kind = ${kind} AND resource_id = ${id} AND provider = ${provider ?? ""} ORDER BY (org_id = ${org_id}) DESC LIMIT 1`
+        const owners = yield* ownerRows(sql`SELECT org_id FROM owned_resources
+          WHERE kind = ${kind} AND resource_id = ${id} AND provider = ${provider ?? ""} ORDER BY (org_id = ${org_id}) DESC LIMIT 1`)
         const owner = owners[0]?.org_id ?? org_id
         return owner === org_id ? null : owner
       })
@@ -181,7 +184,8 @@ export class Ownership extends Context.Service<
         return gone.length > 0
       })
 
-      const list = (org_id: string, kind: ResourceKind | null, limit: number) => sql<ResourceRow>`
+      const list = (org_id: string, kind: ResourceKind | null, limit: number) =>
+        resourceRows(sql`
         SELECT * FROM (
           SELECT kind, resource_id, nullif(provider, '') AS provider, coalesce(run_id, 'assigned') AS source, created_at
           FROM owned_resources WHERE org_id = ${org_id}
@@ -190,7 +194,7 @@ export class Ownership extends Context.Service<
           WHERE org_id = ${org_id} AND verified_at IS NOT NULL
         ) AS resources
         WHERE ${kind}::text IS NULL OR kind = ${kind}
-        ORDER BY created_at DESC, kind, resource_id LIMIT ${limit}`
+        ORDER BY created_at DESC, kind, resource_id LIMIT ${limit}`)
 
       return Ownership.of({
         owned: (org_id, named) => Effect.orDie(owned(org_id, named)),

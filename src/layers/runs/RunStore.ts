@@ -4,11 +4,12 @@
  * Admission writes the run and the command that reserves its money in one statement. The same statement checks the API key, so a
  * revoked key admits nothing, even if a process has cached it.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { bigints, texts } from "../postgres/Columns.ts"
 import { batch } from "../postgres/Batch.ts"
 import { Settings } from "../platform/Settings.ts"
+import { batchRowsOf, rowsOf } from "../postgres/Rows.ts"
 
 /** A run that is about to be stored, in status `created`. */
 export interface NewRun {
@@ -39,30 +40,31 @@ export type Admission =
   /** The organization has as many open runs as it may have. Nothing was stored, the idempotency key included. */
   | { readonly _tag: "Full"; readonly most: number }
 
-/** A stored run in any status, as the API reads it. */
-export interface RunRow {
-  readonly org_id: string
-  readonly run_id: string
-  readonly request_id: string
-  readonly kind: "capability" | "endpoint"
-  readonly capability: string | null
-  readonly endpoint: string | null
-  readonly provider: string | null
-  readonly status: string
-  readonly quoted: bigint
-  readonly charged: bigint | null
-  readonly routing_reason: string
+export const RunRow = Schema.Struct({
+  org_id: Schema.String,
+  run_id: Schema.String,
+  request_id: Schema.String,
+  kind: Schema.Literals(["capability", "endpoint"]),
+  capability: Schema.NullOr(Schema.String),
+  endpoint: Schema.NullOr(Schema.String),
+  provider: Schema.NullOr(Schema.String),
+  status: Schema.String,
+  quoted: Schema.BigInt,
+  charged: Schema.NullOr(Schema.BigInt),
+  routing_reason: Schema.String,
   /** JSON texts, passed on untouched. */
-  readonly attempts: string | null
-  readonly hints: string | null
-  readonly result: string | null
-  readonly error_code: string | null
-  readonly error_message: string | null
-  readonly created_at: Date
-  readonly finished_at: Date | null
+  attempts: Schema.NullOr(Schema.String),
+  hints: Schema.NullOr(Schema.String),
+  result: Schema.NullOr(Schema.String),
+  error_code: Schema.NullOr(Schema.String),
+  error_message: Schema.NullOr(Schema.String),
+  created_at: Schema.Date,
+  finished_at: Schema.NullOr(Schema.Date),
   /** Time at which its input and result were erased. */
-  readonly erased_at: Date | null
-}
+  erased_at: Schema.NullOr(Schema.Date)
+})
+export type RunRow = typeof RunRow.Type
+const runRows = batchRowsOf(RunRow.fields)
 
 export interface ListFilter {
   readonly org_id: string
@@ -77,21 +79,26 @@ export interface ListFilter {
 
 export type Begun = Pick<NewRun, "org_id" | "key_id" | "idempotency_key" | "fingerprint">
 
-interface AdmitRow {
-  readonly run_id: string
-  readonly inserted: boolean
+const AdmitRow = Schema.Struct({
+  run_id: Schema.String,
+  inserted: Schema.Boolean,
   /** Whether it was refused because the organization has too many open runs. */
-  readonly excess: boolean
-  readonly lane: number
-  readonly existing_run_id: string | null
-  readonly existing_fingerprint: string | null
-  readonly created_at: Date
-}
+  excess: Schema.Boolean,
+  lane: Schema.Number,
+  existing_run_id: Schema.NullOr(Schema.String),
+  existing_fingerprint: Schema.NullOr(Schema.String),
+  created_at: Schema.Date
+})
+type AdmitRow = typeof AdmitRow.Type
+const admitRows = batchRowsOf(AdmitRow.fields)
 
 /** Runs in one admission: enough for 128 concurrent clients, few enough for a statement of milliseconds. */
 const admissionsMax = 200
 /** Runs in one look-up. */
 const readsMax = 500
+
+const keyHolderRows = rowsOf({ run_id: Schema.String, fingerprint: Schema.String, created_at: Schema.Date })
+const runIdRows = rowsOf({ run_id: Schema.String })
 
 export class RunStore extends Context.Service<
   RunStore,
@@ -113,7 +120,7 @@ export class RunStore extends Context.Service<
       const admitAll = Effect.fnUntraced(function* (runs: ReadonlyArray<NewRun>) {
         const asked = new Map<string, bigint>()
         for (const { org_id } of runs) asked.set(org_id, (asked.get(org_id) ?? 0n) + 1n)
-        const rows = yield* sql<AdmitRow>`
+        const rows = yield* admitRows(sql`
           WITH asked AS (
             SELECT * FROM unnest(
               ${texts(runs.map((r) => r.run_id))}, ${texts(runs.map((r) => r.org_id))}, ${texts(runs.map((r) => r.key_id))},
@@ -153,7 +160,7 @@ export class RunStore extends Context.Service<
           UNION ALL
           SELECT g.run_id, false, g.excess, g.lane, e.run_id, e.fingerprint, now()
           FROM good g LEFT JOIN runs e ON e.org_id = g.org_id AND e.idempotency_key = g.idempotency_key
-          WHERE g.run_id NOT IN (SELECT run_id FROM inserted)`
+          WHERE g.run_id NOT IN (SELECT run_id FROM inserted)`)
         const byId = new Map(rows.map((row) => [row.run_id, row]))
         // A run that is missing from the answer came with a revoked API key.
         return runs.map((run) => byId.get(run.run_id) ?? null)
@@ -164,9 +171,9 @@ export class RunStore extends Context.Service<
        * the key during the statement, or an earlier try of ours was committed and its answer lost.
        */
       const holder = Effect.fnUntraced(function* (run: NewRun, lane: number) {
-        const [stored] = yield* sql<{ run_id: string; fingerprint: string; created_at: Date }>`
+        const [stored] = yield* keyHolderRows(sql`
           SELECT run_id, fingerprint, created_at FROM runs
-          WHERE org_id = ${run.org_id} AND (run_id = ${run.run_id} OR idempotency_key = ${run.idempotency_key})`
+          WHERE org_id = ${run.org_id} AND (run_id = ${run.run_id} OR idempotency_key = ${run.idempotency_key})`)
         if (stored === undefined)
           return yield* Effect.die(
             new Error(`Run ${run.run_id} was neither admitted nor found under its Idempotency-Key.`)
@@ -209,10 +216,10 @@ export class RunStore extends Context.Service<
         max: readsMax,
         parallel: 1,
         flush: Effect.fnUntraced(function* (asked: ReadonlyArray<{ org_id: string; run_id: string }>) {
-          const rows = yield* sql<RunRow>`
+          const rows = yield* runRows(sql`
             SELECT ${columns}, r.result::text AS result
             FROM unnest(${texts(asked.map((one) => one.org_id))}, ${texts(asked.map((one) => one.run_id))}) AS asked(org_id, run_id)
-            JOIN runs r USING (org_id, run_id) LEFT JOIN open_runs o ON o.run_id = r.run_id`
+            JOIN runs r USING (org_id, run_id) LEFT JOIN open_runs o ON o.run_id = r.run_id`)
           const byId = new Map(rows.map((row) => [`${row.org_id} ${row.run_id}`, row]))
           return asked.map((one) => byId.get(`${one.org_id} ${one.run_id}`) ?? null)
         })
@@ -220,7 +227,7 @@ export class RunStore extends Context.Service<
 
       const list = (filter: ListFilter) => {
         const { org_id, status, capability, provider, endpoint, before, limit } = filter
-        return sql<RunRow>`
+        return runRows(sql`
           SELECT ${columns}, NULL AS result FROM runs r LEFT JOIN open_runs o ON o.run_id = r.run_id
           WHERE r.org_id = ${org_id}
             AND (${status}::text IS NULL OR coalesce(o.state, r.status) = ${status})
@@ -228,14 +235,15 @@ export class RunStore extends Context.Service<
             AND (${provider}::text IS NULL OR r.provider = ${provider})
             AND (${endpoint}::text IS NULL OR r.endpoint = ${endpoint})
             AND (${before}::text IS NULL OR r.run_id < ${before})
-          ORDER BY r.run_id DESC LIMIT ${limit}`
+          ORDER BY r.run_id DESC LIMIT ${limit}`)
       }
 
-      const begun = ({ org_id, key_id, idempotency_key, fingerprint }: Begun) => sql<{ run_id: string }>`
+      const begun = ({ org_id, key_id, idempotency_key, fingerprint }: Begun) =>
+        runIdRows(sql`
         SELECT run_id FROM runs
         WHERE org_id = ${org_id} AND idempotency_key = ${idempotency_key} AND fingerprint = ${fingerprint}
           AND (${key_id}::text IS NULL OR EXISTS (
-            SELECT 1 FROM api_keys WHERE org_id = ${org_id} AND key_id = ${key_id} AND revoked_at IS NULL))`
+            SELECT 1 FROM api_keys WHERE org_id = ${org_id} AND key_id = ${key_id} AND revoked_at IS NULL))`)
 
       return RunStore.of({
         begun: (asked) =>

@@ -5,37 +5,42 @@
  * OutcomeLookups.ts claims rows that are due for a look-up at the provider. A claim sets the time of the next look-up, so one process
  * looks at a time, and a process that dies only delays the next look-up.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { texts } from "../postgres/Columns.ts"
 import type { Finding } from "../../schema/catalog/Doubt.ts"
+import { rowsOf } from "../postgres/Rows.ts"
 
-export interface UnknownRow {
-  readonly run_id: string
-  readonly org_id: string
-  readonly provider: string
-  readonly capability: string | null
-  readonly endpoint: string | null
-  readonly why: string
+export const UnknownRow = Schema.Struct({
+  run_id: Schema.String,
+  org_id: Schema.String,
+  provider: Schema.String,
+  capability: Schema.NullOr(Schema.String),
+  endpoint: Schema.NullOr(Schema.String),
+  why: Schema.String,
   /** JSON text that identifies the job at the provider; null when the call started no job that we know of. */
-  readonly provider_state: string | null
-  readonly at: Date
-  readonly finding: string | null
-  readonly note: string | null
-  readonly found_at: Date | null
+  provider_state: Schema.NullOr(Schema.String),
+  at: Schema.Date,
+  finding: Schema.NullOr(Schema.String),
+  note: Schema.NullOr(Schema.String),
+  found_at: Schema.NullOr(Schema.Date),
   /** Time of the next look-up at the provider; null when there is none. */
-  readonly next_look: Date | null
-}
+  next_look: Schema.NullOr(Schema.Date)
+})
+export type UnknownRow = typeof UnknownRow.Type
+const unknownRows = rowsOf(UnknownRow.fields)
 
 /** A call whose outcome is to be looked up at its provider. */
-export interface DueLookup {
-  readonly run_id: string
-  readonly provider: string
-  readonly capability: string
+export const DueLookup = Schema.Struct({
+  run_id: Schema.String,
+  provider: Schema.String,
+  capability: Schema.String,
   /** JSON text. */
-  readonly input: string
-  readonly age_seconds: number
-}
+  input: Schema.String,
+  age_seconds: Schema.Number
+})
+export type DueLookup = typeof DueLookup.Type
+const dueLookupRows = rowsOf(DueLookup.fields)
 
 /** Pauses between the look-ups of one run; the last one is repeated. */
 const pauseMinutes = [1, 5, 15, 60, 360]
@@ -57,6 +62,8 @@ const hintOf: Readonly<Record<Finding, string>> = {
   delivered: "it was carried out. Do not run it again.",
   not_delivered: "it was not carried out. It can be run again."
 }
+
+const findingRows = rowsOf({ run_id: Schema.String, finding: Schema.String })
 
 export class UnknownOutcomes extends Context.Service<
   UnknownOutcomes,
@@ -88,14 +95,15 @@ export class UnknownOutcomes extends Context.Service<
         u.at, u.finding, u.note, u.found_at,
         CASE WHEN u.finding IS NULL AND r.erased_at IS NULL AND u.at > now() - ${maxAge} THEN u.look_after END AS next_look`)
       const joined = sql.literal("unknown_outcomes u LEFT JOIN runs r ON r.org_id = u.org_id AND r.run_id = u.run_id")
-      const list = ({ org_id, resolved }: UnknownFilter, limit: number) => sql<UnknownRow>`
+      const list = ({ org_id, resolved }: UnknownFilter, limit: number) =>
+        unknownRows(sql`
         SELECT ${columns} FROM ${joined}
         WHERE ${sql.and([
           ...(org_id === null ? [] : [sql`u.org_id = ${org_id}`]),
           ...(resolved ? [] : [sql`u.finding IS NULL`]),
           sql`true`
-        ])} ORDER BY u.at DESC, u.run_id DESC LIMIT ${limit}`
-      const find = (run_id: string) => sql<UnknownRow>`SELECT ${columns} FROM ${joined} WHERE u.run_id = ${run_id}`
+        ])} ORDER BY u.at DESC, u.run_id DESC LIMIT ${limit}`)
+      const find = (run_id: string) => unknownRows(sql`SELECT ${columns} FROM ${joined} WHERE u.run_id = ${run_id}`)
       const resolve = (run_id: string, finding: Finding, note: string, by: string) => sql`
         WITH resolved AS (
           UPDATE unknown_outcomes SET finding = ${finding}, note = ${note}, found_at = now()
@@ -106,10 +114,12 @@ export class UnknownOutcomes extends Context.Service<
           FROM resolved f WHERE r.org_id = f.org_id AND r.run_id = f.run_id
         )
         SELECT 1 AS resolved FROM resolved`
-      const findings = (run_ids: ReadonlyArray<string>) => sql<{ run_id: string; finding: string }>`
-        SELECT run_id, finding FROM unknown_outcomes WHERE run_id = ANY(${texts(run_ids)}) AND finding IS NOT NULL`
+      const findings = (run_ids: ReadonlyArray<string>) =>
+        findingRows(sql`
+        SELECT run_id, finding FROM unknown_outcomes WHERE run_id = ANY(${texts(run_ids)}) AND finding IS NOT NULL`)
       const pause = sql.literal(`(ARRAY[${pauseMinutes.join()}])[least(u.looks + 1, ${pauseMinutes.length})]`)
-      const claim = (offers: ReadonlyArray<OfferName>, limit: number) => sql<DueLookup>`
+      const claim = (offers: ReadonlyArray<OfferName>, limit: number) =>
+        dueLookupRows(sql`
         WITH due AS (
           SELECT u.run_id FROM unknown_outcomes u
           JOIN runs r ON r.org_id = u.org_id AND r.run_id = u.run_id
@@ -122,7 +132,7 @@ export class UnknownOutcomes extends Context.Service<
           FROM due WHERE u.run_id = due.run_id RETURNING u.org_id, u.run_id, u.provider, u.at
         )
         SELECT c.run_id, c.provider, r.capability, r.input::text AS input, extract(epoch FROM now() - c.at)::float8 AS age_seconds
-        FROM claimed c JOIN runs r ON r.org_id = c.org_id AND r.run_id = c.run_id`
+        FROM claimed c JOIN runs r ON r.org_id = c.org_id AND r.run_id = c.run_id`)
       const lookFailed = (run_id: string) => sql`
         UPDATE unknown_outcomes SET look_failed = true WHERE run_id = ${run_id} AND NOT look_failed RETURNING 1 AS first`
       return UnknownOutcomes.of({

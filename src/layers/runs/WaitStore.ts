@@ -1,7 +1,10 @@
 /** The slow poll that backs up lost signals: finds the ended ids among those that a process waits for, in one statement. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { texts } from "../postgres/Columns.ts"
+import { rowsOf } from "../postgres/Rows.ts"
+
+const idRows = rowsOf({ id: Schema.String })
 
 export class WaitStore extends Context.Service<
   WaitStore,
@@ -16,11 +19,12 @@ export class WaitStore extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       // The primary key of runs starts with the organization, which is unknown here. A run that is neither open nor waiting for
       // its admission is final.
-      const known = (ids: ReadonlyArray<string>) => sql<{ id: string }>`
+      const known = (ids: ReadonlyArray<string>) =>
+        idRows(sql`
         SELECT asked.id FROM unnest(${texts(ids)}) AS asked(id)
         WHERE (asked.id LIKE 'run\\_%' AND NOT EXISTS (SELECT FROM open_runs o WHERE o.run_id = asked.id)
                AND NOT EXISTS (SELECT FROM mailbox m WHERE m.run_id = asked.id AND m.tag = 'Reserve'))
-           OR EXISTS (SELECT FROM replies r WHERE r.command_id = asked.id)`
+           OR EXISTS (SELECT FROM replies r WHERE r.command_id = asked.id)`)
       return WaitStore.of({
         known: (ids) =>
           known(ids).pipe(

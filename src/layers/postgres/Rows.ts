@@ -1,0 +1,72 @@
+/**
+ * Checks that the rows of a statement have the columns and types that the code expects: `rowsOf({ lane: Schema.Int })(sql`…`)`.
+ *
+ * A row that differs is a programming error, so the check dies. Its message names the column and never its value, which may be
+ * personal data. Declare the fields once per module: building a check costs more than running it.
+ */
+import { Effect, Schema } from "effect"
+
+type Fields = Schema.Struct.Fields
+type RowOf<F extends Fields> = Schema.Struct<F>["Type"]
+
+const typeOf = (value: unknown): string =>
+  value === undefined
+    ? "no value"
+    : value === null
+      ? "null"
+      : value instanceof Object
+        ? value.constructor.name
+        : typeof value
+
+const columnOf = (row: object, name: string): unknown => Reflect.get(row, name)
+
+/** The first column that differs, as a sentence. */
+const mismatch = (fields: Fields, rows: ReadonlyArray<object>): Error => {
+  for (const row of rows)
+    for (const [name, field] of Object.entries(fields)) {
+      const value = columnOf(row, name)
+      if (!Schema.is(Schema.toType(field))(value))
+        return new Error(`The database returned an unexpected row: the column "${name}" holds ${typeOf(value)}.`)
+    }
+  return new Error("The database returned an unexpected row.")
+}
+
+const checked =
+  <F extends Fields>(fields: F, fit: (rows: ReadonlyArray<object>) => rows is ReadonlyArray<RowOf<F>>) =>
+  <E, R>(statement: Effect.Effect<ReadonlyArray<object>, E, R>): Effect.Effect<ReadonlyArray<RowOf<F>>, E, R> =>
+    Effect.flatMap(statement, (rows) => (fit(rows) ? Effect.succeed(rows) : Effect.die(mismatch(fields, rows))))
+
+/** Checks every column of every row: about 0.07 µs a column. */
+export const rowsOf = <const F extends Fields>(fields: F) => {
+  const isRows = Schema.is(Schema.Array(Schema.Struct(fields)))
+  return checked(fields, (rows): rows is ReadonlyArray<RowOf<F>> => isRows(rows))
+}
+
+/**
+ * The check for statements in the path of every run, which return hundreds of wide rows. It checks every column of the first row.
+ * On the other rows it only checks that no required column is null: Postgres gives a column the same type in all rows. It does not
+ * notice a wrong type of a column that is null in the first row, nor a wrong literal after the first row.
+ */
+export const batchRowsOf = <const F extends Fields>(fields: F) => {
+  const isRow = Schema.is(Schema.Struct(fields))
+  const required = Object.keys(fields).filter((name) => {
+    const field = fields[name]
+    return field !== undefined && !Schema.is(Schema.toType(field))(null)
+  })
+  return checked(fields, (rows): rows is ReadonlyArray<RowOf<F>> => {
+    if (rows.length > 0 && !isRow(rows[0])) return false
+    for (const row of rows) for (const name of required) if ((columnOf(row, name) ?? null) === null) return false
+    return true
+  })
+}
+
+/** The row of a statement that always returns one row, such as a sum or a count. Dies when there is none. */
+export const oneRowOf = <const F extends Fields>(fields: F) => {
+  const rows = rowsOf(fields)
+  return <E, R>(statement: Effect.Effect<ReadonlyArray<object>, E, R>): Effect.Effect<RowOf<F>, E, R> =>
+    Effect.flatMap(rows(statement), ([row]) =>
+      row === undefined
+        ? Effect.die(new Error(`A statement returned no row; one with ${Object.keys(fields).join(", ")} was expected.`))
+        : Effect.succeed(row)
+    )
+}
