@@ -140,7 +140,7 @@ const plainly = (all: ReadonlyArray<Placed>, { newest, reusable, groups: wanted 
 
 const told = (all: ReadonlyArray<Placed>, want: Want) => {
   const { held, young, known } = indexed(all)
-  const facts = summaryOf(held, young, { from: sifted(held, want), known, want, not })
+  const facts = summaryOf(held, young, { from: sifted(held, want), runOf: known, want, not })
   return { ...facts, groups: inOrder(facts.groups) }
 }
 

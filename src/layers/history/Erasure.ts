@@ -1,26 +1,33 @@
 /**
- * Erasing what runs hold of people: input, result and all that the index holds of them go, the run, its charge and every ledger entry stay.
+ * Erases personal data of runs: the input, the result and their entries in the index. The run, its charge and its ledger entries stay.
  *
- * In batches, each of them whole, so an erasure of a million runs holds no lock for long and goes on where it was broken off.
+ * It works in batches of one transaction each. An erasure of a million runs therefore holds locks only briefly, and continues where it stopped.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { jsons, texts } from "../postgres/Columns.ts"
 import type { IndexBehind } from "./FreshRuns.ts"
+import { rowsAs } from "./index/Rows.ts"
 import { HistoryIndex } from "./index/HistoryIndex.ts"
 import { HistoryStore } from "./HistoryStore.ts"
 import { makeId } from "../../schema/Ids.ts"
 import { isRecord, parsedOrText } from "../../schema/json/Json.ts"
 import type { Subject } from "../../schema/subjects/Subject.ts"
 
+const RunId = Schema.Struct({ run_id: Schema.String })
+const attemptRows = rowsAs("runs to erase", Schema.Struct({ ...RunId.fields, attempts: Schema.NullOr(Schema.String) }))
+const finishedRows = rowsAs("finished runs", RunId)
+const dueRows = rowsAs("organizations with old runs", Schema.Struct({ org_id: Schema.String, after: Schema.String }))
+const oldRows = rowsAs("old runs", RunId)
+
 const batchMax = 1_000
-/** Runs under way are the newest and come first: so many of them don't hide the finished ones. */
+/** Runs in progress are the newest and come first. This many of them don't hide finished ones. */
 const inFlightMax = 1_000
 const dayMillis = 86_400_000
-/** What stands in the place of the input. */
+/** Replaces the input. */
 const erasedInput = "{}"
 
-/** Not in SQL: Postgres fails on a detail that holds a NUL, and details were stored unchecked before. */
+/** Not in SQL, because Postgres fails on a detail with a NUL, and old versions stored details unchecked. */
 const withoutDetails = (attempts: string | null): string | null => {
   const list: unknown = attempts === null ? null : parsedOrText(attempts)
   if (!Array.isArray(list)) return null
@@ -34,12 +41,12 @@ const withoutDetails = (attempts: string | null): string | null => {
 export class Erasure extends Context.Service<
   Erasure,
   {
-    /** Erases every finished run that names the subject. `in_flight`: those that are still under way. */
+    /** Erases every finished run that names the subject. `in_flight` is the number of matching runs in progress. */
     readonly subject: (
       org_id: string,
       subject: Subject
     ) => Effect.Effect<{ readonly erased: number; readonly in_flight: number }, IndexBehind>
-    /** Erases runs that were asked for more than so many days ago, up to `limit` of them. Answers how many. */
+    /** Erases up to `limit` finished runs that were created more than `days` days ago. Returns how many. */
     readonly olderThan: (days: number, limit: number) => Effect.Effect<number>
   }
 >()("rungate/layers/history/Erasure") {
@@ -51,13 +58,13 @@ export class Erasure extends Context.Service<
       const index = yield* HistoryIndex
 
       const erase = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
-        const rows = yield* sql<{ run_id: string; attempts: string | null }>`
+        const rows = yield* attemptRows(sql`
           SELECT run_id, attempts::text AS attempts FROM runs
           WHERE org_id = ${org_id} AND run_id = ANY(${texts(run_ids)}) AND finished_at IS NOT NULL AND erased_at IS NULL
-          FOR UPDATE`
+          FOR UPDATE`)
         const ids = rows.map((row) => row.run_id)
         yield* index.forget(org_id, ids)
-        // Details and messages may quote what was asked for; a raw run's plan is the request itself.
+        // Details and messages may quote the input. A raw run's plan contains the request.
         yield* sql`
           UPDATE runs r SET input = ${erasedInput}::text::json, result = NULL, plan = '{}', hints = NULL, erased_at = now(),
                  error_message = CASE WHEN error_code IS NOT NULL THEN 'erased' END, attempts = n.attempts::json
@@ -66,44 +73,45 @@ export class Erasure extends Context.Service<
         return rows.length
       })
 
-      const whole = (org_id: string, run_ids: ReadonlyArray<string>) => sql.withTransaction(erase(org_id, run_ids))
+      const eraseInTransaction = (org_id: string, run_ids: ReadonlyArray<string>) =>
+        sql.withTransaction(erase(org_id, run_ids))
 
       const isFinished = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
-        const rows = yield* sql<{ run_id: string }>`
-          SELECT run_id FROM runs WHERE org_id = ${org_id} AND run_id = ANY(${texts(run_ids)}) AND finished_at IS NOT NULL AND erased_at IS NULL`
+        const rows = yield* finishedRows(sql`
+          SELECT run_id FROM runs WHERE org_id = ${org_id} AND run_id = ANY(${texts(run_ids)}) AND finished_at IS NOT NULL AND erased_at IS NULL`)
         return rows.map((row) => row.run_id)
       })
 
-      const subject = Effect.fn("Erasure.subject")(function* (org_id: string, sought: Subject) {
+      const subject = Effect.fn("Erasure.subject")(function* (org_id: string, target: Subject) {
         let erased = 0
         for (;;) {
-          const matches = yield* history.newest(org_id, sought, batchMax + inFlightMax)
+          const matches = yield* history.newest(org_id, target, batchMax + inFlightMax)
           const finished = yield* isFinished(org_id, matches)
-          const done = finished.length === 0 ? 0 : yield* whole(org_id, finished.slice(0, batchMax))
+          const done = finished.length === 0 ? 0 : yield* eraseInTransaction(org_id, finished.slice(0, batchMax))
           erased += done
           if (done === 0) return { erased, in_flight: matches.length - finished.length }
         }
       })
 
       /**
-       * An organization's oldest runs that are not erased. A note of how far it went saves reading the erased ones again; it stays before
-       * a run that is still under way, which is erased when it has ended.
+       * Erases each organization's oldest runs. The stored progress saves reading erased runs again. It stays before a run that is still in
+       * progress, so that this run is erased after it ends.
        */
       const olderThan = Effect.fn("Erasure.olderThan")(function* (days: number, limit: number) {
         const before = makeId("run", (yield* Clock.currentTimeMillis) - days * dayMillis).slice(0, -16)
         const due = sql`r.run_id < ${before} AND r.finished_at IS NOT NULL AND r.erased_at IS NULL`
-        const orgs = yield* sql<{ org_id: string; after: string }>`
+        const orgs = yield* dueRows(sql`
           SELECT o.org_id, coalesce(p.run_id, '') AS after FROM orgs o LEFT JOIN history_progress p ON p.name = 'retain ' || o.org_id
           WHERE EXISTS (SELECT FROM runs r WHERE r.org_id = o.org_id AND r.run_id > coalesce(p.run_id, '') AND ${due})
-          ORDER BY o.org_id LIMIT ${limit}`
+          ORDER BY o.org_id LIMIT ${limit}`)
         let erased = 0
         for (const { org_id, after } of orgs) {
           if (erased >= limit) break
-          const rows = yield* sql<{ run_id: string }>`
-            SELECT r.run_id FROM runs r WHERE r.org_id = ${org_id} AND r.run_id > ${after} AND ${due} ORDER BY r.run_id LIMIT ${batchMax}`
+          const rows = yield* oldRows(sql`
+            SELECT r.run_id FROM runs r WHERE r.org_id = ${org_id} AND r.run_id > ${after} AND ${due} ORDER BY r.run_id LIMIT ${batchMax}`)
           const last = rows.at(-1)
           if (last === undefined) continue
-          erased += yield* whole(
+          erased += yield* eraseInTransaction(
             org_id,
             rows.map((row) => row.run_id)
           )
@@ -116,7 +124,7 @@ export class Erasure extends Context.Service<
       })
 
       return Erasure.of({
-        subject: (org_id, sought) => Effect.catchTag(subject(org_id, sought), "SqlError", (error) => Effect.die(error)),
+        subject: (org_id, target) => Effect.catchTag(subject(org_id, target), "SqlError", (error) => Effect.die(error)),
         olderThan: (days, limit) => Effect.orDie(olderThan(days, limit))
       })
     })

@@ -1,9 +1,9 @@
 /**
- * Runs that no segment holds yet: those that ended a moment ago, are under way, or wait for their money. A question looks at the runs themselves. The
- * caller says which they are, as they stood at one moment.
+ * Searches runs that are not indexed yet: runs in progress, runs that wait for their hold, and runs that ended a moment ago. The caller passes their
+ * ids as of one moment.
  *
- * What somebody queued by the thousand may be under way for hours: the subjects of its inputs, which don't change, are remembered. Runs that have ended
- * wait for seconds, and only after an upgrade or without a worker for longer; then nobody is kept waiting for an answer that takes minutes.
+ * A batch of thousands of runs may be in progress for hours, so the subjects of their inputs, which don't change, are cached. Finished runs are
+ * usually indexed within seconds. If too many of them wait, as after an upgrade, a query fails with `IndexBehind` instead of taking minutes.
  */
 import { Effect, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -14,89 +14,95 @@ import {
   runOf,
   type RunText,
   runTextColumns,
+  runTextRows,
   shortJson,
   subjectsIn,
   wholeJson,
   wholeText
 } from "./index/IndexedRun.ts"
+import { missing, rowsAs } from "./index/Rows.ts"
 import { type Phrase, seedOf } from "../../schema/words/Term.ts"
 
-/** Runs that are read in one go. */
+/** Runs per read. */
 const pageMax = 256
-/** Looking at so many takes about a second. */
+/** Finished runs that a query searches, which takes about a second. */
 export const endedMax = 20_000
-/** About as many a second are indexed. */
-const indexedASecond = 4_000
-/** Subjects of runs under way, seven of an ordinary run: twenty megabytes. */
-const rememberedMax = 300_000
+/** Approximate speed of indexing, in runs per second. */
+const indexedPerSecond = 4_000
+/** Cached subjects of runs in progress, about twenty megabytes. An ordinary run has seven. */
+const cachedMax = 300_000
 
-/** So many runs have ended that are not in the index: a right answer would take too long. */
+/** Too many finished runs wait to be indexed, so a correct answer would take too long. */
 export class IndexBehind extends Schema.TaggedError<IndexBehind>()("IndexBehind", { message: Schema.String }) {}
 
 const behind = (waiting: number) =>
   new IndexBehind({
-    message: `${waiting} runs of this organization wait to be put into the index of history, as after an upgrade; ask again in ${Math.ceil(waiting / indexedASecond)} seconds.`
+    message: `${waiting} runs of this organization wait to be indexed for history, as after an upgrade. Retry in ${Math.ceil(waiting / indexedPerSecond)} seconds.`
   })
 
-/** One that no segment held at that moment. */
+/** A run that was in no segment at that moment. */
 export interface Fresh {
   readonly run_id: string
   readonly ended: boolean
 }
 
-/** Of each of what is sought the flags of where it is in a run. */
-type Look = (row: RunText) => Effect.Effect<ReadonlyArray<number>, SqlError.SqlError>
+/** Returns the flags of a run's matching places, for each subject or phrase. */
+type Search = (row: RunText) => Effect.Effect<ReadonlyArray<number>, SqlError.SqlError>
 type Flags = ReadonlyMap<number, number>
+
+const waitingRows = rowsAs("waiting runs", Schema.Struct({ n: Schema.NullOr(Schema.BigInt) }))
+const unindexedTextRows = runTextRows("unindexed runs")
 
 const flagsOf = (flags: Flags, subjects: ReadonlyArray<ReadonlyArray<number>>): ReadonlyArray<number> =>
   subjects.map((terms) => terms.reduce((sum, term) => sum | (flags.get(term) ?? 0), 0))
 
 export const freshRuns = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const remembered = new Map<string, Flags>()
-  let room = rememberedMax
-  /** A run without subjects takes room as well. */
+  const cache = new Map<string, Flags>()
+  let room = cachedMax
+  /** A run without subjects uses memory too. */
   const sizeOf = (flags: Flags) => 1 + flags.size
-  const remember = (run_id: string, flags: Flags) => {
-    const before = remembered.get(run_id)
+  const cacheFlags = (run_id: string, flags: Flags) => {
+    const before = cache.get(run_id)
     if (before !== undefined) room += sizeOf(before)
-    remembered.set(run_id, flags)
+    cache.set(run_id, flags)
     room -= sizeOf(flags)
-    for (const [oldest, kept] of remembered) {
+    for (const [oldest, oldestFlags] of cache) {
       if (room >= 0) break
-      remembered.delete(oldest)
-      room += sizeOf(kept)
+      cache.delete(oldest)
+      room += sizeOf(oldestFlags)
     }
   }
 
-  /** `rows`: of those that have ended one more than `endedMax` when there are more. */
+  /** Fails when more than `endedMax` of the rows have ended. */
   const timely = Effect.fnUntraced(function* (org_id: string, rows: ReadonlyArray<Fresh>) {
     if (rows.filter((row) => row.ended).length <= endedMax) return
-    const [all] = yield* sql<{ n: bigint }>`SELECT sum(runs) AS n FROM history_queue WHERE org_id = ${org_id}`
-    return yield* behind(Number(all?.n ?? 0n))
+    const [all] = yield* waitingRows(sql`SELECT sum(runs) AS n FROM history_queue WHERE org_id = ${org_id}`)
+    return yield* behind(Number((all ?? missing("the sum of waiting runs")).n ?? 0n))
   })
 
-  const textsOf = (org_id: string, run_ids: ReadonlyArray<string>) => sql<RunText>`
+  const textsOf = (org_id: string, run_ids: ReadonlyArray<string>) =>
+    unindexedTextRows(sql`
     SELECT ${runTextColumns(sql, "any")} FROM runs r LEFT JOIN open_runs o ON o.run_id = r.run_id
-    WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(run_ids)})`
+    WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(run_ids)})`)
 
-  /** Of each of what is sought those that have it. */
-  const looked = Effect.fnUntraced(function* (
+  /** Returns the matching runs for each subject or phrase. */
+  const searchRuns = Effect.fnUntraced(function* (
     org_id: string,
     run_ids: ReadonlyArray<string>,
-    { count, look }: { readonly count: number; readonly look: Look }
+    { count, search }: { readonly count: number; readonly search: Search }
   ) {
-    const young = Array.from({ length: count }, (): Array<Found> => [])
+    const matches = Array.from({ length: count }, (): Array<Found> => [])
     for (let from = 0; from < run_ids.length; from += pageMax) {
       for (const row of yield* textsOf(org_id, run_ids.slice(from, from + pageMax))) {
         const run = runOf(row)
-        const flags = yield* look(row)
+        const flags = yield* search(row)
         flags.forEach((where, n) => {
-          if (where !== 0) young[n]?.push({ run, flags: where })
+          if (where !== 0) matches[n]?.push({ run, flags: where })
         })
       }
     }
-    return young
+    return matches
   })
 
   const naming = Effect.fnUntraced(function* (
@@ -105,18 +111,18 @@ export const freshRuns = Effect.gen(function* () {
     subjects: ReadonlyArray<ReadonlyArray<number>>
   ) {
     const open = new Set(fresh.flatMap(({ run_id, ended }) => (ended ? [] : [run_id])))
-    const known = (run_id: string) => (open.has(run_id) ? remembered.get(run_id) : undefined)
+    const cachedFlags = (run_id: string) => (open.has(run_id) ? cache.get(run_id) : undefined)
     const run_ids = fresh.flatMap(({ run_id }) => {
-      const flags = known(run_id)
+      const flags = cachedFlags(run_id)
       return flags === undefined || flagsOf(flags, subjects).some((where) => where !== 0) ? [run_id] : []
     })
-    const look: Look = Effect.fnUntraced(function* (row: RunText) {
-      const before = known(row.run_id)
+    const search: Search = Effect.fnUntraced(function* (row: RunText) {
+      const before = cachedFlags(row.run_id)
       const flags = before ?? subjectsIn(wholeJson(yield* wholeText(sql, row)), org_id)
-      if (before === undefined && open.has(row.run_id)) remember(row.run_id, flags)
+      if (before === undefined && open.has(row.run_id)) cacheFlags(row.run_id, flags)
       return flagsOf(flags, subjects)
     })
-    return yield* looked(org_id, run_ids, { count: subjects.length, look })
+    return yield* searchRuns(org_id, run_ids, { count: subjects.length, search })
   })
 
   const holding = Effect.fnUntraced(function* (
@@ -126,9 +132,9 @@ export const freshRuns = Effect.gen(function* () {
   ) {
     const seed = seedOf(org_id)
     const words = phrases.map((phrase) => phrase?.words ?? [])
-    const look: Look = (row) => Effect.sync(() => placesIn(shortJson(row), words, seed))
+    const search: Search = (row) => Effect.sync(() => placesIn(shortJson(row), words, seed))
     const run_ids = fresh.map(({ run_id }) => run_id)
-    return yield* looked(org_id, run_ids, { count: phrases.length, look })
+    return yield* searchRuns(org_id, run_ids, { count: phrases.length, search })
   })
 
   return { timely, naming, holding }

@@ -1,16 +1,16 @@
 /**
- * Questions about subjects: which runs of an organization name one, and what they come to. Reads only.
+ * Answers queries about subjects: which runs of an organization match, and a summary of them. Reads only.
  *
- * The index (Finder.ts) says which; of those that are shown the run itself is read, of the organization that asks, so nothing of another's can
- * appear.
+ * The index (Finder.ts) finds the runs. The shown runs are then read from the organization's own rows, so another organization's data can't appear.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { texts } from "../postgres/Columns.ts"
 import type { SubjectSummary, Found } from "./index/SubjectSummary.ts"
 import { Finder } from "./Finder.ts"
 import type { IndexBehind } from "./FreshRuns.ts"
 import { jsonText } from "./index/IndexedRun.ts"
+import { rowsAs } from "./index/Rows.ts"
 import type { NoLookups } from "./index/Lookups.ts"
 import { type Matched, matchedIn, somewhere } from "./Matched.ts"
 import { subjectTerm } from "./index/Subjects.ts"
@@ -18,37 +18,43 @@ import { named } from "../../schema/segments/Segment.ts"
 import { queryKeys, type Subject } from "../../schema/subjects/Subject.ts"
 import { phraseOf, seedOf } from "../../schema/words/Term.ts"
 
-export interface MatchRow {
-  readonly run_id: string
-  readonly status: string
-  readonly kind: "capability" | "endpoint"
-  readonly capability: string | null
-  readonly endpoint: string | null
-  readonly provider: string | null
-  readonly charged: bigint | null
-  readonly created_at: Date
+const ShownRun = Schema.Struct({
+  run_id: Schema.String,
+  status: Schema.String,
+  kind: Schema.Literals(["capability", "endpoint"]),
+  capability: Schema.NullOr(Schema.String),
+  endpoint: Schema.NullOr(Schema.String),
+  provider: Schema.NullOr(Schema.String),
+  charged: Schema.NullOr(Schema.BigInt),
+  created_at: Schema.Date,
   /** JSON text. */
-  readonly input: string
+  input: Schema.String,
+  plan: Schema.NullOr(Schema.String),
+  result: Schema.NullOr(Schema.String)
+})
+const shownRows = rowsAs("matching runs", ShownRun)
+
+export interface MatchRow extends Omit<typeof ShownRun.Type, "plan" | "result"> {
   readonly matched: Matched
 }
 
-/** What a question about one subject wants. */
+/** The answer to a query about one subject. */
 export interface Known {
   /** Newest first. */
   readonly matches: ReadonlyArray<MatchRow>
-  /** Over all matches, not only those of a page. */
+  /** The summary of all matches, not only of those shown. */
   readonly facts: SubjectSummary
 }
 
-/** Of a subject at most so many lookups that can be read again are told. */
+/** Lookups with results that can be read again, per subject. */
 const reusablesMax = 50
-/** Of a batch: each phrase may be in a hundred thousand runs, and their numbers stand in memory together. */
+/** Phrases of a batch per query. Each may match a hundred thousand runs, whose numbers are in memory at the same time. */
 const phrasesAtOnce = 32
-/** Runs that are read in one go, and characters that are looked through for one page: two seconds' work, were they all made to take long. */
+/** Runs per read, and characters searched for one page: at most two seconds, even for hostile texts. */
 const runsAtOnce = 50
 const charsMax = 8_000_000
-/** Looking through so many takes a few milliseconds; then whoever else has work in the process has a turn. */
-const breathChars = 200_000
+/** Characters searched before the event loop continues: a few milliseconds. */
+const yieldChars = 200_000
 
 const inBatch = { newest: 1, reusable: 1, groups: false }
 
@@ -61,13 +67,13 @@ export class HistoryStore extends Context.Service<
       limit: number,
       not: NoLookups
     ) => Effect.Effect<Known, IndexBehind>
-    /** Of each subject. */
+    /** A summary for each subject. */
     readonly batch: (
       org_id: string,
       subjects: ReadonlyArray<Subject>,
       not: NoLookups
     ) => Effect.Effect<ReadonlyMap<Subject, SubjectSummary>, IndexBehind>
-    /** The ids of the newest runs, so many. */
+    /** The ids of the newest matching runs, up to `limit`. */
     readonly newest: (
       org_id: string,
       subject: Subject,
@@ -94,24 +100,24 @@ export class HistoryStore extends Context.Service<
         )
       }
 
-      type Shown = Omit<MatchRow, "matched"> & { readonly plan: string | null; readonly result: string | null }
-      interface Sought {
+      interface Shown {
         readonly run_id: string
-        /** Its result need not be looked through. */
+        /** The index already says that the input names the subject, so its result is not read. */
         readonly sure: boolean
       }
-      const idsOf = (sought: ReadonlyArray<Sought>) => sought.map((one) => one.run_id)
-      const rowsOf = (org_id: string, sought: ReadonlyArray<Sought>) => sql<Shown>`
+      const idsOf = (shown: ReadonlyArray<Shown>) => shown.map((one) => one.run_id)
+      const rowsOf = (org_id: string, shown: ReadonlyArray<Shown>) =>
+        shownRows(sql`
         SELECT r.run_id, coalesce(o.state, r.status) AS status, r.kind, r.capability, r.endpoint, r.provider, r.charged, r.created_at,
                r.input::text AS input, CASE WHEN r.capability IS NULL THEN r.plan::text END AS plan,
-               CASE WHEN r.run_id = ANY(${texts(idsOf(sought.filter((one) => !one.sure)))}) THEN ${jsonText(sql, "result", "whole")} END AS result
+               CASE WHEN r.run_id = ANY(${texts(idsOf(shown.filter((one) => !one.sure)))}) THEN ${jsonText(sql, "result", "whole")} END AS result
         FROM runs r LEFT JOIN open_runs o ON o.run_id = r.run_id
-        WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(idsOf(sought))}) AND r.erased_at IS NULL ORDER BY r.run_id DESC`
+        WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(idsOf(shown))}) AND r.erased_at IS NULL ORDER BY r.run_id DESC`)
 
       const matches = Effect.fnUntraced(function* (org_id: string, found: ReadonlyArray<Found>, subject: Subject) {
         const all: Array<MatchRow> = []
         let room = charsMax
-        let breath = 0
+        let sinceYield = 0
         for (let from = 0; from < found.length; from += runsAtOnce) {
           const sure = ({ flags }: Found) => room <= 0 || (subject.kind !== "text" && (flags & named) !== 0)
           const page = found.slice(from, from + runsAtOnce)
@@ -123,9 +129,9 @@ export class HistoryStore extends Context.Service<
             all.push({ ...row, matched: matchedIn(texts, subject) ?? somewhere })
             const chars = row.input.length + (texts.result?.length ?? 0)
             room -= chars
-            breath += chars
-            if (breath < breathChars) continue
-            breath = 0
+            sinceYield += chars
+            if (sinceYield < yieldChars) continue
+            sinceYield = 0
             yield* Effect.yieldNow
           }
         }
@@ -134,7 +140,7 @@ export class HistoryStore extends Context.Service<
 
       const known = Effect.fnUntraced(function* (org_id: string, subject: Subject, limit: number, not: NoLookups) {
         const facts = yield* one(org_id, subject, limit, not)
-        return { matches: yield* matches(org_id, facts?.newest ?? [], subject), facts: facts ?? nothing }
+        return { matches: yield* matches(org_id, facts?.newest ?? [], subject), facts: facts ?? emptySummary }
       })
 
       const batch = Effect.fnUntraced(function* (org_id: string, subjects: ReadonlyArray<Subject>, not: NoLookups) {
@@ -143,7 +149,7 @@ export class HistoryStore extends Context.Service<
         const asked = { want: inBatch, not }
         const all = new Map<Subject, SubjectSummary>()
         const keep = (of: ReadonlyArray<Subject>, facts: ReadonlyArray<SubjectSummary>) =>
-          of.forEach((subject, n) => all.set(subject, facts[n] ?? nothing))
+          of.forEach((subject, n) => all.set(subject, facts[n] ?? emptySummary))
         if (others.length > 0) {
           const terms = others.map((subject) => termsOf(org_id, subject))
           keep(others, yield* finder.subjects(org_id, terms, asked))
@@ -160,15 +166,18 @@ export class HistoryStore extends Context.Service<
         known,
         batch,
         newest: (org_id, subject, limit) =>
-          Effect.map(one(org_id, subject, limit, nobody), (facts) => facts?.newest.map(({ run }) => run.run_id) ?? [])
+          Effect.map(
+            one(org_id, subject, limit, everyRunIsLookup),
+            (facts) => facts?.newest.map(({ run }) => run.run_id) ?? []
+          )
       })
     })
   )
 }
 
-/** Whoever asks for runs only. */
-const nobody: NoLookups = { capabilities: [], providers: [] }
+/** For queries that only need ids of runs. */
+const everyRunIsLookup: NoLookups = { capabilities: [], providers: [] }
 
-const nothing: SubjectSummary = {
+const emptySummary: SubjectSummary = {
   ...{ count: 0, groups: [], newest: [], oldest: null, touch: null, contact: null, unknown: null, reusable: [] }
 }

@@ -1,16 +1,16 @@
 /**
- * Where in a run that is shown a subject stands: looked up then, because the index only knows that it does.
+ * Finds the place in a shown run where a subject occurs. The index only stores that it occurs.
  */
 import { type Place, placeOf } from "./index/Subjects.ts"
 import { shortJson, wholeJson } from "./index/IndexedRun.ts"
 import { findPhrase } from "../../schema/subjects/Extract.ts"
 import { queryKeys, type Subject } from "../../schema/subjects/Subject.ts"
 
-/** What is shown. */
+/** The place of a match, as shown. */
 export interface Matched {
   readonly in: "input" | "result"
   readonly path: string
-  /** The value there is the subject, and does not only mention it. */
+  /** The whole value is the subject, and does not only mention it. */
   readonly exact: boolean
 }
 
@@ -23,26 +23,27 @@ interface Texts {
   readonly result: string | null
 }
 
-const told = ({ in_result, path, exact }: Pick<Place, "in_result" | "path" | "exact">): Matched => ({
+const matchedOf = ({ in_result, path, exact }: Pick<Place, "in_result" | "path" | "exact">): Matched => ({
   ...{ in: in_result ? "result" : "input", path, exact }
 })
 
-/** In the input if it stands there, unless only the result names it exactly. */
+/** Prefers the input, unless only the result names the phrase exactly. */
 const phrasePlace = (texts: Texts, phrase: string): Matched | null => {
   const { input, result } = shortJson(texts)
-  const asked = findPhrase(input, phrase)
-  if (asked?.exact === true || result === undefined) return asked === null ? null : told({ in_result: false, ...asked })
-  const brought = findPhrase(result, phrase)
-  if (brought !== null && (asked === null || brought.exact)) return told({ in_result: true, ...brought })
-  return asked === null ? null : told({ in_result: false, ...asked })
+  const inInput = findPhrase(input, phrase)
+  if (inInput?.exact === true || result === undefined)
+    return inInput === null ? null : matchedOf({ in_result: false, ...inInput })
+  const inResult = findPhrase(result, phrase)
+  if (inResult !== null && (inInput === null || inResult.exact)) return matchedOf({ in_result: true, ...inResult })
+  return inInput === null ? null : matchedOf({ in_result: false, ...inInput })
 }
 
-/** Null where it is not found: in a result that was not read, behind the beginning of a long one. */
+/** Null when the texts don't contain it: the result was not read, or only its beginning. */
 export const matchedIn = (texts: Texts, subject: Subject): Matched | null => {
   if (subject.kind === "text") return phrasePlace(texts, subject.normalized)
   const place = placeOf(wholeJson(texts), queryKeys(subject))
-  return place === null ? null : told(place)
+  return place === null ? null : matchedOf(place)
 }
 
-/** For a run of which so much is known: it stands in it, and not in what was read of its input. */
+/** For a run that matches by the index, but not in the texts that were read. */
 export const somewhere: Matched = { in: "result", path: "", exact: false }

@@ -1,38 +1,53 @@
 /**
- * What the index knows of a run, read from the run itself: to be put into segments, or to be looked through where none holds it yet.
+ * Reads a run for the index: its texts, subjects and words. Used for indexing, and for searching runs that are not indexed yet.
  */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
+import { missing, rowsAs } from "./Rows.ts"
 import { eachSubject, type RunJson, subjectTerm } from "./Subjects.ts"
 import { isRecord, parsedOrText } from "../../../schema/json/Json.ts"
 import { recipientFields, touchCapabilities } from "../../../schema/runs/History.ts"
 import { outcomeUnknown } from "../../../schema/catalog/Doubt.ts"
-import type { Kind, Run } from "../../../schema/segments/Docs.ts"
+import type { Run } from "../../../schema/segments/Docs.ts"
 import type { PostingsBuilder } from "../../../schema/segments/PostingsBuilder.ts"
 import { elsewhere, named, postingOf, recipient } from "../../../schema/segments/Segment.ts"
 import { addTerms, holdsWords, type Seed, wordsOf } from "../../../schema/words/Term.ts"
 
-/** Of a longer input or result the words of the beginning count, as text. */
+/** Of a longer input or result, only the words of its beginning are indexed, as text. */
 const charsMax = 200_000
-/** A longer one names nobody but in its beginning: nobody asks for what stands at the end of a book. */
+/** Of a longer input or result, only the subjects of its beginning are indexed. */
 const jsonCharsMax = 2_000_000
 
-export interface RunText extends Kind {
-  readonly org_id: string
-  readonly run_id: string
-  readonly charged: bigint
-  readonly created_at: Date
+const text = Schema.NullOr(Schema.String)
+const textFields = {
+  capability: text,
   /** JSON text, or the beginning of a long one. */
-  readonly input: string
-  readonly result: string | null
-  /** Of a raw run. */
-  readonly plan: string | null
+  input: Schema.String,
+  result: text,
+  /** The plan of a raw run; null for other runs. */
+  plan: text
 }
+const TextRow = Schema.Struct(textFields)
+const RunTextRow = Schema.Struct({
+  ...textFields,
+  org_id: Schema.String,
+  run_id: Schema.String,
+  status: Schema.String,
+  endpoint: text,
+  provider: text,
+  charged: Schema.BigInt,
+  created_at: Schema.Date
+})
+export type RunText = typeof RunTextRow.Type
 
-/** Stored bytes, compressed, of which no text becomes that is too long to be read whole: counting characters takes longer than reading them. */
+/** Checks rows of `runTextColumns`. One check per statement. */
+export const runTextRows = (what: string) => rowsAs(what, RunTextRow)
+const wholeTextRows = rowsAs("whole texts of a run", TextRow)
+
+/** Compressed bytes that never expand to a long text. Such texts are read without counting characters, which takes longer than reading. */
 const storedMax = 8_000
 
-/** Of `runs r`: a JSON column as text, of a long one so much that one sees that it is. */
+/** A JSON column of `runs r` as text. A long one is cut just after its limit, so that readers see that it is long. */
 export const jsonText = (sql: SqlClient.SqlClient, column: "input" | "result", length: "short" | "whole") => {
   const of = sql.literal(`r.${column}`)
   const chars = 1 + (length === "short" ? charsMax : jsonCharsMax)
@@ -42,23 +57,25 @@ export const jsonColumns = (sql: SqlClient.SqlClient, length: "short" | "whole")
   r.capability, ${jsonText(sql, "input", length)} AS input, ${jsonText(sql, "result", length)} AS result,
   CASE WHEN r.capability IS NULL THEN r.plan::text END AS plan`
 
-/** A failed run whose outcome is unknown has a status of its own in the index. What is read of `runs r`, and of `open_runs o` where a run may be under way. */
+/** Columns of `runs r`, and of `open_runs o` if a run may be in progress. The index has its own status for runs with an unknown outcome. */
 export const runTextColumns = (sql: SqlClient.SqlClient, status: "ended" | "any") => sql`
   r.org_id, r.run_id, CASE WHEN r.error_code = ${outcomeUnknown}::text THEN ${outcomeUnknown}::text
     ELSE ${status === "ended" ? sql`r.status` : sql`coalesce(o.state, r.status)`} END AS status, r.endpoint, r.provider,
   coalesce(r.charged, 0) AS charged, r.created_at, ${jsonColumns(sql, "short")}`
 
-type Texts = Pick<RunText, "capability" | "input" | "result" | "plan">
+type Texts = typeof TextRow.Type
 
-/** There is more than was read. */
+/** The text was cut. */
 const isLong = ({ input, result }: Texts): boolean => input.length > charsMax || (result?.length ?? 0) > charsMax
 
-/** A long one is read once more, all of it; there are few. */
+/** Reads a long run again, completely. There are few of them. */
 export const wholeText = (sql: SqlClient.SqlClient, row: RunText) =>
   isLong(row)
     ? Effect.map(
-        sql<Texts>`SELECT ${jsonColumns(sql, "whole")} FROM runs r WHERE r.org_id = ${row.org_id} AND r.run_id = ${row.run_id}`,
-        ([longer]): RunText => ({ ...row, ...longer })
+        wholeTextRows(
+          sql`SELECT ${jsonColumns(sql, "whole")} FROM runs r WHERE r.org_id = ${row.org_id} AND r.run_id = ${row.run_id}`
+        ),
+        ([longer]): RunText => ({ ...row, ...(longer ?? missing(`run ${row.run_id}`)) })
       )
     : Effect.succeed(row)
 
@@ -71,17 +88,17 @@ const jsonOf = ({ capability, input, result, plan }: Texts, max: number): RunJso
   result: result === null ? undefined : valueOf(result, max),
   plan: plan === null ? null : parsedOrText(plan)
 })
-/** As its words are read. */
+/** The JSON for words. */
 export const shortJson = (row: Texts): RunJson => jsonOf(row, charsMax)
-/** As its subjects are read; the same, unless it is long. */
+/** The JSON for subjects. It differs only for long runs. */
 export const wholeJson = (row: Texts): RunJson => jsonOf(row, jsonCharsMax)
 
-/** What a segment keeps of it. */
+/** The part of a run that a segment stores. */
 export const runOf = ({ run_id, status, capability, endpoint, provider, charged, created_at }: RunText): Run => ({
   ...{ run_id, kind: { status, capability, endpoint, provider }, charged, created_at: created_at.getTime() }
 })
 
-/** What stands where, by the flags of the place. */
+/** The values of a run by the flags of their place. */
 const placesOf = ({ capability, input, result }: RunJson): ReadonlyArray<readonly [number, unknown]> => {
   const places: Array<readonly [number, unknown]> = [[named, input]]
   if (capability !== null && touchCapabilities.includes(capability) && isRecord(input))
@@ -90,12 +107,12 @@ const placesOf = ({ capability, input, result }: RunJson): ReadonlyArray<readonl
   return places
 }
 
-/** The words of a run, as the index's run of that number. */
+/** Adds a run's words to the terms, under the run's number in the segment. */
 export const addWords = (terms: PostingsBuilder, json: RunJson, seed: Seed, number: number) => {
   for (const [flags, value] of placesOf(json)) addTerms(terms, value, seed, postingOf(number, flags))
 }
 
-/** Finds where in the run each of the phrases stands, as flags; 0 where it doesn't. */
+/** The flags of the places of each phrase in the run; 0 if it does not occur. */
 export const placesIn = (
   json: RunJson,
   phrases: ReadonlyArray<ReadonlyArray<number>>,
@@ -103,7 +120,7 @@ export const placesIn = (
 ): ReadonlyArray<number> => {
   const places = placesOf(json).map(([flags, value]) => ({ flags, text: wordsOf(value, seed) }))
   return phrases.map((words) =>
-    places.reduce((found, { flags, text }) => (holdsWords(text, words) ? found | flags : found), 0)
+    places.reduce((all, { flags, text }) => (holdsWords(text, words) ? all | flags : all), 0)
   )
 }
 
@@ -113,12 +130,12 @@ export const addSubjects = (terms: PostingsBuilder, json: RunJson, org_id: strin
     terms.add(Math.floor(term / 65_536), term % 65_536, postingOf(number, flags))
   })
 
-/** Of each of the run's subjects the flags of where it stands. */
+/** The flags of each of the run's subjects, by term. */
 export const subjectsIn = (json: RunJson, org_id: string): ReadonlyMap<number, number> => {
-  const found = new Map<number, number>()
+  const flagsByTerm = new Map<number, number>()
   eachSubject(json, (key, flags) => {
     const term = subjectTerm(org_id, key)
-    found.set(term, (found.get(term) ?? 0) | flags)
+    flagsByTerm.set(term, (flagsByTerm.get(term) ?? 0) | flags)
   })
-  return found
+  return flagsByTerm
 }

@@ -1,15 +1,15 @@
 /**
- * What makes a run a lookup that can be read again, or a touch.
+ * Decides whether a run is a lookup, whose result can be read again, or a touch, which contacted somebody.
  */
 import { outcomeUnknown } from "../../../schema/catalog/Doubt.ts"
 import type { Catalog } from "../../catalog/Catalog.ts"
 import { touchCapabilities } from "../../../schema/runs/History.ts"
 import type { Class, Kind } from "../../../schema/segments/Docs.ts"
 
-/** Runs of these are no lookups: what they did can't be read again instead of being done again. */
+/** Runs of these have side effects, so reading their results does not replace a new run. */
 export interface NoLookups {
   readonly capabilities: ReadonlyArray<string>
-  /** Of raw endpoints. */
+  /** Providers whose raw endpoints may have side effects. */
   readonly providers: ReadonlyArray<string>
 }
 
@@ -17,14 +17,14 @@ export const noLookups = ({ entries }: Catalog["Service"]): NoLookups => {
   const acting = entries.filter(({ capability }) => capability.side_effect)
   return {
     capabilities: acting.map(({ capability }) => capability.slug),
-    // A raw call of somebody who sends may have sent.
+    // A raw call to a provider of touches may have sent something.
     providers: acting
       .filter(({ capability }) => touchCapabilities.includes(capability.slug))
       .flatMap(({ offers }) => offers.map((one) => one.provider.slug))
   }
 }
 
-/** It was paid for, and what it brought can be read again. */
+/** It was paid for, and its result can be read again. */
 export const isLookup = (
   { kind: { status, capability, provider }, charged }: Class,
   { capabilities, providers }: NoLookups
@@ -33,7 +33,7 @@ export const isLookup = (
   charged > 0n &&
   (capability === null ? provider !== null && !providers.includes(provider) : !capabilities.includes(capability))
 
-/** It may have reached somebody, and nobody knows. */
+/** A touch with an unknown outcome. */
 export const isUnknownTouch = ({ status, capability }: Kind): boolean =>
   status === outcomeUnknown && capability !== null && touchCapabilities.includes(capability)
 

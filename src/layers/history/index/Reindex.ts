@@ -1,38 +1,41 @@
 /**
- * Makes the index of history anew from the runs themselves: those that are in no segment though they have ended are put into one, and every
- * segment is made once more.
+ * Rebuilds the history index from the runs: first it indexes finished runs that no segment contains, then it rebuilds every segment.
  *
- * Goes through all runs and then through all segments, each step whole, and keeps how far it got: it goes on where it was broken off. Beside a
- * busy service questions are answered all the time, from each old segment until the new one takes its place.
+ * Each step is one transaction. The progress is stored, so an interrupted rebuild continues where it stopped. The service keeps answering
+ * history queries meanwhile: each old segment is used until the new one replaces it.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { HistoryIndex } from "./HistoryIndex.ts"
+import { missing, rowsAs } from "./Rows.ts"
 import { historySegments } from "./Segments.ts"
 
-/** Runs that are looked for in the index in one step. */
+/** Runs that one step checks. */
 const pageMax = 1_000
 const name = "reindex"
 
 export type ReindexStep =
-  /** So many runs were looked for, and so many of them were in no segment. */
+  /** `runs` were checkPage, of which `missing` were in no segment. */
   | { readonly _tag: "Checked"; readonly runs: number; readonly missing: number }
-  /** One segment of so many runs was made anew; so many are left. */
+  /** One segment with `runs` was rebuilt, and `left` segments remain. */
   | { readonly _tag: "Renewed"; readonly runs: number; readonly left: number }
 
-interface Place {
-  readonly org_id: string
-  readonly run_id: string
-}
+const Place = Schema.Struct({ org_id: Schema.String, run_id: Schema.String })
+type Place = typeof Place.Type
+
+const progressRows = rowsAs("progress of a reindex", Place)
+const runRows = rowsAs("runs of a reindex", Schema.Struct({ ...Place.fields, erased: Schema.Boolean }))
+const leftRows = rowsAs("segments left to rebuild", Schema.Struct({ left: Schema.BigInt }))
+const countRows = rowsAs("number of runs", Schema.Struct({ runs: Schema.BigInt }))
 
 export class Reindex extends Context.Service<
   Reindex,
   {
-    /** The next step; null at the end, and the next one begins anew. */
+    /** Performs the next step. Null at the end; the step after it starts again. */
     readonly step: Effect.Effect<ReindexStep | null>
-    /** Forgets how far an earlier one got. */
+    /** Deletes the progress of an earlier rebuild. */
     readonly restart: Effect.Effect<void>
-    /** Runs there are, about: what progress is measured by. */
+    /** The approximate number of runs, to show the progress. */
     readonly runs: Effect.Effect<number>
   }
 >()("rungate/layers/history/index/Reindex") {
@@ -44,59 +47,59 @@ export class Reindex extends Context.Service<
       const segments = yield* historySegments
       const restart = sql`DELETE FROM history_progress WHERE name = ${name}`
 
-      const reached = sql<Place>`SELECT org_id, run_id FROM history_progress WHERE name = ${name}`
+      const progress = progressRows(sql`SELECT org_id, run_id FROM history_progress WHERE name = ${name}`)
       const keep = ({ org_id, run_id }: Place) => sql`
         INSERT INTO history_progress (name, org_id, run_id) VALUES (${name}, ${org_id}, ${run_id})
         ON CONFLICT (name) DO UPDATE SET org_id = excluded.org_id, run_id = excluded.run_id, updated_at = now()`
 
-      /** The next page of runs. At their end what waits is indexed here, too: there may be no service. */
-      const checked = Effect.gen(function* () {
-        // Before any row: whoever holds it may be about to remove the segments that this would hold.
+      /** Checks the next page of runs; null at the end. */
+      const checkPage = Effect.gen(function* () {
+        // Taken before any row is locked: the holder may be about to delete segments that this step would lock.
         yield* segments.lock
-        const [known] = yield* reached
-        // No segment was made by these rules, so all are to be made anew.
-        if (known === undefined) yield* sql`UPDATE history_segments SET rules = 0`
-        const at = known ?? { org_id: "", run_id: "" }
-        const rows = yield* sql<Place & { erased: boolean }>`
+        const [start] = yield* progress
+        // At the start, all segments are marked for rebuilding.
+        if (start === undefined) yield* sql`UPDATE history_segments SET rules = 0`
+        const at = start ?? { org_id: "", run_id: "" }
+        const rows = yield* runRows(sql`
           SELECT org_id, run_id, erased_at IS NOT NULL AS erased FROM runs WHERE (org_id, run_id) > (${at.org_id}, ${at.run_id})
-          ORDER BY org_id, run_id LIMIT ${pageMax}`
+          ORDER BY org_id, run_id LIMIT ${pageMax}`)
         const last = rows.at(-1)
         if (last === undefined) return null
-        const kept = rows.filter((row) => !row.erased)
+        const unerased = rows.filter((row) => !row.erased)
         let missing = 0
-        for (const [org_id, runs] of Map.groupBy(kept, (row) => row.org_id))
+        for (const [org_id, runs] of Map.groupBy(unerased, (row) => row.org_id))
           missing += yield* index.restore(
             org_id,
             runs.map((row) => row.run_id)
           )
         yield* keep(last)
-        return { _tag: "Checked", runs: kept.length, missing } as const
+        return { _tag: "Checked", runs: unerased.length, missing } as const
       })
 
-      const renewed = Effect.gen(function* () {
+      const rebuildSegment = Effect.gen(function* () {
         while ((yield* index.gather) > 0);
         const runs = yield* index.renew
         if (runs === null) {
           yield* restart
           return null
         }
-        const [row] = yield* sql<{ left: bigint }>`SELECT count(*) AS left FROM history_segments WHERE rules = 0`
-        return { _tag: "Renewed", runs, left: Number(row?.left ?? 0n) } as const
+        const [row] = yield* leftRows(sql`SELECT count(*) AS left FROM history_segments WHERE rules = 0`)
+        return { _tag: "Renewed", runs, left: Number((row ?? missing("the count of segments")).left) } as const
       })
 
       const step: Effect.Effect<ReindexStep | null> = Effect.orDie(
         Effect.gen(function* () {
-          return (yield* sql.withTransaction(checked)) ?? (yield* renewed)
+          return (yield* sql.withTransaction(checkPage)) ?? (yield* rebuildSegment)
         })
       )
 
-      const runs = sql<{ runs: bigint }>`
-        SELECT greatest(reltuples::bigint, 0) AS runs FROM pg_class WHERE oid = 'runs'::regclass`
+      const runs = countRows(sql`
+        SELECT greatest(reltuples::bigint, 0) AS runs FROM pg_class WHERE oid = 'runs'::regclass`)
 
       return Reindex.of({
         step,
         restart: Effect.asVoid(Effect.orDie(restart)),
-        runs: Effect.orDie(Effect.map(runs, (rows) => Number(rows[0]?.runs ?? 0n)))
+        runs: Effect.orDie(Effect.map(runs, (rows) => Number((rows[0] ?? missing("the table of runs")).runs)))
       })
     })
   )

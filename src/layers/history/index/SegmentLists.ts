@@ -1,13 +1,15 @@
 /**
- * Looks terms up in the segments of an organization: in which runs of which segments a subject or a phrase is, how those runs are to be counted, and
- * who they are. The caller says which segments there are, as they stood at one moment.
+ * Looks up terms in an organization's segments: which runs contain a subject or a phrase, their classes for counting, and their ids.
+ *
+ * The caller passes the list of segments as of one moment. If one of them was deleted since, the lookup fails with `Moved`.
  */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { bigints, texts } from "../../postgres/Columns.ts"
-import { cutsOf, type SegmentMatches, nothingKnown, traitsOf } from "./SubjectSummary.ts"
+import { cutsOf, type SegmentMatches, traitsOf } from "./SubjectSummary.ts"
 import type { NoLookups } from "./Lookups.ts"
-import { placesIn, type RunText, runTextColumns, shortJson } from "./IndexedRun.ts"
+import { placesIn, runTextColumns, runTextRows, shortJson } from "./IndexedRun.ts"
+import { missing, rowsAs } from "./Rows.ts"
 import type { SegmentRow } from "./Segments.ts"
 import {
   classesOf,
@@ -22,39 +24,50 @@ import {
 import { flagsIn, inAll, inAny, postingOf, postingsIn, runIn, termSpace } from "../../../schema/segments/Segment.ts"
 import { type Phrase, seedOf } from "../../../schema/words/Term.ts"
 
-/** Runs that are read in one go. */
+/** Runs per read. */
 const pageMax = 256
 
-/** Segments whose kinds are remembered: they never change, and a question needs those of dozens. Some megabytes. */
-const rememberedMax = 512
+/** Segments whose kinds are cached. They never change, and a query needs those of dozens of segments. Some megabytes. */
+const cachedMax = 512
 
 interface Row {
   readonly segment: bigint
   readonly n: number
   readonly bytes: Uint8Array
 }
-/** Segments were joined, or written anew without a run, since the caller saw which there are. */
+const PageRow = Schema.Struct({
+  segment: Schema.NullOr(Schema.BigInt),
+  n: Schema.Int,
+  bytes: Schema.NullOr(Schema.Uint8Array)
+})
+const pageRows = {
+  history_blocks: rowsAs("blocks", PageRow),
+  history_docs: rowsAs("pages of docs", PageRow),
+  history_classes: rowsAs("pages of classes", PageRow)
+}
+type Table = keyof typeof pageRows
+const phraseTextRows = runTextRows("runs to be searched for a phrase")
+
+/** Segments were merged or rewritten after the caller read the list of segments. */
 export class Moved extends Schema.TaggedError<Moved>()("Moved", {}) {}
 
-/** In which runs of which segments something is, as postings. */
+/** The matching runs of each segment, as postings. */
 export type Lists = ReadonlyArray<{ readonly row: SegmentRow; readonly list: ReadonlyArray<number> }>
 
 const blockOf = (term: number, blocks: number) => Math.floor(term / (termSpace / blocks))
-/** Of a block or a page of a segment; no segment has as many. */
+/** A key for a block or page of a segment. No segment has as many as the factor. */
 const placeOf = (segment: bigint, n: number) => Number(segment) * 1_048_576 + n
-const found = (lists: Lists): Lists => lists.filter(({ list }) => list.length > 0)
+const nonEmpty = (lists: Lists): Lists => lists.filter(({ list }) => list.length > 0)
 
-const noDoc: Doc = { run_id: "", created_at: 0 }
-
-/** Places of segments, each once. */
+/** A set of places (blocks or pages of segments). */
 class Places {
-  private readonly known = new Set<number>()
+  private readonly added = new Set<number>()
   readonly segments: Array<bigint> = []
   readonly numbers: Array<bigint> = []
   add(segment: bigint, n: number) {
     const place = placeOf(segment, n)
-    if (this.known.has(place)) return
-    this.known.add(place)
+    if (this.added.has(place)) return
+    this.added.add(place)
     this.segments.push(segment)
     this.numbers.push(BigInt(n))
   }
@@ -63,28 +76,28 @@ class Places {
 export const segmentLists = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  /** Fails when one of the segments is no more: all of it is there for as long as a segment is, and never changes. */
-  const read = Effect.fnUntraced(function* (table: string, column: "page" | "block", { segments, numbers }: Places) {
+  /** Reads blocks or pages. Fails when a segment no longer exists. An existing segment is complete and never changes. */
+  const read = Effect.fnUntraced(function* (table: Table, column: "page" | "block", { segments, numbers }: Places) {
     if (segments.length === 0) return []
     const different = [...new Set(segments)]
-    const rows = yield* sql<{ readonly segment: bigint | null; readonly n: number; readonly bytes: Uint8Array | null }>`
+    const rows = yield* pageRows[table](sql`
       SELECT t.segment, t.${sql.literal(column)} AS n, t.bytes FROM unnest(${bigints(segments)}, ${bigints(numbers)}) AS n(segment, n)
       JOIN ${sql.literal(table)} t ON t.segment = n.segment AND t.${sql.literal(column)} = n.n::int
-      UNION ALL SELECT NULL, count(*)::int, NULL FROM history_segments WHERE segment = ANY(${bigints(different)})`
+      UNION ALL SELECT NULL, count(*)::int, NULL FROM history_segments WHERE segment = ANY(${bigints(different)})`)
     if (rows.some(({ segment, n }) => segment === null && n !== different.length)) return yield* new Moved()
     return rows.flatMap(
       ({ segment, n, bytes }): ReadonlyArray<Row> => (segment === null || bytes === null ? [] : [{ segment, n, bytes }])
     )
   })
 
-  const known = new Map<bigint, ReadonlyArray<Kind>>()
-  const remember = (segment: bigint, kinds: ReadonlyArray<Kind>) => {
-    known.set(segment, kinds)
-    const [oldest] = known.keys()
-    if (known.size > rememberedMax && oldest !== undefined) known.delete(oldest)
+  const kindsCache = new Map<bigint, ReadonlyArray<Kind>>()
+  const cacheKinds = (segment: bigint, kinds: ReadonlyArray<Kind>) => {
+    kindsCache.set(segment, kinds)
+    const [oldest] = kindsCache.keys()
+    if (kindsCache.size > cachedMax && oldest !== undefined) kindsCache.delete(oldest)
   }
 
-  /** The postings of terms in segments, as far as they are asked for. */
+  /** Reads the postings of terms in segments. */
   const postings = Effect.fnUntraced(function* (
     asked: ReadonlyArray<{ readonly row: SegmentRow; readonly terms: ReadonlyArray<number> }>
   ) {
@@ -106,11 +119,11 @@ export const segmentLists = Effect.gen(function* () {
     const terms = [...new Set(subjects.flat())]
     const of = yield* postings(rows.map((row) => ({ row, terms })))
     return subjects.map(
-      (any): Lists => found(rows.map((row) => ({ row, list: inAny(any.map((term) => of(row, term))) })))
+      (any): Lists => nonEmpty(rows.map((row) => ({ row, list: inAny(any.map((term) => of(row, term))) })))
     )
   })
 
-  /** A phrase's rarest term is looked for first: the others matter where that one is. */
+  /** Looks up a phrase's rarest term first, and the others only in segments that contain it. */
   const byPhrase = Effect.fnUntraced(function* (
     org_id: string,
     rows: ReadonlyArray<SegmentRow>,
@@ -118,18 +131,20 @@ export const segmentLists = Effect.gen(function* () {
   ) {
     const rarest = [...new Set(phrases.flatMap((phrase) => phrase?.terms.slice(0, 1) ?? []))]
     const first = yield* postings(rows.map((row) => ({ row, terms: rarest })))
-    const hopeful = phrases.map((phrase) =>
+    const possible = phrases.map((phrase) =>
       rows.flatMap((row) => {
         const [term, ...terms] = phrase?.terms ?? []
         const list = term === undefined ? null : first(row, term)
         return list === null ? [] : [{ row, list, terms }]
       })
     )
-    const other = yield* postings(hopeful.flat())
-    const lists = hopeful.map((of) =>
-      found(of.map(({ row, list, terms }) => ({ row, list: inAll([list, ...terms.map((term) => other(row, term))]) })))
+    const other = yield* postings(possible.flat())
+    const lists = possible.map((of) =>
+      nonEmpty(
+        of.map(({ row, list, terms }) => ({ row, list: inAll([list, ...terms.map((term) => other(row, term))]) }))
+      )
     )
-    return yield* certain(org_id, phrases, lists)
+    return yield* confirmPhrases(org_id, phrases, lists)
   })
 
   const docs = Effect.fnUntraced(function* (wanted: ReadonlyArray<{ row: SegmentRow; number: number }>) {
@@ -139,12 +154,14 @@ export const segmentLists = Effect.gen(function* () {
     const pages = new Map(rows.map((page) => [placeOf(page.segment, page.n), page.bytes]))
     return ({ segment }: SegmentRow, number: number): Doc => {
       const page = pages.get(placeOf(segment, docPageOf(number)))
-      return (page === undefined ? null : docAt(page, number % docRuns)) ?? noDoc
+      return (
+        (page === undefined ? null : docAt(page, number % docRuns)) ?? missing(`run ${number} of segment ${segment}`)
+      )
     }
   })
 
-  /** A phrase of three words and more may have its pairs in two places: those are seen in the run. */
-  const certain = Effect.fnUntraced(function* (
+  /** Pairs of a phrase of three or more words may match in different places, so these runs are read and searched. */
+  const confirmPhrases = Effect.fnUntraced(function* (
     org_id: string,
     phrases: ReadonlyArray<Phrase | null>,
     all: ReadonlyArray<Lists>
@@ -157,24 +174,24 @@ export const segmentLists = Effect.gen(function* () {
     )
     if (hits.length === 0) return all
     const seed = seedOf(org_id)
-    const known = yield* docs(hits)
+    const docOf = yield* docs(hits)
     const words = unsure.map(({ phrase }) => phrase.words)
-    const run_ids = [...new Set(hits.map(({ row, number }) => known(row, number).run_id))]
+    const run_ids = [...new Set(hits.map(({ row, number }) => docOf(row, number).run_id))]
     for (let from = 0; from < run_ids.length; from += pageMax) {
-      const rows = yield* sql<RunText>`
+      const rows = yield* phraseTextRows(sql`
         SELECT ${runTextColumns(sql, "ended")} FROM runs r
-        WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(run_ids.slice(from, from + pageMax))})`
+        WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(run_ids.slice(from, from + pageMax))})`)
       for (const row of rows)
         placesIn(shortJson(row), words, seed).forEach((where, n) => unsure[n]?.flags.set(row.run_id, where))
     }
-    const seen = new Map(unsure.map((one) => [one.phrase, one.flags]))
+    const flagsByPhrase = new Map(unsure.map((one) => [one.phrase, one.flags]))
     return all.map((lists, n): Lists => {
       const phrase = phrases[n] ?? null
-      const flags = phrase === null ? undefined : seen.get(phrase)
+      const flags = phrase === null ? undefined : flagsByPhrase.get(phrase)
       if (flags === undefined) return lists
       const where = (row: SegmentRow, hit: number) =>
-        postingOf(runIn(hit), flags.get(known(row, runIn(hit)).run_id) ?? 0)
-      return found(
+        postingOf(runIn(hit), flags.get(docOf(row, runIn(hit)).run_id) ?? 0)
+      return nonEmpty(
         lists.map(({ row, list }) => ({
           row,
           list: list.map((hit) => where(row, hit)).filter((hit) => flagsIn(hit) !== 0)
@@ -187,19 +204,22 @@ export const segmentLists = Effect.gen(function* () {
     const traits = traitsOf(not)
     const cut = all.map((lists) => lists.map((one) => ({ ...one, cuts: cutsOf(one.list) })))
     const places = new Places()
-    const before = new Map<bigint, ReadonlyArray<Kind>>()
+    const cached = new Map<bigint, ReadonlyArray<Kind>>()
     for (const { row, cuts } of cut.flat()) {
-      const kinds = known.get(row.segment)
+      const kinds = kindsCache.get(row.segment)
       if (kinds === undefined) places.add(row.segment, kindsPage)
-      else before.set(row.segment, kinds)
+      else cached.set(row.segment, kinds)
       for (const { number } of cuts) places.add(row.segment, number)
     }
     const rows = Map.groupBy(yield* read("history_classes", "page", places), (page) => page.segment)
     const pages = new Map(
       rows.entries().map(([segment, of]) => {
         const [first] = of.filter(({ n }) => n === kindsPage)
-        const kinds = first === undefined ? (before.get(segment) ?? []) : kindsOf(first.bytes)
-        if (first !== undefined) remember(segment, kinds)
+        const kinds =
+          first === undefined
+            ? (cached.get(segment) ?? missing(`the kinds of segment ${segment}`))
+            : kindsOf(first.bytes)
+        if (first !== undefined) cacheKinds(segment, kinds)
         const classes = of
           .filter(({ n }) => n !== kindsPage)
           .map(({ n, bytes }) => [n, traits(classesOf(bytes, kinds))] as const)
@@ -213,7 +233,11 @@ export const segmentLists = Effect.gen(function* () {
           return {
             row,
             list,
-            stretches: cuts.map(({ number, from, to }) => ({ page: of?.get(number) ?? nothingKnown, from, to }))
+            stretches: cuts.map(({ number, from, to }) => ({
+              page: of?.get(number) ?? missing(`page ${number} of segment ${row.segment}`),
+              from,
+              to
+            }))
           }
         })
     )

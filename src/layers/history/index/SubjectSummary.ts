@@ -1,8 +1,7 @@
 /**
- * What all runs that hold something come to, from what segments know of them. Pure.
+ * Summarizes the runs that match a subject or phrase: counts, charges, the newest and oldest runs, and contacts. Pure.
  *
- * Counting takes the runs' classes alone. Of single runs only the newest matter: each segment says between which ids its runs lie, so that only those
- * that may be among the newest are read.
+ * Counting needs only the runs' classes. Single runs are read only if they may be among the newest, which the range of ids of each segment tells.
  */
 import { isLookup, isTouch, isUnknownTouch, type NoLookups } from "./Lookups.ts"
 import type { SegmentRow } from "./Segments.ts"
@@ -18,7 +17,7 @@ import {
 } from "../../../schema/segments/Docs.ts"
 import { flagsIn, named, recipient, runIn } from "../../../schema/segments/Segment.ts"
 
-/** A page of classes, and which of them are touches or lookups; all of these together. */
+/** A page of classes with the traits (touch, lookup) of each class, and the traits that any of them has. */
 interface Page extends ClassPage {
   readonly traits: Uint8Array
   readonly any: number
@@ -35,24 +34,24 @@ export const traitsOf =
     const traits = Uint8Array.from(page.classes, (of) => traitsIn(of, not))
     return { ...page, traits, any: traits.reduce((sum, one) => sum | one, 0) }
   }
-export const nothingKnown: Page = { ...noClasses, traits: new Uint8Array(1), any: 0 }
+const emptyPage: Page = { ...noClasses, traits: new Uint8Array(1), any: 0 }
 
-/** Those of a list of postings whose runs are counted by one page. */
+/** The part of a list of postings whose classes are on one page. */
 export interface Stretch {
   readonly page: Page
   readonly from: number
   readonly to: number
 }
 
-/** The runs of one segment that hold it. */
+/** The matching runs of one segment. */
 export interface SegmentMatches {
   readonly row: SegmentRow
-  /** Postings; they ascend. */
+  /** Postings in ascending order. */
   readonly list: ReadonlyArray<number>
   readonly stretches: ReadonlyArray<Stretch>
 }
 
-/** Where a list goes on with another page, by its number. */
+/** Splits a list of postings by the page of classes. */
 export const cutsOf = (
   list: ReadonlyArray<number>
 ): ReadonlyArray<{ readonly number: number; readonly from: number; readonly to: number }> => {
@@ -66,23 +65,23 @@ export const cutsOf = (
   return cuts
 }
 
-/** A run, with the flags of where it stands in it. */
+/** A matching run, with the flags of the places where it matches. */
 export interface Found {
   readonly run: Run
   readonly flags: number
 }
 
-/** Which of the newest somebody wants to know. */
+/** The parts of a summary to compute. */
 export interface Want {
-  /** Of all that hold it; at least one. */
+  /** How many of the newest matching runs; at least one. */
   readonly newest: number
-  /** Of lookups that can be read again. */
+  /** How many of the newest lookups whose results can be read again. */
   readonly reusable: number
-  /** And the oldest, and how many there are of each group. */
+  /** Whether to compute the oldest run and the groups. */
   readonly groups: boolean
 }
 
-/** All with one status of one capability or endpoint. */
+/** All matching runs with one status of one capability or endpoint. */
 export interface Group {
   readonly status: string
   readonly capability: string | null
@@ -97,18 +96,18 @@ export interface SubjectSummary {
   readonly groups: ReadonlyArray<Group>
   /** The newest first. */
   readonly newest: ReadonlyArray<Found>
-  /** Null too when nobody wanted it, as groups are none then. */
+  /** Null if there is none, or if groups were not wanted. */
   readonly oldest: Run | null
-  /** The latest touch that succeeded; and the latest of those that went there. */
+  /** The latest successful touch, and the latest successful touch whose recipient is the subject. */
   readonly touch: Run | null
   readonly contact: Run | null
-  /** The latest touch that may have gone there, and nobody knows. */
+  /** The latest touch of the subject with an unknown outcome. */
   readonly unknown: Run | null
   /** The newest first. */
   readonly reusable: ReadonlyArray<Run>
 }
 
-/** A run that may be told, by its place in a segment. */
+/** A run that may be part of the summary, by its place in a segment. */
 export interface Candidate {
   readonly row: SegmentRow
   readonly number: number
@@ -116,7 +115,7 @@ export interface Candidate {
   readonly of: Class
 }
 
-/** What is to be so of a run: of its class, and of where in it something stands; 0 for either when nothing is asked. */
+/** A condition on a run: a trait of its class and a flag of the matching place. 0 means no condition. */
 interface Rule {
   readonly trait: number
   readonly flag: number
@@ -133,49 +132,49 @@ const meets = ({ trait, flag }: Rule, traits: number, flags: number) =>
 const numberOf = ({ of }: ClassPage, posting: number) => of[runIn(posting) % classRuns] ?? 0
 const classAt = (page: ClassPage, posting: number): Class => page.classes[numberOf(page, posting)] ?? noClass
 
-/** The newest of one segment that meet a rule, up to so many. A page without such a class is passed over. */
+/** The newest runs of one segment that meet a rule, up to `limit`. Pages without such a class are skipped. */
 const newestIn = ({ row, list, stretches }: SegmentMatches, limit: number, rule: Rule): ReadonlyArray<Candidate> => {
-  const found: Array<Candidate> = []
-  for (let s = stretches.length - 1; s >= 0 && found.length < limit; s--) {
-    const { page, from, to } = stretches[s] ?? { page: nothingKnown, from: 0, to: 0 }
+  const newest: Array<Candidate> = []
+  for (let s = stretches.length - 1; s >= 0 && newest.length < limit; s--) {
+    const { page, from, to } = stretches[s] ?? { page: emptyPage, from: 0, to: 0 }
     if (rule.trait !== 0 && (page.any & rule.trait) === 0) continue
-    for (let n = to - 1; n >= from && found.length < limit; n--) {
+    for (let n = to - 1; n >= from && newest.length < limit; n--) {
       const posting = list[n] ?? 0
       if (meets(rule, page.traits[numberOf(page, posting)] ?? 0, posting))
-        found.push({ row, number: runIn(posting), flags: flagsIn(posting), of: classAt(page, posting) })
+        newest.push({ row, number: runIn(posting), flags: flagsIn(posting), of: classAt(page, posting) })
     }
   }
-  return found
+  return newest
 }
 
-/** Those that may be among the so many newest of which something is so. */
-const candidates = (held: ReadonlyArray<SegmentMatches>, limit: number, rule: Rule): ReadonlyArray<Candidate> => {
-  const found: Array<Candidate> = []
+/** The runs that may be among the `limit` newest that meet a rule. */
+const candidates = (matches: ReadonlyArray<SegmentMatches>, limit: number, rule: Rule): ReadonlyArray<Candidate> => {
+  const runs: Array<Candidate> = []
   let oldest = "~"
-  for (const one of held.toSorted((a, b) => (a.row.last_run < b.row.last_run ? 1 : -1))) {
-    if (found.length >= limit && one.row.last_run < oldest) break
+  for (const one of matches.toSorted((a, b) => (a.row.last_run < b.row.last_run ? 1 : -1))) {
+    if (runs.length >= limit && one.row.last_run < oldest) break
     const more = newestIn(one, limit, rule)
-    found.push(...more)
+    runs.push(...more)
     if (more.length > 0 && one.row.first_run < oldest) oldest = one.row.first_run
   }
-  return found
+  return runs
 }
 
-const oldestOf = (held: ReadonlyArray<SegmentMatches>): ReadonlyArray<Candidate> => {
-  const found: Array<Candidate> = []
+const oldestOf = (matches: ReadonlyArray<SegmentMatches>): ReadonlyArray<Candidate> => {
+  const runs: Array<Candidate> = []
   let newest = ""
-  for (const one of held.toSorted((a, b) => (a.row.first_run < b.row.first_run ? -1 : 1))) {
+  for (const one of matches.toSorted((a, b) => (a.row.first_run < b.row.first_run ? -1 : 1))) {
     const [posting] = one.list
     const [stretch] = one.stretches
     if (posting === undefined || stretch === undefined) continue
-    if (found.length > 0 && one.row.first_run > newest) break
-    found.push({ row: one.row, number: runIn(posting), flags: flagsIn(posting), of: classAt(stretch.page, posting) })
+    if (runs.length > 0 && one.row.first_run > newest) break
+    runs.push({ row: one.row, number: runIn(posting), flags: flagsIn(posting), of: classAt(stretch.page, posting) })
     if (one.row.last_run > newest) newest = one.row.last_run
   }
-  return found
+  return runs
 }
 
-/** Runs that must be read before the facts are known. */
+/** The runs that must be read to complete the summary. */
 export interface Sifted {
   readonly newest: ReadonlyArray<Candidate>
   readonly oldest: ReadonlyArray<Candidate>
@@ -185,13 +184,13 @@ export interface Sifted {
   readonly reusable: ReadonlyArray<Candidate>
 }
 
-export const sifted = (held: ReadonlyArray<SegmentMatches>, want: Want): Sifted => ({
-  newest: candidates(held, want.newest, any),
-  oldest: want.groups ? oldestOf(held) : [],
-  touch: candidates(held, 1, touches),
-  contact: candidates(held, 1, contacts),
-  unknown: candidates(held, 1, unknowns),
-  reusable: candidates(held, want.reusable, lookups)
+export const sifted = (matches: ReadonlyArray<SegmentMatches>, want: Want): Sifted => ({
+  newest: candidates(matches, want.newest, any),
+  oldest: want.groups ? oldestOf(matches) : [],
+  touch: candidates(matches, 1, touches),
+  contact: candidates(matches, 1, contacts),
+  unknown: candidates(matches, 1, unknowns),
+  reusable: candidates(matches, want.reusable, lookups)
 })
 
 interface Sum {
@@ -207,10 +206,10 @@ const put = (sums: Map<Kind, Sum>, { kind, charged }: Class, count: number) => {
   }
 }
 
-/** A hundred thousand runs may hold it: those of a class are counted before anything is compared. */
-const groupsOf = (held: ReadonlyArray<SegmentMatches>, young: ReadonlyArray<Found>): ReadonlyArray<Group> => {
+/** Counts runs by class first and groups the classes afterwards, because a hundred thousand runs may match. */
+const groupsOf = (matches: ReadonlyArray<SegmentMatches>, unindexed: ReadonlyArray<Found>): ReadonlyArray<Group> => {
   const sums = new Map<Kind, Sum>()
-  for (const { list, stretches } of held) {
+  for (const { list, stretches } of matches) {
     for (const { page, from, to } of stretches) {
       const counts = new Uint32Array(page.classes.length)
       for (let n = from; n < to; n++) {
@@ -222,55 +221,55 @@ const groupsOf = (held: ReadonlyArray<SegmentMatches>, young: ReadonlyArray<Foun
       })
     }
   }
-  for (const { run } of young) put(sums, run, 1)
+  for (const { run } of unindexed) put(sums, run, 1)
   const groups = new Map<string, Group>()
   for (const [{ status, capability, endpoint }, { count, charged }] of sums) {
     const name = JSON.stringify([status, capability, endpoint])
-    const known = groups.get(name) ?? { status, capability, endpoint, count: 0, charged: 0n }
-    groups.set(name, { ...known, count: known.count + count, charged: known.charged + charged })
+    const group = groups.get(name) ?? { status, capability, endpoint, count: 0, charged: 0n }
+    groups.set(name, { ...group, count: group.count + count, charged: group.charged + charged })
   }
   return [...groups.values()]
 }
 
 /**
- * The facts with what was found out about the latest unknown touch: one that arrived is a contact, one that did not is none. After a later
- * contact nobody needs to know.
+ * Applies the finding about the latest touch with an unknown outcome: a delivered one becomes the contact, another one is dropped. After a later
+ * contact the unknown one no longer matters.
  */
-export const withFinding = (facts: SubjectSummary, finding: string | undefined): SubjectSummary => {
-  const { unknown, contact } = facts
-  if (unknown === null) return facts
-  if (contact !== null && contact.run_id > unknown.run_id) return { ...facts, unknown: null }
-  if (finding === undefined) return facts
-  return { ...facts, unknown: null, contact: finding === "delivered" ? unknown : contact }
+export const withFinding = (summary: SubjectSummary, finding: string | undefined): SubjectSummary => {
+  const { unknown, contact } = summary
+  if (unknown === null) return summary
+  if (contact !== null && contact.run_id > unknown.run_id) return { ...summary, unknown: null }
+  if (finding === undefined) return summary
+  return { ...summary, unknown: null, contact: finding === "delivered" ? unknown : contact }
 }
 
 const newestFirst = ({ run: a }: Found, { run: b }: Found) => (a.run_id < b.run_id ? 1 : a.run_id > b.run_id ? -1 : 0)
 
-/** `known`: the candidates, read. */
+/** `runOf` returns the run of a candidate that was read. */
 export const summaryOf = (
-  held: ReadonlyArray<SegmentMatches>,
-  young: ReadonlyArray<Found>,
+  matches: ReadonlyArray<SegmentMatches>,
+  unindexed: ReadonlyArray<Found>,
   {
     from,
-    known,
+    runOf,
     want,
     not
   }: {
     readonly from: Sifted
-    readonly known: (candidate: Candidate) => Run
+    readonly runOf: (candidate: Candidate) => Run
     readonly want: Want
     readonly not: NoLookups
   }
 ): SubjectSummary => {
-  const read = (old: ReadonlyArray<Candidate>) => old.map((one): Found => ({ run: known(one), flags: one.flags }))
+  const read = (old: ReadonlyArray<Candidate>) => old.map((one): Found => ({ run: runOf(one), flags: one.flags }))
   const top = (old: ReadonlyArray<Candidate>, limit: number, rule: Rule) =>
-    [...read(old), ...young.filter(({ run, flags }) => meets(rule, traitsIn(run, not), flags))]
+    [...read(old), ...unindexed.filter(({ run, flags }) => meets(rule, traitsIn(run, not), flags))]
       .sort(newestFirst)
       .slice(0, limit)
-  const oldest = want.groups ? [...read(from.oldest), ...young].sort(newestFirst) : []
+  const oldest = want.groups ? [...read(from.oldest), ...unindexed].sort(newestFirst) : []
   return {
-    count: held.reduce((sum, { list }) => sum + list.length, young.length),
-    groups: want.groups ? groupsOf(held, young) : [],
+    count: matches.reduce((sum, { list }) => sum + list.length, unindexed.length),
+    groups: want.groups ? groupsOf(matches, unindexed) : [],
     newest: top(from.newest, want.newest, any),
     oldest: oldest.at(-1)?.run ?? null,
     touch: top(from.touch, 1, touches)[0]?.run ?? null,
