@@ -259,7 +259,7 @@ describe("doctor", () => {
       chmodSync(join(home.folder, "config", "rungate", "credentials.json"), 0o644)
       const screen = home.terminal("rungate doctor")
       expect(await screen.ended).toBe(1)
-      expect(Bun.stripANSI(screen.seen())).toMatch(/FAIL +settings +.*chmod 600/)
+      expect(Bun.stripANSI(screen.seen())).toMatch(/FAIL +settings +[^]*chmod 600/)
     }))
 
   test("says which agent hosts use rungate, and when what they would start is gone", () =>
