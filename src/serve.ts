@@ -7,6 +7,7 @@ import { Console, Context, Effect, Layer, Redacted } from "effect"
 import { CommandClient } from "./actors/mailbox/CommandClient.ts"
 import { encodeCredit } from "./actors/mailbox/Commands.ts"
 import { service, worker } from "./App.ts"
+import { announce } from "./http/cli/state/LocalService.ts"
 import { Readiness } from "./http/door/Readiness.ts"
 import { Server } from "./http/Server.ts"
 import { Accounts } from "./layers/accounts/Accounts.ts"
@@ -91,6 +92,7 @@ export const serve = (role: Role) =>
     : Effect.scoped(
         Effect.gen(function* () {
           const context = yield* Layer.build(service(role))
+          yield* announce(Context.get(context, Server).url)
           yield* Effect.provideContext(welcome, context)
           // Before anything is closed: a request that comes meanwhile is answered.
           yield* Effect.onInterrupt(Effect.never, () => Context.get(context, Readiness).leave)

@@ -91,7 +91,7 @@ describe("beside a running service", () => {
       }
     ])
     const more = await beside("credit", to.org_id, "3", "--note", "n", "--reference", "ticket-17")
-    expect([more.code, more.err]).toEqual([5, expect.stringContaining("credited with 2.50 USD; nothing was changed")])
+    expect([more.code, more.err]).toEqual([5, expect.stringContaining("credited with 2.50 USD. Nothing was changed")])
     // The reference is this organization's and this kind's only.
     const refund = await beside("refund", to.org_id, "0.000001", "--note", "n", "--reference", "ticket-17", "--json")
     expect([refund.body.status, refund.body.balance]).toEqual(["refunded", "3.500001"])
@@ -160,13 +160,13 @@ describe("beside a running service", () => {
   })
 
   test.each([
-    [["credit", "ORG", "0", "--note", "n"], 5, '"0" is no amount'],
-    [["credit", "ORG", "1e3", "--note", "n"], 5, '"1e3" is no amount'],
+    [["credit", "ORG", "0", "--note", "n"], 5, 'Invalid amount "0"'],
+    [["credit", "ORG", "1e3", "--note", "n"], 5, 'Invalid amount "1e3"'],
     [["credit", "ORG", "1000000.01", "--note", "n"], 5, "at most 1000000.00"],
     [["refund", "ORG", "-1.00", "--note", "n"], 5, ""],
     [["credit", "ORG", "1.00"], 5, "note"],
-    [["credit", "ORG", "1.00", "--note", " "], 5, "--note must say why"],
-    [["credit", "ORG", "1.00", "--note", "n", "--reference", "a,b"], 5, "--reference must be"],
+    [["credit", "ORG", "1.00", "--note", " "], 5, "--note must give the reason"],
+    [["credit", "ORG", "1.00", "--note", "n", "--reference", "a,b"], 5, "--reference must have"],
     [["credit", nobody, "1.00", "--note", "n"], 250, "There is no organization"],
     [["refund", "acme", "1.00", "--note", "n"], 250, "There is no organization"],
     [["show", nobody], 250, "There is no organization"],

@@ -5,6 +5,7 @@
  */
 import { Effect, type JsonSchema, Option, Result, Schema, SchemaIssue } from "effect"
 import { Detail } from "../../schema/Errors.ts"
+import { nearest } from "../../schema/nearest.ts"
 
 /** Hints that tell a host when to ask its user before a call. */
 export interface Annotations {
@@ -65,11 +66,12 @@ const outputSchemaOf = (answers: ReadonlyArray<Schema.Constraint>): JsonSchema.J
   return { type: "object", ...schema, $defs: definitions }
 }
 
+const unknownParameter = "there is no such parameter"
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 const detailsOf = (error: Schema.SchemaError): ReadonlyArray<Detail> =>
   format(error.issue).issues.map((issue) => ({
     path: (issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join("."),
-    message: issue.message === "Expected no excess property" ? "there is no such parameter" : issue.message
+    message: issue.message === "Expected no excess property" ? unknownParameter : issue.message
   }))
 
 const Described = Schema.Struct({
@@ -83,10 +85,16 @@ const malformed = (name: string, inputSchema: JsonSchema.JsonSchema, details: Re
   const message =
     first === undefined ? "The arguments are invalid." : `${first.path === "" ? name : first.path}: ${first.message}`
   const parameters = Option.match(decodeDescribed(inputSchema), { onNone: () => ({}), onSome: (one) => one.properties })
+  const names = Object.keys(parameters)
+  const meant = details.flatMap(({ path, message: about }) => {
+    const found = about === unknownParameter ? nearest(path, names) : null
+    return found === null ? [] : [`${path}: did you mean ${found}?`]
+  })
   const wrong = new Set(details.map(({ path }) => path.split(".")[0] ?? ""))
   const about = Object.entries(parameters).filter(([parameter]) => wrong.has(parameter))
   const hints = [
-    `Nothing was executed. Correct the arguments and call ${name} again. Its parameters are ${Object.keys(parameters).join(", ")}.`,
+    `Nothing was executed. Correct the arguments and call ${name} again. Its parameters are ${names.join(", ")}.`,
+    ...meant,
     ...about.map(([parameter, { description }]) => `${parameter}: ${description}`)
   ]
   return refused({ error: { code: "invalid_request", message, details, hints } })

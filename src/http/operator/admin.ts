@@ -11,6 +11,7 @@ import { bad, known, onDatabase, organizationView, plain, print, table, unknown,
 import { OperatorLayer } from "./OperatorLayer.ts"
 import { Email } from "../api/shapes/AccountFields.ts"
 import { CommandFailed } from "../cli/answers/Client.ts"
+import { TypedUsd } from "../cli/terminal/TypedUsd.ts"
 import { Accounts, type KeyRow } from "../../layers/accounts/Accounts.ts"
 import { Books, type EntryRow } from "../../layers/ledger/Books.ts"
 import { newId } from "../../layers/platform/Ids.ts"
@@ -19,7 +20,7 @@ import { Reindex } from "../../layers/history/index/Reindex.ts"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
 import { invitationPath, linkOf } from "../../schema/accounts/AccountMail.ts"
 import { looksLike } from "../../schema/Ids.ts"
-import { dollars, type MicroUsd, Usd, usd } from "../../schema/money/Money.ts"
+import { dollars, type MicroUsd, usd } from "../../schema/money/Money.ts"
 
 const listMax = 1_000
 
@@ -76,7 +77,7 @@ const noteLengthMax = 500
 /** Signals and log lines contain the reference, so it is a short word. */
 const referencePattern = /^[A-Za-z0-9._:/-]{1,100}$/
 
-const decodeAmount = Schema.decodeUnknownOption(Usd)
+const decodeAmount = Schema.decodeUnknownOption(TypedUsd)
 
 const amountOf = Effect.fnUntraced(function* (text: string) {
   const amount = decodeAmount(text)

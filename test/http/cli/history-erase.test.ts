@@ -70,7 +70,7 @@ test("a person is told how many runs it is about, may say no, sees how far it is
   await yes.shows("0 of 2 runs erased")
   await holder.end()
   expect(await yes.ended).toBe(0)
-  expect(yes.seen()).toContain("Erased 2 runs; their charges and ledger entries stay.")
+  expect(yes.seen()).toContain("Erased 2 runs. Their charges and ledger entries stay.")
   expect([await count(person), await count("bob@erase.example")]).toEqual([0, 1])
   for (const [index, run] of made.entries()) {
     const { body } = await org.get(`/v1/runs/${run.body.run_id}`)
@@ -80,7 +80,7 @@ test("a person is told how many runs it is about, may say no, sees how far it is
 
   const again = home.terminal(line)
   expect(await again.ended).toBe(0)
-  expect(again.seen()).toContain("Nothing on record names ada@erase.example (email)")
+  expect(again.seen()).toContain("No run names ada@erase.example (email)")
 })
 
 test("a program says --yes, gets the answer of the API, and learns by the exit code that a run must end first", async () => {
@@ -99,9 +99,9 @@ test("a program says --yes, gets the answer of the API, and learns by the exit c
     { subject: { query: "sandbox.test", kind: "domain", normalized: "sandbox.test" }, erased: 1, in_flight: 1 }
   ])
   expect(early.err).toContain(
-    "Erasing input and result of 1 run that name sandbox.test or an address or page there. 1 run more must end first."
+    "Erasing input and result of 1 run that name sandbox.test or an address or page there. 1 run still executing will not be erased."
   )
-  expect(early.err).toContain("1 run that names it is still under way")
+  expect(early.err).toContain("1 run still executing and not erased")
   await org.get(`/v1/runs/${slow.body.run_id}?wait=20`)
   const late = await home.shell(`${line} --quiet`)
   expect([late.code, late.body.erased, late.body.in_flight, late.err]).toEqual([0, 1, 0, ""])

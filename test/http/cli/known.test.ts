@@ -105,7 +105,7 @@ describe("api", () => {
 
   test.concurrent.each([
     ["GET /v1/nothing", 250, "no such path"],
-    ["GET https://evil.example/v1/wallet", 5, "path alone"],
+    ["GET https://evil.example/v1/wallet", 5, "Give only the path"],
     ["GET //evil.example/", 250, "no such path"],
     ["FETCH /v1/wallet", 5, "FETCH"],
     ["GET /v1/wallet -H 'Authorization: Bearer x'", 5, "Don't pass the Authorization header"],

@@ -30,7 +30,7 @@ describe("tables", () => {
   test("fit the terminal, and hints are whole", async () => {
     const screen = home.terminal("rungate discover find a work email --limit 5", {}, 60)
     expect(await screen.ended).toBe(0)
-    const [rows = "", hints = ""] = Bun.stripANSI(screen.seen()).split("Look closer:")
+    const [rows = "", hints = ""] = Bun.stripANSI(screen.seen()).split("Inspect:")
     expect(widest(rows)).toBeLessThanOrEqual(60)
     expect(rows).toMatch(/WHAT +PRICE +HEALTH/)
     expect(rows).toMatch(/email\.find +.+ from \$0\.\d+ /)

@@ -55,7 +55,7 @@ const columns: ReadonlyArray<Column<Row>> = [
 ]
 
 describe("a table", () => {
-  test("has money to the right and gives way where it may", () => {
+  test("aligns money to the right and wraps text on a narrow terminal", () => {
     const rows = [
       { name: "a name that is long", cost: "1.00" },
       { name: "b", cost: "-12.345" },
@@ -69,10 +69,19 @@ describe("a table", () => {
     ])
     expect(table(rows, columns, 18, plain)).toEqual([
       "NAME          COST",
-      "a name …     $1.00",
+      "a name       $1.00",
+      "that is",
+      "long",
       "b         -$12.345",
       "-                -"
     ])
+  })
+
+  test("leaves out a column only when the others do not fit", () => {
+    const wide: ReadonlyArray<Column<Row>> = [...columns, { title: "EXTRA COLUMN", of: () => "x", dropped: 1 }]
+    const rows = [{ name: "ada", cost: "1.00" }]
+    expect(table(rows, wide, 40, plain)[0]).toBe("NAME   COST  EXTRA COLUMN")
+    expect(table(rows, wide, 20, plain)[0]).toBe("NAME   COST")
   })
 
   test("fits whenever its columns can", () => {
@@ -84,7 +93,7 @@ describe("a table", () => {
     )
   })
 
-  test("of facts cuts what is long, and never a name", () => {
+  test("of facts truncates a long word with an ellipsis, and never a name", () => {
     expect(
       facts(
         [

@@ -22,7 +22,7 @@ export const keyLines = (text: string, screen: ScreenShape, now: number): Lines 
       { title: "KEY", of: (key) => key.display },
       { title: "STATE", of: (key) => (key.revoked ? "revoked" : key.environment) },
       { title: "USED", of: (key) => ago(key.last_used_at) },
-      { title: "MADE", of: (key) => ago(key.created_at) }
+      { title: "CREATED", of: (key) => ago(key.created_at), dropped: 1 }
     ],
     screen.width,
     (line) => screen.paint("bold", line)

@@ -4,6 +4,7 @@ import { Command, Flag } from "effect/cli"
 import * as Money from "../../../schema/money/Money.ts"
 import { type Answer, Client } from "../answers/Client.ts"
 import { Credentials } from "../state/Credentials.ts"
+import { TypedUsd } from "../terminal/TypedUsd.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { decoded, failureOf, json, show } from "../answers/show.ts"
 
@@ -20,7 +21,7 @@ const shown = (answer: Answer, flags: { readonly json: boolean }) =>
   )
 
 const usd = (name: string, description: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.withSchema(Money.Usd))
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.withSchema(TypedUsd))
 
 const set = Command.make(
   "set",

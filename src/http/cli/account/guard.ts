@@ -5,6 +5,7 @@ import * as Money from "../../../schema/money/Money.ts"
 import { type Answer, Client } from "../answers/Client.ts"
 import { fail } from "../terminal/exits.ts"
 import { asPerson } from "../answers/person.ts"
+import { TypedUsd } from "../terminal/TypedUsd.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { json, show } from "../answers/show.ts"
 
@@ -22,7 +23,7 @@ const shown = (answer: Answer, flags: { readonly json: boolean }) =>
 const usd = (name: string, description: string) =>
   Flag.String(name).pipe(
     Flag.withDescription(description),
-    Flag.withSchema(Money.Usd),
+    Flag.withSchema(TypedUsd),
     Flag.optional,
     Flag.map(Option.getOrNull)
   )

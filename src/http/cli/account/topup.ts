@@ -6,6 +6,7 @@ import { Effect, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Money from "../../../schema/money/Money.ts"
 import { Client } from "../answers/Client.ts"
+import { TypedUsd } from "../terminal/TypedUsd.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { decoded, failureOf, formatOf, json, lines, pageOf, printed } from "../answers/show.ts"
 
@@ -87,7 +88,7 @@ export const topup = Command.make(
   {
     amount: Argument.String("amount").pipe(
       Argument.withDescription("USD, at least 10.00"),
-      Argument.withSchema(Money.Usd)
+      Argument.withSchema(TypedUsd)
     ),
     open: boolean("open", "open the payment page in a browser"),
     wait: boolean("wait", "wait until the wallet is credited"),

@@ -6,7 +6,7 @@ import type { ScreenShape, Style } from "../terminal/Screen.ts"
 import { decoded, type Lines } from "../answers/show.ts"
 import { facts, table } from "../terminal/table.ts"
 import { cliHints } from "../answers/cliWording.ts"
-import { cut, harmless, harmlessLines, wrap } from "../terminal/text.ts"
+import { harmless, harmlessLines, wrap } from "../terminal/text.ts"
 import { dollars, durationOf } from "../terminal/values.ts"
 
 type DiscoverItem = typeof DiscoverItem.Type
@@ -83,7 +83,7 @@ const capabilityLines = (found: Capability, screen: ScreenShape): Lines => [
       { title: "PROVIDER", of: (offer) => offer.provider },
       { title: "RUNS", of: (offer) => (offer.executable ? "yes" : "no") },
       { title: "AT MOST", of: (offer) => dollars(offer.price.amount), right: true },
-      { title: "HEALTH", of: (offer) => healthOf(offer.health) },
+      { title: "HEALTH", of: (offer) => healthOf(offer.health), least: 9 },
       { title: "NOTE", of: (offer) => offer.price.note, least: 10 }
     ],
     screen.width,
@@ -96,7 +96,7 @@ const capabilityLines = (found: Capability, screen: ScreenShape): Lines => [
 
 const endpointLines = (found: Endpoint, screen: ScreenShape): Lines => [
   `${screen.paint("bold", harmless(`${found.provider} ${found.method} ${found.endpoint}`))}${found.sandbox ? screen.paint("yellow", "  sandbox") : ""}`,
-  cut(harmless(found.title), screen.width),
+  ...wrap(harmless(found.title), screen.width),
   ...wrap(harmless(found.description), screen.width),
   "",
   ...facts(

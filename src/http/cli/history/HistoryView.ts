@@ -48,7 +48,7 @@ export const historyLines = (text: string, screen: ScreenShape, now: number): Li
                 least: 10
               },
               { title: "WHERE", of: (one) => `${one.matched.in}.${one.matched.path}`, least: 8 },
-              { title: "CHARGED", of: (one) => dollars(one.charged), right: true },
+              { title: "CHARGED", of: (one) => dollars(one.charged), right: true, dropped: 1 },
               { title: "AGO", of: (one) => agoOf(new Date(one.created_at).getTime(), now), right: true }
             ],
             screen.width,

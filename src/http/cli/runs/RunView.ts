@@ -46,7 +46,7 @@ export const runLines = (text: string, screen: ScreenShape, quiet: boolean): Lin
       ["run", run.run_id],
       ["status", run.status],
       [run.kind, targetOf(run)],
-      ["provider", run.provider],
+      ["provider", reached(run)],
       ["charged", dollars(run.billing.charged)],
       ["quoted", dollars(run.billing.quoted)],
       ["created", timeOf(run.created_at)],
@@ -83,17 +83,35 @@ export const runLines = (text: string, screen: ScreenShape, quiet: boolean): Lin
   ]
 }
 
-/** The receipt: outcome, charge, duration and run id in one line. */
-export const receipt = (text: string): string | null => {
+/** Whether `receipt` needs the hold from the ledger: a raw run holds more than its quote. */
+export const needsHold = (text: string): string | null => {
+  const run = decoded(Run, text)
+  return run === null || run.kind !== "endpoint" || (run.billing.charged === null && isFinal(run.status))
+    ? null
+    : run.run_id
+}
+
+/** The provider, once at least one attempt has reached one. A run that failed before names only a plan. */
+const reached = (run: ListedRun): string | null => (run.attempts.length === 0 ? null : run.provider)
+
+/**
+ * The receipt: outcome, charge, hold, duration and run id in one line. `hold` is the amount that the ledger reserved for a raw
+ * run; null when it is unknown. The hold of a capability run is its quote.
+ */
+export const receipt = (text: string, hold: string | null): string | null => {
   const run = decoded(Run, text)
   if (run === null) return null
+  const held =
+    hold !== null
+      ? `${dollars(hold)} held`
+      : `${dollars(run.billing.quoted)} ${run.kind === "endpoint" ? "quoted" : "held"}`
   const parts = [
-    `${run.status}${run.provider === null ? "" : ` by ${run.provider}`}`,
+    `${run.status}${reached(run) === null ? "" : ` by ${reached(run)}`}`,
     run.billing.charged === null
       ? isFinal(run.status)
         ? "nothing charged"
-        : `${dollars(run.billing.quoted)} held`
-      : `charged ${dollars(run.billing.charged)} of ${dollars(run.billing.quoted)} held`,
+        : held
+      : `charged ${dollars(run.billing.charged)} of ${held}`,
     durationOf(run.timing.duration_ms),
     run.run_id
   ]
@@ -104,9 +122,9 @@ const columns = (now: number): ReadonlyArray<Column<ListedRun>> => [
   { title: "RUN", of: (run) => run.run_id },
   { title: "STATUS", of: (run) => run.status },
   { title: "WHAT", of: targetOf, least: 12 },
-  { title: "PROVIDER", of: (run) => run.provider, least: 8 },
+  { title: "PROVIDER", of: reached, least: 8, dropped: 2 },
   { title: "CHARGED", of: (run) => dollars(run.billing.charged), right: true },
-  { title: "TOOK", of: (run) => durationOf(run.timing.duration_ms), right: true },
+  { title: "TOOK", of: (run) => durationOf(run.timing.duration_ms), right: true, dropped: 1 },
   { title: "AGO", of: (run) => agoOf(new Date(run.created_at).getTime(), now), right: true }
 ]
 

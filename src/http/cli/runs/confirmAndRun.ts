@@ -1,16 +1,17 @@
 /** Shared by `run` and `call`: shows the quote, asks, sends the run once, and prints result and receipt. */
-import { Config, Effect, Option } from "effect"
+import { Clock, Config, Effect, Option, Schema } from "effect"
 import { Flag } from "effect/cli"
 import * as Money from "../../../schema/money/Money.ts"
 import { runIn } from "../../api/shapes/KnownRun.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
-import type { Client } from "../answers/Client.ts"
+import { Client } from "../answers/Client.ts"
 import { conclude, deliver, leftBy } from "./execution.ts"
 import { fail } from "../terminal/exits.ts"
 import { Journal } from "../state/Journal.ts"
 import type * as Quotes from "./quote.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { formatOf, json, lines, printed } from "../answers/show.ts"
+import { TypedUsd } from "../terminal/TypedUsd.ts"
+import { decoded, formatOf, json, lines, pageOf, printed } from "../answers/show.ts"
 
 /** No run takes longer. A larger value is probably in milliseconds. */
 const waitSecondsMost = 24 * 3600
@@ -30,7 +31,7 @@ export const runFlags = {
   max_cost: Flag.String("max-cost").pipe(
     Flag.withDescription("the most it may cost in USD, such as 0.05; default: RUNGATE_MAX_COST"),
     Flag.withFallbackConfig(Config.NonEmptyString("RUNGATE_MAX_COST")),
-    Flag.withSchema(Money.Usd),
+    Flag.withSchema(TypedUsd),
     Flag.optional,
     Flag.map(Option.getOrNull)
   ),
@@ -62,7 +63,36 @@ export interface Request {
   readonly quote: (module: typeof Quotes) => Effect.Effect<Quotes.Quote, CommandFailed, Client>
 }
 
+const Reserve = Schema.Struct({ type: Schema.Literal("reserve"), amount: Schema.String, reference: Schema.String })
+/** The ledger has two or three entries per run, and this run is among the latest. */
+const entriesMost = 50
+
+/** The amount that the ledger reserved for a run; null when it is not among the latest entries. */
+const holdOf = Effect.fnUntraced(function* (run_id: string) {
+  const { send } = yield* Client
+  const answer = yield* Effect.option(send("GET", `/v1/wallet/transactions?limit=${entriesMost}`))
+  if (Option.isNone(answer) || answer.value.status !== 200) return null
+  const entries = pageOf(answer.value.text).items.flatMap((item) => decoded(Reserve, item) ?? [])
+  return entries.find(({ reference }) => reference === run_id)?.amount.replace("-", "") ?? null
+})
+
 const quoting = Effect.promise(() => import("./quote.ts"))
+
+const Billed = Schema.Struct({ billing: Schema.Struct({ charged: Schema.NullOr(Money.Usd) }) })
+const isPaid = (text: string): boolean => (decoded(Billed, text)?.billing.charged ?? Money.zero) > Money.zero
+
+/** The same command may be a mistake: the confirmation follows, and this tells why to read it. */
+const warnOfRepetition = Effect.fnUntraced(function* (asked: string) {
+  const screen = yield* Screen
+  const journal = yield* Journal
+  const at = yield* journal.paidAt(asked)
+  if (at === null) return
+  const seconds = Math.round(((yield* Clock.currentTimeMillis) - at) / 1000)
+  yield* screen.warn(
+    `You paid for the same run ${seconds} s ago. Running it again charges again. Past results are free: rungate runs list`,
+    "yellow"
+  )
+})
 
 /** One run, after a confirmation at a terminal. */
 export const confirmAndRun = Effect.fnUntraced(function* (request: Request, given: Spending) {
@@ -82,6 +112,7 @@ export const confirmAndRun = Effect.fnUntraced(function* (request: Request, give
   // The journal identifies a command by what the user typed, without the cap that the confirmation added.
   const asked = bodyWith(given.max_cost)
   const left = yield* leftBy(asked, given.again)
+  if (left === null && screen.askable && !given.yes) yield* warnOfRepetition(asked)
   const cap =
     left === null && screen.askable && !given.yes
       ? yield* Effect.flatMap(quoting, (module) =>
@@ -90,6 +121,7 @@ export const confirmAndRun = Effect.fnUntraced(function* (request: Request, give
       : given.max_cost
   const entry = left ?? (yield* journal.open({ title, asked, body: bodyWith(cap) }))
   const answer = yield* deliver(entry, left !== null, { seconds: given.wait, async: given.async })
+  if (isPaid(answer.text)) yield* journal.paid(asked)
   yield* showRun(answer.text, format === "json", given.async)
   const accepted = given.async && runIn(answer.text) !== null && answer.status === 202
   if (!accepted) yield* conclude(answer)
@@ -101,12 +133,13 @@ export const showRun = Effect.fnUntraced(function* (text: string, asJson: boolea
   if (asJson) return yield* screen.out(printed(text))
   const run = runIn(text)
   if (run === null) return
-  const { runLines, receipt } = yield* Effect.promise(() => import("./RunView.ts"))
+  const { runLines, receipt, needsHold } = yield* Effect.promise(() => import("./RunView.ts"))
   if (accepted) {
     yield* screen.out(`${run.run_id}\n`)
     return yield* screen.say(`Accepted. Wait for it with: rungate runs wait ${run.run_id}`)
   }
   yield* lines(runLines(text, screen, true), text)
-  const line = receipt(text)
+  const held = screen.quiet ? null : needsHold(text)
+  const line = receipt(text, held === null ? null : yield* holdOf(held))
   if (line !== null) yield* screen.say(line, "dim")
 })

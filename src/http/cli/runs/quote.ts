@@ -10,6 +10,7 @@ import * as Money from "../../../schema/money/Money.ts"
 import type { Offer } from "../../../schema/catalog/Provider.ts"
 import { type Candidate, route, type RoutingRequest } from "../../../schema/runs/Routing.ts"
 import { type Demand, demandOf, type Price, priceMin, rawHold } from "../../../schema/money/Pricing.ts"
+import { nearest } from "../../../schema/nearest.ts"
 import { Client } from "../answers/Client.ts"
 import { confirmed } from "../terminal/confirm.ts"
 import { fail } from "../terminal/exits.ts"
@@ -81,12 +82,36 @@ const offerOf = (capability: string, shown: typeof OfferShown.Type, price: Price
 /** The routing options of the user. */
 export type Routing = RoutingRequest
 
+/** The service reads null members as omitted ones. */
+const withoutNulls = (input: unknown): unknown =>
+  typeof input === "object" && input !== null && !Array.isArray(input)
+    ? Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))
+    : input
+
+/** Fails like the service does when the input is invalid. A capability that only a newer service has is not checked here. */
+const validated = Effect.fnUntraced(function* (slug: string, input: unknown) {
+  const { capabilities } = yield* Effect.promise(() => import("../../../schema/capabilities/index.ts"))
+  const known = capabilities.find((one) => one.slug === slug)
+  const issues = known?.issues(withoutNulls(input)) ?? []
+  if (issues.length === 0) return
+  const lines = issues.map(({ path, message }) => `${path === "" ? "input" : `input.${path}`} ${message}`)
+  return yield* fail("usage", `${lines.join("\n  ")}\nSee the input with: rungate inspect ${slug}`)
+})
+
 /** Applies the routing rules of the service to the offers of inspect. `input` is validated JSON text. */
 export const capabilityQuote = Effect.fnUntraced(function* (capability: string, input: string, routing: Routing) {
   const { ask } = yield* Client
-  const found = yield* ask((rungate) => rungate.catalog.inspect({ payload: { capability } }))
-  if (!("offers" in found)) return yield* fail("failed", `${capability} is no capability.`)
   const value: unknown = JSON.parse(input)
+  const found = yield* ask((rungate) => rungate.catalog.inspect({ payload: { capability } }))
+  if (!("offers" in found))
+    return yield* fail("failed", `${capability} is not a capability. See: rungate inspect ${capability}`)
+  yield* validated(capability, value)
+  const providers = found.offers.map(({ provider }) => provider)
+  if (routing.provider !== "auto" && !providers.includes(routing.provider)) {
+    const meant = nearest(routing.provider, providers)
+    const next = meant === null ? `Use one of: ${providers.join(", ")}.` : `Did you mean ${meant}?`
+    return yield* fail("usage", `--provider ${routing.provider} does not serve ${capability}. ${next}`)
+  }
   const candidates = found.offers.flatMap((shown): ReadonlyArray<Candidate> => {
     const price = priceOf(shown.price.amount, shown.pricing)
     if (price === null) return []
@@ -126,7 +151,7 @@ export interface RawGiven {
 
 const decodeRecord = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.JsonObject))
 
-/** Applies the rates of inspect to this call. Null when they can't be applied; the service then reports why. */
+/** Applies the rates of inspect to this call. `issues` are invalid fields that decide the price. */
 const estimateOf = ({ cost, method, input }: typeof InspectedEndpoint.Type, given: RawGiven) => {
   const { base, drivers = [] } = cost
   const { estimate, issues } = callCost(
@@ -143,7 +168,7 @@ const estimateOf = ({ cost, method, input }: typeof InspectedEndpoint.Type, give
       input: JSON.parse(given.input)
     }
   )
-  return issues.length === 0 ? estimate : null
+  return { estimate, issues }
 }
 
 export const endpointQuote = Effect.fnUntraced(function* (
@@ -153,8 +178,15 @@ export const endpointQuote = Effect.fnUntraced(function* (
 ) {
   const { ask } = yield* Client
   const found = yield* ask((rungate) => rungate.catalog.inspect({ payload: target }))
-  if (!("cost" in found)) return yield* fail("failed", `${target.endpoint} is no endpoint.`)
-  const estimate = estimateOf(found, given)
+  if (!("cost" in found)) return yield* fail("failed", `${target.endpoint} is not an endpoint of ${target.provider}.`)
+  const { estimate, issues } = estimateOf(found, given)
+  if (issues.length > 0) {
+    const lines = issues.map(({ path, message }) => `${path} ${message}`)
+    return yield* fail(
+      "usage",
+      `${lines.join("\n  ")}\nSee the input with: rungate inspect ${target.provider} ${target.endpoint}`
+    )
+  }
   const example = Option.getOrNull(Schema.decodeUnknownOption(Example)(found.example))?.routing.max_cost ?? null
   // The hold of a marketplace actor has a minimum, which only the example contains.
   const isCounted = estimate !== null && found.input.bodyType !== "actor_input"

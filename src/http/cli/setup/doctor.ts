@@ -9,7 +9,7 @@ import { exits } from "../terminal/exits.ts"
 import { hosts } from "./hosts.ts"
 import { Screen, type Style } from "../terminal/Screen.ts"
 import { formatOf, json } from "../answers/show.ts"
-import { harmless } from "../terminal/text.ts"
+import { harmless, wrap } from "../terminal/text.ts"
 
 const marks: Readonly<Record<Verdict, readonly [string, Style]>> = {
   pass: ["pass", "green"],
@@ -38,9 +38,13 @@ export const doctor = <E, R>(surroundings: Layer.Layer<Client | Credentials, E, 
         yield* screen.out(`${JSON.stringify({ ok: !failed, checks: found })}\n`)
       } else {
         const width = Math.max(...found.map(({ name }) => name.length))
+        // The mark has four columns, and two gaps of two.
+        const indent = 4 + 2 + width + 2
         const rows = found.map(({ name, verdict, detail }) => {
           const [mark, style] = marks[verdict]
-          return `${screen.paint(style, mark)}  ${name.padEnd(width)}  ${harmless(detail)}\n`
+          const [first = "", ...rest] = wrap(harmless(detail), screen.width - indent, "whole")
+          const head = `${screen.paint(style, mark)}  ${name.padEnd(width)}  ${first}\n`
+          return head + rest.map((line) => `${" ".repeat(indent)}${line}\n`).join("")
         })
         yield* screen.out(rows.join(""))
       }

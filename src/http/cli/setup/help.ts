@@ -13,7 +13,7 @@ const topics = {
       names,
       [
         { title: "CODE", of: (name) => exits[name], right: true },
-        { title: "MEANING", of: (name) => meanings[name] }
+        { title: "MEANING", of: (name) => meanings[name], least: 20 }
       ],
       width,
       bold
@@ -37,7 +37,7 @@ const topics = {
       ] as const,
       [
         { title: "VARIABLE", of: ([name]) => name },
-        { title: "MEANING", of: ([, meaning]) => meaning }
+        { title: "MEANING", of: ([, meaning]) => meaning, least: 20 }
       ],
       width,
       bold

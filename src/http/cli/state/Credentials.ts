@@ -9,6 +9,7 @@ import { Config, Context, Effect, Layer, Redacted, Schema } from "effect"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import { fail } from "../terminal/exits.ts"
 import { Profile } from "../terminal/globals.ts"
+import { localUrl } from "./LocalService.ts"
 import * as PrivateFile from "./PrivateFile.ts"
 
 export const defaultUrl = "http://127.0.0.1:8787"
@@ -123,7 +124,7 @@ export class Credentials extends Context.Service<Credentials, CredentialsShape>(
       const savedUrl = saved?.url ?? signedIn?.url ?? null
       // --profile selects the saved address too.
       const chosen = asked !== null && savedUrl !== null ? savedUrl : urlGiven === "" ? savedUrl : urlGiven
-      const url = yield* checked(chosen ?? defaultUrl)
+      const url = yield* checked(chosen ?? (yield* localUrl) ?? defaultUrl)
       const here = <A extends { readonly url: string }>(one: A | null) =>
         one !== null && addressOf(one.url) === url ? one : null
       const key = fromEnvironment ? keyGiven : (here(saved)?.api_key ?? here(signedIn)?.session_token ?? null)

@@ -4,13 +4,13 @@
  * After a crash, a lost connection or Ctrl-C, the next command joins the run instead of paying twice. A journal file contains
  * the input, so it is private, and it is deleted when the run is final.
  */
-import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import { Credentials } from "./Credentials.ts"
 import { fail } from "../terminal/exits.ts"
 import * as PrivateFile from "./PrivateFile.ts"
+import { isAlive, ownProcess, ProcessId } from "./ProcessId.ts"
 
 export const Entry = Schema.Struct({
   version: Schema.Literal(1),
@@ -31,7 +31,7 @@ export const Entry = Schema.Struct({
   /** --async printed the run id, so the same command starts another run. */
   handed_over: Schema.Boolean,
   /** The process that waits for it, with its start time, because process ids are reused. */
-  process: Schema.Struct({ id: Schema.Int, began: Schema.String })
+  process: ProcessId
 })
 export type Entry = typeof Entry.Type
 
@@ -39,32 +39,19 @@ const EntryText = Schema.fromJsonString(Entry)
 const decode = Schema.decodeUnknownOption(EntryText)
 const encode = Schema.encodeSync(EntryText)
 
+/** The file of charged commands. It holds digests only. */
+const Paid = Schema.fromJsonString(Schema.Array(Schema.Struct({ command: Schema.String, at: Schema.Number })))
+const decodePaid = Schema.decodeUnknownOption(Paid)
+/** How long the same paid command counts as a possible mistake. */
+const repeatSeconds = 60
+/** Entries in the file of charged commands. */
+const paidMost = 100
+
 /** How long the same command joins the same run. An older run is only joined by `rungate runs resume`. */
 export const joinMinutes = 15
 const ending = ".json"
 
 const digestOf = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 24)
-
-/** The start time of a process in clock ticks; "" on systems without /proc. */
-const beganOf = (id: number): string => {
-  const path = `/proc/${id}/stat`
-  if (!existsSync(path)) return ""
-  try {
-    // The name before it may hold spaces and brackets; the field is the 20th after it.
-    return readFileSync(path, "utf8").split(") ").at(-1)?.split(" ")[19] ?? ""
-  } catch {
-    return ""
-  }
-}
-
-const isAlive = ({ id, began }: Entry["process"]): boolean => {
-  try {
-    process.kill(id, 0)
-  } catch {
-    return false
-  }
-  return began === beganOf(id)
-}
 
 export interface Order {
   readonly title: string
@@ -92,6 +79,10 @@ export class Journal extends Context.Service<
     /** This process stops waiting, so the same command may join the run. */
     readonly letGo: (idempotency_key: string) => Effect.Effect<void>
     readonly close: (entry: Entry) => Effect.Effect<void>
+    /** Remembers that this command was charged. Failures are ignored. */
+    readonly paid: (asked: string) => Effect.Effect<void>
+    /** When the same command was charged within the last minute, in milliseconds since 1970; else null. */
+    readonly paidAt: (asked: string) => Effect.Effect<number | null>
     /** Deletes the entry of a final run. */
     readonly closeRun: (run_id: string) => Effect.Effect<void>
     /** Entries of this service and key that no living process waits for, oldest first. */
@@ -105,7 +96,7 @@ export class Journal extends Context.Service<
       const by = digestOf(key === null ? "" : Redacted.value(key))
       const folder = Effect.map(PrivateFile.stateFolder, (state) => join(state, "runs"))
       const pathOf = (entry: Entry) => Effect.map(folder, (path) => join(path, `${entry.idempotency_key}${ending}`))
-      const own = { id: process.pid, began: beganOf(process.pid) }
+      const own = ownProcess()
 
       const save = Effect.fnUntraced(function* (entry: Entry) {
         const path = yield* pathOf(entry)
@@ -137,7 +128,28 @@ export class Journal extends Context.Service<
       const find = (idempotency_key: string) =>
         Effect.map(all, (entries) => entries.find((entry) => entry.idempotency_key === idempotency_key) ?? null)
 
+      const paidFile = Effect.map(PrivateFile.stateFolder, (state) => join(state, "paid.json"))
+      /** Charged commands of the last minute, by the digest of address, key and command. */
+      const paidRuns = Effect.gen(function* () {
+        const since = (yield* Clock.currentTimeMillis) - repeatSeconds * 1000
+        const text = yield* PrivateFile.read(yield* paidFile)
+        const found = Option.getOrElse(decodePaid(text ?? ""), () => [])
+        return found.filter(({ at }) => at >= since)
+      }).pipe(Effect.catch(() => Effect.succeed([])))
+      const nameOf = (asked: string) => digestOf(`${url} ${by} ${asked}`)
+
       return Journal.of({
+        paid: (asked) =>
+          Effect.gen(function* () {
+            const others = (yield* paidRuns).filter(({ command }) => command !== nameOf(asked)).slice(-paidMost)
+            const at = yield* Clock.currentTimeMillis
+            yield* PrivateFile.write(
+              yield* paidFile,
+              `${JSON.stringify([...others, { command: nameOf(asked), at }])}\n`
+            )
+          }).pipe(Effect.catch(() => Effect.void)),
+        paidAt: (asked) =>
+          Effect.map(paidRuns, (all) => all.find(({ command }) => command === nameOf(asked))?.at ?? null),
         open: Effect.fnUntraced(function* ({ title, asked, body, idempotency_key = `cli_${crypto.randomUUID()}` }) {
           const sent_at = yield* Clock.currentTimeMillis
           const entry: Entry = {

@@ -8,6 +8,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import * as Money from "../../../schema/money/Money.ts"
 import { nearest } from "../../../schema/nearest.ts"
 import { fail } from "../terminal/exits.ts"
+import { TypedUsd } from "../terminal/TypedUsd.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { formatOf } from "../answers/show.ts"
 import { eventTypeOf, eventTypes, type Needs, outcomes, triggerOf } from "./events.ts"
@@ -56,7 +57,7 @@ const flags = {
   object: text("object", "id of an earlier triggered refund or dispute (re_…, dp_…); default: a new one"),
   amount: Flag.String("amount").pipe(
     Flag.withDescription("amount in USD; must match the checkout; default: 25.00"),
-    Flag.withSchema(Money.Usd),
+    Flag.withSchema(TypedUsd),
     Flag.withDefault(amountDefault)
   ),
   outcome: Flag.Literals("outcome", outcomes).pipe(

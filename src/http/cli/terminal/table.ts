@@ -1,23 +1,27 @@
 /**
- * Tables for people: as wide as the terminal, money and counts to the right, the columns that may shrink cut with ….
+ * Tables that fit the terminal. Money and counts are right-aligned, and long text wraps between words.
  *
- * Cells are other people's text, so they are made harmless here, once.
+ * Only a single word that is wider than its column is truncated, with an ellipsis. Control characters in cells are replaced here.
  */
-import { cut, harmless, padEnd, padStart, widthOf } from "./text.ts"
+import { cut, harmless, padEnd, padStart, widthOf, wrap } from "./text.ts"
 
 export interface Column<A> {
   readonly title: string
   readonly of: (row: A) => string | number | null
   /** Money and counts. */
   readonly right?: boolean
-  /** May be cut, down to so many columns, when the terminal is narrow; a column without it keeps its width. */
+  /** The column may shrink to this width on a narrow terminal. A column without it keeps its width. */
   readonly least?: number
+  /** The column is left out when the table is too wide even so; the lowest number first. */
+  readonly dropped?: number
 }
 
 const gap = 2
 const empty = "-"
+/** Values are never narrower than this, even on a very narrow terminal. */
+const valueLeast = 20
 
-/** How wide each column is, so that all fit into `columns` where they can. */
+/** The width of each column, so that the table fits into `columns` if possible. */
 const layout = (natural: ReadonlyArray<number>, least: ReadonlyArray<number | null>, columns: number) => {
   const widths = [...natural]
   let over = widths.reduce((sum, width) => sum + width, 0) + gap * (widths.length - 1) - columns
@@ -35,24 +39,39 @@ const layout = (natural: ReadonlyArray<number>, least: ReadonlyArray<number | nu
   return widths
 }
 
-/** Lines without a newline at their end; `head` styles the first. */
+/** The columns without those that must be left out for the others to fit. */
+const fitting = <A>(
+  columns: ReadonlyArray<Column<A>>,
+  natural: (column: Column<A>) => number,
+  width: number
+): ReadonlyArray<Column<A>> => {
+  const needed = columns.reduce((sum, one) => sum + Math.min(one.least ?? Infinity, natural(one)) + gap, -gap)
+  const droppable = columns.filter(({ dropped }) => dropped !== undefined)
+  if (needed <= width || droppable.length === 0) return columns
+  const first = droppable.reduce((a, b) => ((a.dropped ?? 0) <= (b.dropped ?? 0) ? a : b))
+  return fitting(
+    columns.filter((one) => one !== first),
+    natural,
+    width
+  )
+}
+
+/** Lines without a newline; `head` styles the first one. A row takes several lines when a cell wraps. */
 export const table = <A>(
   rows: ReadonlyArray<A>,
-  columns: ReadonlyArray<Column<A>>,
+  all: ReadonlyArray<Column<A>>,
   width: number,
   head: (line: string) => string
 ): ReadonlyArray<string> => {
-  const cells = rows.map((row) =>
-    columns.map((column) => {
-      const value = column.of(row)
-      return value === null || value === "" ? empty : harmless(String(value))
-    })
-  )
-  const natural = columns.map((column, index) =>
-    cells.reduce((most, row) => Math.max(most, widthOf(row[index] ?? "")), widthOf(column.title))
-  )
+  const textOf = (row: A, column: Column<A>) => {
+    const value = column.of(row)
+    return value === null || value === "" ? empty : harmless(String(value))
+  }
+  const naturalOf = (column: Column<A>) =>
+    rows.reduce((most, row) => Math.max(most, widthOf(textOf(row, column))), widthOf(column.title))
+  const columns = fitting(all, naturalOf, width)
   const widths = layout(
-    natural,
+    columns.map(naturalOf),
     columns.map((column) => column.least ?? null),
     width
   )
@@ -65,18 +84,29 @@ export const table = <A>(
       })
       .join(" ".repeat(gap))
       .trimEnd()
-  return [head(line(columns.map((column) => column.title))), ...cells.map(line)]
+  const linesOf = (row: A) => {
+    const cells = columns.map((column, index) => {
+      const text = textOf(row, column)
+      const room = widths[index] ?? 0
+      return widthOf(text) <= room ? [text] : wrap(text, room)
+    })
+    const height = cells.reduce((most, one) => Math.max(most, one.length), 1)
+    return Array.from({ length: height }, (_, at) => line(cells.map((one) => one[at] ?? "")))
+  }
+  return [head(line(columns.map((column) => column.title))), ...rows.flatMap(linesOf)]
 }
 
-/** `name  value` lines, for one thing. */
+/** `name  value` lines for one object. Long values wrap. */
 export const facts = (
   pairs: ReadonlyArray<readonly [string, string | number | null]>,
   width: number,
   head: (text: string) => string
 ): ReadonlyArray<string> => {
   const names = pairs.reduce((most, [name]) => Math.max(most, widthOf(name)), 0)
-  return pairs.map(
-    ([name, value]) =>
-      `${head(padEnd(name, names))}  ${cut(value === null || value === "" ? empty : harmless(String(value)), Math.max(20, width - names - gap))}`
-  )
+  const room = Math.max(valueLeast, width - names - gap)
+  return pairs.flatMap(([name, value]) => {
+    const text = value === null || value === "" ? empty : harmless(String(value))
+    const [first = "", ...rest] = widthOf(text) <= room ? [text] : wrap(text, room)
+    return [`${head(padEnd(name, names))}  ${first}`, ...rest.map((line) => " ".repeat(names + gap) + line)]
+  })
 }

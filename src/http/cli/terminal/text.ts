@@ -40,8 +40,8 @@ export const padEnd = (text: string, columns: number): string => text + " ".repe
 export const padStart = (text: string, columns: number): string =>
   " ".repeat(Math.max(0, columns - widthOf(text))) + text
 
-/** In lines of at most `columns`, between words; a longer word stands alone and is cut. */
-export const wrap = (text: string, columns: number): ReadonlyArray<string> => {
+/** Lines of at most `columns`, broken between words. A longer word is truncated with an ellipsis, or kept whole. */
+export const wrap = (text: string, columns: number, longWord: "cut" | "whole" = "cut"): ReadonlyArray<string> => {
   const lines: Array<string> = []
   let line = ""
   for (const word of text.split(/\s+/).filter((one) => one !== "")) {
@@ -49,7 +49,7 @@ export const wrap = (text: string, columns: number): ReadonlyArray<string> => {
     if (widthOf(longer) <= columns) line = longer
     else {
       if (line !== "") lines.push(line)
-      line = cut(word, columns)
+      line = longWord === "cut" ? cut(word, columns) : word
     }
   }
   return line === "" ? lines : [...lines, line]
