@@ -43,8 +43,17 @@ const errorSchema = {
   additionalProperties: false
 }
 
+/** The document leaves answers open for additions of later versions. This version must answer what it documents and nothing else. */
+const closed = (node: Json): Json => {
+  if (Array.isArray(node)) return node.map(closed)
+  if (typeof node !== "object" || node === null) return node
+  const members = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, closed(value)]))
+  const isObject = node.type === "object" && typeof node.properties === "object"
+  return isObject ? { additionalProperties: false, ...members } : members
+}
+
 const load = () => {
-  const document: Json = JSON.parse(JSON.stringify(OpenApi.fromApi(Api)))
+  const document: Json = closed(JSON.parse(JSON.stringify(OpenApi.fromApi(Api))))
   // Formats are checked by the inputs' own tests; here the form of an answer counts.
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
   ajv.addSchema({ $id: "api", components: document.components })

@@ -3,8 +3,13 @@
  * makes sure that each operation succeeds once under that check, and that undocumented methods are refused.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { Ajv2020 } from "ajv/dist/2020.js"
+import { OpenApi } from "effect/http-api"
 import { type App, figures, type Reply, startApp, type Tenant, verify } from "../app.ts"
+import { Api } from "../../src/http/api/Api.ts"
 import { contract, nonconformance } from "../openapi.ts"
+
+type Node = ReturnType<typeof JSON.parse>
 
 let app: App
 let org: Tenant
@@ -91,6 +96,51 @@ describe("T66 openapi.conformance", () => {
       }
     }
     figures("T66 methods", { refused, violations: 0 })
+  })
+
+  test("the document says what a reader needs of every operation, and its examples are valid", () => {
+    const document = JSON.parse(JSON.stringify(OpenApi.fromApi(Api)))
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    ajv.addSchema({ $id: "api", components: document.components })
+    const valid = (schema: object, value: unknown) => {
+      const check = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"api#/components/')))
+      return check(value) ? null : ajv.errorsText(check.errors)
+    }
+    const wrong: Array<string> = []
+    const operations = Object.values<Node>(document.paths).flatMap((item) => Object.values<Node>(item))
+    for (const { operationId: id, ...operation } of operations) {
+      const say = (what: string) => wrong.push(`${id}: ${what}`)
+      const statuses = Object.keys(operation.responses)
+      if (!(operation.description?.length > 10) || !(operation.summary?.length > 0)) say("no description")
+      if (operation.tags.length !== 1) say("no tag")
+      if (!statuses.some((status) => status.startsWith("4"))) say("no 4xx")
+      const body = operation.requestBody?.content["application/json"]
+      if ((body !== undefined) !== statuses.includes("415")) say("415 goes with a body")
+      if (body !== undefined && body.example === undefined) say("no example of the request")
+      if (body !== undefined && valid(body.schema, body.example) !== null)
+        say(`request: ${valid(body.schema, body.example)}`)
+      for (const parameter of operation.parameters) if (parameter.description === undefined) say(parameter.name)
+      for (const [status, response] of Object.entries<Node>(operation.responses)) {
+        if (response.headers["x-request-id"] === undefined) say(`${status} without x-request-id`)
+        if (status === "429" && response.headers["Retry-After"] === undefined) say("429 without Retry-After")
+        const json = response.content?.["application/json"]
+        if (status.startsWith("2") && json?.example === undefined) say(`${status} without an example`)
+        if (json?.example !== undefined) {
+          const problem = valid(json.schema, json.example)
+          if (problem !== null) say(`${status}: ${problem}`)
+        }
+        if (JSON.stringify(json?.schema ?? {}).includes('"additionalProperties":false')) say(`${status} is closed`)
+      }
+    }
+    expect(wrong).toEqual([])
+    expect(document.servers.length).toBe(1)
+    for (const tag of document.tags) expect(tag.description.length).toBeGreaterThan(5)
+    const { schemas } = document.components
+    expect(schemas.Wallet.additionalProperties).toBeUndefined()
+    expect(schemas.RunRequest.additionalProperties).toBe(false)
+    const { responses } = document.paths["/v1/run"].post
+    for (const status of [200, 202, 402, 404, 409, 500, 502, 504])
+      expect(JSON.stringify(responses[status].content)).toMatch(/schemas\/(Failed|Pending)?Run"/)
   })
 
   test("control: an answer that is not as documented is found", async () => {

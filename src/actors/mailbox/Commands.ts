@@ -35,6 +35,8 @@ export const SettleReport = Schema.Struct({
   billed: Schema.Boolean,
   provider: Schema.NullOr(Schema.String),
   attempts: Schema.Array(Attempt),
+  /** A sandbox run whose input names a scenario. Its attempts say nothing about a provider, so health does not count them. */
+  rehearsed: Schema.optionalKey(Schema.Literal(true)),
   hints: Schema.Array(Schema.String),
   error: Schema.NullOr(RunError)
 })

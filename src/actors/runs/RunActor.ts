@@ -12,6 +12,7 @@ import { type LeasedRun, Leases, type LostRun } from "../../layers/runs/Leases.t
 import { MailStore } from "../../layers/ledger/MailStore.ts"
 import { Ownership } from "../../layers/runs/Ownership.ts"
 import { Endpoints } from "../../layers/catalog/Endpoints.ts"
+import { findScenario } from "../../layers/executor/Sandbox.ts"
 import { type ProviderAnswer, Providers, type RawProviderAnswer } from "../../layers/executor/Providers.ts"
 import type { Capability } from "../../schema/catalog/Capability.ts"
 import { parsedOrText } from "../../schema/json/Json.ts"
@@ -103,7 +104,9 @@ export class RunActor extends Context.Service<
         const { org_id, run_id } = run
         if (result !== null) waiters.keepResult(run_id, run.lease_token, result)
         yield* crashPoint("mail.before")
-        const payload = encodeSettle(report)
+        const { path, query } = run.plan.raw ?? {}
+        const isRehearsal = catalog.sandbox && findScenario([parsedOrText(run.input), path, query]) !== null
+        const payload = encodeSettle(isRehearsal ? { ...report, rehearsed: true } : report)
         const settled = { command_id: null, org_id, run_id, tag: "Settle", payload, result } as const
         const lane = yield* retrying(mail.enqueue(settled))
         yield* crashPoint("mail.after")

@@ -161,7 +161,8 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   const settle = (mail: Mail, run: TurnRun, report: SettleReport, charge: bigint) => {
     // If the worker died during the call, the attempt says nothing about its provider.
     const died = report.unknown?.why === "worker_lost"
-    for (const attempt of report.attempts) if (!died || attempt.outcome !== outcomeUnknown) count(run, attempt)
+    const counted = report.rehearsed === true ? [] : report.attempts
+    for (const attempt of counted) if (!died || attempt.outcome !== outcomeUnknown) count(run, attempt)
     record(run, report, charge)
     const delivered = report.status === "succeeded" || (report.status === "no_match" && report.billed)
     end(run, {

@@ -2,6 +2,7 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { CatalogApi } from "./Catalog.ts"
 import { Door, Malformed } from "./shapes/Common.ts"
+import { completed } from "./document/Document.ts"
 import { DiscoveryApi } from "./Discovery.ts"
 import { HistoryApi } from "./History.ts"
 import { KeysApi } from "./Keys.ts"
@@ -31,19 +32,12 @@ export class Api extends HttpApi.make("rungate")
   // A typo in max_cost must not cost money: a field that nobody knows is refused.
   .annotate(HttpApi.ParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.HeadersParseOptions, {})
-  // The reference offers Basic credentials unless the scheme is spelled in lower case.
-  .annotate(OpenApi.Transform, (document) => {
-    const { components } = document
-    return {
-      ...document,
-      components: { ...components, securitySchemes: { bearer: { type: "http", scheme: "bearer" } } }
-    }
-  })
+  .annotate(OpenApi.Transform, completed)
   .annotateMerge(
     OpenApi.annotations({
       title: "Rungate",
       version: "1",
       description:
-        "A paid execution front door for data and outreach jobs: discover, inspect, run, and pay from one prepaid wallet."
+        "One API and one prepaid wallet for data and outreach providers: discover, inspect and run, and pay for what was delivered."
     })
   ) {}

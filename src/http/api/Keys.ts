@@ -20,7 +20,12 @@ export class KeysApi extends HttpApiGroup.make("keys")
       query: listQuery,
       success: Schema.Struct({ items: Schema.Array(ApiKey), next_cursor: Schema.NullOr(Schema.String) }),
       error: [Wire.invalid_request]
-    }).annotateMerge(OpenApi.annotations({ summary: "List API keys" })),
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "List API keys",
+        description: "Newest first, revoked ones too. A key is never shown again."
+      })
+    ),
     HttpApiEndpoint.post("create", "/api-keys", {
       payload: Schema.Struct({
         name: Schema.NonEmptyString.check(Schema.isMaxLength(200)),

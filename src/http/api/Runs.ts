@@ -60,17 +60,12 @@ export class RunsApi extends HttpApiGroup.make("runs")
       error: [
         Wire.invalid_request,
         Wire.unauthorized,
-        Wire.insufficient_balance,
-        Wire.no_match,
         Wire.capability_not_found,
         Wire.endpoint_not_found,
         Wire.forbidden,
         Wire.provider_not_available,
         Wire.idempotency_key_reused,
         Wire.internal_error,
-        Wire.provider_error,
-        Wire.outcome_unknown,
-        Wire.provider_timeout,
         ...failedStatuses.map((status) => FailedRun.pipe(HttpApiSchema.status(status)))
       ]
     }).annotateMerge(

@@ -46,12 +46,22 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
     }),
     success: NewSession,
     error: [Wire.invalid_request, Wire.unauthorized, Wire.rate_limited]
-  }).annotateMerge(OpenApi.annotations({ summary: "Sign in" })),
+  }).annotateMerge(
+    OpenApi.annotations({
+      summary: "Sign in",
+      description: "Answers a session token. Attempts are rate-limited per account and address."
+    })
+  ),
   HttpApiEndpoint.post("signOut", "/auth/sign-out", {
     success: Schema.Struct({ signed_out: Schema.Boolean }),
     error: [Wire.forbidden]
   })
-    .annotateMerge(OpenApi.annotations({ summary: "Sign out" }))
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Sign out",
+        description: "Ends this session. Other sessions and API keys stay valid."
+      })
+    )
     .middleware(Auth),
   HttpApiEndpoint.delete("endSessions", "/auth/sessions", {
     success: Schema.Struct({ sessions_ended: Schema.Int }),
@@ -65,6 +75,11 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
     )
     .middleware(Auth),
   HttpApiEndpoint.get("session", "/auth/session", { success: Session, error: [Wire.forbidden] })
-    .annotateMerge(OpenApi.annotations({ summary: "Read the session" }))
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Read the session",
+        description: "The organization and the user of this session, and when it expires."
+      })
+    )
     .middleware(Auth)
 ) {}

@@ -48,7 +48,10 @@ export class WalletApi extends HttpApiGroup.make("wallet")
       OpenApi.annotations({ summary: "Audit the wallet", description: walletAuditDescription })
     ),
     HttpApiEndpoint.get("guard", "/spend-guard", { success: SpendGuard }).annotateMerge(
-      OpenApi.annotations({ summary: "Read the spend guard" })
+      OpenApi.annotations({
+        summary: "Read the spend guard",
+        description: "The limit of one run and of one day, and what was spent today. null: no limit."
+      })
     ),
     HttpApiEndpoint.post("setGuard", "/spend-guard", {
       payload: Schema.Struct({

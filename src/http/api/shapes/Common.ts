@@ -25,13 +25,26 @@ export class Auth extends HttpApiMiddleware.Service<Auth, { provides: CurrentCal
   "rungate/http/api/shapes/Auth",
   {
     security: { bearer: HttpApiSecurity.bearer },
-    error: [Wire.unauthorized, Wire.rate_limited, Wire.invalid_request, Wire.request_timeout, Wire.payload_too_large]
+    error: [
+      Wire.unauthorized,
+      Wire.rate_limited,
+      Wire.invalid_request,
+      Wire.request_timeout,
+      Wire.payload_too_large,
+      Wire.unsupported_media_type
+    ]
   }
 ) {}
 
 /** Limits by client address for what needs no key, and the checks of a body before it is parsed. Around everything else. */
 export class Door extends HttpApiMiddleware.Service<Door>()("rungate/http/api/shapes/Door", {
-  error: [Wire.rate_limited, Wire.invalid_request, Wire.request_timeout, Wire.payload_too_large]
+  error: [
+    Wire.rate_limited,
+    Wire.invalid_request,
+    Wire.request_timeout,
+    Wire.payload_too_large,
+    Wire.unsupported_media_type
+  ]
 }) {}
 
 /** Bad input, whatever part of the request it stands in. */

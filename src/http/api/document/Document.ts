@@ -1,0 +1,183 @@
+/**
+ * Completes the OpenAPI document that is generated from the contract: servers, tags, headers, examples, and descriptions of answers.
+ *
+ * Requests stay closed, so a misspelled field is refused. Answers are open, because a later version may add fields to them.
+ */
+import { isRecord } from "../../../schema/json/Json.ts"
+import { accountExamples } from "./AccountExamples.ts"
+import type { Example } from "./Example.ts"
+import { componentHeaders, headersOf } from "./Headers.ts"
+import { runExamples } from "./RunExamples.ts"
+
+type Node = Readonly<Record<string, unknown>>
+
+const record = (value: unknown): Node => (isRecord(value) ? value : {})
+
+const examples: Readonly<Record<string, Example>> = { ...runExamples, ...accountExamples }
+
+const tagDescriptions: Readonly<Record<string, string>> = {
+  runs: "Run capabilities and raw endpoints; list, read and cancel runs.",
+  history: "What the organization has on record about a person, a company, a profile or a URL.",
+  discovery: "Search the catalog, and list capabilities, providers and endpoints. Public.",
+  catalog: "What a capability or a raw endpoint takes, returns and costs.",
+  wallet: "Balance, ledger, audit and spend guard.",
+  topups: "Checkout and automatic top-up.",
+  referrals: "Referral code, terms and earnings.",
+  keys: "API keys.",
+  senders: "Domains from which the organization may send e-mail.",
+  auth: "Sign-up, sign-in and sessions.",
+  recovery: "E-mail verification and passwords."
+}
+
+const statusDescriptions: Readonly<Record<string, string>> = {
+  200: "Success.",
+  202: "Accepted. The work continues.",
+  304: "Nothing changed since the answer with this ETag.",
+  400: "The request is not valid. `details` names every field that is wrong.",
+  401: "The credential is missing, malformed, unknown, revoked or of the other environment.",
+  402: "The wallet or a spend limit does not cover the request.",
+  403: "The credential may not do this.",
+  404: "There is no such capability, endpoint or provider.",
+  408: "The request body did not arrive in time.",
+  409: "The request conflicts with the current state.",
+  413: "The request body is larger than 1 MiB.",
+  415: "The request body is not JSON. Send `Content-Type: application/json`.",
+  422: "This Idempotency-Key was used with another request.",
+  429: "Too many requests. Wait for the seconds of `Retry-After`.",
+  500: "An internal error. Quote the `request_id` when you report it.",
+  502: "The provider failed.",
+  503: "A part that the service needs is unavailable. Try again.",
+  504: "The provider did not answer in time."
+}
+
+/** A run that ends without success is answered at its error's status. */
+const runStatuses: Readonly<Record<string, string>> = {
+  200: "The run succeeded.",
+  202: "The run is executing: `done` is false. Poll `poll_url`.",
+  402: "The run, which was blocked or not paid for. `error` says why.",
+  404: "The run, which ended as `no_match`; or an error without a run, because the capability or endpoint is unknown.",
+  409: "The run, which was cancelled; or an error without a run, because no provider is available.",
+  500: "The run, which failed inside the service; or an error without a run.",
+  502: "The run, which failed at its providers. `outcome_unknown`: check whether it was carried out before you run it again.",
+  504: "The run, whose providers did not answer in time."
+}
+
+const parameterDescriptions: Readonly<Record<string, string>> = {
+  "idempotency-key":
+    "Any unique string of 1 to 255 visible ASCII characters. A retry with the same key joins the same run.",
+  "if-none-match": "The ETag of an earlier answer. While nothing has changed the answer is 304.",
+  limit: "The largest number of items in the answer.",
+  cursor: "`next_cursor` of the page before.",
+  status: "Only runs in this status.",
+  capability: "Only runs of this capability.",
+  provider: "Slug of a provider.",
+  endpoint: "Only raw runs of this endpoint path.",
+  run_id: "Id of a run, `run_…`.",
+  wait: "Seconds to wait for the end of the run.",
+  key_id: "Id of an API key, `key_…`.",
+  sender_id: "Id of a sender, `snd_…`.",
+  q: "E-mail address, domain, profile URL, handle, phone number or text to look up.",
+  kind: "How to read `q`. Detected when left out."
+}
+
+/** Answers of the layers before the handlers, which any operation with a body may give. */
+const bodyStatuses = new Set(["408", "413", "415"])
+const everywhere: Readonly<Record<string, string>> = { 500: "internal_error_error", 503: "service_unavailable_error" }
+
+const errorSchema = (name: string) => ({
+  content: { "application/json": { schema: { $ref: `#/components/schemas/${name}` } } }
+})
+
+const namesIn = (node: unknown): ReadonlyArray<string> =>
+  Array.from(JSON.stringify(node).matchAll(/"#\/components\/schemas\/([^"]+)"/g), (match) => match[1] ?? "")
+
+/** Names of the schemas that these nodes reach. */
+const reach = (schemas: Node, nodes: unknown): ReadonlySet<string> => {
+  const found = new Set(namesIn(nodes))
+  // A set that grows while it is walked is walked to its end.
+  for (const name of found) for (const next of namesIn(schemas[name] ?? {})) found.add(next)
+  return found
+}
+
+/** The same schema without `additionalProperties: false`, at any depth. */
+const opened = (node: unknown): unknown => {
+  if (Array.isArray(node)) return node.map(opened)
+  if (!isRecord(node)) return node
+  const members = Object.entries(node).filter(([key, value]) => !(key === "additionalProperties" && value === false))
+  return Object.fromEntries(members.map(([key, value]) => [key, opened(value)]))
+}
+
+const withExample = (body: Node, example: unknown): Node => {
+  const content = record(body["content"])
+  const json = content["application/json"]
+  if (!isRecord(json) || example === undefined) return body
+  return { ...body, content: { ...content, "application/json": { ...json, example } } }
+}
+
+const completedOperation = (operation: Node): Node => {
+  const id = String(operation["operationId"])
+  const example = examples[id]
+  const takesBody = operation["requestBody"] !== undefined
+  const security = Array.isArray(operation["security"]) ? operation["security"] : []
+  const own = record(operation["responses"])
+  const added = Object.entries(everywhere).map(([status, name]) => [status, errorSchema(name)] as const)
+  const responses = Object.entries({ ...Object.fromEntries(added), ...own }).flatMap(([status, response]) => {
+    if (bodyStatuses.has(status) && !takesBody) return []
+    const described = {
+      ...record(opened(response)),
+      description: (id === "runs.run" ? runStatuses[status] : undefined) ?? statusDescriptions[status] ?? status,
+      headers: headersOf(id, Number(status))
+    }
+    return [[status, withExample(described, example?.responses[Number(status)])] as const]
+  })
+  const parameters = Array.isArray(operation["parameters"]) ? operation["parameters"].map(record) : []
+  return {
+    ...operation,
+    security,
+    parameters: parameters.map((one) => ({ description: parameterDescriptions[String(one["name"])], ...one })),
+    ...(takesBody ? { requestBody: withExample(record(operation["requestBody"]), example?.request) } : {}),
+    responses: Object.fromEntries(responses)
+  }
+}
+
+/** Adds to the generated document what the contract's types do not say. */
+export const completed = (document: Node): Node => {
+  const components = record(document["components"])
+  const schemas = record(components["schemas"])
+  const paths = Object.entries(record(document["paths"])).map(([path, item]) => {
+    const operations = Object.entries(record(item)).map(([method, one]) => [method, completedOperation(record(one))])
+    return [path, Object.fromEntries(operations)] as const
+  })
+  const requests = paths.flatMap(([, item]) =>
+    Object.values<unknown>(item).map((one) => record(one)["requestBody"] ?? {})
+  )
+  const closed = reach(schemas, requests)
+  const tags = Array.isArray(document["tags"]) ? document["tags"].map(record) : []
+  return {
+    ...document,
+    info: {
+      ...record(document["info"]),
+      license: { name: "MIT", identifier: "MIT" },
+      contact: { name: "The operator of this service" }
+    },
+    servers: [{ url: "/", description: "This service" }],
+    tags: tags.map((tag) => ({ ...tag, description: tagDescriptions[String(tag["name"])] })),
+    paths: Object.fromEntries(paths),
+    components: {
+      ...components,
+      schemas: Object.fromEntries(
+        Object.entries(schemas).map(([name, schema]) => [name, closed.has(name) ? schema : opened(schema)])
+      ),
+      headers: componentHeaders,
+      // The reference offers Basic credentials unless the scheme is spelled in lower case.
+      securitySchemes: {
+        bearer: {
+          type: "http",
+          scheme: "bearer",
+          description:
+            "An API key (`rg_test_…` in the sandbox, `rg_live_…` in production) or a session token (`rg_sess_…`)."
+        }
+      }
+    }
+  }
+}
