@@ -13,6 +13,7 @@ import { capabilities } from "../../src/schema/capabilities/index.ts"
 import { dollars, minus, plus, times, usd, zero } from "../../src/schema/money/Money.ts"
 import { charge, priceMax } from "../../src/schema/money/Pricing.ts"
 import { type App, figures, startApp, type Tenant } from "../app.ts"
+import { howMany, sampled } from "../exhaustive.ts"
 import { ownWhatScenesName } from "../layers/providers/owned.ts"
 import { playedScenes } from "../layers/providers/scenes.ts"
 import { broken, mistyped, odd } from "../layers/providers/spoil.ts"
@@ -69,7 +70,7 @@ beforeAll(async () => {
   org = await app.tenant("9000.00")
   await org.post("/v1/spend-guard", { daily_limit: "9000.00" })
   await ownWhatScenesName(app, org.org_id, scenes)
-}, 60_000)
+}, 120_000)
 afterAll(async () => {
   await app.stop()
   await there.stop()
@@ -104,12 +105,16 @@ const inboxes = async () =>
 
 const ran: Array<{ readonly run_id: string; readonly entries: ReadonlyArray<string> }> = []
 const delivering = new Set<Pair>()
+let turns = 0
 
 describe("every pair of a provider and a capability delivers", () => {
   for (const pair of pairs.filter((one) => one.capability.status === "live")) {
     const { provider, capability } = pair
     test(`${provider.slug} ${capability.slug}`, async () => {
-      for (const scene of scenesOf(pair)) {
+      const all = scenesOf(pair)
+      const first = all.find(({ output }) => capability.judge(output)?.matched === true)
+      const others = all.filter((scene) => scene !== first)
+      for (const scene of [...(first === undefined ? [] : [first]), ...sampled(others, 1, turns++)]) {
         const { delivered, hold, charged, entries } = expected(pair, scene)
         there.forget()
         there.play(provider.slug, ...scene.answers)
@@ -230,7 +235,8 @@ describe("T36 provider.invalid_json: every pair, spoilt", () => {
     const before = await org.wallet()
     let spent = zero
     let turn = 0
-    for (const { pair, scene, last } of spoilable()) {
+    expect(spoilable().length).toBeGreaterThan(90)
+    for (const { pair, scene, last } of sampled(spoilable(), 36)) {
       const { provider, capability } = pair
       const play = async (body: string | Uint8Array<ArrayBuffer>) => {
         there.forget()
@@ -253,7 +259,7 @@ describe("T36 provider.invalid_json: every pair, spoilt", () => {
       else wrong(oddly, same)
     }
     expect(violations).toEqual([])
-    expect(found.broken).toBeGreaterThan(90)
+    expect(found.broken).toBeGreaterThan(howMany(90, 35))
     expect((await org.wallet()).balance).toBe(usd(minus(dollars(before.balance), spent)))
     expect(app.logs.filter((line) => /adapter failed/.test(line))).toEqual([])
     figures("T36 provider.invalid_json, broken", { ...found, violations: violations.length })

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type App, startApp, type Tenant } from "../../app.ts"
 import { acme } from "../../documents.ts"
-import { freshDatabase } from "../../postgres.ts"
+import { preparedDatabase } from "../../postgres.ts"
 import { type Environment, type Home, newHome } from "./shell.ts"
 
 let app: App
@@ -97,7 +97,7 @@ test("catalog import prints the difference, changes nothing on --dry-run, and is
         paths
       })
     )
-  const settings = { DATABASE_URL: await freshDatabase(), REDIS_URL: "" }
+  const settings = { DATABASE_URL: await preparedDatabase(), REDIS_URL: "" }
   put({ "/one": operation("One"), "/two": operation("Two") })
   const dry = await linked.shell(`rungate catalog import ${file} --provider beta --dry-run`, settings)
   expect([dry.code, dry.out]).toEqual([0, expect.stringContaining("beta: 2 endpoints; 2 added, 0 changed, 0 removed")])
