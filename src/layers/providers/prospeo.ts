@@ -52,12 +52,10 @@ const isFree = (reply: Reply): boolean =>
 const charged = (reply: Reply) => ({ unit: "credit", amount: isFree(reply) ? "0" : "1" }) as const
 
 /** The number's own price is due only when it is there. */
-const chargedMobile = (reply: Reply): Cost => {
-  return {
-    unit: "credit",
-    amount: isFree(reply) ? "0" : flag(reply.body, "person", "mobile", "revealed") === true ? "10" : "1"
-  }
-}
+const chargedMobile = (reply: Reply): Cost => ({
+  unit: "credit",
+  amount: isFree(reply) ? "0" : flag(reply.body, "person", "mobile", "revealed") === true ? "10" : "1"
+})
 
 /** What any answer of its says: an enrichment tells whether it was free, a miss is. */
 const measured = (reply: Reply): Cost | null => {
