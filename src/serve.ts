@@ -1,7 +1,8 @@
 /**
- * `rungate serve`: runs the service in one role until it is told to stop, and prints where it listens and what to try next.
+ * `rungate serve`: runs the service in one role until it is stopped, and prints where it listens and what to try next.
  *
- * The first start in the sandbox makes a demo organization with simulated credit and prints its key, once.
+ * Ports are checked before anything is created. The first start in the sandbox creates a demo organization with simulated credit
+ * and prints its API key once.
  */
 import { Console, Context, Effect, Layer, Redacted } from "effect"
 import { CommandClient } from "./actors/mailbox/CommandClient.ts"
@@ -9,19 +10,70 @@ import { encodeCredit } from "./actors/mailbox/Commands.ts"
 import { service, worker } from "./App.ts"
 import { announce } from "./http/cli/state/LocalService.ts"
 import { Readiness } from "./http/door/Readiness.ts"
+import { portTaken } from "./http/Listening.ts"
 import { Server } from "./http/Server.ts"
 import { Accounts } from "./layers/accounts/Accounts.ts"
 import { Catalog } from "./layers/catalog/Catalog.ts"
 import { DatabaseUrl } from "./layers/postgres/Database.ts"
 import { Endpoints } from "./layers/catalog/Endpoints.ts"
 import { newId } from "./layers/platform/Ids.ts"
+import { providers } from "./layers/providers/index.ts"
 import { Queues } from "./layers/queues/Queues.ts"
 import { type Role, Settings } from "./layers/platform/Settings.ts"
+import { needsNoAccount } from "./schema/catalog/Provider.ts"
 import { dollars } from "./schema/money/Money.ts"
+import { nearest } from "./schema/nearest.ts"
 
 const demoCredit = dollars("25.00")
 
-/** The demo organization's key, when this start created it. */
+/** Fails if another process listens on the port. Otherwise the port is free again when this returns. */
+const portFree = (host: string, port: number, settings: string) =>
+  port === 0
+    ? Effect.void
+    : Effect.try({
+        try: () => Bun.serve({ port, hostname: host, fetch: () => new Response() }),
+        catch: () => portTaken(host, port, settings)
+      }).pipe(
+        Effect.flatMap((probe) => Effect.promise(() => probe.stop(true))),
+        Effect.uninterruptible
+      )
+
+/** Checked first, so that a second service on the same port creates no database and starts no worker. */
+const portsFree = Effect.fnUntraced(function* (role: Role) {
+  const { host, port, metricsHost, metricsPort } = yield* Settings
+  if (role !== "worker") yield* portFree(host, port, "PORT or HOST")
+  if (metricsPort !== null) yield* portFree(metricsHost, metricsPort, "RUNGATE_METRICS_PORT or RUNGATE_METRICS_HOST")
+})
+
+const accountNames = (slug: string) => {
+  const name = `RUNGATE_PROVIDER_${slug.toUpperCase()}`
+  return [`${name}_API_KEY`, `${name}_BASE_URL`]
+}
+
+/** A misspelled setting would otherwise be ignored without a word. */
+const warnOfUnknownNames = Effect.gen(function* () {
+  const { given, known: settings } = (yield* Settings).names
+  const slugs = [...(yield* Endpoints).snapshot().providers.keys()]
+  const known = [...settings, ...slugs.flatMap(accountNames)]
+  const unknown = given.filter((name) => !known.includes(name))
+  for (const name of unknown) {
+    const meant = nearest(name, known)
+    yield* Effect.logWarning(
+      `${name} is not a setting and is ignored.${meant === null ? "" : ` Did you mean ${meant}?`}`
+    )
+  }
+})
+
+/** What is real in this mode: one line for people who start the service. */
+const modeLine = Effect.map(Settings, ({ mode, accounts, stripe }) => {
+  if (mode === "sandbox") return "Sandbox (default): providers and payments are simulated"
+  const configured = providers.filter(
+    ({ slug, auth }) => needsNoAccount(auth) || (accounts.get(slug)?.apiKey ?? null) !== null
+  )
+  return `Production: ${configured.length} of ${providers.length} providers configured, payments ${stripe === null ? "off" : "on"}`
+})
+
+/** The demo organization's API key, if this start created it. */
 const demoKey = Effect.gen(function* () {
   const { mode } = yield* Settings
   const accounts = yield* Accounts
@@ -37,9 +89,17 @@ const demoKey = Effect.gen(function* () {
     reference,
     note: "simulated credit (sandbox: no money moved)"
   })
-  // A role without a worker stores the credit; whichever worker comes next applies it.
+  // A role without a worker only stores the credit. The next worker applies it.
   yield* commands.ask({ org_id, run_id: null, tag: "Credit", payload, command_id: reference }).pipe(Effect.ignore)
   return Redacted.value(token)
+})
+
+/** How to get a key when this start created none. */
+const keyAdvice = Effect.gen(function* () {
+  const [first, second] = yield* (yield* Accounts).findOrganizations(null, 2)
+  const org_id = first !== undefined && second === undefined ? first.org_id : "<org_id>"
+  const orgs = org_id === "<org_id>" ? ["  rungate admin orgs"] : []
+  return ["", "For another API key:", "", ...orgs, `  rungate admin keys create ${org_id}`]
 })
 
 const welcome = Effect.gen(function* () {
@@ -55,22 +115,23 @@ const welcome = Effect.gen(function* () {
   const lines = [
     "",
     `Rungate (${settings.mode}) listens on ${url}`,
+    `  ${yield* modeLine}`,
     `  database ${embedded ? `embedded, in ${settings.dataDir}` : "from DATABASE_URL"}; queues on ${queues.backend === "redis" ? "Redis" : "Postgres"}`,
     `  ${catalog.entries.length} capabilities, ${snapshot.providers.size} providers, ${endpoints} raw endpoints`,
     `  API reference ${address}/docs`,
     `  tools for agent hosts (MCP) at ${address}/mcp, with the key as a bearer token`,
     ...(key === null
-      ? []
+      ? yield* keyAdvice
       : [
           "",
-          "A demo organization with $25.00 of simulated credit is ready. Its test key is shown this once:",
+          "Created a demo organization with $25.00 of simulated credit. Its test key, shown only once:",
           "",
           `  ${key}`
         ]),
     "",
     "Try:",
     "",
-    ...(key === null ? ["  export RUNGATE_API_KEY=rg_test_…"] : [`  export RUNGATE_API_KEY=${key}`]),
+    `  export RUNGATE_API_KEY=${key ?? (settings.mode === "sandbox" ? "rg_test_…" : "rg_live_…")}`,
     `  curl -s ${address}/v1/discover -H "Content-Type: application/json" -d '{"query":"find the work email of a person"}'`,
     `  curl -s ${address}/v1/run -H "Authorization: Bearer $RUNGATE_API_KEY" -H "Content-Type: application/json" \\`,
     `    -d '{"capability":"email.find","input":{"full_name":"Ada Lovelace","company_domain":"example.com"}}'`,
@@ -81,20 +142,17 @@ const welcome = Effect.gen(function* () {
 })
 
 export const serve = (role: Role) =>
-  role === "worker"
-    ? Effect.scoped(
-        Effect.gen(function* () {
-          yield* Layer.build(worker)
-          yield* Effect.logInfo("Rungate worker is taking turns and executing runs")
-          yield* Effect.never
-        })
-      )
-    : Effect.scoped(
-        Effect.gen(function* () {
-          const context = yield* Layer.build(service(role))
-          yield* announce(Context.get(context, Server).url)
-          yield* Effect.provideContext(welcome, context)
-          // Before anything is closed: a request that comes meanwhile is answered.
-          yield* Effect.onInterrupt(Effect.never, () => Context.get(context, Readiness).leave)
-        })
-      )
+  Effect.gen(function* () {
+    yield* portsFree(role)
+    if (role === "worker") {
+      const context = yield* Layer.build(worker)
+      yield* Effect.provideContext(warnOfUnknownNames, context)
+      yield* Effect.logInfo(`Rungate worker is taking turns and executing runs. ${yield* modeLine}.`)
+      return yield* Effect.never
+    }
+    const context = yield* Layer.build(service(role))
+    yield* announce(Context.get(context, Server).url)
+    yield* Effect.provideContext(Effect.andThen(warnOfUnknownNames, welcome), context)
+    // Readiness is withdrawn before anything closes, so that requests that arrive meanwhile are still answered.
+    return yield* Effect.onInterrupt(Effect.never, () => Context.get(context, Readiness).leave)
+  }).pipe(Effect.scoped)

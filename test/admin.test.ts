@@ -143,6 +143,23 @@ describe("beside a running service", () => {
     await to.post(`/v1/runs/${body.open_runs[0].run_id}/cancel`)
   })
 
+  test("keys create: prints a key that works, once, and refuses a bad name and an unknown organization", async () => {
+    const to = await app.tenant("1.00")
+    const made = await beside("keys", "create", to.org_id, "--name", "second")
+    expect([made.code, made.out, made.err]).toEqual([
+      0,
+      expect.stringMatching(/^rg_test_\w+\n$/),
+      expect.stringMatching(new RegExp(`^Created key_\\w+ for ${to.org_id} \\(Test\\)\\. Store the key now`))
+    ])
+    const wallet = await fetch(`${app.url}/v1/wallet`, { headers: { authorization: `Bearer ${made.out.trim()}` } })
+    expect(wallet.status).toBe(200)
+    const { body } = await beside("keys", "create", to.org_id, "--json")
+    expect(body).toMatchObject({ org_id: to.org_id, environment: "test", api_key: expect.stringMatching(/^rg_test_/) })
+    expect((await beside("keys", "create", to.org_id, "--name", " ")).code).toBe(5)
+    const absent = await beside("keys", "create", nobody)
+    expect([absent.code, absent.err]).toEqual([250, expect.stringContaining("There is no organization")])
+  })
+
   test("keys revoke: the next call with the key is refused", async () => {
     const to = await app.tenant()
     expect((await to.get("/v1/wallet")).status).toBe(200)

@@ -4,7 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { createServer, type Server } from "node:net"
-import { runMain } from "./chaos/processes.ts"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { runMain, startService } from "./chaos/processes.ts"
 import { freshDatabase } from "./postgres.ts"
 import { startRedis } from "./redis.ts"
 
@@ -89,6 +92,52 @@ describe("main", () => {
     },
     startMillisMax + 5_000
   )
+
+  test(
+    "a port that is taken is found before the embedded database is created",
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), "rungate-port-"))
+      try {
+        const data = join(folder, "data")
+        const { code, errors, output } = await outcome(["serve"], {
+          PORT: String(portOf(taken)),
+          RUNGATE_DATA_DIR: data
+        })
+        expect([code, output, existsSync(data)]).toEqual([1, "", false])
+        expect(errors.trim().split("\n")).toHaveLength(1)
+      } finally {
+        rmSync(folder, { recursive: true, force: true })
+      }
+    },
+    startMillisMax + 5_000
+  )
+
+  test("a start says what is simulated, names misspelled settings, and later how to get another key", async () => {
+    const misspelled = { RUNGATE_CONCURENCY: "5", RUNGATE_PROVIDER_LEEDMAGIC_API_KEY: "hidden" }
+    const env = { DATABASE_URL: await freshDatabase(), RUNGATE_PROFILE: "mine" }
+    const first = await startService("http", { ...env, ...misspelled })
+    await first.kill()
+    expect(first.output()).toContain("Sandbox (default): providers and payments are simulated")
+    expect(first.output()).toContain(
+      "RUNGATE_CONCURENCY is not a setting and is ignored. Did you mean RUNGATE_CONCURRENCY?"
+    )
+    expect(first.output()).toContain("Did you mean RUNGATE_PROVIDER_LEADMAGIC_API_KEY?")
+    expect(first.output()).not.toContain("hidden")
+    const second = await startService("http", env)
+    await second.kill()
+    expect(second.output()).toMatch(/rungate admin keys create org_\w+/)
+    expect(second.output()).not.toContain("is not a setting")
+  }, 90_000)
+
+  test("a production start says how many providers are configured and whether payments are on", async () => {
+    const service = await startService("worker", {
+      DATABASE_URL: await freshDatabase(),
+      RUNGATE_MODE: "production",
+      RUNGATE_PROVIDER_HUNTER_API_KEY: "some-key"
+    })
+    await service.kill()
+    expect(service.output()).toMatch(/Production: \d+ of 30 providers configured, payments off/)
+  }, 60_000)
 
   test.if(redisUrl !== undefined)(
     "a server that is no Redis: exit code 1 and one sentence",

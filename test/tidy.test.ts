@@ -33,15 +33,6 @@ const lists = ["layers/providers", "layers/postgres/migrations", "schema/capabil
 const uncheckedRows: Readonly<Record<string, number>> = {
   "layers/catalog/CatalogStore.ts": 3,
   "layers/executor/Health.ts": 1,
-  "layers/history/Erasure.ts": 4,
-  "layers/history/Finder.ts": 1,
-  "layers/history/FreshRuns.ts": 2,
-  "layers/history/HistoryStore.ts": 1,
-  "layers/history/index/HistoryIndex.ts": 6,
-  "layers/history/index/IndexedRun.ts": 1,
-  "layers/history/index/Reindex.ts": 4,
-  "layers/history/index/SegmentLists.ts": 2,
-  "layers/history/index/Segments.ts": 6,
   // It can't import Rows.ts: postgres imports platform.
   "layers/platform/Stats.ts": 2
 }

@@ -197,6 +197,23 @@ const revoke = Command.make(
   ({ key_id, json }) => Effect.flatMap(administration, (loaded) => loaded.revoke(key_id, json))
 ).pipe(Command.withDescription("Revoke an API key immediately and permanently"))
 
+const createKey = Command.make(
+  "create",
+  {
+    org_id: organization,
+    name: Flag.String("name").pipe(
+      Flag.withDescription("name of the key, as the organization sees it"),
+      Flag.withDefault("created by the operator")
+    ),
+    json
+  },
+  (given) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./createKey.ts")),
+      (loaded) => loaded.createKey(given)
+    )
+).pipe(Command.withDescription("Create an API key for an organization and print it once"))
+
 const reindex = Command.make(
   "reindex-history",
   {
@@ -262,6 +279,6 @@ export const admin = Command.make("admin").pipe(
     unknown,
     reindex,
     resources,
-    Command.make("keys").pipe(Command.withDescription("Manage API keys"), Command.withSubcommands([revoke]))
+    Command.make("keys").pipe(Command.withDescription("Manage API keys"), Command.withSubcommands([createKey, revoke]))
   ])
 )

@@ -108,6 +108,8 @@ export interface SettingsShape {
   readonly actors: ReadonlyArray<string> | null
   /** Days for which inputs and results of runs are kept; 0: for ever. */
   readonly retentionDays: number
+  /** `given`: names in the environment that begin with RUNGATE_. `known`: names of settings, without those of provider accounts. */
+  readonly names: { readonly given: ReadonlyArray<string>; readonly known: ReadonlyArray<string> }
   /** For tests only: where this process is to die; see CrashPoint. */
   readonly crashAt: CrashAt | null
 }
@@ -125,9 +127,14 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** Reads one variable; an empty one counts as unset. Mistakes gather in `problems`. */
 const reader = (environment: Environment) => {
   const problems: Array<string> = []
-  const text = (name: string) => (environment[name]?.trim() === "" ? undefined : environment[name]?.trim())
+  const known = new Set<string>()
+  const text = (name: string) => {
+    known.add(name)
+    return environment[name]?.trim() === "" ? undefined : environment[name]?.trim()
+  }
   return {
     problems,
+    known,
     text,
     int: (name: string, fallback: number, min: number, max: number) => {
       const value = text(name)
@@ -208,6 +215,15 @@ const accountsOf = (environment: Environment, read: ReturnType<typeof reader>) =
   }
   return accounts
 }
+
+/** Names that the client's commands read. An operator may have them in the same environment. */
+const clientNames = ["RUNGATE_URL", "RUNGATE_API_KEY", "RUNGATE_PROFILE", "RUNGATE_MAX_COST"]
+const accountName = /^RUNGATE_PROVIDER_[A-Z0-9_]+_(API_KEY|BASE_URL)$/
+
+const namesOf = (environment: Environment, read: ReturnType<typeof reader>): SettingsShape["names"] => ({
+  given: Object.keys(environment).filter((name) => name.startsWith("RUNGATE_")),
+  known: [...clientNames, ...read.known].filter((name) => name.startsWith("RUNGATE_") && !accountName.test(name))
+})
 
 const mailbox = /^(?:[^<>\p{Cc}]{1,100}<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u
 
@@ -324,7 +340,7 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
     const mode = read.oneOf("RUNGATE_MODE", "sandbox", ["sandbox", "production"])
     const publicUrl = read.url("RUNGATE_PUBLIC_URL", ["http", "https"])?.replace(/\/+$/, "") ?? null
     const concurrency = read.int("RUNGATE_CONCURRENCY", 500, 1, 100_000)
-    const settings: SettingsShape = {
+    const settings: Omit<SettingsShape, "names"> = {
       port,
       host: read.text("HOST") ?? "127.0.0.1",
       mode,
@@ -364,7 +380,7 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
       actors: actorsOf(read),
       crashAt: crashAtOf(read)
     }
-    if (read.problems.length === 0) return Effect.succeed(settings)
+    if (read.problems.length === 0) return Effect.succeed({ ...settings, names: namesOf(environment, read) })
     return Effect.fail(new SettingsInvalid({ message: `Bad settings: ${read.problems.join("; ")}.` }))
   })
 

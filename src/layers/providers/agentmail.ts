@@ -18,6 +18,7 @@ import { match } from "./kit/outcome.ts"
 import { list, segment, text, texts, whole } from "./kit/read.ts"
 import { isInbox, senderAddress } from "./kit/senders.ts"
 import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { defined } from "../../schema/defined.ts"
 
 const slug = "agentmail"
 const title = "AgentMail"
@@ -198,12 +199,14 @@ const send = offer(emailSend, {
     body: {
       to: recipients(input.to),
       subject: input.subject,
-      ...(input.text === undefined ? {} : { text: input.text }),
-      ...(input.html === undefined ? {} : { html: input.html }),
-      ...(input.cc === undefined ? {} : { cc: input.cc }),
-      ...(input.bcc === undefined ? {} : { bcc: input.bcc }),
-      ...(input.reply_to === undefined ? {} : { reply_to: input.reply_to }),
-      ...(input.headers === undefined ? {} : { headers: input.headers }),
+      ...defined({
+        text: input.text,
+        html: input.html,
+        cc: input.cc,
+        bcc: input.bcc,
+        reply_to: input.reply_to,
+        headers: input.headers
+      }),
       labels: labelsOf(input.tags ?? {}, context.run_id)
     }
   }),

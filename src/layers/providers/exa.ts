@@ -16,6 +16,7 @@ import { failure, offer, provider, type Reply } from "../../schema/catalog/Provi
 import { cost, match, noMatch } from "./kit/outcome.ts"
 import { at, host, list, number, place, providerIds, text, whole } from "./kit/read.ts"
 import { httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { defined } from "../../schema/defined.ts"
 
 /** The flat price covers this many highlights; a longer page would cost more than it brings in. */
 const webResultsMax = 10
@@ -41,9 +42,11 @@ const search = offer(webSearch, {
       query: input.query,
       type: "auto",
       numResults: input.limit ?? webSearchDefaultLimit,
-      ...(input.country === undefined ? {} : { userLocation: input.country.toUpperCase() }),
-      ...(input.include_domains === undefined ? {} : { includeDomains: input.include_domains }),
-      ...(input.exclude_domains === undefined ? {} : { excludeDomains: input.exclude_domains }),
+      ...defined({
+        userLocation: input.country?.toUpperCase(),
+        includeDomains: input.include_domains,
+        excludeDomains: input.exclude_domains
+      }),
       contents: { highlights: true }
     }
   }),
@@ -208,7 +211,7 @@ const news = offer(newsSearch, {
       type: "auto",
       category: "news",
       numResults: input.limit ?? newsSearchDefaultLimit,
-      ...(input.country === undefined ? {} : { userLocation: input.country.toUpperCase() }),
+      ...defined({ userLocation: input.country?.toUpperCase() }),
       contents: { highlights: true }
     }
   }),

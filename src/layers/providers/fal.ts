@@ -13,6 +13,7 @@ import { type Call, type Cost, offer, type Outcome, provider, type Reply } from 
 import { cost, match, noMatch } from "./kit/outcome.ts"
 import { at, list, number, text, whole } from "./kit/read.ts"
 import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { defined } from "../../schema/defined.ts"
 
 /** "/fal-ai/flux/requests/764cabcf-b745": of an answer, and of a stored state. */
 const jobPath = /^(\/[A-Za-z0-9][A-Za-z0-9._-]*){1,6}\/requests\/[A-Za-z0-9-]{1,64}$/
@@ -99,7 +100,7 @@ const image = offer(creativeImage, {
       ...(input.reference_image_url === undefined
         ? { image_size: sizes[input.aspect_ratio ?? "1:1"] }
         : { image_url: input.reference_image_url }),
-      ...(input.seed === undefined ? {} : { seed: input.seed })
+      ...defined({ seed: input.seed })
     }
   }),
   next: jobCall,
@@ -154,8 +155,7 @@ const video = offer(creativeVideo, {
     body: {
       prompt: input.prompt,
       duration: String(secondsOf(input)),
-      ...(input.image_url === undefined ? {} : { image_url: input.image_url }),
-      ...(input.aspect_ratio === undefined ? {} : { aspect_ratio: input.aspect_ratio })
+      ...defined({ image_url: input.image_url, aspect_ratio: input.aspect_ratio })
     }
   }),
   next: jobCall,

@@ -11,6 +11,7 @@ import { offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, match, noMatch } from "./kit/outcome.ts"
 import { at, flag, isRecord, list, text, texts, whole } from "./kit/read.ts"
 import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { defined } from "../../schema/defined.ts"
 
 /** The flat price covers the credits of this many results. */
 const resultsMax = 10
@@ -36,10 +37,9 @@ const search = offer(webSearch, {
       query: input.query,
       limit: input.limit ?? webSearchDefaultLimit,
       sources: [{ type: "web" }],
-      ...(input.country === undefined ? {} : { country: input.country.toUpperCase() }),
+      ...defined({ country: input.country?.toUpperCase() }),
       ...(input.recency === undefined ? {} : { tbs: `qdr:${input.recency.charAt(0)}` }),
-      ...(input.include_domains === undefined ? {} : { includeDomains: input.include_domains }),
-      ...(input.exclude_domains === undefined ? {} : { excludeDomains: input.exclude_domains })
+      ...defined({ includeDomains: input.include_domains, excludeDomains: input.exclude_domains })
     }
   }),
   response: (reply, input) => {
@@ -101,7 +101,7 @@ const scrape = offer(webScrape, {
       onlyMainContent: input.only_main_content ?? true,
       // A PDF behind another name costs no more than a page does.
       parsers: [{ type: "pdf", maxPages: 1 }],
-      ...(input.wait_ms === undefined ? {} : { waitFor: input.wait_ms })
+      ...defined({ waitFor: input.wait_ms })
     }
   }),
   response: (reply, input) => {

@@ -30,6 +30,7 @@ import {
   whole
 } from "./kit/read.ts"
 import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { defined } from "../../schema/defined.ts"
 
 const note = "Published rate of the Pro plan; larger plans pay less."
 /** Of 10. Below it the record is more often a namesake than the person asked for. */
@@ -183,7 +184,7 @@ const search = offer(peopleSearch, {
         query: queryOf(input),
         size: input.limit ?? peopleSearchDefaultLimit,
         titlecase: true,
-        ...(token === undefined ? {} : { scroll_token: token })
+        ...defined({ scroll_token: token })
       }
     }
   },
@@ -279,7 +280,7 @@ const findCompanies = offer(companySearch, {
         query: companyQueryOf(input),
         size: input.limit ?? companySearchDefaultLimit,
         titlecase: true,
-        ...(token === undefined ? {} : { scroll_token: token })
+        ...defined({ scroll_token: token })
       }
     }
   },

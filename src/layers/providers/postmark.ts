@@ -12,6 +12,7 @@ import { match } from "./kit/outcome.ts"
 import { at, isRecord, number, text, whole } from "./kit/read.ts"
 import { isInbox } from "./kit/senders.ts"
 import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { defined } from "../../schema/defined.ts"
 
 /** The account itself may not send: bad token, sender not confirmed, no credits left, not approved. */
 const accountCodes = new Set([10, 400, 401, 405, 412])
@@ -48,11 +49,13 @@ const send = offer(emailSend, {
       From: input.from,
       To: recipients(input.to).join(","),
       Subject: input.subject,
-      ...(input.html === undefined ? {} : { HtmlBody: input.html }),
-      ...(input.text === undefined ? {} : { TextBody: input.text }),
-      ...(input.cc === undefined ? {} : { Cc: input.cc.join(",") }),
-      ...(input.bcc === undefined ? {} : { Bcc: input.bcc.join(",") }),
-      ...(input.reply_to === undefined ? {} : { ReplyTo: input.reply_to }),
+      ...defined({
+        HtmlBody: input.html,
+        TextBody: input.text,
+        Cc: input.cc?.join(","),
+        Bcc: input.bcc?.join(","),
+        ReplyTo: input.reply_to
+      }),
       Metadata: metadataOf(input.tags ?? {}, run_id),
       ...(input.headers === undefined
         ? {}

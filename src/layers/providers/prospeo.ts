@@ -19,6 +19,7 @@ import { match, noMatch } from "./kit/outcome.ts"
 import { international } from "./kit/phone.ts"
 import { at, flag, host, list, place, providerIds, text, texts, webAddress, whole } from "./kit/read.ts"
 import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { defined } from "../../schema/defined.ts"
 
 const note = "Published plans are about $0.039 per credit and less."
 /** 1 credit × $0.039 × 1.2 */
@@ -51,12 +52,10 @@ const isFree = (reply: Reply): boolean =>
 const charged = (reply: Reply) => ({ unit: "credit", amount: isFree(reply) ? "0" : "1" }) as const
 
 /** The number's own price is due only when it is there. */
-const chargedMobile = (reply: Reply): Cost => {
-  return {
-    unit: "credit",
-    amount: isFree(reply) ? "0" : flag(reply.body, "person", "mobile", "revealed") === true ? "10" : "1"
-  }
-}
+const chargedMobile = (reply: Reply): Cost => ({
+  unit: "credit",
+  amount: isFree(reply) ? "0" : flag(reply.body, "person", "mobile", "revealed") === true ? "10" : "1"
+})
 
 /** What any answer of its says: an enrichment tells whether it was free, a miss is. */
 const measured = (reply: Reply): Cost | null => {
@@ -84,9 +83,11 @@ const find = offer(emailFind, {
         ...(input.first_name !== undefined && input.last_name !== undefined
           ? { first_name: input.first_name, last_name: input.last_name }
           : { full_name: input.full_name }),
-        ...(input.company_domain === undefined ? {} : { company_website: input.company_domain }),
-        ...(input.company_name === undefined ? {} : { company_name: input.company_name }),
-        ...(input.network_url === undefined ? {} : { linkedin_url: input.network_url })
+        ...defined({
+          company_website: input.company_domain,
+          company_name: input.company_name,
+          linkedin_url: input.network_url
+        })
       },
       only_verified_email: true,
       enrich_mobile: false
@@ -157,13 +158,13 @@ const enrichPerson = offer(peopleEnrich, {
     method: "POST",
     path: "/enrich-person",
     body: {
-      data: {
-        ...(input.network_url === undefined ? {} : { linkedin_url: input.network_url }),
-        ...(input.email === undefined ? {} : { email: input.email }),
-        ...(input.full_name === undefined ? {} : { full_name: input.full_name }),
-        ...(input.company_domain === undefined ? {} : { company_website: input.company_domain }),
-        ...(input.company_name === undefined ? {} : { company_name: input.company_name })
-      },
+      data: defined({
+        linkedin_url: input.network_url,
+        email: input.email,
+        full_name: input.full_name,
+        company_website: input.company_domain,
+        company_name: input.company_name
+      }),
       only_verified_email: false,
       enrich_mobile: false
     }
@@ -273,11 +274,11 @@ const enrichCompany = offer(companyEnrich, {
     method: "POST",
     path: "/enrich-company",
     body: {
-      data: {
-        ...(input.domain === undefined ? {} : { company_website: input.domain }),
-        ...(input.name === undefined ? {} : { company_name: input.name }),
-        ...(input.network_url === undefined ? {} : { company_linkedin_url: input.network_url })
-      }
+      data: defined({
+        company_website: input.domain,
+        company_name: input.name,
+        company_linkedin_url: input.network_url
+      })
     }
   }),
   response: (reply) => {
@@ -298,12 +299,12 @@ const findPhone = offer(phoneFind, {
     method: "POST",
     path: "/enrich-person",
     body: {
-      data: {
-        ...(input.network_url === undefined ? {} : { linkedin_url: input.network_url }),
-        ...(input.email === undefined ? {} : { email: input.email }),
-        ...(input.full_name === undefined ? {} : { full_name: input.full_name }),
-        ...(input.company_domain === undefined ? {} : { company_website: input.company_domain })
-      },
+      data: defined({
+        linkedin_url: input.network_url,
+        email: input.email,
+        full_name: input.full_name,
+        company_website: input.company_domain
+      }),
       enrich_mobile: true,
       // Without a verified number it is a miss, and free.
       only_verified_mobile: true
@@ -348,7 +349,7 @@ const companyFilters = (input: InputOf<typeof companySearch>) => ({
     : {
         company_founded: {
           ...(input.founded_min === undefined ? {} : { min: Math.max(input.founded_min, foundedMin) }),
-          ...(input.founded_max === undefined ? {} : { max: input.founded_max })
+          ...defined({ max: input.founded_max })
         }
       })
 })

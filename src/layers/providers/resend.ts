@@ -12,6 +12,7 @@ import { match } from "./kit/outcome.ts"
 import { text } from "./kit/read.ts"
 import { isInbox } from "./kit/senders.ts"
 import { httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { defined } from "../../schema/defined.ts"
 
 const send = offer(emailSend, {
   // $0.0009 × 1.2
@@ -29,12 +30,14 @@ const send = offer(emailSend, {
       from: input.from,
       to: recipients(input.to),
       subject: input.subject,
-      ...(input.text === undefined ? {} : { text: input.text }),
-      ...(input.html === undefined ? {} : { html: input.html }),
-      ...(input.cc === undefined ? {} : { cc: input.cc }),
-      ...(input.bcc === undefined ? {} : { bcc: input.bcc }),
-      ...(input.reply_to === undefined ? {} : { reply_to: input.reply_to }),
-      ...(input.headers === undefined ? {} : { headers: input.headers }),
+      ...defined({
+        text: input.text,
+        html: input.html,
+        cc: input.cc,
+        bcc: input.bcc,
+        reply_to: input.reply_to,
+        headers: input.headers
+      }),
       ...(input.tags === undefined
         ? {}
         : { tags: Object.entries(input.tags).map(([name, value]) => ({ name, value })) })

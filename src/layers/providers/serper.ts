@@ -14,14 +14,13 @@ import { type Call, offer, provider, type Reply } from "../../schema/catalog/Pro
 import { cost, match, noMatch } from "./kit/outcome.ts"
 import { at, host, isRecord, list, number, text, whole } from "./kit/read.ts"
 import { said, httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { defined } from "../../schema/defined.ts"
 
 const credits = (reply: Reply) => cost("credit", reply.body, "credits")
 
 /** Where to search from, and in which language; the provider takes us and en when it isn't told. */
-const locale = (input: { readonly country?: string; readonly language?: string }) => ({
-  ...(input.country === undefined ? {} : { gl: input.country.toLowerCase() }),
-  ...(input.language === undefined ? {} : { hl: input.language.toLowerCase() })
-})
+const locale = (input: { readonly country?: string; readonly language?: string }) =>
+  defined({ gl: input.country?.toLowerCase(), hl: input.language?.toLowerCase() })
 
 const since = (recency: string | undefined) => (recency === undefined ? {} : { tbs: `qdr:${recency.charAt(0)}` })
 
@@ -104,7 +103,7 @@ const results = offer(serpSearch, {
       ...locale({ country: input.country ?? "us", language: input.language ?? "en" }),
       // Corrected, it would be the page of another query.
       autocorrect: false,
-      ...(input.location === undefined ? {} : { location: input.location })
+      ...defined({ location: input.location })
     }
   }),
   response: (reply, input) => {

@@ -11,6 +11,7 @@ import { offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, match, noMatch } from "./kit/outcome.ts"
 import { host, list, number, text } from "./kit/read.ts"
 import { httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { defined } from "../../schema/defined.ts"
 
 /** The provider's own maximum. */
 const resultsMax = 20
@@ -44,10 +45,9 @@ const search = offer(webSearch, {
       search_depth: "basic",
       topic: "general",
       max_results: input.limit ?? webSearchDefaultLimit,
-      ...(input.recency === undefined ? {} : { time_range: input.recency }),
+      ...defined({ time_range: input.recency }),
       ...(input.country === undefined ? {} : { country: countryName(input.country) }),
-      ...(input.include_domains === undefined ? {} : { include_domains: input.include_domains }),
-      ...(input.exclude_domains === undefined ? {} : { exclude_domains: input.exclude_domains }),
+      ...defined({ include_domains: input.include_domains, exclude_domains: input.exclude_domains }),
       include_answer: true,
       include_usage: true
     }
@@ -94,7 +94,7 @@ const news = offer(newsSearch, {
       search_depth: "basic",
       topic: "news",
       max_results: input.limit ?? newsSearchDefaultLimit,
-      ...(input.recency === undefined ? {} : { time_range: input.recency }),
+      ...defined({ time_range: input.recency }),
       include_usage: true
     }
   }),

@@ -23,6 +23,7 @@ import {
 import { match, noMatch } from "./kit/outcome.ts"
 import { at, flag, text } from "./kit/read.ts"
 import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { defined } from "../../schema/defined.ts"
 
 const note = "Paid by connected account and month; assumed at $0.005 for a call, a thousandth of an account's month."
 /** $0.005 × 1.2 */
@@ -75,7 +76,7 @@ const inviteCall = (input: Addressed & { readonly message?: string }, member: st
   body: {
     account_id: input.account_id,
     provider_id: member,
-    ...(input.message === undefined ? {} : { message: input.message })
+    ...defined({ message: input.message })
   }
 })
 
@@ -125,7 +126,7 @@ const intoChat = (input: MessageInput, chat_id: string): Call => ({
   method: "POST",
   path: `/api/v1/chats/${encodeURIComponent(chat_id)}/messages`,
   encoding: "multipart",
-  body: { text: input.text, ...(input.account_id === undefined ? {} : { account_id: input.account_id }) }
+  body: { text: input.text, ...defined({ account_id: input.account_id }) }
 })
 
 const newChat = (input: MessageInput, member: string): Call => ({

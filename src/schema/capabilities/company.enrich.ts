@@ -8,6 +8,7 @@ import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { pick, profileSlug, sandboxDomain, slug, titleCase } from "./names.ts"
 import { Company, company, location } from "./shapes.ts"
+import { defined } from "../defined.ts"
 
 export const companyEnrich = capability({
   slug: "company.enrich",
@@ -58,10 +59,7 @@ export const companyEnrich = capability({
   simulate: ({ input, provider, seed }) => {
     const named =
       input.name ?? (input.domain === undefined ? titleCase(profileSlug(input.network_url ?? "")) : undefined)
-    const domain = sandboxDomain({
-      ...(input.domain === undefined ? {} : { company_domain: input.domain }),
-      ...(named === undefined ? {} : { company_name: named })
-    })
+    const domain = sandboxDomain(defined({ company_domain: input.domain, company_name: named }))
     const name = named ?? titleCase(domain.split(".")[0] ?? "")
     return company({
       name: name === "" ? "Sample Company" : name,

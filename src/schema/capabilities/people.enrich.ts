@@ -18,6 +18,7 @@ import {
   titleCase
 } from "./names.ts"
 import { location, orNull, type Person, person, personFields } from "./shapes.ts"
+import { defined } from "../defined.ts"
 
 export const Experience = Schema.Struct({
   title: Schema.NullOr(Schema.String),
@@ -101,7 +102,7 @@ export const peopleEnrich = capability({
       titleCase(input.email === undefined ? profileSlug(input.network_url ?? "") : localPart(input.email))
     const name = given === "" ? "Sam Sample" : given
     const employer = input.company_domain ?? (input.email === undefined ? undefined : domainPart(input.email))
-    const domain = sandboxDomain({ ...input, ...(employer === undefined ? {} : { company_domain: employer }) })
+    const domain = sandboxDomain({ ...input, ...defined({ company_domain: employer }) })
     const company = input.company_name ?? titleCase(domain.split(".")[0] ?? "")
     const title = pick(seed, ["Head of Sales", "Product Manager", "Software Engineer", "Marketing Director"])
     const parts = nameParts({ full_name: name })

@@ -9,6 +9,7 @@ import { type Contract, contract, type Issue } from "./Contract.ts"
 import type { ResourceKind } from "./Endpoint.ts"
 import { type Billing, type Demand, demandOf } from "../money/Pricing.ts"
 import type { Made, Named } from "./Resources.ts"
+import { defined } from "../defined.ts"
 
 /** What the sandbox's simulated provider answers from: the input, the provider, and a number derived from both. */
 export interface Simulation<I> {
@@ -113,7 +114,7 @@ export type InputOf<C> = C extends Capability<infer I, unknown> ? I : never
 export const capability = <I, O>(definition: Definition<I, O>): Capability<I, O> => {
   const input = contract(definition.input, {
     title: `Input of ${definition.slug}`,
-    ...(definition.anyOf === undefined ? {} : { anyOf: definition.anyOf })
+    ...defined({ anyOf: definition.anyOf })
   })
   const { ownOnly } = definition
   const output = contract(definition.output, { title: `Output of ${definition.slug}` })

@@ -7,6 +7,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
 import { type JsonSchema, Schema } from "effect"
+import { defined } from "../defined.ts"
 
 export interface Issue {
   /** Dotted path inside the input: `company_domain`, `titles.0`; empty for the input itself. */
@@ -87,7 +88,7 @@ export const contract = <T>(
   const flat = flatten({ ...document.schema, ...definitions })
   const jsonSchema: JsonSchema.JsonSchema = {
     $schema: "https://json-schema.org/draft/2020-12/schema",
-    ...(options.title === undefined ? {} : { title: options.title }),
+    ...defined({ title: options.title }),
     ...(isObject(flat) ? flat : {}),
     ...anyOf
   }

@@ -11,6 +11,7 @@ import type { Issue } from "./Contract.ts"
 import type { Found } from "./Doubt.ts"
 import type { ResourceKind } from "./Endpoint.ts"
 import { demandOf, type Price } from "../money/Pricing.ts"
+import { defined } from "../defined.ts"
 
 /** One HTTP request to the provider. The path is relative to the provider's base URL and starts with "/". */
 export interface Call {
@@ -73,7 +74,7 @@ export const failure = (reason: Failure["reason"], detail: string, retryAfterSec
   _tag: "Failure",
   reason,
   detail,
-  ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds })
+  ...defined({ retryAfterSeconds })
 })
 
 /** Known to an adapter beside the input. `run_id` serves as the provider's idempotency key. */
@@ -215,7 +216,7 @@ const terms = <I, O>(capability: Capability<I, O>, definition: Terms<I>) => ({
   platforms: definition.platforms ?? [],
   note: definition.note ?? null,
   wraps: definition.wraps,
-  ...(definition.through === undefined ? {} : { through: definition.through }),
+  ...defined({ through: definition.through }),
   serves: (input: unknown) =>
     capability.input.accepts(input) &&
     coversPlatform(definition.platforms ?? [], input) &&

@@ -12,6 +12,7 @@ import { isRecord } from "../json/Json.ts"
 import * as Money from "../money/Money.ts"
 import { doubledName } from "../json/JsonNames.ts"
 import { capIssue, holdOf, rateCardOf } from "./RawHold.ts"
+import { defined } from "../defined.ts"
 
 export const RawPlan = Schema.Struct({
   method: Schema.Literals(methods),
@@ -186,7 +187,7 @@ export const planRaw = (
     raw: {
       method: endpoint.method,
       endpoint: endpoint.path,
-      ...(endpoint.origin === undefined ? {} : { origin: endpoint.origin }),
+      ...defined({ origin: endpoint.origin }),
       path,
       query,
       body_type: endpoint.body_type,

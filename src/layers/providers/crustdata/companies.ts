@@ -12,6 +12,7 @@ import { accepts, issue, redeem } from "../kit/cursor.ts"
 import { match, noMatch } from "../kit/outcome.ts"
 import { at, host, list, providerIds, text, webAddress, whole } from "../kit/read.ts"
 import { unreadable } from "../kit/httpErrors.ts"
+import { defined } from "../../../schema/defined.ts"
 
 /** 0.03 credit × $0.10 × 1.2 */
 const perResult = "0.0036"
@@ -77,7 +78,7 @@ export const findCompanies = offer(companySearch, {
       body: {
         filters: filtersOf(input),
         limit: input.limit ?? companySearchDefaultLimit,
-        ...(cursor === undefined ? {} : { cursor })
+        ...defined({ cursor })
       }
     }
   },

@@ -15,6 +15,7 @@ import { match, noMatch } from "../kit/outcome.ts"
 import { international } from "../kit/phone.ts"
 import { at, flag, host, list, number, place, providerIds, text, texts, webAddress, whole } from "../kit/read.ts"
 import { unreadable } from "../kit/httpErrors.ts"
+import { defined } from "../../../schema/defined.ts"
 
 /** 1 credit × $0.10 × 1.2 */
 const oneCredit = flat("0.12")
@@ -103,7 +104,7 @@ export const findPeople = offer(peopleSearch, {
       body: {
         filters: filtersOf(input),
         limit: input.limit ?? peopleSearchDefaultLimit,
-        ...(cursor === undefined ? {} : { cursor })
+        ...defined({ cursor })
       }
     }
   },

@@ -17,6 +17,7 @@ import { consumed, note } from "./report.ts"
 import { match, noMatch } from "../kit/outcome.ts"
 import { at, flag, host, list, place, providerIds, text, webAddress, whole } from "../kit/read.ts"
 import { said, httpErrors, unreadable } from "../kit/httpErrors.ts"
+import { defined } from "../../../schema/defined.ts"
 
 const statuses: Readonly<Record<string, EmailStatus>> = {
   valid: "valid",
@@ -37,8 +38,7 @@ const find = offer(emailFind, {
     path: "/v1/people/email-finder",
     body: {
       ...nameParts(input),
-      ...(input.company_domain === undefined ? {} : { domain: input.company_domain }),
-      ...(input.company_name === undefined ? {} : { company_name: input.company_name })
+      ...defined({ domain: input.company_domain, company_name: input.company_name })
     }
   }),
   response: (reply) => {
@@ -101,11 +101,7 @@ const enrichCompany = offer(companyEnrich, {
   request: (input) => ({
     method: "POST",
     path: "/v1/companies/company-search",
-    body: {
-      ...(input.domain === undefined ? {} : { company_domain: input.domain }),
-      ...(input.name === undefined ? {} : { company_name: input.name }),
-      ...(input.network_url === undefined ? {} : { profile_url: input.network_url })
-    }
+    body: defined({ company_domain: input.domain, company_name: input.name, profile_url: input.network_url })
   }),
   response: (reply) => {
     const body = reply.body

@@ -12,6 +12,7 @@ import { consumed, note } from "./report.ts"
 import { match, noMatch } from "../kit/outcome.ts"
 import { flag, host, list, number, text, webAddress, whole } from "../kit/read.ts"
 import { unreadable } from "../kit/httpErrors.ts"
+import { defined } from "../../../schema/defined.ts"
 
 /** Jobs on one page. */
 const pageSizeMax = 50
@@ -30,10 +31,12 @@ export const findJobs = offer(jobsSearch, {
     method: "POST",
     path: "/v1/jobs/jobs-finder",
     body: {
-      ...(input.query === undefined ? {} : { job_title: input.query }),
-      ...(input.company_domain === undefined ? {} : { company_website: input.company_domain }),
-      ...(input.company_name === undefined ? {} : { company_name: input.company_name }),
-      ...(input.location === undefined ? {} : { location: input.location }),
+      ...defined({
+        job_title: input.query,
+        company_website: input.company_domain,
+        company_name: input.company_name,
+        location: input.location
+      }),
       page: 1,
       per_page: input.limit ?? jobsSearchDefaultLimit
     }
@@ -119,10 +122,7 @@ export const findAds = offer(adsSearch, {
   request: (input) => ({
     method: "POST",
     path: input.platform === "tiktok" ? libraries.meta : libraries[input.platform],
-    body: {
-      ...(input.company_domain === undefined ? {} : { company_domain: input.company_domain }),
-      ...(input.company_name === undefined ? {} : { company_name: input.company_name })
-    }
+    body: defined({ company_domain: input.company_domain, company_name: input.company_name })
   }),
   response: (reply, input) => {
     const found = list(reply.body, "ads")

@@ -11,6 +11,7 @@ import { match, noMatch } from "../kit/outcome.ts"
 import { international } from "../kit/phone.ts"
 import { host, list, providerIds, text, webAddress, whole } from "../kit/read.ts"
 import { unreadable } from "../kit/httpErrors.ts"
+import { defined } from "../../../schema/defined.ts"
 
 export const findPhone = offer(phoneFind, {
   // 5 credits × $0.01 × 1.2
@@ -21,10 +22,7 @@ export const findPhone = offer(phoneFind, {
   request: (input) => ({
     method: "POST",
     path: "/v1/people/mobile-finder",
-    body: {
-      ...(input.network_url === undefined ? {} : { profile_url: input.network_url }),
-      ...(input.email === undefined ? {} : { work_email: input.email })
-    }
+    body: defined({ profile_url: input.network_url, work_email: input.email })
   }),
   response: (reply) => {
     const phone = international(text(reply.body, "mobile_number"))

@@ -13,6 +13,7 @@ import { match, noMatch } from "../kit/outcome.ts"
 import { at, list, text, texts, whole } from "../kit/read.ts"
 import { cikInDirectory, directoryCall, paddedCik, submissionsCall, unknownCompany } from "./companies.ts"
 import { refusal, unreadable } from "../kit/httpErrors.ts"
+import { defined } from "../../../schema/defined.ts"
 
 type Input = InputOf<typeof govFilings>
 
@@ -216,7 +217,7 @@ export const filings = (note: string) =>
       if (before.stage === "search") return reply.status === 404 ? refusal(reply) : searched(reply, before, input)
       if (before.stage !== "directory") return listed(reply, before, input)
       if (reply.status === 404) return refusal(reply)
-      const named = { ...(input.ticker === undefined ? {} : { ticker: input.ticker }), name: input.company_name ?? "" }
+      const named = { ...defined({ ticker: input.ticker }), name: input.company_name ?? "" }
       const cik = cikInDirectory(reply.body, named)
       if (cik === undefined) return unreadable("directory of companies")
       if (cik === null) return noMatch("no company of this name or symbol is traded")
