@@ -120,7 +120,7 @@ const operator = [
 ] as const
 
 const rungate = Command.make("rungate").pipe(
-  Command.withDescription("A paid execution front door for data and outreach jobs"),
+  Command.withDescription("One API and one prepaid wallet for 30 data and outreach providers"),
   Command.withSubcommands([
     { group: "FIND", commands: finding },
     { group: "RUN", commands: running },

@@ -21,6 +21,17 @@ const entries = ["main.ts"]
 /** The top puts the layers together, so it may import everything, and no layer may import it. */
 const top = [...entries, "App.ts", "serve.ts"]
 const linesMax = 400
+/** Lines of one function, those of functions inside it not counted: a layer's functions share its scope. */
+const functionLinesMax = 70
+/** Functions that were longer when the rule came. The number may only fall. Migrations are SQL, and are never edited. */
+const longFunctions: Readonly<Record<string, number>> = {
+  "layers/audit/equations.ts": 148,
+  "layers/search/Postings.ts": 110,
+  "layers/catalog/import/manifest.ts": 94,
+  "actors/wallet/DecideTurn.ts": 85,
+  "layers/ledger/TurnStore.ts": 83,
+  "actors/Workers.ts": 75
+}
 /** More files than this are several rooms. */
 const filesMax = 15
 /** Lists: one file an entry, and an index. */
@@ -67,7 +78,8 @@ const lint = {
     "typescript/no-non-null-assertion": "error",
     "no-console": "error",
     "node/no-process-env": "error",
-    "no-restricted-properties": ["error", ...properties]
+    "no-restricted-properties": ["error", ...properties],
+    "max-lines-per-function": ["error", { max: 1, skipComments: false, skipBlankLines: false, IIFEs: true }]
   }
 }
 
@@ -119,14 +131,17 @@ const findings = (root: string): ReadonlyArray<Finding> => {
   const config = join(newFolder(), "lint.json")
   writeFileSync(config, JSON.stringify(lint))
   const oxlint = join(import.meta.dir, "..", "node_modules", ".bin", "oxlint")
-  const { stdout, stderr } = Bun.spawnSync(
-    [process.execPath, oxlint, "-c", config, "--no-ignore", "--format=json", "."],
-    { cwd: root }
-  )
+  // A file, because the linter may end before a pipe has taken all of a long report.
+  const report = join(newFolder(), "report.json")
+  const { stderr } = Bun.spawnSync([process.execPath, oxlint, "-c", config, "--no-ignore", "--format=json", "."], {
+    cwd: root,
+    stdout: Bun.file(report)
+  })
+  const text = readFileSync(report, "utf8")
   try {
-    return JSON.parse(stdout.toString()).diagnostics
+    return JSON.parse(text).diagnostics
   } catch {
-    throw new Error(`oxlint did not answer: ${stdout}${stderr}`)
+    throw new Error(`oxlint did not answer: ${text}${stderr}`)
   }
 }
 
@@ -150,6 +165,23 @@ const circles = (arrows: ReadonlyMap<string, ReadonlySet<string>>): ReadonlyArra
   return [...new Set([...arrows.keys()].map((folder) => circleOf(folder).sort().join(", ")))].filter(
     (one) => one !== ""
   )
+}
+
+interface Span {
+  readonly first: number
+  readonly last: number
+}
+
+/** The most lines that one function of a file has, those of functions inside it not counted. */
+const longest = (spans: ReadonlyArray<Span>): number => {
+  const inside = (outer: Span) =>
+    spans.filter((one) => one !== outer && one.first >= outer.first && one.last <= outer.last)
+  const own = (one: Span) => {
+    const inner = new Set<number>()
+    for (const { first, last } of inside(one)) for (let line = first + 1; line <= last; line++) inner.add(line)
+    return one.last - one.first + 1 - inner.size
+  }
+  return Math.max(0, ...spans.filter(({ first, last }) => last - first >= functionLinesMax).map(own))
 }
 
 /** Every way in which a source tree breaks the rules; `also` are folders whose imports keep its files alive. */
@@ -203,8 +235,16 @@ const tidy = async (
   for (const file of files) {
     if (!entries.includes(file) && !imported.has(file)) problems.add(`${file}: nothing imports it`)
   }
+  const functions = new Map<string, Array<Span>>()
   for (const { code, message, filename, labels } of findings(root)) {
     const file = normalize(filename)
+    if (code === "eslint(max-lines-per-function)") {
+      const { offset, length } = labels[0]?.span ?? { offset: 0, length: 0 }
+      const bytes = Buffer.from(texts.get(file) ?? "")
+      const lineAt = (at: number) => bytes.subarray(0, at).toString().split("\n").length
+      functions.set(file, [...(functions.get(file) ?? []), { first: lineAt(offset), last: lineAt(offset + length) }])
+      continue
+    }
     const what = rules[code]?.(message) ?? message
     const span = labels[0]?.span ?? { line: 1, offset: 0, length: 0 }
     if (ambient[file]?.includes(what)) continue
@@ -215,6 +255,13 @@ const tidy = async (
     const lines = bytes.subarray(begin, end < 0 ? undefined : end).toString()
     if (justifiable.includes(what) && /\/\/ justified: \S/.test(lines)) continue
     problems.add(`${file}:${span.line}: ${what}`)
+  }
+  for (const [file, spans] of functions) {
+    const lines = longest(spans)
+    const most = file.startsWith("layers/postgres/migrations/") ? Infinity : (longFunctions[file] ?? functionLinesMax)
+    if (lines > most) problems.add(`${file}: a function has ${lines} lines of its own; ${most} at most`)
+    if (longFunctions[file] !== undefined && lines < most)
+      problems.add(`${file}: longFunctions lists ${most} lines: lower it to ${lines}`)
   }
   return Array.from(problems)
 }
@@ -343,6 +390,14 @@ describe("tidy finds", () => {
       "a file that is too long",
       { "schema/Usd.ts": `/** N. */\nexport type Usd = bigint\n${"// line\n".repeat(linesMax - 1)}` },
       ["schema/Usd.ts: longer than 400 lines"]
+    ],
+    [
+      "a function that is too long, and not one that holds others",
+      {
+        "schema/Usd.ts": `/** N. */\nexport type Usd = bigint\nexport const long = () => {\n${"  long()\n".repeat(functionLinesMax)}}\n`,
+        "actors/Run.ts": `/** A. */\nimport { Ledger } from "../layers/Ledger.ts"\nexport const tell = () => {\n${[1, 2].map((n) => `  const part${n} = () => {\n${"    Ledger\n".repeat(60)}  }\n`).join("")}}\n`
+      },
+      ["schema/Usd.ts: a function has 72 lines of its own; 70 at most"]
     ],
     ["a dead file", { "schema/Dead.ts": "/** D. */\nexport const dead = 1\n" }, ["schema/Dead.ts: nothing imports it"]],
     [
