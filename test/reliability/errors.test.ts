@@ -56,7 +56,7 @@ const insides = () => {
   return [
     /\bat\b.*\.(ts|js|mjs)\b/,
     /node_modules|\/src\/|file:\/\//,
-    /\b(select|insert into|update \w+ set|relation|column|sqlstate|constraint)\b/i,
+    /\b(select|insert into|update \w+ set|relation|(?<!line \d+, )column(?! \d)|sqlstate|constraint)\b/i,
     /postgres|redis|bullmq|effect|sqlerror|typeerror/i,
     new RegExp([host, password, providerKey, internalName, `127.0.0.1:${strange.port}`, "127.0.0.1:9"].join("|"))
   ]

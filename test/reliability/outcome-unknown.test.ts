@@ -290,7 +290,7 @@ describe("what is known of it afterwards", () => {
     ])
     expect((await admin("resolve", run_id, "--delivered", "--note", "again")).out).toStartWith("already recorded")
     const other = await admin("resolve", run_id, "--not-delivered", "--note", "no")
-    expect([other.code, other.err]).toEqual([5, expect.stringContaining("was found to be delivered")])
+    expect([other.code, other.err]).toEqual([5, expect.stringContaining("was already recorded as delivered")])
     expect((await mine()).body.items).toEqual([])
     expect((await admin("--org", org.org_id, "--all", "--json")).body.items).toMatchObject([
       { run_id, finding: "delivered", note: "in Postmark's activity" }

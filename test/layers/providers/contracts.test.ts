@@ -13,7 +13,7 @@ import { type Pair, paired, pairsOf, verdictOf } from "./pairs.ts"
 
 /** Never raw, so no document of its is shipped: its own is read from where the shipped ones were made of. */
 const agentmail = async (): Promise<ProviderDocument> => {
-  const text = readFileSync(new URL("../../../../../shared/specs/agentmail.json", import.meta.url), "utf8")
+  const text = readFileSync(new URL("../../../../shared/specs/agentmail.json", import.meta.url), "utf8")
   const { document } = await Effect.runPromise(
     importOpenApi([{ name: "agentmail.json", text }], {
       provider: "agentmail",
