@@ -39,7 +39,7 @@ const reindex = (databaseUrl: string, ...args: ReadonlyArray<string>) =>
   runMain(["admin", "reindex-history", ...args], { DATABASE_URL: databaseUrl }, command)
 const told = async (run: ReturnType<typeof reindex>) => {
   const { code } = await run.ended
-  const line = /^(\d+) runs looked for: (\d+) were missing in the index; (\d+) segments made anew\.\n$/
+  const line = /^(\d+) runs checked: (\d+) were missing in the index\. (\d+) segments rebuilt\.\n$/
   const [runs, missing, segments] = (line.exec(run.output()) ?? []).slice(1).map(Number)
   return { code, runs, missing, segments, errors: run.errors() }
 }
