@@ -161,7 +161,7 @@ describe("who may sign up", () => {
         0,
         expect.stringMatching(/^https:\/\/rungate\.example\.com\/invitation\?token=rg_invite_\w{43}$/)
       ])
-      expect(said.err).toContain("ada@example.com only")
+      expect(said.err).toContain("only to ada@example.com.")
       const invitation = new URL(said.out).searchParams.get("token") ?? ""
       const [stored] = await app.sql("SELECT * FROM invitations")
       expect(JSON.stringify(stored)).not.toContain(invitation)

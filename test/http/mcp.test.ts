@@ -281,7 +281,7 @@ describe("a run", () => {
     let heard = ""
     for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
       heard += part
-      if (heard.includes("is under way")) break
+      if (heard.includes("is executing")) break
     }
     const second = /run_\w+/.exec(heard)?.[0] ?? ""
     hangUp.abort()

@@ -299,7 +299,7 @@ test("goes on where it was killed, says how far it is, and begins anew when it i
     await release()
     const rest = await told(second)
     expect(rest).toMatchObject({ code: 0, runs, missing })
-    expect(rest.errors).toMatch(/^\d+ runs of about \d+ looked for; it may be broken off and goes on from there\n/)
+    expect(rest.errors).toMatch(/^\d+ of about \d+ runs checked\. Safe to interrupt: the next call continues here\.\n/)
     expect(await progress()).toEqual({})
     expect((await org.get(asked("ada@many.example"))).body.count).toBe(5 * step + 1)
     const found = await org.get(`/v1/runs/${slow.body.run_id}?wait=20`)

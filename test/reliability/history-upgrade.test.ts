@@ -137,7 +137,7 @@ test("the new version answers at once, and alike when all is indexed", async () 
   // It begins at the first run, not where the one of before had come.
   const again = runMain(["admin", "reindex-history"], { DATABASE_URL: url })
   expect((await again.ended).code).toBe(0)
-  expect(again.output()).toStartWith("8 runs looked for: 0 were missing")
+  expect(again.output()).toStartWith("8 runs checked: 0 were missing")
   expect(await answers(org.over(doors))).toEqual([...before])
   await doors.books()
   figures("history.upgrade", { runs: 9, waiting: 7, questions: questions.length })

@@ -202,7 +202,7 @@ test("without a processor a line says so, and the books decide alone", async () 
   const [sandbox, production] = await Promise.all([audit([], { RUNGATE_MODE: "sandbox" }), audit([], none)])
   expect([sandbox.code, sandbox.err]).toEqual([1, expect.stringContaining("belongs to a production service")])
   expect([production.code, production.err]).toEqual([0, ""])
-  expect(production.out.trim().split("\n").at(-1)).toStartWith("No payment processor is set (STRIPE_SECRET_KEY)")
+  expect(production.out.trim().split("\n").at(-1)).toStartWith("No payment processor is configured (STRIPE_SECRET_KEY)")
 })
 
 describe("compared by rows", () => {
