@@ -166,7 +166,7 @@ describe("in production", () => {
     expect(violations).toEqual(expected.sort())
     expect(out).toContain("The books add up")
     expect(out.trim().split("\n").at(-1)).toBe(
-      "8 differences from the payment processor: 12 settled payments of the last 41 days, 2 on their way, 1 not credited and refunded, 1 of organizations outside this database."
+      "8 differences from the payment processor: 12 settled payments of the last 41 days, 2 pending, 1 not credited and refunded, 1 of organizations outside this database."
     )
     expect([code, err]).toEqual([
       1,
@@ -186,7 +186,7 @@ describe("in production", () => {
     expect(asked.out).toContain("The books add up")
     expect([asked.code, asked.err]).toEqual([
       1,
-      "The payment processor could not be asked: Stripe could not be reached.\n" +
+      "Can't compare with the payment processor: Stripe could not be reached.\n" +
         "rungate: The books add up, but the top-ups were not compared with the payment processor (--processor-days 0 skips this).\n"
     ])
     expect(left.out.trim().split("\n").at(-1)).toBe(
