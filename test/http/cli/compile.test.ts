@@ -60,7 +60,7 @@ test("one compiled file: starts, finds, and says what it can't", async () => {
   expect(JSON.parse(found.out).items[0].capability).toBe("email.find")
   expect(wallet.out).toBe(`${(await org.get("/v1/wallet")).text}\n`)
   expect(away.out).not.toMatch(/127\.0\.0\.1:1\b|code of the folder/)
-  expect([serve.code, serve.err]).toEqual([1, expect.stringMatching(/^rungate: .*npm start\)\.\n$/)])
+  expect([serve.code, serve.err]).toEqual([1, expect.stringMatching(/^rungate: .*npm start or npx rungate\)\.\n$/)])
 }, 60_000)
 
 test("the package's command starts from one file, made anew when the sources change, and obeys nothing of the folder", async () => {

@@ -90,7 +90,7 @@ test.concurrent("in a pipe: the past, then every run as the API lists it, once w
   expect(err.text()).not.toContain("again")
 
   await door.close()
-  await until("it says that the service is away", err.text, (text) => text.includes("Asking again"))
+  await until("it says that the service is away", err.text, (text) => text.includes("Retrying until"))
   const [fourth, broken] = [await quick("fourth"), await fails()]
   const before = door.asked()
   door.refuse(503, {})

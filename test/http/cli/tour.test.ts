@@ -46,7 +46,7 @@ const answers = () =>
     [/E-mail: $/, "ada@example.com"],
     [/Organization: $/, "Ada & Co"],
     [/Password: $/, "correct horse battery"],
-    [/again: $/, "correct horse battery"]
+    [/Repeat the password: $/, "correct horse battery"]
   ] as const
 
 /** What differs from one day to the next. */
