@@ -38,7 +38,7 @@ const played = (answers: ReadonlyArray<Played>, change: (text: string) => string
     }
   })
 /** An error whose every known place for words is hostile. */
-const httpErrors = (status: number, words: string) => {
+const errorAnswer = (status: number, words: string) => {
   const places = {
     message: words,
     Message: words,
@@ -63,10 +63,10 @@ const variants: ReadonlyArray<readonly [string, (scene: Recorded) => ReadonlyArr
   ["at the end of each string", (scene) => played(scene.answers, (text) => text + poison)],
   ["in place of each string", (scene) => played(scene.answers, () => poison)],
   ["a megabyte in one string", (scene) => played(scene.answers, first())],
-  ["in an error 500", () => [httpErrors(500, poison)]],
-  ["in a refusal", () => [httpErrors(400, poison)]],
-  ["in a miss", () => [httpErrors(404, poison)]],
-  ["in an error of a megabyte", () => [httpErrors(422, mebibyte)]]
+  ["in an error 500", () => [errorAnswer(500, poison)]],
+  ["in a refusal", () => [errorAnswer(400, poison)]],
+  ["in a miss", () => [errorAnswer(404, poison)]],
+  ["in an error of a megabyte", () => [errorAnswer(422, mebibyte)]]
 ]
 
 let app: App
@@ -175,8 +175,8 @@ describe("raw calls", () => {
       { status: 200, headers: { "content-type": "text/plain" }, body: "", bytes: bytes("a", 0xff) },
       '"a\ufffd"'
     ],
-    ["an error", httpErrors(500, poison), null],
-    ["a refusal", httpErrors(422, poison + mebibyte), null]
+    ["an error", errorAnswer(500, poison), null],
+    ["a refusal", errorAnswer(422, poison + mebibyte), null]
   ]
   test.each(payloads)("%s", async (_name, line, delivered) => {
     there.forget()

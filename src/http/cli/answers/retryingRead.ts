@@ -51,8 +51,8 @@ export const retryingRead = Effect.gen(function* () {
         return answer
       }
       if (asked._tag === "Failure" && !answered) return yield* asked.failure
-      const httpErrors = asked._tag === "Failure" ? asked.failure.message : `${url} answers HTTP ${answer?.status}.`
-      if (away === 0) yield* screen.warn(`${httpErrors} Retrying until it answers.`)
+      const why = asked._tag === "Failure" ? asked.failure.message : `${url} answers HTTP ${answer?.status}.`
+      if (away === 0) yield* screen.warn(`${why} Retrying until it answers.`)
       yield* wait(pausesSeconds[Math.min(away, pausesSeconds.length - 1)] ?? 1, `Waiting for ${url}`)
       away++
     }
