@@ -181,10 +181,7 @@ describe("a run whose measured cost exceeds its charge", () => {
     ])
     expect((await ended).code).toBe(0)
     const [row] = await app.sql("SELECT (sum(loss) / 1000000)::float8 AS loss FROM losses")
-    expect(Number(/^losses \(cost above charge\) +(\S+)$/m.exec(output())?.[1])).toBeCloseTo(
-      Number(row?.["loss"]),
-      6
-    )
+    expect(Number(/^losses \(cost above charge\) +(\S+)$/m.exec(output())?.[1])).toBeCloseTo(Number(row?.["loss"]), 6)
     expect(output()).toContain("(7 runs; see rungate admin losses)")
   })
 
