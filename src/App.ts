@@ -1,7 +1,7 @@
 /**
- * The process, composed: which layers a role needs, over one database and one set of queues.
+ * Composes the layers of each process role over one database and one set of queues.
  *
- * `http` answers requests, `worker` takes turns and executes runs, `all` does both. Any number of each share the work.
+ * The role `http` answers requests, `worker` takes turns and executes runs, and `all` does both. Any number of processes share the work.
  */
 import { Effect, Layer } from "effect"
 import { AccountMails } from "./actors/accounts/AccountMails.ts"

@@ -1,7 +1,7 @@
 /**
- * The `rungate` command: what clients use, and what operators use, `serve` above all.
+ * The `rungate` command: the commands of clients and of operators, including `rungate serve`.
  *
- * Whatever goes wrong is one clear sentence on stderr and an exit code (http/cli/terminal/exits.ts).
+ * Every failure prints one sentence on stderr and sets an exit code (http/cli/terminal/exits.ts).
  */
 import * as NodeChildProcessSpawner from "@effect/platform-node-shared/NodeChildProcessSpawner"
 import * as NodeFileSystem from "@effect/platform-node-shared/NodeFileSystem"

@@ -1,8 +1,7 @@
 /**
- * Every public error code and its one HTTP status; the wire form of an error that made no run.
+ * Every public error code with its HTTP status, and the wire form of an error of a request that made no run.
  *
- * A problem is plain data, so that whatever decides may fail with it and no handler maps anything. The boundary adds the
- * request id.
+ * A problem is plain data. Any module can fail with it, and no handler translates errors. `http/door/Boundary.ts` adds the request id.
  */
 import { Schema } from "effect"
 

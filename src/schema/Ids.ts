@@ -1,7 +1,7 @@
 /**
- * Prefixed identifiers: `run_`, `org_`, `key_`, `txn_`, `req_` … and 26 characters that sort by time of creation.
+ * Prefixed identifiers: `run_`, `org_`, `key_`, `txn_`, `req_` and others, followed by 26 characters that sort by creation time.
  *
- * 48 bits of milliseconds and 80 random bits in Crockford's base 32, so that a list ordered by id is ordered by age and an
+ * An id has 48 bits of milliseconds and 80 random bits in Crockford's base 32. A list ordered by id is ordered by age, and an
  * index on it grows at its end.
  */
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"

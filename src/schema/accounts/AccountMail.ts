@@ -1,6 +1,8 @@
 /**
- * The words of the mails about accounts. They hold the service's address and a link, and nothing that whoever caused the mail has typed: nobody
- * can write to strangers in the operator's name.
+ * The texts of e-mails about accounts.
+ *
+ * They contain the service's address and a link, and no text from the person who caused the e-mail. So nobody can write to strangers in
+ * the operator's name.
  */
 
 export interface Written {

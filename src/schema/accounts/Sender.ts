@@ -1,8 +1,8 @@
 /**
- * Who a message is from: reads a `from` value, a sender's address or a domain, strictly.
+ * Parses the sender of a message strictly: a `from` value, an e-mail address or a domain.
  *
- * Mail software reads unusual spellings of `from` in different ways. So one plain ASCII address is accepted, alone or as `Name <address>`, and
- * everything that another parser could read as a second address is refused. What is checked is then what the provider reads.
+ * Mail software reads unusual spellings of `from` in different ways. So only one plain ASCII address is accepted, alone or as
+ * `Name <address>`. The checked address is then the one that the provider reads.
  */
 import { parse } from "tldts"
 import { toAscii } from "../subjects/Domain.ts"

@@ -1,8 +1,8 @@
 /**
- * What one concrete raw call costs by its rate card: the estimate that hold, quote, charge and the smallest cap come from.
+ * Estimates the cost of one raw call by its rate card. The hold, the quote, the charge and the smallest `max_cost` use this estimate.
  *
- * Pure, and total for whatever a caller sends. A driver whose count has no bound in the request is an issue at its field, so
- * nothing that leaves can cost the provider's account more than was counted here.
+ * Pure, and total for any input. A cost driver without an upper bound in the request is an error at its field, so no call can cost
+ * the provider's account more than was counted here.
  */
 import type { Issue } from "./Contract.ts"
 import { type Choice, choicesOf, containsOne, countOf } from "./CostCount.ts"

@@ -1,8 +1,8 @@
 /**
- * A capability: a routed product with one input, one output and one billing rule, whoever serves it.
+ * A capability: a routed product with one input, one output and one billing rule, independent of the provider.
  *
- * `capability()` ties the typed parts together and hands out an erased form that the catalog can hold beside others:
- * everything that takes an input checks it against the published contract first.
+ * `capability()` combines the typed parts and returns an untyped form for the catalog. Every function of that form first validates
+ * its input against the published contract.
  */
 import type { Schema } from "effect"
 import { type Contract, contract, type Issue } from "./Contract.ts"

@@ -1,8 +1,8 @@
 /**
- * Reads how much a value asks for, as whoever serves the request might read it.
+ * Reads how many units a value in a request asks for, in the most expensive way that a provider might read it.
  *
- * Numbers in text count as numbers, because providers read them so. What can't be read as a count, although the provider's
- * schema lets it through, is refused: a count that we read as nothing could be anything to the provider.
+ * Numbers in strings count as numbers, because providers accept them. A value that the provider's schema allows but that can't be
+ * read as a count is refused: the provider could read it as any number.
  */
 import type { CostDriver } from "./CostDriver.ts"
 import * as Decimal from "../money/Decimal.ts"

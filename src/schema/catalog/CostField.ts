@@ -1,8 +1,8 @@
 /**
- * Finds what a driver's field names in a request, and where.
+ * Finds the field of a cost driver in a request.
  *
- * Providers read more leniently than JSON does: some ignore the case of names, some read `limit[]` as `limit`, some take an
- * object for a list. A value that such a provider would count is found, or the request is refused at that place.
+ * Providers are more lenient than JSON: some ignore the case of names, some read `limit[]` as `limit`, some accept an object for a
+ * list. A value that such a provider would count is counted, or the request is refused at that field.
  */
 import type { Issue } from "./Contract.ts"
 import { foldedName } from "./CostNames.ts"

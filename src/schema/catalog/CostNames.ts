@@ -1,4 +1,4 @@
-/** Which names of fields say how much a request asks for, in whatever style they are written. */
+/** Recognizes field names that say how much a request asks for, such as `limit` or `max_results`, in any naming style. */
 
 export const nameSet = (text: string): ReadonlySet<string> => new Set(text.split(" "))
 

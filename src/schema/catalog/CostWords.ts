@@ -1,4 +1,4 @@
-/** A cost driver as a sentence for people: what it adds, what is taken when it is left out, how much may be asked for. */
+/** Describes a cost driver in a sentence: what it adds, its default and its maximum. */
 import type { CostDriver } from "./CostDriver.ts"
 
 const units: Readonly<Record<Exclude<CostDriver["counts"], "presence">, string>> = {

@@ -1,6 +1,7 @@
 /**
- * Shared schemas of a provider's document: which of them a schema reaches, so that each endpoint can be shown, compared and
- * enforced with exactly those, cycles included.
+ * Finds the shared schemas of a provider's document that a schema refers to, directly or through others.
+ *
+ * Each endpoint is shown, compared and validated with exactly those. References may form cycles.
  */
 
 const prefix = "#/$defs/"

@@ -1,7 +1,7 @@
 /**
- * Why nobody knows whether a call was carried out: it left, and no answer says what it did.
+ * Reasons why the outcome of a call is unknown: the request was sent, and no answer says what it did.
  *
- * For a call that only reads this is an ordinary failure. A call that acts is never repeated after it.
+ * For a call that only reads, this is an ordinary failure. A call that acts is never repeated afterwards.
  */
 import { Schema } from "effect"
 

@@ -1,8 +1,8 @@
 /**
- * A provider's own endpoint as the catalog holds it, whatever kind of document it was imported from.
+ * A provider's own endpoint as the catalog stores it, independent of the format that it was imported from.
  *
- * A provider's endpoints are one document: it is read, compared and replaced as a whole, so an import never half-applies.
- * Schemas are JSON Schema draft 2020-12; they may refer to the document's `definitions` as `#/$defs/<name>`.
+ * All endpoints of a provider form one document, which is read, compared and replaced as a whole. So an import is never half applied.
+ * Schemas are JSON Schema draft 2020-12 and may refer to the document's `definitions` as `#/$defs/<name>`.
  */
 import { Schema } from "effect"
 import { CallPrice } from "./CostDriver.ts"

@@ -1,8 +1,8 @@
 /**
- * What a provider's cost report is in our money: the reported amount, times what a credit costs us when it counts credits.
+ * Converts a provider's cost report into microdollars: the reported amount, or credits multiplied by the price of a credit.
  *
- * Exact decimals, rounded up once, to a microdollar, so that a fraction of one is never given away. What can't be told is
- * null, and settlement uses the rate card; a reported zero is zero, whatever a credit costs.
+ * Decimals are exact and rounded up once. A report that can't be read gives null, and settlement then uses the rate card. A reported
+ * zero is zero.
  */
 import * as Money from "../money/Money.ts"
 import type { Cost } from "./Provider.ts"

@@ -1,7 +1,8 @@
 /**
- * Objects in provider accounts that all organizations share: what a request names, and what an answer has made. Pure.
+ * Finds the objects of shared provider accounts that a request names or that an answer has created. Pure.
  *
- * A provider may read a request more leniently than we do. So a field that names an object has one spelling, and every value in it counts.
+ * A provider may read a request more leniently than we do. So a field that names an object has exactly one accepted spelling, and every
+ * value in it counts.
  */
 import type { Issue } from "./Contract.ts"
 import type { Endpoint, EndpointResources, ResourceKind } from "./Endpoint.ts"

@@ -1,4 +1,4 @@
-/** Telling JSON values apart, for whoever reads what somebody else wrote. */
+/** Type guards for JSON values of unknown origin. */
 
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)

@@ -1,6 +1,4 @@
-/**
- * Finds a name that one object of a JSON text has twice: parsers disagree on which of the two counts.
- */
+/** Finds a name that occurs twice in one object of a JSON text. Parsers disagree on which of the two values counts. */
 import { stringEnd } from "./JsonText.ts"
 
 interface Open {

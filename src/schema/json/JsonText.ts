@@ -1,6 +1,7 @@
 /**
- * Finds a member of a JSON object in its own text, so that what a caller wrote can be passed on as it was written: numbers of any length,
- * doubled keys, the order of keys, spaces.
+ * Finds a member of a JSON object in its source text.
+ *
+ * The text can then be forwarded exactly as the caller wrote it: numbers of any length, duplicate keys, key order and spaces.
  */
 
 const quote = 0x22

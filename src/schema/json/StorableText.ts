@@ -1,8 +1,8 @@
 /**
- * Strings of foreign origin, made fit for the database and for people's eyes. Pure.
+ * Makes strings from providers and callers safe to store and to display. Pure.
  *
- * Postgres stores no NUL in a text, and refuses to read a NUL or half a surrogate pair out of JSON. Both become U+FFFD here.
- * `layers/postgres/Columns.ts` applies this to every text that is written, so no other module has to think of it.
+ * Postgres can't store NUL in a text, and can't read NUL or half a surrogate pair in JSON. Both are replaced by U+FFFD.
+ * `layers/postgres/Columns.ts` applies this to every text that is written, so other modules need no check.
  */
 
 const replacement = "\ufffd"

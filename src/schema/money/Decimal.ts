@@ -1,7 +1,7 @@
 /**
- * Exact decimals for prices finer than a microdollar: parsed from plain decimal strings, added, multiplied, rounded once.
+ * Exact decimals for prices finer than a microdollar. They are parsed from plain decimal strings, added and multiplied, and rounded once.
  *
- * Prices are sums and products of many small numbers. Rounding each of them would charge a thousand roundings.
+ * A price is a sum of products of small numbers. Rounding each step would add up to a visible error.
  */
 import * as Money from "./Money.ts"
 

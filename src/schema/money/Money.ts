@@ -1,8 +1,8 @@
 /**
  * Money: integer microdollars (1 USD = 1,000,000) in a branded `bigint`.
  *
- * Floating point never touches money. On the wire it is a decimal string: no exponent, at most 6 decimals,
- * printed with at least 2 ("10.00", "0.0042"); only ledger amounts carry a sign.
+ * No floating point is used. On the wire, money is a decimal string without exponent, with 2 to 6 decimals ("10.00", "0.0042").
+ * Only ledger amounts carry a sign.
  */
 import { Brand, Schema, SchemaGetter } from "effect"
 

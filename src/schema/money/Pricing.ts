@@ -1,7 +1,7 @@
 /**
- * What a run may cost and what it does cost: pure functions of an offer's price, the input and the outcome.
+ * The maximum and the actual price of a run: pure functions of an offer's price, the input and the outcome.
  *
- * Every charge is bounded by `priceMax` of the same input, so a hold taken before the call always covers it.
+ * `priceMax` of an input bounds every charge for it. So a hold taken before the call always covers the charge.
  */
 import * as Decimal from "./Decimal.ts"
 import * as Money from "./Money.ts"

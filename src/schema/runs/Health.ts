@@ -1,8 +1,8 @@
 /**
- * How well an offer or a raw endpoint does: counts of attempts, the metrics they give, and the verdict on them. Pure.
+ * Health of an offer or a raw endpoint: counts of attempts, the metrics derived from them, and a verdict. Pure.
  *
- * A window is counts only, so windows of different times, lanes and processes add up exactly. Latencies are counted in
- * logarithmic buckets: a percentile is right to within a bucket's width, a fifth of its value.
+ * A window holds only counts, so windows of different times, lanes and processes can be added exactly. Latencies are counted in
+ * logarithmic buckets. A percentile is accurate to the width of a bucket, a fifth of its value.
  */
 export const healthStatuses = ["healthy", "stable", "degraded", "outage", "unknown"] as const
 export type HealthStatus = (typeof healthStatuses)[number]

@@ -1,8 +1,7 @@
 /**
- * What a subject's history comes to: which runs were touches, what an agent should conclude. Pure.
+ * Summarizes the history of a subject: which runs contacted it, and what an agent should conclude. Pure.
  *
- * A touch is an outbound run (specification 2.2); a lookup that was paid for and whose input named the subject can be read again
- * instead of being bought again.
+ * A touch is an outbound run (specification 2.2). A paid lookup whose input named the subject can be reused instead of bought again.
  */
 import type { RunStatus } from "./Run.ts"
 

@@ -1,7 +1,7 @@
 /**
- * The route of one run, fixed when it is admitted: who is asked in which order, how often, and who was left out and why.
+ * The route of one run: which providers are asked in which order, how many attempts there are, and which providers were left out and why.
  *
- * It is stored with the run, so that whichever worker executes it, now or after a crash, follows the same route.
+ * It is fixed at admission and stored with the run. Every worker that executes the run, also after a crash, follows the same route.
  */
 import { Schema } from "effect"
 import { RawPlan } from "./RawPlan.ts"

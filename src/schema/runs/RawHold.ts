@@ -1,8 +1,8 @@
 /**
- * What a raw call holds, and the smallest cap that a caller may set.
+ * The hold of a raw call, and the smallest `max_cost` that a caller may set.
  *
- * A hold of nothing exists only where the rate card says that the call costs nothing: a cap below what a call costs is
- * refused, because the difference would be the operator's loss.
+ * A hold of $0 exists only where the rate card says that the call is free. A `max_cost` below the estimated cost is refused,
+ * because the operator would pay the difference.
  */
 import { type CallInput, callCost } from "../catalog/CallCost.ts"
 import type { Issue } from "../catalog/Contract.ts"

@@ -1,8 +1,8 @@
 /**
- * A raw call, fixed when its run is admitted: which request leaves, and what it may cost. Pure.
+ * The plan of a raw call, fixed at admission: the request to send and its maximum cost. Pure.
  *
- * A value fills its own placeholder and nothing else: it is percent-encoded, and one that would climb out of its segment or
- * vanish from it is refused. A caller sets neither headers nor host.
+ * A path value is percent-encoded and fills only its own placeholder. A value that would leave its path segment, or vanish from
+ * it, is refused. Callers can set neither headers nor the host.
  */
 import { Schema } from "effect"
 import type { CallInput } from "../catalog/CallCost.ts"

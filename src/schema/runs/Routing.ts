@@ -1,8 +1,8 @@
 /**
- * Who serves a run: ranks offers by a strategy, applies the cap, and explains itself. Pure.
+ * Ranks the offers for a run by a strategy, applies the cost cap, and explains the choice. Pure.
  *
- * Unmeasured offers get a neutral prior, never a penalty; ties fall to the cheaper offer and then to the provider's name,
- * so that the same catalog always ranks alike.
+ * Offers without measurements get a neutral prior. Ties go to the cheaper offer, then by provider name, so the same catalog
+ * always gives the same ranking.
  */
 import * as Money from "../money/Money.ts"
 import type { Exclusion, Plan } from "./Plan.ts"

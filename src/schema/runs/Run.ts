@@ -1,7 +1,7 @@
 /**
- * The run: its statuses, which may follow which, and the shape it has on the wire (specification 2.1, 3).
+ * A run: its statuses, the allowed transitions, and its form on the wire (specification 2.1, 3).
  *
- * `cancelled` is a tenth status, entered by a successful cancel. `final` statuses never change again.
+ * `cancelled` is a tenth status, set by a successful cancel. A final status never changes.
  */
 import { Schema } from "effect"
 

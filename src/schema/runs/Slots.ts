@@ -1,8 +1,8 @@
 /**
- * The slots of one worker process, and who may use how many of them: so no organization and no provider fills them all.
+ * The slots of one worker process and their shares, so that no organization and no provider can fill them all.
  *
- * A run holds one slot from its lease to its end. It counts for its organization, for the provider that it asks at present, and,
- * if it holds no money, for the free runs. Nothing here waits: a run without a slot stays in the queue.
+ * A run holds one slot from its lease to its end. It counts towards its organization, towards the provider that it currently calls,
+ * and towards the free runs if it holds no money. Nothing waits here: a run without a slot stays in the queue.
  */
 
 /** Runs of one organization at once that hold $0: an empty wallet can start any number of them. */

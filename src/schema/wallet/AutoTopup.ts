@@ -1,8 +1,8 @@
 /**
- * Auto top-up: when the balance falls below the threshold, the saved method is charged; one charge at a time, never above the day's
- * maximum, and after a decline not again before a while.
+ * Auto top-up: charges the saved payment method when the balance falls below the threshold.
  *
- * Pure; decided in the wallet's turn. The database holds the same rules: one open charge per wallet, and a day's total within its maximum.
+ * At most one charge is open per wallet, a day's charges stay within the daily maximum, and a declined charge is retried only after a pause.
+ * Pure; decided in the wallet's turn. Database constraints enforce the first two rules as well.
  */
 import { zero } from "../money/Money.ts"
 import * as Money from "../money/Money.ts"

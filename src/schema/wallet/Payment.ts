@@ -1,9 +1,9 @@
 /**
- * A payment's life: what each fact about it does to the wallet, whatever order the facts come in and however often.
+ * The life of a payment: what each event from the processor does to the wallet, in any order and any number of times.
  *
- * The order can't matter because nothing here asks what happened before but only how things stand: a payment is credited when it is first
- * known to be paid, and what is clawed back is always the sum of what the processor has taken, at most the payment. A referred workspace's bonus stands
- * and falls with the deposit that earned it.
+ * Decisions depend on the payment's current state and not on the order of events. A payment is credited once, when it is first reported as
+ * paid. The clawed-back amount is the sum that the processor has taken back, at most the payment. A referral's deposit bonus is reversed with
+ * the deposit that earned it.
  */
 import * as Auto from "./AutoTopup.ts"
 import type { AutoTopup } from "./AutoTopup.ts"

@@ -1,8 +1,8 @@
 /**
- * What a payment processor can tell about a payment: the facts that the wallet actor decides on.
+ * The events of a payment processor that the wallet actor decides on.
  *
- * Facts may come late, twice and in any order, so each says how things stand and none says what changed. They lie in the mailbox
- * as JSON, money as decimal strings.
+ * Events may arrive late, twice and in any order. So each one states the current situation, not a change. They are stored in the mailbox as
+ * JSON, with money as decimal strings.
  */
 import { Schema } from "effect"
 import { Usd } from "../money/Money.ts"

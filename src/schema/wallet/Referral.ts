@@ -1,8 +1,8 @@
 /**
- * Referrals: the terms that a workspace signs up under, and what its referrer has earned of it.
+ * Referrals: the terms under which a workspace signs up, and what its referrer has earned.
  *
- * Everything is computed over the referral's whole life, so what a division leaves over is carried to the next credit exactly,
- * and computing it again gives the same. The wallet's turn grants the referred workspace's own bonus.
+ * Earnings are computed over the referral's whole life. A fraction that one computation leaves over is carried to the next, and computing
+ * twice gives the same result. The wallet's turn credits the referred workspace's own bonus.
  */
 import * as Money from "../money/Money.ts"
 import { estimatedCost } from "../money/Pricing.ts"

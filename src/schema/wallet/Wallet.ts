@@ -1,7 +1,7 @@
 /**
- * The wallet actor's brain: `decide(state, command)` in microdollars, pure and total.
+ * The rules of the wallet actor: `decide(state, command)` in microdollars, pure and total.
  *
- * Each rule here stands a second time in the database: no negative balance, one reserve, settle and release per run, entries
+ * The database enforces each rule a second time: no negative balance, one reserve, settle and release per run, ledger entries
  * numbered without gaps, and final runs that never change.
  */
 import { zero } from "../money/Money.ts"
