@@ -1,4 +1,4 @@
-/** What a listener says that can't have its port. */
+/** The error of a listener whose port is taken. */
 import { Schema } from "effect"
 
 export class PortTaken extends Schema.TaggedError<PortTaken>()("PortTaken", { message: Schema.String }) {}

@@ -1,6 +1,7 @@
 /**
- * Metrics, liveness and readiness on a port of their own, when RUNGATE_METRICS_PORT is set. It listens on the loopback address unless
- * RUNGATE_METRICS_HOST says otherwise. Workers have it too: they have no other socket.
+ * Serves metrics, liveness and readiness on a port of their own if RUNGATE_METRICS_PORT is set, on loopback unless RUNGATE_METRICS_HOST is set.
+ *
+ * Workers serve it too, because they have no other port.
  */
 import { Effect, Layer, type Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"

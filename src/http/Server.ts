@@ -1,7 +1,7 @@
 /**
- * The process's socket: `Bun.serve` as a Layer, over the routes of the whole API, and the tools that call them.
+ * The HTTP server: `Bun.serve` as a Layer, with all routes of the API and of the tools.
  *
- * Closing it answers every waiter with its run as it stands, refuses new requests and waits for open ones, within a bound.
+ * On shutdown it answers every waiting client with its run as it is, refuses new requests, and waits for open ones with a time limit.
  */
 import { Context, Effect, Layer, type Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"

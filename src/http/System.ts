@@ -1,7 +1,7 @@
 /**
- * What machines ask of a process: is it alive, is it ready, how is it doing. Nothing about any customer.
+ * Endpoints for monitoring: liveness, readiness and metrics. They contain no customer data.
  *
- * The first two are public. Metrics need RUNGATE_METRICS_TOKEN here, or RUNGATE_METRICS_PORT, which is a listener of its own.
+ * Liveness and readiness are public. Metrics need RUNGATE_METRICS_TOKEN here, or use the separate port RUNGATE_METRICS_PORT.
  */
 import { Clock, Effect, Layer, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"

@@ -1,8 +1,8 @@
 /**
- * The payment processor's webhook: the raw body and its signature, then durable commands, then 200.
+ * The payment processor's webhook: verifies the raw body and its signature, stores commands, then answers 200.
  *
- * Anything else than 200 has the processor deliver again, so an event is answered only when it is stored. What is no message of the
- * processor's is 400 and changes nothing.
+ * The processor retries after any other status, so 200 is sent only when the event is stored. A message that is not from the processor is
+ * answered with 400 and changes nothing.
  */
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"

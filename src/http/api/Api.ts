@@ -1,4 +1,4 @@
-/** The whole contract under `/v1`. OpenAPI, the handlers and the typed client all follow from it. */
+/** The whole contract under `/v1`. The OpenAPI document, the handlers and the typed client are derived from it. */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { CatalogApi } from "./Catalog.ts"
 import { Door, Malformed } from "./shapes/Common.ts"

@@ -1,4 +1,4 @@
-/** The contract of the public catalog: discover, and what there is of providers and capabilities (specification 2.3, 2.11, 4.8, 4.10). */
+/** The contract of the public catalog: discover, and the lists of providers and capabilities (specification 2.3, 2.11, 4.8, 4.10). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { methods } from "../../schema/catalog/Endpoint.ts"

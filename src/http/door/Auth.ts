@@ -1,6 +1,8 @@
 /**
- * Bearer token to caller. Every request asks the database, so revocation is immediate; only `POST /v1/run` may use what the
- * process remembers, because admission checks the key again in the statement that admits.
+ * Finds the caller of a bearer token.
+ *
+ * Every request asks the database, so revocation is immediate. Only `POST /v1/run` may use a cached caller, because admission checks the key
+ * again in its own statement.
  */
 import { Clock, Effect, Layer, Option, Redacted } from "effect"
 import { Accounts, digest, type Principal } from "../../layers/accounts/Accounts.ts"

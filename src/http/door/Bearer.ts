@@ -1,4 +1,4 @@
-/** The session token of a request. Auth has checked it; here it is read once more to see which session it is. */
+/** Reads the session token of a request that Auth has accepted, to tell which session it is. */
 import { Effect, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { problem } from "../../schema/Errors.ts"

@@ -1,8 +1,8 @@
 /**
- * The outermost layer: every answer leaves with a request id, and every error with the one public body.
+ * The outermost middleware: every answer gets a request id, and every error the public error body.
  *
- * Defects become `internal_error` and unknown routes `not_found`; no stack, no SQL and no secret leaves the process. Clients
- * that accept `application/problem+json` get the same error as RFC 9457.
+ * Unexpected errors become `internal_error` and unknown routes `not_found`. No stack, SQL or secret leaves the process. Clients that accept
+ * `application/problem+json` get the error as RFC 9457.
  */
 import { ByteSize, Clock, Effect, Layer, Schema } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"

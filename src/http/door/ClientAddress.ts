@@ -1,8 +1,8 @@
 /**
- * Which address a request counts as, for limits by address.
+ * The client address of a request, for rate limits.
  *
- * Without trusted proxies it is the address of the connection. Behind `hops` of them it is the entry of `X-Forwarded-For` that the
- * outermost of them wrote, counted from the right: what stands further left was written by the client. `Forwarded` is not read.
+ * Without trusted proxies it is the address of the connection. Behind `hops` proxies it is the entry of `X-Forwarded-For` that the outermost
+ * one wrote, counted from the right: entries further left come from the client. `Forwarded` is not read.
  */
 import { Context, Result } from "effect"
 import { NetAddress } from "effect/net"

@@ -1,8 +1,7 @@
 /**
- * What stands before every handler: limits first, then the body, and only then the parser.
+ * The checks before every handler: first the rate limit, then the body, and only then the parser.
  *
- * Doors that need a key are limited by key (see Auth.ts), all others by client address. A body is received and checked after that, so
- * whoever is refused has cost no parsing.
+ * Requests with a key are limited by key (see Auth.ts), all others by client address. So a refused request costs no parsing.
  */
 import { Effect, Layer } from "effect"
 import { HttpEffect, HttpMethod, HttpServerRequest, HttpServerResponse } from "effect/http"

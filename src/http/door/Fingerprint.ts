@@ -1,4 +1,4 @@
-/** Whether two requests with one Idempotency-Key ask the same: a digest of the body, whatever the order of its fields. */
+/** A digest of a request body that ignores the order of fields. Two requests with one Idempotency-Key must have the same digest. */
 import type { RunRequest } from "../api/Runs.ts"
 
 const canonical = (value: unknown): unknown => {

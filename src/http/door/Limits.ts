@@ -1,7 +1,7 @@
 /**
- * Rate limits: token buckets per API key, per client address on the public doors, and for attempts to sign in.
+ * Rate limits: token buckets per API key, per client address on public endpoints, and for sign-in attempts.
  *
- * Processes share them through Redis when there is one. `RUNGATE_RATE_LIMIT=0` lifts them all.
+ * Processes share them through Redis if there is one. `RUNGATE_RATE_LIMIT=0` turns them off.
  */
 import { Context, Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"

@@ -1,4 +1,4 @@
-/** The answer to a request that no route takes: 405 with `Allow` when the path exists under other methods, else 404. */
+/** Answers requests that no route matches: 405 with `Allow` if the path has other methods, otherwise 404. */
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi } from "effect/http-api"
 import { problem, type Problem, statusOf } from "../../schema/Errors.ts"

@@ -1,8 +1,8 @@
 /**
- * Whether this process wants new requests. A stop signal turns `/readyz` to 503 first; the process goes on serving for
- * RUNGATE_STOP_DELAY_SECONDS, so that a load balancer has time to notice before connections are refused.
+ * Whether this process accepts new requests.
  *
- * A database whose disk is full still answers questions. So a refused write counts: `/readyz` is 503 for half a minute after the last one.
+ * After a stop signal `/readyz` answers 503, and the process serves for RUNGATE_STOP_DELAY_SECONDS more, so that a load balancer can react.
+ * A database with a full disk still answers reads. So `/readyz` is also 503 for 30 seconds after a write was refused for that reason.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { Settings } from "../../layers/platform/Settings.ts"

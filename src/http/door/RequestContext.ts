@@ -1,4 +1,4 @@
-/** What the boundary knows of a request from its first moment: its id, when it arrived, and where it came from. */
+/** Facts about a request that the boundary records first: its id, its arrival time and its client address. */
 import { Context } from "effect"
 
 export interface RequestFacts {

@@ -1,7 +1,7 @@
 /**
- * What only a workspace with a verified e-mail address may do: mint a key, run, pay. An unverified one may look around.
+ * Requires a verified e-mail address to create a key, run or pay. An unverified workspace can only look around.
  *
- * A key needs no check here: minting one did.
+ * Requests with an API key need no check here, because creating the key required it.
  */
 import { Effect } from "effect"
 import type { SettingsShape } from "../../layers/platform/Settings.ts"

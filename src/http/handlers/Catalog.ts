@@ -1,4 +1,4 @@
-/** Inspect: what a capability or a raw endpoint takes, gives and costs, as run enforces it. */
+/** Inspect: the input, output and price of a capability or a raw endpoint, exactly as run enforces them. */
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Marketplace } from "../../layers/catalog/Marketplace.ts"

@@ -1,4 +1,4 @@
-/** Discover and the public lists of the catalog: free, without a key, and cached by whoever asks twice. */
+/** Discover and the public catalog lists: free, without a key, with ETags. */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"

@@ -1,4 +1,4 @@
-/** History: what is known about a subject. Reads, but for erasure; nothing here touches money. */
+/** History: what the organization already knows about a subject, and its erasure. Nothing here moves money. */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"

@@ -1,4 +1,4 @@
-/** API keys. The raw key is in the answer of its creation and nowhere else. */
+/** API keys. The raw key appears only in the answer that creates it. */
 import { Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Accounts, keysMax, type KeyRow } from "../../layers/accounts/Accounts.ts"

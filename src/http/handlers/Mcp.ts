@@ -1,9 +1,8 @@
 /**
- * `POST /mcp`: the Model Context Protocol over HTTP, the same tools as `rungate mcp`, for hosts that are given an address and a key.
+ * `POST /mcp`: the Model Context Protocol over HTTP, with the same tools as `rungate mcp`.
  *
- * Every request stands for itself: a revision that has sessions gets one for as long as the request takes, so any process answers
- * any request, a restart is not noticed, and no caller's session exists for another to use. Browsers are refused, as the API allows
- * no foreign page: a name that was made to resolve here is no way in.
+ * It is stateless: every request stands alone, so any process can answer it, and there is no session that another caller could use. Requests
+ * from browsers with a foreign `Origin` are refused, which prevents DNS rebinding.
  */
 import { Context, Effect, Layer, Option, Schema, type Scope, Stream } from "effect"
 import { McpServer } from "effect/ai"

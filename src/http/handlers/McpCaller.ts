@@ -1,8 +1,8 @@
 /**
- * Who calls the tools of `POST /mcp`: whoever the Authorization header of that request is, by the API's own routes in this process.
+ * Calls the API's own routes in this process for a tool of `POST /mcp`, with the Authorization header of that request.
  *
- * A call has no other right than the header it came with, and no other way to the wallet than `POST /v1/run`: keys, limits, the spend
- * guard, admission and errors are the API's. Nothing is kept from one call to the next.
+ * A tool has no other rights than that header, and `POST /v1/run` is its only way to spend money. Keys, limits, the spend guard, admission
+ * and errors are those of the API. No state is kept between calls.
  */
 import { Context, Effect } from "effect"
 import { waitSecondsMax } from "../api/shapes/Limits.ts"

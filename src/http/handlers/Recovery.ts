@@ -1,4 +1,4 @@
-/** E-mail verification and passwords. Tokens of links are consumed here and on the pages (AccountPages.ts) by the same layer. */
+/** E-mail verification and passwords. The pages behind links (AccountPages.ts) redeem the same tokens through the same layer. */
 import { Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AccountMails } from "../../actors/accounts/AccountMails.ts"

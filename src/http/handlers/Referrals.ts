@@ -1,4 +1,4 @@
-/** The referral program as a workspace sees it: of those it referred their name and what they earned it, and nothing else. */
+/** The referral program of a workspace: names of the referred workspaces and the earnings, and nothing else about them. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Referrals } from "../../layers/accounts/Referrals.ts"

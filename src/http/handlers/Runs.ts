@@ -1,4 +1,4 @@
-/** Runs: a handler decodes, tells an actor, and shows the run. It never holds, pays or settles. */
+/** Runs: a handler decodes the request, asks an actor and shows the run. It never holds or settles money. */
 import { Clock, Effect } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"

@@ -1,4 +1,4 @@
-/** Senders: domains are added and removed by people, and proven by a DNS record that this service looks up. */
+/** Sending domains: people add and remove them, and a DNS record that the service looks up verifies them. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Dns } from "../../layers/accounts/Dns.ts"

@@ -1,4 +1,4 @@
-/** Sign-up and sign-in. Attempts are limited before a password is looked at, because looking at one costs a third of a second. */
+/** Sign-up and sign-in. Attempts are limited before the password is checked, because a check takes about a third of a second. */
 import { Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Accounts, type Opened, type SessionRow } from "../../layers/accounts/Accounts.ts"

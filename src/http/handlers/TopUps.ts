@@ -1,4 +1,4 @@
-/** Paying in. Amounts are judged here; what happens to money is the wallet actor's. */
+/** Top-ups. Amounts are validated here. The wallet actor decides what happens to the money. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { TopUps } from "../../actors/payments/TopUps.ts"

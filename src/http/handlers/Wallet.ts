@@ -1,4 +1,4 @@
-/** The wallet: reads from the books; every change is a command to the wallet actor. */
+/** The wallet. Reads come from the books, and every change is a command to the wallet actor. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { CommandClient } from "../../actors/mailbox/CommandClient.ts"

@@ -1,7 +1,7 @@
 /**
- * The pages behind links in mails: verify an address, ask for and set a new password, accept an invitation.
+ * The pages behind links in e-mails: verify an address, request and set a new password, accept an invitation.
  *
- * Opening a page changes nothing, because mail scanners open links too. What it offers is done when its form is sent.
+ * Opening a page changes nothing, because mail scanners open links too. Only its form acts.
  */
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"

@@ -1,6 +1,4 @@
-/**
- * Forms for people: what a link's page shows, how a form that does not fit is answered, and how a refusal becomes a page.
- */
+/** Shared forms of pages: the form of a link, the answer to an invalid form, and the page of an error. */
 import { Effect, Option, Schema, SchemaIssue } from "effect"
 import { type HttpServerError, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { type Problem, statusOf } from "../../schema/Errors.ts"

@@ -1,6 +1,4 @@
-/**
- * The page behind a referral link: what the code gives, and how to sign up with it. Public, and says nothing of whose code it is.
- */
+/** The page of a referral link: what the code gives, and how to sign up with it. Public, and doesn't tell whose code it is. */
 import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
 import { Referrals } from "../../layers/accounts/Referrals.ts"

@@ -1,6 +1,6 @@
 /**
- * A small page for people: text, and at most a form. It loads nothing and runs nothing, so there is nothing in it that could be turned against
- * whoever opens it, and it works without JavaScript.
+ * Renders a small HTML page with text and at most one form. It loads nothing and runs no script, so it works without JavaScript and offers
+ * no target for injection.
  */
 import { HttpServerResponse } from "effect/http"
 

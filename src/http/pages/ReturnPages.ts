@@ -1,6 +1,7 @@
 /**
- * Where the payment processor sends a customer after a checkout. The pages say what happens next and credit nothing: whoever opens
- * them, with whatever in the address, changes no wallet.
+ * The pages to which the payment processor returns a customer after a checkout. They say what happens next.
+ *
+ * Opening them changes no wallet, with any parameters.
  */
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"

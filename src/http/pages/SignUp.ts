@@ -1,7 +1,7 @@
 /**
- * Signing up: who may, what is written with a new workspace, and what is mailed. The API and the page of an invitation share it.
+ * Sign-up, shared by the API and the invitation page: who may sign up, what is stored for a new workspace, and which e-mail is sent.
  *
- * Where addresses are verified, nothing in the answer tells whether the address has an account: the workspace is made either way, and only the
+ * If e-mail verification is on, the answer doesn't tell whether the address has an account. The workspace is created either way, and only the
  * owner of the mailbox learns more.
  */
 import { Effect, Option, Redacted } from "effect"

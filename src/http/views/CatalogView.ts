@@ -1,4 +1,4 @@
-/** Catalog items as discover and the lists show them (specification 2.3, 2.11), and the commands that go on from there. */
+/** Shows catalog items in discover and in lists (specification 2.3, 2.11), with the next commands. */
 import type { CatalogEntry } from "../../layers/catalog/Catalog.ts"
 import type { RawProvider, Snapshot } from "../../layers/catalog/Endpoints.ts"
 import type { Health } from "../../layers/executor/Health.ts"

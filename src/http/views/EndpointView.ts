@@ -1,4 +1,4 @@
-/** A raw endpoint as inspect shows it: the whole truth about one call, and a command that makes it (specification 2.5). */
+/** Shows a raw endpoint in inspect: everything about one call, and a command that makes it (specification 2.5). */
 import { Schema } from "effect"
 import type { ActorInput } from "../../layers/catalog/CatalogStore.ts"
 import type { RawProvider, Snapshot } from "../../layers/catalog/Endpoints.ts"

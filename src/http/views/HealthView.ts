@@ -1,4 +1,4 @@
-/** Metrics and health as inspect and discover show them (specification 2.4, 2.6). */
+/** Shows metrics and health in inspect and discover (specification 2.4, 2.6). */
 import { type Measured, orReported } from "../../schema/runs/Health.ts"
 
 export const metricsView = ({ metrics }: Measured) => metrics

@@ -1,6 +1,4 @@
-/**
- * Matches and facts as the wire shows them. A run's input goes out as the text that it is stored as.
- */
+/** Shows history matches and their summary on the wire. A run's input is sent as the stored text. */
 import type { SubjectSummary, Group } from "../../layers/history/index/SubjectSummary.ts"
 import type { MatchRow } from "../../layers/history/HistoryStore.ts"
 import { channelOf, conclude, type Reusable, type Touch, touchCapabilities } from "../../schema/runs/History.ts"

@@ -1,6 +1,8 @@
 /**
- * A stored run as the wire shows it. Built as JSON text: result, attempts and hints are stored as the text they are sent as,
- * so a provider's payload comes out byte for byte, and nothing is parsed to be printed again.
+ * Shows a stored run on the wire, built as JSON text.
+ *
+ * Result, attempts and hints are stored as the text that is sent. So a provider's payload is returned byte for byte, and nothing is parsed
+ * again.
  */
 import { isFinalRow } from "../../actors/runs/Admission.ts"
 import type { RunRow } from "../../layers/runs/RunStore.ts"

@@ -1,4 +1,4 @@
-/** A wallet's audit as its owner reads it. */
+/** Shows the audit of a wallet to its owner. */
 import type { LastCheck } from "../../layers/audit/Audit.ts"
 import type { WalletAudit } from "../../layers/audit/wallet.ts"
 import { usd } from "../../schema/money/Money.ts"

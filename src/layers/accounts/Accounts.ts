@@ -1,7 +1,7 @@
 /**
  * Organizations, their people and sessions, and API keys. Secrets are shown once and stored as SHA-256 digests.
  *
- * A revoked key and an ended session are refused by the next statement of any process: nothing here is remembered.
+ * A revoked key and an ended session are refused from the next statement on, in every process: nothing is cached here.
  */
 import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,7 +1,7 @@
 /**
- * Looks up TXT records. An answer comes within a few seconds, is bounded in size, and says nothing that a terminal or a log would obey.
+ * Looks up DNS TXT records with a timeout of a few seconds and a size limit. Control characters are removed from the answer.
  *
- * The system's name servers are asked, or those of RUNGATE_DNS_SERVERS. They cache what they read, negative answers too.
+ * It uses the system's name servers or those of RUNGATE_DNS_SERVERS. Name servers cache answers, negative ones too.
  */
 import { Resolver } from "node:dns/promises"
 import { Context, Effect, Layer, Semaphore } from "effect"

@@ -1,7 +1,7 @@
 /**
- * Invitations to sign up: for one address, once, for a week. Only the token's digest is stored.
+ * Invitations to sign up: each is for one address, works once, and expires after a week. Only the token's digest is stored.
  *
- * An operator vouches for the address: whoever redeems its invitation counts as verified.
+ * The operator vouches for the address, so a person who redeems its invitation counts as verified.
  */
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,8 +1,8 @@
 /**
- * Sends mails: over SMTP where `RUNGATE_SMTP_URL` names a server, else to the service's own log, which is where the operator of a sandbox
+ * Sends e-mail over SMTP if `RUNGATE_SMTP_URL` is set. Otherwise it writes the e-mail to the service's log, where the operator of a sandbox
  * finds the links.
  *
- * One attempt with a time limit. Whoever asks repeats it (actors/accounts/AccountMails.ts).
+ * One attempt with a timeout. The caller retries (actors/accounts/AccountMails.ts).
  */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { type MailServer, Settings } from "../platform/Settings.ts"

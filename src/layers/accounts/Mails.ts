@@ -1,8 +1,8 @@
 /**
- * Mails that are to be sent about accounts: written down in the transaction that they are about, claimed and sent afterwards.
+ * The outbox of e-mails about accounts: stored in the transaction that causes them, claimed and sent afterwards.
  *
- * What a mail says is decided when it is sent: whether the address has an account changes nothing in the request that asked for it. A link's
- * token is made then too, and only its digest is stored.
+ * The text is decided when the e-mail is sent. So the request that asked for it is the same whether or not the address has an account. The
+ * token of a link is also made then, and only its digest is stored.
  */
 import { Context, Effect, Layer, type Redacted, Redacted as Secret, Schema } from "effect"
 import { SqlClient } from "effect/sql"

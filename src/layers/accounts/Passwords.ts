@@ -1,7 +1,7 @@
 /**
- * Password changes, and what a link from a mail may do: verify an address, set a new password. Each token acts once.
+ * Changes passwords, and redeems the links of e-mails: verify an address, set a new password. Each token works once.
  *
- * A changed password ends sessions in its own transaction, and a sign-in that has checked the old one opens none afterwards (Accounts.ts).
+ * A changed password ends sessions in the same transaction. A sign-in that verified the old password can't open a session afterwards (Accounts.ts).
  */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"

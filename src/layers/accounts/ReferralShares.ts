@@ -1,8 +1,8 @@
 /**
- * What referrals have earned, as it is stored: how far each referred wallet's ledger is counted, and what was credited for it.
+ * The stored earnings of referrals: how far the ledger of each referred wallet is counted, and what was credited for it.
  *
- * A step counts some entries and may credit: its sums, its record and the command to the referrer's wallet are one statement that
- * holds only over the state it was computed from. So any number of workers may compute the same step, and one of them writes it.
+ * A step counts some entries and may credit. Its sums, its record and the command to the referrer's wallet are one statement, which applies
+ * only to the state that it was computed from. Several workers may compute the same step, and exactly one writes it.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,8 +1,7 @@
 /**
- * Referral codes and who came by one: what a workspace can see of the program, and what its sign-up writes.
+ * Referral codes and referred workspaces: what a workspace sees of the program, and what its sign-up writes.
  *
- * A code is minted once per workspace, whoever asks first. A referral is written in the sign-up's own transaction: there is no
- * workspace that came by a code without it, and one that exists can't be referred any more.
+ * Each workspace has one code. A referral is written in the transaction of the sign-up, so an existing workspace can't be referred later.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,6 +1,7 @@
 /**
- * Secrets that are shown once and stored as SHA-256 digests: API keys, session tokens, and the tokens of links. And passwords, which are stored
- * as argon2id hashes.
+ * Creates and hashes secrets: API keys, session tokens and link tokens are stored as SHA-256 digests, passwords as argon2id hashes.
+ *
+ * Tokens are shown once.
  */
 import { Context, Effect, Redacted } from "effect"
 

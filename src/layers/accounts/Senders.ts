@@ -1,8 +1,8 @@
 /**
- * Sending domains that organizations prove by a DNS record: one row per organization and domain, with the value that the record must have.
+ * Sending domains that organizations verify with a DNS record: one row per organization and domain, with the expected value.
  *
- * A verified row lets its organization send from the domain and everything below it (Ownership). Several organizations can prove one domain,
- * each with a value of its own: whoever can change its DNS speaks for it.
+ * A verified domain allows its organization to send from it and from its subdomains (Ownership). Several organizations can verify one
+ * domain, each with its own value, because control of the DNS is the proof.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"

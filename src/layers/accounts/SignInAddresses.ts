@@ -1,7 +1,7 @@
 /**
- * The addresses from which a person has signed in. While somebody guesses the password of their account, these are not slowed.
+ * The client addresses from which a person has signed in. While somebody guesses the password of the account, these addresses are not slowed down.
  *
- * Only a digest of person and address is stored, and for 90 days.
+ * Only a digest of person and address is stored, for 90 days.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,8 +1,8 @@
 /**
- * The auditor: recomputes the books from rows alone and names every place that does not add up (equations E1-E7, E9, E12).
+ * The audit of the books: recomputes them from rows alone and names every place that does not add up (equations E1-E7, E9, E12).
  *
- * Read in one repeatable-read snapshot, so that it may run beside a busy service. One wallet's books are for its owner, who may ask at
- * any time; all wallets' are for the operator, whose last look is kept for everybody to see.
+ * It reads one repeatable-read snapshot, so it can run beside a busy service. Customers can audit their own wallet at any time. The operator
+ * audits all wallets, and the result of the last full audit is kept for everybody.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"

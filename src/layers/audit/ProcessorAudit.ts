@@ -1,8 +1,8 @@
 /**
- * The audit against the payment processor: every top-up is money that it has, and all money that it has for us is a top-up.
+ * The audit against the payment processor: every top-up must match a payment there, and every payment for us must match a top-up.
  *
- * It is asked first and our books are read after, so a payment that is credited meanwhile is no difference. What was paid or credited within
- * the last minutes may be on its way and is counted apart, and so is what went back to its payer. Nothing is written, there or here.
+ * The processor is read first and our books second, so a payment that is credited in between is no difference. Payments of the last minutes,
+ * and money that went back to its payer, are counted separately. Nothing is written on either side.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,8 +1,8 @@
 /**
- * The equations of the books, each as SQL that finds where it does not hold: for all wallets, or for one.
+ * The equations of the books as SQL that finds violations, for all wallets or for one.
  *
- * They recompute everything from rows alone and share no code with what wrote them. Read them in one snapshot; each reads the ledger
- * once from end to end, or one wallet's part of it.
+ * They recompute everything from rows and share no code with the writers. Run them in one snapshot. Each reads the ledger once, or one
+ * wallet's part of it.
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"

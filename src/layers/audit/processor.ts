@@ -1,8 +1,8 @@
 /**
- * Our payments against the processor's settled ones, by rows alone: every place where the two do not say the same.
+ * Compares our payments with the processor's settled payments and lists every difference.
  *
- * Both sides were read one after the other while money was moving, so each difference says whether it may only be news that is on its
- * way, and whether it ends when the payer has the money back. ProcessorAudit asks about that.
+ * Both sides are read one after the other while money moves. So each difference says whether it may be a payment in progress, and whether it
+ * ends when the payer gets the money back. ProcessorAudit.ts follows up on those.
  */
 import { Schema } from "effect"
 import { usd } from "../../schema/money/Money.ts"

@@ -1,6 +1,8 @@
 /**
- * The platform's sheet: where the money in all wallets came from and where it went (E6), and what the equations of one wallet can't
- * say: that referrers' shares are a part of what the platform has kept. For operators, because it shows what providers cost.
+ * The platform's balance sheet: where the money in all wallets came from and where it went (E6). It also checks that referrers' shares are
+ * part of what the platform kept, which no equation of one wallet can.
+ *
+ * For operators only, because it shows what providers cost.
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"

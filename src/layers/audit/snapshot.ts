@@ -1,4 +1,4 @@
-/** Reading for comparison: all that `work` reads is of one instant, and nothing in it may write. */
+/** Runs `work` in a read-only transaction in which all statements see the same instant. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 

@@ -1,4 +1,4 @@
-/** What one wallet's owner may check: its sums by kind of entry, what follows from them, and every equation of it. */
+/** The audit of one wallet for its owner: sums by type of entry, what follows from them, and every equation. */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { equations, type Violation, violations } from "./equations.ts"

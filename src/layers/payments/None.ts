@@ -1,6 +1,4 @@
-/**
- * Production without a payment processor: wallets are filled by the operator, and everything about cards says so.
- */
+/** Production without a payment processor: the operator credits wallets, and every operation with cards fails with that explanation. */
 import { Effect, Layer } from "effect"
 import { Payments, ProcessorUnavailable, SignatureRefused } from "./Payments.ts"
 

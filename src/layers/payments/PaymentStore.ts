@@ -1,7 +1,7 @@
 /**
- * Payments outside of turns: opened before the processor is asked, found again when it speaks, and looked after while they are open.
+ * Payments outside of turns: stored before the processor is called, found again by its events, and listed while they are open.
  *
- * Nothing here decides: whether a payment is paid, failed or clawed back is written by its wallet's turn alone.
+ * Nothing is decided here. Only the wallet's turn writes that a payment is paid, failed or clawed back.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,7 +1,7 @@
 /**
- * The payment processor as the rest of the service sees it: checkout pages, charges of a saved method, and what it tells us.
+ * The interface of payment processors: checkout pages, charges of a saved method, and events.
  *
- * Nothing here moves money in a wallet: what the processor says becomes facts, and facts become commands to the wallet actor.
+ * Nothing here moves money in a wallet. Events become facts, and facts become commands to the wallet actor.
  */
 import { Context, type Effect, Schema } from "effect"
 import type { MicroUsd } from "../../schema/money/Money.ts"

@@ -1,8 +1,8 @@
 /**
- * The sandbox's processor: every payment succeeds at once, without a network or a memory.
+ * The sandbox's payment processor: every payment succeeds immediately, without a network and without state.
  *
- * Its ids are made of ours, so the same payment is the same charge in every process and after every restart. It never sends
- * a webhook, so whatever arrives as one is refused.
+ * Its ids are derived from ours, so the same payment is the same charge in every process and after every restart. It sends no webhooks, and
+ * refuses every webhook that arrives.
  */
 import { DateTime, Duration, Effect, Layer } from "effect"
 import { simulatedIntentPrefix } from "../../schema/wallet/Payment.ts"

@@ -1,8 +1,8 @@
 /**
- * Payments at Stripe, with its own SDK.
+ * Payments with Stripe, through its SDK.
  *
- * Everything that could be paid twice carries our `payment_id` as idempotency key and in its metadata, so asking again is
- * safe for a day, and after that a lookup finds what became of it. Answers go through the schemas of StripeObjects.
+ * Every call that could charge twice carries our `payment_id` as idempotency key and in its metadata. A retry is safe for a day. After that,
+ * a look-up finds what happened. StripeObjects.ts validates the answers.
  */
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import type Stripe from "stripe"

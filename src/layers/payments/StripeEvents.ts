@@ -1,8 +1,8 @@
 /**
- * From an event of Stripe's to facts about a payment: pure, one line per type of event.
+ * Converts a Stripe event to facts about a payment. Pure, with one line per type of event.
  *
- * An event tells how an object stood when it was written, so its facts hold in any order and any number of times. An event of another
- * type, or whose object is not of the shape that its type promises, has no facts: other shops may share the account.
+ * An event describes an object at the time of the event, so its facts hold in any order and any number of times. Events of other types, or
+ * with an unexpected object, give no facts: other shops may use the same account.
  */
 import { Option, Schema } from "effect"
 import type { PaymentFact } from "../../schema/wallet/PaymentFact.ts"

@@ -1,8 +1,8 @@
 /**
- * What a call of Stripe's API can come back with instead of an answer, told apart by what it means for the payment.
+ * Classifies failed Stripe calls by what they mean for the payment.
  *
- * `declined`: the payer's bank said no. `refused`: Stripe looked at the request and did nothing. Both are certain. Everything else leaves open
- * what happened, and is a `ProcessorUnavailable` for the operator's eyes, with no secret and no word of Stripe's in it.
+ * `declined`: the bank refused the charge. `refused`: Stripe rejected the request without effect. Both are certain. Every other failure leaves
+ * the outcome open and becomes a `ProcessorUnavailable` for the operator, without secrets and without Stripe's text.
  */
 import { Effect, Option, Schema } from "effect"
 import { ProcessorUnavailable } from "./Payments.ts"

@@ -1,8 +1,8 @@
 /**
- * Stripe's objects, as far as we read them: sessions, intents, charges, refunds and disputes.
+ * Schemas of the Stripe objects that we read: sessions, intents, charges, refunds and disputes.
  *
- * The same schemas read webhooks, listed events and answers. A webhook is written in the API version of its endpoint and an event in that
- * of its day, so unknown fields are dropped, references may be ids or whole objects, and what is absent is null.
+ * They read webhooks, listed events and answers alike. Those come in different API versions. So unknown fields are dropped, references may be
+ * ids or whole objects, and a missing field is null.
  */
 import { Schema } from "effect"
 import { type MicroUsd, ofCents, zero } from "../../schema/money/Money.ts"

@@ -1,8 +1,8 @@
 /**
- * Proves that a webhook is Stripe's, new, and meant for this account: nothing of it is believed before.
+ * Verifies that a webhook comes from Stripe, is recent, and is meant for this account.
  *
- * The SDK compares the signature over the raw body. It takes times from the future and any header that contains a good part, so the
- * header's form and the window of time are checked here (measured on stripe 23.1.0).
+ * The SDK verifies the signature over the raw body. It accepts times in the future and any header that contains a valid part, so the form of
+ * the header and its time window are checked here (measured with stripe 23.1.0).
  */
 import { Effect, Option, Redacted, Schema } from "effect"
 import type Stripe from "stripe"

@@ -1,8 +1,8 @@
 /**
- * Places at which a test may kill or freeze this process, between two steps that must survive being torn apart.
+ * Points at which a test can kill or freeze this process, between two steps that must survive an interruption.
  *
- * Without RUNGATE_CRASH_AT a point costs one comparison. Kept in the module and not in a service, because a point stands
- * in code that must not depend on tests, and a process dies as a whole.
+ * Without RUNGATE_CRASH_AT a point costs one comparison. It is module state and not a service, because code must not depend on tests, and a
+ * process dies as a whole.
  */
 import { Effect, Layer } from "effect"
 import { type CrashAt, Settings } from "./Settings.ts"

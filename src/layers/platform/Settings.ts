@@ -1,8 +1,7 @@
 /**
- * What the operator configured: the environment, decoded once, all mistakes reported together.
+ * The settings of the service: reads the environment once and reports all mistakes together.
  *
- * Secrets stay `Redacted` until the place that sends them, and no message repeats a value, which may be one. Nothing else
- * in the project reads the environment.
+ * Secrets stay `Redacted` until they are sent, and no message repeats a value. No other module reads the environment.
  */
 import { isIP } from "node:net"
 import { availableParallelism } from "node:os"

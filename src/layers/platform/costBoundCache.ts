@@ -1,7 +1,7 @@
 /**
- * Answers that cost what they read: each stands for a while that grows with what it took, and one is computed at a time.
+ * Single-flight cache. The TTL grows with the time that the answer took.
  *
- * Without it, whoever has a large wallet could keep the database busy by asking in a loop.
+ * Without it, the owner of a large wallet could keep the database busy by repeating an expensive question.
  */
 import { Clock, Deferred, Effect, Semaphore } from "effect"
 

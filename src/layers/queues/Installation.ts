@@ -1,8 +1,8 @@
 /**
- * Which database this process works on, as a name for whatever it keeps outside of it: keys and channels in Redis.
+ * The identity of the database, as a name for keys and channels in Redis.
  *
- * Two services on one Redis have different names, so neither takes the other's wake-ups or hears its signals. The database's
- * own number is part of the name: a copy of a database in the same server is another installation.
+ * Two services on one Redis have different names, so they don't take each other's wake-ups or signals. The name contains the database's
+ * oid, so a copy in the same server is another installation.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,8 +1,8 @@
 /**
- * Wake-ups on BullMQ: "this queue has work". A job carries nothing; what is to be done stands in Postgres.
+ * Wake-ups on BullMQ: a job says that a queue has work. It carries no data, because the work is stored in Postgres.
  *
- * At most one job of a queue is active in the whole fleet and at most one more waits, so a burst of wake-ups collapses, and
- * one that comes while a job runs leads to one more. Redis when `REDIS_URL` is set, else the same Postgres.
+ * Per queue, at most one job is active over all processes and at most one more waits. So a burst of wake-ups collapses, and a wake-up during
+ * a job leads to one more job. The backend is Redis if `REDIS_URL` is set, otherwise the same Postgres.
  */
 import { createPostgresBackend, Queue, type QueueOptions, Worker, type WorkerOptions } from "bullmq"
 import { Clock, Context, Effect, Exit, Layer, Redacted, type Scope } from "effect"

@@ -1,9 +1,9 @@
 /**
- * Where token buckets are kept: in this process, and in Redis when there is one, so that all processes share them.
+ * Token buckets of rate limits, in this process, and shared through Redis if there is one.
  *
- * A request that this process refuses by its own count asks nobody. Of fast buckets a process tells Redis in shares of an eighth, because
- * a call per request would cost as much as a read of the wallet; so a caller may get that much more per process, and never more. While
- * Redis does not answer, each process limits on its own, so an outage neither lifts a limit nor refuses anybody.
+ * A request that this process can refuse alone needs no call. Fast buckets are shared in batches of an eighth of the limit, because a call per
+ * request would cost as much as reading the wallet. So a caller may exceed a limit by an eighth per process. If Redis is down, each process
+ * limits on its own.
  */
 import { Clock, Duration, Effect, Layer, Schema } from "effect"
 import { RateLimiter, Redis as EffectRedis } from "effect/persistence"

@@ -1,7 +1,7 @@
 /**
- * The connection to Redis, when `REDIS_URL` names one: checked once at start, shared by the queues and the signals.
+ * The connection to Redis if `REDIS_URL` is set: checked once at start, and shared by queues and signals.
  *
- * Nothing in Redis is the only copy of anything. Commands fail fast while it is away, and callers carry on without it.
+ * Redis never holds the only copy of anything. Commands fail fast while it is down, and callers continue without it.
  */
 import { Redis as IORedis, type RedisOptions } from "ioredis"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"

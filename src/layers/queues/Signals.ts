@@ -1,8 +1,8 @@
 /**
- * "These runs are final, these commands are answered": word from the process that knows to every process that waits.
+ * Signals that runs are final or commands are answered, from the process that knows to every process that waits.
  *
- * Within the process at once; to others over Redis pub/sub, or LISTEN/NOTIFY without Redis. A lost signal costs a waiter the
- * interval of its slow poll, never its answer.
+ * They are immediate within a process, and use Redis pub/sub or LISTEN/NOTIFY between processes. A lost signal delays a waiter until its next
+ * poll, and loses no answer.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Queue, Schedule } from "effect"

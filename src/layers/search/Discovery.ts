@@ -1,7 +1,7 @@
 /**
- * Search over the catalog as it is now: capabilities and raw endpoints in one index, rebuilt whenever an import changes it.
+ * Search over the current catalog: capabilities and raw endpoints in one index, which is rebuilt after each import.
  *
- * Searches go on in the old index until the new one is whole.
+ * Searches use the old index until the new one is complete.
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
 import type { Endpoint } from "../../schema/catalog/Endpoint.ts"

@@ -1,7 +1,7 @@
 /**
- * What discover searches: one document per capability and per raw endpoint, reduced to the texts that people search by.
+ * The documents of the search index: one per capability and per raw endpoint, reduced to the texts that people search for.
  *
- * A document's `id` is its position in the list that the index was built from, so a hit leads back to its catalog item.
+ * A document's `id` is its position in the list from which the index was built. So a hit leads back to its catalog item.
  */
 export interface SearchDocument {
   readonly id: number

@@ -1,9 +1,8 @@
 /**
- * Discover's search: an inverted index in typed arrays, built without holding up the event loop and asked in well under a
- * millisecond per 50,000 documents.
+ * The search engine of discover: an inverted index in typed arrays. A search takes well under a millisecond per 50,000 documents.
  *
- * It is written here because no library measured keeps up at this size. A search is synchronous and leaves its working arrays
- * as it found them; its result depends on the documents, the query and nothing else.
+ * No measured library is fast enough at this size (docs/benchmarks.md). Building yields to the event loop. A search is synchronous, and its
+ * result depends only on the documents and the query.
  */
 import { Effect } from "effect"
 import { phrasesByTerm } from "./Concepts.ts"

@@ -1,8 +1,8 @@
 /**
- * Turns a query into slots: one per word, each with the terms that may stand for it and how much each of them counts.
+ * Turns a query into slots: one per word, each with the terms that may replace it and their weights.
  *
- * A document gets the best alternative of every slot and not their sum, so saying a thing in three synonyms wins nothing. All
- * expansions are bounded, in number and in the postings that they would read.
+ * A document gets the best alternative of each slot, not their sum, so three synonyms score no more than one. The number of expansions and
+ * of the postings that they read is limited.
  */
 import { type Phrases, phrasesIn } from "./Concepts.ts"
 import type { Postings } from "./Postings.ts"

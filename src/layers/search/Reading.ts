@@ -1,9 +1,8 @@
 /**
- * Turns texts into numbers of terms, fast enough for a catalog's worth of them.
+ * Turns texts into term numbers, fast enough for the whole catalog.
  *
- * A catalog says the same few thousand words over and over. So a run of letters is looked up by its characters where it stands
- * in the text, and only a run that was never seen before becomes a string, is cut into parts and stemmed. What comes out is what
- * `Tokens.ts` says, whatever the path.
+ * A catalog repeats a few thousand words. So a run of letters is looked up by its characters in place. Only a new one becomes a string, is
+ * split and stemmed. The result is the same as that of `Tokens.ts`.
  */
 import type { Phrases } from "./Concepts.ts"
 import { textMax } from "./Document.ts"

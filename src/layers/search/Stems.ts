@@ -1,8 +1,8 @@
 /**
- * Brings the forms of an English word together: plural, -ing, -ed, final e and y, and the few families that catalogs are full of.
+ * A light stemmer for English: plural, -ing, -ed, final e and y, and a few word families that are common in catalogs.
  *
- * Deliberately light: a stem stays a prefix of its words where possible, so that prefix search still meets it, and words that
- * mean different things ("file" and "filing", "market" and "marketplace") stay apart. It is only ever compared to other stems.
+ * A stem stays a prefix of its words where possible, so that prefix search still finds it. Words with different meanings ("file" and
+ * "filing", "market" and "marketplace") keep different stems. Stems are only compared with other stems.
  */
 
 /** Base word: words that endings alone would not bring to it. */

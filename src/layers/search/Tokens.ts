@@ -1,8 +1,8 @@
 /**
- * Cuts texts into the terms that the index holds: prose, slugs, paths, camelCase and digits alike.
+ * Splits texts into the terms of the index: prose, slugs, paths, camelCase and digits.
  *
- * Any string is fit input. Accents and letter widths are folded, "LinkedIn" is found as `linkedin`, `linked`, and words that
- * no search is about are left out of texts and queries alike.
+ * Any string is valid input. Accents and full-width letters are normalized, "LinkedIn" gives `linkedin`, `linked`, and stop words are left
+ * out of texts and queries.
  */
 import { stem } from "./Stems.ts"
 

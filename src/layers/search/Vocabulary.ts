@@ -1,8 +1,8 @@
 /**
- * The terms of the index in alphabetical order: exact look-up, prefixes, and near misses.
+ * The terms of the index in alphabetical order: exact look-up, prefixes, and words one edit away.
  *
- * A near miss is found by reading every term of about the same length, which is affordable because almost all are ruled out by
- * one 32-bit comparison: a word that is one edit away differs in two letters of the alphabet at most.
+ * The search for near misses reads all terms of similar length. That is fast, because one 32-bit comparison excludes almost all: a word one
+ * edit away differs in at most two letters of the alphabet.
  */
 
 export interface Vocabulary {

@@ -1,8 +1,7 @@
 /**
- * What discover tells beside its items: what to try when nothing matched, and what to do when the query is no description of
- * a job but the data itself: an address, a number, a run.
+ * Hints of discover: what to try when nothing matched, and what to do when the query is the data itself (an address, a number, a run id).
  *
- * Only capabilities that the catalog has are named, so every hint can be followed.
+ * Hints name only capabilities of the current catalog.
  */
 import type { SearchDocument } from "./Document.ts"
 import type { Hit, SearchIndex, SearchRequest } from "./Index.ts"

@@ -1,4 +1,4 @@
-/** Fields of people and their accounts, as every request spells them. */
+/** Fields of people and accounts that several requests share. */
 import { Schema } from "effect"
 
 /** Postgres has no such character in a text. */

@@ -1,7 +1,7 @@
 /**
- * What every part of the contract shares: who is calling, how a list is asked for, and how an optional field is spelled.
+ * Shared parts of the contract: the caller, pagination, and optional fields.
  *
- * `null` in an optional field of a body is the same as leaving it out; a field that nobody knows is refused.
+ * `null` in an optional field of a body equals leaving it out. Unknown fields are refused.
  */
 import { Context, Schema } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"

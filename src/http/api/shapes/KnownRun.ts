@@ -1,4 +1,7 @@
-/** What who asks must know of a run to go on, whatever else a newer service says of it. Apart, because it costs less than the contract. */
+/**
+ * The fields of a run that clients need to continue. Other fields of a newer service are ignored. A separate module, because loading the
+ * whole contract takes longer.
+ */
 import { Option, Schema } from "effect"
 import { RunStatus } from "../../../schema/runs/Run.ts"
 

@@ -1,4 +1,4 @@
-/** Limits of the contract that clients go by as well; apart, because reading them must not cost loading the contract. */
+/** Limits of the contract that clients also apply. A separate module, because loading the whole contract takes longer. */
 
 /** Seconds a request may wait for a run. */
 export const waitSecondsMax = 120

@@ -1,4 +1,7 @@
-/** The public error as who asks reads it: any code, because a newer service may have more. Apart, because it costs less than the contract. */
+/**
+ * The public error as clients read it. Any code is accepted, because a newer service may have more. A separate module, because loading the
+ * whole contract takes longer.
+ */
 import { Option, Schema } from "effect"
 import { Detail } from "../../../schema/Errors.ts"
 

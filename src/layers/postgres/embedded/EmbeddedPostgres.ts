@@ -1,9 +1,8 @@
 /**
- * The database that Rungate brings along: a real, durable PostgreSQL 18 on loopback, for whoever sets no DATABASE_URL.
+ * The embedded database: a real, durable PostgreSQL 18 on loopback, used if DATABASE_URL is not set.
  *
- * Of all processes on one data directory one holds its lock: it starts the server, starts it again when it dies, and
- * stops it. The kernel drops the lock of a dead process; the next one adopts the server that was left running, or
- * starts it. Every other process uses it and takes over when the lock is free.
+ * Of all processes on one data directory, one holds its lock. It starts the server, restarts it after a crash, and stops it. If that process
+ * dies, the kernel drops the lock, and another process adopts or restarts the server.
  */
 import type { Database } from "bun:sqlite"
 import type { ChildProcess } from "node:child_process"

@@ -1,8 +1,8 @@
 /**
- * Where the embedded database's files are, who owns them, and what they say: programs, data, password, process id.
+ * The files of the embedded database: programs, data, password, process id, and their owner.
  *
- * PostgreSQL refuses to run as root, so root lends it to an unprivileged account. Whatever that account can't reach
- * (a project below /root, say) is put under `/var/lib/rungate` instead. Nothing here starts a process that stays.
+ * PostgreSQL refuses to run as root, so root lends the files to an unprivileged account. If that account can't reach the project (for example
+ * below /root), they go to `/var/lib/rungate`. No process is started here.
  */
 import { Database } from "bun:sqlite"
 import { spawnSync } from "node:child_process"

@@ -1,7 +1,7 @@
 /**
- * Runs PostgreSQL's programs as the account that may run them, and speaks to the server they make.
+ * Runs PostgreSQL's programs under an account that may run them, and connects to the server.
  *
- * They get a log and nothing else of ours: no terminal, no environment with secrets in it, no current directory.
+ * The programs get a log file and nothing else: no terminal, no environment with secrets, no current directory.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import * as fs from "node:fs"

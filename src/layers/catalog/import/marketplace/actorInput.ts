@@ -1,8 +1,8 @@
 /**
- * An actor's input schema, as the marketplace writes it, as JSON Schema draft 2020-12.
+ * Converts the input schema of a marketplace actor to JSON Schema 2020-12.
  *
- * The dialect's hints for its own forms are dropped; what a form is filled with becomes the example. Unknown fields stay
- * allowed, because actors read fields that their schema does not name. What can't be kept is left out with a warning.
+ * Hints for the marketplace's own forms are dropped, and their prefilled values become the example. Unknown fields stay allowed, because
+ * actors read fields that their schema does not name. Other unsupported parts are left out with a warning.
  */
 import type { Endpoint, Warning } from "../../../../schema/catalog/Endpoint.ts"
 import { linearPattern } from "../../input/LinearPatterns.ts"

@@ -1,8 +1,8 @@
 /**
- * What running an actor costs, read from the marketplace's price information, at the platform's rate.
+ * Reads the price of a marketplace actor and applies the platform's rate.
  *
- * An actor that charges per result or event is estimated by an ordinary run; what it really charged is what is billed. One
- * whose price the listing does not tell is unpublished: a run of it holds $1.00, and can't be charged more than it holds.
+ * An actor that charges per result or event is estimated by an ordinary run, and its actual charge is billed. An actor without a published
+ * price holds $1.00, which is the most that its run can be charged.
  */
 import type { EndpointCost } from "../../../../schema/catalog/Endpoint.ts"
 import { isRecord } from "../kit/fields.ts"

@@ -1,7 +1,7 @@
 /**
- * The actors that are known without the marketplace: a listing, and the input schemas from their authors' repositories.
+ * The marketplace actors that the package ships, from a listing and from the input schemas in their authors' repositories.
  *
- * Their prices are what the authors publish, in the actor's title or in its description of itself.
+ * Prices are those in the actor's title or description.
  */
 import { Effect, Schema } from "effect"
 import type { Endpoint, EndpointCost, Imported, Warning } from "../../../../schema/catalog/Endpoint.ts"

@@ -1,8 +1,8 @@
 /**
- * Reads the actor marketplace's public store: one endpoint per actor, named as the marketplace names it.
+ * Imports the public store of the actor marketplace: one endpoint per actor.
  *
- * Schemas of their inputs are not read here, there are too many: `actorInput` reads one when somebody first looks. An actor
- * that can't be read is left out with a warning, and the listing is bounded however long the store says it is.
+ * Input schemas are not part of it, because there are too many: `actorInput` reads one when it is first needed. An actor that can't be read
+ * is left out with a warning. The length of the listing is limited.
  */
 import { Effect } from "effect"
 import type { Endpoint, Imported, ProviderDocument, Warning } from "../../../../schema/catalog/Endpoint.ts"

@@ -1,6 +1,4 @@
-/**
- * An operation's request body: which of its media types is taken, its schema, its documented example.
- */
+/** Reads the request body of an operation: the chosen media type, its schema and its documented example. */
 import type { Endpoint } from "../../../../schema/catalog/Endpoint.ts"
 import { field, isRecord, type Json, type JsonObject, listOf, toJson } from "../kit/json.ts"
 import { exampleOf, type Parameters, type Reading } from "./parameters.ts"

@@ -1,6 +1,4 @@
-/**
- * One request per endpoint that its schemas accept: as documented, reduced until it fits, or else made up.
- */
+/** Makes one valid example request per endpoint: the documented one, a reduced form of it, or a generated one. */
 import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js"
 import { foreignAjv } from "../../input/EndpointInput.ts"
 import { isJsonObject, type Json, type JsonObject } from "../kit/json.ts"

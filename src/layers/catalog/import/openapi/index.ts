@@ -1,8 +1,8 @@
 /**
- * Reads OpenAPI documents (2.0, 3.0, 3.1, and 3.2 as far as it is like 3.1) into one provider's endpoints.
+ * Reads OpenAPI documents (2.0, 3.0, 3.1, and the parts of 3.2 that equal 3.1) into the endpoints of one provider.
  *
- * Pure: no file and no connection is opened, whatever the documents refer to. Deterministic: the same texts give the same
- * document. Bounded: any text ends soon, as a document with warnings or as one failure, and others get their turn meanwhile.
+ * Pure and deterministic: it opens no file and no connection. Every text ends in bounded time as a document with warnings or as a failure.
+ * It yields to the event loop while it works.
  */
 import { Effect } from "effect"
 import { reachable } from "../../../../schema/catalog/Definitions.ts"

@@ -1,6 +1,4 @@
-/**
- * The operations of all documents, in order: each once, selected, and no more of them than one provider may have.
- */
+/** Lists the selected operations of all documents in order, each once, up to the limit of one provider. */
 import { type Method, methods } from "../../../../schema/catalog/Endpoint.ts"
 import { type ImportOptions, operationsMax } from "../kit/Import.ts"
 import { field, isRecord } from "../kit/json.ts"

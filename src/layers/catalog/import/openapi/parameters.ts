@@ -1,7 +1,7 @@
 /**
- * An operation's parameters: what fills the path, what goes into the query, and Swagger 2's form fields and body.
+ * Reads the parameters of an operation: path, query, and Swagger 2's form fields and body.
  *
- * Headers and cookies are not the caller's to set, and the provider's key is not the caller's to give.
+ * Callers can't set headers or cookies, and can't send the provider's key.
  */
 import { field, isRecord, type Json, type JsonObject, listOf, textOf, toJson, unsafeName } from "../kit/json.ts"
 import type { References, Spot } from "../kit/reference.ts"

@@ -1,6 +1,4 @@
-/**
- * Where a provider is called and how it wants to be paid respect: base URL and credentials, as the document says.
- */
+/** Reads the base URL and the authentication scheme of a provider from its document. */
 import type { ProviderAuth } from "../../../../schema/catalog/Endpoint.ts"
 import { field, isRecord, listOf, textOf } from "../kit/json.ts"
 import type { References } from "../kit/reference.ts"

@@ -1,8 +1,8 @@
 /**
- * Breaks definitions that refer to themselves without going into the value: `A = {allOf: [A]}` would never end.
+ * Breaks reference cycles that never enter the value, such as `A = {allOf: [A]}`.
  *
- * A circle through a property or an item is fine, because every value ends. A circle of mere references isn't, so its last
- * reference is dropped, with a warning.
+ * A cycle through a property or an item is valid, because every value ends. In a cycle of references alone, the last reference is dropped
+ * with a warning.
  */
 import { isJsonObject, type Json, type JsonObject } from "../kit/json.ts"
 import type { Warnings } from "../kit/warnings.ts"

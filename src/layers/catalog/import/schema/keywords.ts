@@ -1,7 +1,7 @@
 /**
- * The keywords of JSON Schema 2020-12 by the kind of value they take, and what is wrong with a value.
+ * The keywords of JSON Schema 2020-12 that an import keeps, by the type of their value, and the check of each value.
  *
- * Only what is listed here survives an import, so a compiled schema holds nothing that nobody looked at.
+ * Other keywords are dropped, so a compiled schema contains nothing unchecked.
  */
 import { type LinearPattern, linearPattern, patternCharactersMax } from "../../input/LinearPatterns.ts"
 import { type Json, toJson } from "../kit/json.ts"

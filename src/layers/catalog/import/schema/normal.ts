@@ -1,8 +1,8 @@
 /**
- * Any schema of an OpenAPI document as JSON Schema 2020-12 that compiles.
+ * Converts any schema of an OpenAPI document to JSON Schema 2020-12 that compiles.
  *
- * References stay references: what they point at becomes a definition, read once, so cyclic schemas end. Every schema is
- * bounded in depth and in size, and what is left out is open (`{}`) and said in a warning.
+ * References stay references: their target becomes a definition that is read once, so cyclic schemas end. Depth and size are limited. A part
+ * beyond the limit accepts any value (`{}`), with a warning.
  */
 import { isJsonObject, isRecord, type Json, type JsonObject, unsafeName } from "../kit/json.ts"
 import { type References, refOf, type Spot } from "../kit/reference.ts"

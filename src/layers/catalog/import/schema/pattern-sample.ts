@@ -1,7 +1,7 @@
 /**
- * A short text that a simple pattern accepts, for examples: `^AC[0-9a-f]{32}$` gives `AC000…`.
+ * Makes a short text that a simple pattern accepts, for examples: `^AC[0-9a-f]{32}$` gives `AC000…`.
  *
- * Best effort over literals, classes, groups and counts; the caller checks the result against the pattern.
+ * Best effort for literals, classes, groups and counts. The caller validates the result.
  */
 
 const charactersMax = 200

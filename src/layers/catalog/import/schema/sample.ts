@@ -1,6 +1,7 @@
 /**
- * A plausible value for a schema, so that every endpoint can show a request: required fields, and the examples, defaults and
- * formats that the schema names. Bounded in depth and size; nobody relies on it being right, because it is checked.
+ * Makes a plausible value for a schema, for example requests. It uses required fields and the schema's examples, defaults and formats.
+ *
+ * Depth and size are limited. The caller validates the result.
  */
 import { isJsonObject, type Json, type JsonObject, unsafeName } from "../kit/json.ts"
 import { patternSample } from "./pattern-sample.ts"

@@ -1,6 +1,4 @@
-/**
- * Keeps what looks like somebody's credential out of published examples, whatever the document shows.
- */
+/** Removes values that look like credentials from published examples. */
 import { isJsonObject, type Json } from "../kit/json.ts"
 
 const secretNames =

@@ -1,6 +1,4 @@
-/**
- * What OpenAPI says in words of its own, said in JSON Schema 2020-12: `nullable`, boolean bounds, missing types.
- */
+/** Converts OpenAPI's own keywords to JSON Schema 2020-12: `nullable`, boolean bounds, missing types. */
 import { isJsonObject, type Json, type JsonObject } from "../kit/json.ts"
 
 /** Keywords that say something about the whole value, so that "or null" can't simply be added to `type`. */
