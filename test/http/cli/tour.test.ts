@@ -94,7 +94,8 @@ test.each(blocks)(
     expect([code, code === 0 ? "" : seen]).toEqual([0, ""])
     const lines = plain(seen)
       .split(/\r?\n/)
-      .map((line) => line.trim())
+      // A status line is overwritten by what follows it.
+      .map((line) => (line.split("\r").at(-1) ?? "").trim())
     const missing = shown.filter(
       (line) => line.trim() !== "" && line.trim() !== "…" && !lines.includes(plain(line).trim())
     )
