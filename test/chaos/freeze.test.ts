@@ -40,7 +40,7 @@ describe.each(backends)("on %s", (backend) => {
     await Bun.sleep(leaseSeconds * 2_000)
     frozen.signal("SIGCONT")
     await until("the late worker's reports to be refused", 20_000, () =>
-      frozen.output().includes("away longer than its lease")
+      frozen.output().includes("renewed its lease too late")
     )
     await until("an empty mailbox", 20_000, async () => {
       const [row] = await here.query<{ count: number }>("SELECT count(*) AS count FROM mailbox")
@@ -87,7 +87,7 @@ describe.each(backends)("on %s", (backend) => {
     await here.settled(40)
     const recovery_s = Number(((performance.now() - began) / 1000).toFixed(2))
     frozen.signal("SIGCONT")
-    await until("the process to notice", 20_000, () => frozen.output().includes("away longer than its lease"))
+    await until("the process to notice", 20_000, () => frozen.output().includes("renewed its lease too late"))
     const told = await here.submit(front, here.find("Hit"), 20)
     expect(told?.run_status).toBe("succeeded")
     const violations = await here.violations()

@@ -332,7 +332,7 @@ describe("refused before a run or a hold exists", () => {
     const pinned = { capability: "web.search", input: { query: "x" }, routing: { provider: "exa" } }
     const { status, body } = await org.run(pinned)
     expect([status, body.error.code]).toEqual([409, "provider_not_available"])
-    expect(body.error.message).toContain("This service has no account at exa yet")
+    expect(body.error.message).toContain("this service has no account at exa yet")
   })
 })
 
