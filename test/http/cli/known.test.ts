@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import fc from "fast-check"
-import { csvLine, csvRows } from "../../../src/http/cli/history/csv.ts"
+import { csvText, readCsv } from "../../../src/http/cli/history/csv.ts"
 import { type App, startApp, type Tenant, until } from "../../app.ts"
 import { type Home, newHome } from "./shell.ts"
 
@@ -22,20 +22,25 @@ afterAll(async () => {
 })
 const file = (name: string, text: string) => writeFileSync(join(home.folder, name), text)
 
-test("whatever a spreadsheet holds is read as it was written", () => {
+test("whatever a spreadsheet holds is read as it was written, without spaces around it", () => {
   const cell = fc.string({ unit: fc.constantFrom("a", '"', ",", ";", "\n", "\r", " ", "é") })
   fc.assert(
     fc.property(fc.array(fc.tuple(cell, cell), { minLength: 1 }), (rows) => {
-      const text = ["h,i\n", ...rows.map((row) => csvLine(row))].join("")
-      // The heading decides the separator; a lone empty line is no row.
-      expect(csvRows(text)).toEqual([["h", "i"], ...rows])
+      const trimmed = rows.map((row) => row.map((one) => one.trim())).filter((row) => row.join("") !== "")
+      expect(readCsv(csvText(["h", "i"], rows))).toEqual({ rows: [["h", "i"], ...trimmed], brokenLine: null })
     })
   )
-  expect(csvRows('\ufeffname;email\r\n"A; B";a@b.co\r\n\r\nC;d@e.co')).toEqual([
-    ["name", "email"],
-    ["A; B", "a@b.co"],
-    ["C", "d@e.co"]
-  ])
+})
+
+test.each([
+  ["semicolons and a byte order mark", '\ufeffname;email\r\n"A; B";a@b.co\r\n\r\nC;d@e.co', ["A; B", "C"]],
+  ["tabs", "name\temail\nA, B\ta@b.co\n", ["A, B"]],
+  ["carriage returns only", "name,email\rA,a@b.co\r", ["A"]],
+  ["line endings of joined files", "name,email\r\nA,a@b.co\nC,d@e.co\r\n\r\nE,f@g.co", ["A", "C", "E"]]
+])("a file with %s is read", (_, text, names) => {
+  const { rows } = readCsv(text)
+  expect(rows[0]).toEqual(["name", "email"])
+  expect(rows.slice(1).map(([name]) => name)).toEqual(names)
 })
 
 describe("history", () => {
@@ -73,6 +78,17 @@ describe("history", () => {
     ).toEqual(rows.items)
     expect(screen).toBe(0)
     expect([column.code, column.err]).toEqual([5, expect.stringContaining("Name, E-Mail")])
+  })
+
+  test("of a CSV file with a broken quote is refused, because its rows run together", async () => {
+    file("open.csv", 'name,email\nAda,ada@example.com\n"Bob,bob@example.com\nEve,eve@example.com\n')
+    file("stray.csv", 'name,email\n"Bob" Smith,bob@example.com\n')
+    const [open, stray] = await Promise.all([
+      home.shell("rungate history --csv open.csv --column email"),
+      home.shell("rungate history --csv stray.csv --column email")
+    ])
+    expect([open.code, open.out, open.err]).toEqual([5, "", expect.stringContaining("quote in line 3.")])
+    expect([stray.code, stray.out, stray.err]).toEqual([5, "", expect.stringContaining("quote in line 2.")])
   })
 
   test("of more than a batch is one answer that counts all", async () => {

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { AutoTopup } from "../../api/TopUps.ts"
 import { SpendGuard, Transaction, Wallet } from "../../api/Wallet.ts"
 import { WalletAudit } from "../../api/WalletAudit.ts"
-import { csvLine } from "../history/csv.ts"
+import { csvText } from "../history/csv.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"
 import { decoded, type Lines } from "../answers/show.ts"
 import { facts, table } from "../terminal/table.ts"
@@ -64,7 +64,10 @@ const columns = ["id", "type", "amount", "balance_after", "reference", "note", "
 export const transactionCsv = (text: string): string | null => {
   const page = decoded(Page, text)
   if (page === null) return null
-  return [csvLine(columns), ...page.items.map((one) => csvLine(columns.map((column) => one[column])))].join("")
+  return csvText(
+    columns,
+    page.items.map((one) => columns.map((column) => one[column]))
+  )
 }
 
 export const auditLines = (text: string, screen: ScreenShape): Lines | null => {

@@ -1,53 +1,31 @@
-/** Reads and writes CSV (RFC 4180), including the semicolon and tab separators that spreadsheets write. */
+/**
+ * Reads and writes CSV (RFC 4180) with Papa Parse.
+ *
+ * Reading accepts the separators and line endings that spreadsheets write, and reports where quotes are broken.
+ */
+import { parse, unparse } from "papaparse"
 
-const special = /[",\r\n]/
+type Cell = string | number | null
 
-/** One line with its newline. */
-export const csvLine = (values: ReadonlyArray<string | number | null>): string =>
-  `${values
-    .map((value) => {
-      const text = value === null ? "" : String(value)
-      return special.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-    })
-    .join(",")}\n`
+/** A header line and one line per row. */
+export const csvText = (columns: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<Cell>>): string =>
+  `${unparse([columns, ...rows], { newline: "\n" })}\n`
 
-/** The most frequent of comma, semicolon and tab in the first line. */
-const separatorOf = (text: string): string => {
-  const end = text.indexOf("\n")
-  const first = end < 0 ? text : text.slice(0, end)
-  const count = (separator: string) => first.split(separator).length
-  return [",", ";", "\t"].reduce((best, one) => (count(one) > count(best) ? one : best))
+export interface Csv {
+  /** Trimmed cells. Rows without any text are left out. */
+  readonly rows: ReadonlyArray<ReadonlyArray<string>>
+  /** The first line with a quote that is not closed or not doubled: cells from there on may have run together. */
+  readonly brokenLine: number | null
 }
 
-/** Rows of fields. Quoted fields may hold separators, quotes and newlines; empty lines are left out. */
-export const csvRows = (given: string): ReadonlyArray<ReadonlyArray<string>> => {
-  const text = given.replace(/^\ufeff/, "")
-  const separator = separatorOf(text)
-  const rows: Array<ReadonlyArray<string>> = []
-  let row: Array<string> = []
-  let field = ""
-  let quoted = false
-  const endRow = () => {
-    row.push(field)
-    if (row.length > 1 || row[0] !== "") rows.push(row)
-    row = []
-    field = ""
-  }
-  for (let at = 0; at < text.length; at++) {
-    const letter = text[at]
-    if (quoted) {
-      if (letter !== '"') field += letter
-      else if (text[at + 1] === '"') {
-        field += '"'
-        at++
-      } else quoted = false
-    } else if (letter === '"' && field === "") quoted = true
-    else if (letter === separator) {
-      row.push(field)
-      field = ""
-    } else if (letter === "\n") endRow()
-    else if (letter !== "\r" || text[at + 1] !== "\n") field += letter
-  }
-  if (field !== "" || row.length > 0) endRow()
-  return rows
+export const readCsv = (text: string): Csv => {
+  const { data, errors } = parse<ReadonlyArray<string>>(text, {
+    delimitersToGuess: [",", ";", "\t"],
+    // Papa Parse would use the first line ending for all lines, but files that were joined mix them. Trimming removes "\r".
+    newline: text.includes("\n") ? "\n" : "\r",
+    skipEmptyLines: "greedy",
+    transform: (cell) => cell.trim()
+  })
+  const broken = errors.find(({ type }) => type === "Quotes")
+  return { rows: data, brokenLine: broken === undefined ? null : text.slice(0, broken.index).split(/\r\n?|\n/).length }
 }

@@ -1,6 +1,5 @@
 /** Reads the subjects of `history`: arguments, a file with one subject per line, or a column of a CSV file. */
 import { Effect } from "effect"
-import { csvRows } from "./csv.ts"
 import { nearest } from "../../../schema/nearest.ts"
 import { fail } from "../terminal/exits.ts"
 import { readText } from "../runs/input.ts"
@@ -15,11 +14,10 @@ const columnOf = (rows: ReadonlyArray<ReadonlyArray<string>>, column: string, pa
   const names = heading.map(lettersOf)
   const index = names.indexOf(lettersOf(column))
   if (index < 0) {
-    const columns = heading.map((name) => name.trim())
-    const meant = nearest(column, columns)
+    const meant = nearest(column, heading)
     return fail(
       "usage",
-      `${path} has no column "${column}".${meant === null ? "" : ` Did you mean ${meant}?`} Its columns are: ${columns.join(", ")}.`
+      `${path} has no column "${column}".${meant === null ? "" : ` Did you mean ${meant}?`} Its columns are: ${heading.join(", ")}.`
     )
   }
   return body.map((row) => row[index] ?? "")
@@ -38,7 +36,13 @@ export const subjectsOf = Effect.fnUntraced(function* ({ subjects, file, csv, co
   const fromFile = file === null ? [] : (yield* readText(file)).split(/\r?\n/)
   const fromCsv: Array<string> = []
   if (csv !== null) {
-    const rows = csvRows(yield* readText(csv))
+    const { readCsv } = yield* Effect.promise(() => import("./csv.ts"))
+    const { rows, brokenLine } = readCsv(yield* readText(csv))
+    if (brokenLine !== null)
+      return yield* fail(
+        "usage",
+        `${csv} has a broken quote in line ${brokenLine}. Close each quoted cell, and write a quote inside it twice.`
+      )
     const only = rows[0]?.length === 1 ? rows[0][0] : undefined
     const named = column ?? only
     if (named === undefined) {
