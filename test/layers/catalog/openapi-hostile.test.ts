@@ -223,6 +223,28 @@ describe("schemas", () => {
     expect(compileEndpoint(endpoint, document.definitions).input({ f1: 1 })).toHaveLength(1)
   })
 
+  test("an example stays small, whatever the schema asks for", async () => {
+    const levels = Array.from({ length: 14 }, (_, level) => {
+      const names = Array.from({ length: 10 }, (_, index) => `p${index}`)
+      const next = level === 13 ? { type: "string" } : { $ref: `#/components/schemas/L${level + 1}` }
+      const properties = Object.fromEntries(names.map((name) => [name, next]))
+      return [`L${level}`, { type: "object", required: names, properties }] as const
+    })
+    const schema = {
+      type: "object",
+      required: ["tree", "items", "text"],
+      properties: {
+        tree: { $ref: "#/components/schemas/L0" },
+        items: { type: "array", minItems: 1_000_000_000, items: { type: "string" } },
+        text: { type: "string", minLength: 1_000_000_000 }
+      }
+    }
+    // Without limits this would be 10^14 texts.
+    const { document, warnings } = await load(post(schema, { components: { schemas: Object.fromEntries(levels) } }))
+    expect(document.endpoints.map(({ example }) => example)).toEqual([{}])
+    expect(messages(warnings)).toBe("input: no example fits its schema, so none is shown")
+  })
+
   test("nonsense is dropped with a warning, and what is left compiles", async () => {
     const { body, warnings } = await bodyOf({
       type: ["object", "any"],
@@ -280,6 +302,25 @@ describe("operations", () => {
       { where: "d", message: "the path doesn't start with / and is left out" },
       { where: "GET /a", message: "is described twice; the one in 1.json is left out" },
       { where: "POST /a", message: "is no operation and is left out" }
+    ])
+  })
+
+  test("one that is broken in Swagger 2 costs the others nothing", async () => {
+    const text = JSON.stringify({
+      swagger: "2.0",
+      parameters: { Body: { name: "body", in: "body", schema: { properties: { a: { type: "string" } } } } },
+      paths: {
+        "/a": { get: null },
+        "/b": { get: { parameters: [null, { name: "x" }] }, post: { parameters: { a: 1 } } },
+        "/c": { post: { parameters: [{ $ref: "#/parameters/Body" }] } }
+      }
+    })
+    const { document, warnings } = await load(text)
+    expect(document.endpoints.map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /b", "POST /b", "POST /c"])
+    expect(document.endpoints[2]?.body).toEqual({ type: "object", properties: { a: { type: "string" } } })
+    expect(warnings).toEqual([
+      { where: "GET /a", message: "is no operation and is left out" },
+      { where: "GET /b", message: "a parameter without a name or a place is left out" }
     ])
   })
 
