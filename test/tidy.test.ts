@@ -37,17 +37,6 @@ const filesMax = 15
 /** Lists: one file an entry, and an index. */
 const lists = ["layers/providers", "layers/postgres/migrations", "schema/capabilities"]
 
-/**
- * Statements whose rows nobody checks yet: `sql<Row>` only claims a type, while layers/postgres/Rows.ts checks it. The list may only
- * shrink: convert a statement, then lower or delete its file's number.
- */
-const uncheckedRows: Readonly<Record<string, number>> = {
-  "layers/catalog/CatalogStore.ts": 3,
-  "layers/executor/Health.ts": 1,
-  // It can't import Rows.ts: postgres imports platform.
-  "layers/platform/Stats.ts": 2
-}
-
 /** Where the outside world is read directly; everybody else asks a service. */
 const ambient: Readonly<Record<string, ReadonlyArray<string>>> = {
   "layers/platform/Settings.ts": ["process.env"],
@@ -185,11 +174,7 @@ const longest = (spans: ReadonlyArray<Span>): number => {
 }
 
 /** Every way in which a source tree breaks the rules; `also` are folders whose imports keep its files alive. */
-const tidy = async (
-  root: string,
-  also: ReadonlyArray<string> = [],
-  unchecked: Readonly<Record<string, number>> = {}
-) => {
+const tidy = async (root: string, also: ReadonlyArray<string> = []) => {
   const problems = new Set<string>()
   const files = Array.from(new Bun.Glob("**/*.{ts,tsx}").scanSync(root)).sort()
   const imported = new Set<string>()
@@ -211,8 +196,9 @@ const tidy = async (
     if (!/^(#!.*\n)?\/\*\*/.test(text)) problems.add(`${file}: no module header`)
     if (text.trimEnd().split("\n").length > linesMax) problems.add(`${file}: longer than ${linesMax} lines`)
     if (/(ox|es)lint-disable/.test(text)) problems.add(`${file}: turns the linter off`)
-    const [claimed, listed] = [text.split(/\bsql</).length - 1, unchecked[file] ?? 0]
-    if (claimed > listed) problems.add(`${file}: ${claimed} of sql<…> claim a row type; check it with rowsOf`)
+    // `sql<Row>` only claims a type, which layers/postgres/Rows.ts checks.
+    const claimed = text.split(/\bsql</).length - 1
+    if (claimed > 0) problems.add(`${file}: ${claimed} of sql<…> claim a row type; check it with rowsOf`)
     if (layer === undefined && !atTop) problems.add(`${file}: belongs into one of ${Object.keys(arrows).join(", ")}`)
     for (const { path } of importsOf(file, text)) {
       if (path.startsWith(".")) {
@@ -226,10 +212,6 @@ const tidy = async (
         problems.add(`${file}: schema must not import ${path}`)
       }
     }
-  }
-  for (const [file, listed] of Object.entries(unchecked)) {
-    const claimed = (texts.get(file) ?? "").split(/\bsql</).length - 1
-    if (claimed < listed) problems.add(`${file}: has ${claimed} of sql<…>, and uncheckedRows lists ${listed}: lower it`)
   }
   for (const circle of circles(between)) problems.add(`folders import each other in a circle: ${circle}`)
   for (const file of files) {
@@ -290,7 +272,7 @@ describe("tidy", () => {
   const source = join(import.meta.dir, "..", "src")
 
   test("the sources keep the rules", async () => {
-    expect(await tidy(source, [join(import.meta.dir, "..", "scripts")], uncheckedRows)).toEqual([])
+    expect(await tidy(source, [join(import.meta.dir, "..", "scripts")])).toEqual([])
   })
 
   test("package-lock.json knows every platform's packages, or npm ci refuses it", () => {
@@ -465,15 +447,10 @@ describe("tidy finds", () => {
     test(name, async () => expect((await tidy(tree(files))).sort()).toEqual([...problems].sort()))
   }
 
-  test("row types that nobody checks, and a list of them that is too long", async () => {
+  test("row types that nobody checks", async () => {
     const statement = "export const Ledger = (sql: <A>(text: TemplateStringsArray) => A) => sql<{ a: 1 }>`SELECT 1`\n"
     const root = tree({ "layers/Ledger.ts": `/** L. */\nimport "../schema/Usd.ts"\n${statement}` })
     expect(await tidy(root)).toEqual(["layers/Ledger.ts: 1 of sql<…> claim a row type; check it with rowsOf"])
-    expect(await tidy(root, [], { "layers/Ledger.ts": 1 })).toEqual([])
-    expect(await tidy(root, [], { "layers/Ledger.ts": 2, "layers/Gone.ts": 1 })).toEqual([
-      "layers/Ledger.ts: has 1 of sql<…>, and uncheckedRows lists 2: lower it",
-      "layers/Gone.ts: has 0 of sql<…>, and uncheckedRows lists 1: lower it"
-    ])
   })
 
   test("files that only a script imports are alive", async () => {

@@ -8,6 +8,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ProviderDocument } from "../../schema/catalog/Endpoint.ts"
 import { texts } from "../postgres/Columns.ts"
+import { rowsOf } from "../postgres/Rows.ts"
 import type { Retired } from "./import/diff.ts"
 import { pack, unpack } from "./import/pack.ts"
 
@@ -31,20 +32,20 @@ const decodeRetired = Schema.decodeUnknownSync(
     Schema.Struct({ method: Schema.String, path: Schema.String, title: Schema.String, retired_at: Schema.String })
   )
 )
-const decodeActorInput = Schema.decodeUnknownSync(
-  Schema.Struct({
-    body: Schema.JsonObject,
-    example: Schema.NullOr(Schema.JsonObject),
-    full_permissions: Schema.Boolean
-  })
-)
 
-interface Row {
-  readonly revision: bigint
-  readonly document: Uint8Array
-  readonly retired: unknown
-  readonly imported_at: Date
-}
+const revisionRows = rowsOf({ provider: Schema.String, revision: Schema.BigInt })
+const documentRows = rowsOf({
+  revision: Schema.BigInt,
+  document: Schema.Uint8Array,
+  retired: Schema.Unknown,
+  imported_at: Schema.Date
+})
+const actorInputRows = rowsOf({
+  body: Schema.JsonObject,
+  example: Schema.NullOr(Schema.JsonObject),
+  full_permissions: Schema.Boolean,
+  loaded_at: Schema.Date
+})
 
 export class CatalogStore extends Context.Service<
   CatalogStore,
@@ -73,16 +74,13 @@ export class CatalogStore extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       const revisions = Effect.gen(function* () {
-        const rows = yield* sql<{
-          provider: string
-          revision: bigint
-        }>`SELECT provider, revision FROM catalog_documents`
+        const rows = yield* revisionRows(sql`SELECT provider, revision FROM catalog_documents`)
         return new Map(rows.map((row) => [row.provider, row.revision]))
       })
 
       const load = Effect.fnUntraced(function* (providers: ReadonlyArray<string>) {
-        const rows = yield* sql<Row>`
-          SELECT revision, document, retired, imported_at FROM catalog_documents WHERE provider = ANY(${texts(providers)})`
+        const rows = yield* documentRows(sql`
+          SELECT revision, document, retired, imported_at FROM catalog_documents WHERE provider = ANY(${texts(providers)})`)
         return yield* Effect.forEach(rows, (row) =>
           Effect.map(
             unpack(row.document),
@@ -117,9 +115,9 @@ export class CatalogStore extends Context.Service<
       })
 
       const actorInput = Effect.fnUntraced(function* (provider: string, path: string) {
-        const [row] = yield* sql<{ body: unknown; example: unknown; full_permissions: boolean; loaded_at: Date }>`
-          SELECT body, example, full_permissions, loaded_at FROM actor_inputs WHERE provider = ${provider} AND path = ${path}`
-        return row === undefined ? null : { ...decodeActorInput(row), loaded_at: row.loaded_at }
+        const [row] = yield* actorInputRows(sql`
+          SELECT body, example, full_permissions, loaded_at FROM actor_inputs WHERE provider = ${provider} AND path = ${path}`)
+        return row ?? null
       })
 
       const keepActorInput = (provider: string, path: string, { body, example, full_permissions }: ActorInput) => sql`

@@ -4,21 +4,24 @@
  * Routing and inspect read the snapshot for every candidate, so they never wait for the database. The counts are stored in
  * Postgres and shared by all processes. A process that can't read them keeps its last snapshot.
  */
-import { Clock, Context, Effect, Layer, Schedule, Semaphore } from "effect"
+import { Clock, Context, Effect, Layer, Schedule, Schema, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Rules from "../../schema/runs/Health.ts"
 import { oneLine } from "../postgres/Batch.ts"
+import { rowsOf } from "../postgres/Rows.ts"
 import { Settings } from "../platform/Settings.ts"
 
-interface CountRow {
-  readonly subject: string
-  /** Null for days before today, which the query adds up. */
-  readonly starts_at: Date | null
-  readonly span: Rules.Span
-  readonly ok: boolean
-  readonly latency_bucket: number
-  readonly count: bigint
-}
+const CountRow = Schema.Struct({
+  subject: Schema.String,
+  /** The query adds up the days before today as one window, which starts before today. */
+  starts_at: Schema.Date,
+  span: Schema.Literals(Rules.spans),
+  ok: Schema.Boolean,
+  latency_bucket: Schema.Int,
+  count: Schema.BigInt
+})
+type CountRow = typeof CountRow.Type
+const countRows = rowsOf(CountRow.fields)
 
 interface Snapshot {
   /** The start of the snapshot's day, in seconds since 1970. */
@@ -52,11 +55,11 @@ const snapshotOf = (rows: ReadonlyArray<CountRow>, before: Snapshot | null, day:
   const older = new Map<string, Array<Rules.Window>>()
   for (const { subject, starts_at, span, ok, latency_bucket, count } of rows) {
     const window = Rules.attemptsOf(ok, latency_bucket, Number(count))
-    if (span === "1d") push(starts_at === null ? older : today, subject, window)
+    const time = starts_at.getTime()
+    if (span === "1d") push(time < day * 1_000 ? older : today, subject, window)
     else {
       const times = short.get(subject) ?? new Map<number, Array<Rules.Window>>()
       short.set(subject, times)
-      const time = starts_at?.getTime() ?? 0
       times.set(time, [...(times.get(time) ?? []), window])
     }
   }
@@ -95,13 +98,15 @@ export class Health extends Context.Service<
       let snapshot: Snapshot | null = null
 
       /** Only windows that lie completely within the last hour and the last 30 days. */
-      const read = (hourFrom: number, daysFrom: number, day: number) => sql<CountRow>`
-        SELECT subject, span, CASE WHEN span = '5m' OR starts_at >= to_timestamp(${day}::float8) THEN starts_at END AS starts_at,
+      const read = (hourFrom: number, daysFrom: number, day: number) =>
+        countRows(sql`
+        SELECT subject, span, CASE WHEN span = '5m' OR starts_at >= to_timestamp(${day}::float8) THEN starts_at
+                                   ELSE to_timestamp(${daysFrom}::float8) END AS starts_at,
                ok, latency_bucket, sum(count)::bigint AS count
         FROM attempt_windows
         WHERE (span = '5m' AND starts_at >= to_timestamp(${hourFrom}::float8))
            OR (span = '1d' AND starts_at >= to_timestamp(${daysFrom}::float8))
-        GROUP BY 1, 2, 3, 4, 5`
+        GROUP BY 1, 2, 3, 4, 5`)
 
       const load = Effect.gen(function* () {
         const now = (yield* Clock.currentTimeMillis) / 1_000
