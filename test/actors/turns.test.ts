@@ -186,6 +186,21 @@ describe("a turn", () => {
       })
     ))
 
+  test("sets a command aside whose organization has no wallet, and never drops it", () =>
+    runtime.runPromise(
+      Effect.gen(function* () {
+        const wallet = yield* WalletActor
+        const sql = yield* SqlClient.SqlClient
+        const payload = encodeCredit({ type: "bonus", amount: dollars("5.00"), reference: newId("cs"), note: "test" })
+        yield* sql`INSERT INTO mailbox (lane, org_id, tag, payload) VALUES (0, 'org_nowhere', 'Credit', ${payload}::json)`
+        for (let turn = 0, more = true; more && turn < 50; turn++) more = (yield* wallet.turn(0)).more
+        const { violations } = yield* audited
+        expect(violations.map((one) => one.subject)).toEqual(["Credit of org_nowhere"])
+        yield* sql`DELETE FROM mailbox WHERE parked IS NOT NULL`
+        expect((yield* audited).violations).toEqual([])
+      })
+    ))
+
   test("whose answer was lost leaves no run leased and forgotten: its worker takes it up again", () =>
     runtime.runPromise(
       Effect.gen(function* () {

@@ -179,6 +179,30 @@ test("gives back what was lost, and takes away what today's rules don't find", a
   figures("history.reindex", await exact(app.databaseUrl))
 }, 30_000)
 
+test.each([
+  ["history_classes", "substring(bytes FROM 1 FOR 1)", "page > 0"],
+  ["history_docs", "substring(bytes FROM 1 FOR 3)", "true"]
+])(
+  "repairs %s that are damaged; until then they are an error and not another answer",
+  async (table, bytes, where) => {
+    const service = await started()
+    const { org, before } = await past(service)
+    await service.sql(`UPDATE ${table} SET bytes = ${bytes} WHERE ${where}`)
+    const refused = await org.get(asked("ada@one.example"))
+    expect(refused).toMatchObject({ status: 500, body: { error: { code: "internal_error" } } })
+    expect(service.logs.join("\n")).toContain("Rebuild the index: rungate admin reindex-history")
+    const { code, missing, errors } = await told(reindex(service.databaseUrl))
+    expect({ code, missing: (missing ?? 0) > 0 }).toEqual({ code: 0, missing: true })
+    expect(errors).toMatch(
+      /history index: segment \d+ is damaged and is deleted\. Its runs are indexed again: a page ends/
+    )
+    expect(await answers(org)).toEqual(before)
+    expect(await exact(service.databaseUrl)).toMatchObject({ runs: 8 })
+    await service.stop()
+  },
+  30_000
+)
+
 test("needs no service, and two at once both end well", async () => {
   const service = await started()
   const { org, before } = await past(service)

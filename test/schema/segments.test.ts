@@ -2,8 +2,9 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { joinable, rules, runsMax } from "../../src/layers/history/index/HistoryIndex.ts"
-import { families, type Family, type SegmentRow } from "../../src/layers/history/index/Segments.ts"
+import { families, type Family, partOf, type SegmentRow } from "../../src/layers/history/index/Segments.ts"
 import { Reader, Writer } from "../../src/schema/segments/Bytes.ts"
+import { DamagedIndex } from "../../src/schema/segments/damaged.ts"
 import {
   classesOf,
   classPageOf,
@@ -14,6 +15,7 @@ import {
   docsOf,
   kindsOf,
   kindsPage,
+  type Pages,
   pagesOf,
   type Run,
   runsOf
@@ -26,6 +28,7 @@ import {
   flagsIn,
   inAll,
   inAny,
+  named,
   type Postings,
   postingOf,
   postingsIn,
@@ -139,6 +142,55 @@ describe("runs of a segment", () => {
     })
     const bytes = pagesOf(runs).classes.reduce((sum, page) => sum + page.length, 0)
     expect(bytes).toBeLessThan(1.05 * runs.length)
+  })
+})
+
+describe("damaged pages of a segment are an error, and never another answer", () => {
+  const runs = Array.from({ length: 40 }, (_, n): Run => {
+    const kind = {
+      status: "succeeded",
+      capability: n % 2 === 0 ? "email.find" : null,
+      endpoint: null,
+      provider: "acme"
+    }
+    return { run_id: `run_${n}`, kind, charged: BigInt(n), created_at: n }
+  })
+  const { classes, docs } = pagesOf(runs)
+  const [kinds = new Uint8Array(), page = new Uint8Array()] = classes
+  const bytes = (text: string) => new TextEncoder().encode(text)
+  const cases: ReadonlyArray<readonly [string, Pages]> = [
+    ["no page of kinds", { classes: [], docs }],
+    ["no page of classes", { classes: [kinds], docs }],
+    ["a page of kinds that is cut off", { classes: [kinds.subarray(0, -1), page], docs }],
+    ["kinds that are none", { classes: [bytes('{"status":"succeeded"}'), page], docs }],
+    ["a kind without a status", { classes: [bytes('[[null,"email.find",null,"acme"]]'), page], docs }],
+    ["fewer kinds than the page names", { classes: [bytes('[["succeeded",null,null,"acme"]]'), page], docs }],
+    ["fewer classes than runs", { classes: [kinds, page.subarray(0, -1)], docs }],
+    ["classes that are cut off", { classes: [kinds, page.subarray(0, 5)], docs }],
+    ["a class that the page does not have", { classes: [kinds, Uint8Array.from([...page.subarray(0, -1), 40])], docs }],
+    ["docs that end within a time", { classes, docs: docs.map((one) => one.subarray(0, -1)) }],
+    ["docs that end within an id", { classes, docs: docs.map((one) => one.subarray(0, 3)) }]
+  ]
+  test.each(cases)("%s", (_, pages) => {
+    expect(() => runsOf(pages)).toThrow(DamagedIndex)
+    expect(() => runsOf(pages)).toThrow("Rebuild the index: rungate admin reindex-history")
+  })
+
+  test("a block that is cut off", () => {
+    const builder = new PostingsBuilder()
+    for (let run = 0; run < 9; run++) builder.add(0, 5, postingOf(run, named))
+    const [block] = blocksOf([partOf(builder.postings(), 9)], 1)
+    const cut = block?.bytes.subarray(0, -1) ?? new Uint8Array()
+    const place = { block: 0, blocks: 1 }
+    expect(() => postingsIn(cut, { term: 5, ...place })).toThrow(DamagedIndex)
+    expect(() => postingsIn(cut, { term: 4, ...place })).not.toThrow()
+    expect(() => decoded([{ block: 0, bytes: cut }], 1)).toThrow(DamagedIndex)
+  })
+
+  test("a term of a run that the segment does not have", () => {
+    const builder = new PostingsBuilder()
+    builder.add(0, 5, postingOf(9, named))
+    expect(() => [...blocksOf([partOf(builder.postings(), 9)], 1)]).toThrow(DamagedIndex)
   })
 })
 

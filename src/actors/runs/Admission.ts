@@ -77,6 +77,13 @@ const withoutNulls = (input: unknown): unknown => {
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))
 }
 
+/** A checked request with its route. */
+interface Prepared {
+  readonly input: unknown
+  readonly chosen: Route
+  readonly side_effect: boolean
+}
+
 /** Whether only the cursor keeps every provider from serving the input: then no provider here issued it. */
 const hasForeignCursor = (candidates: ReadonlyArray<Candidate>, input: unknown): boolean => {
   if (typeof input !== "object" || input === null || !("cursor" in input)) return false
@@ -258,17 +265,17 @@ export class Admission extends Context.Service<
         }
         if (chosen.candidates.length === 0)
           return yield* Effect.fail(unavailable(request.capability, request.routing, chosen, names))
-        return { input, chosen }
+        return { input, chosen, side_effect }
       })
 
-      const newRun = (request: CapabilityRequest, input: unknown, chosen: Route): NewRun => {
+      const newRun = (request: CapabilityRequest, { input, chosen, side_effect }: Prepared): NewRun => {
         const plan: Plan = {
           providers: chosen.candidates.map((one) => one.provider),
           attempts_max: chosen.attempts_max,
           routing: chosen.routing,
           include_raw: request.include_raw,
           ...(request.routing.strategy === "highest_success_rate" ? { conclusive: true } : {}),
-          side_effect: catalog.find(request.capability)?.capability.side_effect ?? false,
+          side_effect,
           excluded: chosen.excluded
         }
         return {
@@ -353,10 +360,10 @@ export class Admission extends Context.Service<
         submit: (request) =>
           orItsRun(
             request,
-            Effect.gen(function* () {
-              const { input, chosen } = yield* prepare(request, yield* Clock.currentTimeMillis)
-              return newRun(request, input, chosen)
-            })
+            Effect.map(
+              Effect.flatMap(Clock.currentTimeMillis, (now) => prepare(request, now)),
+              (prepared) => newRun(request, prepared)
+            )
           ),
         submitRaw: (request) =>
           orItsRun(

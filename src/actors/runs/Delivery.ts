@@ -120,13 +120,11 @@ export const reportOf = (said: ProviderAnswer | RawProviderAnswer): Money.MicroU
 }
 /** The reported costs as a settlement holds them; no member when there are none, as for most runs. */
 export const costsOf = (attempts: ReadonlyArray<Attempt>, delivering: number | null, reports: Reports) => {
-  const costs = [...reports].map(
-    ([number, cost]): ReportedCost => ({
-      provider: attempts[number]?.provider ?? "",
-      cost,
-      delivering: number === delivering
-    })
-  )
+  const costs = [...reports].map(([number, cost]): ReportedCost => {
+    const attempt = attempts[number]
+    if (attempt === undefined) throw new Error(`Attempt ${number} of ${attempts.length} reported a cost.`)
+    return { provider: attempt.provider, cost, delivering: number === delivering }
+  })
   return costs.length === 0 ? {} : { costs }
 }
 /** `delivering` is the index of the charged attempt; null for a run without a charge. */

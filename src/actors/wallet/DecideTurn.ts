@@ -214,7 +214,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   for (const mail of view.mail) {
     const wallet = wallets.get(mail.org_id) ?? view.wallets.get(mail.org_id)
     const { command, report } = decodeCommand(mail)
-    if (wallet === undefined) continue
+    if (wallet === undefined) throw new Error(`A command names ${mail.org_id}, which has no wallet.`)
     if (command === null) {
       payment(mail, wallet)
       continue

@@ -1,6 +1,7 @@
 /**
  * Numbers as bytes: seven bits each, the lowest first, the eighth says that more follow. Whole numbers from 0 up to 2^53.
  */
+import { damaged } from "./damaged.ts"
 
 /** Many small arrays cost more to make than what is in them: they are cut out of larger ones. */
 const chunkBytes = 65_536
@@ -72,7 +73,8 @@ export class Reader {
     let value = 0
     let shift = 1
     for (;;) {
-      const byte = this.bytes[this.at++] ?? 0
+      const byte = this.bytes[this.at++]
+      if (byte === undefined) return damaged("a page ends within a number")
       value += (byte & 127) * shift
       if (byte < 128) return value
       shift *= 128
@@ -80,7 +82,11 @@ export class Reader {
   }
   /** Passes over so many numbers. */
   skip(count: number) {
-    for (let left = count; left > 0 && this.at < this.bytes.length; ) if ((this.bytes[this.at++] ?? 0) < 128) left--
+    for (let left = count; left > 0; ) {
+      const byte = this.bytes[this.at++]
+      if (byte === undefined) return damaged("a page has fewer numbers than it says")
+      if (byte < 128) left--
+    }
   }
   /** All bytes that are left, as they are. */
   rest(): Uint8Array {
@@ -88,14 +94,19 @@ export class Reader {
     this.at = this.bytes.length
     return left
   }
-  skipText() {
+  /** Where the next text ends. */
+  private textEnd(): number {
     const length = this.next()
-    this.at += length
+    const end = this.at + length
+    return end <= this.bytes.length ? end : damaged("a page ends within a text")
+  }
+  skipText() {
+    this.at = this.textEnd()
   }
   text(): string {
-    const length = this.next()
-    const text = decoder.decode(this.bytes.subarray(this.at, this.at + length))
-    this.at += length
+    const end = this.textEnd()
+    const text = decoder.decode(this.bytes.subarray(this.at, end))
+    this.at = end
     return text
   }
 }

@@ -8,6 +8,7 @@
  * All of it is final when a run has ended.
  */
 import { Reader, Writer } from "./Bytes.ts"
+import { damaged } from "./damaged.ts"
 
 /** Runs of a page: what is read to know one. */
 export const docRuns = 32
@@ -42,23 +43,29 @@ export interface Class {
 const kindText = ({ status, capability, endpoint, provider }: Kind) =>
   JSON.stringify([status, capability, endpoint, provider])
 
-const textOrNull = (value: unknown) => (typeof value === "string" ? value : null)
+type KindText = readonly [string, string | null, string | null, string | null]
+const isTextOrNull = (value: unknown) => value === null || typeof value === "string"
+const isKind = (value: unknown): value is KindText =>
+  Array.isArray(value) && value.length === 4 && typeof value[0] === "string" && value.every(isTextOrNull)
+const areKinds = (value: unknown): value is ReadonlyArray<KindText> => Array.isArray(value) && value.every(isKind)
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
+const jsonOf = (page: Uint8Array): unknown => {
+  try {
+    return JSON.parse(decoder.decode(page))
+  } catch {
+    return damaged("a list of kinds is not JSON")
+  }
+}
+
 /** Of page 0. */
 export const kindsOf = (page: Uint8Array): ReadonlyArray<Kind> => {
-  const read: unknown = JSON.parse(decoder.decode(page))
-  return (Array.isArray(read) ? read : []).map((one: unknown) => {
-    const [status, capability, endpoint, provider]: ReadonlyArray<unknown> = Array.isArray(one) ? one : []
-    return {
-      status: String(status),
-      capability: textOrNull(capability),
-      endpoint: textOrNull(endpoint),
-      provider: textOrNull(provider)
-    }
-  })
+  const read = jsonOf(page)
+  return areKinds(read)
+    ? read.map(([status, capability, endpoint, provider]) => ({ status, capability, endpoint, provider }))
+    : damaged("a list of kinds has an unexpected form")
 }
 
 /** Among the pages of classes, the one that lists the kinds. */
@@ -100,7 +107,7 @@ export const pagesOf = (runs: ReadonlyArray<Run>): Pages => {
     const known = new Map<number | string, number>()
     const own: Array<{ readonly kind: number; readonly charged: bigint }> = []
     const members = runs.slice(from, from + classRuns).map(({ charged }, n) => {
-      const kind = numbers[from + n] ?? 0
+      const kind = numbers[from + n] ?? damaged(`run ${from + n} has no kind`)
       const name = charged < exactMax && kind < kindsMax ? Number(charged) * kindsMax + kind : `${kind} ${charged}`
       const before = known.get(name)
       if (before !== undefined) return before
@@ -127,30 +134,31 @@ export const pagesOf = (runs: ReadonlyArray<Run>): Pages => {
   return { classes, docs }
 }
 
-const nothing: Kind = { status: "", capability: null, endpoint: null, provider: null }
-
 /** A page of classes: which there are, and of each of its runs the number of its own. */
 export interface ClassPage {
   readonly classes: ReadonlyArray<Class>
   readonly of: Uint8Array | Uint16Array
 }
-/** Of a run of which nothing is known. */
-export const noClass: Class = { kind: nothing, charged: 0n }
-export const noClasses: ClassPage = { classes: [noClass], of: new Uint8Array(classRuns) }
+
+/** A byte each, or two for more classes than a byte can number. */
+const membersIn = (bytes: Uint8Array, classes: number): Uint8Array | Uint16Array => {
+  if (classes <= 256) return bytes
+  if (bytes.length % 2 !== 0) return damaged("a page ends within a number")
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  return Uint16Array.from({ length: bytes.length / 2 }, (_, n) => view.getUint16(2 * n, true))
+}
 
 export const classesOf = (page: Uint8Array, kinds: ReadonlyArray<Kind>): ClassPage => {
   const reader = new Reader(page)
   const classes = Array.from({ length: reader.next() }, () => {
-    const kind = kinds[reader.next()] ?? nothing
+    const number = reader.next()
+    const kind = kinds[number] ?? damaged(`a page names kind ${number} of ${kinds.length}`)
     return { kind, charged: BigInt(reader.next()) }
   })
-  const members = reader.rest()
-  if (classes.length <= 256) return { classes, of: members }
-  const of = Uint16Array.from(
-    { length: members.length / 2 },
-    (_, n) => (members[2 * n] ?? 0) + 256 * (members[2 * n + 1] ?? 0)
-  )
-  return { classes, of }
+  const of = membersIn(reader.rest(), classes.length)
+  return of.some((number) => number >= classes.length)
+    ? damaged(`a run names a class that a page of ${classes.length} does not have`)
+    : { classes, of }
 }
 
 const docFrom = (reader: Reader): Doc => ({ run_id: reader.text(), created_at: reader.next() })
@@ -175,14 +183,14 @@ export const docsOf = (page: Uint8Array): ReadonlyArray<Doc> => {
 
 /** All runs of a segment, from all of its pages. */
 export const runsOf = ({ classes, docs }: Pages): ReadonlyArray<Run> => {
-  const [first = new Uint8Array(), ...rest] = classes
-  const kinds = first.length === 0 ? [] : kindsOf(first)
+  const [first, ...rest] = classes
+  const kinds = first === undefined ? damaged("the kinds of a segment are missing") : kindsOf(first)
   const known = rest.flatMap((page) => {
     const read = classesOf(page, kinds)
     return Array.from(read.of, (number) => read.classes[number])
   })
   return docs.flatMap(docsOf).map(({ run_id, created_at }, n) => {
-    const { kind, charged } = known[n] ?? noClass
+    const { kind, charged } = known[n] ?? damaged(`the class of run ${run_id} is missing`)
     return { run_id, created_at, kind, charged }
   })
 }

@@ -2,6 +2,7 @@
  * Makes the blocks of a new segment (Segment.ts) of the postings of others, or of runs that have just been read.
  */
 import { Writer } from "./Bytes.ts"
+import { damaged } from "./damaged.ts"
 import { flagsIn, postingOf, type Postings, runIn, termSpace } from "./Segment.ts"
 
 /** A segment that becomes part of a new one: `runs[n]` is the new number of its run `n`, below 0 for one that is left out. */
@@ -73,7 +74,8 @@ class Runs {
     let last = this.last
     for (let p = start; p < end; p++) {
       const posting = postings[p] ?? 0
-      const run = runs[runIn(posting)] ?? -1
+      const run = runs[runIn(posting)]
+      if (run === undefined) return damaged(`a term names run ${runIn(posting)} of ${runs.length}`)
       if (run < 0) continue
       const moved = postingOf(run, flagsIn(posting))
       // Parts follow each other in time, but for runs that took long.

@@ -5,6 +5,7 @@
  * row of its first results in a process. A wrong row is a defect.
  */
 import { Effect, Schema } from "effect"
+import { damaged } from "../../../schema/segments/damaged.ts"
 
 /** Results that are checked. Later results of the same statement have the same columns. */
 const checkedMax = 3
@@ -26,6 +27,4 @@ export const rowsAs = <A>(what: string, schema: Schema.ConstraintDecoder<A>) => 
 }
 
 /** For a row or page that must exist. Its absence means that the index is damaged. */
-export const missing = (what: string): never => {
-  throw new Error(`history index: ${what} is missing. Rebuild the index: rungate admin reindex-history`)
-}
+export const missing = (what: string): never => damaged(`${what} is missing`)

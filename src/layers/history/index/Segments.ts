@@ -12,6 +12,7 @@ import { bigints, byteas, texts } from "../../postgres/Columns.ts"
 import { missing, rowsAs } from "./Rows.ts"
 import { docsOf, type Pages, pagesOf, type Run, runsOf } from "../../../schema/segments/Docs.ts"
 import { Writer } from "../../../schema/segments/Bytes.ts"
+import { DamagedIndex } from "../../../schema/segments/damaged.ts"
 import { blocksOf, type Part } from "../../../schema/segments/Merge.ts"
 import { blocksFor, decoded, type Postings } from "../../../schema/segments/Segment.ts"
 
@@ -90,7 +91,7 @@ export const historySegments = Effect.gen(function* () {
     lockRows(
       sql`SELECT pg_try_advisory_xact_lock(${segmentsLock}) AS free, set_config('synchronous_commit', 'off', true)`
     ),
-    ([row]) => row?.free === true
+    ([row]) => (row ?? missing("the lock of segments")).free
   )
 
   /** Segments of an organization, the oldest first. */
@@ -139,8 +140,8 @@ export const historySegments = Effect.gen(function* () {
         draft.parts.reduce((sum, part) => sum + part.from.terms.length, 0),
         draft.runs.length
       ),
-      first: draft.runs[0]?.run_id ?? "",
-      last: draft.runs.at(-1)?.run_id ?? ""
+      first: (draft.runs[0] ?? missing("the first run of a new segment")).run_id,
+      last: (draft.runs.at(-1) ?? missing("the last run of a new segment")).run_id
     }))
     const rows = yield* writtenRows(sql`
       INSERT INTO history_segments (org_id, family, rules, runs, blocks, first_run, last_run)
@@ -227,11 +228,29 @@ export const historySegments = Effect.gen(function* () {
     }
   })
 
-  /** The given runs that are in a segment of each family. */
+  /** Deletes a damaged segment, which then has no runs. */
+  const runsOrDrop = (segment: bigint) =>
+    Effect.catchDefect(runs(segment), (defect) =>
+      defect instanceof DamagedIndex
+        ? drop([segment]).pipe(
+            Effect.andThen(
+              Effect.logWarning(
+                `history index: segment ${segment} is damaged and is deleted. Its runs are indexed again: ${defect.what}`
+              )
+            ),
+            Effect.as([])
+          )
+        : Effect.die(defect)
+    )
+
+  /**
+   * The given runs that are in a segment of each family. Deletes damaged segments, so that a rebuild indexes their runs again. The
+   * caller must hold the lock.
+   */
   const holding = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
     const indexed = { subjects: new Set<string>(), words: new Set<string>() }
     for (const { segment, family } of yield* touching(org_id, run_ids))
-      if (isFamily(family)) for (const run_id of yield* runIdsOf(segment)) indexed[family].add(run_id)
+      if (isFamily(family)) for (const { run_id } of yield* runsOrDrop(segment)) indexed[family].add(run_id)
     return new Set(run_ids.filter((run_id) => families.every((family) => indexed[family].has(run_id))))
   })
 

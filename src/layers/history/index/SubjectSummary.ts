@@ -11,10 +11,9 @@ import {
   type ClassPage,
   classRuns,
   type Kind,
-  noClass,
-  noClasses,
   type Run
 } from "../../../schema/segments/Docs.ts"
+import { damaged } from "../../../schema/segments/damaged.ts"
 import { flagsIn, named, recipient, runIn } from "../../../schema/segments/Segment.ts"
 
 /** A page of classes with the traits (touch, lookup) of each class, and the traits that any of them has. */
@@ -34,7 +33,6 @@ export const traitsOf =
     const traits = Uint8Array.from(page.classes, (of) => traitsIn(of, not))
     return { ...page, traits, any: traits.reduce((sum, one) => sum | one, 0) }
   }
-const emptyPage: Page = { ...noClasses, traits: new Uint8Array(1), any: 0 }
 
 /** The part of a list of postings whose classes are on one page. */
 export interface Stretch {
@@ -129,14 +127,17 @@ const lookups: Rule = { trait: lookup, flag: named }
 const meets = ({ trait, flag }: Rule, traits: number, flags: number) =>
   (flag === 0 || (flags & flag) !== 0) && (trait === 0 || (traits & trait) !== 0)
 
-const numberOf = ({ of }: ClassPage, posting: number) => of[runIn(posting) % classRuns] ?? 0
-const classAt = (page: ClassPage, posting: number): Class => page.classes[numberOf(page, posting)] ?? noClass
+const numberOf = ({ of }: ClassPage, posting: number): number =>
+  of[runIn(posting) % classRuns] ?? damaged(`the class of run ${runIn(posting)} is missing`)
+const classIn = ({ classes }: ClassPage, number: number): Class =>
+  classes[number] ?? damaged(`a run names class ${number} of ${classes.length}`)
+const classAt = (page: ClassPage, posting: number): Class => classIn(page, numberOf(page, posting))
 
 /** The newest runs of one segment that meet a rule, up to `limit`. Pages without such a class are skipped. */
 const newestIn = ({ row, list, stretches }: SegmentMatches, limit: number, rule: Rule): ReadonlyArray<Candidate> => {
   const newest: Array<Candidate> = []
-  for (let s = stretches.length - 1; s >= 0 && newest.length < limit; s--) {
-    const { page, from, to } = stretches[s] ?? { page: emptyPage, from: 0, to: 0 }
+  for (const { page, from, to } of stretches.toReversed()) {
+    if (newest.length >= limit) break
     if (rule.trait !== 0 && (page.any & rule.trait) === 0) continue
     for (let n = to - 1; n >= from && newest.length < limit; n--) {
       const posting = list[n] ?? 0
@@ -217,7 +218,7 @@ const groupsOf = (matches: ReadonlyArray<SegmentMatches>, unindexed: ReadonlyArr
         counts[of] = (counts[of] ?? 0) + 1
       }
       counts.forEach((count, of) => {
-        if (count > 0) put(sums, page.classes[of] ?? noClass, count)
+        if (count > 0) put(sums, classIn(page, of), count)
       })
     }
   }
