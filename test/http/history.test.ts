@@ -128,7 +128,12 @@ describe.each(oneBackend)("GET /v1/history, queues on %s", (backend) => {
       truncated: false,
       hints: [
         expect.stringMatching(new RegExp(`^Already contacted: email\\.send succeeded on .*${sent.run_id}`)),
-        expect.stringMatching(new RegExp(`^Already bought: email\\.verify .*${verified.run_id}`)),
+        expect.stringMatching(new RegExp(`^Already bought: email\\.verify on .*${verified.run_id}`)),
+        expect.stringMatching(
+          new RegExp(
+            `^Already bought: email\\.find returned this subject on .* for \\$${found.billing.charged}\\. .*${found.run_id}`
+          )
+        ),
         expect.stringMatching(/^1 run is still under way/)
       ]
     })

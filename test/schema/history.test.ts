@@ -4,6 +4,7 @@ import {
   channelOf,
   type Conclusions,
   conclude,
+  isBought,
   recipientFields,
   type Reusable,
   type Touch,
@@ -36,6 +37,7 @@ const nothing: Conclusions = {
   last_contact: null,
   last_unknown: null,
   reusable: null,
+  returned_by: null,
   failed_touches: 0,
   in_flight: 0
 }
@@ -56,7 +58,11 @@ describe("conclusions", () => {
       /^Already contacted: email\.send succeeded on 2026-03-04 \(run_touch\)/
     ],
     [{ last_touch: touch }, /^Mentioned, not contacted: email\.send on 2026-03-04 \(run_touch\)/],
-    [{ reusable }, /^Already bought: email\.find on 2026-02-03\. .*GET \/v1\/runs\/run_bought /],
+    [{ reusable }, /^Already bought: email\.find on 2026-02-03 for \$0\.012\. .*GET \/v1\/runs\/run_bought /],
+    [
+      { returned_by: reusable },
+      /^Already bought: email\.find returned this subject on 2026-02-03 for \$0\.012\. Read its result with GET \/v1\/runs\/run_bought instead/
+    ],
     [{ reusable: { ...reusable, capability: null, endpoint: "/people/{id}" } }, /^Already bought: \/people\/\{id\} on/],
     [{ failed_touches: 1 }, /^Never reached: 1 outbound run did not succeed\.$/],
     [{ failed_touches: 2 }, /^Never reached: 2 outbound runs did not succeed\.$/],
@@ -76,12 +82,14 @@ describe("conclusions", () => {
       last_contact: touch,
       failed_touches: 3,
       reusable,
+      returned_by: { ...reusable, run_id: "run_returned" },
       in_flight: 1,
       truncated: true
     })
     expect(
       hints.map((hint) => (hint.split(/[ :]/)[0] === "Already" ? hint.split(":")[0] : hint.split(" ")[0]))
-    ).toEqual(["Already contacted", "Already bought", "1", "Only"])
+    ).toEqual(["Already contacted", "Already bought", "Already bought", "1", "Only"])
+    expect(hints.map(isBought)).toEqual([false, true, true, false, false])
     expect(said({ failed_touches: 1, reusable }).map((hint) => hint.split(":")[0])).toEqual([
       "Never reached",
       "Already bought"

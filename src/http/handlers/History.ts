@@ -45,9 +45,10 @@ export const HistoryHandlers = HttpApiBuilder.group(
         const { org_id } = yield* CurrentCaller
         const limit = query.limit ?? listLimitDefault
         const subject = yield* subjectOf(query.q, query.kind)
-        const { matches, facts: indexed } = yield* timely(store.known(org_id, subject, limit, not))
+        const { matches: rows, facts: indexed } = yield* timely(store.known(org_id, subject, limit, not))
         const facts = withFinding(indexed, (yield* findingsOf([indexed])).get(indexed.unknown?.run_id ?? ""))
-        return HttpServerResponse.text(historyText(subject, matches, facts, limit), { contentType: "application/json" })
+        const text = historyText(subject, { rows, limit, facts, not })
+        return HttpServerResponse.text(text, { contentType: "application/json" })
       }),
 
       batch: Effect.fnUntraced(function* ({ payload }) {

@@ -1,5 +1,6 @@
 /** Shows history matches and their summary on the wire. A run's input is sent as the stored text. */
 import type { SubjectSummary, Group } from "../../layers/history/index/SubjectSummary.ts"
+import { isLookup, type NoLookups } from "../../layers/history/index/Lookups.ts"
 import type { MatchRow } from "../../layers/history/HistoryStore.ts"
 import { channelOf, conclude, type Reusable, type Touch, touchCapabilities } from "../../schema/runs/History.ts"
 import { outcomeUnknown } from "../../schema/catalog/Doubt.ts"
@@ -53,12 +54,31 @@ const counted = (groups: ReadonlyArray<Group>, nameOf: (group: Group) => string)
 
 const sumOf = (groups: ReadonlyArray<Group>) => groups.reduce((sum, group) => sum + group.count, 0)
 
-/** `rows`: the newest, up to `limit`. */
+/** Whether a paid lookup returned the subject: its result names it, and its input doesn't. */
+const isReturned = ({ matched, charged, ...kind }: MatchRow, not: NoLookups): boolean =>
+  matched.in === "result" && matched.exact && charged !== null && isLookup({ kind, charged }, not)
+
+const returnedBy = (rows: ReadonlyArray<MatchRow>, not: NoLookups): Reusable | null => {
+  const row = rows.find((one) => isReturned(one, not))
+  if (row === undefined || row.charged === null) return null
+  const { run_id, capability, endpoint, provider, charged, created_at } = row
+  return { run_id, capability, endpoint, provider, charged: usd(charged), created_at: created_at.toISOString() }
+}
+
+/** `rows`: the newest, up to `limit`. `not`: runs that are no lookups. */
 export const historyText = (
   subject: SubjectView,
-  rows: ReadonlyArray<MatchRow>,
-  facts: SubjectSummary,
-  limit: number
+  {
+    rows,
+    limit,
+    facts,
+    not
+  }: {
+    readonly rows: ReadonlyArray<MatchRow>
+    readonly limit: number
+    readonly facts: SubjectSummary
+    readonly not: NoLookups
+  }
 ): string => {
   const { count } = facts
   const groups = facts.groups.map((group) => ({ ...group, status: statusOf(group.status) }))
@@ -98,6 +118,7 @@ export const historyText = (
       last_contact,
       last_unknown,
       reusable: reusable[0] ?? null,
+      returned_by: returnedBy(rows, not),
       failed_touches,
       in_flight
     })

@@ -2,6 +2,7 @@
  * Summarizes the history of a subject: which runs contacted it, and what an agent should conclude. Pure.
  *
  * A touch is an outbound run (specification 2.2). A paid lookup whose input named the subject can be reused instead of bought again.
+ * A paid lookup whose result named the subject returned it: its result can be read again too.
  */
 import type { RunStatus } from "./Run.ts"
 
@@ -53,6 +54,8 @@ export interface Conclusions {
   /** The latest that may have reached the subject, and nobody knows. */
   readonly last_unknown?: Touch | null
   readonly reusable: Reusable | null
+  /** The newest shown lookup that returned the subject: its result names it, and its input doesn't. */
+  readonly returned_by: Reusable | null
   /** Touches that did not succeed, and runs that are still under way. */
   readonly failed_touches: number
   readonly in_flight: number
@@ -60,9 +63,18 @@ export interface Conclusions {
 
 const day = (time: string) => time.slice(0, 10)
 
+const bought = "Already bought: "
+/** Whether a hint says that a result was bought. The `reusable` of the contract lists only those whose input named the subject. */
+export const isBought = (hint: string): boolean => hint.startsWith(bought)
+
+const again = (one: Reusable, verb: string) => {
+  const what = one.capability ?? one.endpoint ?? "a lookup"
+  return `${bought}${what}${verb} on ${day(one.created_at)} for $${one.charged}. Read its result with GET /v1/runs/${one.run_id} instead of paying again.`
+}
+
 /** What an agent should do with what is known, most important first. */
 export const conclude = (known: Conclusions): ReadonlyArray<string> => {
-  const { count, last_touch, last_contact, last_unknown = null, reusable, failed_touches, in_flight } = known
+  const { count, last_touch, last_contact, last_unknown = null, failed_touches, in_flight } = known
   if (count === 0) {
     return [
       "Nothing on record: no run of this organization names this subject. Only calls made through this service are on record."
@@ -89,12 +101,8 @@ export const conclude = (known: Conclusions): ReadonlyArray<string> => {
     if (failed_touches > 0 && last_unknown === null)
       hints.push(`Never reached: ${failed_touches} outbound ${failed_touches === 1 ? "run" : "runs"} did not succeed.`)
   }
-  if (reusable !== null) {
-    const what = reusable.capability ?? reusable.endpoint ?? "a lookup"
-    hints.push(
-      `Already bought: ${what} on ${day(reusable.created_at)}. Read its result with GET /v1/runs/${reusable.run_id} instead of paying again.`
-    )
-  }
+  if (known.reusable !== null) hints.push(again(known.reusable, ""))
+  if (known.returned_by !== null) hints.push(again(known.returned_by, " returned this subject"))
   if (in_flight > 0) {
     hints.push(
       `${in_flight} ${in_flight === 1 ? "run is" : "runs are"} still under way; wait for GET /v1/runs/{run_id}?wait=60.`

@@ -52,6 +52,22 @@ describe("history", () => {
     expect(Bun.stripANSI(screen.seen())).toMatch(/subject +ada@example\.com \(email\)\s+runs +1\s/)
   })
 
+  test("of an e-mail that a run returned says what was bought, when and for how much", async () => {
+    const ran = await org.run({
+      capability: "email.find",
+      input: { full_name: "Grace Hopper", company_domain: "golden.example" }
+    })
+    const { run_id, result, billing, created_at } = ran.body
+    const screen = home.terminal(`rungate history ${result.email}`)
+    expect(await screen.ended).toBe(0)
+    const page = Bun.stripANSI(screen.seen()).replaceAll(/\s+/g, " ")
+    expect(page).toContain("reusable a result that names it, see below")
+    expect(page).toContain(
+      `Already bought: email.find returned this subject on ${created_at.slice(0, 10)} for $${billing.charged}. Read its result with \`rungate runs get ${run_id}\` instead of paying again.`
+    )
+    expect((await org.get(`/v1/history?q=${result.email}`)).body.reusable).toEqual([])
+  })
+
   test("of arguments, lines and a CSV column is a row each, once, in their order", async () => {
     file("leads.csv", 'Name,E-Mail\n"Lovelace, Ada",ada@example.com\n,\nBob,bob@example.com\nAda,ada@example.com\n')
     const subjects = ["ada@example.com", "bob@example.com"]

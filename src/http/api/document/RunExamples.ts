@@ -92,7 +92,7 @@ export const runExamples: Readonly<Record<string, Example>> = {
         last_seen: "2026-11-22T09:30:00.000Z",
         truncated: false,
         hints: [
-          "Already bought: email.verify on 2026-11-22. Read its result with GET /v1/runs/run_01m81nzk95mq351g8pvrxgm8m4 instead of paying again."
+          "Already bought: email.verify on 2026-11-22 for $0.003. Read its result with GET /v1/runs/run_01m81nzk95mq351g8pvrxgm8m4 instead of paying again."
         ]
       }
     }

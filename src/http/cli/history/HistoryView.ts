@@ -1,6 +1,7 @@
 /** Formats history for a terminal. Loaded on demand, because it imports the API contract. */
 import { Schema } from "effect"
 import { History, HistoryRow, type HistoryTouch } from "../../api/History.ts"
+import { isBought } from "../../../schema/runs/History.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"
 import { decoded, type Lines } from "../answers/show.ts"
 import { cliHints } from "../answers/cliWording.ts"
@@ -21,6 +22,7 @@ export const historyLines = (text: string, screen: ScreenShape, now: number): Li
   const { subject, items, last_contact, reusable, hints, count, charged } = found
   const bold = (line: string) => screen.paint("bold", line)
   const [newest] = reusable
+  const others = hints.some(isBought) ? "a result that names it, see below" : "nothing"
   return [
     ...facts(
       [
@@ -28,7 +30,7 @@ export const historyLines = (text: string, screen: ScreenShape, now: number): Li
         ["runs", count],
         ["charged", dollars(charged)],
         ["contacted", touchOf(last_contact, now) ?? "no"],
-        ["reusable", newest === undefined ? "nothing" : `${newest.run_id} (${newest.capability ?? newest.endpoint})`]
+        ["reusable", newest === undefined ? others : `${newest.run_id} (${newest.capability ?? newest.endpoint})`]
       ],
       screen.width,
       (name) => screen.paint("dim", name)
