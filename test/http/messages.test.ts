@@ -1,6 +1,6 @@
 /** What the service says about a request that it refuses: the cause, the place and the nearest valid name. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { acme } from "../documents.ts"
+import { acme, documentOf, endpointOf } from "../documents.ts"
 import { type App, startApp, type Tenant, verify } from "../app.ts"
 
 let app: App
@@ -58,6 +58,76 @@ describe("an unknown name", () => {
   test("of a field that no name is near to", async () => {
     const { body } = await org.run({ ...verify(), weather: 1 })
     expect(body.error.message).toBe("Unknown field `weather`.")
+  })
+
+  test("of a field of a capability's input, which is said before what else the input needs", async () => {
+    const { status, body } = await org.run({ capability: "email.find", input: { fullname: "Ada Lovelace" } })
+    const message = "is not a known field. Did you mean `full_name`?"
+    expect([status, body.error.code, body.error.message]).toEqual([400, "invalid_request", `input.fullname ${message}`])
+    expect(body.error.details).toEqual([
+      { path: "input.fullname", message },
+      { path: "input", message: expect.stringMatching(/^needs full_name \+ /) }
+    ])
+  })
+
+  test("of a field of a raw request: its body, its query and its path", async () => {
+    const closed = (name: string) => ({
+      type: "object",
+      properties: { [name]: { type: "string" } },
+      additionalProperties: false
+    })
+    const path_params = { ...closed("company"), required: ["company"] }
+    await app.catalog(
+      documentOf("strict", [
+        endpointOf({ path: "/closed", method: "POST", body: closed("keyword"), query_params: closed("country") }),
+        endpointOf({ path: "/of/{company}", path_params, query_params: closed("country") })
+      ])
+    )
+    const messageOf = async (body: Record<string, unknown>) => {
+      const { status, body: answer } = await org.run({ provider: "strict", input: {}, ...body })
+      return [status, answer.error.message]
+    }
+    expect(await messageOf({ endpoint: "/closed", input: { keywrod: "x" } })).toEqual([
+      400,
+      "input.keywrod is not a known field. Did you mean `keyword`?"
+    ])
+    expect(await messageOf({ endpoint: "/closed", query: { contry: "x" } })).toEqual([
+      400,
+      "query.contry is not a known field. Did you mean `country`?"
+    ])
+    expect(await messageOf({ endpoint: "/of/{company}", path: { compnay: "x" } })).toEqual([
+      400,
+      "path.compnay is not a placeholder of this endpoint. Did you mean `company`?"
+    ])
+  })
+
+  const long = "x".repeat(500_000)
+  test.each([
+    ["very long", long, "x".repeat(100)],
+    ["of control characters", "full\u001b[2J\u202ename", "full [2J name"],
+    ["__proto__", "__proto__", "__proto__"],
+    ["constructor", "constructor", "constructor"]
+  ])("that is hostile is shown short and printable: %s", async (_, name, shown) => {
+    const member = `{${JSON.stringify(name)}:1}`
+    const inInput = await send(`{"capability":"email.find","input":${member}}`)
+    const inBody = await send(`{"capability":"email.find","input":{},"routing":${member}}`)
+    for (const { status, text, body } of [inInput, inBody]) {
+      expect(status).toBe(400)
+      expect(text.length).toBeLessThan(2_000)
+      expect(body.error.message).toContain(shown)
+      expect(body.error.message).not.toMatch(/[\p{Cc}\u202e]/u)
+    }
+  })
+
+  test("of a hundred thousand fields is twenty details", async () => {
+    const members = Array.from({ length: 50_000 }, (_, n) => `"full_nam${n}":1`).join()
+    for (const text of [
+      `{"capability":"email.find","input":{${members}}}`,
+      `{"capability":"email.find","input":{},${members}}`
+    ]) {
+      const { status, body } = await send(text)
+      expect([status, body.error.details.length]).toEqual([400, 20])
+    }
   })
 
   test("of a query parameter", async () => {

@@ -53,11 +53,11 @@ describe("a raw call whose price follows its input", () => {
     ["hexadecimal", { url, limit: "0xfffff" }, "input.limit must be a whole number"],
     ["above the maximum", { url, limit: 1_000_001 }, "input.limit must be at most 1000000"],
     ["above the maximum, as text", { url, limit: "1e9" }, "input.limit must be at most 1000000"],
-    ["spelled otherwise", { url, Limit: 5 }, "input.Limit is not a described field. Did you mean limit?"],
+    ["spelled otherwise", { url, Limit: 5 }, "input.Limit is not a described field. Did you mean `limit`?"],
     [
       "spelled otherwise beside it",
       { url, limit: 5, LIMIT: 1_000_000 },
-      "input.LIMIT is not a described field. Did you mean limit?"
+      "input.LIMIT is not a described field. Did you mean `limit`?"
     ],
     ["unknown to the schema", { url, limit: 5, max_pages: 1_000_000 }, "input.max_pages is not a described field"]
   ])("with a limit that is %s is refused at the field", async (_name, input, message) => {

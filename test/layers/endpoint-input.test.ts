@@ -44,6 +44,35 @@ describe("a request against its endpoint", () => {
     expect(input("coffee")).toEqual([{ path: "", message: "must be object" }])
   })
 
+  test("an unknown field is told the nearest known one, also in a referred schema and in a query", () => {
+    const closed = { Filter: { ...definitions.Filter, additionalProperties: false } }
+    const country = { type: "object", properties: { country: { type: "string" } }, additionalProperties: false }
+    const { input, query } = compile(search, { query_params: country }, closed)
+    const unknown = "is not a known field"
+    expect(input({ keyword: "coffee", dept: 1, filters: [{ field: "a", fields: "b" }] })).toEqual([
+      { path: "dept", message: `${unknown}. Did you mean \`depth\`?` },
+      { path: "filters.0.fields", message: unknown }
+    ])
+    expect(input({ keyword: "coffee", filters: [{ feild: "a" }] })).toContainEqual({
+      path: "filters.0.feild",
+      message: `${unknown}. Did you mean \`field\`?`
+    })
+    expect(query({ contry: "de" })).toEqual([{ path: "contry", message: `${unknown}. Did you mean \`country\`?` }])
+  })
+
+  test("an undescribed count is told the nearest described one, and of very many only twenty are", () => {
+    const paid: Partial<Endpoint> = { cost: { model: "per_call", estimate: "0.01", note: null } }
+    const { input } = compile({ type: "object", properties: { max_results: { type: "integer" } } }, paid)
+    expect(input({ max_result: 5 })).toEqual([
+      { path: "max_result", message: "is not a described field. Did you mean `max_results`?" }
+    ])
+    expect(input({ maxResults: 5 })).toEqual([
+      { path: "maxResults", message: "is not a described field. Did you mean `max_results`?" }
+    ])
+    const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`limit_${n}`, n]))
+    expect(input(many)).toHaveLength(20)
+  })
+
   test("names with slashes and dots", () => {
     const { query } = compile(null, {
       query_params: {

@@ -9,6 +9,7 @@ import { HttpApiMiddleware } from "effect/http-api"
 import { newId } from "../../layers/platform/Ids.ts"
 import { type Detail, problem, type ProblemOf, statusOf } from "../../schema/Errors.ts"
 import { jsonMistake } from "../../schema/json/JsonMistake.ts"
+import { shownName } from "../../schema/json/StorableText.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
 import { Malformed } from "../api/shapes/Common.ts"
 
@@ -42,17 +43,21 @@ const unknownFields = (issue: SchemaIssue.Issue, path: string): ReadonlyArray<[s
   }
 }
 
+/** More than anybody reads. A hostile body has as many unknown fields as fit into it. */
+const detailsMax = 20
+
 const detailsOf = (kind: string, { issue }: Schema.SchemaError): ReadonlyArray<Detail> => {
   const unknown = new Map(unknownFields(issue, ""))
   const prefix = where[kind]
-  return format(issue).issues.map(({ path: keys = [], message }) => {
+  const issues = format(issue).issues.slice(0, detailsMax)
+  return issues.map(({ path: keys = [], message }) => {
     const names = keys.map((part) => String(typeof part === "object" ? part.key : part))
     const inside = names.join(".")
     const known = unknown.get(inside)
-    const path = [...(prefix === undefined ? [] : [prefix]), ...names].join(".")
+    const path = [...(prefix === undefined ? [] : [prefix]), ...names.map(shownName)].join(".")
     if (known === undefined) return { path, message }
     const name = names.at(-1) ?? ""
-    return { path, message: `Unknown ${nouns[kind] ?? "field"} \`${name}\`.${didYouMean(name, known)}` }
+    return { path, message: `Unknown ${nouns[kind] ?? "field"} \`${shownName(name)}\`.${didYouMean(name, known)}` }
   })
 }
 

@@ -8,6 +8,8 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.
 import addFormats from "ajv-formats"
 import { type JsonSchema, Schema } from "effect"
 import { defined } from "../defined.ts"
+import { shownName } from "../json/StorableText.ts"
+import { didYouMean } from "../suggestion.ts"
 
 export interface Issue {
   /** Dotted path inside the input: `company_domain`, `titles.0`; empty for the input itself. */
@@ -24,34 +26,57 @@ export interface Contract<T> {
   readonly issues: (value: unknown) => ReadonlyArray<Issue>
 }
 
-const ajv = new Ajv2020({ allErrors: true, strict: false, ownProperties: true, unicodeRegExp: true })
+// Verbose: `issueOf` needs the schema and the value around an unknown field.
+const ajv = new Ajv2020({ allErrors: true, strict: false, ownProperties: true, unicodeRegExp: true, verbose: true })
 addFormats(ajv, ["email", "uri", "hostname", "date", "date-time"])
 
 const unescaped = (segment: string): string => segment.replaceAll("~1", "/").replaceAll("~0", "~")
 
-/** How every refusal of an input is worded, whoever compiled the schema. */
+/** More than anybody reads. A hostile input has as many unknown fields as fit into a body. */
+const issuesMax = 20
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const isUnknownField = ({ keyword }: ErrorObject): boolean => keyword === "additionalProperties"
+
+/** The nearest known field to an unknown one, among those that the value does not have yet. */
+const meantBy = (name: unknown, { parentSchema, data }: ErrorObject): string => {
+  const properties: unknown = parentSchema?.["properties"]
+  if (typeof name !== "string" || !isObject(properties)) return ""
+  const given = isObject(data) ? data : {}
+  return didYouMean(
+    name,
+    Object.keys(properties).filter((one) => !Object.hasOwn(given, one))
+  )
+}
+
+/** How every refusal of an input is worded, whoever compiled the schema. Names are suggested only if it was compiled as `verbose`. */
 export const issueOf = (error: ErrorObject): Issue => {
-  const base = error.instancePath.split("/").slice(1).map(unescaped).join(".")
+  const base = error.instancePath
+    .split("/")
+    .slice(1)
+    .map((segment) => shownName(unescaped(segment)))
+    .join(".")
   const child =
     error.keyword === "required"
       ? error.params["missingProperty"]
       : error.keyword === "additionalProperties"
         ? error.params["additionalProperty"]
         : undefined
-  const path = typeof child === "string" ? (base === "" ? child : `${base}.${child}`) : base
+  const name = typeof child === "string" ? shownName(child) : null
+  const path = name === null ? base : base === "" ? name : `${base}.${name}`
+  const suggested = isUnknownField(error) ? meantBy(child, error) : ""
   const message =
     error.keyword === "required"
       ? "is required"
       : error.keyword === "additionalProperties"
-        ? "is not a known field"
+        ? `is not a known field${suggested === "" ? "" : `.${suggested}`}`
         : error.keyword === "enum"
           ? `must be one of ${JSON.stringify(error.params["allowedValues"])}`
           : (error.message ?? "is not valid")
   return { path, message }
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** Keywords that mean the same beside their neighbours as inside an `allOf` of their own. */
 const independent = new Set([
@@ -107,8 +132,13 @@ export const contract = <T>(
       const errors = check.errors ?? []
       // A failed anyOf reports every branch; one sentence that names the alternatives says more.
       const lacksGroup = errors.some((error) => error.keyword === "anyOf" && error.instancePath === "")
-      const own = errors.filter((error) => !(lacksGroup && error.schemaPath.startsWith("#/anyOf"))).map(issueOf)
-      return lacksGroup && groups !== undefined ? [{ path: "", message: `needs ${groups}` }, ...own] : own
+      const own = errors.filter((error) => !(lacksGroup && error.schemaPath.startsWith("#/anyOf")))
+      const group = lacksGroup && groups !== undefined ? [{ path: "", message: `needs ${groups}` }] : []
+      // A misspelled field is often the one that a group lacks, so it comes first.
+      const unknown = group.length === 0 ? [] : own.filter(isUnknownField)
+      const others = group.length === 0 ? own : own.filter((error) => !isUnknownField(error))
+      const most = (all: ReadonlyArray<ErrorObject>) => all.slice(0, issuesMax).map(issueOf)
+      return [...most(unknown), ...group, ...most(others)].slice(0, issuesMax)
     }
   }
 }

@@ -24,8 +24,15 @@ const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u
 /** Providers answer whole pages where a sentence is expected. */
 export const detailLengthMax = 500
 
-/** One line of what somebody else said: short, printable, and storable. */
-export const oneLineOf = (text: string): string => {
-  const beginning = text.slice(0, detailLengthMax).toWellFormed().replace(unprintable, " ")
-  return text.length > detailLengthMax ? `${beginning}…` : beginning
+const shortLine = (text: string, most: number): string => {
+  const beginning = text.slice(0, most).toWellFormed().replace(unprintable, " ")
+  return text.length > most ? `${beginning}…` : beginning
 }
+
+/** One line of what somebody else said: short, printable, and storable. */
+export const oneLineOf = (text: string): string => shortLine(text, detailLengthMax)
+
+/** Longer than any name of a field that we or a provider publish. */
+const nameLengthMax = 100
+/** The name of a field that a caller sent, for a message: short, printable, and storable. */
+export const shownName = (name: string): string => shortLine(name, nameLengthMax)

@@ -9,10 +9,12 @@ import type { CallInput } from "../catalog/CallCost.ts"
 import type { Issue } from "../catalog/Contract.ts"
 import { bodyTypes, type Endpoint, EndpointResources, methods } from "../catalog/Endpoint.ts"
 import { isRecord } from "../json/Json.ts"
+import { oneLineOf, shownName } from "../json/StorableText.ts"
 import * as Money from "../money/Money.ts"
 import { doubledName } from "../json/JsonNames.ts"
 import { capIssue, holdOf, rateCardOf } from "./RawHold.ts"
 import { defined } from "../defined.ts"
+import { didYouMean } from "../suggestion.ts"
 
 export const RawPlan = Schema.Struct({
   method: Schema.Literals(methods),
@@ -95,7 +97,7 @@ const pairs = (where: string, values: Readonly<Record<string, unknown>>, issues:
     if (value === null || value === undefined) return []
     const texts = (Array.isArray(value) ? value : [value]).map((one) => scalar(one) ?? JSON.stringify(one))
     const wrong = [name, ...texts].some((text) => !text.isWellFormed() || hasControl(text, "\t\r\n"))
-    if (wrong) issues.push({ path: `${where}.${name}`, message: "must be text without control characters" })
+    if (wrong) issues.push({ path: `${where}.${shownName(name)}`, message: "must be text without control characters" })
     return texts.map((text) => [name, text] as const)
   })
 
@@ -116,7 +118,7 @@ const queryIssues = (asked: RawRequest, isGet: boolean, checks: Checks): Readonl
   const twice = Object.keys(asked.query).filter((name) => Object.hasOwn(input, name))
   const said = { ...asked.query, ...input }
   return [
-    ...twice.map((name) => ({ path: `query.${name}`, message: "is given in input too" })),
+    ...twice.map((name) => ({ path: `query.${shownName(name)}`, message: "is given in input too" })),
     ...checks.query(said).map(({ path, message }) => {
       const inQuery = Object.hasOwn(asked.query, path.split(".")[0] ?? "")
       return { path: inQuery ? `query.${path}` : path === "" ? "input" : `input.${path}`, message }
@@ -135,12 +137,23 @@ const bodyIssues = (endpoint: Endpoint, input: unknown, checks: Checks): Readonl
 /** More than anybody reads. */
 const issuesMax = 20
 
+const unknownPlaceholder = (name: string, names: ReadonlyArray<string>, given: object): Issue => {
+  const meant = didYouMean(
+    name,
+    names.filter((one) => !Object.hasOwn(given, one))
+  )
+  const message = "is not a placeholder of this endpoint"
+  return { path: `path.${shownName(name)}`, message: meant === "" ? message : `${message}.${meant}` }
+}
+
 const unknownCost = { card: null, issues: [] }
 
 /** Of two members of one name we count the last; the provider, which gets the text, may count the first. */
 const doubledIssues = ({ method, price }: Endpoint, { input_text }: RawRequest): ReadonlyArray<Issue> => {
   const doubled = price === undefined || method === "GET" || input_text === undefined ? null : doubledName(input_text)
-  return doubled === null ? [] : [{ path: `input.${doubled}`, message: "must not be given twice in one object" }]
+  return doubled === null
+    ? []
+    : [{ path: `input.${oneLineOf(doubled)}`, message: "must not be given twice in one object" }]
 }
 
 export type RawDecision =
@@ -158,8 +171,8 @@ export const planRaw = (
   const isGet = endpoint.method === "GET"
   const issues: Array<Issue> = []
   const names = placeholdersOf(endpoint.path)
-  for (const name of Object.keys(asked.path))
-    if (!names.includes(name)) issues.push({ path: `path.${name}`, message: "is not a placeholder of this endpoint" })
+  const unknown = Object.keys(asked.path).filter((name) => !names.includes(name))
+  for (const name of unknown.slice(0, issuesMax)) issues.push(unknownPlaceholder(name, names, asked.path))
   issues.push(
     ...under(
       "path",

@@ -33,6 +33,8 @@ const canonical = (value: unknown): string =>
 export const foreignAjv = (options: { readonly allErrors: boolean; readonly validateSchema: boolean }): Ajv2020 => {
   const ajv = new Ajv2020({
     ...options,
+    // `issueOf` needs the schema and the value around an unknown field.
+    verbose: true,
     strict: false,
     ownProperties: true,
     addUsedSchema: false,
@@ -151,13 +153,13 @@ export const compileEndpoint = (
   }
   const input = endpoint.body_type === "task" && endpoint.body !== null ? tasks : body
   const isFree = endpoint.cost === undefined || endpoint.cost.model === "free" || endpoint.body_type === "actor_input"
-  const counts = endpoint.body === null || isFree ? () => [] : undescribedCounts(endpoint.body, definitions)
+  const counts = endpoint.body === null || isFree ? () => [] : undescribedCounts(endpoint.body, definitions, issuesMax)
   return {
     path: (value) => path(value ?? {}),
     query: (value) => query(value ?? {}),
     input: (value) => {
       const issues = input(value === undefined ? {} : value)
-      return issues.length > 0 ? issues : counts(value).slice(0, issuesMax)
+      return issues.length > 0 ? issues : counts(value)
     }
   }
 }

@@ -8,6 +8,8 @@ import type { Issue } from "../../../schema/catalog/Contract.ts"
 import { foldedName, namesCount } from "../../../schema/catalog/CostNames.ts"
 import type { ProviderDocument } from "../../../schema/catalog/Endpoint.ts"
 import { isRecord } from "../../../schema/json/Json.ts"
+import { shownName } from "../../../schema/json/StorableText.ts"
+import { didYouMean } from "../../../schema/suggestion.ts"
 
 /** References and branches are followed this far. */
 const depthMax = 8
@@ -33,29 +35,41 @@ const isCount = (value: unknown): boolean =>
   typeof value === "number" || (typeof value === "string" && /^\s*\+?\d/.test(value))
 
 const wrongOf = (name: string, names: ReadonlySet<string>): string => {
-  const meant = [...names].find((one) => foldedName(one) === foldedName(name))
-  return meant === undefined
+  const same = [...names].find((one) => foldedName(one) === foldedName(name))
+  const meant = same === undefined ? didYouMean(name, names) : ` Did you mean \`${same}\`?`
+  return meant === ""
     ? "is not a described field and might change what the call costs. Remove it"
-    : `is not a described field. Did you mean ${meant}?`
+    : `is not a described field.${meant}`
 }
 
-/** `value` is the body, one task, or a list of either. */
+interface Undescribed {
+  readonly at: string
+  readonly name: string
+}
+
+/** `value` is the body, one task, or a list of either. It may have very many fields, so only the first `most` are worded. */
 export const undescribedCounts = (
   body: Readonly<Record<string, unknown>>,
-  definitions: ProviderDocument["definitions"]
+  definitions: ProviderDocument["definitions"],
+  most: number
 ): ((value: unknown) => ReadonlyArray<Issue>) => {
   let described: ReadonlySet<string> | undefined
-  const inObject = (value: unknown, at: string): ReadonlyArray<Issue> => {
+  const inObject = (value: unknown, at: string): ReadonlyArray<Undescribed> => {
     described ??= new Set(namesOf(body, definitions, 0))
     const names = described
     // A schema without described fields allows every name.
     if (!isRecord(value) || names.size === 0) return []
     return Object.entries(value).flatMap(([name, one]) =>
-      names.has(name) || !namesCount(name) || !isCount(one)
-        ? []
-        : [{ path: `${at}${name}`, message: wrongOf(name, names) }]
+      names.has(name) || !namesCount(name) || !isCount(one) ? [] : [{ at, name }]
     )
   }
-  return (value) =>
-    Array.isArray(value) ? value.flatMap((item, index) => inObject(item, `${index}.`)) : inObject(value, "")
+  return (value) => {
+    const found = Array.isArray(value)
+      ? value.flatMap((item, index) => inObject(item, `${index}.`))
+      : inObject(value, "")
+    return found.slice(0, most).map(({ at, name }) => ({
+      path: `${at}${shownName(name)}`,
+      message: wrongOf(name, described ?? new Set())
+    }))
+  }
 }
