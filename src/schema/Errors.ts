@@ -4,6 +4,7 @@
  * A problem is plain data. Any module can fail with it, and no handler translates errors. `http/door/Boundary.ts` adds the request id.
  */
 import { Schema } from "effect"
+import { type CommandHint, commandsField, type Sentence, sentenceOf } from "./Hints.ts"
 
 export const statusOf = {
   invalid_request: 400,
@@ -45,7 +46,8 @@ const wire = <C extends ErrorCode>(code: C) =>
     error: Schema.Struct({
       code: Schema.Literal(code),
       message: Schema.String,
-      details: Schema.optionalKey(Schema.Array(Detail))
+      details: Schema.optionalKey(Schema.Array(Detail)),
+      ...commandsField
     }),
     request_id: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: `${code}_error`, httpApiStatus: statusOf[code] })
@@ -79,7 +81,12 @@ export const Wire = {
 }
 
 export interface Problem<C extends ErrorCode = ErrorCode> {
-  readonly error: { readonly code: C; readonly message: string; readonly details?: ReadonlyArray<Detail> }
+  readonly error: {
+    readonly code: C
+    readonly message: string
+    readonly details?: ReadonlyArray<Detail>
+    readonly commands?: ReadonlyArray<CommandHint>
+  }
   readonly request_id?: string
 }
 
@@ -88,10 +95,18 @@ export type ProblemOf<C extends ErrorCode> = C extends ErrorCode ? Problem<C> : 
 
 export const problem = <C extends ErrorCode>(
   code: C,
-  message: string,
-  details?: ReadonlyArray<Detail>
-): Problem<C> => ({
-  error: { code, message, ...(details === undefined || details.length === 0 ? {} : { details }) }
-})
+  sentence: string | Sentence,
+  details: ReadonlyArray<Detail> = []
+): Problem<C> => {
+  const { message, commands } = sentenceOf(sentence)
+  return {
+    error: {
+      code,
+      message,
+      ...(details.length === 0 ? {} : { details }),
+      ...(commands.length === 0 ? {} : { commands })
+    }
+  }
+}
 
 export const isErrorCode = (text: string): text is ErrorCode => text in statusOf

@@ -7,29 +7,38 @@
 import { Effect } from "effect"
 import type { Owned, Ownership } from "../../layers/runs/Ownership.ts"
 import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
-import { type Detail, problem, type ProblemOf } from "../../schema/Errors.ts"
+import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import { doubledName } from "../../schema/json/JsonText.ts"
 import { type Named, namedBy, type NamingRequest, nouns } from "../../schema/catalog/Resources.ts"
 import type { Candidate } from "../../schema/runs/Routing.ts"
 import { domainOf, readFrom } from "../../schema/accounts/Sender.ts"
+import { said, type Sentence, sentenceOf } from "../../schema/Hints.ts"
+import { addSender } from "../../schema/Steps.ts"
 
 type Refused = ProblemOf<"invalid_request">
 
 /** Limit of listed problems: a batch of a thousand foreign senders is one mistake. */
 const detailsMax = 20
 
-const refused = (details: ReadonlyArray<Detail>): Refused => {
-  const [first] = details
-  return problem("invalid_request", `${first?.path} ${first?.message}`, details.slice(0, detailsMax))
+/** A detail whose message may name a request. */
+interface Fault {
+  readonly path: string
+  readonly message: string | Sentence
 }
 
-const advice = (kind: Named["kinds"][number], id: string, provider: string | null): string => {
+const refused = (faults: ReadonlyArray<Fault>): Refused => {
+  const [{ path = "", message = "" } = {}] = faults
+  const details = faults.slice(0, detailsMax).map((one) => ({ ...one, message: sentenceOf(one.message).message }))
+  return problem("invalid_request", said`${path} ${message}`, details)
+}
+
+const advice = (kind: Named["kinds"][number], id: string, provider: string | null): string | Sentence => {
   const place = provider === null ? "<provider>" : provider
   switch (kind) {
     case "sender": {
       const address = readFrom(id)
       if (address === null) return ". It must be one address in ASCII, such as ada@example.com or Ada <ada@example.com>"
-      return `. Prove its domain with POST /v1/senders {"domain":"${domainOf(address)}"}, or ask the operator to assign it: rungate admin resources assign <org> sender ${address}`
+      return said`. Prove its domain with ${addSender(domainOf(address))}, or ask the operator to assign it: rungate admin resources assign <org> sender ${address}`
     }
     case "account":
       return `. The operator assigns it: rungate admin resources assign <org> account <id> --provider ${place}`
@@ -42,9 +51,9 @@ const advice = (kind: Named["kinds"][number], id: string, provider: string | nul
 }
 
 /** The same words whether the object exists or not. */
-const notOwned = ({ kinds: [kind = "job"], id, path }: Named, provider: string | null, where: string): Detail => ({
+const notOwned = ({ kinds: [kind = "job"], id, path }: Named, provider: string | null, where: string): Fault => ({
   path: where === "" ? path : `${where}.${path}`,
-  message: `is not ${nouns[kind]} of this organization${advice(kind, id, provider)}`
+  message: said`is not ${nouns[kind]} of this organization${advice(kind, id, provider)}`
 })
 
 /** Returns how the organization owns each named object. Fails if it does not own one of them. */

@@ -17,6 +17,8 @@ import type { Plan } from "../../schema/runs/Plan.ts"
 import { type Checks, planRaw, type RawPlan } from "../../schema/runs/RawPlan.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
 import type { EndpointRequest } from "./Admission.ts"
+import { said } from "../../schema/Hints.ts"
+import { discover, viaApi } from "../../schema/Steps.ts"
 
 type EndpointProblem = ProblemOf<"invalid_request" | "endpoint_not_found" | "provider_not_available">
 
@@ -44,7 +46,7 @@ const whole = (endpoint: Endpoint, loaded: ActorInput | null): Endpoint => {
 
 const pathsOf = ({ endpoints }: RawProvider) => endpoints.map((one) => one.path)
 
-const discoverHint = "search the catalog with POST /v1/discover"
+const discoverHint = said`search the catalog with ${discover}`
 
 /** The endpoint that a request names, or an error that suggests how to find one. */
 export const foundEndpoint = (
@@ -62,7 +64,7 @@ export const foundEndpoint = (
       return Effect.fail(
         problem(
           "endpoint_not_found",
-          `There is no provider "${provider}".${didYouMean(provider, found.providers)} List providers with GET /v1/catalog/providers, or ${discoverHint}.`
+          said`There is no provider "${provider}".${didYouMean(provider, found.providers)} List providers with ${viaApi("GET", "/v1/catalog/providers")}, or ${discoverHint}.`
         )
       )
     case "Excluded":
@@ -71,7 +73,7 @@ export const foundEndpoint = (
       return Effect.fail(
         problem(
           "endpoint_not_found",
-          `${provider} no longer has ${endpoint}. It was removed from the provider's catalog on ${found.retired_at.slice(0, 10)}; ${discoverHint}.`
+          said`${provider} no longer has ${endpoint}. It was removed from the provider's catalog on ${found.retired_at.slice(0, 10)}; ${discoverHint}.`
         )
       )
     case "NotAllowed":
@@ -90,7 +92,7 @@ export const foundEndpoint = (
       return Effect.fail(
         problem(
           "endpoint_not_found",
-          `${provider} has no endpoint "${endpoint}".${didYouMean(endpoint, pathsOf(found.provider))} GET /v1/catalog/providers/${provider}/endpoints lists its ${found.provider.endpoints.length} endpoints, or ${discoverHint}.`
+          said`${provider} has no endpoint "${endpoint}".${didYouMean(endpoint, pathsOf(found.provider))} ${viaApi("GET", `/v1/catalog/providers/${provider}/endpoints`)} lists its ${found.provider.endpoints.length} endpoints, or ${discoverHint}.`
         )
       )
   }

@@ -5,6 +5,7 @@ import { CostDriver } from "../../schema/catalog/CostDriver.ts"
 import { bodyTypes, costModels, methods } from "../../schema/catalog/Endpoint.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Auth, optional } from "./shapes/Common.ts"
+import { hintFields } from "../../schema/Hints.ts"
 
 const Price = Schema.Struct({
   amount: Schema.String,
@@ -58,7 +59,7 @@ export const InspectedCapability = Schema.Struct({
   platforms: Schema.Array(Schema.String),
   offers: Schema.Array(InspectedOffer),
   starting_price: Schema.NullOr(Schema.Struct({ amount: Schema.String, currency: Schema.Literal("USD") })),
-  hints: Schema.Array(Schema.String)
+  ...hintFields
 }).annotate({ identifier: "Capability" })
 
 export const Cost = Schema.Struct({
@@ -97,7 +98,7 @@ export const InspectedEndpoint = Schema.Struct({
   health: Health,
   wrapped_by: Schema.Array(Schema.String),
   run: Schema.Struct({ cli: Schema.String }),
-  hints: Schema.Array(Schema.String)
+  ...hintFields
 }).annotate({ identifier: "Endpoint" })
 
 export const InspectRequest = Schema.Struct({

@@ -5,6 +5,7 @@ import { methods } from "../../schema/catalog/Endpoint.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Cost, Health } from "./Catalog.ts"
 import { listQuery, optional } from "./shapes/Common.ts"
+import { hintFields } from "../../schema/Hints.ts"
 
 const Money = Schema.Struct({ amount: Schema.String, currency: Schema.Literal("USD") })
 const Slugs = Schema.Array(Schema.String)
@@ -36,6 +37,8 @@ export const DiscoverItem = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("capability"), ...ranked, ...capabilityFields }),
   Schema.Struct({ kind: Schema.Literal("endpoint"), ...ranked, ...endpointFields })
 ]).annotate({ identifier: "DiscoverItem" })
+
+export const Discovered = Schema.Struct({ items: Schema.Array(DiscoverItem), ...hintFields })
 
 export const discoverLimitDefault = 10
 export const discoverLimitMax = 50
@@ -81,7 +84,7 @@ export class DiscoveryApi extends HttpApiGroup.make("discovery").add(
       kind: optional(Schema.Literals(["capability", "endpoint"])),
       provider: optional(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
     }).annotate({ identifier: "DiscoverRequest" }),
-    success: Schema.Struct({ items: Schema.Array(DiscoverItem), hints: Schema.Array(Schema.String) }),
+    success: Discovered,
     error: [Wire.invalid_request, Wire.provider_not_found, Wire.rate_limited]
   }).annotateMerge(
     OpenApi.annotations({

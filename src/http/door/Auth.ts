@@ -11,6 +11,8 @@ import { problem } from "../../schema/Errors.ts"
 import { Auth, CurrentCaller } from "../api/shapes/Common.ts"
 import { admit, checkedBody, takesBody } from "./Door.ts"
 import { Limits } from "./Limits.ts"
+import { said, type Sentence } from "../../schema/Hints.ts"
+import { createKey, signIn } from "../../schema/Steps.ts"
 
 /** How long a key may be remembered for admission, and how many. */
 const rememberMillis = 30_000
@@ -18,7 +20,7 @@ const rememberMax = 10_000
 
 type Environment = "test" | "live"
 
-const unauthorized = (message: string) => problem("unauthorized", message)
+const unauthorized = (message: string | Sentence) => problem("unauthorized", message)
 
 const missing = unauthorized(
   "There is no credential. Send an API key or a session token in the header Authorization: Bearer <token>."
@@ -32,10 +34,10 @@ const otherEnvironment: Readonly<Record<Environment, ReturnType<typeof unauthori
 }
 /** One message for both: nobody may learn whether a key that they guessed existed. */
 const unknownKey = unauthorized(
-  "This API key is unknown or revoked. Create another one with POST /v1/api-keys and a session token."
+  said`This API key is unknown or revoked. Create another one with ${createKey} and a session token.`
 )
 const unknownSession = unauthorized(
-  "This session token is unknown, or the session has ended. Sign in with POST /v1/auth/sign-in."
+  said`This session token is unknown, or the session has ended. Sign in with ${signIn}.`
 )
 
 const tokenForm = /^rg_(test|live|sess)_[0-9A-Za-z]{20,100}$/

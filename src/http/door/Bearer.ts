@@ -2,12 +2,11 @@
 import { Effect, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { problem } from "../../schema/Errors.ts"
+import { said } from "../../schema/Hints.ts"
+import { signIn } from "../../schema/Steps.ts"
 
 export const bearer = Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
   Redacted.make((request.headers["authorization"] ?? "").replace(/^bearer\s+/i, ""))
 )
 
-export const needsSession = problem(
-  "forbidden",
-  "This needs a session token (rg_sess_…); sign in with POST /v1/auth/sign-in."
-)
+export const needsSession = problem("forbidden", said`This needs a session token (rg_sess_…); sign in with ${signIn}.`)

@@ -32,7 +32,12 @@ const outage = problem(
 )
 
 const ErrorBody = Schema.Struct({
-  error: Schema.Struct({ code: Schema.String, message: Schema.String, details: Schema.optionalKey(Schema.Json) })
+  error: Schema.Struct({
+    code: Schema.String,
+    message: Schema.String,
+    details: Schema.optionalKey(Schema.Json),
+    commands: Schema.optionalKey(Schema.Json)
+  })
 })
 const decodeError = Schema.decodeUnknownOption(Schema.fromJsonString(ErrorBody))
 
@@ -53,7 +58,8 @@ const finishError = (response: HttpServerResponse.HttpServerResponse, request_id
   if (!wantsProblem) return HttpServerResponse.jsonUnsafe({ error, request_id }, { status, headers })
   const body = { type: "about:blank", title: error.code, status, detail: error.message, code: error.code, request_id }
   const details = "details" in error && error.details !== undefined ? { errors: error.details } : {}
-  return HttpServerResponse.text(JSON.stringify({ ...body, ...details }), {
+  const commands = "commands" in error && error.commands !== undefined ? { commands: error.commands } : {}
+  return HttpServerResponse.text(JSON.stringify({ ...body, ...details, ...commands }), {
     status,
     headers,
     contentType: "application/problem+json"

@@ -15,9 +15,11 @@ import { anyDemand, type Price, priceMax } from "../../schema/money/Pricing.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
 import { Api } from "../api/Api.ts"
 import type { InspectRequest } from "../api/Catalog.ts"
-import { quoted, startingPrice } from "../views/CatalogView.ts"
+import { startingPrice } from "../views/CatalogView.ts"
 import { endpointInspection } from "../views/EndpointView.ts"
 import { healthView, metricsView } from "../views/HealthView.ts"
+import { hinted, said } from "../../schema/Hints.ts"
+import { discover, viaApi, runCapability } from "../../schema/Steps.ts"
 
 const currency = "USD" as const
 
@@ -64,6 +66,7 @@ const scenarios = `Sandbox: rehearse an outcome with ${scenarioWords.join(", ")}
 
 const entryView = (entry: CatalogEntry, sandbox: boolean, health: Health["Service"]) => {
   const { capability, offers } = entry
+  const run = runCapability(capability.slug, capability.example)
   return {
     capability: capability.slug,
     title: capability.title,
@@ -80,12 +83,12 @@ const entryView = (entry: CatalogEntry, sandbox: boolean, health: Health["Servic
     platforms: capability.platforms,
     offers: offers.map((one) => offerView(one, health.offer(capability.slug, one.provider.slug))),
     starting_price: startingPrice(entry),
-    hints: [
+    ...hinted([
       ...(capability.status === "live" ? [] : [comingSoon]),
-      `Run it: POST /v1/run {"capability": "${capability.slug}", "input": ${JSON.stringify(capability.example)}}`,
-      `Or: rungate run ${capability.slug} -i ${quoted(JSON.stringify(capability.example))}`,
+      said`Run it: ${run}`,
+      `Or: ${run.cli}`,
       ...(sandbox ? [scenarios] : [])
-    ]
+    ])
   }
 }
 
@@ -141,7 +144,7 @@ export const CatalogHandlers = HttpApiBuilder.group(
           return yield* Effect.fail(
             problem(
               "capability_not_found",
-              `There is no capability "${capability}".${didYouMean(capability, capabilityNames)} GET /v1/catalog/capabilities lists them, or search with POST /v1/discover.`
+              said`There is no capability "${capability}".${didYouMean(capability, capabilityNames)} ${viaApi("GET", "/v1/catalog/capabilities")} lists them, or search with ${discover}.`
             )
           )
         }

@@ -17,10 +17,11 @@ import {
   capabilityView,
   endpointHealth,
   endpointView,
-  inspectCapability,
-  inspectEndpoint,
+  inspectCommand,
   providerView
 } from "../views/CatalogView.ts"
+import { said } from "../../schema/Hints.ts"
+import { inspectCapability, viaApi } from "../../schema/Steps.ts"
 
 /** How long a list may be shown without asking again: an import is seen a minute later at most. */
 const freshSeconds = 60
@@ -72,7 +73,7 @@ export const DiscoveryHandlers = HttpApiBuilder.group(
         ? Effect.fail(
             problem(
               "provider_not_found",
-              `There is no provider "${slug}".${didYouMean(slug, providers.keys())} GET /v1/catalog/providers lists them.`
+              said`There is no provider "${slug}".${didYouMean(slug, providers.keys())} ${viaApi("GET", "/v1/catalog/providers")} lists them.`
             )
           )
         : Effect.succeed(found)
@@ -82,7 +83,7 @@ export const DiscoveryHandlers = HttpApiBuilder.group(
       discover: Effect.fnUntraced(function* ({ payload }) {
         const provider = payload.provider ?? null
         if (provider !== null) yield* known(provider)
-        const { items, hints, snapshot } = yield* discovery.search({
+        const { items, hinted, snapshot } = yield* discovery.search({
           query: payload.query,
           limit: payload.limit ?? discoverLimitDefault,
           kind: payload.kind ?? null,
@@ -95,18 +96,18 @@ export const DiscoveryHandlers = HttpApiBuilder.group(
                   kind: item.kind,
                   score,
                   health: capabilityHealth(health, item.entry),
-                  hint: inspectCapability(item.entry.capability.slug),
+                  hint: inspectCapability(item.entry.capability.slug).cli,
                   ...capabilityView(item.entry)
                 }
               : {
                   kind: item.kind,
                   score,
                   health: endpointHealth(health, item.raw, item.endpoint),
-                  hint: inspectEndpoint(item.raw, item.endpoint),
+                  hint: inspectCommand(item.raw, item.endpoint),
                   ...endpointView(item.raw, item.endpoint, snapshot)
                 }
           ),
-          hints
+          ...hinted
         }
       }),
 
@@ -115,7 +116,7 @@ export const DiscoveryHandlers = HttpApiBuilder.group(
         const views = items.map((entry) => ({
           ...capabilityView(entry),
           category: entry.capability.category,
-          hint: inspectCapability(entry.capability.slug)
+          hint: inspectCapability(entry.capability.slug).cli
         }))
         return cached({ items: views, next_cursor }, headers["if-none-match"])
       }),

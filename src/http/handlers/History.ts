@@ -14,6 +14,8 @@ import { detect, type Kind, readAs } from "../../schema/subjects/Subject.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
 import { batchView, historyText, unseen } from "../views/HistoryView.ts"
+import { said } from "../../schema/Hints.ts"
+import { signIn } from "../../schema/Steps.ts"
 
 const unreadable = (kind: Kind | undefined) =>
   kind === undefined ? "is not readable as a subject" : `does not read as ${kind}; leave kind out to have it detected`
@@ -85,7 +87,7 @@ export const HistoryHandlers = HttpApiBuilder.group(
           return yield* Effect.fail(
             problem(
               "forbidden",
-              "An API key can't erase history; sign in with POST /v1/auth/sign-in and use the session token."
+              said`An API key can't erase history; sign in with ${signIn} and use the session token.`
             )
           )
         }

@@ -8,14 +8,16 @@ import { looksLike } from "../../schema/Ids.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
 import { requireVerified } from "../door/Verified.ts"
+import { said } from "../../schema/Hints.ts"
+import { revokeKey, signIn } from "../../schema/Steps.ts"
 
 const needsPerson = problem(
   "forbidden",
-  "An API key may revoke itself and no other key. Sign in with POST /v1/auth/sign-in and use the session token."
+  said`An API key may revoke itself and no other key. Sign in with ${signIn} and use the session token.`
 )
 const tooMany = problem(
   "invalid_request",
-  `This organization has ${keysMax} API keys in use, which is the most. Revoke one with DELETE /v1/api-keys/{key_id} first.`
+  said`This organization has ${keysMax} API keys in use, which is the most. Revoke one with ${revokeKey} first.`
 )
 
 const view = (row: KeyRow) => ({
@@ -50,10 +52,7 @@ export const KeysHandlers = HttpApiBuilder.group(
         const caller = yield* CurrentCaller
         if (caller.user_id === null) {
           return yield* Effect.fail(
-            problem(
-              "forbidden",
-              "An API key can't create keys; sign in with POST /v1/auth/sign-in and use the session token."
-            )
+            problem("forbidden", said`An API key can't create keys; sign in with ${signIn} and use the session token.`)
           )
         }
         if (payload.environment !== environment) {

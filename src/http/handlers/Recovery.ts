@@ -10,17 +10,19 @@ import { Api } from "../api/Api.ts"
 import { allowAttempt, linkAccount } from "../door/Attempts.ts"
 import { bearer, needsSession } from "../door/Bearer.ts"
 import { Limits } from "../door/Limits.ts"
+import { said, type Sentence, sentenceOf } from "../../schema/Hints.ts"
+import { viaApi, resetPassword } from "../../schema/Steps.ts"
 
-const refusedField = (path: string, message: string) =>
-  problem("invalid_request", `${path} ${message}`, [{ path, message }])
+const refusedField = (path: string, sentence: string | Sentence) =>
+  problem("invalid_request", said`${path} ${sentence}`, [{ path, message: sentenceOf(sentence).message }])
 
 const expiredVerification = refusedField(
   "token",
-  "is not valid: the link was used, or has expired. Sign in, and get another one with POST /v1/auth/verify-email/resend"
+  said`is not valid: the link was used, or has expired. Sign in, and get another one with ${viaApi("POST", "/v1/auth/verify-email/resend")}`
 )
 const expiredReset = refusedField(
   "token",
-  "is not valid: the link was used, or has expired. Ask for another one with POST /v1/auth/password-reset"
+  said`is not valid: the link was used, or has expired. Ask for another one with ${resetPassword}`
 )
 const addressTaken = refusedField(
   "token",

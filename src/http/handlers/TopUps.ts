@@ -10,6 +10,8 @@ import { Api } from "../api/Api.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 import { cancelPath, successPath } from "../door/Paths.ts"
 import { requireVerified } from "../door/Verified.ts"
+import { said } from "../../schema/Hints.ts"
+import { signIn, topUp } from "../../schema/Steps.ts"
 
 const topUpMin = dollars("10.00")
 /** One top-up; keeps a typo from asking for a number nobody can read, and no processor takes more at once. */
@@ -83,7 +85,7 @@ export const TopUpsHandlers = HttpApiBuilder.group(
           return yield* Effect.fail(
             problem(
               "forbidden",
-              "An API key can read this setting but not change it; sign in with POST /v1/auth/sign-in and use the session token."
+              said`An API key can read this setting but not change it; sign in with ${signIn} and use the session token.`
             )
           )
         }
@@ -100,7 +102,7 @@ export const TopUpsHandlers = HttpApiBuilder.group(
               Effect.fail(
                 problem(
                   "invalid_request",
-                  "There is no saved payment method; complete a checkout first: POST /v1/wallet/topups/checkout.",
+                  said`There is no saved payment method; complete a checkout first: ${topUp}.`,
                   [{ path: "enabled", message: "needs a completed checkout with a saved payment method" }]
                 )
               ),

@@ -10,7 +10,7 @@ import { strategies } from "../../schema/runs/Routing.ts"
 import { ListedRun, Run, RunStatus } from "../../schema/runs/Run.ts"
 import { kinds } from "../../schema/subjects/Form.ts"
 import { InspectedCapability, InspectedEndpoint } from "../api/Catalog.ts"
-import { CatalogProvider, DiscoverItem, discoverLimitMax, queryLengthMax } from "../api/Discovery.ts"
+import { CatalogProvider, Discovered, discoverLimitMax, queryLengthMax } from "../api/Discovery.ts"
 import { History, HistoryRow, subjectCharsMax, subjectsMax } from "../api/History.ts"
 import { waitSecondsMax } from "../api/shapes/Limits.ts"
 import { SpendGuard, Transaction, Wallet } from "../api/Wallet.ts"
@@ -81,7 +81,7 @@ export const discover = tool({
     ),
     provider: optional(named("only this provider, by its slug"))
   }),
-  answers: [Schema.Struct({ items: Schema.Array(DiscoverItem), hints: Schema.Array(Schema.String) })],
+  answers: [Discovered],
   annotations: reading
 })
 

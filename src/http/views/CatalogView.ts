@@ -6,12 +6,9 @@ import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
 import * as Money from "../../schema/money/Money.ts"
 import { priceMin } from "../../schema/money/Pricing.ts"
 import { healthView } from "./HealthView.ts"
+import { inspectEndpoint } from "../../schema/Steps.ts"
 
 const currency = "USD" as const
-
-/** A word as a shell takes it. */
-export const quoted = (word: string): string =>
-  /^[A-Za-z0-9_./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 
 export const startingPrice = ({ offers }: CatalogEntry) => {
   const [first, ...rest] = offers.map((one) => priceMin(one.offer.price))
@@ -35,13 +32,9 @@ export const capabilityView = (entry: CatalogEntry) => {
   }
 }
 
-export const inspectCapability = (slug: string) => `rungate inspect ${slug}`
-
-/** The method is named where the path alone would be ambiguous. */
-export const inspectEndpoint = (raw: RawProvider, endpoint: Endpoint) => {
-  const several = (raw.byPath.get(endpoint.path)?.length ?? 0) > 1
-  return `rungate inspect ${raw.slug} ${quoted(endpoint.path)}${several ? ` --method ${endpoint.method}` : ""}`
-}
+/** The command that inspects an endpoint. */
+export const inspectCommand = (raw: RawProvider, { path, method }: Endpoint) =>
+  inspectEndpoint(raw.slug, path, (raw.byPath.get(path)?.length ?? 0) > 1 ? method : undefined).cli
 
 export const endpointView = (raw: RawProvider, endpoint: Endpoint, snapshot: Snapshot) => ({
   provider: raw.slug,

@@ -11,7 +11,9 @@ import type { CostDriver } from "../../schema/catalog/CostDriver.ts"
 import { driverSentence } from "../../schema/catalog/CostWords.ts"
 import { holdOf, rateCardOf } from "../../schema/runs/RawHold.ts"
 import { nouns } from "../../schema/catalog/Resources.ts"
-import { costView, endpointHealth, quoted } from "./CatalogView.ts"
+import { addSender, quoted } from "../../schema/Steps.ts"
+import { costView, endpointHealth } from "./CatalogView.ts"
+import { hinted, said, type Sentence } from "../../schema/Hints.ts"
 
 const decodeObject = Schema.decodeUnknownSync(Schema.JsonObject)
 
@@ -66,11 +68,11 @@ const costOf = (endpoint: Endpoint) => {
 }
 
 /** In production; the sandbox's objects are everybody's. */
-const ownershipHints = ({ resources }: Endpoint): ReadonlyArray<string> => {
+const ownershipHints = ({ resources }: Endpoint): ReadonlyArray<Sentence> => {
   const fields = Map.groupBy(resources?.uses ?? [], (one) => one.kind)
   return [...fields].map(
     ([kind, those]) =>
-      `In production ${those.map((one) => one.field).join(" and ")} must name ${nouns[kind]} that your organization owns${kind === "sender" ? "; prove a domain with POST /v1/senders" : ""}.`
+      said`In production ${those.map((one) => one.field).join(" and ")} must name ${nouns[kind]} that your organization owns${kind === "sender" ? said`; prove a domain with ${addSender()}` : ""}.`
   )
 }
 
@@ -157,6 +159,6 @@ export const endpointInspection = (
     health: endpointHealth(health, raw, endpoint),
     wrapped_by,
     run: { cli: cliOf(raw, endpoint, example, several, max_cost) },
-    hints: hintsOf(raw, endpoint, wrapped_by, loaded, rawMinCap, scenarios)
+    ...hinted(hintsOf(raw, endpoint, wrapped_by, loaded, rawMinCap, scenarios))
   }
 }

@@ -10,6 +10,7 @@ import { Endpoints, type RawProvider, type Snapshot } from "../catalog/Endpoints
 import type { SearchDocument } from "./Document.ts"
 import { hintsFor, jobsFor } from "./hints.ts"
 import { buildIndex, search, type SearchIndex } from "./Index.ts"
+import type { Hinted } from "../../schema/Hints.ts"
 
 export type Item =
   | { readonly kind: "capability"; readonly entry: CatalogEntry }
@@ -24,7 +25,7 @@ export interface Asked {
 
 export interface Found {
   readonly items: ReadonlyArray<{ readonly item: Item; readonly score: number }>
-  readonly hints: ReadonlyArray<string>
+  readonly hinted: Hinted
   /** The catalog that was searched. */
   readonly snapshot: Snapshot
 }
@@ -115,7 +116,7 @@ export class Discovery extends Context.Service<
             const item = items[id]
             return item === undefined ? [] : [{ item, score }]
           })
-          return { items: found, hints: hintsFor(index, request, hits), snapshot }
+          return { items: found, hinted: hintsFor(index, request, hits), snapshot }
         })
       })
     })

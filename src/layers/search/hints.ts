@@ -7,6 +7,8 @@ import type { SearchDocument } from "./Document.ts"
 import type { Hit, SearchIndex, SearchRequest } from "./Index.ts"
 import { suggestionsOf } from "./Query.ts"
 import { queryLengthMax, queryWords } from "./Tokens.ts"
+import { type Hinted, hinted, said, type Sentence } from "../../schema/Hints.ts"
+import { getRun, history, inspectCapability, inspectEndpoint } from "../../schema/Steps.ts"
 
 /** Each says one thing; more than these nobody reads. */
 const hintsMax = 6
@@ -104,7 +106,7 @@ export const jobsFor = (query: string): string | null => {
 const listed = (words: ReadonlyArray<string>): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words[words.length - 1]}`
 
-const forData = (query: string, slugs: ReadonlySet<string>): ReadonlyArray<string> => {
+const forData = (query: string, slugs: ReadonlySet<string>): ReadonlyArray<string | Sentence> => {
   const found = subjectOf(query)
   if (found === null) return []
   const [subject, text] = found
@@ -112,7 +114,7 @@ const forData = (query: string, slugs: ReadonlySet<string>): ReadonlyArray<strin
   const uses = subject.capabilities
     .filter(([slug]) => slugs.has(slug))
     .map(([slug, purpose]) => `${slug} to ${purpose}`)
-  const known = `What you already know about it costs nothing: GET /v1/history?q=${encodeURIComponent(text)}`
+  const known = said`What you already know about it costs nothing: ${history(text)}`
   return uses.length > 0
     ? [`The query holds ${subject.what}. Run ${listed(uses)}; discover looks for jobs, not for data.`, known]
     : [known]
@@ -136,13 +138,13 @@ const forNothing = (index: SearchIndex, { query, kind, provider }: SearchRequest
   ]
 }
 
-const forFound = (index: SearchIndex, hits: ReadonlyArray<Hit>): ReadonlyArray<string> => {
+const forFound = (index: SearchIndex, hits: ReadonlyArray<Hit>): ReadonlyArray<string | Sentence> => {
   const first = index.documents[hits[0]?.id ?? -1]
   if (first === undefined) return []
-  const what =
-    first.kind === "capability" ? { capability: first.slug } : { provider: first.provider ?? "", endpoint: first.slug }
+  const inspect =
+    first.kind === "capability" ? inspectCapability(first.slug) : inspectEndpoint(first.provider ?? "", first.slug)
   return [
-    `Inspect before you run, for the input and the price: POST /v1/inspect ${JSON.stringify(what)}`,
+    said`Inspect before you run, for the input and the price: ${inspect}`,
     ...(first.kind === "capability" && !first.live
       ? [`${first.slug} is not live yet: in the sandbox it answers made-up data, in production it does not run.`]
       : [])
@@ -150,19 +152,13 @@ const forFound = (index: SearchIndex, hits: ReadonlyArray<Hit>): ReadonlyArray<s
 }
 
 /** Sentences for the caller of a search: most useful first, at most `hintsMax`. */
-export const hintsFor = (
-  index: SearchIndex,
-  request: SearchRequest,
-  hits: ReadonlyArray<Hit>
-): ReadonlyArray<string> => {
+export const hintsFor = (index: SearchIndex, request: SearchRequest, hits: ReadonlyArray<Hit>): Hinted => {
   const text = request.query.slice(0, queryLengthMax).trim()
-  if (runId.test(text)) return [`That is a run: GET /v1/runs/${text.toLowerCase()}`]
+  if (runId.test(text)) return hinted([said`That is a run: ${getRun(text.toLowerCase())}`])
   const slugs = new Set(capabilitiesOf(index).map(({ slug }) => slug))
   const slug = text.toLowerCase()
-  const exact = slugs.has(slug)
-    ? [`That is a capability: POST /v1/inspect ${JSON.stringify({ capability: slug })}`]
-    : []
+  const exact = slugs.has(slug) ? [said`That is a capability: ${inspectCapability(slug)}`] : []
   const data = exact.length > 0 ? [] : forData(text, slugs)
   const rest = hits.length === 0 ? forNothing(index, request) : exact.length > 0 ? [] : forFound(index, hits)
-  return [...exact, ...data, ...rest].slice(0, hintsMax)
+  return hinted([...exact, ...data, ...rest].slice(0, hintsMax))
 }

@@ -5,6 +5,7 @@
  * A paid lookup whose result named the subject returned it: its result can be read again too.
  */
 import type { RunStatus } from "./Run.ts"
+import { getRun, runningRuns } from "../Steps.ts"
 
 export const channels: Readonly<Record<string, string>> = {
   "email.send": "email",
@@ -69,7 +70,7 @@ export const isBought = (hint: string): boolean => hint.startsWith(bought)
 
 const again = (one: Reusable, verb: string) => {
   const what = one.capability ?? one.endpoint ?? "a lookup"
-  return `${bought}${what}${verb} on ${day(one.created_at)} for $${one.charged}. Read its result with GET /v1/runs/${one.run_id} instead of paying again.`
+  return `${bought}${what}${verb} on ${day(one.created_at)} for $${one.charged}. Read its result with ${getRun(one.run_id).http} instead of paying again.`
 }
 
 /** What an agent should do with what is known, most important first. */
@@ -105,7 +106,7 @@ export const conclude = (known: Conclusions): ReadonlyArray<string> => {
   if (known.returned_by !== null) hints.push(again(known.returned_by, " returned this subject"))
   if (in_flight > 0) {
     hints.push(
-      `${in_flight} ${in_flight === 1 ? "run is" : "runs are"} still under way; wait for GET /v1/runs/{run_id}?wait=60.`
+      `${in_flight} ${in_flight === 1 ? "run is" : "runs are"} still under way; ${runningRuns.http} lists ${in_flight === 1 ? "it" : "them"}. Wait for the result instead of paying again.`
     )
   }
   if (known.truncated)

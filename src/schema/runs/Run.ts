@@ -4,6 +4,7 @@
  * `cancelled` is a tenth status, set by a successful cancel. A final status never changes.
  */
 import { Schema } from "effect"
+import { commandsField } from "../Hints.ts"
 
 export const statuses = [
   "created",
@@ -53,7 +54,7 @@ export const Control = Schema.Struct({
 }).annotate({ identifier: "Control" })
 export type Control = typeof Control.Type
 
-export const RunError = Schema.Struct({ code: Schema.String, message: Schema.String }).annotate({
+export const RunError = Schema.Struct({ code: Schema.String, message: Schema.String, ...commandsField }).annotate({
   identifier: "RunError"
 })
 export type RunError = typeof RunError.Type

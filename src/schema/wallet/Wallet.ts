@@ -8,6 +8,7 @@ import { zero } from "../money/Money.ts"
 import * as Money from "../money/Money.ts"
 import type { RunStatus } from "../runs/Run.ts"
 import { isFinal, isStoppable } from "../runs/Run.ts"
+import { spendGuard, topUp } from "../Steps.ts"
 
 export type MicroUsd = Money.MicroUsd
 
@@ -141,20 +142,20 @@ const reserve = (wallet: Wallet, run: WalletRun, day: string): Decision => {
   if (wallet.per_run_limit !== null && run.hold > wallet.per_run_limit) {
     return refuse(
       "cost_limit_exceeded",
-      `this run holds up to $${hold}, above the per-run limit of $${Money.usd(wallet.per_run_limit)}; lower it with routing.max_cost, or raise the limit at /v1/spend-guard`
+      `this run holds up to $${hold}, above the per-run limit of $${Money.usd(wallet.per_run_limit)}; lower it with routing.max_cost, or raise the limit at ${spendGuard.http}`
     )
   }
   const today = Money.plus(spentOn(wallet, day), wallet.reserved)
   if (wallet.daily_limit !== null && Money.plus(today, run.hold) > wallet.daily_limit) {
     return refuse(
       "budget_exceeded",
-      `this run holds up to $${hold}; with $${Money.usd(today)} spent or held today it would pass the daily limit of $${Money.usd(wallet.daily_limit)}; it resets at 00:00 UTC, or raise it at /v1/spend-guard`
+      `this run holds up to $${hold}; with $${Money.usd(today)} spent or held today it would pass the daily limit of $${Money.usd(wallet.daily_limit)}; it resets at 00:00 UTC, or raise it at ${spendGuard.http}`
     )
   }
   if (run.hold > available(wallet)) {
     return refuse(
       "insufficient_balance",
-      `this run holds up to $${hold} and ${available(wallet) < 0n ? `$${Money.usd(Money.negate(available(wallet)))} is owed after a refund or a dispute` : `$${Money.usd(available(wallet))} is available`}; top up with POST /v1/wallet/topups/checkout`
+      `this run holds up to $${hold} and ${available(wallet) < 0n ? `$${Money.usd(Money.negate(available(wallet)))} is owed after a refund or a dispute` : `$${Money.usd(available(wallet))} is available`}; top up with ${topUp.http}`
     )
   }
   const posted = post(wallet, [

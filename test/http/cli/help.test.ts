@@ -1,7 +1,6 @@
 /** The help: for people as text, for programs as `--help --json`, the same in both; and the flags that every command takes. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import type { CommandTree, ParameterTree } from "../../../src/http/cli/terminal/tree.ts"
-import { cliWording, cliHints } from "../../../src/http/cli/answers/cliWording.ts"
 import { type App, startApp, type Tenant } from "../../app.ts"
 import { type Home, newHome } from "./shell.ts"
 
@@ -122,29 +121,4 @@ test("--quiet is JSON and silence, also at a terminal; --verbose tells what was 
     'rungate: Unknown subcommand "lst" for "rungate runs"; did you mean list or ls\nSee: rungate runs --help\n'
   ])
   expect([lost.code, lost.err]).toEqual([1, expect.stringContaining("RUNGATE_URL")])
-})
-
-test("what the API says in paths is said in commands", () => {
-  expect(
-    [
-      "Read its result with GET /v1/runs/run_1 instead of paying again.",
-      "2 runs are still under way; wait for GET /v1/runs/{run_id}?wait=60.",
-      "What you already know about it costs nothing: GET /v1/history?q=ada%40example.com%20%26%20co",
-      `Inspect before you run, for the input and the price: POST /v1/inspect {"provider":"x","endpoint":"/it's"}`,
-      "sign in with POST /v1/auth/sign-in and use the session token.",
-      "lower it with routing.max_cost, or raise the limit at /v1/spend-guard",
-      "GET /v1/catalog/providers/x/endpoints lists its 3, or search the catalog with POST /v1/discover."
-    ].map(cliWording)
-  ).toEqual([
-    "Read its result with `rungate runs get run_1` instead of paying again.",
-    "2 runs are still under way; `rungate runs list --status running` shows them.",
-    "What you already know about it costs nothing: rungate history 'ada@example.com & co'",
-    "Inspect before you run, for the input and the price: rungate inspect x '/it'\\''s'",
-    "sign in with `rungate login`.",
-    "lower it with --max-cost, or raise the limit (see `rungate spend-guard`)",
-    "`rungate api GET /v1/catalog/providers/x/endpoints` lists its 3, or search the catalog with `rungate discover 'what you need'`."
-  ])
-  expect(
-    cliHints([`Run it: POST /v1/run {"capability":"a.b","input":{"c":1}}`, `Or: rungate run a.b -i '{"c":1}'`])
-  ).toEqual([`rungate run a.b -i '{"c":1}'`])
 })

@@ -1,6 +1,7 @@
 /** Every command that the API prints works when it is pasted: hints, the `cli` of raw endpoints, and what errors say to do. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { cliHints } from "../../../src/http/cli/answers/cliWording.ts"
+import { cliHints } from "../../../src/http/cli/answers/commands.ts"
+import { historyLines } from "../../../src/http/cli/history/HistoryView.ts"
 import { type App, startApp, type Tenant } from "../../app.ts"
 import { sampled } from "../../exhaustive.ts"
 import { type Home, newHome } from "./shell.ts"
@@ -88,12 +89,13 @@ test("what hints say to people: about what is known, about a query that is data,
   await org.run({ capability: "email.verify", input: { email: slow }, wait_seconds: 0 })
   const address = "https://example.com/a?b='c'"
   const queries = [email, bought.run_id, "email.find", "verify an address", "+1 415 555 2671", address]
-  const answers = await Promise.all([
-    org.get(`/v1/history?q=${email}`),
-    org.get(`/v1/history?q=${slow}`),
-    ...queries.map((query) => org.post("/v1/discover", { query, limit: 1 }))
-  ])
-  const said = cliHints(answers.flatMap(({ body }) => body.hints))
+  const answers = await Promise.all(queries.map((query) => org.post("/v1/discover", { query, limit: 1 })))
+  const views = await Promise.all([email, slow].map((query) => org.get(`/v1/history?q=${query}`)))
+  const wide = { width: 1_000, paint: (_: string, text: string) => text }
+  const said = [
+    ...answers.flatMap(({ body }) => cliHints(body)),
+    ...views.flatMap(({ body }) => historyLines(JSON.stringify(body), wide, Date.now()) ?? [])
+  ]
   expect(said.join("\n")).not.toMatch(/(?<!rungate api )\b(GET|POST) \/v1/)
   const commands = commandsSaid(said)
   expect(commands).toEqual(
@@ -130,6 +132,9 @@ test("what errors say to do", async () => {
   expect(sentences.join("\n")).not.toMatch(/(?<!rungate api )\b(GET|POST) \/v1|routing\./)
   // In JSON they stay as the API says them.
   expect(said.filter(({ body }) => body.error.message.includes("rungate "))).toEqual([])
+  // Each command stands for a request that the message names.
+  for (const { body } of said)
+    for (const { http } of body.error.commands ?? []) expect(body.error.message).toContain(http)
   const commands = [...new Set(commandsSaid(sentences))]
   expect(commands).toEqual(expect.arrayContaining(["rungate wallet topup 25.00", "rungate spend-guard"]))
   // Without -q a top-up would say that no money moved.

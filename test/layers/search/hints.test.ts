@@ -18,7 +18,7 @@ const catalog = () =>
 
 const hints = (index: SearchIndex, query: string, more: Partial<SearchRequest> = {}) => {
   const request = { query, limit: 10, ...more }
-  return hintsFor(index, request, search(index, request)).join("\n")
+  return hintsFor(index, request, search(index, request)).hints.join("\n")
 }
 
 describe("hints", () => {
@@ -69,7 +69,9 @@ describe("hints", () => {
   test("are few, whatever the query", async () => {
     const index = await catalog()
     for (const query of ["", "a@b.co ".repeat(500), "x".repeat(10_000), "__proto__", "run_", "+", "http://", "é@é.é"]) {
-      expect(hintsFor(index, { query, limit: 1, kind: "endpoint", provider: "p" }, []).length).toBeLessThanOrEqual(6)
+      expect(
+        hintsFor(index, { query, limit: 1, kind: "endpoint", provider: "p" }, []).hints.length
+      ).toBeLessThanOrEqual(6)
     }
   })
 })

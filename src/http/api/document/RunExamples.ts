@@ -1,4 +1,6 @@
 /** One request and one answer of each operation about runs, history and the catalog, for the OpenAPI document. Tests validate them. */
+import { hinted, said } from "../../../schema/Hints.ts"
+import { inspectCapability, runCapability } from "../../../schema/Steps.ts"
 import type { Example } from "./Example.ts"
 
 const listed = {
@@ -165,7 +167,7 @@ export const runExamples: Readonly<Record<string, Example>> = {
             starting_price: { amount: "0.003", currency: "USD" }
           }
         ],
-        hints: ['Inspect before you run, for the input and the price: POST /v1/inspect {"capability":"email.verify"}']
+        ...hinted([said`Inspect before you run, for the input and the price: ${inspectCapability("email.verify")}`])
       }
     }
   },
@@ -318,7 +320,7 @@ export const runExamples: Readonly<Record<string, Example>> = {
           }
         ],
         starting_price: { amount: "0.003", currency: "USD" },
-        hints: ['Run it: POST /v1/run {"capability": "email.verify", "input": {"email":"jane.doe@example.com"}}']
+        ...hinted([said`Run it: ${runCapability("email.verify", { email: "jane.doe@example.com" })}`])
       }
     }
   },

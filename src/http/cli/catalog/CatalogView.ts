@@ -1,20 +1,18 @@
 /** Formats discover and inspect for a terminal. Loaded on demand, because it imports the API contract. */
-import { Schema } from "effect"
 import { InspectedCapability, InspectedEndpoint } from "../../api/Catalog.ts"
-import { DiscoverItem } from "../../api/Discovery.ts"
+import { Discovered, type DiscoverItem as Item } from "../../api/Discovery.ts"
+import type { Hinted } from "../../../schema/Hints.ts"
 import type { ScreenShape, Style } from "../terminal/Screen.ts"
 import { decoded, type Lines } from "../answers/show.ts"
 import { facts, table } from "../terminal/table.ts"
-import { cliHints } from "../answers/cliWording.ts"
+import { cliHints } from "../answers/commands.ts"
 import { harmless, harmlessLines, wrap } from "../terminal/text.ts"
 import { dollars, durationOf } from "../terminal/values.ts"
 
-type DiscoverItem = typeof DiscoverItem.Type
+type DiscoverItem = typeof Item.Type
 type Capability = typeof InspectedCapability.Type
 type Endpoint = typeof InspectedEndpoint.Type
 type Health = DiscoverItem["health"]
-
-const Found = Schema.Struct({ items: Schema.Array(DiscoverItem), hints: Schema.Array(Schema.String) })
 
 const priceOf = (item: DiscoverItem): string | null => {
   if (item.kind === "endpoint") return dollars(item.cost.estimate)
@@ -36,7 +34,7 @@ const healthOf = ({ status, success_rate, latency_ms_p50 }: Health) =>
     .join(", ")
 
 export const discoverLines = (text: string, screen: ScreenShape): Lines | null => {
-  const found = decoded(Found, text)
+  const found = decoded(Discovered, text)
   if (found === null) return null
   const bold = (line: string) => screen.paint("bold", line)
   const rows = table(
@@ -53,7 +51,7 @@ export const discoverLines = (text: string, screen: ScreenShape): Lines | null =
   // Hints are copied, so they are never truncated.
   const hints = found.items.map((item) => `  ${harmless(item.hint)}`)
   const next = found.items.length === 0 ? [] : ["", "Inspect:", ...hints]
-  const more = forPeople(found.hints).map((hint) => screen.paint("dim", hint))
+  const more = forPeople(found).map((hint) => screen.paint("dim", hint))
   return [...(found.items.length === 0 ? ["No matches."] : rows), ...next, ...(more.length === 0 ? [] : ["", ...more])]
 }
 
@@ -62,13 +60,13 @@ const jsonLines = (value: unknown) => harmlessLines(JSON.stringify(value, null, 
 const section = (screen: ScreenShape, title: string, body: Lines): Lines =>
   body.length === 0 ? [] : ["", screen.paint("bold", title), ...body]
 
-const forPeople = (hints: ReadonlyArray<string>) => cliHints(hints).map(harmless)
+const forPeople = (found: Hinted) => cliHints(found).map(harmless)
 
-const hintLines = (screen: ScreenShape, hints: ReadonlyArray<string>) =>
+const hintLines = (screen: ScreenShape, found: Hinted) =>
   section(
     screen,
     "Next",
-    forPeople(hints).map((hint) => `  ${hint}`)
+    forPeople(found).map((hint) => `  ${hint}`)
   )
 
 const capabilityLines = (found: Capability, screen: ScreenShape): Lines => [
@@ -91,7 +89,7 @@ const capabilityLines = (found: Capability, screen: ScreenShape): Lines => [
   ),
   ...section(screen, "Input (JSON Schema)", jsonLines(found.input_schema)),
   ...section(screen, "Output fields", wrap(harmless(found.output_fields.join(", ")), screen.width)),
-  ...hintLines(screen, found.hints)
+  ...hintLines(screen, found)
 ]
 
 const endpointLines = (found: Endpoint, screen: ScreenShape): Lines => [
@@ -123,7 +121,7 @@ const endpointLines = (found: Endpoint, screen: ScreenShape): Lines => [
   ),
   ...section(screen, "Body", found.input.body === null ? [] : jsonLines(found.input.body)),
   ...section(screen, "Run it", [`  ${harmless(found.run.cli)}`]),
-  ...hintLines(screen, found.hints)
+  ...hintLines(screen, found)
 ]
 
 export const inspectLines = (text: string, screen: ScreenShape): Lines | null => {

@@ -2,9 +2,10 @@
 import { Schema } from "effect"
 import { History, HistoryRow, type HistoryTouch } from "../../api/History.ts"
 import { isBought } from "../../../schema/runs/History.ts"
+import { getRun, runningRuns } from "../../../schema/Steps.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"
 import { decoded, type Lines } from "../answers/show.ts"
-import { cliHints } from "../answers/cliWording.ts"
+import { cliHints } from "../answers/commands.ts"
 import { facts, table } from "../terminal/table.ts"
 import { harmless } from "../terminal/text.ts"
 import { agoOf, dollars } from "../terminal/values.ts"
@@ -16,13 +17,14 @@ const touchOf = (touch: Touch | null, now: number) =>
   touch === null ? null : `${ago(touch.created_at, now)}, ${touch.channel}`
 
 /** `now` in milliseconds since 1970. */
-export const historyLines = (text: string, screen: ScreenShape, now: number): Lines | null => {
+export const historyLines = (text: string, screen: Pick<ScreenShape, "width" | "paint">, now: number): Lines | null => {
   const found = decoded(History, text)
   if (found === null) return null
   const { subject, items, last_contact, reusable, hints, count, charged } = found
   const bold = (line: string) => screen.paint("bold", line)
   const [newest] = reusable
   const others = hints.some(isBought) ? "a result that names it, see below" : "nothing"
+  const commands = [runningRuns, ...[...reusable, ...items].map(({ run_id }) => getRun(run_id))]
   return [
     ...facts(
       [
@@ -57,7 +59,7 @@ export const historyLines = (text: string, screen: ScreenShape, now: number): Li
             bold
           )
         ]),
-    ...(hints.length === 0 ? [] : ["", ...cliHints(hints).map(harmless)])
+    ...(hints.length === 0 ? [] : ["", ...cliHints({ hints, commands }).map(harmless)])
   ]
 }
 

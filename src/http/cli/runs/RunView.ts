@@ -4,7 +4,7 @@ import { isFinal, ListedRun, Run } from "../../../schema/runs/Run.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"
 import { decoded, type Lines } from "../answers/show.ts"
 import { type Column, facts, table } from "../terminal/table.ts"
-import { cliHints } from "../answers/cliWording.ts"
+import { cliHints, inCommands } from "../answers/commands.ts"
 import { harmless, harmlessLines } from "../terminal/text.ts"
 import { agoOf, dollars, durationOf, timeOf } from "../terminal/values.ts"
 
@@ -52,7 +52,9 @@ export const runLines = (text: string, screen: ScreenShape, quiet: boolean): Lin
       ["created", timeOf(run.created_at)],
       ["took", durationOf(run.timing.duration_ms)],
       ["routing", run.routing_reason],
-      ...(run.error === undefined ? [] : [["error", `${run.error.code}: ${run.error.message}`] as const])
+      ...(run.error === undefined
+        ? []
+        : [["error", `${run.error.code}: ${inCommands(run.error.message, run.error.commands)}`] as const])
     ],
     screen.width,
     (name) => screen.paint("dim", name)
@@ -74,7 +76,7 @@ export const runLines = (text: string, screen: ScreenShape, quiet: boolean): Lin
             (line) => screen.paint("bold", line)
           )
         ]
-  const hints = cliHints(run.hints).map(harmless)
+  const hints = cliHints(run).map(harmless)
   return [
     ...head,
     ...attempts,

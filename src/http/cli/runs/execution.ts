@@ -13,7 +13,7 @@ import { type Exit, exitOfError, exits, fail } from "../terminal/exits.ts"
 import { type Entry, Journal, joinMinutes } from "../state/Journal.ts"
 import { sentenceFor } from "../answers/problems.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { cliHints } from "../answers/cliWording.ts"
+import { cliHints } from "../answers/commands.ts"
 import { failureOf } from "../answers/show.ts"
 import { widthOf } from "../terminal/text.ts"
 
@@ -39,10 +39,7 @@ export const outcomeOf = (run: KnownRun): CommandFailed | null => {
       : run.status === "timed_out"
         ? "timed_out"
         : exitOfError(run.error?.code ?? "")
-  return fail(
-    exit,
-    run.error === undefined ? `The run is ${run.status}.` : sentenceFor(run.error.code, run.error.message)
-  )
+  return fail(exit, run.error === undefined ? `The run is ${run.status}.` : sentenceFor(run.error))
 }
 
 /** Shows a status line with elapsed seconds and the run id. */
@@ -198,7 +195,7 @@ export const conclude = Effect.fnUntraced(function* (answer: Answer) {
   const failure = run === null ? yield* failureOf(answer) : outcomeOf(run)
   if (failure === null) return
   const { person, quiet } = yield* Screen
-  const hints = person && !quiet ? cliHints(run?.hints ?? []) : []
+  const hints = person && !quiet ? cliHints({ hints: run?.hints ?? [] }) : []
   const { message, exit_code } = failure
   return yield* new CommandFailed({ message: [message, ...hints.map((hint) => `  ${hint}`)].join("\n"), exit_code })
 })

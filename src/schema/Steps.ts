@@ -1,0 +1,64 @@
+/** The next steps that messages and hints suggest: requests, and the commands that do the same. Each command works when it is pasted. */
+import type { CommandHint } from "./Hints.ts"
+
+/** A word as a shell takes it. */
+export const quoted = (word: string): string =>
+  /^[A-Za-z0-9_./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+
+export const discover: CommandHint = { http: "POST /v1/discover", cli: "rungate discover 'what you need'" }
+export const signIn: CommandHint = { http: "POST /v1/auth/sign-in", cli: "rungate login" }
+export const topUp: CommandHint = { http: "POST /v1/wallet/topups/checkout", cli: "rungate wallet topup 25.00" }
+export const spendGuard: CommandHint = { http: "/v1/spend-guard", cli: "rungate spend-guard" }
+export const createKey: CommandHint = { http: "POST /v1/api-keys", cli: "rungate keys create" }
+export const revokeKey: CommandHint = { http: "DELETE /v1/api-keys/{key_id}", cli: "rungate keys revoke <key_id>" }
+export const listSenders: CommandHint = { http: "GET /v1/senders", cli: "rungate senders list" }
+export const runningRuns: CommandHint = {
+  http: "GET /v1/runs?status=running",
+  cli: "rungate runs list --status running"
+}
+export const resetPassword: CommandHint = {
+  http: "POST /v1/auth/password-reset",
+  cli: `rungate api POST /v1/auth/password-reset -i '{"email":"you@example.com"}'`
+}
+
+/** For requests without a command of their own. */
+export const viaApi = (method: "GET" | "POST", path: string): CommandHint => ({
+  http: `${method} ${path}`,
+  cli: `rungate api ${method} ${quoted(path)}`
+})
+
+export const getRun = (run_id: string): CommandHint => ({
+  http: `GET /v1/runs/${run_id}`,
+  cli: `rungate runs get ${quoted(run_id)}`
+})
+
+export const history = (subject: string): CommandHint => ({
+  http: `GET /v1/history?q=${encodeURIComponent(subject)}`,
+  cli: `rungate history ${quoted(subject)}`
+})
+
+/** Without a domain, the command has an example. */
+export const addSender = (domain?: string): CommandHint => ({
+  http: domain === undefined ? "POST /v1/senders" : `POST /v1/senders ${JSON.stringify({ domain })}`,
+  cli: `rungate senders add ${quoted(domain ?? "example.com")}`
+})
+
+export const inspectCapability = (capability: string): CommandHint => ({
+  http: `POST /v1/inspect ${JSON.stringify({ capability })}`,
+  cli: `rungate inspect ${quoted(capability)}`
+})
+
+/** The method is named where the path alone would be ambiguous. */
+export const inspectEndpoint = (provider: string, endpoint: string, method?: string): CommandHint => ({
+  http: `POST /v1/inspect ${JSON.stringify({ provider, endpoint, method })}`,
+  cli: `rungate inspect ${quoted(provider)} ${quoted(endpoint)}${method === undefined ? "" : ` --method ${method}`}`
+})
+
+/** With the request's body as the contract's examples write it. */
+export const runCapability = (capability: string, input: unknown): CommandHint => {
+  const json = JSON.stringify(input)
+  return {
+    http: `POST /v1/run {"capability": "${capability}", "input": ${json}}`,
+    cli: `rungate run ${quoted(capability)} -i ${quoted(json)}`
+  }
+}
