@@ -6,13 +6,13 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Money from "../../../schema/money/Money.ts"
-import { nearest } from "../../../schema/nearest.ts"
+import { didYouMean } from "../../../schema/suggestion.ts"
 import { fail } from "../terminal/exits.ts"
 import { TypedUsd } from "../terminal/TypedUsd.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { formatOf } from "../answers/show.ts"
-import { eventTypeOf, eventTypes, type Needs, outcomes, triggerOf } from "./events.ts"
-import { wrap } from "../terminal/text.ts"
+import { formatOf, lines } from "../answers/show.ts"
+import { eventTypes, isEventType, type Needs, outcomes, triggerOf } from "./events.ts"
+import { facts } from "../terminal/table.ts"
 import { rehearse } from "./trigger.ts"
 
 const amountDefault = Money.dollars("25.00")
@@ -25,24 +25,19 @@ const needed: Readonly<Record<Needs, string | null>> = {
   intent: "--payment-intent"
 }
 
-const gap = 2
-const textLeast = 20
-
 const list = (asJson: boolean) =>
   Effect.gen(function* () {
     const screen = yield* Screen
-    const rows = eventTypes.map((event) => {
+    const items = eventTypes.map((event) => {
       const { does, needs } = triggerOf(event)
       return { event, does, needs: needed[needs] }
     })
-    if (asJson) return yield* screen.out(`${JSON.stringify({ items: rows })}\n`)
-    const names = Math.max(...eventTypes.map((event) => event.length)) + gap
-    const drawn = rows.flatMap(({ event, does, needs }) =>
-      wrap(needs === null ? does : `${does} (${needs})`, Math.max(textLeast, screen.width - names)).map(
-        (line, index) => (index === 0 ? screen.paint("bold", event.padEnd(names)) : " ".repeat(names)) + line
-      )
+    if (asJson) return yield* screen.out(`${JSON.stringify({ items })}\n`)
+    const rows = items.map(({ event, does, needs }) => [event, needs === null ? does : `${does} (${needs})`] as const)
+    yield* lines(
+      facts(rows, screen.width, (name) => screen.paint("bold", name)),
+      ""
     )
-    yield* screen.out(drawn.map((line) => `${line}\n`).join(""))
   })
 
 const text = (name: string, description: string) =>
@@ -84,14 +79,12 @@ const trigger = Command.make(
     if (listed) return yield* list(formatOf(screen, given) === "json")
     if (event === null)
       return yield* fail("usage", "The event is missing. List the events with: rungate dev stripe trigger --list")
-    const type = eventTypeOf(event)
-    const meant = nearest(event, eventTypes)
-    if (type === null)
+    if (!isEventType(event))
       return yield* fail(
         "usage",
-        `Unknown event ${event}.${meant === null ? "" : ` Did you mean ${meant}?`} List the events with: rungate dev stripe trigger --list`
+        `Unknown event ${event}.${didYouMean(event, eventTypes)} List the events with: rungate dev stripe trigger --list`
       )
-    yield* rehearse(type, given)
+    yield* rehearse(event, given)
   })
 ).pipe(
   Command.withDescription("Send a simulated Stripe webhook, signed with STRIPE_WEBHOOK_SECRET (test mode only)"),

@@ -1,13 +1,19 @@
-/** Triggers one event: creates its object, sends the webhooks in order, and shows the ledger entries. */
-import { Effect, Schema } from "effect"
+/** Triggers one event: opens a checkout if it needs one, sends the webhooks in order, and shows the ledger entries. */
+import { Clock, Effect, Schema } from "effect"
+import { memberText } from "../../../schema/json/JsonText.ts"
 import * as Money from "../../../schema/money/Money.ts"
+import { Client } from "../answers/Client.ts"
+import { decoded, failureOf, formatOf, lines, pageOf } from "../answers/show.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { decoded, formatOf } from "../answers/show.ts"
-import { type EventType, intentOf, newReversal, type Subject, triggerOf } from "./events.ts"
-import { entryOf, openCheckout, sender } from "./sender.ts"
 import { facts } from "../terminal/table.ts"
 import { dollars } from "../terminal/values.ts"
+import { type EventType, intentOf, newReversal, type Outcome, type Subject, triggerOf } from "./events.ts"
+import { sender } from "./sender.ts"
+
+/** How long to wait for a ledger entry. A worker needs milliseconds. */
+const turnSeconds = 5
+const lookMillis = 200
 
 export interface Given {
   readonly session: string | null
@@ -15,10 +21,40 @@ export interface Given {
   readonly payment_intent: string | null
   readonly object: string | null
   readonly amount: Money.MicroUsd
-  readonly outcome: Subject["outcome"]
+  readonly outcome: Outcome
   readonly remote: boolean
   readonly json: boolean
 }
+
+const Opened = Schema.Struct({ status: Schema.Literal("checkout"), session_id: Schema.String })
+
+/** Opens a checkout for the organization of the key. */
+const openCheckout = Effect.fnUntraced(function* (amount: Money.MicroUsd) {
+  const { send } = yield* Client
+  const answer = yield* send("POST", "/v1/wallet/topups/checkout", { body: { amount: Money.usd(amount) } })
+  const failure = yield* failureOf(answer)
+  if (failure !== null) return yield* failure
+  const opened = decoded(Opened, answer.text)
+  if (opened !== null) return opened.session_id
+  return yield* fail(
+    "failed",
+    "The service did not open a Stripe checkout. It must run with STRIPE_SECRET_KEY of a test account."
+  )
+})
+
+/** The ledger entry with this reference as JSON text; null after the timeout. */
+const entryOf = Effect.fnUntraced(function* (reference: string) {
+  const { send } = yield* Client
+  const end = (yield* Clock.currentTimeMillis) + turnSeconds * 1000
+  for (;;) {
+    const answer = yield* send("GET", "/v1/wallet/transactions?limit=200")
+    const failure = yield* failureOf(answer)
+    if (failure !== null) return yield* failure
+    const entry = pageOf(answer.text).items.find((item) => memberText(item, "reference") === JSON.stringify(reference))
+    if (entry !== undefined || (yield* Clock.currentTimeMillis) > end) return entry ?? null
+    yield* Effect.sleep(`${lookMillis} millis`)
+  }
+})
 
 const Entry = Schema.Struct({ type: Schema.String, amount: Schema.String, balance_after: Schema.String })
 const entryText = (item: string) => {
@@ -26,36 +62,38 @@ const entryText = (item: string) => {
   return entry === null ? item : `${entry.type} ${dollars(entry.amount)}, balance ${dollars(entry.balance_after)}`
 }
 
-const unaudited =
-  "No money moved. After two minutes, rungate audit reports this top-up as unknown to Stripe and exits with 1."
-
-const missing = (event: EventType, given: Given): string | null => {
+/** What the event needs and no flag names. */
+const missing = (event: EventType, { payment, payment_intent }: Given): string | null => {
   const { needs } = triggerOf(event)
-  if (needs === "payment" && given.payment === null) {
+  if (needs === "payment" && payment === null)
     return `${event} needs an automatic top-up. Give --payment pay_…, as rungate admin show <org_id> lists it.`
-  }
-  if (needs === "intent" && given.payment_intent === null) {
+  if (needs === "intent" && payment_intent === null)
     return `${event} makes the service read refunds from Stripe, so it needs a real payment. Give --payment-intent pi_…, or trigger refund.created.`
-  }
   return null
 }
 
-/** Whether to open a new checkout: the event needs one and no flag names one. */
-const isNew = (event: EventType, { session, payment, payment_intent }: Given): boolean => {
-  const { needs } = triggerOf(event)
-  if (needs === "checkout") return session === null
-  return needs === "paid" && session === null && payment === null && payment_intent === null
-}
-
-/** All events to send, in order. */
-const sequence = (event: EventType, opened: boolean, { object }: Given): ReadonlyArray<EventType> => {
+/** What the event is about, with a new checkout when it needs one and no flag names one; and all events to send, in order. */
+const staged = Effect.fnUntraced(function* (event: EventType, cents: number, given: Given) {
+  const { session, payment, payment_intent, object, amount, outcome } = given
   const { needs, before } = triggerOf(event)
-  return [
-    ...(opened && needs === "paid" ? (["checkout.session.completed"] as const) : []),
+  const opens =
+    session === null && (needs === "checkout" || (needs === "paid" && payment === null && payment_intent === null))
+  const session_id = opens ? yield* openCheckout(amount) : session
+  const subject: Subject = {
+    session_id,
+    payment_id: payment,
+    payment_intent: payment_intent ?? intentOf(session_id ?? payment ?? ""),
+    reversal_id: object ?? newReversal(event),
+    cents,
+    outcome
+  }
+  const events: ReadonlyArray<EventType> = [
+    ...(opens && needs === "paid" ? (["checkout.session.completed"] as const) : []),
     ...(before === undefined || object !== null ? [] : [before]),
     event
   ]
-}
+  return { subject, events }
+})
 
 export const rehearse = Effect.fnUntraced(function* (event: EventType, given: Given) {
   const screen = yield* Screen
@@ -65,21 +103,11 @@ export const rehearse = Effect.fnUntraced(function* (event: EventType, given: Gi
   const lacking = missing(event, given)
   if (lacking !== null) return yield* fail("usage", lacking)
   const send = yield* sender(given.remote)
-  const opened = isNew(event, given)
-  const session_id = opened ? yield* openCheckout(given.amount) : given.session
-  const subject: Subject = {
-    session_id,
-    payment_id: given.payment,
-    payment_intent: given.payment_intent ?? intentOf(session_id ?? given.payment ?? ""),
-    reversal_id: given.object ?? newReversal(event),
-    cents,
-    outcome: given.outcome
-  }
-
+  const { subject, events } = yield* staged(event, cents, given)
   const sent: Array<{ readonly id: string; readonly type: string; readonly outcome: string }> = []
   const entries: Array<string> = []
   const awaited: Array<string> = []
-  for (const type of sequence(event, opened, given)) {
+  for (const type of events) {
     const { object, books } = triggerOf(type)
     const told = yield* send(type, object(subject))
     sent.push(told)
@@ -90,11 +118,8 @@ export const rehearse = Effect.fnUntraced(function* (event: EventType, given: Gi
     else entries.push(entry)
   }
 
-  const names = {
-    session_id,
-    payment_intent: subject.payment_intent,
-    object: triggerOf(event).needs === "paid" ? subject.reversal_id : null
-  }
+  const { session_id, payment_intent, reversal_id } = subject
+  const names = { session_id, payment_intent, object: triggerOf(event).needs === "paid" ? reversal_id : null }
   if (formatOf(screen, given) === "json") {
     const head = JSON.stringify({ ...names, events: sent })
     yield* screen.out(`${head.slice(0, -1)},"entries":[${entries.join(",")}]}\n`)
@@ -104,8 +129,10 @@ export const rehearse = Effect.fnUntraced(function* (event: EventType, given: Gi
       ...sent.map(({ type, id, outcome }) => ["sent", `${type} ${id}: ${outcome}`] as const),
       ...entries.map((item) => ["ledger", entryText(item)] as const)
     ]
-    const lines = facts(rows, Number.POSITIVE_INFINITY, (name) => screen.paint("dim", name))
-    yield* screen.out(lines.map((line) => `${line}\n`).join(""))
+    yield* lines(
+      facts(rows, Number.POSITIVE_INFINITY, (name) => screen.paint("dim", name)),
+      ""
+    )
   }
   if (sent.some(({ outcome }) => outcome === "ignored")) {
     return yield* fail(
@@ -119,5 +146,9 @@ export const rehearse = Effect.fnUntraced(function* (event: EventType, given: Gi
       `The event is stored, but the ledger has no entry ${awaited.join(", ")} yet. Possible causes: the event is a repetition, the amount differs, the payment belongs to another organization, or no worker runs. See: rungate admin show <org_id>`
     )
   }
-  if (entries.length > 0) yield* screen.say(unaudited)
+  if (entries.length > 0) {
+    yield* screen.say(
+      "No money moved. After two minutes, rungate audit reports this top-up as unknown to Stripe and exits with 1."
+    )
+  }
 })
