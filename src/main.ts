@@ -116,7 +116,7 @@ const operator = [
   Command.provide(migrate, Settings.layer),
   Command.provide(audit, Settings.layer),
   Command.provide(catalog, Settings.layer),
-  Command.provide(admin, Settings.layer)
+  Command.provide(admin, Layer.merge(Settings.layer, Screen.layer))
 ] as const
 
 const rungate = Command.make("rungate").pipe(

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type App, backends, startApp, type Tenant, until, verify } from "./app.ts"
 import { type Command, runMain } from "./chaos/processes.ts"
 import { compiledCommand } from "./command.ts"
+import { newHome } from "./http/cli/shell.ts"
 import { freshDatabase } from "./postgres.ts"
 
 const command: Command = [await compiledCommand()]
@@ -110,6 +111,26 @@ describe("beside a running service", () => {
     expect(new Set(all.map(({ body }) => body.transaction_id)).size).toBe(3)
     expect((await to.wallet()).balance).toBe("21.00")
     await app.books()
+  })
+
+  test("a credit asks at a terminal, and only there: no, yes, -y, and --no-input", async () => {
+    const to = await app.tenant()
+    const home = newHome({ DATABASE_URL: app.databaseUrl })
+    const line = `rungate admin credit ${to.org_id} 1.00 --note n`
+    const refused = home.terminal(line)
+    await refused.shows("[y/N]")
+    refused.type("\r")
+    expect([await refused.ended, refused.seen()]).toEqual([2, expect.stringContaining("Nothing was changed")])
+    const agreed = home.terminal(line)
+    await agreed.shows("[y/N]")
+    agreed.type("y\r")
+    expect([await agreed.ended, agreed.seen()]).toEqual([0, expect.stringContaining("credited: 1.00 USD")])
+    const given = home.terminal(`${line} -y`)
+    expect([await given.ended, given.seen().includes("[y/N]")]).toEqual([0, false])
+    const silent = home.terminal(`${line} --no-input`)
+    expect([await silent.ended, silent.seen()]).toEqual([5, expect.stringContaining("Pass --yes")])
+    expect((await to.wallet()).balance).toBe("2.00")
+    home.remove()
   })
 
   test("show: wallet, guard, keys, entries, open runs, and books that add up", async () => {

@@ -4,13 +4,14 @@
  * Credits are stored as wallet commands that a worker applies. So they work beside a running service, and without one they
  * wait for the next worker. Data goes to stdout, messages to stderr.
  */
-import { Clock, Console, Effect, Option, Redacted, References, Schema, Stdio, Terminal } from "effect"
+import { Clock, Console, Effect, Option, Redacted, References, Schema, Stdio } from "effect"
 import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
 import { encodeCredit } from "../../actors/mailbox/Commands.ts"
-import { bad, known, onDatabase, organizationView, plain, print, table, unknown, when } from "./output.ts"
+import { bad, firstOf, known, onDatabase, organizationView, plain, print, table, unknown, when } from "./output.ts"
 import { OperatorLayer } from "./OperatorLayer.ts"
 import { Email } from "../api/shapes/AccountFields.ts"
-import { CommandFailed } from "../cli/answers/Client.ts"
+import { consent } from "../cli/terminal/consent.ts"
+import { fail } from "../cli/terminal/exits.ts"
 import { TypedUsd } from "../cli/terminal/TypedUsd.ts"
 import { Accounts, type KeyRow } from "../../layers/accounts/Accounts.ts"
 import { Books, type EntryRow } from "../../layers/ledger/Books.ts"
@@ -22,43 +23,20 @@ import { invitationPath, linkOf } from "../../schema/accounts/AccountMail.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { dollars, type MicroUsd, usd } from "../../schema/money/Money.ts"
 
-const listMax = 1_000
-
 export const organizations = (search: string | null, limit: number, json: boolean) =>
   Effect.gen(function* () {
-    if (limit < 1 || limit > listMax) return yield* bad(`--limit must be from 1 to ${listMax}.`)
     const accounts = yield* Accounts
-    const rows = yield* accounts.findOrganizations(search, limit + 1)
-    const items = rows.slice(0, limit).map(organizationView)
-    if (json) yield* print({ items, more: rows.length > limit })
-    else {
-      const head = [
-        "organization",
-        "name",
-        "created",
-        "balance",
-        "reserved",
-        "available",
-        "runs today",
-        "charged today"
-      ]
-      const lines = table(
-        head,
-        items.map((one, row) => [
-          one.org_id,
-          one.name,
-          when(rows[row]?.created_at ?? null),
-          one.balance,
-          one.reserved,
-          one.available,
-          String(one.runs_today),
-          one.charged_today
-        ])
-      )
-      yield* Console.log(lines.join("\n"))
-      if (rows.length > limit)
-        yield* Console.error(`More organizations exist. Use --search, or raise --limit (now ${limit}).`)
-    }
+    const { rows, more } = yield* firstOf(limit, (most) => accounts.findOrganizations(search, most))
+    if (json) return yield* print({ items: rows.map(organizationView), more })
+    const lines = table(
+      ["organization", "name", "created", "balance", "reserved", "available", "runs today", "charged today"],
+      rows.map((row) => {
+        const { org_id, name, balance, reserved, available, runs_today, charged_today } = organizationView(row)
+        return [org_id, name, when(row.created_at), balance, reserved, available, String(runs_today), charged_today]
+      })
+    )
+    yield* Console.log(lines.join("\n"))
+    if (more) yield* Console.error(`More organizations exist. Use --search, or raise --limit (now ${limit}).`)
   }).pipe(onDatabase)
 
 export interface CreditFlags {
@@ -85,16 +63,6 @@ const amountOf = Effect.fnUntraced(function* (text: string) {
     return yield* bad(`Invalid amount "${text}". Give USD such as 10.00, above 0 and at most ${usd(creditMax)}.`)
   }
   return amount.value
-})
-
-/** Asks at a terminal; true without one. */
-const agreed = Effect.fnUntraced(function* (question: string) {
-  const stdio = yield* Stdio.Stdio
-  if (!(yield* stdio.stdinIsTerminal)) return true
-  const terminal = yield* Terminal.Terminal
-  yield* Console.error(`${question} [y/N]`)
-  const answer = yield* Effect.orElseSucceed(terminal.readLine, () => "")
-  return /^y(es)?$/i.test(answer.trim())
 })
 
 const verbs = { bonus: "Credit", refund: "Refund" } as const
@@ -151,17 +119,18 @@ const book = ({ type, org_id, amount, note, reference, yes, json }: Crediting) =
       yield* sameAmount(before)
       return yield* tell(`already_${done[type]}`, before)
     }
-    if (!yes && !(yield* agreed(`${verbs[type]} ${usd(amount)} USD to ${org_id} (${plain(name)})?`))) {
-      return yield* new CommandFailed({ message: "Cancelled. Nothing was changed.", exit_code: 2 })
+    // Scripts credit without --yes.
+    if (yield* (yield* Stdio.Stdio).stdinIsTerminal) {
+      yield* consent(`${verbs[type]} ${usd(amount)} USD to ${org_id} (${plain(name)})?`, { yes })
     }
     yield* send(org_id, command_id, { type, amount, note })
     const entry = yield* books.credit(org_id, command_id)
     if (entry === null) {
       yield* tell("stored", null)
-      return yield* new CommandFailed({
-        message: `The command is stored, but no worker has applied it yet. The next worker applies it once (rungate serve). To check, repeat the command with --reference ${reference}.`,
-        exit_code: 8
-      })
+      return yield* fail(
+        "pending",
+        `The command is stored, but no worker has applied it yet. The next worker applies it once (rungate serve). To check, repeat the command with --reference ${reference}.`
+      )
     }
     yield* sameAmount(entry)
     yield* tell(done[type], entry)

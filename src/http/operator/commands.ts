@@ -5,7 +5,9 @@
  */
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { CommandFailed } from "../cli/terminal/CommandFailed.ts"
+import { yes } from "../cli/terminal/consent.ts"
+import { fail } from "../cli/terminal/exits.ts"
+import { json, limitOf } from "./flags.ts"
 import { losses, unknown } from "./outcomeCommands.ts"
 import { resourceKinds } from "../../schema/catalog/Endpoint.ts"
 
@@ -18,11 +20,10 @@ const compiled = /[$~]bun/i.test(import.meta.dir)
 export const packaged = <A>(load: () => Promise<A>) =>
   Effect.suspend(() =>
     compiled
-      ? new CommandFailed({
-          message:
-            "The compiled file contains no database and no catalog. Run this command from the package (npm start or npx rungate).",
-          exit_code: 1
-        })
+      ? fail(
+          "failed",
+          "The compiled file contains no database and no catalog. Run this command from the package (npm start or npx rungate)."
+        )
       : Effect.promise(load)
   )
 
@@ -135,13 +136,12 @@ export const catalog = Command.make("catalog").pipe(
 
 const administration = Effect.promise(() => import("./admin.ts"))
 
-const json = Flag.Boolean("json").pipe(Flag.withDescription("print JSON"), Flag.withDefault(false))
 const organization = Argument.String("org_id").pipe(Argument.withDescription("organization id, as admin orgs lists it"))
 
 const orgs = Command.make(
   "orgs",
   {
-    limit: Flag.Int("limit").pipe(Flag.withDescription("organizations to show, 1 to 1000"), Flag.withDefault(50)),
+    limit: limitOf("organizations", 50),
     search: Flag.String("search").pipe(Flag.withDescription("filter by name, a member's e-mail or id"), Flag.optional),
     json
   },
@@ -171,7 +171,7 @@ const crediting = (name: string, type: "bonus" | "refund", description: string) 
         Flag.withDescription("unique reference: the same reference is booked only once"),
         Flag.optional
       ),
-      yes: Flag.Boolean("yes").pipe(Flag.withDescription("skip the confirmation"), Flag.withDefault(false)),
+      yes,
       json
     },
     ({ reference, ...given }) =>
@@ -258,7 +258,7 @@ const resources = Command.make("resources").pipe(
       {
         org_id: organization,
         kind: kind.pipe(Argument.optional),
-        limit: Flag.Int("limit").pipe(Flag.withDescription("objects to show, 1 to 1000"), Flag.withDefault(100)),
+        limit: limitOf("objects", 100),
         json
       },
       ({ org_id, kind, limit, json }) =>

@@ -2,11 +2,9 @@
  * Handler of `rungate admin losses`: lists runs that cost more than they were charged, and the totals per provider.
  */
 import { Console, Effect } from "effect"
-import { bad, known, onDatabase, print, table, when } from "./output.ts"
+import { bad, firstOf, known, onDatabase, print, table, when } from "./output.ts"
 import { type LossRow, type LossTotal, Losses } from "../../layers/ledger/Losses.ts"
 import { usd } from "../../schema/money/Money.ts"
-
-const listMax = 1_000
 
 export interface LossFlags {
   readonly org: string | null
@@ -79,14 +77,11 @@ const lines = (rows: ReadonlyArray<LossRow>, totals: ReadonlyArray<LossTotal>): 
 
 export const losses = ({ org, since, limit, json }: LossFlags) =>
   Effect.gen(function* () {
-    if (limit < 1 || limit > listMax) return yield* bad(`--limit must be from 1 to ${listMax}.`)
     const filter = { org_id: org, since: yield* sinceOf(since) }
     if (org !== null) yield* known(org)
     const store = yield* Losses
-    const found = yield* store.list(filter, limit + 1)
-    const rows = found.slice(0, limit)
+    const { rows, more } = yield* firstOf(limit, (most) => store.list(filter, most))
     const totals = yield* store.totals(filter)
-    const more = found.length > limit
     if (json) return yield* print({ items: rows.map(viewOf), totals: totals.map(totalOf), more })
     yield* Console.log(lines(rows, totals).join("\n"))
     if (more) yield* Console.error(`More runs exist. Use --since, or raise --limit (now ${limit}).`)

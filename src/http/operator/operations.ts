@@ -2,10 +2,9 @@
  * Handlers of `rungate audit` and `rungate catalog`. Loaded on demand, so that other commands start fast.
  */
 import { Clock, Console, Effect, Layer, Result } from "effect"
-import { plain } from "./output.ts"
-import { CommandFailed } from "../cli/answers/Client.ts"
+import { violationLines } from "./output.ts"
+import { fail } from "../cli/terminal/exits.ts"
 import { Audit } from "../../layers/audit/Audit.ts"
-import type { Violation } from "../../layers/audit/equations.ts"
 import type { Sheet } from "../../layers/audit/sheet.ts"
 import { CatalogImports, type ImportPlan, type ImportRequest } from "../../layers/catalog/CatalogImports.ts"
 import { StripePayments } from "../../layers/payments/Stripe.ts"
@@ -35,9 +34,6 @@ const sheetLines = (sheet: Sheet): ReadonlyArray<string> => {
   }
   return [...rows.map(line), ...lost, ...unknown]
 }
-
-const violationLines = (violations: ReadonlyArray<Violation>) =>
-  violations.map(({ equation, subject, detail }) => plain(`VIOLATION ${equation}: ${subject}: ${detail}`))
 
 /** The summary of the comparison with the payment processor. */
 const processorLine = (days: number, report: ProcessorReport) => {
@@ -110,21 +106,15 @@ export const audit = (days: number) =>
     }
     if (Result.isFailure(asked))
       yield* Console.error(`Can't compare with the payment processor: ${asked.failure.message}`)
-    if (!good)
-      return yield* new CommandFailed({
-        message: "The books do not add up. See the violations above.",
-        exit_code: 1
-      })
+    if (!good) return yield* fail("failed", "The books do not add up. See the violations above.")
     if (Result.isFailure(asked)) {
-      const message =
+      return yield* fail(
+        "failed",
         "The books add up, but the top-ups were not compared with the payment processor (--processor-days 0 skips this)."
-      return yield* new CommandFailed({ message, exit_code: 1 })
+      )
     }
     if (compared !== null && compared.violations.length > 0) {
-      return yield* new CommandFailed({
-        message: "The ledger differs from the payment processor. See the violations above.",
-        exit_code: 1
-      })
+      return yield* fail("failed", "The ledger differs from the payment processor. See the violations above.")
     }
   }).pipe(Effect.provide(Storage))
 

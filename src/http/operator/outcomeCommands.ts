@@ -1,10 +1,10 @@
 /** Definitions of `rungate admin losses` and `rungate admin unknown`. Their handlers are loaded on demand. */
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { json, limitOf } from "./flags.ts"
 
-const json = Flag.Boolean("json").pipe(Flag.withDescription("print JSON"), Flag.withDefault(false))
 const org = Flag.String("org").pipe(Flag.withDescription("only runs of this organization"), Flag.optional)
-const limit = Flag.Int("limit").pipe(Flag.withDescription("runs to show, 1 to 1000"), Flag.withDefault(50))
+const limit = limitOf("runs", 50)
 
 export const losses = Command.make(
   "losses",

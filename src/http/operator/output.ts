@@ -4,31 +4,37 @@
  * Data goes to stdout, messages to stderr.
  */
 import { Console, Effect, Option, References } from "effect"
-import { CommandFailed } from "../cli/answers/Client.ts"
+import { fail } from "../cli/terminal/exits.ts"
+import { table as columnsTable } from "../cli/terminal/table.ts"
+import type { Violation } from "../../layers/audit/equations.ts"
 import { Accounts, type OrganizationRow } from "../../layers/accounts/Accounts.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { usd } from "../../schema/money/Money.ts"
 import { Storage } from "../../layers/Storage.ts"
 
-/** Exit codes of http/cli/terminal/exits.ts. */
-export const bad = (message: string) => new CommandFailed({ message, exit_code: 5 })
-export const unknown = (message: string) => new CommandFailed({ message, exit_code: 250 })
+export const bad = (message: string) => fail("usage", message)
+export const unknown = (message: string) => fail("not_found", message)
 
 export const print = (value: unknown) => Console.log(JSON.stringify(value, null, 2))
 
 /** Replaces control characters, because names and notes come from customers. */
 export const plain = (text: string) => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "?")
 
-export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) => {
-  const cells = [head, ...rows].map((row) => row.map(plain))
-  const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
-  return cells.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd()
+/** As wide as its cells: operators read it in files and pipes too. */
+export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) =>
+  columnsTable(
+    rows,
+    head.map((title, column) => ({ title, of: (row: ReadonlyArray<string>) => plain(row[column] ?? "") })),
+    Number.POSITIVE_INFINITY,
+    (line) => line
   )
-}
+
+export const violationLines = (violations: ReadonlyArray<Violation>) =>
+  violations.map(({ equation, subject, detail }) => plain(`VIOLATION ${equation}: ${subject}: ${detail}`))
+
+/** The first `limit` rows, and whether there are more. */
+export const firstOf = <A, E, R>(limit: number, read: (limit: number) => Effect.Effect<ReadonlyArray<A>, E, R>) =>
+  Effect.map(read(limit + 1), (found) => ({ rows: found.slice(0, limit), more: found.length > limit }))
 
 export const when = (time: Date | null) => (time === null ? "-" : `${time.toISOString().slice(0, 19)}Z`)
 

@@ -4,8 +4,8 @@
  * They write to the database, and every process uses the change from its next run on. Data goes to stdout, messages to stderr.
  */
 import { Console, Effect } from "effect"
-import { bad, known, onDatabase, plain, print, table, when } from "./output.ts"
-import { CommandFailed } from "../cli/answers/Client.ts"
+import { bad, firstOf, known, onDatabase, plain, print, table, when } from "./output.ts"
+import { fail } from "../cli/terminal/exits.ts"
 import { CatalogStore } from "../../layers/catalog/CatalogStore.ts"
 import { Ownership, type ResourceRow } from "../../layers/runs/Ownership.ts"
 import { providers } from "../../layers/providers/index.ts"
@@ -13,8 +13,6 @@ import type { ResourceKind } from "../../schema/catalog/Endpoint.ts"
 import { isOfProvider, nouns, resourceId } from "../../schema/catalog/Resources.ts"
 import { nearest } from "../../schema/nearest.ts"
 import { readAddress, sendingDomain } from "../../schema/accounts/Sender.ts"
-
-export const listMax = 1_000
 
 export interface ResourceFlags {
   readonly org_id: string
@@ -77,10 +75,10 @@ const change = (flags: ResourceFlags, what: "assign" | "revoke") =>
     if (what === "assign") {
       const owner = yield* ownership.assign(assignment)
       if (owner !== null) {
-        return yield* new CommandFailed({
-          message: `${shown} belongs to ${owner}. Nothing was changed. To move it, first run: rungate admin resources revoke ${owner} ${kind} ${assignment.id}${assignment.provider === null ? "" : ` --provider ${assignment.provider}`}`,
-          exit_code: 1
-        })
+        return yield* fail(
+          "failed",
+          `${shown} belongs to ${owner}. Nothing was changed. To move it, first run: rungate admin resources revoke ${owner} ${kind} ${assignment.id}${assignment.provider === null ? "" : ` --provider ${assignment.provider}`}`
+        )
       }
     } else if (!(yield* ownership.revoke(assignment))) {
       return yield* bad(
@@ -97,16 +95,14 @@ export const revoke = (flags: ResourceFlags) => change(flags, "revoke")
 
 export const list = (org_id: string, kind: ResourceKind | null, limit: number, json: boolean) =>
   Effect.gen(function* () {
-    if (limit < 1 || limit > listMax) return yield* bad(`--limit must be from 1 to ${listMax}.`)
     yield* known(org_id)
     const ownership = yield* Ownership
-    const rows = yield* ownership.list(org_id, kind, limit + 1)
-    const items = rows.slice(0, limit)
-    if (json) return yield* print({ items: items.map(view), more: rows.length > limit })
+    const { rows, more } = yield* firstOf(limit, (most) => ownership.list(org_id, kind, most))
+    if (json) return yield* print({ items: rows.map(view), more })
     const lines = table(
       ["kind", "id", "provider", "source", "since"],
-      items.map((one) => [one.kind, one.resource_id, one.provider ?? "-", one.source, when(one.created_at)])
+      rows.map((one) => [one.kind, one.resource_id, one.provider ?? "", one.source, when(one.created_at)])
     )
     yield* Console.log(lines.join("\n"))
-    if (rows.length > limit) yield* Console.error(`More objects exist. Give the kind, or raise --limit (now ${limit}).`)
+    if (more) yield* Console.error(`More objects exist. Give the kind, or raise --limit (now ${limit}).`)
   }).pipe(onDatabase)

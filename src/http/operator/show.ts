@@ -2,8 +2,8 @@
  * Handler of `rungate admin show`: the full state of one organization, from one database snapshot.
  */
 import { Console, Effect } from "effect"
-import { known, onDatabase, organizationView, plain, print, table, when } from "./output.ts"
-import { CommandFailed } from "../cli/answers/Client.ts"
+import { known, onDatabase, organizationView, plain, print, table, violationLines, when } from "./output.ts"
+import { fail } from "../cli/terminal/exits.ts"
 import { Accounts, type KeyRow, type OrganizationRow, type PersonRow } from "../../layers/accounts/Accounts.ts"
 import type { Violation } from "../../layers/audit/equations.ts"
 import { Books, type EntryRow, type OpenRunRow, type WalletRow } from "../../layers/ledger/Books.ts"
@@ -45,42 +45,33 @@ const lossOf = (losses: ReadonlyArray<LossTotal>) => ({
   loss: usd(losses.reduce((sum, one) => sum + one.loss, 0n))
 })
 
-const viewOf = ({
-  organization,
-  wallet,
-  auto,
-  payments,
-  people,
-  keys,
-  entries,
-  runs,
-  losses,
-  unknown,
-  violations
-}: Shown) => ({
-  ...organizationView(organization),
+const viewOf = (shown: Shown) => ({
+  ...organizationView(shown.organization),
   guard: {
-    per_run_limit: limitOf(wallet.per_run_limit),
-    daily_limit: limitOf(wallet.daily_limit),
-    spent_today: usd(wallet.spent_today),
-    resets_at: wallet.resets_at.toISOString()
+    per_run_limit: limitOf(shown.wallet.per_run_limit),
+    daily_limit: limitOf(shown.wallet.daily_limit),
+    spent_today: usd(shown.wallet.spent_today),
+    resets_at: shown.wallet.resets_at.toISOString()
   },
-  auto_topup: auto === null ? null : { ...auto, threshold: usd(auto.threshold), amount: usd(auto.amount) },
-  payments: payments.map((payment) => ({
+  auto_topup:
+    shown.auto === null
+      ? null
+      : { ...shown.auto, threshold: usd(shown.auto.threshold), amount: usd(shown.auto.amount) },
+  payments: shown.payments.map((payment) => ({
     ...payment,
     amount: usd(payment.amount),
     clawed_back: usd(payment.clawed_back),
     created_at: payment.created_at.toISOString(),
     ended_at: payment.ended_at?.toISOString() ?? null
   })),
-  people: people.map((person) => ({
+  people: shown.people.map((person) => ({
     id: person.user_id,
     email: person.email,
     created_at: person.created_at.toISOString(),
     verification: verificationOf(person),
     email_verified_at: person.email_verified_at?.toISOString() ?? null
   })),
-  keys: keys.map((key) => ({
+  keys: shown.keys.map((key) => ({
     id: key.key_id,
     name: key.name,
     environment: key.environment,
@@ -89,7 +80,7 @@ const viewOf = ({
     last_used_at: key.last_used_at?.toISOString() ?? null,
     revoked_at: key.revoked_at?.toISOString() ?? null
   })),
-  entries: entries.map((entry) => ({
+  entries: shown.entries.map((entry) => ({
     id: entry.txn_id,
     type: entry.type,
     amount: usd(entry.amount),
@@ -98,7 +89,7 @@ const viewOf = ({
     note: entry.note,
     created_at: entry.created_at.toISOString()
   })),
-  open_runs: runs.map((run) => ({
+  open_runs: shown.runs.map((run) => ({
     run_id: run.run_id,
     capability: run.capability,
     endpoint: run.endpoint,
@@ -106,9 +97,9 @@ const viewOf = ({
     hold: usd(run.hold),
     since: run.since.toISOString()
   })),
-  losses: lossOf(losses),
-  unknown_outcomes: unknown,
-  books: { add_up: violations.length === 0, violations }
+  losses: lossOf(shown.losses),
+  unknown_outcomes: shown.unknown,
+  books: { add_up: shown.violations.length === 0, violations: shown.violations }
 })
 
 const autoLine = (auto: AutoTopupRow | null) => {
@@ -117,19 +108,9 @@ const autoLine = (auto: AutoTopupRow | null) => {
   return `${auto.enabled ? "on" : "off"}, ${terms}${auto.last_error === null ? "" : `; ${plain(auto.last_error)}`}`
 }
 
-const textOf = ({
-  organization,
-  wallet,
-  auto,
-  payments,
-  people,
-  keys,
-  entries,
-  runs,
-  losses,
-  unknown,
-  violations
-}: Shown): ReadonlyArray<string> => {
+const textOf = (shown: Shown): ReadonlyArray<string> => {
+  const { organization, wallet, losses, unknown, violations } = shown
+  const { runs, loss } = lossOf(losses)
   const section = (title: string, head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) =>
     rows.length === 0 ? ["", `${title}: none`] : ["", `${title}:`, ...table(head, rows).map((line) => `  ${line}`)]
   const most = (title: string, count: number, max: number) => (count < max ? title : `${title} (the first ${max})`)
@@ -137,11 +118,11 @@ const textOf = ({
     `${organization.org_id}  ${plain(organization.name)}  (created ${when(organization.created_at)})`,
     `wallet: balance ${usd(wallet.balance)}, reserved ${usd(wallet.reserved)}, available ${usd(wallet.balance - wallet.reserved)} USD`,
     `guard: per run ${limitOf(wallet.per_run_limit) ?? "no limit"}, per day ${limitOf(wallet.daily_limit) ?? "no limit"}; today ${usd(wallet.spent_today)} charged, ${organization.runs_today} runs`,
-    `automatic top-up: ${autoLine(auto)}`,
+    `automatic top-up: ${autoLine(shown.auto)}`,
     ...section(
-      most("people, oldest first", people.length, peopleShown),
+      most("people, oldest first", shown.people.length, peopleShown),
       ["id", "e-mail", "signed up", "e-mail address"],
-      people.map((person) => [
+      shown.people.map((person) => [
         person.user_id,
         person.email,
         when(person.created_at),
@@ -155,7 +136,7 @@ const textOf = ({
     ...section(
       `last ${paymentsShown} payments, newest first`,
       ["at", "kind", "amount", "state", "taken back", "session or charge", "failure"],
-      payments.map((payment) => [
+      shown.payments.map((payment) => [
         when(payment.created_at),
         payment.kind,
         usd(payment.amount),
@@ -166,9 +147,9 @@ const textOf = ({
       ])
     ),
     ...section(
-      most("keys, newest first", keys.length, keysShown),
+      most("keys, newest first", shown.keys.length, keysShown),
       ["id", "name", "environment", "display", "last used", "revoked"],
-      keys.map((key) => [
+      shown.keys.map((key) => [
         key.key_id,
         key.name,
         key.environment,
@@ -180,7 +161,7 @@ const textOf = ({
     ...section(
       `last ${entriesShown} ledger entries, newest first`,
       ["at", "type", "amount", "balance after", "reference", "note"],
-      entries.map((entry) => [
+      shown.entries.map((entry) => [
         when(entry.created_at),
         entry.type,
         usd(entry.amount),
@@ -190,14 +171,20 @@ const textOf = ({
       ])
     ),
     ...section(
-      most("open runs, oldest first", runs.length, runsShown),
+      most("open runs, oldest first", shown.runs.length, runsShown),
       ["id", "of", "status", "hold", "since"],
-      runs.map((run) => [run.run_id, run.capability ?? run.endpoint ?? "", run.state, usd(run.hold), when(run.since)])
+      shown.runs.map((run) => [
+        run.run_id,
+        run.capability ?? run.endpoint ?? "",
+        run.state,
+        usd(run.hold),
+        when(run.since)
+      ])
     ),
     "",
-    `losses: ${lossOf(losses).loss} USD in ${lossOf(losses).runs} runs${losses.length === 0 ? "" : ` (rungate admin losses --org ${organization.org_id})`}`,
+    `losses: ${loss} USD in ${runs} runs${losses.length === 0 ? "" : ` (rungate admin losses --org ${organization.org_id})`}`,
     `unknown outcomes: ${unknown}${unknown === 0 ? "" : ` (rungate admin unknown --org ${organization.org_id})`}`,
-    ...violations.map(({ equation, subject, detail }) => plain(`VIOLATION ${equation}: ${subject}: ${detail}`)),
+    ...violationLines(violations),
     violations.length === 0 ? "books: add up" : `books: ${violations.length} violations`
   ]
 }
@@ -227,9 +214,6 @@ export const show = (org_id: string, json: boolean) =>
     )
     yield* json ? print(viewOf(shown)) : Console.log(textOf(shown).join("\n"))
     if (shown.violations.length > 0) {
-      return yield* new CommandFailed({
-        message: `The books of ${org_id} do not add up. See the violations above.`,
-        exit_code: 1
-      })
+      return yield* fail("failed", `The books of ${org_id} do not add up. See the violations above.`)
     }
   }).pipe(onDatabase)

@@ -4,12 +4,11 @@
  * A finding is information only. It moves no money and never repeats the call.
  */
 import { Console, Effect } from "effect"
-import { bad, known, onDatabase, plain, print, table, unknown as absent, when } from "./output.ts"
+import { bad, firstOf, known, onDatabase, plain, print, table, unknown as absent, when } from "./output.ts"
 import { type UnknownRow, UnknownOutcomes } from "../../layers/runs/UnknownOutcomes.ts"
 import type { Finding } from "../../schema/catalog/Doubt.ts"
 import { parsedOrText } from "../../schema/json/Json.ts"
 
-const listMax = 1_000
 const noteLengthMax = 500
 
 export interface UnknownFlags {
@@ -36,12 +35,9 @@ const viewOf = (row: UnknownRow) => ({
 
 export const unknownOutcomes = ({ org, all, limit, json }: UnknownFlags) =>
   Effect.gen(function* () {
-    if (limit < 1 || limit > listMax) return yield* bad(`--limit must be from 1 to ${listMax}.`)
     if (org !== null) yield* known(org)
     const store = yield* UnknownOutcomes
-    const found = yield* store.list({ org_id: org, resolved: all }, limit + 1)
-    const rows = found.slice(0, limit)
-    const more = found.length > limit
+    const { rows, more } = yield* firstOf(limit, (most) => store.list({ org_id: org, resolved: all }, most))
     if (json) return yield* print({ items: rows.map(viewOf), more })
     if (rows.length === 0) return yield* Console.log("No call has an unknown outcome.")
     const cells = rows.map((row) => [

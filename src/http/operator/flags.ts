@@ -1,0 +1,17 @@
+/** Flags that several of the operator's commands take. */
+import { Flag } from "effect/cli"
+
+export const json = Flag.Boolean("json").pipe(Flag.withDescription("print JSON"), Flag.withDefault(false))
+
+const limitMax = 1_000
+
+/** `items` names them in the help. */
+export const limitOf = (items: string, otherwise: number) =>
+  Flag.Int("limit").pipe(
+    Flag.withDescription(`${items} to show, 1 to ${limitMax}`),
+    Flag.filter(
+      (limit) => limit >= 1 && limit <= limitMax,
+      (limit) => `--limit must be from 1 to ${limitMax}, not ${limit}`
+    ),
+    Flag.withDefault(otherwise)
+  )
