@@ -5,11 +5,11 @@
  */
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { yes } from "../cli/terminal/consent.ts"
 import { fail } from "../cli/terminal/exits.ts"
 import { json, limitOf } from "./flags.ts"
 import { losses, unknown } from "./outcomeCommands.ts"
 import { resourceKinds } from "../../schema/catalog/Endpoint.ts"
+import { boolean, yes } from "../cli/terminal/flags.ts"
 
 const operations = Effect.promise(() => import("./operations.ts"))
 
@@ -71,7 +71,7 @@ export const audit = Command.make(
   )
 )
 
-const all = Flag.Boolean("all").pipe(Flag.withDescription("show every line"), Flag.withDefault(false))
+const all = boolean("all", "show every line")
 const patterns = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.between(0, 100))
 
@@ -90,16 +90,10 @@ const importCommand = Command.make(
       Flag.withDescription("folder with the documents of a manifest"),
       Flag.optional
     ),
-    task: Flag.Boolean("task").pipe(
-      Flag.withDescription("request bodies are arrays of task objects"),
-      Flag.withDefault(false)
-    ),
+    task: boolean("task", "request bodies are arrays of task objects"),
     include: patterns("include", "import only these operations, such as 'GET /v1/*'; may be repeated"),
     exclude: patterns("exclude", "skip these operations; may be repeated"),
-    dry_run: Flag.Boolean("dry-run").pipe(
-      Flag.withDescription("show the changes without applying them"),
-      Flag.withDefault(false)
-    ),
+    dry_run: boolean("dry-run", "show the changes without applying them"),
     all
   },
   ({ location, provider, title, sources, task, include, exclude, dry_run, all }) =>
@@ -217,10 +211,7 @@ const createKey = Command.make(
 const reindex = Command.make(
   "reindex-history",
   {
-    restart: Flag.Boolean("restart").pipe(
-      Flag.withDescription("start from the beginning instead of continuing an interrupted reindex"),
-      Flag.withDefault(false)
-    )
+    restart: boolean("restart", "start from the beginning instead of continuing an interrupted reindex")
   },
   ({ restart }) => Effect.flatMap(administration, (loaded) => loaded.reindexHistory(restart))
 ).pipe(

@@ -1,7 +1,8 @@
 /** Flags that several of the operator's commands take. */
 import { Flag } from "effect/cli"
+import { boolean } from "../cli/terminal/flags.ts"
 
-export const json = Flag.Boolean("json").pipe(Flag.withDescription("print JSON"), Flag.withDefault(false))
+export const json = boolean("json", "print JSON")
 
 const limitMax = 1_000
 

@@ -2,6 +2,7 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { json, limitOf } from "./flags.ts"
+import { boolean } from "../cli/terminal/flags.ts"
 
 const org = Flag.String("org").pipe(Flag.withDescription("only runs of this organization"), Flag.optional)
 const limit = limitOf("runs", 50)
@@ -32,14 +33,8 @@ const resolve = Command.make(
   "resolve",
   {
     run_id: Argument.String("run_id").pipe(Argument.withDescription("run id, as admin unknown lists it")),
-    delivered: Flag.Boolean("delivered").pipe(
-      Flag.withDescription("the provider executed the call"),
-      Flag.withDefault(false)
-    ),
-    not_delivered: Flag.Boolean("not-delivered").pipe(
-      Flag.withDescription("the provider did not execute the call"),
-      Flag.withDefault(false)
-    ),
+    delivered: boolean("delivered", "the provider executed the call"),
+    not_delivered: boolean("not-delivered", "the provider did not execute the call"),
     note: Flag.String("note").pipe(Flag.withDescription("how you found out")),
     json
   },
@@ -52,7 +47,7 @@ export const unknown = Command.make(
   "unknown",
   {
     org,
-    all: Flag.Boolean("all").pipe(Flag.withDescription("include resolved ones"), Flag.withDefault(false)),
+    all: boolean("all", "include resolved ones"),
     limit,
     json
   },

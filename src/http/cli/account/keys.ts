@@ -6,13 +6,14 @@
 import { Clock, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { type Answer, Client } from "../answers/Client.ts"
-import { consent, yes } from "../terminal/consent.ts"
+import { consent } from "../terminal/consent.ts"
 import { Credentials, saveKey } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
 import { pageFlags, readList } from "../answers/pages.ts"
 import { asPerson } from "../answers/person.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { decoded, failureOf, formatOf, json, jsonl, lines, printed, show, showList } from "../answers/show.ts"
+import { boolean, yes } from "../terminal/flags.ts"
 
 const list = Command.make(
   "list",
@@ -51,10 +52,7 @@ const create = Command.make(
       Flag.optional,
       Flag.map(Option.getOrNull)
     ),
-    save: Flag.Boolean("save").pipe(
-      Flag.withDescription("save the key in the profile instead of printing it"),
-      Flag.withDefault(false)
-    ),
+    save: boolean("save", "save the key in the profile instead of printing it"),
     json
   },
   Effect.fnUntraced(function* ({ name, environment, save, json }) {

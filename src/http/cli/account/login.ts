@@ -3,14 +3,15 @@
  *
  * A password is typed without echo or read from stdin. Only the session is saved, never the password.
  */
-import { Effect, Option, Redacted, Schema } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Effect, Redacted, Schema } from "effect"
+import { Command } from "effect/cli"
 import { Client } from "../answers/Client.ts"
 import { Credentials, saveKey, savedKeys, savedSessions, saveSession } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { askHidden, fromFile, fromStdin } from "../terminal/secret.ts"
 import { decoded, failureOf } from "../answers/show.ts"
+import { boolean, text } from "../terminal/flags.ts"
 
 const Opened = Schema.Struct({
   session_token: Schema.String,
@@ -116,11 +117,6 @@ const open = Effect.fnUntraced(function* (given: Given) {
     )
   }
 })
-
-const text = (name: string, description: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional, Flag.map(Option.getOrNull))
-const boolean = (name: string, description: string) =>
-  Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
 
 export const login = Command.make(
   "login",

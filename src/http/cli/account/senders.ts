@@ -2,11 +2,12 @@
 import { Clock, Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { type Answer, Client } from "../answers/Client.ts"
-import { consent, yes } from "../terminal/consent.ts"
+import { consent } from "../terminal/consent.ts"
 import { Credentials } from "../state/Credentials.ts"
 import { pageFlags, readList } from "../answers/pages.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { failureOf, formatOf, json, jsonl, show, showList } from "../answers/show.ts"
+import { yes } from "../terminal/flags.ts"
 
 const path = "/v1/senders"
 const sender_id = Argument.String("sender_id").pipe(Argument.withDescription("id from senders list"))

@@ -3,12 +3,13 @@
  */
 import { spawn } from "node:child_process"
 import { Effect, Schema } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Command } from "effect/cli"
 import * as Money from "../../../schema/money/Money.ts"
 import { Client } from "../answers/Client.ts"
 import { TypedUsd } from "../terminal/TypedUsd.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { decoded, failureOf, formatOf, json, lines, pageOf, printed } from "../answers/show.ts"
+import { boolean } from "../terminal/flags.ts"
 
 const Opened = Schema.Struct({
   status: Schema.String,
@@ -79,9 +80,6 @@ const openBrowser = Effect.fnUntraced(function* (address: string) {
   })
   if (!started) yield* screen.say("Can't open a browser. Open the address above.")
 })
-
-const boolean = (name: string, description: string) =>
-  Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
 
 export const topup = Command.make(
   "topup",

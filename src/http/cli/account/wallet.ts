@@ -1,6 +1,6 @@
 /** `rungate wallet`: balance, ledger, top-ups and audit. */
 import { Effect, Schema } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import { Client } from "../answers/Client.ts"
 import { autoTopup } from "./autoTopup.ts"
 import { fail } from "../terminal/exits.ts"
@@ -8,6 +8,7 @@ import { pageFlags, readList } from "../answers/pages.ts"
 import { Screen, type ScreenShape } from "../terminal/Screen.ts"
 import { decoded, failureOf, json, jsonl, lines, type Lines, show, showList } from "../answers/show.ts"
 import { topup } from "./topup.ts"
+import { boolean } from "../terminal/flags.ts"
 
 const views = Effect.promise(() => import("./WalletView.ts"))
 type Views = Effect.Success<typeof views>
@@ -24,7 +25,7 @@ const transactions = Command.make(
   "transactions",
   {
     ...pageFlags("entries"),
-    csv: Flag.Boolean("csv").pipe(Flag.withDescription("print CSV with a header line"), Flag.withDefault(false)),
+    csv: boolean("csv", "print CSV with a header line"),
     json,
     jsonl
   },

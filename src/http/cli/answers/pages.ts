@@ -3,11 +3,12 @@ import { Effect, Option } from "effect"
 import { Flag } from "effect/cli"
 import { type Answer, Client } from "./Client.ts"
 import { pageOf } from "./show.ts"
+import { boolean } from "../terminal/flags.ts"
 
 /** The largest page of the API. */
 const pageMost = 200
 
-export const all = Flag.Boolean("all").pipe(Flag.withDescription("fetch all pages"), Flag.withDefault(false))
+export const all = boolean("all", "fetch all pages")
 
 /** The flags of a list; `items` names them in the help. */
 export const pageFlags = (items: string) => ({

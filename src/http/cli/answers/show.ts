@@ -4,7 +4,6 @@
  * Programs (and `--json`) get the body byte for byte, including errors. A terminal gets a table.
  */
 import { Effect, Option, Schema } from "effect"
-import { Flag } from "effect/cli"
 import { publicErrorIn } from "../../api/shapes/PublicError.ts"
 import type { Answer } from "./Client.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
@@ -13,18 +12,13 @@ import { Credentials } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
 import { failureFor } from "./problems.ts"
 import { Screen, type ScreenShape } from "../terminal/Screen.ts"
+import { boolean } from "../terminal/flags.ts"
 
 /** Output formats. The default is a table on a terminal and JSON elsewhere. */
 export type Format = "table" | "json" | "jsonl"
 
-export const json = Flag.Boolean("json").pipe(
-  Flag.withDescription("print the response of the API unchanged"),
-  Flag.withDefault(false)
-)
-export const jsonl = Flag.Boolean("jsonl").pipe(
-  Flag.withDescription("print one JSON item per line"),
-  Flag.withDefault(false)
-)
+export const json = boolean("json", "print the response of the API unchanged")
+export const jsonl = boolean("jsonl", "print one JSON item per line")
 
 export const formatOf = (screen: ScreenShape, flags: { readonly json: boolean; readonly jsonl?: boolean }): Format =>
   flags.jsonl === true ? "jsonl" : flags.json || screen.quiet || !screen.person ? "json" : "table"

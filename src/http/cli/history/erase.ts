@@ -8,11 +8,12 @@ import { Argument, Command, Flag } from "effect/cli"
 import { isFinal, isRunStatus } from "../../../schema/runs/Run.ts"
 import { kinds } from "../../../schema/subjects/Form.ts"
 import { Client } from "../answers/Client.ts"
-import { consent, yes } from "../terminal/consent.ts"
+import { consent } from "../terminal/consent.ts"
 import { Credentials } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { decoded, failureOf, formatOf, json, lines, printed } from "../answers/show.ts"
+import { yes } from "../terminal/flags.ts"
 
 /** Response timeout. Erasing hundreds of thousands of runs may need several requests. */
 const answerSeconds = 150

@@ -12,13 +12,12 @@ import { erase } from "./erase.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { decoded, json, jsonl, pageOf, show, showList } from "../answers/show.ts"
 import { subjectsOf } from "./subjects.ts"
+import { text } from "../terminal/flags.ts"
 
 /** The largest batch of the API. */
 const batchMost = 200
 
 const views = Effect.promise(() => import("./HistoryView.ts"))
-const text = (name: string, description: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional, Flag.map(Option.getOrNull))
 
 const countIn = (answer: Answer, name: string) => decoded(Schema.Int, memberText(answer.text, name) ?? "") ?? 0
 

@@ -4,10 +4,11 @@
  * The host starts this command. `--print-config` prints the entry for the host's settings.
  */
 import { Config, Effect } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import { Credentials, defaultProfile, savedKeys, savedSessions } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
+import { boolean } from "../terminal/flags.ts"
 
 /** Variables that locate the user's files. A host does not pass them on, so the entry contains them. */
 const folders = ["XDG_CONFIG_HOME", "XDG_STATE_HOME"]
@@ -75,14 +76,8 @@ export const mcp = (version: string) =>
   Command.make(
     "mcp",
     {
-      print_config: Flag.Boolean("print-config").pipe(
-        Flag.withDescription("print the JSON entry for an agent host's settings and exit"),
-        Flag.withDefault(false)
-      ),
-      http: Flag.Boolean("http").pipe(
-        Flag.withDescription("with --print-config: an entry that connects to the service over HTTP"),
-        Flag.withDefault(false)
-      )
+      print_config: boolean("print-config", "print the JSON entry for an agent host's settings and exit"),
+      http: boolean("http", "with --print-config: an entry that connects to the service over HTTP")
     },
     Effect.fnUntraced(function* ({ print_config, http }) {
       const screen = yield* Screen

@@ -6,9 +6,7 @@ import { bodyOf } from "../../../schema/json/JsonText.ts"
 import * as Money from "../../../schema/money/Money.ts"
 import { inputFlags, jsonOf, runInput, stdinArgument } from "./input.ts"
 import { confirmAndRun, runFlags } from "./confirmAndRun.ts"
-
-const object = (name: string, description: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional, Flag.map(Option.getOrNull))
+import { text } from "../terminal/flags.ts"
 
 export const call = Command.make(
   "call",
@@ -22,8 +20,8 @@ export const call = Command.make(
       Flag.optional,
       Flag.map(Option.getOrNull)
     ),
-    path: object("path", "values of the path's {placeholders}, as a JSON object"),
-    query: object("query", "query parameters, as a JSON object"),
+    path: text("path", "values of the path's {placeholders}, as a JSON object"),
+    query: text("query", "query parameters, as a JSON object"),
     ...runFlags
   },
   Effect.fnUntraced(function* ({ provider, endpoint, method, path, query, ...given }) {

@@ -12,12 +12,10 @@ import type * as Quotes from "./quote.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { TypedUsd } from "../terminal/TypedUsd.ts"
 import { decoded, formatOf, json, lines, pageOf, printed } from "../answers/show.ts"
+import { boolean } from "../terminal/flags.ts"
 
 /** No run takes longer. A larger value is probably in milliseconds. */
 const waitSecondsMost = 24 * 3600
-
-const boolean = (name: string, description: string) =>
-  Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
 
 export const waitFlag = Flag.Int("wait").pipe(
   Flag.withDescription("seconds to wait for the result; after that exit code 8, and the run continues"),

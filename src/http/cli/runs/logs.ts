@@ -8,6 +8,7 @@ import { Screen } from "../terminal/Screen.ts"
 import { formatOf } from "../answers/show.ts"
 import { retryingRead } from "../answers/retryingRead.ts"
 import { follow, type Seen } from "./tail.ts"
+import { text } from "../terminal/flags.ts"
 
 /** Polling interval: the shortest while runs happen, the longest when none do. */
 const pauseSecondsLeast = 1
@@ -20,8 +21,6 @@ const pastDefault = 10
 const pastMost = 10_000
 
 const views = Effect.promise(() => import("./LogsView.ts"))
-const text = (name: string, description: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional, Flag.map(Option.getOrNull))
 
 const unitMillis: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 

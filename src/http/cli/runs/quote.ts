@@ -12,7 +12,7 @@ import { type Candidate, route, type RoutingRequest } from "../../../schema/runs
 import { type Demand, demandOf, type Price, priceMin, rawHold } from "../../../schema/money/Pricing.ts"
 import { nearest } from "../../../schema/nearest.ts"
 import { Client } from "../answers/Client.ts"
-import { confirmed } from "../terminal/confirm.ts"
+import { consent } from "../terminal/consent.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 
@@ -235,7 +235,7 @@ export const confirm = Effect.fnUntraced(function* (title: string, quote: Quote,
     ].join("\n")
   )
   const question = hold === null || cap !== null ? "Run it?" : `Run it for at most ${shown(hold)}?`
-  if (!(yield* confirmed(question, nothingRun))) return yield* fail("interrupted", nothingRun)
+  yield* consent(question, { yes: false }, nothingRun)
   return cap ?? hold
 })
 

@@ -6,7 +6,7 @@
 import { Clock, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
-import { confirmed } from "../terminal/confirm.ts"
+import { confirmed } from "../terminal/consent.ts"
 import { conclude, deliver } from "./execution.ts"
 import { fail } from "../terminal/exits.ts"
 import { type Entry, Journal } from "../state/Journal.ts"
@@ -14,6 +14,7 @@ import { Screen } from "../terminal/Screen.ts"
 import { formatOf, json } from "../answers/show.ts"
 import { showRun, waitFlag } from "./confirmAndRun.ts"
 import { agoOf } from "../terminal/values.ts"
+import { boolean, yes } from "../terminal/flags.ts"
 
 const chosen = (entries: ReadonlyArray<Entry>, run_id: string | null) =>
   run_id === null ? entries : entries.filter((entry) => entry.run_id === run_id || entry.idempotency_key === run_id)
@@ -37,15 +38,8 @@ export const resume = Command.make(
       Argument.map(Option.getOrNull)
     ),
     wait: waitFlag.pipe(Flag.optional, Flag.map(Option.getOrNull)),
-    yes: Flag.Boolean("yes").pipe(
-      Flag.withAlias("y"),
-      Flag.withDescription("skip the confirmation"),
-      Flag.withDefault(false)
-    ),
-    forget: Flag.Boolean("forget").pipe(
-      Flag.withDescription("delete the entries instead of joining; a started run continues"),
-      Flag.withDefault(false)
-    ),
+    yes,
+    forget: boolean("forget", "delete the entries instead of joining; a started run continues"),
     json
   },
   Effect.fnUntraced(function* ({ run_id, wait, yes, forget, json }) {

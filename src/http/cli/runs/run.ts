@@ -6,6 +6,7 @@ import * as Money from "../../../schema/money/Money.ts"
 import { strategies } from "../../../schema/runs/Routing.ts"
 import { inputFlags, runInput, stdinArgument } from "./input.ts"
 import { confirmAndRun, runFlags } from "./confirmAndRun.ts"
+import { boolean } from "../terminal/flags.ts"
 
 export const run = Command.make(
   "run",
@@ -23,14 +24,8 @@ export const run = Command.make(
       Flag.withDescription("how to rank providers; default: best_value"),
       Flag.optional
     ),
-    no_fallback: Flag.Boolean("no-fallback").pipe(
-      Flag.withDescription("try one provider only"),
-      Flag.withDefault(false)
-    ),
-    include_raw: Flag.Boolean("include-raw").pipe(
-      Flag.withDescription("add the provider's raw response to the result"),
-      Flag.withDefault(false)
-    ),
+    no_fallback: boolean("no-fallback", "try one provider only"),
+    include_raw: boolean("include-raw", "add the provider's raw response to the result"),
     ...runFlags
   },
   Effect.fnUntraced(function* ({ capability, provider, strategy, no_fallback, include_raw, ...given }) {

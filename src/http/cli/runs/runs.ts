@@ -8,6 +8,7 @@ import { conclude, waitFor } from "./execution.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { failureOf, formatOf, json, jsonl, printed, show, showList } from "../answers/show.ts"
 import { showRun, waitFlag } from "./confirmAndRun.ts"
+import { text } from "../terminal/flags.ts"
 
 const views = Effect.promise(() => import("./RunView.ts"))
 const run_id = Argument.String("run_id").pipe(Argument.withDescription("the run, as runs list shows it"))
@@ -20,9 +21,6 @@ const drawn = (text: string) =>
     const { runLines } = yield* views
     return runLines(text, screen, false)
   })
-
-const text = (name: string, description: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional, Flag.map(Option.getOrNull))
 
 const list = Command.make(
   "list",

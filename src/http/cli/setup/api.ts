@@ -9,6 +9,7 @@ import { allPages } from "../answers/pages.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { failureOf, printed } from "../answers/show.ts"
 import { harmless } from "../terminal/text.ts"
+import { boolean } from "../terminal/flags.ts"
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 const methodOf = (text: string): Method | undefined => methods.find((method) => method === text.toUpperCase())
@@ -36,9 +37,6 @@ const headerOf = Effect.fnUntraced(function* (line: string) {
   }
   return [name.toLowerCase(), value] as const
 })
-
-const boolean = (name: string, description: string) =>
-  Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
 
 export const api = Command.make(
   "api",

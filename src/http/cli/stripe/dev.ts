@@ -14,6 +14,7 @@ import { formatOf, lines } from "../answers/show.ts"
 import { eventTypes, isEventType, type Needs, outcomes, triggerOf } from "./events.ts"
 import { facts } from "../terminal/table.ts"
 import { rehearse } from "./trigger.ts"
+import { boolean, text } from "../terminal/flags.ts"
 
 const amountDefault = Money.dollars("25.00")
 
@@ -39,11 +40,6 @@ const list = (asJson: boolean) =>
       ""
     )
   })
-
-const text = (name: string, description: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional, Flag.map(Option.getOrNull))
-const boolean = (name: string, description: string) =>
-  Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
 
 const flags = {
   session: text("session", "session id of an existing checkout; default: a new one"),

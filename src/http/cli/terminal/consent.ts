@@ -1,20 +1,23 @@
-/** Confirmation of an irreversible action: a question at a terminal, or the flag --yes elsewhere. */
+/** Questions before what can't be undone. Enter, end of input and Ctrl-C all mean no. */
 import { Effect } from "effect"
-import { Flag } from "effect/cli"
-import { confirmed } from "./confirm.ts"
 import { fail } from "./exits.ts"
 import { Screen } from "./Screen.ts"
 
-export const yes = Flag.Boolean("yes").pipe(
-  Flag.withAlias("y"),
-  Flag.withDescription("skip the confirmation"),
-  Flag.withDefault(false)
-)
+/** Requires `screen.askable`. Ctrl-C prints `otherwise`. */
+export const confirmed = Effect.fnUntraced(function* (question: string, otherwise: string) {
+  const screen = yield* Screen
+  const answer = yield* Effect.onInterrupt(screen.ask(`${question} [y/N]`), () => screen.warn(`\n${otherwise}`))
+  return /^y(es)?$/i.test((answer ?? "").trim())
+})
 
 const nothing = "Cancelled. Nothing was changed."
 
-/** Succeeds when the user agrees; otherwise the command fails. */
-export const consent = Effect.fnUntraced(function* (question: string, given: { readonly yes: boolean }) {
+/** Succeeds when the user agrees at the terminal or gave --yes; otherwise the command fails. */
+export const consent = Effect.fnUntraced(function* (
+  question: string,
+  given: { readonly yes: boolean },
+  otherwise = nothing
+) {
   if (given.yes) return
   const screen = yield* Screen
   if (!screen.askable)
@@ -22,5 +25,5 @@ export const consent = Effect.fnUntraced(function* (question: string, given: { r
       "usage",
       `This needs confirmation, and there is no terminal to ask at. Pass --yes to confirm. (${question})`
     )
-  if (!(yield* confirmed(question, nothing))) return yield* fail("interrupted", nothing)
+  if (!(yield* confirmed(question, otherwise))) return yield* fail("interrupted", otherwise)
 })
