@@ -11,14 +11,15 @@ import { Mailer } from "../../layers/accounts/Mailer.ts"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
 import { alreadyHereMail, resetMail, verifyMail, type Written } from "../../schema/accounts/AccountMail.ts"
 
-/** A request wakes the sender in its own process. Polling finds retries and e-mails of processes that died. */
-const lookEvery = "10 seconds"
+/** Poll interval. A request wakes the sender in its own process. Polling finds retries and e-mails of processes that died. */
+const pollEvery = "10 seconds"
 const claimMax = 20
 /** Mail servers accept only a few parallel messages from one sender. */
 const parallel = 4
 /** About four hours: waits double from one minute up to one hour. */
 const attemptsMax = 8
-const forgetEveryLooks = 60
+/** Old e-mails are deleted every 60 polls. */
+const cleanUpEveryPolls = 60
 
 export class AccountMails extends Context.Service<
   AccountMails,
@@ -33,9 +34,9 @@ export class AccountMails extends Context.Service<
       const mails = yield* Mails
       const mailer = yield* Mailer
       const address = addressOf(yield* Settings)
-      const asked = yield* Queue.sliding<void>(1)
+      const wakeUps = yield* Queue.sliding<void>(1)
 
-      const written = (content: Exclude<Content, { readonly _tag: "Drop" }>): Written => {
+      const render = (content: Exclude<Content, { readonly _tag: "Drop" }>): Written => {
         switch (content._tag) {
           case "Verify":
             return verifyMail(address, Redacted.value(content.token))
@@ -51,10 +52,10 @@ export class AccountMails extends Context.Service<
         const { mail_id, kind, attempts } = mail
         const content = yield* mails.content(mail)
         if (content._tag === "Drop") {
-          yield* Effect.logDebug(`mail ${mail_id} (${kind}) is not sent: ${content.why}`)
+          yield* Effect.logDebug(`mail ${mail_id} (${kind}) was dropped: ${content.why}`)
           return yield* mails.ended(mail_id, "dropped")
         }
-        yield* mailer.send({ to: mail.address, ...written(content) }).pipe(
+        yield* mailer.send({ to: mail.address, ...render(content) }).pipe(
           Effect.andThen(mails.ended(mail_id, "sent")),
           Effect.catchTag("MailNotSent", ({ message }) =>
             attempts < attemptsMax
@@ -73,7 +74,7 @@ export class AccountMails extends Context.Service<
         Effect.catchCause(send(mail), (cause) =>
           Cause.hasInterruptsOnly(cause)
             ? Effect.failCause(cause)
-            : Effect.logError(`mail ${mail.mail_id}: ${oneLine(cause)}`)
+            : Effect.logError(`sending mail ${mail.mail_id} failed: ${oneLine(cause)}`)
         )
 
       const sendDue = Effect.gen(function* () {
@@ -85,22 +86,25 @@ export class AccountMails extends Context.Service<
         }
       })
 
-      let looks = 0
-      const look = Effect.gen(function* () {
-        yield* Queue.take(asked).pipe(Effect.timeoutOption(lookEvery))
+      let polls = 0
+      const poll = Effect.gen(function* () {
+        yield* Queue.take(wakeUps).pipe(Effect.timeoutOption(pollEvery))
         yield* sendDue
-        looks += 1
-        if (looks % forgetEveryLooks === 0) yield* mails.forget
+        polls += 1
+        if (polls % cleanUpEveryPolls === 0) yield* mails.forget
       }).pipe(
         Effect.catchCause((cause) =>
           Cause.hasInterruptsOnly(cause)
             ? Effect.failCause(cause)
-            : Effect.andThen(Effect.logWarning(`mails: ${oneLine(cause)}`), Effect.sleep(lookEvery))
+            : Effect.andThen(
+                Effect.logWarning(`sending mails failed and will be retried: ${oneLine(cause)}`),
+                Effect.sleep(pollEvery)
+              )
         )
       )
-      yield* Effect.forkScoped(Effect.forever(look))
+      yield* Effect.forkScoped(Effect.forever(poll))
 
-      return AccountMails.of({ wake: Effect.asVoid(Queue.offer(asked, undefined)) })
+      return AccountMails.of({ wake: Effect.asVoid(Queue.offer(wakeUps, undefined)) })
     })
   )
 }

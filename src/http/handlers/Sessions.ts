@@ -1,7 +1,7 @@
 /** Sign-up and sign-in. Attempts are limited before the password is checked, because a check takes about a third of a second. */
 import { Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Accounts, type Opened, type SessionRow } from "../../layers/accounts/Accounts.ts"
+import { Accounts, type NewSession, type SessionRow } from "../../layers/accounts/Accounts.ts"
 import { Passwords } from "../../layers/accounts/Passwords.ts"
 import { SignInAddresses } from "../../layers/accounts/SignInAddresses.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
@@ -33,7 +33,7 @@ export const SessionsHandlers = HttpApiBuilder.group(
     const signUp = yield* makeSignUp
 
     const shown = (session: SessionRow) => view(session, mustVerify(settings, session.pending))
-    const opened = ({ token, session }: Opened) => ({ session_token: Redacted.value(token), ...shown(session) })
+    const opened = ({ token, session }: NewSession) => ({ session_token: Redacted.value(token), ...shown(session) })
 
     return handlers.handleAll({
       signUp: ({ payload }) => Effect.map(signUp(payload), opened),

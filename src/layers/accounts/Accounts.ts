@@ -1,7 +1,8 @@
 /**
- * Organizations, their people and sessions, and API keys. Secrets are shown once and stored as SHA-256 digests.
+ * Stores organizations, their users, sessions and API keys. Secrets are shown once and stored as SHA-256 digests.
  *
- * A revoked key and an ended session are refused from the next statement on, in every process: nothing is cached here.
+ * Every request reads keys and sessions from the database, and nothing is cached. So every process refuses a revoked key or an
+ * ended session at once.
  */
 import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -20,13 +21,13 @@ export { digest }
 
 export type Environment = "test" | "live"
 
-/** Who is calling. `key_id` is null for a session. */
+/** The authenticated caller. `key_id` is null for a session. */
 export interface Principal {
   readonly org_id: string
   readonly key_id: string | null
   readonly user_id: string | null
   readonly environment: Environment | null
-  /** A session of somebody who has not verified the e-mail address. */
+  /** The session of a user who has not verified the e-mail address. */
   readonly pending: boolean
 }
 
@@ -49,7 +50,7 @@ export const OrganizationRow = Schema.Struct({
   created_at: Schema.Date,
   balance: Schema.BigInt,
   reserved: Schema.BigInt,
-  /** Runs asked for and money charged on today's UTC day. */
+  /** Runs created and money charged since midnight UTC. */
   runs_today: Schema.BigInt,
   charged_today: Schema.BigInt
 })
@@ -62,7 +63,7 @@ export const SessionRow = Schema.Struct({
   user_id: Schema.String,
   email: Schema.String,
   expires_at: Schema.Date,
-  /** The address is not verified. */
+  /** The user has not verified the e-mail address. */
   pending: Schema.Boolean
 })
 export type SessionRow = typeof SessionRow.Type
@@ -74,13 +75,13 @@ export const PersonRow = Schema.Struct({
   email: Schema.String,
   created_at: Schema.Date,
   pending: Schema.Boolean,
-  /** Null for somebody who is pending, and for whoever signed up where nothing was to be verified. */
+  /** Null for a pending user, and for a user who signed up while e-mail verification was off. */
   email_verified_at: Schema.NullOr(Schema.Date)
 })
 export type PersonRow = typeof PersonRow.Type
 const personRows = rowsOf(PersonRow.fields)
 
-export interface Opened {
+export interface NewSession {
   readonly token: Redacted.Redacted
   readonly session: SessionRow
 }
@@ -90,7 +91,7 @@ export interface NewUser {
   readonly user_id: string
 }
 
-/** Why what joins a sign-up may refuse it. */
+/** Why a sign-up's `joining` step may fail. */
 export type JoiningRefused = ReferralRefused | InvitationRefused
 
 export interface NewAccount {
@@ -99,19 +100,19 @@ export interface NewAccount {
   readonly organization: string
   readonly daily_limit: MicroUsd | null
   /**
-   * `pending`: the address is to be verified. Then it is not looked up whether it has an account, and any number may sign up with it.
-   * `verified`: somebody vouches for it. `trusted`: nothing is verified here.
+   * `pending`: the user must verify the address. Several pending users may have the same address, because a refusal would reveal
+   * that it has an account. `verified`: the operator vouched for the address with an invitation. `trusted`: verification is off.
    */
   readonly address: "pending" | "verified" | "trusted"
-  /** What else is written of the new organization, or refuses it: in the transaction that makes it. */
+  /** Runs in the transaction that creates the organization, to store an invitation or referral. Its failure refuses the sign-up. */
   readonly joining: (made: NewUser) => Effect.Effect<void, JoiningRefused>
 }
 
 export class EmailTaken extends Schema.TaggedError<EmailTaken>()("EmailTaken", {}) {}
-/** The organization has as many keys in use as it may have. */
+/** The organization already has `keysMax` keys that are not revoked. */
 export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys", {}) {}
 
-/** Keys in use per organization; migration 0021 enforces it. Enough for a key per machine and purpose of a large customer. */
+/** Keys per organization, without revoked ones. Migration 0021 enforces it. Enough for one key per machine of a large customer. */
 export const keysMax = 100
 
 const isTooManyKeys = (cause: unknown) =>
@@ -119,11 +120,11 @@ const isTooManyKeys = (cause: unknown) =>
 
 const sessionDays = 30
 
-/** An organization's lane: any spread will do, it is stored with the wallet. */
+/** The lane of a new wallet. Any even distribution works, because the lane is stored with the wallet. */
 const laneOf = (org_id: string) => (digest(org_id)[0] ?? 0) % laneCount
 
 const dayMillis = 86_400_000
-/** Ids sort by their time: no run of today has a smaller one. */
+/** The smallest possible run id of a day. Ids begin with their time, so they sort by it. */
 const firstRunOf = (dayStart: number) => makeId("run", dayStart).slice(0, -16)
 
 const lastUsedEvery = "10 seconds"
@@ -140,15 +141,15 @@ const countRow = oneRowOf({ count: Schema.BigInt })
 export class Accounts extends Context.Service<
   Accounts,
   {
-    readonly signUp: (account: NewAccount) => Effect.Effect<Opened, EmailTaken | JoiningRefused>
+    readonly signUp: (account: NewAccount) => Effect.Effect<NewSession, EmailTaken | JoiningRefused>
     /** Takes the same time whether or not the address has an account. */
-    readonly signIn: (email: string, password: Redacted.Redacted) => Effect.Effect<Option.Option<Opened>>
+    readonly signIn: (email: string, password: Redacted.Redacted) => Effect.Effect<Option.Option<NewSession>>
     readonly signOut: (token: Redacted.Redacted) => Effect.Effect<void>
     readonly session: (token: Redacted.Redacted) => Effect.Effect<Option.Option<SessionRow>>
-    /** An organization without people, for the demo and for operators. */
+    /** Creates an organization without users, for the demo and for operators. */
     readonly createOrganization: (name: string, daily_limit: MicroUsd | null) => Effect.Effect<string>
     readonly organizations: Effect.Effect<number>
-    /** Newest first. `search`: a part of the name or of a member's e-mail, or the id. */
+    /** Newest first. `search` is a part of the name or of a member's e-mail address, or the whole id. */
     readonly findOrganizations: (search: string | null, limit: number) => Effect.Effect<ReadonlyArray<OrganizationRow>>
     /** Its members, oldest first. */
     readonly people: (org_id: string, limit: number) => Effect.Effect<ReadonlyArray<PersonRow>>
@@ -160,11 +161,11 @@ export class Accounts extends Context.Service<
       environment: Environment
     ) => Effect.Effect<{ id: string; token: Redacted.Redacted }, TooManyKeys>
     readonly keys: (org_id: string, before: string | null, limit: number) => Effect.Effect<ReadonlyArray<KeyRow>>
-    /** None for an unknown key and for another organization's. */
+    /** None if the key does not exist or belongs to another organization. */
     readonly revokeKey: (org_id: string, key_id: string) => Effect.Effect<Option.Option<KeyRow>>
-    /** Whose key it is, for operators. */
+    /** The organization that a key belongs to, for operators. */
     readonly ownerOfKey: (key_id: string) => Effect.Effect<Option.Option<string>>
-    /** Notes that a key was used; written down every few seconds for all keys together. */
+    /** Records that a key was used. One statement stores all used keys every few seconds. */
     readonly used: (key_id: string) => void
   }
 >()("rungate/layers/accounts/Accounts") {
@@ -173,7 +174,7 @@ export class Accounts extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { emailVerification } = yield* Settings
-      // Verified against when the e-mail is unknown, so that both answers take the same time.
+      // Compared with the password if the e-mail address has no account, so that both cases take the same time.
       const decoy = yield* Effect.cached(Effect.suspend(() => hashed(Redacted.make(randomText(20)))))
 
       const insertOrganization = Effect.fnUntraced(function* (name: string, daily_limit: MicroUsd | null) {
@@ -184,8 +185,8 @@ export class Accounts extends Context.Service<
       })
 
       /**
-       * Null when the password is no longer the one that was checked. The lock makes a change that is under way come first, so that no
-       * session of an old password is opened behind it.
+       * Null if the password was changed after it was checked. The row lock waits for a password change in progress, so no session
+       * opens with the old password afterwards.
        */
       const open = Effect.fnUntraced(function* (user_id: string, password_hash: string) {
         const token = `rg_sess_${randomText(43)}`
@@ -216,7 +217,10 @@ export class Accounts extends Context.Service<
                 VALUES (${user_id}, ${org_id}, ${email}, ${password_hash}, ${address === "pending"},
                         CASE WHEN ${address === "verified"} THEN now() END)`
               yield* account.joining({ org_id, user_id })
-              return (yield* open(user_id, password_hash)) ?? (yield* Effect.die(new Error("a new user was not found")))
+              return (
+                (yield* open(user_id, password_hash)) ??
+                (yield* Effect.die(new Error("the session of a new user was not stored")))
+              )
             })
           )
           .pipe(
@@ -231,19 +235,20 @@ export class Accounts extends Context.Service<
           UNION ALL
           (SELECT user_id, password_hash, pending FROM users WHERE lower(email) = lower(${email}) AND pending
            ORDER BY user_id DESC LIMIT 1)`)
-        // With verification anybody may sign up with anybody's address: both are tried, so that the time says nothing of who is there.
-        const tried = emailVerification ? [false, true] : [users[0]?.pending === true]
+        // With verification on, an address may have a verified and a pending user. Always check both, so that the response time does
+        // not reveal which of them exist.
+        const pendingStates = emailVerification ? [false, true] : [users[0]?.pending === true]
         const decoyHash = yield* decoy
-        const found = yield* Effect.forEach(
-          tried,
+        const signedIn = yield* Effect.forEach(
+          pendingStates,
           Effect.fnUntraced(function* (pending) {
             const user = users.find((one) => one.pending === pending)
-            const good = yield* matches(password, user?.password_hash ?? decoyHash)
-            return good ? user : undefined
+            const isCorrect = yield* matches(password, user?.password_hash ?? decoyHash)
+            return isCorrect ? user : undefined
           }),
           { concurrency: "unbounded" }
         )
-        const user = found.find((one) => one !== undefined)
+        const user = signedIn.find((one) => one !== undefined)
         return Option.fromNullishOr(user === undefined ? null : yield* open(user.user_id, user.password_hash))
       }, Effect.orDie)
 
@@ -256,11 +261,11 @@ export class Accounts extends Context.Service<
         const text = Redacted.value(token)
         if (text.startsWith("rg_sess_")) {
           const [row] = yield* findSession(text)
-          return Option.map(Option.fromNullishOr(row), (found) => ({ ...found, key_id: null, environment: null }))
+          return Option.map(Option.fromNullishOr(row), (session) => ({ ...session, key_id: null, environment: null }))
         }
         const [key] = yield* keyOwnerRows(sql`
           SELECT org_id, key_id, environment FROM api_keys WHERE key_hash = ${digest(text)} AND revoked_at IS NULL`)
-        return Option.map(Option.fromNullishOr(key), (found) => ({ ...found, user_id: null, pending: false }))
+        return Option.map(Option.fromNullishOr(key), (owner) => ({ ...owner, user_id: null, pending: false }))
       }, Effect.orDie)
 
       const createKey = Effect.fn("Accounts.createKey")(function* (
@@ -292,7 +297,11 @@ export class Accounts extends Context.Service<
 
       const ownerOfKey = (key_id: string) => orgIdRows(sql`SELECT org_id FROM api_keys WHERE key_id = ${key_id}`)
 
-      const listed = Effect.fnUntraced(function* (org_id: string | null, search: string | null, limit: number) {
+      const listOrganizations = Effect.fnUntraced(function* (
+        org_id: string | null,
+        search: string | null,
+        limit: number
+      ) {
         const now = yield* Clock.currentTimeMillis
         const first = firstRunOf(now - (now % dayMillis))
         return yield* organizationRows(sql`
@@ -311,11 +320,11 @@ export class Accounts extends Context.Service<
         personRows(sql`
         SELECT user_id, email, created_at, pending, email_verified_at FROM users WHERE org_id = ${org_id} ORDER BY user_id LIMIT ${limit}`)
 
-      const lately = new Set<string>()
+      const usedKeys = new Set<string>()
       const writeUsed = Effect.suspend(() => {
-        if (lately.size === 0) return Effect.void
-        const ids = [...lately]
-        lately.clear()
+        if (usedKeys.size === 0) return Effect.void
+        const ids = [...usedKeys]
+        usedKeys.clear()
         return Effect.asVoid(sql`UPDATE api_keys SET last_used_at = now() WHERE key_id = ANY(${texts(ids)})`)
       }).pipe(Effect.ignore)
       yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lastUsedEvery), writeUsed)))
@@ -330,9 +339,10 @@ export class Accounts extends Context.Service<
         createOrganization: (name, daily_limit) =>
           Effect.orDie(sql.withTransaction(insertOrganization(name, daily_limit))),
         organizations: Effect.orDie(Effect.map(count, ({ count }) => Number(count))),
-        findOrganizations: (search, limit) => listed(null, search, limit),
+        findOrganizations: (search, limit) => listOrganizations(null, search, limit),
         people: (org_id, limit) => Effect.orDie(people(org_id, limit)),
-        organization: (org_id) => Effect.map(listed(org_id, null, 1), (rows) => Option.fromNullishOr(rows[0])),
+        organization: (org_id) =>
+          Effect.map(listOrganizations(org_id, null, 1), (rows) => Option.fromNullishOr(rows[0])),
         principal,
         createKey,
         keys: (org_id, before, limit) => Effect.orDie(keys(org_id, before, limit)),
@@ -341,7 +351,7 @@ export class Accounts extends Context.Service<
         ownerOfKey: (key_id) =>
           Effect.orDie(Effect.map(ownerOfKey(key_id), (rows) => Option.fromNullishOr(rows[0]?.org_id))),
         used: (key_id) => {
-          lately.add(key_id)
+          usedKeys.add(key_id)
         }
       })
     })

@@ -7,12 +7,13 @@ import { Resolver } from "node:dns/promises"
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { Settings } from "../platform/Settings.ts"
 
-/** A resolver gives up on one server after this, and asks twice. */
+/** Timeout of one query to one server. A server is queried twice. */
 const serverMillis = 2_000
-const answerMillis = 6_000
-/** Questions of one process at once, so that a flood of verifications opens no flood of sockets. */
+/** Timeout of a look-up over all servers. */
+const lookupMillis = 6_000
+/** Concurrent look-ups of one process, because each one opens sockets. */
 const lookupsMax = 20
-/** Real domains have some ten TXT records at one name. */
+/** Real domains have about ten TXT records at one name. */
 const recordsMax = 100
 const recordLengthMax = 512
 
@@ -20,18 +21,18 @@ export type Texts =
   | { readonly _tag: "Found"; readonly records: ReadonlyArray<string> }
   /** The name does not exist, or has no TXT record. */
   | { readonly _tag: "None" }
-  /** Nobody knows: no server answered, or it answered with an error. */
+  /** No server answered, or one answered with an error, so nothing is known about the name. */
   | { readonly _tag: "Failed"; readonly code: string }
 
-/** No such name; no record of this type. */
-const absent = new Set(["ENOTFOUND", "ENODATA"])
+/** The name does not exist, or it has no record of this type. */
+const absentCodes = new Set(["ENOTFOUND", "ENODATA"])
 
 const codeOf = (error: unknown): string =>
   typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
     ? error.code.replace(/^(?:DNS_)/, "").slice(0, 40)
     : "UNKNOWN"
 
-const plain = (record: string): string =>
+const sanitized = (record: string): string =>
   record
     .toWellFormed()
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "?")
@@ -49,19 +50,19 @@ export class Dns extends Context.Service<
       const { dnsServers } = yield* Settings
       const slots = yield* Semaphore.make(lookupsMax)
 
-      const ask = (name: string) =>
+      const lookUp = (name: string) =>
         Effect.callback<Texts>((resume) => {
           const resolver = new Resolver({ timeout: serverMillis, tries: 2 })
           if (dnsServers.length > 0) resolver.setServers([...dnsServers])
           resolver.resolveTxt(name).then(
             (records) => {
-              // A record is a list of strings. Some resolvers answer each as a record of its own.
-              const found = records.slice(0, recordsMax).map((parts) => plain(parts.join("")))
-              resume(Effect.succeed(found.length === 0 ? { _tag: "None" } : { _tag: "Found", records: found }))
+              // DNS splits a long record into several strings.
+              const joined = records.slice(0, recordsMax).map((parts) => sanitized(parts.join("")))
+              resume(Effect.succeed(joined.length === 0 ? { _tag: "None" } : { _tag: "Found", records: joined }))
             },
             (error: unknown) => {
               const code = codeOf(error)
-              resume(Effect.succeed(absent.has(code) ? { _tag: "None" } : { _tag: "Failed", code }))
+              resume(Effect.succeed(absentCodes.has(code) ? { _tag: "None" } : { _tag: "Failed", code }))
             }
           )
           return Effect.sync(() => resolver.cancel())
@@ -70,10 +71,10 @@ export class Dns extends Context.Service<
       return Dns.of({
         texts: (name) =>
           slots
-            .withPermits(1)(ask(name))
+            .withPermits(1)(lookUp(name))
             .pipe(
               Effect.timeoutOrElse({
-                duration: `${answerMillis} millis`,
+                duration: `${lookupMillis} millis`,
                 orElse: () => Effect.succeed<Texts>({ _tag: "Failed", code: "ETIMEOUT" })
               })
             )

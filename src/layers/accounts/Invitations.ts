@@ -1,14 +1,15 @@
 /**
- * Invitations to sign up: each is for one address, works once, and expires after a week. Only the token's digest is stored.
+ * Stores invitations to sign up. Each is for one e-mail address, works once, and expires after a week. Only the token's digest is
+ * stored.
  *
- * The operator vouches for the address, so a person who redeems its invitation counts as verified.
+ * The operator vouches for the address, so a user who signs up with an invitation counts as verified.
  */
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { digest, newLinkToken } from "./Secrets.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
-/** Unknown, used, expired, or for another address: nobody is told which. */
+/** The token is unknown, used, expired, or for another address. One error for all four, so that it reveals nothing about tokens. */
 export class InvitationRefused extends Schema.TaggedError<InvitationRefused>()("InvitationRefused", {}) {}
 
 export interface NewInvitation {
@@ -25,11 +26,11 @@ const emailRows = rowsOf({ email: Schema.String })
 export class Invitations extends Context.Service<
   Invitations,
   {
-    /** None when the address has an account. */
+    /** None if the address already has an account. */
     readonly invite: (email: string) => Effect.Effect<Option.Option<NewInvitation>>
-    /** Whose address it is for, while it can be redeemed. */
+    /** The address that an invitation is for. None if it can't be redeemed any more. */
     readonly email: (token: Redacted.Redacted) => Effect.Effect<Option.Option<string>>
-    /** Redeems it for a workspace that is just being made. Call it in the sign-up's transaction. */
+    /** Redeems an invitation for a new organization. Call it in the sign-up's transaction. */
     readonly redeem: (token: Redacted.Redacted, email: string, org_id: string) => Effect.Effect<void, InvitationRefused>
   }
 >()("rungate/layers/accounts/Invitations") {

@@ -2,7 +2,7 @@
  * Sends e-mail over SMTP if `RUNGATE_SMTP_URL` is set. Otherwise it writes the e-mail to the service's log, where the operator of a sandbox
  * finds the links.
  *
- * One attempt with a timeout. The caller retries (actors/accounts/AccountMails.ts).
+ * It makes one attempt with a timeout. The caller retries (actors/accounts/AccountMails.ts).
  */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { type MailServer, Settings } from "../platform/Settings.ts"
@@ -16,7 +16,7 @@ export interface Mail {
 
 export class MailNotSent extends Schema.TaggedError<MailNotSent>()("MailNotSent", { message: Schema.String }) {}
 
-/** A server that greylists or scans takes seconds; one that takes longer is asked again later. */
+/** A server that greylists or scans e-mails takes seconds. The caller retries later if it takes longer. */
 const connectMillis = 10_000
 const sendMillis = 30_000
 const reasonCharsMax = 300
@@ -31,12 +31,12 @@ const optionsOf = (server: MailServer) => {
     host: hostname.replace(/^\[|\]$/g, ""),
     port: port === "" ? (ports[protocol] ?? 587) : Number(port),
     secure: protocol === "smtps:",
-    // A password leaves this machine encrypted or not at all.
+    // Never send the password over an unencrypted connection.
     requireTLS: protocol === "smtp:" && user !== "" && !loopback.includes(hostname),
     connectionTimeout: connectMillis,
     greetingTimeout: connectMillis,
     socketTimeout: sendMillis,
-    // A mail is text of ours and never names a file or an address to fetch.
+    // The e-mails are plain text from this service. They never attach a file or fetch a URL.
     disableFileAccess: true,
     disableUrlAccess: true,
     ...(user === "" ? {} : { auth: { user, pass: decodeURIComponent(password) } })
@@ -46,15 +46,15 @@ const optionsOf = (server: MailServer) => {
 const reasonOf = (cause: unknown): string =>
   (cause instanceof Error ? cause.message : "no answer").replace(/\s+/g, " ").slice(0, reasonCharsMax)
 
-const overSmtp = Effect.fnUntraced(function* (server: MailServer) {
-  // Loaded where it is needed: a sandbox starts without it.
+const smtpMailer = Effect.fnUntraced(function* (server: MailServer) {
+  // Loaded only here, because most sandboxes send no e-mail and start faster without it.
   const { default: nodemailer } = yield* Effect.promise(() => import("nodemailer"))
   const transport = nodemailer.createTransport(optionsOf(server))
   const { from } = server
   return Mailer.of({
     send: ({ to, subject, text }) =>
       Effect.tryPromise({
-        // An address object is never parsed as a list: one mail has one recipient.
+        // An address object, because nodemailer would parse a string as a list of recipients.
         try: () => transport.sendMail({ from, to: { name: "", address: to }, subject, text }),
         catch: (cause) => new MailNotSent({ message: reasonOf(cause) })
       }).pipe(
@@ -67,11 +67,11 @@ const overSmtp = Effect.fnUntraced(function* (server: MailServer) {
   })
 })
 
-const toTheLog = Effect.gen(function* () {
+const logMailer = Effect.gen(function* () {
   const { mode } = yield* Settings
   if (mode === "production") {
     yield* Effect.logWarning(
-      "RUNGATE_SMTP_URL is not set: mails, such as those with a link for a new password, are printed to this log and not sent."
+      "RUNGATE_SMTP_URL is not set. E-mails, such as password resets, are written to this log and not sent. Set it to an SMTP server to send them."
     )
   }
   return Mailer.of({
@@ -87,7 +87,7 @@ export class Mailer extends Context.Service<
     Mailer,
     Effect.gen(function* () {
       const { mail } = yield* Settings
-      return mail === null ? yield* toTheLog : yield* overSmtp(mail)
+      return mail === null ? yield* logMailer : yield* smtpMailer(mail)
     })
   )
 }

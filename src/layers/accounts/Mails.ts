@@ -1,8 +1,8 @@
 /**
- * The outbox of e-mails about accounts: stored in the transaction that causes them, claimed and sent afterwards.
+ * The outbox of e-mails about accounts. A sign-up or password reset stores an e-mail in its transaction, and AccountMails sends it.
  *
- * The text is decided when the e-mail is sent. So the request that asked for it is the same whether or not the address has an account. The
- * token of a link is also made then, and only its digest is stored.
+ * The text is chosen when the e-mail is sent. So the request does the same work whether or not the address has an account. The
+ * token of a link is also created then, and only its digest is stored.
  */
 import { Context, Effect, Layer, type Redacted, Redacted as Secret, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -13,26 +13,26 @@ export const DueMail = Schema.Struct({
   mail_id: Schema.BigInt,
   kind: Schema.Literals(["sign_up", "reset_password"]),
   address: Schema.String,
-  /** Who signed up; null for the other kind. */
+  /** The user who signed up. Null for a password reset. */
   user_id: Schema.NullOr(Schema.String),
-  /** This one included. */
+  /** Attempts to send this e-mail, the current one included. */
   attempts: Schema.Number
 })
 export type DueMail = typeof DueMail.Type
 const dueMailRows = rowsOf(DueMail.fields)
 
-/** `drop`: nobody is to get it. */
+/** What to send. `Drop`: nothing is sent, for the reason in `why`. */
 export type Content =
   | { readonly _tag: "Verify"; readonly token: Redacted.Redacted }
   | { readonly _tag: "AlreadyHere" }
   | { readonly _tag: "Reset"; readonly token: Redacted.Redacted }
   | { readonly _tag: "Drop"; readonly why: string }
 
-/** Waiting for one address; more are dropped as they are asked for. */
+/** Queued e-mails per address. Further requests queue none. */
 const waitingMax = 5
-/** Sent to one address in an hour: nobody's mailbox is filled through this service. */
+/** E-mails sent to one address per hour, so that nobody can flood a mailbox through this service. */
 const sentPerHourMax = 5
-/** Sending one takes at most 30 s; each further attempt waits twice as long. */
+/** Sending takes at most 30 s. Each further attempt waits twice as long. */
 const claimSeconds = 60
 const claimSecondsMax = 3_600
 const verifyHours = 72
@@ -48,15 +48,15 @@ const recipientRow = oneRowOf({
 export class Mails extends Context.Service<
   Mails,
   {
-    /** Asks for the mail to somebody who has signed up. Call it in the transaction of the sign-up. */
+    /** Queues the e-mail after a sign-up. Call it in the sign-up's transaction. */
     readonly signedUp: (user_id: string, address: string) => Effect.Effect<void>
-    /** Takes the same time whether or not the address has an account. */
+    /** Queues an e-mail to reset a password. Takes the same time whether or not the address has an account. */
     readonly resetAsked: (address: string) => Effect.Effect<void>
-    /** Claims mails that are due: nobody else is given them for a while. */
+    /** Claims e-mails that are due. No other process gets them until the claim expires. */
     readonly due: (limit: number) => Effect.Effect<ReadonlyArray<DueMail>>
     readonly content: (mail: DueMail) => Effect.Effect<Content>
     readonly ended: (mail_id: bigint, outcome: "sent" | "dropped" | "failed") => Effect.Effect<void>
-    /** Deletes what is of no more use: mails that have ended, tokens that have expired. */
+    /** Deletes old e-mails that were sent or dropped, and expired tokens. */
     readonly forget: Effect.Effect<void>
   }
 >()("rungate/layers/accounts/Mails") {
@@ -65,7 +65,7 @@ export class Mails extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const ask = (kind: DueMail["kind"], address: string, user_id: string | null) => sql`
+      const enqueue = (kind: DueMail["kind"], address: string, user_id: string | null) => sql`
         INSERT INTO mails (kind, address, user_id)
         SELECT ${kind}, ${address}, ${user_id}
         WHERE (SELECT count(*) FROM mails WHERE lower(address) = lower(${address}) AND ended_at IS NULL) < ${waitingMax}`
@@ -75,11 +75,11 @@ export class Mails extends Context.Service<
         UPDATE mails m SET attempts = attempts + 1,
                send_at = now() + make_interval(secs => least(${claimSecondsMax}::float8, ${claimSeconds}::float8 * 2 ^ least(m.attempts, 10)))
         FROM (SELECT mail_id FROM mails WHERE ended_at IS NULL AND send_at <= now() ORDER BY send_at LIMIT ${limit}
-              FOR UPDATE SKIP LOCKED) mine
-        WHERE m.mail_id = mine.mail_id
+              FOR UPDATE SKIP LOCKED) claimed
+        WHERE m.mail_id = claimed.mail_id
         RETURNING m.mail_id, m.kind, m.address, m.user_id, m.attempts`)
 
-      const mint = Effect.fnUntraced(function* (
+      const createToken = Effect.fnUntraced(function* (
         purpose: "verify_email" | "reset_password",
         user_id: string,
         minutes: number
@@ -101,7 +101,7 @@ export class Mails extends Context.Service<
         if (sent >= BigInt(sentPerHourMax)) return drop(`${sent} were sent to this address within an hour`)
         if (kind === "reset_password") {
           if (owner === null) return drop("the address has no account")
-          const reset: Content = { _tag: "Reset", token: yield* mint("reset_password", owner, resetMinutes) }
+          const reset: Content = { _tag: "Reset", token: yield* createToken("reset_password", owner, resetMinutes) }
           return reset
         }
         if (user_id === null || pending !== true) return drop("the address is verified")
@@ -109,7 +109,7 @@ export class Mails extends Context.Service<
           const here: Content = { _tag: "AlreadyHere" }
           return here
         }
-        const verify: Content = { _tag: "Verify", token: yield* mint("verify_email", user_id, 60 * verifyHours) }
+        const verify: Content = { _tag: "Verify", token: yield* createToken("verify_email", user_id, 60 * verifyHours) }
         return verify
       }, Effect.orDie)
 
@@ -122,8 +122,8 @@ export class Mails extends Context.Service<
       })
 
       return Mails.of({
-        signedUp: (user_id, address) => Effect.asVoid(Effect.orDie(ask("sign_up", address, user_id))),
-        resetAsked: (address) => Effect.asVoid(Effect.orDie(ask("reset_password", address, null))),
+        signedUp: (user_id, address) => Effect.asVoid(Effect.orDie(enqueue("sign_up", address, user_id))),
+        resetAsked: (address) => Effect.asVoid(Effect.orDie(enqueue("reset_password", address, null))),
         due: (limit) => Effect.orDie(due(limit)),
         content,
         ended: (mail_id, outcome) => Effect.asVoid(Effect.orDie(ended(mail_id, outcome))),

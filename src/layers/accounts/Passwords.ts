@@ -1,16 +1,17 @@
 /**
- * Changes passwords, and redeems the links of e-mails: verify an address, set a new password. Each token works once.
+ * Changes passwords, and redeems the links of e-mails that verify an address or set a new password. Each link works once.
  *
- * A changed password ends sessions in the same transaction. A sign-in that verified the old password can't open a session afterwards (Accounts.ts).
+ * A changed password ends sessions in the same transaction. A sign-in that checked the old password can't open a session afterwards
+ * (Accounts.ts).
  */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { digest, hashed, matches } from "./Secrets.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
-/** Unknown, used or expired. */
+/** The link's token is unknown, used or expired. */
 export class LinkRefused extends Schema.TaggedError<LinkRefused>()("LinkRefused", {}) {}
-/** Somebody has verified the address for another account meanwhile. */
+/** Another account has verified this address in the meantime. */
 export class AddressTaken extends Schema.TaggedError<AddressTaken>()("AddressTaken", {}) {}
 export class WrongPassword extends Schema.TaggedError<WrongPassword>()("WrongPassword", {}) {}
 
@@ -21,7 +22,7 @@ const passwordRows = rowsOf({ password_hash: Schema.String })
 export class Passwords extends Context.Service<
   Passwords,
   {
-    /** Answers the address. */
+    /** Returns the address. */
     readonly verifyEmail: (token: Redacted.Redacted) => Effect.Effect<string, LinkRefused | AddressTaken>
     /** Ends all other sessions of the user. */
     readonly change: (
@@ -29,9 +30,9 @@ export class Passwords extends Context.Service<
       current: Redacted.Redacted,
       next: Redacted.Redacted
     ) => Effect.Effect<void, WrongPassword>
-    /** Ends all sessions of the user. Answers the address. */
+    /** Ends all sessions of the user. Returns the user's address. */
     readonly reset: (token: Redacted.Redacted, next: Redacted.Redacted) => Effect.Effect<string, LinkRefused>
-    /** Ends all sessions of a user, and answers how many. */
+    /** Ends all sessions of a user, and returns how many. */
     readonly endSessions: (user_id: string) => Effect.Effect<number>
   }
 >()("rungate/layers/accounts/Passwords") {
@@ -41,9 +42,9 @@ export class Passwords extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const hashOf = (token: Redacted.Redacted) => digest(Redacted.value(token))
 
-      /** Uses a link up; in a transaction that fails, it stays. */
+      /** Deletes a link's token and returns its user. If the transaction fails, the link still works. */
       const consume = Effect.fnUntraced(function* (token: Redacted.Redacted, purpose: string) {
-        // The user first: two links of one user would wait for each other's tokens.
+        // Lock the user first. Otherwise two links of one user could deadlock on each other's tokens.
         yield* sql`
           SELECT 1 AS locked FROM users
           WHERE user_id = (SELECT user_id FROM mail_tokens WHERE token_hash = ${hashOf(token)}) FOR UPDATE`
@@ -54,10 +55,11 @@ export class Passwords extends Context.Service<
       })
 
       /**
-       * A referral is for people who are new. A sign-up that is to be verified can't be told that its address has an account, so this is
-       * decided when the address is verified. Two spellings of one address at once: the second waits and sees the first.
+       * Deletes the referral of a user who already has an account, because referrals are for new users only. The sign-up could not
+       * check this, because its answer would reveal that the address has an account. The lock serializes two spellings of one
+       * address, so the second sees the first.
        */
-      const keepReferralOfNewcomer = Effect.fnUntraced(function* (user_id: string) {
+      const dropReferralOfExistingUser = Effect.fnUntraced(function* (user_id: string) {
         yield* sql`
           SELECT pg_advisory_xact_lock(hashtextextended('referral ' || email_identity(email), 0)) FROM users WHERE user_id = ${user_id}`
         yield* sql`
@@ -72,7 +74,7 @@ export class Passwords extends Context.Service<
           .withTransaction(
             Effect.gen(function* () {
               const user_id = yield* consume(token, "verify_email")
-              yield* keepReferralOfNewcomer(user_id)
+              yield* dropReferralOfExistingUser(user_id)
               const [user] = yield* emailRows(sql`
                 UPDATE users SET pending = false, email_verified_at = now() WHERE user_id = ${user_id} AND pending RETURNING email`)
               if (user === undefined) return yield* new LinkRefused()
@@ -86,10 +88,10 @@ export class Passwords extends Context.Service<
           )
       })
 
-      const end = (user_id: string, but: Redacted.Redacted | null) => sql`
+      const endSessions = (user_id: string, except: Redacted.Redacted | null) => sql`
         UPDATE sessions SET ended_at = now()
         WHERE user_id = ${user_id} AND ended_at IS NULL AND expires_at > now()
-          AND token_hash IS DISTINCT FROM ${but === null ? null : hashOf(but)}::bytea
+          AND token_hash IS DISTINCT FROM ${except === null ? null : hashOf(except)}::bytea
         RETURNING 1 AS ended`
 
       const change = Effect.fn("Passwords.change")(function* (
@@ -106,11 +108,11 @@ export class Passwords extends Context.Service<
         yield* sql
           .withTransaction(
             Effect.gen(function* () {
-              // Of two changes at once one holds, and the other's password is no longer the current one.
+              // Of two concurrent changes one succeeds. For the other, the current password is no longer the right one.
               const changed = yield* sql`
                 UPDATE users SET password_hash = ${password_hash} WHERE user_id = ${user_id} AND password_hash = ${hash} RETURNING 1 AS changed`
               if (changed.length === 0) return yield* new WrongPassword()
-              yield* end(user_id, token)
+              yield* endSessions(user_id, token)
               yield* sql`DELETE FROM mail_tokens WHERE user_id = ${user_id} AND purpose = 'reset_password'`
             })
           )
@@ -118,10 +120,10 @@ export class Passwords extends Context.Service<
       })
 
       const reset = Effect.fn("Passwords.reset")(function* (token: Redacted.Redacted, next: Redacted.Redacted) {
-        // A look before the expensive part: a token that is made up costs no hash.
-        const known = yield* Effect.orDie(sql`
-          SELECT 1 AS known FROM mail_tokens WHERE token_hash = ${hashOf(token)} AND purpose = 'reset_password' AND expires_at > now()`)
-        if (known.length === 0) return yield* new LinkRefused()
+        // Checked before the expensive password hash, so that an invented token costs little.
+        const tokens = yield* Effect.orDie(sql`
+          SELECT 1 AS valid FROM mail_tokens WHERE token_hash = ${hashOf(token)} AND purpose = 'reset_password' AND expires_at > now()`)
+        if (tokens.length === 0) return yield* new LinkRefused()
         const password_hash = yield* hashed(next)
         return yield* sql
           .withTransaction(
@@ -131,7 +133,7 @@ export class Passwords extends Context.Service<
                 UPDATE users SET password_hash = ${password_hash}, email_verified_at = coalesce(email_verified_at, now())
                 WHERE user_id = ${user_id} AND NOT pending RETURNING email`)
               if (user === undefined) return yield* new LinkRefused()
-              yield* end(user_id, null)
+              yield* endSessions(user_id, null)
               yield* sql`DELETE FROM mail_tokens WHERE user_id = ${user_id} AND purpose = 'reset_password'`
               return user.email
             })
@@ -143,7 +145,7 @@ export class Passwords extends Context.Service<
         verifyEmail,
         change,
         reset,
-        endSessions: (user_id) => Effect.orDie(Effect.map(end(user_id, null), (rows) => rows.length))
+        endSessions: (user_id) => Effect.orDie(Effect.map(endSessions(user_id, null), (rows) => rows.length))
       })
     })
   )

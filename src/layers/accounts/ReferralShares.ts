@@ -1,8 +1,8 @@
 /**
- * The stored earnings of referrals: how far the ledger of each referred wallet is counted, and what was credited for it.
+ * Stores what referrals have earned: up to which ledger entry each referred wallet is counted, and what the referrer was credited.
  *
- * A step counts some entries and may credit. Its sums, its record and the command to the referrer's wallet are one statement, which applies
- * only to the state that it was computed from. Several workers may compute the same step, and exactly one writes it.
+ * A step counts some entries and may credit the referrer. One compare-and-set statement writes its sums, its record and the command
+ * to the referrer's wallet. Several workers may compute the same step, and exactly one writes it.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,18 +10,18 @@ import { MicroUsd } from "../../schema/money/Money.ts"
 import { crashPoint } from "../platform/CrashPoint.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
-/** A referral whose referred wallet has entries that are not counted. Wallet and referral are of one instant. */
+/** A referral whose referred wallet has entries that are not counted yet. One statement reads wallet and referral. */
 export interface MovedReferral {
   readonly referral_id: string
   readonly referrer_org: string
   readonly share_bps: number
-  /** Entries of the referred wallet up to here are counted. */
+  /** Entries of the referred wallet up to this number are counted. */
   readonly accrued_seq: bigint
   readonly net_revenue: MicroUsd
   readonly unpaid: MicroUsd
   readonly credited: MicroUsd
   readonly credits: number
-  /** The referred wallet's newest entry, and its balance after it. */
+  /** The number of the referred wallet's newest entry, and the balance after it. */
   readonly entry_seq: bigint
   readonly balance: MicroUsd
 }
@@ -31,7 +31,7 @@ export interface SettledRun {
   readonly provider_cost: MicroUsd | null
 }
 
-/** The state that a step leaves. */
+/** The state after a step. */
 export interface ShareStep {
   readonly to_seq: bigint
   readonly net_revenue: MicroUsd
@@ -39,7 +39,7 @@ export interface ShareStep {
   readonly credit: {
     readonly n: number
     readonly amount: MicroUsd
-    /** The mail to the referrer's wallet: its command's id and payload (JSON text). */
+    /** The `Credit` command to the referrer's wallet: its id and its payload (JSON text). */
     readonly command_id: string
     readonly payload: string
   } | null
@@ -64,13 +64,13 @@ const stepRow = oneRowOf({ written: Schema.Boolean, lane: Schema.NullOr(Schema.N
 export class ReferralShares extends Context.Service<
   ReferralShares,
   {
-    /** In the order of their ids, after `after`. */
+    /** Referrals with entries that are not counted yet, ordered by id, after the id `after`. */
     readonly moved: (after: string, limit: number) => Effect.Effect<ReadonlyArray<MovedReferral>>
-    /** The runs settled by entries of the referred wallet after `from`, up to `to`, while the referral counts. */
+    /** Runs that the referred wallet settled in the entries after `from` up to `to`, before the referral ended. */
     readonly settled: (referral_id: string, from: bigint, to: bigint) => Effect.Effect<ReadonlyArray<SettledRun>>
     /**
-     * Writes a step over the state that it was computed from. Answers the lane that has mail now, null when nothing was credited,
-     * and `overtaken` when another worker wrote the step first: then nothing is written.
+     * Writes a step if the referral is still in the state `from`. Returns the lane of the stored command, null if nothing was
+     * credited, and `overtaken` if another worker wrote a step first. Then nothing is written.
      */
     readonly step: (from: MovedReferral, step: ShareStep) => Effect.Effect<number | null | "overtaken">
   }
@@ -87,7 +87,7 @@ export class ReferralShares extends Context.Service<
         FROM referrals r JOIN wallets w ON w.org_id = r.referred_org
         WHERE r.referral_id > ${after} AND w.entry_seq > r.accrued_seq ORDER BY r.referral_id LIMIT ${limit}`)
 
-      // The end is compared where it is kept: a process's own dates have no microseconds.
+      // The end is compared in SQL, because JavaScript dates have no microseconds.
       const settled = (referral_id: string, from: bigint, to: bigint) =>
         settledRows(sql`
         SELECT -l.amount AS charged, r.provider_cost
@@ -108,7 +108,7 @@ export class ReferralShares extends Context.Service<
                    credited = credited + ${credit?.amount ?? 0n}, credits = credits + ${credit === null ? 0 : 1}
             WHERE referral_id = ${referral_id} AND accrued_seq = ${from.accrued_seq} AND credits = ${from.credits}
             RETURNING 1
-          ), noted AS (
+          ), recorded AS (
             INSERT INTO referral_credits (referral_id, n, amount, net_revenue, to_seq)
             SELECT ${referral_id}, ${credit?.n ?? 0}, ${credit?.amount ?? 0n}, ${net_revenue}, ${to_seq} FROM stepped
             WHERE ${credit !== null}

@@ -1,7 +1,7 @@
 /**
- * Referral codes and referred workspaces: what a workspace sees of the program, and what its sign-up writes.
+ * Stores referral codes and the organizations that signed up with one.
  *
- * Each workspace has one code. A referral is written in the transaction of the sign-up, so an existing workspace can't be referred later.
+ * Each organization has one code. The sign-up's transaction stores the referral, so an existing organization can't be referred later.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,11 +10,11 @@ import { newId } from "../platform/Ids.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
 export class ReferralRefused extends Schema.TaggedError<ReferralRefused>()("ReferralRefused", {
-  /** `known_person`: a code is for people who have no account here, which also keeps them from referring themselves. */
+  /** `known_person`: the person already has an account here. Codes are for new users, so that nobody can refer themselves. */
   reason: Schema.Literals(["unknown_code", "known_person"])
 }) {}
 
-/** A referral as its referrer reads it. */
+/** A referral as its referrer sees it. */
 export const ReferralRow = Schema.Struct({
   referral_id: Schema.String,
   organization: Schema.String,
@@ -28,7 +28,7 @@ export const ReferralRow = Schema.Struct({
 export type ReferralRow = typeof ReferralRow.Type
 const referralRows = rowsOf(ReferralRow.fields)
 
-/** How a workspace came here itself. */
+/** The referral that an organization itself signed up with. */
 export const ReferredByRow = Schema.Struct({
   bonus_state: Schema.Literals(["pending", "granted", "revoked"]),
   deposit_min: Schema.BigInt,
@@ -40,7 +40,7 @@ const referredByRows = rowsOf(ReferredByRow.fields)
 export const EarningsRow = Schema.Struct({
   referred_count: Schema.BigInt,
   credited: Schema.BigInt,
-  /** Earned, and too little yet for an entry of its own. */
+  /** Earned but not credited yet, because the amount is below the minimum of one credit. */
   pending: Schema.BigInt
 })
 export type EarningsRow = typeof EarningsRow.Type
@@ -57,18 +57,18 @@ const shareCreditRows = rowsOf(ShareCreditRow.fields)
 
 export interface Newcomer {
   readonly org_id: string
-  /** Null while it is to be verified: then the verification decides whether the person is new (Passwords.ts). */
+  /** Null if the address must still be verified. The verification then checks whether the user is new (Passwords.ts). */
   readonly email: string | null
   readonly code: string
   readonly terms: Terms
 }
 
-/** Two mint at once, or a code is taken: then once more. With 30^8 codes the second hardly ever happens. */
-const mintTriesMax = 5
+/** Retries if two requests create a code at once, or if a random code is taken. With 30^8 codes the latter is rare. */
+const codeTriesMax = 5
 
 const randomCode = (): string => {
   let code = ""
-  // The largest multiple of the alphabet's length in a byte: beyond it its first letters would come more often.
+  // The largest multiple of the alphabet's length that fits into a byte. Larger bytes would favor its first letters.
   const fair = 256 - (256 % codeAlphabet.length)
   while (code.length < codeLength) {
     for (const byte of crypto.getRandomValues(new Uint8Array(codeLength)))
@@ -82,15 +82,15 @@ const codeRows = rowsOf({ code: Schema.String })
 export class Referrals extends Context.Service<
   Referrals,
   {
-    /** The workspace's code, minted by the first call. */
+    /** The organization's code. The first call creates it. */
     readonly code: (org_id: string) => Effect.Effect<string>
     readonly isKnown: (code: string) => Effect.Effect<boolean>
     /**
-     * Whether this person may sign up with this code: a look that costs no password. A null address is not looked up: it is to be verified, and
-     * until then nobody is told whether it has an account.
+     * Fails if this person may not sign up with this code. Call it before the expensive password hash. A null address is not checked:
+     * it must still be verified, and a refusal would reveal that it has an account.
      */
     readonly admit: (code: string, email: string | null) => Effect.Effect<void, ReferralRefused>
-    /** Writes the referral of a workspace that is just being made, on the terms of now. Call it in the sign-up's transaction. */
+    /** Stores the referral of a new organization on today's terms. Call it in the sign-up's transaction. */
     readonly refer: (newcomer: Newcomer) => Effect.Effect<void, ReferralRefused>
     /** Newest first. */
     readonly referred: (org_id: string, limit: number) => Effect.Effect<ReadonlyArray<ReferralRow>>
@@ -106,22 +106,22 @@ export class Referrals extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       const code = Effect.fnUntraced(function* (org_id: string) {
-        for (let tries = 0; tries < mintTriesMax; tries++) {
-          const [known] = yield* codeRows(sql`SELECT code FROM referral_codes WHERE org_id = ${org_id}`)
-          if (known !== undefined) return known.code
+        for (let tries = 0; tries < codeTriesMax; tries++) {
+          const [existing] = yield* codeRows(sql`SELECT code FROM referral_codes WHERE org_id = ${org_id}`)
+          if (existing !== undefined) return existing.code
           yield* sql`INSERT INTO referral_codes ${sql.insert({ org_id, code: randomCode() })} ON CONFLICT DO NOTHING`
         }
-        return yield* Effect.die(new Error("no free referral code was found"))
+        return yield* Effect.die(new Error("no free referral code"))
       }, Effect.orDie)
 
-      const find = (wanted: string) => sql`SELECT 1 AS known FROM referral_codes WHERE code = ${wanted}`
+      const find = (referralCode: string) => sql`SELECT 1 AS existing FROM referral_codes WHERE code = ${referralCode}`
 
-      const admit = Effect.fnUntraced(function* (wanted: string, email: string | null) {
-        if ((yield* Effect.orDie(find(wanted))).length === 0)
+      const admit = Effect.fnUntraced(function* (referralCode: string, email: string | null) {
+        if ((yield* Effect.orDie(find(referralCode))).length === 0)
           return yield* new ReferralRefused({ reason: "unknown_code" })
         if (email === null) return
         const people = sql`
-          SELECT 1 AS known FROM users WHERE email_identity(email) = email_identity(${email}) AND NOT pending LIMIT 1`
+          SELECT 1 AS existing FROM users WHERE email_identity(email) = email_identity(${email}) AND NOT pending LIMIT 1`
         if ((yield* Effect.orDie(people)).length > 0) return yield* new ReferralRefused({ reason: "known_person" })
       })
 
@@ -129,9 +129,9 @@ export class Referrals extends Context.Service<
         const { deposit_min, deposit_bonus, share_bps, months } = terms
         const rows = yield* Effect.orDie(
           Effect.gen(function* () {
-            // The same person twice at once, under two spellings of one address: the second waits and is seen.
+            // Serializes two sign-ups with two spellings of one address, so that the second is refused.
             yield* sql`SELECT pg_advisory_xact_lock(hashtextextended('referral ' || email_identity(${email}), 0))`
-            // A null address is like no other.
+            // A null address equals no other in SQL, so NOT EXISTS is true for it.
             return yield* sql`
               INSERT INTO referrals (referral_id, referred_org, referrer_org, deposit_min, deposit_bonus, share_bps, ends_at)
               SELECT ${newId("ref")}, ${org_id}, c.org_id, ${deposit_min}, ${deposit_bonus}, ${share_bps},
@@ -170,7 +170,7 @@ export class Referrals extends Context.Service<
 
       return Referrals.of({
         code,
-        isKnown: (wanted) => Effect.orDie(Effect.map(find(wanted), (rows) => rows.length > 0)),
+        isKnown: (referralCode) => Effect.orDie(Effect.map(find(referralCode), (rows) => rows.length > 0)),
         admit,
         refer,
         referred: (org_id, limit) => Effect.orDie(referred(org_id, limit)),

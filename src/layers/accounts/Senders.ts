@@ -1,5 +1,5 @@
 /**
- * Sending domains that organizations verify with a DNS record: one row per organization and domain, with the expected value.
+ * Stores the sending domains that organizations verify with a DNS record: one row per organization and domain, with the expected value.
  *
  * A verified domain allows its organization to send from it and from its subdomains (Ownership). Several organizations can verify one
  * domain, each with its own value, because control of the DNS is the proof.
@@ -9,7 +9,7 @@ import { SqlClient } from "effect/sql"
 import { newId } from "../platform/Ids.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
-/** More than anybody sends from; keeps a script from filling the table. */
+/** More domains than any organization sends from. The limit keeps a script from filling the table. */
 export const sendersMax = 100
 
 export const SenderRow = Schema.Struct({
@@ -25,11 +25,12 @@ const senderRows = rowsOf(SenderRow.fields)
 export class Senders extends Context.Service<
   Senders,
   {
-    /** The organization's row of the domain, made when it is new; null when it has `sendersMax` already. */
+    /** Returns the organization's row of the domain, and creates it if needed. Null if the organization already has `sendersMax` rows. */
     readonly add: (org_id: string, domain: string) => Effect.Effect<SenderRow | null>
     readonly find: (org_id: string, sender_id: string) => Effect.Effect<SenderRow | null>
     /** Newest first. */
     readonly list: (org_id: string, before: string | null, limit: number) => Effect.Effect<ReadonlyArray<SenderRow>>
+    /** Marks a sender as verified. */
     readonly verified: (org_id: string, sender_id: string) => Effect.Effect<SenderRow | null>
     readonly remove: (org_id: string, sender_id: string) => Effect.Effect<boolean>
   }
@@ -41,7 +42,7 @@ export class Senders extends Context.Service<
       const columns = sql.literal("sender_id, domain, token, verified_at, created_at")
 
       const add = Effect.fnUntraced(function* (org_id: string, domain: string) {
-        // The organization's row is locked, so that many requests at once do not pass the limit together.
+        // Locks the organization's row, so that concurrent requests can't exceed the limit together.
         yield* sql`SELECT 1 FROM orgs WHERE org_id = ${org_id} FOR UPDATE`
         yield* sql`
           INSERT INTO senders (sender_id, org_id, domain, token)

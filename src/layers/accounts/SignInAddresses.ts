@@ -1,7 +1,8 @@
 /**
- * The client addresses from which a person has signed in. While somebody guesses the password of the account, these addresses are not slowed down.
+ * Stores the IP addresses from which a user has signed in. The per-account limit on password attempts does not apply to
+ * them, so somebody who guesses passwords can't lock the user out.
  *
- * Only a digest of person and address is stored, for 90 days.
+ * Only a digest of user and address is stored, for 90 days.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -17,7 +18,7 @@ const userIdRows = rowsOf({ user_id: Schema.String })
 export class SignInAddresses extends Context.Service<
   SignInAddresses,
   {
-    /** Whether the account of this e-mail, if there is one, was signed in to from the address. */
+    /** Whether the user with this e-mail address has signed in from this IP address. False without such a user. */
     readonly isKnown: (email: string, address: string) => Effect.Effect<boolean>
     readonly remember: (user_id: string, address: string) => Effect.Effect<void>
   }
@@ -30,7 +31,7 @@ export class SignInAddresses extends Context.Service<
         const [user] = yield* userIdRows(sql`SELECT user_id FROM users WHERE lower(email) = lower(${email})`)
         if (user === undefined) return false
         const rows = yield* sql`
-          SELECT 1 AS known FROM sign_in_addresses
+          SELECT 1 AS existing FROM sign_in_addresses
           WHERE user_id = ${user.user_id} AND address = ${digestOf(user.user_id, address)}
             AND seen_at > now() - make_interval(days => ${keptDays})`
         return rows.length > 0
