@@ -32,7 +32,7 @@ const receive = Effect.gen(function* () {
     yield* store.nowSeconds
   )
   yield* crashPoint("webhook.before")
-  const outcome = yield* events.hear(event)
+  const outcome = yield* events.receive(event)
   yield* crashPoint("webhook.after")
   return HttpServerResponse.jsonUnsafe({ received: true, outcome })
 }).pipe(

@@ -73,7 +73,7 @@ describe.each(oneBackend)("automatic top-up over two processes, queues on %s", (
       await org.ended(declines)
       const { enabled, last_error } = await org.setting()
       expect([enabled, last_error]).toEqual([true, "Your card has expired."])
-      // Neither runs nor a look of the cashier, here provoked, asks the card before its time.
+      // Neither runs nor a check by the payment worker, here provoked, asks the card before its time.
       await org.runs(3, desk.apps)
       await desk.applied()
       expect(org.asks()).toHaveLength(declines)
@@ -127,7 +127,7 @@ describe.each(oneBackend)("automatic top-up over two processes, queues on %s", (
         await stripe.deliverAll(`${http.url}${webhookPath}`, { only: ({ data }) => data.object.id === body.session_id })
         await until("the checkout is credited", org.balance, (balance) => balance === 25)
         await org.set({ threshold: "25.00", amount: "10.00" })
-        // As if nobody had asked yet which method it is: the cashier has to.
+        // As if nobody had asked yet which method it is: the payment worker has to.
         await http.sql("UPDATE payment_methods SET payment_method = NULL WHERE org_id = $1", [org.org_id])
         const hung = stripe.fault({ on, how: "hang" })
         await org.runs(1)

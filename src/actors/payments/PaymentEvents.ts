@@ -15,8 +15,8 @@ import { Lanes } from "../mailbox/Lanes.ts"
 export class PaymentEvents extends Context.Service<
   PaymentEvents,
   {
-    /** `ignored`: the event concerns none of this service's payments, or carries no fact about money. */
-    readonly hear: (event: ProcessorEvent) => Effect.Effect<"stored" | "ignored", ProcessorUnavailable>
+    /** Stores an event's facts. `ignored`: the event concerns no payment of this service, or has no facts. */
+    readonly receive: (event: ProcessorEvent) => Effect.Effect<"stored" | "ignored", ProcessorUnavailable>
     /**
      * Stores facts about a payment, unique by `event_id`. Asks the processor for the card if a welcome bonus depends on it, and
      * stores nothing if the processor does not answer.
@@ -71,30 +71,31 @@ export class PaymentEvents extends Context.Service<
        */
       const paymentOf = Effect.fnUntraced(function* ({ event_id, type, about, facts, ask_reversals }: ProcessorEvent) {
         const reversal_ids = facts.flatMap((fact) => (fact._tag === "Reversed" ? [fact.reversal_id] : []))
-        const [known, another] = yield* store.named(about, reversal_ids)
-        const meant = about.payment_id ?? known?.payment_id
-        if (known !== undefined && (another !== undefined || known.payment_id !== meant)) {
+        const [payment, otherPayment] = yield* store.findByIds(about, reversal_ids)
+        const named_id = about.payment_id ?? payment?.payment_id
+        if (payment !== undefined && (otherPayment !== undefined || payment.payment_id !== named_id)) {
           yield* Effect.logWarning(`${type} ${event_id} names two payments and was ignored`)
           return null
         }
-        if (known !== undefined) return known
+        if (payment !== undefined) return payment
         const reverses = ask_reversals || reversal_ids.length > 0
         const payment_id =
           reverses && about.payment_intent !== null ? yield* payments.paymentOf(about.payment_intent) : null
-        const [found] =
-          payment_id === null ? [] : yield* store.named({ payment_id, session_id: null, payment_intent: null }, [])
-        if (found === undefined) yield* Effect.logInfo(`${type} ${event_id} concerns no payment of this service`)
-        return found ?? null
+        const [reversedPayment] =
+          payment_id === null ? [] : yield* store.findByIds({ payment_id, session_id: null, payment_intent: null }, [])
+        if (reversedPayment === undefined)
+          yield* Effect.logInfo(`${type} ${event_id} concerns no payment of this service`)
+        return reversedPayment ?? null
       })
 
-      const hear = Effect.fn("PaymentEvents.hear")(function* (event: ProcessorEvent) {
+      const receive = Effect.fn("PaymentEvents.receive")(function* (event: ProcessorEvent) {
         if (event.facts.length === 0 && !event.ask_reversals) return "ignored" as const
         const payment = yield* paymentOf(event)
         if (payment === null) return "ignored" as const
         const intent = event.about.payment_intent
-        const asked = event.ask_reversals && intent !== null ? yield* payments.reversals(intent) : []
+        const reversals = event.ask_reversals && intent !== null ? yield* payments.reversals(intent) : []
         yield* Effect.uninterruptible(record(payment, event.event_id, event.facts))
-        for (const fact of asked) {
+        for (const fact of reversals) {
           if (fact._tag !== "Reversed") continue
           // The answer reflects the current state. A repeated event may return further facts, so each fact has its own id.
           const name = `${event.event_id}:${fact.reversal_id}:${fact.standing}`
@@ -103,7 +104,7 @@ export class PaymentEvents extends Context.Service<
         return "stored" as const
       })
 
-      return PaymentEvents.of({ hear, record })
+      return PaymentEvents.of({ receive, record })
     })
   )
 }

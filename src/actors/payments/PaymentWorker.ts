@@ -17,7 +17,8 @@ import { encodeAutoTopup } from "../mailbox/Commands.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
 import { PaymentEvents } from "./PaymentEvents.ts"
 
-const lookMax = 50
+/** Payments that one statement claims. */
+const claimMax = 50
 /** Concurrent charges and look-ups per process. */
 const parallel = 8
 /** Processors keep idempotency keys for 24 hours. An older charge is only looked up, never retried. */
@@ -68,7 +69,7 @@ export class PaymentWorker extends Context.Service<
         const method = saved === null ? null : yield* payments.savedMethod(saved.payment_intent)
         if (saved === null || method === null) return null
         yield* store.keepMethod(payment.org_id, saved.payment_intent, method)
-        return yield* store.chargeWith(payment.payment_id, method)
+        return yield* store.fixMethod(payment.payment_id, method)
       })
 
       const charge = Effect.fn("PaymentWorker.charge")(function* (payment: OpenPayment) {
@@ -92,7 +93,10 @@ export class PaymentWorker extends Context.Service<
         yield* events.record(payment, `charge:${payment_id}:${fact._tag}`, [fact])
       })
 
-      const askSession = Effect.fn("PaymentWorker.askSession")(function* (payment: OpenPayment, session_id: string) {
+      const checkSession = Effect.fn("PaymentWorker.checkSession")(function* (
+        payment: OpenPayment,
+        session_id: string
+      ) {
         const state = yield* payments.session(session_id)
         const { payment_intent, customer, amount, currency } = state
         if (state.paid) {
@@ -106,18 +110,18 @@ export class PaymentWorker extends Context.Service<
         }
       })
 
-      const look = (payment: OpenPayment) => {
+      const processPayment = (payment: OpenPayment) => {
         if (payments.processor === "none") return Effect.void
         if (payment.kind === "auto") return charge(payment)
-        // The sandbox pays at once, so an open simulated payment was never made.
-        if (payment.session_id !== null && payment.kind === "checkout") return askSession(payment, payment.session_id)
+        // A simulated payment is paid at once. If it is still open, its process died before it stored the payment's fact.
+        if (payment.session_id !== null && payment.kind === "checkout") return checkSession(payment, payment.session_id)
         if (payment.age_seconds < checkoutEndsSeconds) return Effect.void
         const fact: PaymentFact = { _tag: "Expired", session_id: payment.session_id ?? "" }
         return events.record(payment, `look:${payment.payment_id}:expired`, [fact])
       }
 
-      const lookAfter = (payment: OpenPayment) =>
-        look(payment).pipe(
+      const processAndLog = (payment: OpenPayment) =>
+        processPayment(payment).pipe(
           Effect.catchTag("ProcessorUnavailable", ({ message }) =>
             Effect.andThen(
               Effect.logWarning(`${payment.payment_id}: ${message}`),
@@ -145,12 +149,12 @@ export class PaymentWorker extends Context.Service<
       })
 
       const processDue = Effect.fn("PaymentWorker.processDue")(function* () {
-        for (const org_id of yield* store.rested(lookMax)) yield* wake(org_id)
+        for (const org_id of yield* store.autoTopupsDue(claimMax)) yield* wake(org_id)
         let more = true
         while (more) {
-          const due = yield* store.due(2 * leaseSeconds, lookMax)
-          yield* Effect.forEach(due, lookAfter, { concurrency: parallel, discard: true })
-          more = due.length === lookMax
+          const due = yield* store.due(2 * leaseSeconds, claimMax)
+          yield* Effect.forEach(due, processAndLog, { concurrency: parallel, discard: true })
+          more = due.length === claimMax
         }
       })
 
@@ -166,7 +170,7 @@ export class PaymentWorker extends Context.Service<
         for (const event of listed) {
           if (!unseen.has(event.event_id)) continue
           // One event that can't be checked must not delay the others. All are read again until it can be checked.
-          const handled = yield* Effect.catchTag(events.hear(event), "ProcessorUnavailable", ({ message }) =>
+          const handled = yield* Effect.catchTag(events.receive(event), "ProcessorUnavailable", ({ message }) =>
             Effect.as(Effect.logWarning(`${event.type} ${event.event_id}: ${message}`), "missed" as const)
           )
           if (handled === "stored") ours += 1

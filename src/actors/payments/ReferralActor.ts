@@ -53,9 +53,9 @@ export class ReferralActor extends Context.Service<
             Money.sum(runs.map(({ charged, provider_cost }) => netRevenue(charged, provider_cost)))
           )
           // The balance belongs to the newest entry, so `unpaid` is known only after all entries before it are counted.
-          const whole = to_seq === entry_seq
-          const unpaid = whole ? unpaidOf(referral.balance) : at.unpaid
-          const amount = whole ? due(earned({ share_bps, net_revenue, unpaid }), at.credited) : Money.zero
+          const isLastStep = to_seq === entry_seq
+          const unpaid = isLastStep ? unpaidOf(referral.balance) : at.unpaid
+          const amount = isLastStep ? due(earned({ share_bps, net_revenue, unpaid }), at.credited) : Money.zero
           const credit = creditOf(at, amount)
           const lane = yield* shares.step(at, { to_seq, net_revenue, unpaid, credit })
           if (lane === "overtaken") return 0

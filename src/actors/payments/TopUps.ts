@@ -15,13 +15,14 @@ import { simulatedIntentPrefix } from "../../schema/wallet/Payment.ts"
 import { CommandClient, type NoReplyYet } from "../mailbox/CommandClient.ts"
 import { encodeAutoTopup, encodePay } from "../mailbox/Commands.ts"
 
+/** The organization has opened too many checkouts in the last hour. */
 export class TooManyCheckouts extends Schema.TaggedError<TooManyCheckouts>()("TooManyCheckouts", {}) {}
 /** The organization has no saved payment method. */
 export class NoSavedMethod extends Schema.TaggedError<NoSavedMethod>()("NoSavedMethod", {}) {}
 
 export interface CheckoutRequest {
   readonly org_id: string
-  /** At least the minimum, whole cents. */
+  /** A whole number of cents, at least the minimum top-up. */
   readonly amount: MicroUsd
   /** The processor redirects the customer to these URLs. Neither redirect credits anything. */
   readonly success_url: string
@@ -91,7 +92,7 @@ export class TopUps extends Context.Service<
         return { status: "checkout" as const, checkout_url: url, session_id }
       })
 
-      const haveMethod = Effect.fnUntraced(function* (org_id: string) {
+      const requireSavedMethod = Effect.fnUntraced(function* (org_id: string) {
         const saved = yield* store.method(org_id)
         if (saved === null) return yield* new NoSavedMethod()
         if (saved.payment_method !== null) return
@@ -101,7 +102,7 @@ export class TopUps extends Context.Service<
       })
 
       const setAutoTopup = Effect.fn("TopUps.setAutoTopup")(function* (org_id: string, setting: AutoTopupSetting) {
-        if (setting.enabled) yield* haveMethod(org_id)
+        if (setting.enabled) yield* requireSavedMethod(org_id)
         const payload = encodeAutoTopup({ _tag: "Set", ...setting })
         yield* commands.ask({ org_id, run_id: null, tag: "AutoTopup", payload })
       })

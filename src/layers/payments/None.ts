@@ -1,9 +1,9 @@
-/** Production without a payment processor: the operator credits wallets, and every operation with cards fails with that explanation. */
+/** The payment processor of a production service without Stripe settings. Every card operation fails and says what the operator must set. */
 import { Effect, Layer } from "effect"
 import { Payments, ProcessorUnavailable, SignatureRefused } from "./Payments.ts"
 
 const message =
-  "Card payments are not configured here; whoever runs this service sets STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET."
+  "Card payments are not configured on this service. Its operator must set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET."
 const unavailable = () => Effect.fail(new ProcessorUnavailable({ message }))
 
 export const NoPayments: Layer.Layer<Payments> = Layer.succeed(

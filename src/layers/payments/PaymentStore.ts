@@ -1,7 +1,7 @@
 /**
- * Payments outside of turns: stored before the processor is called, found again by its events, and listed while they are open.
+ * Stores payments before the processor is called, finds them by the processor's ids, and claims open ones that are due for a check.
  *
- * Nothing is decided here. Only the wallet's turn writes that a payment is paid, failed or clawed back.
+ * It changes no balance. Only a wallet's turn marks a payment as paid, failed or clawed back.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -18,7 +18,7 @@ export interface NewPayment {
   readonly session_id: string | null
 }
 
-/** An open payment that somebody should look at. */
+/** An open payment that is due: a charge to make, or a checkout whose state to check. */
 export const OpenPayment = Schema.Struct({
   payment_id: Schema.String,
   org_id: Schema.String,
@@ -29,7 +29,7 @@ export const OpenPayment = Schema.Struct({
   payment_method: Schema.NullOr(Schema.String),
   created_at: Schema.Date,
   age_seconds: Schema.Number,
-  /** How often it was looked at, this time included. */
+  /** How often the payment was checked, this time included. */
   looks: Schema.Number
 })
 export type OpenPayment = typeof OpenPayment.Type
@@ -68,9 +68,9 @@ export const AutoTopupRow = Schema.Struct({
 export type AutoTopupRow = typeof AutoTopupRow.Type
 const autoTopupRows = rowsOf(AutoTopupRow.fields)
 
-/** Checkouts that an organization may open in an hour: each is an object in the operator's account at the processor. */
+/** Checkouts that an organization may open per hour. Each is an object in the operator's account at the processor. */
 const checkoutsPerHour = 30
-/** A checkout is announced when it is paid; the first look of our own comes after a minute, the later ones ever more rarely. */
+/** Usually a webhook reports a paid checkout first. The first check comes after this time, and the interval doubles with each check. */
 const checkoutLookSeconds = 60
 const lookSecondsMax = 3_600
 
@@ -84,47 +84,47 @@ const eventIdRows = rowsOf({ event_id: Schema.String })
 export class PaymentStore extends Context.Service<
   PaymentStore,
   {
-    /** False when the organization has opened too many lately; nothing is stored then. */
+    /** Stores a payment. Returns false, and stores nothing, if the organization has opened `checkoutsPerHour` in the last hour. */
     readonly open: (payment: NewPayment) => Effect.Effect<boolean>
-    /** Notes the session that the processor made for a payment. */
+    /** Stores the id of the session that the processor created for a payment. */
     readonly attach: (payment_id: string, session_id: string) => Effect.Effect<void>
-    /** Whose payments these names are of: their ids, sessions, charges, refunds and disputes. More than one when they disagree. */
-    readonly named: (
+    /** Finds payments by our id or by the processor's ids of sessions, charges, refunds and disputes. Several if the ids disagree. */
+    readonly findByIds: (
       about: EventSubject,
       reversal_ids: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<{ readonly payment_id: string; readonly org_id: string }>>
-    /** Whether the organization was referred and its welcome bonus waits for a deposit. */
+    /** True if the organization was referred and its welcome bonus waits for a deposit. */
     readonly awaitsBonus: (org_id: string) => Effect.Effect<boolean>
     /** Newest first. */
     readonly latest: (org_id: string, limit: number) => Effect.Effect<ReadonlyArray<PaymentRow>>
     readonly method: (org_id: string) => Effect.Effect<MethodRow | null>
-    /** Remembers what the processor said of the method that a payment saved, unless a later one replaced it. */
+    /** Stores the details of the payment method that a payment saved, unless a later payment saved another one. */
     readonly keepMethod: (org_id: string, payment_intent: string, method: SavedMethod) => Effect.Effect<void>
     readonly autoTopup: (org_id: string) => Effect.Effect<AutoTopupRow | null>
     /**
-     * Claims open payments that are due for a look: nobody else is given them for `claimSeconds`, or for longer the more often they
-     * were looked at.
+     * Claims open payments that are due for a check. No other process gets a charge for `claimSeconds`, and no other process gets a
+     * checkout until its next check.
      */
     readonly due: (claimSeconds: number, limit: number) => Effect.Effect<ReadonlyArray<OpenPayment>>
-    /** Has a payment looked at again so soon. */
+    /** Makes a payment due for a check again after `seconds`. */
     readonly lookAgain: (payment_id: string, seconds: number) => Effect.Effect<void>
-    /** Fixes what an automatic charge is made with. Answers what holds: the first one that was fixed. */
-    readonly chargeWith: (
+    /** Fixes the payment method of an automatic charge. Returns the fixed one, which is the first that was stored. */
+    readonly fixMethod: (
       payment_id: string,
       method: SavedMethod
     ) => Effect.Effect<{ customer: string; payment_method: string }>
-    /** Organizations whose automatic top-up has waited long enough. */
-    readonly rested: (limit: number) => Effect.Effect<ReadonlyArray<string>>
+    /** Organizations whose automatic top-up may be retried now. */
+    readonly autoTopupsDue: (limit: number) => Effect.Effect<ReadonlyArray<string>>
     /** The database's time, in seconds since 1970. */
     readonly nowSeconds: Effect.Effect<number>
     /**
-     * Since when the processor's events are to be read; null when another process set out to within `everySeconds`. The first time it is
-     * now: no payment of ours is older.
+     * Returns the time up to which the processor's events have been read, to read on from there. Null if another process began to
+     * read less than `everySeconds` ago. The first call returns the current time, because no payment is older.
      */
     readonly beginReading: (processor: string, everySeconds: number) => Effect.Effect<Date | null>
-    /** Notes that they have been read up to then. */
+    /** Stores the time up to which the processor's events have been read. */
     readonly keepReadTo: (processor: string, time: Date) => Effect.Effect<void>
-    /** Those of the events that no turn has applied yet. */
+    /** The events among `event_ids` that no turn has applied yet. */
     readonly unseen: (event_ids: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
   }
 >()("rungate/layers/payments/PaymentStore") {
@@ -146,7 +146,10 @@ export class PaymentStore extends Context.Service<
       const attach = (payment_id: string, session_id: string) => sql`
         UPDATE payments SET session_id = ${session_id} WHERE payment_id = ${payment_id} AND session_id IS NULL`
 
-      const named = ({ payment_id, session_id, payment_intent }: EventSubject, reversal_ids: ReadonlyArray<string>) =>
+      const findByIds = (
+        { payment_id, session_id, payment_intent }: EventSubject,
+        reversal_ids: ReadonlyArray<string>
+      ) =>
         paymentIdRows(sql`
           SELECT payment_id, org_id FROM payments WHERE payment_id = ${payment_id}
           UNION SELECT payment_id, org_id FROM payments WHERE session_id = ${session_id}
@@ -180,26 +183,26 @@ export class PaymentStore extends Context.Service<
 
       const due = (claimSeconds: number, limit: number) =>
         openPaymentRows(sql`
-        WITH mine AS (
+        WITH claimed AS (
           SELECT payment_id FROM payments WHERE state = 'open' AND look_at <= now() ORDER BY look_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
         )
         UPDATE payments p SET looks = looks + 1, look_at = now() + make_interval(secs => CASE WHEN kind = 'auto' THEN ${claimSeconds}::float8
           ELSE least(${lookSecondsMax}::float8, ${checkoutLookSeconds}::float8 * 2 ^ least(looks, 10)) END)
-        FROM mine WHERE p.payment_id = mine.payment_id
+        FROM claimed WHERE p.payment_id = claimed.payment_id
         RETURNING p.payment_id, p.org_id, p.kind, p.amount, p.session_id, p.customer, p.payment_method, p.created_at, p.looks,
                   extract(epoch FROM now() - p.created_at)::float8 AS age_seconds`)
 
       const lookAgain = (payment_id: string, seconds: number) => sql`
         UPDATE payments SET look_at = now() + make_interval(secs => ${seconds}) WHERE payment_id = ${payment_id} AND state = 'open'`
 
-      const chargeWith = Effect.fnUntraced(function* (payment_id: string, { customer, payment_method }: SavedMethod) {
+      const fixMethod = Effect.fnUntraced(function* (payment_id: string, { customer, payment_method }: SavedMethod) {
         return yield* chargeMethodRow(sql`
           UPDATE payments SET customer = CASE WHEN payment_method IS NULL THEN ${customer} ELSE customer END,
                  payment_method = coalesce(payment_method, ${payment_method})
           WHERE payment_id = ${payment_id} RETURNING customer, payment_method`)
       })
 
-      const rested = (limit: number) =>
+      const autoTopupsDue = (limit: number) =>
         orgIdRows(sql`
         SELECT org_id FROM auto_topups WHERE state = 'waiting' AND retry_at <= now() ORDER BY retry_at LIMIT ${limit}`)
 
@@ -226,7 +229,7 @@ export class PaymentStore extends Context.Service<
       return PaymentStore.of({
         open: (payment) => Effect.orDie(open(payment)),
         attach: (payment_id, session_id) => Effect.asVoid(Effect.orDie(attach(payment_id, session_id))),
-        named: (about, reversal_ids) => Effect.orDie(named(about, reversal_ids)),
+        findByIds: (about, reversal_ids) => Effect.orDie(findByIds(about, reversal_ids)),
         awaitsBonus: (org_id) => Effect.orDie(Effect.map(awaitsBonus(org_id), (rows) => rows.length > 0)),
         latest: (org_id, limit) => Effect.orDie(latest(org_id, limit)),
         method: (org_id) => Effect.orDie(method(org_id)),
@@ -235,8 +238,9 @@ export class PaymentStore extends Context.Service<
         autoTopup: (org_id) => Effect.orDie(autoTopup(org_id)),
         due: (claimSeconds, limit) => Effect.orDie(due(claimSeconds, limit)),
         lookAgain: (payment_id, seconds) => Effect.asVoid(Effect.orDie(lookAgain(payment_id, seconds))),
-        chargeWith: (payment_id, saved) => Effect.orDie(chargeWith(payment_id, saved)),
-        rested: (limit) => Effect.orDie(Effect.map(rested(limit), (rows) => rows.map((row) => row.org_id))),
+        fixMethod: (payment_id, saved) => Effect.orDie(fixMethod(payment_id, saved)),
+        autoTopupsDue: (limit) =>
+          Effect.orDie(Effect.map(autoTopupsDue(limit), (rows) => rows.map((row) => row.org_id))),
         nowSeconds: Effect.orDie(Effect.map(nowSeconds, ({ now }) => now)),
         beginReading: (processor, everySeconds) => Effect.orDie(beginReading(processor, everySeconds)),
         unseen: (event_ids) => Effect.orDie(unseen(event_ids)),

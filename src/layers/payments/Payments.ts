@@ -1,29 +1,29 @@
 /**
- * The interface of payment processors: checkout pages, charges of a saved method, and events.
+ * The interface of payment processors: checkout pages, charges of saved payment methods, and events.
  *
- * Nothing here moves money in a wallet. Events become facts, and facts become commands to the wallet actor.
+ * A processor never changes a wallet. Its events become facts, and facts become commands to the wallet actor.
  */
 import { Context, type Effect, Schema } from "effect"
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import type { PaymentFact } from "../../schema/wallet/PaymentFact.ts"
 
-/** The processor could not be asked, or answered something else than yes or no: nobody knows what happened; ask again. */
+/** The processor did not answer, or its answer leaves the outcome open. Retry, or look up the outcome. */
 export class ProcessorUnavailable extends Schema.TaggedError<ProcessorUnavailable>()("ProcessorUnavailable", {
   message: Schema.String
 }) {}
 
-/** What was sent is no message of the processor's. */
+/** The message at the webhook does not come from the processor, or is not meant for this account. */
 export class SignatureRefused extends Schema.TaggedError<SignatureRefused>()("SignatureRefused", {
   message: Schema.String
 }) {}
 
-export interface CheckoutAsk {
-  /** Ours, and the processor's idempotency key: asked twice it is one session. */
+export interface NewCheckout {
+  /** Our id. It is also the idempotency key, so a retry opens no second session. */
   readonly payment_id: string
   readonly org_id: string
   /** Whole cents. */
   readonly amount: MicroUsd
-  /** The organization's customer at the processor, when it has one. */
+  /** The organization's customer id at the processor. Null before its first payment. */
   readonly customer: string | null
   readonly success_url: string
   readonly cancel_url: string
@@ -35,7 +35,7 @@ export interface Checkout {
   readonly expires_at: Date
 }
 
-/** How a checkout session stands. Ids of ours are what its metadata says; null when it says none. */
+/** The state of a checkout session. Our ids come from its metadata and are null if it has none. */
 export interface SessionState {
   readonly session_id: string
   readonly payment_id: string | null
@@ -48,7 +48,7 @@ export interface SessionState {
   readonly customer: string | null
 }
 
-export interface ChargeAsk {
+export interface NewCharge {
   readonly payment_id: string
   readonly org_id: string
   readonly amount: MicroUsd
@@ -63,19 +63,19 @@ export type ChargeOutcome =
       readonly amount: MicroUsd
       readonly currency: string
     }
-  /** `message` is fit for the customer. */
+  /** `message` is shown to the customer. */
   | { readonly _tag: "Declined"; readonly message: string }
-  /** The processor works on it and will say. */
+  /** The processor is still processing the charge. An event will report the outcome. */
   | { readonly _tag: "Pending"; readonly payment_intent: string }
 
-/** A saved method. `label` is for people: "visa ending in 4242". */
+/** A saved payment method. `label` is its display name, such as "visa ending in 4242". */
 export interface SavedMethod {
   readonly customer: string
   readonly payment_method: string
   readonly label: string
 }
 
-/** What an event is about: as much as the event itself says. */
+/** The ids in an event that name a payment. Null for those that the event lacks. */
 export interface EventSubject {
   readonly payment_id: string | null
   readonly session_id: string | null
@@ -86,13 +86,13 @@ export interface ProcessorEvent {
   readonly event_id: string
   readonly type: string
   readonly about: EventSubject
-  /** Empty when the event is of a kind that concerns no wallet. */
+  /** Empty if an event of this type affects no wallet. */
   readonly facts: ReadonlyArray<PaymentFact>
-  /** The event says that money went back, but not which refunds: ask `reversals`. */
+  /** The event says that money was refunded, but not by which refunds. Call `reversals` to get them. */
   readonly ask_reversals: boolean
 }
 
-/** A payment that the processor has the money of, with what went back: for the auditor. */
+/** A payment whose money the processor received, even if it was refunded later. For the audit. */
 export interface SettledPayment {
   readonly payment_id: string | null
   readonly org_id: string | null
@@ -106,36 +106,36 @@ export class Payments extends Context.Service<
   Payments,
   {
     readonly processor: "stripe" | "simulated" | "none"
-    readonly checkout: (ask: CheckoutAsk) => Effect.Effect<Checkout, ProcessorUnavailable>
+    readonly checkout: (request: NewCheckout) => Effect.Effect<Checkout, ProcessorUnavailable>
     readonly session: (session_id: string) => Effect.Effect<SessionState, ProcessorUnavailable>
-    /** The method that a payment has saved; null when it saved none. */
+    /** The payment method that a payment saved. Null if it saved none. */
     readonly savedMethod: (payment_intent: string) => Effect.Effect<SavedMethod | null, ProcessorUnavailable>
     /**
-     * What tells the card of a payment from every other card, the same for all customers that pay with it; null when the processor
-     * does not know.
+     * A fingerprint of the card that a payment was made with, the same for every customer who uses the card. Null if the processor
+     * has none.
      */
     readonly card: (payment_intent: string) => Effect.Effect<string | null, ProcessorUnavailable>
-    /** Charges a saved method while nobody is there. Idempotent by `payment_id` for a day. */
-    readonly charge: (ask: ChargeAsk) => Effect.Effect<ChargeOutcome, ProcessorUnavailable>
-    /** The outcome of an earlier `charge`, looked up by our id; null when the processor never saw it. */
+    /** Charges a saved payment method without the customer present. Idempotent by `payment_id` for a day. */
+    readonly charge: (request: NewCharge) => Effect.Effect<ChargeOutcome, ProcessorUnavailable>
+    /** Looks up the outcome of an earlier `charge` by our id. Null if the processor has no such charge. */
     readonly findCharge: (
       customer: string,
       payment_id: string,
       since: Date
     ) => Effect.Effect<ChargeOutcome | null, ProcessorUnavailable>
-    /** The ids of ours that a payment carries. */
+    /** Our payment id in the metadata of a processor's payment. Null if it has none. */
     readonly paymentOf: (payment_intent: string) => Effect.Effect<string | null, ProcessorUnavailable>
     /** All refunds and disputes of a payment, as facts. */
     readonly reversals: (payment_intent: string) => Effect.Effect<ReadonlyArray<PaymentFact>, ProcessorUnavailable>
-    /** Reads a webhook's raw body. `nowSeconds` is the database's time, so that a process's own clock doesn't matter. */
+    /** Verifies and decodes a webhook's raw body. `nowSeconds` is the database's time, because a process's clock may be wrong. */
     readonly verify: (
       body: string,
       signature: string | undefined,
       nowSeconds: number
     ) => Effect.Effect<ProcessorEvent, SignatureRefused>
-    /** Events since then, oldest first, for those that were never delivered. */
+    /** All events since a time, oldest first, to find those whose webhook never arrived. */
     readonly eventsSince: (since: Date) => Effect.Effect<ReadonlyArray<ProcessorEvent>, ProcessorUnavailable>
-    /** Payments of ours that the processor has the money of, made since then. */
+    /** Our payments made since a time whose money the processor received. */
     readonly settledSince: (since: Date) => Effect.Effect<ReadonlyArray<SettledPayment>, ProcessorUnavailable>
   }
 >()("rungate/layers/payments/Payments") {}

@@ -1,8 +1,8 @@
 /**
- * The sandbox's payment processor: every payment succeeds immediately, without a network and without state.
+ * The sandbox's payment processor. Every payment succeeds immediately, without network and without state.
  *
- * Its ids are derived from ours, so the same payment is the same charge in every process and after every restart. It sends no webhooks, and
- * refuses every webhook that arrives.
+ * Its ids are derived from our payment ids, so a retried payment is the same charge in every process and after every restart. It sends
+ * no webhooks, and refuses every webhook that arrives.
  */
 import { DateTime, Duration, Effect, Layer } from "effect"
 import { simulatedIntentPrefix } from "../../schema/wallet/Payment.ts"
@@ -14,7 +14,7 @@ export const SimulatedPayments: Layer.Layer<Payments> = Layer.succeed(
   Payments,
   Payments.of({
     processor: "simulated",
-    // Nothing is left to do at the processor's, so its page is the one after it.
+    // There is no checkout page, so its URL is the one that follows a successful checkout.
     checkout: ({ payment_id, success_url }) =>
       Effect.map(DateTime.now, (now) => ({
         session_id: `cs_sim_${payment_id}`,
@@ -22,9 +22,13 @@ export const SimulatedPayments: Layer.Layer<Payments> = Layer.succeed(
         expires_at: DateTime.toDateUtc(DateTime.addDuration(now, Duration.days(1)))
       })),
     session: () =>
-      Effect.fail(new ProcessorUnavailable({ message: "The sandbox keeps its payments in its own books only." })),
+      Effect.fail(
+        new ProcessorUnavailable({
+          message: "The sandbox has no checkout sessions. Its payments are only in its own database."
+        })
+      ),
     savedMethod: () => Effect.succeed(method),
-    // The sandbox's payments carry their cards with them.
+    // In the sandbox, TopUps puts the card into the payment's fact.
     card: () => Effect.succeed(null),
     charge: ({ payment_id, amount }) =>
       Effect.succeed({
@@ -40,7 +44,9 @@ export const SimulatedPayments: Layer.Layer<Payments> = Layer.succeed(
       ),
     reversals: () => Effect.succeed([]),
     verify: () =>
-      Effect.fail(new SignatureRefused({ message: "The sandbox has no payment processor: nobody sends it webhooks." })),
+      Effect.fail(
+        new SignatureRefused({ message: "The sandbox has no payment processor, so it accepts no webhooks." })
+      ),
     eventsSince: () => Effect.succeed([]),
     settledSince: () => Effect.succeed([])
   })

@@ -1,23 +1,23 @@
 /**
  * Payments with Stripe, through its SDK.
  *
- * Every call that could charge twice carries our `payment_id` as idempotency key and in its metadata. A retry is safe for a day. After that,
- * a look-up finds what happened. StripeObjects.ts validates the answers.
+ * Every call that could charge twice carries our `payment_id` as idempotency key and in its metadata. A retry is safe for a day. After
+ * that, a look-up finds the outcome. The schemas of StripeObjects.ts validate the answers.
  */
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import type Stripe from "stripe"
 import { centsOf, type MicroUsd, ofCents } from "../../schema/money/Money.ts"
 import {
-  type ChargeAsk,
   type ChargeOutcome,
-  type CheckoutAsk,
+  type NewCharge,
+  type NewCheckout,
   Payments,
   ProcessorUnavailable,
   type SettledPayment
 } from "./Payments.ts"
 import { Settings, type StripeAccount } from "../platform/Settings.ts"
 import { eventOf, eventTypes, StripeEvent } from "./StripeEvents.ts"
-import { ask, type Fault, isMissing, surely } from "./StripeFaults.ts"
+import { type Fault, isMissing, orUnavailable, request } from "./StripeFaults.ts"
 import {
   cardOf,
   declineOf,
@@ -33,21 +33,21 @@ import {
   Refund,
   refundFacts,
   Session,
-  waited
+  authenticationRequired
 } from "./StripeObjects.ts"
 import { verify } from "./StripeSignature.ts"
 
-/** A charge takes a bank some seconds; a customer at the checkout waits no longer than this, twice. */
+/** A bank takes some seconds for a charge. With the retry, a customer waits at most twice this long. */
 const timeoutMillis = 15_000
-/** Under the same idempotency key. Who needs more attempts makes them later. */
+/** Retries by the SDK, with the same idempotency key. PaymentWorker makes further attempts later. */
 const retriesMax = 1
 const pageMax = 100
-/** More than a busy shop's month of events: a limit on memory, not on trade. */
+/** More than a month of events of a busy account. The limit bounds memory. */
 const listedMax = 50_000
-/** Stripe's clock and the database's may differ by so much without a payment being overlooked. */
+/** Tolerated difference between Stripe's clock and the database's. */
 const skewSeconds = 300
 
-const unusable = "The saved payment method can't be charged any more. Top up once through the checkout page."
+const unusableMessage = "The saved payment method can't be charged any more. Top up once through the checkout page."
 
 const decodeMethod = Schema.decodeUnknownOption(Schema.NullishOr(Method))
 
@@ -62,7 +62,7 @@ const clientOf = (SDK: typeof Stripe, { secretKey, apiBase }: StripeAccount) => 
     telemetry: false,
     timeout: timeoutMillis,
     maxNetworkRetries: retriesMax,
-    // An API doesn't redirect, and the key must not follow where somebody points.
+    // Stripe's API never redirects. Following a redirect could send the key to another host.
     httpClient: SDK.createFetchHttpClient(
       Object.assign((url: RequestInfo | URL, init?: RequestInit) => fetch(url, { ...init, redirect: "error" }), {
         preconnect: fetch.preconnect
@@ -78,38 +78,42 @@ const clientOf = (SDK: typeof Stripe, { secretKey, apiBase }: StripeAccount) => 
   })
 }
 
-/** Whole cents, or a mistake of ours: the API above takes nothing else. */
+/** Dies on fractions of a cent. The HTTP API accepts whole cents only, so they would be a bug. */
 const wholeCents = (amount: MicroUsd): Effect.Effect<number> => {
   const cents = centsOf(amount)
-  return cents === null ? Effect.die(new Error("a payment must be of whole cents")) : Effect.succeed(cents)
+  return cents === null ? Effect.die(new Error("a payment must be a whole number of cents")) : Effect.succeed(cents)
 }
 
-/** All pages, and one object more than allowed when there are too many. */
-const everything = async (pages: Stripe.ApiListPromise<unknown>) => {
-  const found: Array<unknown> = []
-  await pages.autoPagingEach((one) => found.push(one) <= listedMax)
-  return found
+/** Reads all pages. Stops at one object more than `listedMax`, so that the caller sees the excess. */
+const readAllPages = async (pages: Stripe.ApiListPromise<unknown>) => {
+  const objects: Array<unknown> = []
+  await pages.autoPagingEach((object) => objects.push(object) <= listedMax)
+  return objects
 }
 
 const secondsOf = (date: Date, slack = 0) => Math.floor(date.getTime() / 1000) - slack
 
 const make = Effect.fnUntraced(function* (account: StripeAccount) {
-  // The SDK costs 15 ms to load, which the sandbox need not spend.
+  // Loaded only here, because the SDK takes 15 ms to load and the sandbox does not need it.
   const { default: SDK } = yield* Effect.promise(() => import("stripe"))
   const stripe = clientOf(SDK, account)
 
   const list = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, pages: () => Stripe.ApiListPromise<unknown>) =>
-    surely(ask(Schema.Array(schema), () => everything(pages()))).pipe(
+    orUnavailable(request(Schema.Array(schema), () => readAllPages(pages()))).pipe(
       Effect.filterOrFail(
-        (found) => found.length <= listedMax,
-        () => new ProcessorUnavailable({ message: `Stripe lists more than ${listedMax} objects: ask about less time.` })
+        (objects) => objects.length <= listedMax,
+        () =>
+          new ProcessorUnavailable({
+            message: `Stripe lists more than ${listedMax} objects. Choose a shorter period.`
+          })
       )
     )
-  const intentOf = (id: string) => ask(Intent, () => stripe.paymentIntents.retrieve(id, { expand: ["payment_method"] }))
+  const intentOf = (id: string) =>
+    request(Intent, () => stripe.paymentIntents.retrieve(id, { expand: ["payment_method"] }))
 
-  const openSession = (asked: CheckoutAsk, cents: number, customer: string | null, idempotencyKey: string) => {
-    const metadata = { payment_id: asked.payment_id, org_id: asked.org_id }
-    return ask(Session, () =>
+  const openSession = (checkout: NewCheckout, cents: number, customer: string | null, idempotencyKey: string) => {
+    const metadata = { payment_id: checkout.payment_id, org_id: checkout.org_id }
+    return request(Session, () =>
       stripe.checkout.sessions.create(
         {
           mode: "payment",
@@ -119,13 +123,13 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
               price_data: { currency: "usd", unit_amount: cents, product_data: { name: "Rungate credit" } }
             }
           ],
-          client_reference_id: asked.org_id,
+          client_reference_id: checkout.org_id,
           metadata,
           payment_intent_data: { metadata, setup_future_usage: "off_session" },
-          // The wallet is in dollars: what is paid, refunded and disputed must be too.
+          // The wallet is in dollars, so payments, refunds and disputes must be in dollars too.
           adaptive_pricing: { enabled: false },
-          success_url: asked.success_url,
-          cancel_url: asked.cancel_url,
+          success_url: checkout.success_url,
+          cancel_url: checkout.cancel_url,
           ...(customer === null ? { customer_creation: "always" } : { customer })
         },
         { idempotencyKey }
@@ -133,7 +137,7 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
     )
   }
 
-  /** What an intent has come to. One that waits for its payer is cancelled: nobody is there, and it must not succeed later. */
+  /** The outcome of an intent. Cancels one that waits for the customer: nobody would confirm it, and it must not succeed later. */
   const outcomeOf = (intent: Intent, mayCancel = true): Effect.Effect<ChargeOutcome, Fault> => {
     const { id: payment_intent, status, last_payment_error } = intent
     switch (status) {
@@ -144,17 +148,19 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
       case "processing":
         return Effect.succeed({ _tag: "Pending", payment_intent })
       case "canceled":
-        return Effect.succeed(declined(last_payment_error ?? waited))
+        return Effect.succeed(declined(last_payment_error ?? authenticationRequired))
       case "requires_payment_method":
         return Effect.succeed(declined(last_payment_error))
       default:
         if (!mayCancel) {
           return Effect.fail(
-            new ProcessorUnavailable({ message: `A charge stays open at Stripe (${payment_intent}).` })
+            new ProcessorUnavailable({
+              message: `A charge is still open at Stripe and can't be cancelled (${payment_intent}).`
+            })
           )
         }
-        return ask(Intent, () => stripe.paymentIntents.cancel(payment_intent)).pipe(
-          // It can't be cancelled any more, so it has ended in another way.
+        return request(Intent, () => stripe.paymentIntents.cancel(payment_intent)).pipe(
+          // Stripe refuses to cancel an intent that has ended. So read its final state.
           Effect.catchIf(
             (fault) => fault._tag === "refused",
             () => intentOf(payment_intent)
@@ -164,50 +170,50 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
     }
   }
 
-  const charged = (asked: ChargeAsk, cents: number) =>
-    ask(Intent, () =>
+  const createCharge = (charge: NewCharge, cents: number) =>
+    request(Intent, () =>
       stripe.paymentIntents.create(
         {
           amount: cents,
           currency: "usd",
-          customer: asked.customer,
-          payment_method: asked.payment_method,
+          customer: charge.customer,
+          payment_method: charge.payment_method,
           off_session: true,
           confirm: true,
           description: "Rungate credit",
-          metadata: { payment_id: asked.payment_id, org_id: asked.org_id }
+          metadata: { payment_id: charge.payment_id, org_id: charge.org_id }
         },
-        { idempotencyKey: asked.payment_id }
+        { idempotencyKey: charge.payment_id }
       )
     ).pipe(Effect.flatMap((intent) => outcomeOf(intent)))
 
   return Payments.of({
     processor: "stripe",
 
-    checkout: Effect.fnUntraced(function* (asked) {
-      const cents = yield* wholeCents(asked.amount)
-      const { customer, payment_id } = asked
-      const session = yield* surely(
-        openSession(asked, cents, customer, payment_id).pipe(
-          // A customer that was deleted at Stripe must not keep the organization from paying: it becomes a new one.
+    checkout: Effect.fnUntraced(function* (checkout) {
+      const cents = yield* wholeCents(checkout.amount)
+      const { customer, payment_id } = checkout
+      const session = yield* orUnavailable(
+        openSession(checkout, cents, customer, payment_id).pipe(
+          // If the customer was deleted at Stripe, the organization pays as a new customer.
           Effect.catchIf(
             (fault) => customer !== null && isMissing(fault, "customer"),
-            () => openSession(asked, cents, null, `${payment_id}:anew`)
+            () => openSession(checkout, cents, null, `${payment_id}:anew`)
           )
         )
       )
       if (!session.url || !session.expires_at) {
-        return yield* new ProcessorUnavailable({ message: "Stripe opened no checkout page." })
+        return yield* new ProcessorUnavailable({ message: "Stripe's answer has no checkout page." })
       }
       return { session_id: session.id, url: session.url, expires_at: new Date(session.expires_at * 1000) }
     }),
 
     session: Effect.fnUntraced(function* (session_id) {
-      const session = yield* surely(ask(Session, () => stripe.checkout.sessions.retrieve(session_id)))
+      const session = yield* orUnavailable(request(Session, () => stripe.checkout.sessions.retrieve(session_id)))
       const price = priceOf(session)
       const { status } = session
       if (price === null || (status !== "open" && status !== "complete" && status !== "expired")) {
-        return yield* new ProcessorUnavailable({ message: `Stripe's session ${session_id} is no payment.` })
+        return yield* new ProcessorUnavailable({ message: `Stripe's session ${session_id} is not a payment.` })
       }
       return {
         session_id: session.id,
@@ -222,7 +228,7 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
     }),
 
     savedMethod: Effect.fnUntraced(function* (payment_intent) {
-      const intent = yield* surely(intentOf(payment_intent))
+      const intent = yield* orUnavailable(intentOf(payment_intent))
       if (intent.setup_future_usage !== "off_session") return null
       const method = yield* Schema.decodeUnknownEffect(Schema.NullishOr(Method))(intent.payment_method).pipe(
         Effect.mapError(() => new ProcessorUnavailable({ message: "Stripe's payment method could not be read." }))
@@ -245,15 +251,15 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
           (fault) => isMissing(fault),
           () => Effect.succeed(null)
         ),
-        surely
+        orUnavailable
       ),
 
-    charge: Effect.fnUntraced(function* (asked) {
-      const cents = yield* wholeCents(asked.amount)
-      return yield* charged(asked, cents).pipe(
+    charge: Effect.fnUntraced(function* (charge) {
+      const cents = yield* wholeCents(charge.amount)
+      return yield* createCharge(charge, cents).pipe(
         Effect.catchTags({
           declined: (error) => Effect.succeed(declined(error)),
-          refused: () => Effect.succeed<ChargeOutcome>({ _tag: "Declined", message: unusable })
+          refused: () => Effect.succeed<ChargeOutcome>({ _tag: "Declined", message: unusableMessage })
         })
       )
     }),
@@ -262,7 +268,7 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
       const created = { gte: secondsOf(since, skewSeconds) }
       const intents = yield* list(Intent, () => stripe.paymentIntents.list({ customer, created, limit: pageMax }))
       const intent = intents.find((one) => paymentIdOf(one) === payment_id)
-      return intent === undefined ? null : yield* surely(outcomeOf(intent))
+      return intent === undefined ? null : yield* orUnavailable(outcomeOf(intent))
     }),
 
     paymentOf: (payment_intent) =>
@@ -272,7 +278,7 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
           (fault) => isMissing(fault),
           () => Effect.succeed(null)
         ),
-        surely
+        orUnavailable
       ),
 
     reversals: Effect.fnUntraced(function* (payment_intent) {
@@ -308,19 +314,19 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
       )
       const intents = yield* list(Intent, () => stripe.paymentIntents.list({ created, limit: pageMax }))
       const settled: Array<SettledPayment> = []
-      const told = new Set<string>()
+      const sessionIntents = new Set<string>()
       for (const session of sessions) {
         const payment_id = paymentIdOf(session)
         const price = priceOf(session)
         if (payment_id === null || price === null || !isPaid(session)) continue
         const payment_intent = idOf(session.payment_intent)
-        if (payment_intent !== null) told.add(payment_intent)
+        if (payment_intent !== null) sessionIntents.add(payment_intent)
         const org_id = session.metadata?.["org_id"] ?? null
         settled.push({ payment_id, org_id, session_id: session.id, payment_intent, ...price })
       }
       for (const intent of intents) {
         const payment_id = paymentIdOf(intent)
-        if (payment_id === null || intent.status !== "succeeded" || told.has(intent.id)) continue
+        if (payment_id === null || intent.status !== "succeeded" || sessionIntents.has(intent.id)) continue
         settled.push({
           payment_id,
           org_id: intent.metadata?.["org_id"] ?? null,
@@ -335,7 +341,7 @@ const make = Effect.fnUntraced(function* (account: StripeAccount) {
   })
 })
 
-/** Dies without the settings of an account: without one, `NoPayments` is the layer to use. */
+/** Dies without Stripe settings. Use `NoPayments` then. */
 export const StripePayments: Layer.Layer<Payments, never, Settings> = Layer.effect(
   Payments,
   Effect.gen(function* () {

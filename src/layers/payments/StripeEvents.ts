@@ -1,8 +1,8 @@
 /**
- * Converts a Stripe event to facts about a payment. Pure, with one line per type of event.
+ * Converts a Stripe event to facts about a payment. Pure, with one entry per event type.
  *
- * An event describes an object at the time of the event, so its facts hold in any order and any number of times. Events of other types, or
- * with an unexpected object, give no facts: other shops may use the same account.
+ * Facts can be applied in any order and any number of times. Events of other types, or with an unexpected object, have no facts,
+ * because other products may use the same Stripe account.
  */
 import { Option, Schema } from "effect"
 import type { PaymentFact } from "../../schema/wallet/PaymentFact.ts"
@@ -21,12 +21,12 @@ import {
   Refund,
   refundFacts,
   Session,
-  waited
+  authenticationRequired
 } from "./StripeObjects.ts"
 import { ofCents } from "../../schema/money/Money.ts"
 import { simulatedIntentPrefix } from "../../schema/wallet/Payment.ts"
 
-/** The envelope. `account` names another account than ours, for platforms that hold several. */
+/** The envelope of an event. `account` is set on events about a connected account, which is never ours. */
 export const StripeEvent = Schema.Struct({
   id: Schema.String.check(Schema.isPattern(/^evt_\w{1,250}$/)),
   object: Schema.Literal("event"),
@@ -37,20 +37,20 @@ export const StripeEvent = Schema.Struct({
 })
 export type StripeEvent = typeof StripeEvent.Type
 
-type Reading = Pick<ProcessorEvent, "about" | "facts" | "ask_reversals">
+type EventContent = Pick<ProcessorEvent, "about" | "facts" | "ask_reversals">
 
-const nobody: EventSubject = { payment_id: null, session_id: null, payment_intent: null }
-const silent: Reading = { about: nobody, facts: [], ask_reversals: false }
+const noSubject: EventSubject = { payment_id: null, session_id: null, payment_intent: null }
+const noContent: EventContent = { about: noSubject, facts: [], ask_reversals: false }
 
-const reader = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, read: (object: S["Type"]) => Reading) => {
+const reader = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, read: (object: S["Type"]) => EventContent) => {
   const decode = Schema.decodeUnknownOption(schema)
-  return (object: unknown): Reading => Option.match(decode(object), { onNone: () => silent, onSome: read })
+  return (object: unknown): EventContent => Option.match(decode(object), { onNone: () => noContent, onSome: read })
 }
 
 const session = (facts: (session: Session) => ReadonlyArray<PaymentFact>) =>
   reader(Session, (session) => ({
     about: { payment_id: paymentIdOf(session), session_id: session.id, payment_intent: idOf(session.payment_intent) },
-    // Sessions of other modes belong to somebody else's shop.
+    // Rungate only opens sessions that take a payment. Other sessions belong to another product.
     facts: priceOf(session) === null ? [] : facts(session),
     ask_reversals: false
   }))
@@ -69,17 +69,17 @@ const intent = (facts: (intent: Intent) => ReadonlyArray<PaymentFact>) =>
     ask_reversals: false
   }))
 
-const back = (payment_intent: string | null, facts: ReadonlyArray<PaymentFact>): Reading => ({
-  about: { ...nobody, payment_intent },
+const reversal = (payment_intent: string | null, facts: ReadonlyArray<PaymentFact>): EventContent => ({
+  about: { ...noSubject, payment_intent },
   facts,
   ask_reversals: false
 })
 const refund = (failed: boolean) =>
-  reader(Refund, (refund) => back(idOf(refund.payment_intent), refundFacts(refund, failed)))
+  reader(Refund, (refund) => reversal(idOf(refund.payment_intent), refundFacts(refund, failed)))
 const dispute = (moved?: "withdrawn" | "reinstated") =>
-  reader(Dispute, (dispute) => back(idOf(dispute.payment_intent), disputeFacts(dispute, moved)))
+  reader(Dispute, (dispute) => reversal(idOf(dispute.payment_intent), disputeFacts(dispute, moved)))
 
-const readers: Readonly<Record<string, (object: unknown) => Reading>> = {
+const readers: Readonly<Record<string, (object: unknown) => EventContent>> = {
   "checkout.session.completed": paidSession,
   "checkout.session.async_payment_succeeded": paidSession,
   "checkout.session.async_payment_failed": session(({ id }) => [
@@ -100,15 +100,15 @@ const readers: Readonly<Record<string, (object: unknown) => Reading>> = {
     { _tag: "Failed", session_id: null, reason: declineOf(intent.last_payment_error) }
   ]),
   "payment_intent.canceled": intent((intent) => [
-    { _tag: "Failed", session_id: null, reason: declineOf(intent.last_payment_error ?? waited) }
+    { _tag: "Failed", session_id: null, reason: declineOf(intent.last_payment_error ?? authenticationRequired) }
   ]),
   "refund.created": refund(false),
   "refund.updated": refund(false),
   "refund.failed": refund(true),
   "charge.refund.updated": refund(false),
-  // It tells a sum; which refunds it is made of must be asked.
+  // This event has only the sum of the refunds, so the refunds must be fetched.
   "charge.refunded": reader(Charge, (charge) => ({
-    about: { ...nobody, payment_id: paymentIdOf(charge), payment_intent: idOf(charge.payment_intent) },
+    about: { ...noSubject, payment_id: paymentIdOf(charge), payment_intent: idOf(charge.payment_intent) },
     facts: [],
     ask_reversals: idOf(charge.payment_intent) !== null
   })),
@@ -119,17 +119,17 @@ const readers: Readonly<Record<string, (object: unknown) => Reading>> = {
   "charge.dispute.funds_reinstated": dispute("reinstated")
 }
 
-/** What a webhook endpoint at Stripe must be subscribed to, and what the reconciler reads. */
+/** The event types that the webhook endpoint at Stripe must subscribe to, and that PaymentWorker polls for. */
 export const eventTypes: ReadonlyArray<string> = Object.keys(readers)
 
-/** Stripe has no such intents: whoever signed this wants money that the audit would take for the sandbox's. */
-const isMadeUp = ({ about, facts }: Reading): boolean =>
+/** True if the event has an id of the simulated processor, which Stripe never creates. The audit would take its money for the sandbox's. */
+const isForged = ({ about, facts }: EventContent): boolean =>
   [about, ...facts].some(
     (one) =>
       "payment_intent" in one && one.payment_intent !== null && one.payment_intent.startsWith(simulatedIntentPrefix)
   )
 
 export const eventOf = ({ id, type, data }: StripeEvent): ProcessorEvent => {
-  const reading = (Object.hasOwn(readers, type) ? readers[type]?.(data.object) : undefined) ?? silent
-  return { event_id: id, type, ...(isMadeUp(reading) ? silent : reading) }
+  const content = (Object.hasOwn(readers, type) ? readers[type]?.(data.object) : undefined) ?? noContent
+  return { event_id: id, type, ...(isForged(content) ? noContent : content) }
 }

@@ -1,8 +1,8 @@
 /**
  * Classifies failed Stripe calls by what they mean for the payment.
  *
- * `declined`: the bank refused the charge. `refused`: Stripe rejected the request without effect. Both are certain. Every other failure leaves
- * the outcome open and becomes a `ProcessorUnavailable` for the operator, without secrets and without Stripe's text.
+ * `declined`: the bank refused the charge. `refused`: Stripe rejected the request without effect. Both are certain. Every other
+ * failure leaves the outcome open and becomes a `ProcessorUnavailable`. Its message contains no secrets and no text from Stripe.
  */
 import { Effect, Option, Schema } from "effect"
 import { ProcessorUnavailable } from "./Payments.ts"
@@ -11,15 +11,15 @@ import { reasonOf } from "./StripeObjects.ts"
 export interface Declined {
   readonly _tag: "declined"
   readonly message: string
-  /** `authentication_required`, `card_declined` … */
+  /** Stripe's code, such as `authentication_required` or `card_declined`. */
   readonly code: string | null
 }
 
 export interface Refused {
   readonly _tag: "refused"
-  /** `resource_missing` … */
+  /** Stripe's code, such as `resource_missing`. */
   readonly code: string | null
-  /** The parameter it is about. */
+  /** The request parameter that caused the error. */
   readonly param: string | null
 }
 
@@ -50,11 +50,11 @@ const faultOf = (thrown: unknown): Fault => {
       return { _tag: "refused", code, param }
     case "StripeAuthenticationError":
     case "StripePermissionError":
-      return unavailable(`Stripe does not accept the key (${where}): check STRIPE_SECRET_KEY and what it may do.`)
+      return unavailable(`Stripe does not accept the key (${where}). Check STRIPE_SECRET_KEY and its permissions.`)
     case "StripeIdempotencyError":
-      return unavailable(`Stripe has seen this payment with other details (${where}): look up what became of it.`)
+      return unavailable(`Stripe has this payment with other details (${where}). Look it up in the Stripe dashboard.`)
     case "StripeRateLimitError":
-      return unavailable(`Stripe asks for fewer requests (${where}).`)
+      return unavailable(`Stripe limits the request rate (${where}). Try again in a minute.`)
     case "StripeConnectionError":
       return unavailable("Stripe could not be reached.")
     default:
@@ -62,8 +62,8 @@ const faultOf = (thrown: unknown): Fault => {
   }
 }
 
-/** Calls Stripe, and reads the answer as what it must be. */
-export const ask = <S extends Schema.ConstraintDecoder<unknown>>(
+/** Calls Stripe and decodes the answer. */
+export const request = <S extends Schema.ConstraintDecoder<unknown>>(
   schema: S,
   call: () => Promise<unknown>
 ): Effect.Effect<S["Type"], Fault> =>
@@ -72,8 +72,8 @@ export const ask = <S extends Schema.ConstraintDecoder<unknown>>(
     Effect.catchTag("SchemaError", () => Effect.fail(unavailable("Stripe's answer could not be read.")))
   )
 
-/** For calls that nothing can decline: whatever comes instead of an answer, nobody knows the state of things. */
-export const surely = <A>(effect: Effect.Effect<A, Fault>): Effect.Effect<A, ProcessorUnavailable> =>
+/** For calls that can't be declined, such as look-ups. Every failure becomes `ProcessorUnavailable`. */
+export const orUnavailable = <A>(effect: Effect.Effect<A, Fault>): Effect.Effect<A, ProcessorUnavailable> =>
   Effect.mapError(effect, (fault) => {
     if (fault._tag === "ProcessorUnavailable") return fault
     const { code } = fault

@@ -1,8 +1,8 @@
 /**
- * Schemas of the Stripe objects that we read: sessions, intents, charges, refunds and disputes.
+ * Schemas of the Stripe objects that Rungate reads: sessions, intents, charges, refunds and disputes.
  *
- * They read webhooks, listed events and answers alike. Those come in different API versions. So unknown fields are dropped, references may be
- * ids or whole objects, and a missing field is null.
+ * Webhooks, listed events and API answers may have different API versions. So unknown fields are dropped, references may be ids or
+ * whole objects, and missing fields count as null.
  */
 import { Schema } from "effect"
 import { type MicroUsd, ofCents, zero } from "../../schema/money/Money.ts"
@@ -11,9 +11,9 @@ import type { PaymentFact, Standing } from "../../schema/wallet/PaymentFact.ts"
 const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optional(Schema.NullOr(schema))
 const Reference = Schema.Union([Schema.String, Schema.Struct({ id: Schema.String })])
 const Metadata = Schema.Record(Schema.String, Schema.String)
-/** A whole number of the currency's smallest unit; only what is in `usd` becomes money of ours. */
+/** An amount in the currency's smallest unit. Only amounts in `usd` are credited. */
 const Cents = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
-/** Refused payments come with a text for the person who pays. */
+/** The error of a refused payment. Stripe's `message` is written for the customer. */
 const PaymentError = Schema.Struct({ message: maybe(Schema.String), code: maybe(Schema.String) })
 
 export const Session = Schema.Struct({
@@ -73,7 +73,7 @@ export const Dispute = Schema.Struct({
   amount: Cents,
   currency: Schema.String,
   payment_intent: maybe(Reference),
-  /** What the dispute has moved out of (below zero) and into our account at Stripe. */
+  /** Money that the dispute moved out of our Stripe account (negative) or back into it. */
   balance_transactions: maybe(Schema.Array(Schema.Struct({ amount: Schema.Int })))
 })
 export type Dispute = typeof Dispute.Type
@@ -84,14 +84,14 @@ export const idOf = (reference: typeof Reference.Type | null | undefined): strin
 export const paymentIdOf = (object: { readonly metadata?: typeof Metadata.Type | null | undefined }): string | null =>
   object.metadata?.["payment_id"] ?? null
 
-/** Null when the session takes no money, as one that only saves a card. */
+/** Null if the session takes no payment, such as one that only saves a card. */
 export const priceOf = (session: Session): { readonly amount: MicroUsd; readonly currency: string } | null => {
   const { amount_total, currency, mode } = session
   if (mode !== "payment" || typeof amount_total !== "number" || typeof currency !== "string") return null
   return { amount: ofCents(amount_total), currency }
 }
 
-/** A session may be complete and not yet paid: some methods take days. */
+/** A complete session may not be paid yet, because some payment methods take days. */
 export const isPaid = (session: Session): boolean => session.payment_status === "paid"
 
 const failedDefault = "The payment failed."
@@ -99,12 +99,13 @@ const reasonCharsMax = 300
 export const reasonOf = (error: typeof PaymentError.Type | null | undefined): string =>
   (error?.message ?? failedDefault).slice(0, reasonCharsMax)
 
-const authenticate = "The bank wants its customer to confirm this payment. Top up once through the checkout page."
-/** What is cancelled without an error had waited for its payer. */
-export const waited = { code: "authentication_required" } as const
-/** Why a charge of a saved method did not arrive, for its customer: the same whether it was answered or announced. */
+const authenticationMessage =
+  "The bank wants its customer to confirm this payment. Top up once through the checkout page."
+/** Stands for the missing error of a cancelled intent. Rungate cancels intents that wait for the customer's authentication. */
+export const authenticationRequired = { code: "authentication_required" } as const
+/** The message to the customer about a declined charge, the same for an API answer and for an event. */
 export const declineOf = (error: typeof PaymentError.Type | null | undefined): string =>
-  error?.code === waited.code ? authenticate : reasonOf(error)
+  error?.code === authenticationRequired.code ? authenticationMessage : reasonOf(error)
 
 export const labelOf = (method: Method): string => {
   const { card, us_bank_account: account, type } = method
@@ -117,30 +118,31 @@ export const labelOf = (method: Method): string => {
 }
 
 /**
- * What tells this card or bank account from every other one, whoever pays with it. A method without a fingerprint (Link, most wallets) is
- * told apart by its own id.
+ * Identifies a card or bank account, the same for every customer who uses it: Stripe's fingerprint. Methods without a fingerprint
+ * (Link, most wallets) are identified by their own id.
  */
 export const cardOf = ({ id, card, us_bank_account: account }: Method): string =>
   card?.fingerprint ?? account?.fingerprint ?? id
 
-const reversed = (
+const reversalFacts = (
   kind: "refund" | "dispute",
   object: Pick<Refund, "id" | "amount" | "currency" | "payment_intent">,
   standing: Standing
 ): ReadonlyArray<PaymentFact> => {
   const amount = ofCents(object.amount)
-  // Only what was paid in dollars was ever credited, and nothing moves nothing.
+  // Only payments in dollars were credited, and an amount of zero changes nothing.
   if (object.currency !== "usd" || amount === zero) return []
   return [
     { _tag: "Reversed", reversal_id: object.id, payment_intent: idOf(object.payment_intent), kind, amount, standing }
   ]
 }
 
-/** A refund counts from the moment it is made: the money is on its way out of our account. */
+/** A refund counts as soon as it is created, because the money is leaving our account. */
 export const refundFacts = (refund: Refund, failed = false): ReadonlyArray<PaymentFact> =>
-  reversed("refund", refund, failed || ["failed", "canceled"].includes(refund.status ?? "") ? "returned" : "taken")
+  reversalFacts("refund", refund, failed || ["failed", "canceled"].includes(refund.status ?? "") ? "returned" : "taken")
 
-const atStake: ReadonlyArray<string> = [
+/** Statuses in which the disputed money has been taken from our account. */
+const takenStatuses: ReadonlyArray<string> = [
   "needs_response",
   "under_review",
   "appeal_needs_response",
@@ -149,20 +151,20 @@ const atStake: ReadonlyArray<string> = [
 ]
 
 /**
- * An inquiry takes nothing. A dispute that was `prevented` was either fended off or settled with our money, and a status that we don't
- * know says nothing, so for those the movements of our balance decide.
+ * Whether a dispute took money. Status `won` returned it, and `takenStatuses` took it. Every other status (an inquiry, `prevented`, an
+ * unknown one) does not say, so the movements of our balance decide.
  */
 const standingOf = (dispute: Dispute): Standing => {
   if (dispute.status === "won") return "returned"
-  if (atStake.includes(dispute.status)) return "taken"
+  if (takenStatuses.includes(dispute.status)) return "taken"
   const movements = (dispute.balance_transactions ?? []).map(({ amount }) => amount)
   if (movements.reduce((total, amount) => total + amount, 0) < 0) return "taken"
   return movements.some((amount) => amount < 0) ? "returned" : "noticed"
 }
 
-/** `moved` is what the event itself says of the money, beyond the dispute's status. */
+/** `moved`: an event of its own says that the money was withdrawn or reinstated. It overrides a status that does not say. */
 export const disputeFacts = (dispute: Dispute, moved?: "withdrawn" | "reinstated"): ReadonlyArray<PaymentFact> => {
   const standing = standingOf(dispute)
-  if (moved === "reinstated") return reversed("dispute", dispute, "returned")
-  return reversed("dispute", dispute, moved === "withdrawn" && standing === "noticed" ? "taken" : standing)
+  if (moved === "reinstated") return reversalFacts("dispute", dispute, "returned")
+  return reversalFacts("dispute", dispute, moved === "withdrawn" && standing === "noticed" ? "taken" : standing)
 }

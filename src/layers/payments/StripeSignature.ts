@@ -1,37 +1,37 @@
 /**
  * Verifies that a webhook comes from Stripe, is recent, and is meant for this account.
  *
- * The SDK verifies the signature over the raw body. It accepts times in the future and any header that contains a valid part, so the form of
- * the header and its time window are checked here (measured with stripe 23.1.0).
+ * The SDK verifies the signature over the raw body. It accepts timestamps in the future and any header that contains a valid part.
+ * So this module checks the header's format and the time window itself (measured with stripe 23.1.0).
  */
 import { Effect, Option, Redacted, Schema } from "effect"
 import type Stripe from "stripe"
 import { type ProcessorEvent, SignatureRefused } from "./Payments.ts"
 import { eventOf, StripeEvent } from "./StripeEvents.ts"
 
-/** Stripe's own: older than any delivery on its way, shorter than anybody could use a recorded one. */
+/** Stripe's own default: long enough for every delivery, short enough against replays of recorded messages. */
 const windowSeconds = 300
 const headerCharsMax = 2_000
-/** One per signing secret that the endpoint has; Stripe keeps an old one for a day. */
+/** Stripe sends one signature per signing secret of the endpoint, and keeps a rolled secret for a day. */
 const signaturesMax = 16
 
 export interface Verification {
-  /** The SDK's, which comes when it is needed. */
+  /** The SDK's verifier, passed in because the SDK is loaded lazily. */
   readonly webhooks: Stripe["webhooks"]
   readonly secrets: ReadonlyArray<Redacted.Redacted>
-  /** Whether our key is one for real money. */
+  /** True if STRIPE_SECRET_KEY is a live key. */
   readonly live: boolean
 }
 
 const refuse = (message: string) => Effect.fail(new SignatureRefused({ message }))
 
-/** The header's time in seconds; null unless it has exactly one, a signature, and nothing strange. */
+/** The header's timestamp in seconds. Null unless the header has exactly one timestamp, at least one signature, and nothing unknown. */
 const timeOf = (header: string): number | null => {
   if (header.length > headerCharsMax) return null
   const parts = header.split(",")
   const time = parts.find((part) => /^t=\d{1,12}$/.test(part))
   const signatures = parts.filter((part) => /^v1=[0-9a-f]{64}$/.test(part))
-  // Test mode adds a `v0` beside the real one. It proves nothing, and the SDK doesn't look at it.
+  // Test mode adds a `v0` signature. It proves nothing, and the SDK ignores it.
   const others = parts.filter((part) => /^v0=[0-9a-f]*$/.test(part))
   if (time === undefined) return null
   if (signatures.length === 0 || signatures.length > signaturesMax) return null
@@ -42,7 +42,7 @@ const decodeFault = Schema.decodeUnknownOption(Schema.Struct({ type: Schema.Stri
 const decodeEvent = Schema.decodeUnknownOption(StripeEvent)
 
 const notAnEvent =
-  "The signature is right, but the body is no Stripe event: the webhook endpoint must send snapshot events as JSON."
+  "The signature is valid, but the body is not a Stripe event. The webhook endpoint must send snapshot events as JSON."
 
 export const verify = Effect.fnUntraced(function* (
   { webhooks, secrets, live }: Verification,
@@ -51,15 +51,15 @@ export const verify = Effect.fnUntraced(function* (
   nowSeconds: number
 ): Effect.fn.Return<ProcessorEvent, SignatureRefused> {
   if (signature === undefined || signature === "") {
-    return yield* refuse("There is no Stripe-Signature header: only Stripe may call this address.")
+    return yield* refuse("The Stripe-Signature header is missing. Only Stripe may call this address.")
   }
-  if (body === "") return yield* refuse("The body is empty: something on the way has taken it.")
+  if (body === "") return yield* refuse("The body is empty. Check whether a proxy in front of the service removes it.")
   const time = timeOf(signature)
   if (time === null) {
-    return yield* refuse("The Stripe-Signature header is malformed: it must have one time and a v1 signature.")
+    return yield* refuse("The Stripe-Signature header is malformed. It must have one time and a v1 signature.")
   }
-  // The SDK's own window is switched off by calling the message new; ours has two sides, and comes below.
-  const opened = (secret: Redacted.Redacted) =>
+  // Passing the header's own time as the current time turns off the SDK's time window. The check below also covers the future.
+  const verifyWith = (secret: Redacted.Redacted) =>
     Effect.tryPromise({
       try: (): Promise<unknown> =>
         webhooks.constructEventAsync(body, signature, Redacted.value(secret), windowSeconds, undefined, time * 1000),
@@ -75,30 +75,32 @@ export const verify = Effect.fnUntraced(function* (
       )
     )
   for (const secret of secrets) {
-    const found = yield* opened(secret).pipe(Effect.catch(() => refuse(notAnEvent)))
-    if (found === null) continue
+    const verified = yield* verifyWith(secret).pipe(Effect.catch(() => refuse(notAnEvent)))
+    if (verified === null) continue
     const age = nowSeconds - time
     if (Math.abs(age) > windowSeconds) {
       return yield* refuse(
-        `The message was signed ${Math.abs(age)} seconds ${age < 0 ? "in the future" : "ago"}, and ${windowSeconds} are allowed: ` +
-          "it is a repetition, or the database's clock is wrong."
+        `The message was signed ${Math.abs(age)} seconds ${age < 0 ? "in the future" : "ago"}, and ${windowSeconds} are allowed. ` +
+          "Either it is a replay, or the database's clock is wrong."
       )
     }
-    const event = decodeEvent(found.event)
+    const event = decodeEvent(verified.event)
     if (Option.isNone(event)) return yield* refuse(notAnEvent)
     if (typeof event.value.account === "string") {
-      return yield* refuse("The event is about another, connected account: point its endpoint somewhere else.")
+      return yield* refuse(
+        "The event is about a connected account. Set the endpoint at Stripe to events of your own account."
+      )
     }
     if (event.value.livemode !== live) {
       return yield* refuse(
         live
-          ? "The event is of test mode, while STRIPE_SECRET_KEY is a live key: check which endpoint's secret is set."
-          : "The event is of live mode, while STRIPE_SECRET_KEY is a test key: check which endpoint's secret is set."
+          ? "The event is from test mode, but STRIPE_SECRET_KEY is a live key. Set STRIPE_WEBHOOK_SECRET to the live endpoint's secret."
+          : "The event is from live mode, but STRIPE_SECRET_KEY is a test key. Set STRIPE_WEBHOOK_SECRET to the test endpoint's secret."
       )
     }
     return eventOf(event.value)
   }
   return yield* refuse(
-    "No signature matches: STRIPE_WEBHOOK_SECRET must be this endpoint's signing secret, and the body must arrive unchanged."
+    "No signature matches. STRIPE_WEBHOOK_SECRET must be this endpoint's signing secret, and the body must arrive unchanged."
   )
 })

@@ -92,10 +92,10 @@ describe("refused", () => {
   const same = JSON.stringify(JSON.parse(good))
   const malformed = "header is malformed"
   const unmatched = "No signature matches"
-  const noEvent = "no Stripe event"
+  const noEvent = "not a Stripe event"
   const cases: ReadonlyArray<readonly [string, string, string | undefined, string, (number | undefined)?, string?]> = [
-    ["no header", good, undefined, "no Stripe-Signature header"],
-    ["an empty header", good, "", "no Stripe-Signature header"],
+    ["no header", good, undefined, "Stripe-Signature header is missing"],
+    ["an empty header", good, "", "Stripe-Signature header is missing"],
     ["an empty body", "", signed(""), "body is empty"],
     ["a wrong secret", good, signed(good, now, other), unmatched],
     ["the endpoint of another account", good, signed(good, now, "whsec_of_their_endpoint"), unmatched],
@@ -144,9 +144,9 @@ describe("refused", () => {
     ["from the next day", good, signed(), "86400 seconds in the future", now - 86_400],
     ["301 seconds in the future", good, signed(), "301 seconds in the future", now - 301],
     ["the time of the Epoch", good, signed(good, 0), `${now} seconds ago`],
-    ["a test event with a live key", good, signed(), "of test mode", now, "live"],
-    ["a live event with a test key", live, signed(live), "of live mode"],
-    ["a connected account's event", connected, signed(connected), "another, connected account"],
+    ["a test event with a live key", good, signed(), "from test mode", now, "live"],
+    ["a live event with a test key", live, signed(live), "from live mode"],
+    ["a connected account's event", connected, signed(connected), "about a connected account"],
     ["signed, and cut before it was signed", cut, signed(cut), noEvent],
     ["signed, and no JSON", "paid=1", signed("paid=1"), noEvent],
     ["signed, and a list", `[${good}]`, signed(`[${good}]`), noEvent],

@@ -171,7 +171,7 @@ describe("checkout", () => {
     const wrong = "sk_test_ofSomebodyElse"
     const { processor, stop } = await processorOf(stripeLayer({ ...stripe.settings, STRIPE_SECRET_KEY: wrong }))
     const message = await outcome(processor.checkout(checkoutAsk()))
-    expect(message).toContain("check STRIPE_SECRET_KEY")
+    expect(message).toContain("Check STRIPE_SECRET_KEY")
     expect(message).not.toContain(wrong)
     await stop()
   })
@@ -283,7 +283,7 @@ describe("charge", () => {
     const ask = chargeAsk(stripe.customer())
     await run(processor.charge(ask))
     const other = await outcome(processor.charge({ ...ask, amount: dollars("1.00") }))
-    expect(other).toContain("ProcessorUnavailable: Stripe has seen this payment with other details")
+    expect(other).toContain("ProcessorUnavailable: Stripe has this payment with other details")
     expect(stripe.charges(ask.payment_id)).toHaveLength(1)
   })
 
