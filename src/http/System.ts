@@ -115,8 +115,8 @@ const metrics = Effect.gen(function* () {
       `rungate_wallet_reserved_microdollars ${rows.reserved}`
     ]),
     ...number("rungate_mailbox_depth", "Commands not applied yet.", "gauge", [`rungate_mailbox_depth ${rows.mailbox}`]),
-    ...number("rungate_commands_parked", "Dead-lettered commands: they could not be applied.", "gauge", [
-      `rungate_commands_parked ${yield* mail.deadLetters}`
+    ...number("rungate_commands_dead_lettered", "Dead-lettered commands: they could not be applied.", "gauge", [
+      `rungate_commands_dead_lettered ${yield* mail.deadLetters}`
     ]),
     ...number(
       "rungate_losses_usd_total",

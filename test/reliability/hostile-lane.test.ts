@@ -146,7 +146,7 @@ describe("a command that the database refuses", () => {
     expect(await org.wallet()).toEqual(before)
     expect(await parked(body.run_id)).toEqual(["Settle"])
     expect(app.logs.join("\n")).toContain(`of ${body.run_id} failed alone and is dead-lettered`)
-    expect(await app.metrics()).toContain("rungate_commands_parked 1")
+    expect(await app.metrics()).toContain("rungate_commands_dead_lettered 1")
     await allow()
     await forget()
     await app.books()
