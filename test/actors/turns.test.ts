@@ -164,7 +164,7 @@ describe("a turn", () => {
       })
     ))
 
-  test("sets a command aside that can't be applied, and goes on with the lane; the audit names it", () =>
+  test("dead-letters a command that can't be applied, and goes on with the lane; the audit names it", () =>
     runtime.runPromise(
       Effect.gen(function* () {
         const accounts = yield* Accounts

@@ -307,7 +307,7 @@ export class World {
              (SELECT count(*) FROM mailbox WHERE parked IS NOT NULL) AS parked`)
     if (left?.open !== 0) found.push(`${left?.open} open runs are left`)
     if (left?.reserved !== 0) found.push(`${left?.reserved} microdollars stay reserved`)
-    if (left?.parked !== 0) found.push(`${left?.parked} commands were set aside`)
+    if (left?.parked !== 0) found.push(`${left?.parked} commands were dead-lettered`)
     return [...found, ...(await this.audit())]
   }
 

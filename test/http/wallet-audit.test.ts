@@ -105,7 +105,7 @@ describe("GET /v1/wallet/audit", () => {
     await app.sql("UPDATE wallets SET balance = balance - 1 WHERE org_id = $1", [other.org_id])
   })
 
-  test("why a command was set aside is the operator's to know", async () => {
+  test("only operators see why a command was dead-lettered", async () => {
     const org = await app.tenant("1.00")
     await app.sql(
       "INSERT INTO mailbox (lane, org_id, tag, parked) SELECT lane, org_id, 'Credit', 'our own parts' FROM wallets WHERE org_id = $1",
@@ -157,7 +157,9 @@ test("the operator's audit prints the sheet and is what last_full_check tells", 
   expect(first).toEqual({ checked_at: expect.any(String), adds_up: true })
   await app.sql("UPDATE wallets SET balance = balance + 1 WHERE org_id = $1", [org.org_id])
   const bad = await operator()
-  expect(bad.text).toContain("VIOLATION E6 the wallets hold what came in less what went out: all wallets")
+  expect(bad.text).toContain(
+    "VIOLATION E6 the sum of all balances equals the money that came in minus the money that went out: all wallets"
+  )
   expect(bad.code).toBe(1)
   const second = await last()
   expect(second.adds_up).toBe(false)

@@ -83,12 +83,13 @@ describe("equations of payments and referrals", () => {
 
   test("whatever is changed is named", async () => {
     const paid = "E6 each top-up is one paid payment of that amount, and each paid payment one top-up"
-    const taken = "E6 what a payment's refunds and disputes took is what was clawed back of it"
+    const taken = "E6 the clawed back amount of each payment equals its refunds and disputes"
     const stray = "E6 money is taken back only by a payment's reversal or with a referral"
-    const bonus = "E12 a referred workspace has its bonus while its deposit stands"
-    const recorded = "E12 the credits of a referral are what it has credited"
-    const entered = "E12 each credit of a referral is one entry of its referrer, or on its way"
-    const share = "E12 a referrer has no more than its share of what the platform kept of the referred workspace's runs"
+    const bonus = "E12 a referred workspace has its bonus unless its deposit was reversed"
+    const recorded = "E12 the recorded credits of a referral add up to its credited amount"
+    const entered = "E12 each credit of a referral is one entry of its referrer, or a queued command"
+    const share =
+      "E12 a referrer has at most its share of the platform's net revenue from the referred workspace's runs"
     const solvent = "E3 available >= 0, or short by no more than was clawed back"
     const [row] = await app.sql("SELECT session_id FROM payments WHERE payment_id = $1", [deposit])
     const session = String(row?.["session_id"])
@@ -171,7 +172,7 @@ describe("equations of payments and referrals", () => {
   test("a credit that still lies in the mailbox is no violation; one that does not is", async () => {
     await app.sql("INSERT INTO referral_credits SELECT referral_id, 2, 1, net_revenue, to_seq FROM referral_credits")
     await app.sql("UPDATE referrals SET credited = credited + 1, credits = credits + 1, net_revenue = net_revenue + 2")
-    const entered = `E12 each credit of a referral is one entry of its referrer, or on its way: ${referral}:share:2`
+    const entered = `E12 each credit of a referral is one entry of its referrer, or a queued command: ${referral}:share:2`
     expect(await violations()).toContain(entered)
     // No worker takes this lane.
     await app.sql("INSERT INTO mailbox (lane, org_id, tag, command_id) VALUES (99, $1, 'Credit', $2)", [

@@ -1,8 +1,8 @@
 /**
- * The audit of the books: recomputes them from rows alone and names every place that does not add up (equations E1-E7, E9, E12).
+ * Audits the books: recomputes every balance from the stored rows and lists each violated equation (E1-E7, E9, E12).
  *
- * It reads one repeatable-read snapshot, so it can run beside a busy service. Customers can audit their own wallet at any time. The operator
- * audits all wallets, and the result of the last full audit is kept for everybody.
+ * It reads one repeatable-read snapshot, so it can run while the service is busy. Customers can audit their own wallet at any time.
+ * The operator audits all wallets. The result of the last full audit is stored, and every customer can read it.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -39,13 +39,13 @@ const countRow = oneRowOf({
 export class Audit extends Context.Service<
   Audit,
   {
-    /** All wallets. */
+    /** Audits all wallets. */
     readonly run: Effect.Effect<AuditReport>
-    /** Keeps that it was looked, and what came of it. */
+    /** Stores the result of a full audit. */
     readonly record: (report: AuditReport) => Effect.Effect<void>
-    /** What was recorded last. */
+    /** The result that was stored last. */
     readonly last: Effect.Effect<LastCheck | null>
-    /** One wallet as it was at `checked_at`: just now, or a little earlier for one that takes long (audit/standing.ts). */
+    /** Audits one wallet as it was at `checked_at`. The answer of a slow audit is cached (platform/costBoundCache.ts). */
     readonly wallet: (org_id: string) => Effect.Effect<WalletAudit>
   }
 >()("rungate/layers/audit/Audit") {
@@ -57,9 +57,9 @@ export class Audit extends Context.Service<
       const run = snapshot(
         sql,
         Effect.gen(function* () {
-          const found = yield* violations(sql, null)
+          const ofWallets = yield* violations(sql, null)
           const sheet = yield* readSheet(sql)
-          const platform = yield* platformViolations(sql, sheet)
+          const ofPlatform = yield* platformViolations(sql, sheet)
           const count = yield* countRow(sql`
             SELECT (SELECT count(*) FROM wallets) AS wallets, (SELECT count(*) FROM ledger) AS entries,
                    (SELECT count(*) FROM runs) AS runs, now() AS checked_at`)
@@ -68,7 +68,7 @@ export class Audit extends Context.Service<
             entries: Number(count.entries),
             runs: Number(count.runs),
             sheet,
-            violations: [...found, ...platform],
+            violations: [...ofWallets, ...ofPlatform],
             checked_at: count.checked_at
           }
         })

@@ -1,13 +1,13 @@
 /**
- * The audit against the payment processor: every top-up must match a payment there, and every payment for us must match a top-up.
+ * Audits the books against the payment processor: every top-up must match a payment there, and every payment there must match a top-up.
  *
- * The processor is read first and our books second, so a payment that is credited in between is no difference. Payments of the last minutes,
- * and money that went back to its payer, are counted separately. Nothing is written on either side.
+ * It reads the processor first and our books second, so a payment that is credited in between is no difference. It counts payments of
+ * the last minutes, and payments that were refunded, separately. It writes nothing on either side.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Violation } from "./equations.ts"
-import { compare, type Difference, OwnPayment, shorten } from "./processor.ts"
+import { compare, type Difference, limitPerEquation, OwnPayment } from "./processor.ts"
 import { snapshot } from "./snapshot.ts"
 import { texts } from "../postgres/Columns.ts"
 import { Payments, type ProcessorUnavailable, type SettledPayment } from "../payments/Payments.ts"
@@ -17,24 +17,24 @@ import { sum } from "../../schema/money/Money.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
 export interface ProcessorReport {
-  /** Payments that the processor has the money of, all that were compared. */
+  /** All payments at the processor that were compared. */
   readonly settled: number
-  /** Paid or credited so lately that the other side need not know yet. */
+  /** Payments so recent that the other side may not list them yet. */
   readonly on_their_way: number
-  /** Money that nothing here stands for and that its payer has back. */
+  /** Payments at the processor without a top-up here, which were refunded in full. */
   readonly given_back: number
-  /** Settled for organizations that aren't ours: another installation shares the account. */
+  /** Payments of organizations that do not exist here: another installation uses the same account. */
   readonly elsewhere: number
   readonly violations: ReadonlyArray<Violation>
 }
 
 const dayMillis = 86_400_000
-/** Its webhook, or the reconciler, is given so long. */
-const wayMillis = 120_000
-/** A session is made after our payment, by another clock: the processor is asked about a little more than we hold against it. */
+/** The time in which a webhook or the reconciler credits a payment. Younger differences are not reported. */
+const inProgressMillis = 120_000
+/** The processor's list begins this much earlier than ours, because the two clocks may differ. */
 const marginMillis = 3_600_000
-/** Each is two requests. With more differences than these something larger is wrong, and all of the rest are named. */
-const lookedUpMax = 100
+/** Differences that are checked for refunds, with two requests each. The remaining ones are reported without this check. */
+const refundChecksMax = 100
 
 const ownPaymentRows = rowsOf(OwnPayment.fields)
 const orgIdRows = rowsOf({ org_id: Schema.String })
@@ -42,10 +42,10 @@ const orgIdRows = rowsOf({ org_id: Schema.String })
 export class ProcessorAudit extends Context.Service<
   ProcessorAudit,
   {
-    /** Compares the payments of so many days. `doing` hears what it is at, for who waits. */
+    /** Compares the payments of the last `days`. Calls `progress` with a short text before each step. */
     readonly run: (
       days: number,
-      doing: (what: string) => Effect.Effect<void>
+      progress: (text: string) => Effect.Effect<void>
     ) => Effect.Effect<ProcessorReport, ProcessorUnavailable>
   }
 >()("rungate/layers/audit/ProcessorAudit") {
@@ -56,7 +56,7 @@ export class ProcessorAudit extends Context.Service<
       const payments = yield* Payments
       const store = yield* PaymentStore
 
-      /** Ours of that time, and all that the processor names, whenever they were begun. */
+      /** Our payments since `since`, and all payments that the processor lists, however old. */
       const read = (settled: ReadonlyArray<SettledPayment>, since: Date) =>
         snapshot(
           sql,
@@ -75,14 +75,14 @@ export class ProcessorAudit extends Context.Service<
           })
         ).pipe(Effect.orDie)
 
-      /** By its names, what the processor knows to have been paid lately. */
+      /** Ids of the sessions and payments that the processor reports as paid since `since`. */
       const paidSince = Effect.fnUntraced(function* (since: Date) {
         const events = yield* payments.eventsSince(since)
         const paid = events.filter(({ facts }) => facts.some((fact) => fact._tag === "Paid"))
         return new Set(paid.flatMap(({ about }) => [about.session_id, about.payment_intent]))
       })
 
-      const wentBack = Effect.fnUntraced(function* ({ amount, payment_intent }: SettledPayment) {
+      const wasRefunded = Effect.fnUntraced(function* ({ amount, payment_intent }: SettledPayment) {
         if (payment_intent === null) return false
         const facts = yield* payments.reversals(payment_intent)
         const taken = facts.filter((fact) => fact._tag === "Reversed" && fact.standing === "taken")
@@ -91,31 +91,31 @@ export class ProcessorAudit extends Context.Service<
 
       const run = Effect.fn("ProcessorAudit.run")(function* (
         days: number,
-        doing: (what: string) => Effect.Effect<void>
+        progress: (text: string) => Effect.Effect<void>
       ) {
         const now = 1_000 * (yield* store.nowSeconds)
         const since = new Date(Math.max(0, now - days * dayMillis))
-        const creditedBy = new Date(now - wayMillis)
-        yield* doing(`reading the processor's settled payments of ${days} days`)
+        const creditedBy = new Date(now - inProgressMillis)
+        yield* progress(`reading the processor's settled payments of ${days} days`)
         const settled = yield* payments.settledSince(new Date(Math.max(0, since.getTime() - marginMillis)))
-        yield* doing(`holding ${settled.length} settled payments against the books`)
+        yield* progress(`comparing ${settled.length} settled payments with the books`)
         const { own, orgs } = yield* read(settled, since)
         const { differences, young, elsewhere } = compare({ own, settled, orgs, since, creditedBy })
 
-        yield* doing(`asking the processor about ${differences.length} differences`)
-        const isNews = differences.some((one) => one.news)
-        const lately = isNews ? yield* paidSince(creditedBy) : new Set<string | null>()
-        const stay: Array<Difference> = []
+        yield* progress(`asking the processor about ${differences.length} differences`)
+        const anyRecent = differences.some((one) => one.mayBeRecent)
+        const paidRecently = anyRecent ? yield* paidSince(creditedBy) : new Set<string | null>()
+        const remaining: Array<Difference> = []
         let on_their_way = young
         let given_back = 0
         for (const [index, one] of differences.entries()) {
-          const { surplus, news } = one
-          const names = [surplus?.session_id, surplus?.payment_intent]
-          if (news && names.some((name) => typeof name === "string" && lately.has(name))) on_their_way += 1
-          else if (surplus !== null && index < lookedUpMax && (yield* wentBack(surplus))) given_back += 1
-          else stay.push(one)
+          const { uncredited, mayBeRecent } = one
+          const ids = [uncredited?.session_id, uncredited?.payment_intent]
+          if (mayBeRecent && ids.some((id) => typeof id === "string" && paidRecently.has(id))) on_their_way += 1
+          else if (uncredited !== null && index < refundChecksMax && (yield* wasRefunded(uncredited))) given_back += 1
+          else remaining.push(one)
         }
-        return { settled: settled.length, on_their_way, given_back, elsewhere, violations: shorten(stay) }
+        return { settled: settled.length, on_their_way, given_back, elsewhere, violations: limitPerEquation(remaining) }
       })
 
       return ProcessorAudit.of({ run })

@@ -1,8 +1,8 @@
 /**
- * The equations of the books as SQL that finds violations, for all wallets or for one.
+ * The equations that the books must satisfy, as SQL that lists violations, for all wallets or for one.
  *
- * They recompute everything from rows and share no code with the writers. Run them in one snapshot. Each reads the ledger once, or one
- * wallet's part of it.
+ * They recompute everything from rows and share no code with the modules that write them. Run them in one snapshot. Each reads the
+ * ledger once, or one wallet's part of it.
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
@@ -10,7 +10,7 @@ import { rowsOf } from "../postgres/Rows.ts"
 
 export const Violation = Schema.Struct({
   equation: Schema.String,
-  /** The wallet, entry, run, payment or referral. */
+  /** The wallet, entry, run, payment or referral that violates the equation. */
   subject: Schema.String,
   /** Amounts in microdollars. */
   detail: Schema.String
@@ -19,25 +19,26 @@ export type Violation = typeof Violation.Type
 /** Rows of a statement that finds violations. */
 export const violationRows = rowsOf(Violation.fields)
 
-/** Enough to see what is wrong; a broken book can have millions. */
+/** Violations listed per equation: enough to see what is wrong. Damaged books can have millions. */
 const perEquation = 50
 
-/** The equations' names as violations have them where a program looks for one. */
+/** Names of the equations that other modules look for among violations. */
 export const equations = {
-  parked: "No command is set aside: one that can't be applied holds up its run, and its hold",
+  /** `mailbox.parked` is the reason why a command was dead-lettered, null for all other commands. */
+  deadLetters: "No command is dead-lettered",
   chain: "E9 each entry's hash is that of the entry and the hash before it, and the newest is the wallet's head"
 }
 
-type Found = Effect.Effect<ReadonlyArray<Violation>, SqlError.SqlError>
+type Violations = Effect.Effect<ReadonlyArray<Violation>, SqlError.SqlError>
 
 export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, org_id: string | null) {
   const mine = (column: string) => (org_id === null ? sql.literal("true") : sql`${sql.literal(column)} = ${org_id}`)
 
-  const parked = violationRows(sql`
-    SELECT ${equations.parked} AS equation, tag || ' of ' || coalesce(run_id, org_id) AS subject, parked AS detail
+  const deadLetters = violationRows(sql`
+    SELECT ${equations.deadLetters} AS equation, tag || ' of ' || coalesce(run_id, org_id) AS subject, parked AS detail
     FROM mailbox WHERE parked IS NOT NULL AND ${mine("org_id")} LIMIT ${perEquation}`)
 
-  // Only what was clawed back may be missing: it is the one way to take money that somebody has spent.
+  // A wallet may be short by at most what was clawed back, because only a clawback can take money that was already spent.
   const sums = violationRows(sql`
     SELECT e.equation, org_id AS subject, e.detail
     FROM (SELECT org_id, balance, reserved FROM wallets WHERE ${mine("org_id")}) w
@@ -47,19 +48,19 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
                       -coalesce(sum(amount) FILTER (WHERE type = 'refund' AND amount < 0), 0) AS clawed
                FROM ledger WHERE ${mine("org_id")} GROUP BY org_id) l USING (org_id)
     FULL JOIN (SELECT org_id, sum(hold) AS held FROM open_runs WHERE ${mine("org_id")} GROUP BY org_id) o USING (org_id),
-    LATERAL (SELECT coalesce(w.balance, 0) AS balance, coalesce(w.reserved, 0) AS reserved, coalesce(l.balance, 0) AS folded,
-                    coalesce(l.reserved, 0) AS folded_holds, coalesce(l.clawed, 0) AS clawed, coalesce(o.held, 0) AS held) f,
+    LATERAL (SELECT coalesce(w.balance, 0) AS balance, coalesce(w.reserved, 0) AS reserved, coalesce(l.balance, 0) AS entered,
+                    coalesce(l.reserved, 0) AS entered_holds, coalesce(l.clawed, 0) AS clawed, coalesce(o.held, 0) AS held) f,
     LATERAL (VALUES
-      ('E1 balance = sum of topup, bonus, refund and settle', f.balance = f.folded,
-       'wallet ' || f.balance || ', ledger ' || f.folded),
-      ('E2 reserved = holds on the ledger = holds of open runs', f.reserved = f.folded_holds AND f.reserved = f.held,
-       'wallet ' || f.reserved || ', ledger ' || f.folded_holds || ', open runs ' || f.held),
+      ('E1 balance = sum of topup, bonus, refund and settle', f.balance = f.entered,
+       'wallet ' || f.balance || ', ledger ' || f.entered),
+      ('E2 reserved = holds on the ledger = holds of open runs', f.reserved = f.entered_holds AND f.reserved = f.held,
+       'wallet ' || f.reserved || ', ledger ' || f.entered_holds || ', open runs ' || f.held),
       ('E3 available >= 0, or short by no more than was clawed back', f.reserved - f.balance <= f.clawed,
        'available ' || f.balance - f.reserved || ', clawed back ' || f.clawed)
     ) AS e(equation, holds, detail)
     WHERE NOT e.holds LIMIT ${3 * perEquation}`)
 
-  // Rows are told apart before anything is said of them: nearly all of millions are right.
+  // Wrong rows are filtered before their details are formatted, because nearly all of millions of rows are right.
   const runs = violationRows(sql`
     SELECT e.equation, b.run_id AS subject,
            'status ' || coalesce(b.status, 'no such run') || ', held ' || coalesce(b.hold, 0) || ', reserved ' || b.reserved
@@ -82,7 +83,7 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
         LEFT JOIN open_runs o USING (run_id)) both_sides) b,
     LATERAL (VALUES
       ('E4 each run is reserved at most once and resolved in full when it is final', b.once),
-      ('E5 0 <= charge <= hold, and only what was delivered is charged', b.bounded)
+      ('E5 0 <= charge <= hold, and only runs that delivered are charged', b.bounded)
     ) AS e(equation, holds)
     WHERE NOT (b.once AND b.bounded) AND NOT e.holds LIMIT ${2 * perEquation}`)
 
@@ -109,7 +110,7 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
 
   const heads = violationRows(sql`
     SELECT ${equations.chain} AS equation, w.org_id || ' entry ' || w.entry_seq AS subject,
-           'the wallet was written with this entry as its newest, the ledger''s newest is ' || coalesce(n.seq, 0) AS detail
+           'the wallet names this entry as its newest, the ledger''s newest is ' || coalesce(n.seq, 0) AS detail
     FROM wallets w LEFT JOIN LATERAL (SELECT seq, hash FROM ledger l WHERE l.org_id = w.org_id ORDER BY seq DESC LIMIT 1) n ON true
     WHERE ${mine("w.org_id")} AND (w.head IS DISTINCT FROM n.hash OR w.entry_seq <> coalesce(n.seq, 0)) LIMIT ${perEquation}`)
 
@@ -124,7 +125,7 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
     WHERE l.entered IS NULL OR p.payment_id IS NULL LIMIT ${perEquation}`)
 
   const clawbacks = violationRows(sql`
-    SELECT 'E6 what a payment''s refunds and disputes took is what was clawed back of it' AS equation, payment_id AS subject,
+    SELECT 'E6 the clawed back amount of each payment equals its refunds and disputes' AS equation, payment_id AS subject,
            'clawed back ' || p.clawed_back || ', entered ' || -coalesce(sum(l.amount), 0) AS detail
     FROM payments p LEFT JOIN payment_reversals r USING (payment_id)
     LEFT JOIN ledger l ON l.org_id = p.org_id AND l.type = 'refund' AND l.run_id IS NULL
@@ -132,7 +133,7 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
     WHERE (p.clawed_back <> 0 OR r.reversal_id IS NOT NULL) AND ${mine("p.org_id")}
     GROUP BY p.payment_id, p.clawed_back HAVING p.clawed_back <> -coalesce(sum(l.amount), 0) LIMIT ${perEquation}`)
 
-  // A negative entry lets a wallet fall below zero, so none stands there for its own sake.
+  // A negative entry can bring a wallet below zero, so each one needs a reversal or a referral as its reason.
   const taken = violationRows(sql`
     SELECT 'E6 money is taken back only by a payment''s reversal or with a referral' AS equation,
            l.org_id || ' entry ' || l.seq AS subject, l.reference || ': ' || l.amount AS detail
@@ -143,7 +144,7 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
                         AND l.org_id IN (f.referred_org, f.referrer_org)) LIMIT ${perEquation}`)
 
   const bonuses = violationRows(sql`
-    SELECT 'E12 a referred workspace has its bonus while its deposit stands' AS equation, f.referral_id AS subject,
+    SELECT 'E12 a referred workspace has its bonus unless its deposit was reversed' AS equation, f.referral_id AS subject,
            'bonus of ' || f.deposit_bonus || ' ' || f.bonus_state || ', entered ' || l.given AS detail
     FROM referrals f, LATERAL (
       SELECT coalesce(sum(amount), 0) AS given FROM ledger l
@@ -153,14 +154,14 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
     LIMIT ${perEquation}`)
 
   const shares = violationRows(sql`
-    SELECT 'E12 the credits of a referral are what it has credited' AS equation, f.referral_id AS subject,
+    SELECT 'E12 the recorded credits of a referral add up to its credited amount' AS equation, f.referral_id AS subject,
            'credited ' || f.credited || ' in ' || f.credits || ', recorded ' || coalesce(sum(c.amount), 0) || ' in ' || count(c.n) AS detail
     FROM referrals f LEFT JOIN referral_credits c USING (referral_id) WHERE ${mine("f.referrer_org")}
     GROUP BY f.referral_id, f.credited, f.credits
     HAVING f.credited <> coalesce(sum(c.amount), 0) OR f.credits <> count(c.n) LIMIT ${perEquation}`)
 
   const credits = violationRows(sql`
-    SELECT 'E12 each credit of a referral is one entry of its referrer, or on its way' AS equation, reference AS subject,
+    SELECT 'E12 each credit of a referral is one entry of its referrer, or a queued command' AS equation, reference AS subject,
            CASE WHEN l.entered THEN 'entered' ELSE 'not entered' END || ', ' || CASE WHEN c.recorded THEN 'recorded' ELSE 'not recorded' END
              || ': ' || amount AS detail
     FROM (SELECT f.referrer_org AS org_id, c.referral_id || ':share:' || c.n AS reference, c.amount, true AS recorded
@@ -172,8 +173,8 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
        OR (l.entered IS NULL AND NOT EXISTS (SELECT FROM mailbox m WHERE m.org_id = c.org_id AND m.command_id = c.reference))
     LIMIT ${perEquation}`)
 
-  const all: ReadonlyArray<Found> = [
-    ...[parked, sums, runs, chain, heads],
+  const all: ReadonlyArray<Violations> = [
+    ...[deadLetters, sums, runs, chain, heads],
     ...[topups, clawbacks, taken, bonuses, shares, credits]
   ]
   return (yield* Effect.all(all)).flat()

@@ -1,15 +1,15 @@
 /**
- * Compares our payments with the processor's settled payments and lists every difference.
+ * Compares our payments with the payment processor's settled payments and lists every difference. Pure.
  *
- * Both sides are read one after the other while money moves. So each difference says whether it may be a payment in progress, and whether it
- * ends when the payer gets the money back. ProcessorAudit.ts follows up on those.
+ * The two sides are read one after the other while payments continue. So each difference says whether it may be a payment in progress,
+ * and whether a refund would resolve it. ProcessorAudit.ts checks those cases.
  */
 import { Schema } from "effect"
 import { usd } from "../../schema/money/Money.ts"
 import type { SettledPayment } from "../payments/Payments.ts"
 import type { Violation } from "./equations.ts"
 
-/** A payment as our books have it. */
+/** A payment in our books. */
 export const OwnPayment = Schema.Struct({
   payment_id: Schema.String,
   org_id: Schema.String,
@@ -25,140 +25,140 @@ export const OwnPayment = Schema.Struct({
 })
 export type OwnPayment = typeof OwnPayment.Type
 
-export interface Sides {
+export interface ComparisonInput {
   readonly own: ReadonlyArray<OwnPayment>
   readonly settled: ReadonlyArray<SettledPayment>
-  /** Those of the organizations named there that exist here. */
+  /** The organizations named in `settled` that exist here. */
   readonly orgs: ReadonlySet<string>
-  /** The processor was asked about all payments begun since then. */
+  /** `settled` contains all payments that began after this time. */
   readonly since: Date
-  /** What was credited later may be missing from the processor's list. */
+  /** A payment that was credited after this time may be missing from `settled`. */
   readonly creditedBy: Date
 }
 
 export interface Difference extends Violation {
-  /** Money there that stands for nothing here: once the payer has it back, nothing is wrong. */
-  readonly surplus: SettledPayment | null
-  /** It may have been paid just now. */
-  readonly news: boolean
+  /** A payment at the processor without a top-up here. If it was refunded in full, nothing is wrong. */
+  readonly uncredited: SettledPayment | null
+  /** The payment may have been made just now and be credited in a moment. */
+  readonly mayBeRecent: boolean
 }
 
 export interface Comparison {
   readonly differences: ReadonlyArray<Difference>
-  /** Credited so lately that the processor's list need not have them. */
+  /** Credited so recently that the processor may not list them yet. */
   readonly young: number
-  /** Settled for organizations that aren't ours: another installation shares the account. */
+  /** Payments of organizations that do not exist here: another installation uses the same account. */
   readonly elsewhere: number
 }
 
-/** Enough to see what is wrong: the wrong account's key makes a difference of every payment. */
+/** Differences listed per equation: enough to see what is wrong. With the key of a wrong account, every payment differs. */
 const perEquation = 50
 
 const equations = {
   settled: "E6 each paid payment is settled at the processor, for the same organization and amount",
-  credited: "E6 each payment that the processor has the money of is credited",
+  credited: "E6 each payment that the processor received is credited",
   once: "E6 each payment is settled once"
 }
 
 const money = (amount: bigint, currency = "usd") => `${usd(amount)} ${currency.toUpperCase()}`
-const namesOf = ({ session_id, payment_intent }: OwnPayment | SettledPayment) =>
+const idsOf = ({ session_id, payment_intent }: OwnPayment | SettledPayment) =>
   [session_id, payment_intent].filter((name) => name !== null).join(" ")
-const told = (one: SettledPayment) => `${money(one.amount, one.currency)} of ${one.org_id ?? "nobody"}`
+const described = (one: SettledPayment) => `${money(one.amount, one.currency)} of ${one.org_id ?? "no organization"}`
 
-const sameNames = (own: OwnPayment, there: SettledPayment) =>
-  there.session_id === null
-    ? there.payment_intent === own.payment_intent
-    : there.session_id === own.session_id &&
-      (own.payment_intent === null || there.payment_intent === own.payment_intent)
-const sameTerms = (own: OwnPayment, there: SettledPayment) =>
-  there.amount === own.amount && there.currency === "usd" && there.org_id === own.org_id
+const sameIds = (own: OwnPayment, payment: SettledPayment) =>
+  payment.session_id === null
+    ? payment.payment_intent === own.payment_intent
+    : payment.session_id === own.session_id &&
+      (own.payment_intent === null || payment.payment_intent === own.payment_intent)
+const sameTerms = (own: OwnPayment, payment: SettledPayment) =>
+  payment.amount === own.amount && payment.currency === "usd" && payment.org_id === own.org_id
 
-const unknown = (own: OwnPayment): Difference => ({
+const notSettled = (own: OwnPayment): Difference => ({
   equation: equations.settled,
   subject: own.payment_id,
   detail:
-    `${money(own.amount)} of ${own.org_id} were credited for ${namesOf(own)}, which the processor does not know as settled: ` +
-    "look it up there, and whether STRIPE_SECRET_KEY is of the account that took it",
-  surplus: null,
-  news: false
+    `${money(own.amount)} of ${own.org_id} were credited for ${idsOf(own)}, which is not settled at the processor. ` +
+    "Look it up there, and check that STRIPE_SECRET_KEY belongs to the account that received the payment",
+  uncredited: null,
+  mayBeRecent: false
 })
 
-const differs = (own: OwnPayment, there: SettledPayment): Difference => ({
+const differs = (own: OwnPayment, payment: SettledPayment): Difference => ({
   equation: equations.settled,
   subject: own.payment_id,
-  detail: `${money(own.amount)} of ${own.org_id} were credited for ${namesOf(own)}, and the processor has ${told(there)}: find out which is right`,
-  surplus: null,
-  news: false
+  detail: `${money(own.amount)} of ${own.org_id} were credited for ${idsOf(own)}, but the processor has ${described(payment)}. Find out which one is right`,
+  uncredited: null,
+  mayBeRecent: false
 })
 
-const twice = (own: OwnPayment, there: SettledPayment): Difference => ({
+const chargedTwice = (own: OwnPayment, payment: SettledPayment): Difference => ({
   equation: equations.once,
   subject: own.payment_id,
-  detail: `credited for ${namesOf(own)}, and the processor has ${told(there)} for ${namesOf(there)} as well: the payer was charged twice, refund the latter there, and see by rungate admin show that the wallet keeps the former`,
-  surplus: there,
-  news: false
+  detail: `credited for ${idsOf(own)}, but the processor also has ${described(payment)} for ${idsOf(payment)}, so the customer was charged twice. Refund ${idsOf(payment)} at the processor, then check with rungate admin show that the wallet still has the credit`,
+  uncredited: payment,
+  mayBeRecent: false
 })
 
-const uncredited = (own: OwnPayment, there: SettledPayment): Difference => {
+const notCredited = (own: OwnPayment, payment: SettledPayment): Difference => {
   const fits =
-    sameTerms(own, there) &&
-    (own.session_id === null || there.session_id === null || own.session_id === there.session_id)
+    sameTerms(own, payment) &&
+    (own.session_id === null || payment.session_id === null || own.session_id === payment.session_id)
   const advice = fits
-    ? "a running service credits it by itself within minutes, so look at its log, or send its event again there"
-    : `asked for were ${money(own.amount)} of ${own.org_id}${own.session_id === null ? "" : ` by ${own.session_id}`}, so it is never credited by itself: refund it there`
+    ? "The service credits it automatically within minutes. If not, check its log, or resend the event at the processor"
+    : `The payment was opened for ${money(own.amount)} of ${own.org_id}${own.session_id === null ? "" : ` as ${own.session_id}`}, so the service never credits it. Refund it at the processor`
   return {
     equation: equations.credited,
     subject: own.payment_id,
-    detail: `the processor has ${told(there)} for ${namesOf(there)}, and here the payment is ${own.state}: ${advice}`,
-    surplus: there,
-    news: true
+    detail: `the processor has ${described(payment)} for ${idsOf(payment)}, but the payment is ${own.state} here. ${advice}`,
+    uncredited: payment,
+    mayBeRecent: true
   }
 }
 
-const lost = (payment_id: string, there: SettledPayment): Difference => ({
+const missing = (payment_id: string, payment: SettledPayment): Difference => ({
   equation: equations.credited,
   subject: payment_id,
-  detail: `the processor has ${told(there)} for ${namesOf(there)}, and there is no such payment here: was the database restored from a backup? Refund it there`,
-  surplus: there,
-  news: false
+  detail: `the processor has ${described(payment)} for ${idsOf(payment)}, but this database has no such payment. If it was restored from a backup, refund the payment at the processor`,
+  uncredited: payment,
+  mayBeRecent: false
 })
 
-export const compare = ({ own, settled, orgs, since, creditedBy }: Sides): Comparison => {
-  const known = new Map(own.map((one) => [one.payment_id, one]))
-  const there = new Map<string, Array<SettledPayment>>()
+export const compare = ({ own, settled, orgs, since, creditedBy }: ComparisonInput): Comparison => {
+  const ownIds = new Set(own.map((one) => one.payment_id))
+  const settledOf = new Map<string, Array<SettledPayment>>()
   const differences: Array<Difference> = []
   let elsewhere = 0
   let young = 0
   for (const one of settled) {
     const { payment_id, org_id } = one
     if (payment_id === null) continue
-    if (known.has(payment_id)) there.set(payment_id, [...(there.get(payment_id) ?? []), one])
-    else if (org_id !== null && orgs.has(org_id)) differences.push(lost(payment_id, one))
+    if (ownIds.has(payment_id)) settledOf.set(payment_id, [...(settledOf.get(payment_id) ?? []), one])
+    else if (org_id !== null && orgs.has(org_id)) differences.push(missing(payment_id, one))
     else elsewhere += 1
   }
   for (const payment of own) {
-    const found = there.get(payment.payment_id) ?? []
+    const candidates = settledOf.get(payment.payment_id) ?? []
     if (payment.state !== "paid") {
-      differences.push(...found.map((one) => uncredited(payment, one)))
+      differences.push(...candidates.map((one) => notCredited(payment, one)))
       continue
     }
-    const mine = found.find((one) => sameNames(payment, one))
-    if (mine !== undefined && !sameTerms(payment, mine)) differences.push(differs(payment, mine))
-    if (mine === undefined && payment.created_at >= since) {
+    const match = candidates.find((one) => sameIds(payment, one))
+    if (match !== undefined && !sameTerms(payment, match)) differences.push(differs(payment, match))
+    if (match === undefined && payment.created_at >= since) {
       if (payment.credited_at !== null && payment.credited_at > creditedBy) young += 1
-      else differences.push(unknown(payment))
+      else differences.push(notSettled(payment))
     }
-    differences.push(...found.filter((one) => one !== mine).map((one) => twice(payment, one)))
+    differences.push(...candidates.filter((one) => one !== match).map((one) => chargedTwice(payment, one)))
   }
   return { differences, young, elsewhere }
 }
 
-/** What is shown of them. */
-export const shorten = (differences: ReadonlyArray<Difference>): ReadonlyArray<Violation> =>
-  [...Map.groupBy(differences, ({ equation }) => equation)].flatMap(([equation, found]) => {
-    const rest = found.length - perEquation
-    const shown = found.slice(0, perEquation).map(({ subject, detail }) => ({ equation, subject, detail }))
+/** The violations to report, at most `perEquation` per equation. */
+export const limitPerEquation = (differences: ReadonlyArray<Difference>): ReadonlyArray<Violation> =>
+  [...Map.groupBy(differences, ({ equation }) => equation)].flatMap(([equation, all]) => {
+    const rest = all.length - perEquation
+    const shown = all.slice(0, perEquation).map(({ subject, detail }) => ({ equation, subject, detail }))
     return rest > 0
-      ? [...shown, { equation, subject: `${rest} more payments`, detail: `${found.length} in all` }]
+      ? [...shown, { equation, subject: `${rest} more payments`, detail: `${all.length} in total` }]
       : shown
   })

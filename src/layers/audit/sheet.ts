@@ -1,31 +1,31 @@
 /**
- * The platform's balance sheet: where the money in all wallets came from and where it went (E6). It also checks that referrers' shares are
- * part of what the platform kept, which no equation of one wallet can.
+ * The platform's balance sheet: where the money in all wallets came from and where it went (E6). It also checks the equations that
+ * concern several wallets: a referrer's share is part of what the platform earned.
  *
- * For operators only, because it shows what providers cost.
+ * For operators only, because it shows provider costs.
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { violationRows } from "./equations.ts"
 import { oneRowOf } from "../postgres/Rows.ts"
 
-/** Microdollars over all wallets. What was taken back or charged is negative, as on the ledger. */
+/** Sums over all wallets, in microdollars. Clawbacks and charges are negative, as in the ledger. */
 export const Sheet = Schema.Struct({
   topups: Schema.BigInt,
-  /** Refunds and disputes of payments, less what came back of them. */
+  /** Refunds and disputes of payments, minus those that were returned to us. */
   clawed_back: Schema.BigInt,
-  /** Operators' bonuses, and all that referrals gave and took back. */
+  /** Operators' bonuses, and all credits and corrections from referrals. */
   bonuses: Schema.BigInt,
   refunds: Schema.BigInt,
   charged: Schema.BigInt,
-  /** What the wallets hold. */
+  /** The sum of all balances. */
   balances: Schema.BigInt,
-  /** What the providers of all runs took, as far as it is known. */
+  /** The known provider costs of all runs. */
   provider_cost: Schema.BigInt,
-  /** What runs cost more than they were charged, and how many did. */
+  /** By how much runs cost more than they were charged, and the number of such runs. */
   losses: Schema.BigInt,
   loss_runs: Schema.BigInt,
-  /** Charged runs of which it is not known. */
+  /** The number of charged runs whose provider cost is unknown. */
   cost_unknown: Schema.BigInt
 })
 export type Sheet = typeof Sheet.Type
@@ -51,13 +51,13 @@ export const readSheet = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) 
          (SELECT coalesce(sum(loss), 0)::bigint AS losses, count(*) AS loss_runs FROM losses) x`)
 })
 
-/** What the platform's own books add to the equations of its wallets. */
+/** The equations that concern several wallets. equations.ts has those of a single wallet. */
 export const platformViolations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, sheet: Sheet) {
   const { topups, clawed_back, bonuses, refunds, charged, balances } = sheet
   const entered = topups + clawed_back + bonuses + refunds + charged
-  // The runs' revenue is counted again; what of it was never paid lowers a share and never raises it.
+  // Recounts the revenue of the runs. Unpaid revenue can only lower a share, so it is not recounted.
   const shares = yield* violationRows(sql`
-    SELECT 'E12 a referrer has no more than its share of what the platform kept of the referred workspace''s runs' AS equation,
+    SELECT 'E12 a referrer has at most its share of the platform''s net revenue from the referred workspace''s runs' AS equation,
            f.referral_id AS subject,
            'share of ' || f.share_bps || ' bps, credited ' || f.credited || ', net revenue ' || f.net_revenue || ', counted again ' || n.counted AS detail
     FROM referrals f, LATERAL (
@@ -65,8 +65,8 @@ export const platformViolations = Effect.fnUntraced(function* (sql: SqlClient.Sq
       FROM ledger l LEFT JOIN runs r ON r.org_id = l.org_id AND r.run_id = l.run_id
       WHERE l.org_id = f.referred_org AND l.seq <= f.accrued_seq AND l.type = 'settle' AND l.created_at < f.ends_at) n
     WHERE f.net_revenue <> n.counted OR f.credited::numeric * 10000 > n.counted * f.share_bps LIMIT 50`)
-  const equation = "E6 the wallets hold what came in less what went out"
+  const equation = "E6 the sum of all balances equals the money that came in minus the money that went out"
   return balances === entered
     ? shares
-    : [...shares, { equation, subject: "all wallets", detail: `hold ${balances}, entered ${entered}` }]
+    : [...shares, { equation, subject: "all wallets", detail: `balances ${balances}, ledger ${entered}` }]
 })

@@ -1,4 +1,4 @@
-/** Runs `work` in a read-only transaction in which all statements see the same instant. */
+/** Runs `work` in a read-only repeatable-read transaction, so that all its statements see the same state of the database. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 
@@ -6,7 +6,7 @@ export const snapshot = <A, E, R>(sql: SqlClient.SqlClient, work: Effect.Effect<
   sql.withTransaction(
     Effect.gen(function* () {
       yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
-      // Whole wallets are read, or all of them: neither the time nor the plans of looking up single rows are right for it.
+      // An audit reads whole tables. The timeout and the plans of this service are meant for single rows.
       yield* sql`SET LOCAL statement_timeout = 0`
       yield* sql`SET LOCAL enable_seqscan = on`
       yield* sql`SET LOCAL enable_hashjoin = on`

@@ -1,4 +1,4 @@
-/** The audit of one wallet for its owner: sums by type of entry, what follows from them, and every equation. */
+/** Audits one wallet for its owner: the sums per entry type, the balances computed from them, and every violated equation. */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { equations, type Violation, violations } from "./equations.ts"
@@ -7,7 +7,7 @@ import { rowsOf } from "../postgres/Rows.ts"
 
 export interface WalletAudit {
   readonly entries: number
-  /** Signed microdollars, by kind of entry. */
+  /** Sums in signed microdollars, by entry type. */
   readonly topup: bigint
   readonly bonus: bigint
   readonly refund: bigint
@@ -18,11 +18,11 @@ export interface WalletAudit {
   readonly balance_from_ledger: bigint
   readonly reserved: bigint
   readonly reserved_from_ledger: bigint
-  /** The newest entry; null for a wallet without any. */
+  /** The newest entry. Null if the wallet has none. */
   readonly head: { readonly seq: bigint; readonly hash: string } | null
   readonly chain_verified: boolean
   readonly violations: ReadonlyArray<Violation>
-  /** Of the snapshot that was read. */
+  /** The time of the snapshot. */
   readonly checked_at: Date
 }
 
@@ -45,9 +45,11 @@ const Row = Schema.Struct({
 type Row = typeof Row.Type
 const sumRows = rowsOf(Row.fields)
 
-/** Why a command was set aside may name our own parts, and is for operators. */
-const told = (violation: Violation): Violation =>
-  violation.equation === equations.parked ? { ...violation, detail: "the operator must look at it" } : violation
+/** Hides why a command was dead-lettered. The reason can contain internals, so only operators see it. */
+const forOwner = (violation: Violation): Violation =>
+  violation.equation === equations.deadLetters
+    ? { ...violation, detail: "The operator of this service must resolve it" }
+    : violation
 
 export const auditWallet = (sql: SqlClient.SqlClient, org_id: string) =>
   snapshot(
@@ -68,13 +70,13 @@ export const auditWallet = (sql: SqlClient.SqlClient, org_id: string) =>
         WHERE w.org_id = ${org_id}`)
       if (row === undefined) return yield* Effect.die(new Error(`${org_id} has no wallet`))
       const { entries, seq, hash, ...sums } = row
-      const found = yield* violations(sql, org_id)
+      const all = yield* violations(sql, org_id)
       const audited: WalletAudit = {
         ...sums,
         entries: Number(entries),
         head: seq === null || hash === null ? null : { seq, hash },
-        chain_verified: !found.some((one) => one.equation === equations.chain),
-        violations: found.map(told)
+        chain_verified: !all.some((one) => one.equation === equations.chain),
+        violations: all.map(forOwner)
       }
       return audited
     })

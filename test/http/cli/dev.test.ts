@@ -116,7 +116,7 @@ test.concurrent("a checkout is opened and paid, refunded in part, and the refund
   expect((await audit.ended).code).toBe(1)
   expect(audit.output()).toContain("The books add up")
   expect(audit.output()).toContain(
-    `30.00 USD of ${org.org_id} were credited for ${session} ${intentOf(session)}, which the processor does not know as settled`
+    `30.00 USD of ${org.org_id} were credited for ${session} ${intentOf(session)}, which is not settled at the processor`
   )
 })
 
@@ -190,7 +190,7 @@ test.concurrent("without the secret, on a live key, elsewhere, in the sandbox, o
     [4, expect.stringContaining("--remote")],
     [5, expect.stringContaining("No signature matches")],
     [5, expect.stringContaining("The sandbox has no payment processor")],
-    [5, expect.stringContaining("The event is of test mode")],
+    [5, expect.stringContaining("The event is from test mode")],
     [5, expect.stringContaining("--payment pay_")],
     [5, expect.stringContaining("--payment-intent pi_")],
     [5, expect.stringContaining("whole cents")],
