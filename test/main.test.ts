@@ -64,7 +64,7 @@ describe("main", () => {
     [
       "a Redis that is not there",
       () => ({ DATABASE_URL: database, REDIS_URL: `redis://:hidden@127.0.0.1:${silent}` }),
-      /^rungate: Can't reach Redis at 127\.0\.0\.1:\d+ \(.+\); is REDIS_URL right and the server up\? Unset it to run the queues on Postgres\.$/
+      /^rungate: Can't reach Redis at 127\.0\.0\.1:\d+ \(.+\)\. Check REDIS_URL and that the server runs, or unset REDIS_URL to run the queues on Postgres\.$/
     ],
     [
       "a port that is taken",
@@ -148,7 +148,7 @@ describe("main", () => {
         DATABASE_URL: database,
         REDIS_URL: `redis://127.0.0.1:${port}`
       })
-      expect(errors.trim()).toMatch(/^rungate: Can't reach Redis at 127\.0\.0\.1:\d+ \(.+\); is REDIS_URL right/)
+      expect(errors.trim()).toMatch(/^rungate: Can't reach Redis at 127\.0\.0\.1:\d+ \(.+\)\. Check REDIS_URL/)
       expect(errors.trim().split("\n")).toHaveLength(1)
       expect(code).toBe(1)
     },

@@ -1,5 +1,6 @@
 /**
- * Sends a command to an actor: stores it, wakes its lane, and waits for the reply that the turn writes.
+ * Sends a command to a wallet: stores it in the mailbox table, wakes the worker of its lane, and waits for the reply. A lane is a
+ * partition of the mailbox, and its worker applies commands in batches called turns.
  *
  * The command is stored before the wait begins. It is applied even if the caller gives up or its process dies.
  */

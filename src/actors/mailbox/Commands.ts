@@ -1,5 +1,5 @@
 /**
- * Codecs for the commands stored in the mailbox and for their replies: JSON, with money as decimal strings.
+ * Codecs for commands to wallets, as the mailbox table stores them, and for their replies: JSON, with money as decimal strings.
  *
  * A command that can't be decoded is a bug in Rungate. It fails its turn and is dead-lettered after a few retries.
  */

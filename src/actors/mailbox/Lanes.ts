@@ -1,5 +1,5 @@
 /**
- * Wakes the worker of a lane. A lane is one of the partitions that commands are queued in; a turn is one batch commit of a lane.
+ * Wakes the worker of a lane. A lane is a partition of the queued commands, and a turn is one batch commit of a lane.
  *
  * Call `wake` after storing a command. A lost wake-up is harmless: the sweeper repeats it. If this process is already taking the
  * lane's turns, `wake` marks the lane dirty and another turn follows. Otherwise BullMQ delivers the wake-up to one process.

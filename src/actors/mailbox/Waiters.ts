@@ -1,5 +1,5 @@
 /**
- * Waits for an id: a run that becomes final, or a command that is answered.
+ * Lets requests wait until a run ends or a command is answered. Both are identified by their id.
  *
  * A waiter is a suspended fiber. It needs no connection, and ends with the signal, at its deadline, or when the client hangs up.
  * A slow poll of the database backs the signals up, so a lost signal only delays the answer.
@@ -18,19 +18,20 @@ export interface CommittedEnd {
   readonly result: string | null
 }
 
+/** The waiters of one id. */
 interface Watched {
   done: boolean
   /** The result that this process's worker reported, until a turn commits it. */
   result: { readonly lease_token: string; readonly text: string } | undefined
   end: CommittedEnd | undefined
-  /** One callback per waiter; true when the signal arrived, false when the wait ended without it. */
-  readonly parked: Set<(signalled: boolean) => void>
+  /** One callback per waiter. Its argument is true if the signal arrived, and false if the wait ended without it. */
+  readonly callbacks: Set<(signalled: boolean) => void>
   readonly since: number
   count: number
 }
 
 const pollEvery = "2 seconds"
-/** Younger waits are not polled: their signal is most likely on its way. */
+/** Younger waits are not polled, because their signal usually arrives in this time. */
 const pollAfterMillis = 1_000
 
 export class Waiters extends Context.Service<
@@ -65,7 +66,7 @@ export class Waiters extends Context.Service<
 
       const finish = (entry: Watched) => {
         entry.done = true
-        for (const wake of [...entry.parked]) wake(true)
+        for (const wake of [...entry.callbacks]) wake(true)
       }
       const signal = (ids: Iterable<string>) => {
         for (const id of ids) {
@@ -83,7 +84,9 @@ export class Waiters extends Context.Service<
         const old = [...watched].flatMap(([id, entry]) => (now - entry.since > pollAfterMillis ? [id] : []))
         if (old.length > 0) signal(yield* store.known(old))
       }).pipe(
-        Effect.catchCause((cause) => Effect.logWarning(`slow poll: ${oneLine(cause)}`)),
+        Effect.catchCause((cause) =>
+          Effect.logWarning(`polling for missed signals failed and will be retried: ${oneLine(cause)}`)
+        ),
         Effect.repeat(Schedule.spaced(pollEvery)),
         Effect.forkScoped
       )
@@ -94,7 +97,7 @@ export class Waiters extends Context.Service<
             done: false,
             result: undefined,
             end: undefined,
-            parked: new Set(),
+            callbacks: new Set(),
             since,
             count: 0
           }
@@ -108,14 +111,14 @@ export class Waiters extends Context.Service<
           if (entry.done || closed) return resume(Effect.succeed(entry.done))
           const wake = (signalled: boolean) => {
             clearTimeout(timer)
-            entry.parked.delete(wake)
+            entry.callbacks.delete(wake)
             resume(Effect.succeed(signalled))
           }
           const timer = setTimeout(() => wake(false), millis)
-          entry.parked.add(wake)
+          entry.callbacks.add(wake)
           return Effect.sync(() => {
             clearTimeout(timer)
-            entry.parked.delete(wake)
+            entry.callbacks.delete(wake)
           })
         })
       const release = (id: string) => (entry: Watched) =>
@@ -152,7 +155,7 @@ export class Waiters extends Context.Service<
         watching: () => watched.size,
         close: Effect.sync(() => {
           closed = true
-          for (const entry of watched.values()) for (const wake of [...entry.parked]) wake(false)
+          for (const entry of watched.values()) for (const wake of [...entry.callbacks]) wake(false)
         })
       })
     })

@@ -1,4 +1,4 @@
-/** Numbers for `/metrics` over all processes: counts and sums, never an organization or a subject. */
+/** Reads numbers for `/metrics` from the database, so they cover all processes. They never name an organization or a person. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
@@ -11,7 +11,7 @@ const sumsRow = oneRowOf(Sums.fields)
 
 export type Figures = typeof Sums.Type & { readonly runs: ReadonlyArray<typeof RunCount.Type> }
 
-/** Counts open runs only: counting the whole table of runs at every scrape would cost too much. */
+/** Counts only runs that have not ended, because counting the whole table at every scrape would be slow. */
 export class Stats extends Context.Service<
   Stats,
   { readonly read: Effect.Effect<Figures>; readonly memory: () => number }

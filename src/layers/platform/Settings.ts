@@ -1,7 +1,7 @@
 /**
- * The settings of the service: reads the environment once and reports all mistakes together.
+ * Reads the service's settings from environment variables, once, and reports all invalid ones together.
  *
- * Secrets stay `Redacted` until they are sent, and no message repeats a value. No other module reads the environment.
+ * Secrets stay `Redacted` until they are used, and no message contains a value. No other module reads the environment.
  */
 import { isIP } from "node:net"
 import { availableParallelism } from "node:os"
@@ -12,28 +12,28 @@ import { bonusMax, bpsOf, percentOf, type Terms } from "../../schema/wallet/Refe
 export type Role = "all" | "http" | "worker"
 export type Mode = "sandbox" | "production"
 
-/** A provider's account: what RUNGATE_PROVIDER_<SLUG>_API_KEY and …_BASE_URL say. */
+/** The operator's account at a provider: RUNGATE_PROVIDER_<SLUG>_API_KEY and RUNGATE_PROVIDER_<SLUG>_BASE_URL. */
 export interface Account {
   readonly apiKey: Redacted.Redacted | null
   readonly baseUrl: string | null
 }
 
-/** The account at Stripe that takes the money. */
+/** The Stripe account that receives payments. */
 export interface StripeAccount {
   readonly secretKey: Redacted.Redacted
-  /** Several while one replaces another: a webhook signed with any of them is Stripe's. Never empty. */
+  /** A webhook signed with any of these secrets is valid, so that a secret can be rotated. Never empty. */
   readonly webhookSecrets: ReadonlyArray<Redacted.Redacted>
-  /** An origin that takes the place of Stripe's own; null in earnest. */
+  /** An origin that replaces Stripe's API, for tests. Null means Stripe's own. */
   readonly apiBase: string | null
 }
 
-/** Who may sign up: anybody, whoever has an invitation, nobody. */
+/** Who may sign up: everybody, people with an invitation, or nobody. */
 export type SignUp = "open" | "invite" | "closed"
 
-/** Where mails are handed over. The address may hold a password. */
+/** The SMTP server that sends e-mails. Its URL may contain a password. */
 export interface MailServer {
   readonly url: Redacted.Redacted
-  /** What stands in From. */
+  /** The From header. */
   readonly from: string
 }
 
@@ -48,72 +48,72 @@ export interface SettingsShape {
   readonly port: number
   readonly host: string
   readonly mode: Mode
-  /** The address clients use, without a trailing slash; null means the one we listen on. */
+  /** The URL that clients use, without a trailing slash. Null means the address that the service listens on. */
   readonly publicUrl: string | null
   readonly databaseUrl: Redacted.Redacted | null
-  /** The schema owner's URL, for `rungate migrate`; null when the service's own role owns the schema. */
+  /** The schema owner's URL, for `rungate migrate`. Null if the service's own role owns the schema. */
   readonly migrationDatabaseUrl: Redacted.Redacted | null
-  /** What a service does about a database that may lose commits, or a pooler that loses session state. */
+  /** Whether the service refuses or warns of a database that may lose commits, or a pooler that loses session state. */
   readonly databaseChecks: "refuse" | "warn"
   readonly redisUrl: Redacted.Redacted | null
   readonly dataDir: string
   readonly signUp: SignUp
-  /** Whether a workspace that signs up must show that its e-mail address is its own before it may act. */
+  /** Whether a new user must verify the e-mail address before using the service. */
   readonly emailVerification: boolean
-  /** Null: mails are printed to the log instead. */
+  /** Null: e-mails are written to the log and not sent. */
   readonly mail: MailServer | null
-  /** Requests per second and key; 0 lifts every limit. */
+  /** Requests per second and key. 0 turns every rate limit off. */
   readonly rateLimit: number
-  /** Proxies in front of the service that append to X-Forwarded-For; 0: the connection's own address counts. */
+  /** Number of proxies in front of the service that append to X-Forwarded-For. 0: clients connect directly. */
   readonly trustedProxies: number
-  /** What a scraper of /metrics must send; null: no token opens it. */
+  /** The bearer token that opens /metrics. Null: no token does. */
   readonly metricsToken: Redacted.Redacted | null
-  /** A port of its own for /metrics, 0 for any free one; null: none. */
+  /** A separate port for /metrics, or 0 for any free port. Null: no separate port. */
   readonly metricsPort: number | null
   readonly metricsHost: string
-  /** Runs executed at once by one worker process. */
+  /** Runs that one worker process executes at once. */
   readonly concurrency: number
-  /** Of these, runs of one organization. */
+  /** Runs of one organization that one worker process executes at once. */
   readonly orgConcurrency: number
-  /** Runs of one organization that have not ended, beyond which a new one is refused. */
+  /** Runs of one organization that have not ended. Beyond this number, new runs are refused. */
   readonly orgQueue: number
   /** Seconds after which a worker that stopped renewing its lease counts as dead. */
   readonly leaseSeconds: number
-  /** Seconds that a stopping process gives its running provider calls. */
+  /** Seconds that a stopping process waits for its running provider calls. */
   readonly drainSeconds: number
-  /** Seconds between a stop signal, which turns /readyz to 503, and the moment at which connections are refused. */
+  /** Seconds between a stop signal, which turns /readyz to 503, and the end of accepting connections. */
   readonly stopDelaySeconds: number
-  /** Seconds between two looks at how offers do; 0: none, and every offer counts as unmeasured. */
+  /** Seconds between two measurements of the offers' health. 0: never, and every offer counts as unmeasured. */
   readonly healthSeconds: number
-  /** What a referral promises that is made today. */
+  /** The terms of new referrals. */
   readonly referral: Terms
-  /** Seconds between two looks at what referrals have earned. */
+  /** Seconds between two computations of what referrers have earned. */
   readonly referralSeconds: number
   /** Postgres connections of one process. */
   readonly connections: number
-  /** By provider slug. */
+  /** The operator's accounts by provider slug. */
   readonly accounts: ReadonlyMap<string, Account>
-  /** Null in the sandbox, whatever the environment says: there is no processor there. */
+  /** Null in the sandbox, even if the environment has Stripe settings, because sandbox payments are simulated. */
   readonly stripe: StripeAccount | null
   /** The most that automatic top-ups may charge one organization in 24 hours. */
   readonly autoTopupDailyMax: MicroUsd
   /** The smallest cap of a raw call whose provider publishes no rates. */
   readonly rawMinCap: MicroUsd
-  /** Seconds between two looks at what the payment processor knows and we don't. */
+  /** Seconds between two polls of the payment processor for events whose webhook did not arrive. */
   readonly reconcileSeconds: number
-  /** Name servers for proofs of sending domains, as `ip` or `ip:port`; empty: the system's. */
+  /** Name servers that verify sending domains, as `ip` or `ip:port`. Empty: the system's name servers. */
   readonly dnsServers: ReadonlyArray<string>
-  /** Actors of the marketplace that raw runs may start: `owner/name` or `owner/*`. Null: those that the package ships. */
+  /** Marketplace actors that raw runs may start: `owner/name` or `owner/*`. Null: those that the package ships. */
   readonly actors: ReadonlyArray<string> | null
-  /** Days for which inputs and results of runs are kept; 0: for ever. */
+  /** Days for which inputs and results of runs are kept. 0: forever. */
   readonly retentionDays: number
-  /** `given`: names in the environment that begin with RUNGATE_. `known`: names of settings, without those of provider accounts. */
+  /** `given`: variables of the environment that begin with RUNGATE_. `known`: all settings that exist, without provider accounts. */
   readonly names: { readonly given: ReadonlyArray<string>; readonly known: ReadonlyArray<string> }
-  /** For tests only: where this process is to die; see CrashPoint. */
+  /** For tests only: where this process is killed or frozen (CrashPoint.ts). */
   readonly crashAt: CrashAt | null
 }
 
-/** Where people and clients find this service. */
+/** The URL of this service for links in e-mails and messages. */
 export const addressOf = ({ publicUrl, host, port }: Pick<SettingsShape, "publicUrl" | "host" | "port">): string =>
   publicUrl ?? `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}`
 
@@ -123,17 +123,17 @@ export class SettingsInvalid extends Schema.TaggedError<SettingsInvalid>()("Sett
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Reads one variable; an empty one counts as unset. Mistakes gather in `problems`. */
+/** Reads variables and collects invalid ones in `problems`. An empty variable counts as unset. */
 const reader = (environment: Environment) => {
   const problems: Array<string> = []
-  const known = new Set<string>()
+  const namesRead = new Set<string>()
   const text = (name: string) => {
-    known.add(name)
+    namesRead.add(name)
     return environment[name]?.trim() === "" ? undefined : environment[name]?.trim()
   }
   return {
     problems,
-    known,
+    namesRead,
     text,
     int: (name: string, fallback: number, min: number, max: number) => {
       const value = text(name)
@@ -145,9 +145,9 @@ const reader = (environment: Environment) => {
     },
     oneOf: <A extends string>(name: string, fallback: A, values: ReadonlyArray<A>) => {
       const value = text(name)
-      const found = value === undefined ? fallback : values.find((one) => one === value)
-      if (found === undefined) problems.push(`${name} must be ${values.join(" or ")}`)
-      return found ?? fallback
+      const choice = value === undefined ? fallback : values.find((one) => one === value)
+      if (choice === undefined) problems.push(`${name} must be ${values.join(" or ")}`)
+      return choice ?? fallback
     },
     usd: (name: string, fallback: string, least: "0" | "above 0" = "above 0") => {
       const amount = Schema.decodeOption(Usd)(text(name) ?? fallback)
@@ -165,7 +165,7 @@ const reader = (environment: Environment) => {
   }
 }
 
-/** Of a first deposit of $10.00 the platform keeps about $1.50 beside the share, and the card processor takes some $0.60 of it. */
+/** Of a deposit of $10.00 the platform earns about $1.50 after the referrer's share. The card processor takes about $0.60 of that. */
 const bonusDefault = "1.00"
 
 const referralOf = (read: ReturnType<typeof reader>): Terms => {
@@ -179,7 +179,7 @@ const referralOf = (read: ReturnType<typeof reader>): Terms => {
   const bonus = read.usd("RUNGATE_REFERRAL_DEPOSIT_BONUS", bonusDefault, "0")
   if (given !== undefined && bonus > highest) {
     read.problems.push(
-      `RUNGATE_REFERRAL_DEPOSIT_BONUS must be at most ${usd(highest)}: a deposit of ${usd(deposit_min)} earns no more, less the referrer's share of ${percentOf(share_bps ?? 0)} %`
+      `RUNGATE_REFERRAL_DEPOSIT_BONUS must be at most ${usd(highest)}, which is what a deposit of ${usd(deposit_min)} earns after the referrer's share of ${percentOf(share_bps ?? 0)} %`
     )
   }
   return {
@@ -190,18 +190,18 @@ const referralOf = (read: ReturnType<typeof reader>): Terms => {
   }
 }
 
-/** Above it no cap would lower the hold of a call without published rates. */
-const rawMinCapMost = dollars("1.00")
+/** A call without published rates holds $1.00. A minimum cap above that would allow no cap at all. */
+const rawMinCapMax = dollars("1.00")
 
 const rawMinCapOf = (read: ReturnType<typeof reader>): MicroUsd => {
-  const least = read.usd("RUNGATE_RAW_MIN_CAP", "0.10")
-  if (least > rawMinCapMost) read.problems.push("RUNGATE_RAW_MIN_CAP must be at most 1.00")
-  return least
+  const minCap = read.usd("RUNGATE_RAW_MIN_CAP", "0.10")
+  if (minCap > rawMinCapMax) read.problems.push("RUNGATE_RAW_MIN_CAP must be at most 1.00")
+  return minCap
 }
 
 const secret = (text: string | null | undefined) => (text === null || text === undefined ? null : Redacted.make(text))
 
-/** `RUNGATE_PROVIDER_<SLUG>_API_KEY`: the slug in capitals. */
+/** Reads `RUNGATE_PROVIDER_<SLUG>_API_KEY` and `…_BASE_URL`, with the provider's slug in capitals. */
 const accountsOf = (environment: Environment, read: ReturnType<typeof reader>) => {
   const accounts = new Map<string, Account>()
   for (const name of Object.keys(environment)) {
@@ -215,13 +215,13 @@ const accountsOf = (environment: Environment, read: ReturnType<typeof reader>) =
   return accounts
 }
 
-/** Names that the client's commands read. An operator may have them in the same environment. */
+/** Variables that the client's commands read. They are no unknown settings if an operator has them in the same environment. */
 const clientNames = ["RUNGATE_URL", "RUNGATE_API_KEY", "RUNGATE_PROFILE", "RUNGATE_MAX_COST"]
 const accountName = /^RUNGATE_PROVIDER_[A-Z0-9_]+_(API_KEY|BASE_URL)$/
 
 const namesOf = (environment: Environment, read: ReturnType<typeof reader>): SettingsShape["names"] => ({
   given: Object.keys(environment).filter((name) => name.startsWith("RUNGATE_")),
-  known: [...clientNames, ...read.known].filter((name) => name.startsWith("RUNGATE_") && !accountName.test(name))
+  known: [...clientNames, ...read.namesRead].filter((name) => name.startsWith("RUNGATE_") && !accountName.test(name))
 })
 
 const mailbox = /^(?:[^<>\p{Cc}]{1,100}<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u
@@ -238,15 +238,15 @@ const mailOf = (read: ReturnType<typeof reader>, publicUrl: string | null): Mail
   return url === null ? null : { url: Redacted.make(url), from }
 }
 
-/** Who may join, and how the service knows whose address it is. */
-const joiningOf = (read: ReturnType<typeof reader>, mode: Mode, publicUrl: string | null) => {
+/** Settings of sign-up: who may sign up, and whether e-mail addresses are verified. */
+const signUpSettingsOf = (read: ReturnType<typeof reader>, mode: Mode, publicUrl: string | null) => {
   const production = mode === "production"
   const signUp = read.oneOf("RUNGATE_SIGN_UP", production ? "invite" : "open", ["open", "invite", "closed"])
   const verification = read.oneOf("RUNGATE_EMAIL_VERIFICATION", production ? "on" : "off", ["on", "off"])
   const mail = mailOf(read, publicUrl)
   if (production && verification === "on" && mail === null) {
     if (read.text("RUNGATE_EMAIL_VERIFICATION") !== undefined) {
-      read.problems.push("RUNGATE_EMAIL_VERIFICATION=on needs RUNGATE_SMTP_URL: nobody would get a link")
+      read.problems.push("RUNGATE_EMAIL_VERIFICATION=on needs RUNGATE_SMTP_URL to send verification links")
     } else if (signUp === "open") {
       read.problems.push(
         "RUNGATE_SIGN_UP=open needs RUNGATE_SMTP_URL to send verification links; or set RUNGATE_EMAIL_VERIFICATION=off"
@@ -256,29 +256,32 @@ const joiningOf = (read: ReturnType<typeof reader>, mode: Mode, publicUrl: strin
   return { signUp, emailVerification: verification === "on", mail }
 }
 
-/** What may stand in a header; a line break in a secret is a slip of a copying hand. */
+/** Characters that are valid in an HTTP header. A secret with a line break was copied by mistake. */
 const printable = /^[\x21-\x7e]+$/
 
-/** Half of it would take money that nobody ever credits, so both halves are asked for. */
+/** Requires the key and the webhook secret together. With the key alone, customers could pay without being credited. */
 const stripeOf = (read: ReturnType<typeof reader>): StripeAccount | null => {
   const key = read.text("STRIPE_SECRET_KEY")
   const secrets = (read.text("STRIPE_WEBHOOK_SECRET") ?? "").split(",").map((one) => one.trim())
   const webhookSecrets = secrets.filter((one) => one !== "")
   const base = read.url("STRIPE_API_BASE", ["http", "https"])
   if (key === undefined && webhookSecrets.length === 0) return null
-  if (key === undefined) read.problems.push("STRIPE_SECRET_KEY is missing, while STRIPE_WEBHOOK_SECRET is set")
+  if (key === undefined)
+    read.problems.push("STRIPE_SECRET_KEY is missing, but STRIPE_WEBHOOK_SECRET is set: set both or none")
   else if (!/^(sk|rk)_(test|live)_\w+$/.test(key)) {
     read.problems.push(
       "STRIPE_SECRET_KEY must be a secret or restricted key: sk_test_…, sk_live_…, rk_test_… or rk_live_…"
     )
   }
   if (webhookSecrets.length === 0) {
-    read.problems.push("STRIPE_WEBHOOK_SECRET is missing, while STRIPE_SECRET_KEY is set: no payment would be credited")
+    read.problems.push(
+      "STRIPE_WEBHOOK_SECRET is missing, but STRIPE_SECRET_KEY is set: without it no payment would be credited"
+    )
   } else if (!webhookSecrets.every((one) => printable.test(one))) {
     read.problems.push("STRIPE_WEBHOOK_SECRET must be signing secrets without spaces, separated by commas")
   }
   if (base !== null && new URL(base).href !== `${new URL(base).origin}/`) {
-    read.problems.push("STRIPE_API_BASE must be an origin: no path, no user, no query")
+    read.problems.push("STRIPE_API_BASE must be an origin without path, user and query")
   }
   return {
     secretKey: Redacted.make(key ?? ""),
@@ -287,20 +290,20 @@ const stripeOf = (read: ReturnType<typeof reader>): StripeAccount | null => {
   }
 }
 
-const listed = (read: ReturnType<typeof reader>, name: string): ReadonlyArray<string> =>
+const listOf = (read: ReturnType<typeof reader>, name: string): ReadonlyArray<string> =>
   (read.text(name) ?? "")
     .split(",")
     .map((one) => one.trim())
     .filter((one) => one !== "")
 
-/** An address without brackets is one of IPv4; of IPv6 `[::1]:53`, or bare. */
+/** `1.2.3.4`, `1.2.3.4:53`, `::1` or `[::1]:53`. */
 const isServer = (text: string): boolean => {
   const host = /^\[(.+)\](?::\d{1,5})?$/.exec(text)?.[1] ?? /^([\d.]+)(?::\d{1,5})?$/.exec(text)?.[1] ?? text
   return isIP(host) !== 0
 }
 
 const dnsServersOf = (read: ReturnType<typeof reader>): ReadonlyArray<string> => {
-  const servers = listed(read, "RUNGATE_DNS_SERVERS")
+  const servers = listOf(read, "RUNGATE_DNS_SERVERS")
   if (servers.every(isServer)) return servers
   read.problems.push("RUNGATE_DNS_SERVERS must be IP addresses, each with or without a port, separated by commas")
   return []
@@ -308,7 +311,7 @@ const dnsServersOf = (read: ReturnType<typeof reader>): ReadonlyArray<string> =>
 
 const actorsOf = (read: ReturnType<typeof reader>): ReadonlyArray<string> | null => {
   if (read.text("RUNGATE_ACTORS") === undefined) return null
-  const actors = listed(read, "RUNGATE_ACTORS")
+  const actors = listOf(read, "RUNGATE_ACTORS")
   if (!actors.every((one) => /^[\w.-]+\/([\w.-]+|\*)$/.test(one)))
     read.problems.push("RUNGATE_ACTORS must be actors such as apify/web-scraper or apify/*, separated by commas")
   return actors
@@ -328,7 +331,9 @@ const crashAtOf = (read: ReturnType<typeof reader>): CrashAt | null => {
   if (value === undefined) return null
   const [, point, hit, stop] = /^([a-z_.]+):([1-9]\d{0,5})(:stop)?$/.exec(value) ?? []
   if (point !== undefined) return { point, hit: Number(hit), signal: stop === undefined ? "SIGKILL" : "SIGSTOP" }
-  read.problems.push("RUNGATE_CRASH_AT must be a crash point and the pass at which to die, such as mail.before:2")
+  read.problems.push(
+    "RUNGATE_CRASH_AT must be a crash point and the number of the pass to stop at, such as mail.before:2"
+  )
   return null
 }
 
@@ -344,7 +349,7 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
       host: read.text("HOST") ?? "127.0.0.1",
       mode,
       publicUrl,
-      ...joiningOf(read, mode, publicUrl),
+      ...signUpSettingsOf(read, mode, publicUrl),
       databaseUrl: secret(read.url("DATABASE_URL", ["postgres", "postgresql"])),
       migrationDatabaseUrl: secret(read.url("RUNGATE_MIGRATION_DATABASE_URL", ["postgres", "postgresql"])),
       databaseChecks: read.oneOf("RUNGATE_DATABASE_CHECKS", mode === "production" ? "refuse" : "warn", [

@@ -1,8 +1,8 @@
 /**
- * The identity of the database, as a name for keys and channels in Redis.
+ * The prefix of this service's keys and channels in Redis, built from the identity of its database.
  *
- * Two services on one Redis have different names, so they don't take each other's wake-ups or signals. The name contains the database's
- * oid, so a copy in the same server is another installation.
+ * Services with different databases can share one Redis, because their prefixes differ. So they don't take each other's wake-ups or
+ * signals. The prefix contains the database's oid, so a copy of a database on the same server has another prefix.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -13,7 +13,7 @@ const nameRows = rowsOf({ name: Schema.String })
 export class Installation extends Context.Service<
   Installation,
   {
-    /** Begins every key and channel of this installation in Redis: `rungate:<id>`. */
+    /** The prefix of every key and channel in Redis: `rungate:<id>-<oid>`. */
     readonly redisPrefix: string
   }
 >()("rungate/layers/queues/Installation") {

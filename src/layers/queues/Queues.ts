@@ -1,8 +1,8 @@
 /**
- * Wake-ups on BullMQ: a job says that a queue has work. It carries no data, because the work is stored in Postgres.
+ * Wakes workers with BullMQ jobs. A job carries no data, because the work itself is stored in Postgres.
  *
- * Per queue, at most one job is active over all processes and at most one more waits. So a burst of wake-ups collapses, and a wake-up during
- * a job leads to one more job. The backend is Redis if `REDIS_URL` is set, otherwise the same Postgres.
+ * Each queue has at most one active job over all processes and at most one waiting job. So a burst of wake-ups becomes one job, and a
+ * wake-up during a job leads to one more job. BullMQ runs on Redis if `REDIS_URL` is set, otherwise on the service's Postgres.
  */
 import { createPostgresBackend, Queue, type QueueOptions, Worker, type WorkerOptions } from "bullmq"
 import { Clock, Context, Effect, Exit, Layer, Redacted, type Scope } from "effect"
@@ -13,27 +13,27 @@ import { Installation } from "./Installation.ts"
 import { Redis } from "./Redis.ts"
 
 /**
- * Wallets hash onto this many lanes. A wallet keeps the lane it was created with, so the number may grow and never shrink.
- * Few, because a lane's turn is a group commit: the more share one, the cheaper each is.
+ * Number of lanes that wallets are distributed over. A wallet keeps the lane it was created with, so the number may grow and never
+ * shrink. It is small because a lane's turn is a group commit: more commands per commit make each command cheaper.
  */
 export const laneCount = 2
 export const laneQueue = (lane: number) => `lane-${lane}`
 export const runsQueue = "runs"
 const queueNames = [...Array.from({ length: laneCount }, (_, lane) => laneQueue(lane)), runsQueue]
 
-/** A turn-holder that died is replaced after this long; a living one renews its lock by itself. */
+/** A job whose worker died can be taken over after this time. BullMQ renews the lock of a live worker. */
 const lockMillis = 3_000
 const stalledMillis = 1_000
 /**
- * A lane's job is held for a fraction of a second. One that is active this long has lost its worker, though its lock may say otherwise:
- * on Postgres BullMQ dates locks by the clock of the process that takes them, and a wrong one locks a lane for hours.
+ * A lane's job is active for a fraction of a second. A job that is active for longer than this has lost its worker, even if its lock is
+ * valid: on Postgres, BullMQ dates locks by the clock of the process that takes them, and a wrong clock would lock a lane for hours.
  */
-const heldMillisMax = 1_500
-/** An idle worker looks for jobs this often, in case a notification was lost; BullMQ's own five seconds are half of what a client waits. */
-const lookSeconds = 2
-/** BullMQ's word for "whoever holds the lock". */
+const activeMillisMax = 1_500
+/** An idle worker polls for jobs this often, in case a notification was lost. BullMQ's default is 5 s, half of what a client waits. */
+const pollSeconds = 2
+/** The token with which BullMQ moves a job without checking who holds its lock. */
 const anyToken = "0"
-/** BullMQ gives up on a job after so many deaths of its workers; ours must always run again. */
+/** BullMQ fails a job after this many stalls. Practically unlimited, because a wake-up must always run again. */
 const stalledCountMax = 1_000_000
 
 type Processor = () => Promise<void>
@@ -41,13 +41,13 @@ type Processor = () => Promise<void>
 export class Queues extends Context.Service<
   Queues,
   {
-    /** Wakes a queue. Calls while one is on its way collapse into one more. Never fails: the sweeper comes behind. */
+    /** Wakes a queue's worker. Concurrent calls collapse into one more job. Never fails, because the sweeper repeats lost wake-ups. */
     readonly wake: (queue: string) => Effect.Effect<void>
-    /** Clears what a lost job may have left behind, then wakes. */
+    /** Releases the job and the deduplication key of a dead worker, then wakes the queue. */
     readonly releaseStalledJob: (queue: string) => Effect.Effect<void>
-    /** Takes the queue's jobs, one at a time, until the scope closes; closing waits for the job at hand. */
+    /** Processes the queue's jobs one at a time until the scope closes. Closing waits for the current job. */
     readonly work: (queue: string, process: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
-    /** Sets each lane's concurrency to 1 again, because a Redis that was emptied has lost the setting. */
+    /** Sets each lane's concurrency to 1 again, because a flushed Redis has lost the setting. */
     readonly processDue: Effect.Effect<void>
     readonly depth: Effect.Effect<number>
     readonly backend: "redis" | "postgres"
@@ -57,7 +57,7 @@ export class Queues extends Context.Service<
     Queues,
     Effect.gen(function* () {
       const redis = yield* Redis
-      // In Postgres BullMQ's tables are in this service's own database, and the prefix stays what it was.
+      // On Postgres, BullMQ's tables are in this service's own database, so the prefix need not name the database.
       const prefix = redis === null ? "rungate" : (yield* Installation).redisPrefix
       const { url } = yield* DatabaseUrl
       const fork = Effect.runForkWith(yield* Effect.context<never>())
@@ -67,7 +67,7 @@ export class Queues extends Context.Service<
       }
 
       const migrate = redis === null && (yield* mayMigrateQueues)
-      // Jobs are hints, so their commits need not wait for the disk.
+      // A lost job is harmless, so commits of jobs need not wait for the disk.
       const postgres = (max: number) => ({
         connection: {
           connectionString: Redacted.value(url),
@@ -90,7 +90,7 @@ export class Queues extends Context.Service<
         const options: Partial<WorkerOptions> = {
           prefix,
           concurrency: 1,
-          drainDelay: lookSeconds,
+          drainDelay: pollSeconds,
           lockDuration: lockMillis,
           stalledInterval: stalledMillis,
           maxStalledCount: stalledCountMax
@@ -100,7 +100,7 @@ export class Queues extends Context.Service<
           : new Worker(name, processor, { ...options, connection: redis.dedicated() })
       }
 
-      // Opened one after the other: the Postgres backend migrates its schema with the first.
+      // Opened one after the other, because the first one migrates the schema of BullMQ's Postgres backend.
       const queues = new Map<string, ReturnType<typeof openQueue>>()
       for (const name of queueNames) {
         const queue = yield* Effect.acquireRelease(
@@ -108,7 +108,7 @@ export class Queues extends Context.Service<
             const opened = openQueue(name)
             opened.on("error", log(`queue ${name}`))
             await opened.waitUntilReady()
-            // The runs queue too: one claim at a time is enough, each takes all that its worker has room for.
+            // Only lanes need this limit: one turn at a time. Concurrent claims of runs never take the same run.
             if (name !== runsQueue) await opened.setGlobalConcurrency(1)
             return opened
           }),
@@ -119,12 +119,14 @@ export class Queues extends Context.Service<
 
       const add = (name: string) =>
         Effect.promise(async () => {
-          // Without an id BullMQ makes a sequence for the queue, which a role that owns no schema may not.
+          // Without an id BullMQ creates a sequence for the queue, which needs a role that owns the schema.
           const jobId = crypto.randomUUID()
           await queues.get(name)?.add("wake", {}, { jobId, deduplication: { id: name, keepLastIfActive: true } })
-        }).pipe(Effect.catchCause((cause) => Effect.logDebug(`wake-up of ${name} not stored: ${oneLine(cause)}`)))
+        }).pipe(
+          Effect.catchCause((cause) => Effect.logDebug(`could not store the wake-up of ${name}: ${oneLine(cause)}`))
+        )
 
-      // One add under way per queue and one more behind it: a wake-up asked for now may have missed the job being added.
+      // One `add` in progress per queue and one after it, because a wake-up during an `add` may be too late for that job.
       const state = new Map<string, "adding" | "again">()
       const wake = (name: string): Effect.Effect<void> =>
         Effect.suspend(() => {
@@ -145,16 +147,16 @@ export class Queues extends Context.Service<
           return Effect.asVoid(Effect.forkDetach(loop, { startImmediately: true }))
         })
 
-      const held = new Map<string, { readonly id: string; readonly since: number }>()
-      /** Gives a dead worker's job to others. If it is alive after all, two turns meet, and one of them applies. */
+      const activeJobs = new Map<string, { readonly id: string; readonly since: number }>()
+      /** Gives a dead worker's job to other workers. If the worker is alive after all, two turns conflict and only one applies. */
       const release = Effect.fnUntraced(function* (name: string) {
         const now = yield* Clock.currentTimeMillis
         yield* Effect.promise(async () => {
           const [job] = (await queues.get(name)?.getActive(0, 0)) ?? []
-          const before = held.get(name)
-          if (job?.id === undefined) held.delete(name)
-          else if (before?.id !== job.id) held.set(name, { id: job.id, since: now })
-          else if (now - before.since > heldMillisMax) await job.moveToWait(anyToken)
+          const previous = activeJobs.get(name)
+          if (job?.id === undefined) activeJobs.delete(name)
+          else if (previous?.id !== job.id) activeJobs.set(name, { id: job.id, since: now })
+          else if (now - previous.since > activeMillisMax) await job.moveToWait(anyToken)
         })
       })
       const releaseStalledJob = (name: string) =>
@@ -167,7 +169,7 @@ export class Queues extends Context.Service<
           Effect.sync(() => {
             const worker = openWorker(name, async () => {
               const exit = await runPromiseExit(process)
-              // The work stands in Postgres and the sweeper wakes it again, so a failed job is only worth a line.
+              // The work is stored in Postgres and the sweeper wakes the queue again, so a failed job is only logged.
               if (Exit.isFailure(exit)) fork(Effect.logWarning(`${name}: ${oneLine(exit.cause)}`))
             })
             worker.on("error", log(`worker ${name}`))
@@ -178,7 +180,9 @@ export class Queues extends Context.Service<
 
       const processDue = Effect.promise(async () => {
         for (const [name, queue] of queues) if (name !== runsQueue) await queue.setGlobalConcurrency(1)
-      }).pipe(Effect.catchCause((cause) => Effect.logDebug(`the lanes' concurrency was not set: ${oneLine(cause)}`)))
+      }).pipe(
+        Effect.catchCause((cause) => Effect.logDebug(`could not set the concurrency of the lanes: ${oneLine(cause)}`))
+      )
 
       const depth = Effect.promise(async () => {
         let waiting = 0

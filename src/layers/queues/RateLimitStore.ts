@@ -1,9 +1,9 @@
 /**
- * Token buckets of rate limits, in this process, and shared through Redis if there is one.
+ * Token buckets for rate limits. They are in memory, and processes share them through Redis if `REDIS_URL` is set.
  *
- * A request that this process can refuse alone needs no call. Fast buckets are shared in batches of an eighth of the limit, because a call per
- * request would cost as much as reading the wallet. So a caller may exceed a limit by an eighth per process. If Redis is down, each process
- * limits on its own.
+ * A process that can refuse a request by its own bucket does not call Redis. For fast buckets it reports used tokens to Redis in batches of
+ * an eighth of the limit, because a call per request would cost as much as reading the wallet. So a caller can exceed such a limit by
+ * an eighth per process. If Redis is down, each process limits on its own.
  */
 import { Clock, Duration, Effect, Layer, Schema } from "effect"
 import { RateLimiter, Redis as EffectRedis } from "effect/persistence"
@@ -15,61 +15,61 @@ type Store = (typeof RateLimiter.RateLimiterStore)["Service"]
 type TokenBucket = Store["tokenBucket"]
 type Options = Parameters<TokenBucket>[0]
 
-/** A few tens of megabytes at most. Strangers choose the keys. */
+/** Bounds memory to a few tens of megabytes, because unauthenticated clients can create buckets. */
 const bucketsMax = 100_000
-/** How long a request waits for Redis before its process decides alone. */
-const answerMillisMax = 200
-/** What this process was too busy to read in time is read within this. */
+/** A request waits this long for Redis. Then its process decides on its own. */
+const redisMillisMax = 200
+/** Extra time after that to read an answer that arrived while this process was busy. */
 const graceMillis = 20
-/** How long Redis is left alone after it gave no answer. */
-const quietMillis = 1_000
-/** Of a bucket that gets a token more often than this, shares are counted; slower ones guard passwords, and are exact. */
+/** After Redis did not answer, it is not called for this time. */
+const pauseMillis = 1_000
+/** A bucket that refills faster than one token in this time is fast and reports in batches. Slower ones protect passwords and are exact. */
 const fastMillisMax = 1_000
-const shares = 8
+const batchesPerLimit = 8
 
 interface Bucket {
   tokens: number
-  refilled: number
-  /** When it will be full again, unless it is used: a full bucket need not be kept. */
-  full: number
-  /** Tokens that were taken here and that Redis doesn't know of. */
-  untold: number
+  refilledAt: number
+  /** When the bucket will be full again if nobody uses it. A full bucket can be deleted. */
+  fullAt: number
+  /** Tokens taken in this process that were not reported to Redis yet. */
+  unreported: number
 }
 
 /** Token buckets in this process. */
 export const memoryBuckets = (max: number = bucketsMax) => {
   const buckets = new Map<string, Bucket>()
   const makeRoom = (now: number) => {
-    for (const [key, bucket] of buckets) if (bucket.full <= now) buckets.delete(key)
-    // The least recently used go first: `Map` keeps the order in which they were set.
+    for (const [key, bucket] of buckets) if (bucket.fullAt <= now) buckets.delete(key)
+    // Deletes the least recently used ones first, because a `Map` keeps insertion order and `take` reinserts.
     for (const key of buckets.keys()) {
       if (buckets.size <= max / 2) break
       buckets.delete(key)
     }
   }
-  /** Takes the tokens if they are there. `left` is what remains, below 0 when they are not. */
+  /** Takes the tokens if the bucket has enough. `left` is the number of remaining tokens, negative if it has too few. */
   const take = ({ key, tokens, limit, refillRate, allowOverflow }: Options, now: number) => {
     const refillMillis = Duration.toMillis(refillRate)
-    const known = buckets.get(key)
-    const bucket = known ?? { tokens: limit, refilled: now, full: now, untold: 0 }
-    const refills = Math.max(0, Math.floor((now - bucket.refilled) / refillMillis))
+    const existing = buckets.get(key)
+    const bucket = existing ?? { tokens: limit, refilledAt: now, fullAt: now, unreported: 0 }
+    const refills = Math.max(0, Math.floor((now - bucket.refilledAt) / refillMillis))
     bucket.tokens = Math.min(limit, bucket.tokens + refills)
-    bucket.refilled += refills * refillMillis
-    // A full bucket owes nothing: what was taken before has come back everywhere.
+    bucket.refilledAt += refills * refillMillis
+    // In a full bucket all earlier tokens were refilled, also in Redis, so there is nothing to report.
     if (bucket.tokens >= limit) {
-      bucket.refilled = now
-      bucket.untold = 0
+      bucket.refilledAt = now
+      bucket.unreported = 0
     }
     const left = bucket.tokens - tokens
     if (allowOverflow || left >= 0) {
       bucket.tokens = left
-      bucket.untold += tokens
+      bucket.unreported += tokens
     }
-    bucket.full = bucket.refilled + (limit - bucket.tokens) * refillMillis
-    if (known === undefined && buckets.size >= max) makeRoom(now)
+    bucket.fullAt = bucket.refilledAt + (limit - bucket.tokens) * refillMillis
+    if (existing === undefined && buckets.size >= max) makeRoom(now)
     buckets.delete(key)
     buckets.set(key, bucket)
-    return { bucket, left, elapsed: Math.max(0, now - bucket.refilled) }
+    return { bucket, left, elapsed: Math.max(0, now - bucket.refilledAt) }
   }
   const tokenBucket: TokenBucket = (options) =>
     Effect.map(Clock.currentTimeMillis, (now) => {
@@ -79,20 +79,20 @@ export const memoryBuckets = (max: number = bucketsMax) => {
   return { take, tokenBucket, size: () => buckets.size }
 }
 
-/** Answers within the bound, or fails; ioredis itself waits for ever on a server that is frozen. */
-const within = <A>(answer: Promise<A>): Promise<A> =>
+/** Fails if the answer takes too long, because ioredis would wait forever for a frozen server. */
+const withTimeout = <A>(answer: Promise<A>): Promise<A> =>
   new Promise((resolve, reject) => {
     const refuse = () => reject(new Error("no answer from Redis in time"))
     let timer = setTimeout(() => {
       timer = setTimeout(refuse, graceMillis)
-    }, answerMillisMax)
+    }, redisMillisMax)
     answer.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 
-const inRedis = Effect.fnUntraced(function* ({ client }: RedisShape, prefix: string) {
+const redisBuckets = Effect.fnUntraced(function* ({ client }: RedisShape, prefix: string) {
   const send = <A>(command: string, ...args: ReadonlyArray<string>) =>
     Effect.tryPromise({
-      try: () => within(client.call(command, ...args)) as Promise<A>, // justified: the library asks for its scripts' own answers
+      try: () => withTimeout(client.call(command, ...args)) as Promise<A>, // justified: the library types the answers of its own scripts
       catch: (cause) => new EffectRedis.RedisError({ cause })
     })
   const unused = Effect.die(new Error("the rate limiter neither subscribes nor reserves connections"))
@@ -101,33 +101,34 @@ const inRedis = Effect.fnUntraced(function* ({ client }: RedisShape, prefix: str
   return store.tokenBucket
 })
 
-/** Buckets here, and in Redis by `theirs`. */
-export const sharedBuckets = (theirs: TokenBucket): TokenBucket => {
-  const own = memoryBuckets()
-  let quietUntil = 0
-  const ask = Effect.fnUntraced(function* (options: Options, bucket: Bucket, now: number) {
-    const told = bucket.untold
-    // What was let through before has to be counted; what is asked for now may be refused.
-    const allowOverflow = told > options.tokens
-    bucket.untold = 0
-    const [left, elapsed] = yield* theirs({ ...options, tokens: told, allowOverflow })
+/** Buckets in this process that report their used tokens to `remote`, the buckets in Redis. */
+export const sharedBuckets = (remote: TokenBucket): TokenBucket => {
+  const local = memoryBuckets()
+  let pausedUntil = 0
+  const report = Effect.fnUntraced(function* (options: Options, bucket: Bucket, now: number) {
+    const reported = bucket.unreported
+    // Tokens of earlier requests were already granted, so Redis must count them. It may refuse only the tokens of this request.
+    const allowOverflow = reported > options.tokens
+    bucket.unreported = 0
+    const [left, elapsed] = yield* remote({ ...options, tokens: reported, allowOverflow })
     const isRefused = left < 0
-    bucket.tokens = Math.min(bucket.tokens, isRefused && !allowOverflow ? left + told : left)
-    bucket.full = now + (options.limit - bucket.tokens) * Duration.toMillis(options.refillRate)
+    bucket.tokens = Math.min(bucket.tokens, isRefused && !allowOverflow ? left + reported : left)
+    bucket.fullAt = now + (options.limit - bucket.tokens) * Duration.toMillis(options.refillRate)
     return [left, elapsed] as const
   })
   return (options) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const { bucket, left, elapsed } = own.take(options, now)
-      const alone = [left, elapsed] as const
-      const share = Duration.toMillis(options.refillRate) > fastMillisMax ? 1 : Math.floor(options.limit / shares)
-      const isMine = left < 0 || (options.tokens > 0 && bucket.untold < share)
-      if (isMine || now < quietUntil) return Effect.succeed(alone)
-      return ask(options, bucket, now).pipe(
+      const { bucket, left, elapsed } = local.take(options, now)
+      const localAnswer = [left, elapsed] as const
+      const isSlow = Duration.toMillis(options.refillRate) > fastMillisMax
+      const batch = isSlow ? 1 : Math.floor(options.limit / batchesPerLimit)
+      const needsNoReport = left < 0 || (options.tokens > 0 && bucket.unreported < batch)
+      if (needsNoReport || now < pausedUntil) return Effect.succeed(localAnswer)
+      return report(options, bucket, now).pipe(
         Effect.catch((error) => {
-          quietUntil = now + quietMillis
+          pausedUntil = now + pauseMillis
           const message = `Redis did not answer, so this process limits on its own: ${error.message}`
-          return Effect.as(Effect.logDebug(message), alone)
+          return Effect.as(Effect.logDebug(message), localAnswer)
         })
       )
     })
@@ -135,7 +136,7 @@ export const sharedBuckets = (theirs: TokenBucket): TokenBucket => {
 
 const identityRow = oneRowOf({ identity: Schema.String })
 
-/** Two services on one Redis have buckets of their own. */
+/** Part of the key in Redis, so that two services on one Redis have separate buckets. */
 const databaseIdentity = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { identity } = yield* identityRow(sql`
@@ -150,7 +151,7 @@ export const RateLimitStore = Layer.effect(
     const library = yield* RateLimiter.RateLimiterStore
     const redis = yield* Redis
     if (redis === null) return { ...library, tokenBucket: memoryBuckets().tokenBucket }
-    const theirs = yield* inRedis(redis, `rungate:limits:${yield* databaseIdentity}:`)
-    return { ...library, tokenBucket: sharedBuckets(theirs) }
+    const remote = yield* redisBuckets(redis, `rungate:limits:${yield* databaseIdentity}:`)
+    return { ...library, tokenBucket: sharedBuckets(remote) }
   })
 ).pipe(Layer.provide(RateLimiter.layerStoreMemory))

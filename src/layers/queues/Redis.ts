@@ -1,7 +1,7 @@
 /**
- * The connection to Redis if `REDIS_URL` is set: checked once at start, and shared by queues and signals.
+ * The connection to Redis if `REDIS_URL` is set. It is checked at start, and shared by queues, signals and rate limits.
  *
- * Redis never holds the only copy of anything. Commands fail fast while it is down, and callers continue without it.
+ * Redis never has the only copy of any data. While it is down, commands fail fast and callers continue without it.
  */
 import { Redis as IORedis, type RedisOptions } from "ioredis"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
@@ -13,18 +13,18 @@ export class RedisUnavailable extends Schema.TaggedError<RedisUnavailable>()("Re
 
 export interface RedisShape {
   readonly client: IORedis
-  /** A connection of its own, for blocking reads and subscriptions; retries for ever. Closed by whoever asked. */
+  /** Opens another connection, for blocking reads and subscriptions. It reconnects forever. The caller closes it. */
   readonly dedicated: () => IORedis
 }
 
 const connectMillisMax = 5_000
 
-const patient: RedisOptions = {
+const dedicatedOptions: RedisOptions = {
   maxRetriesPerRequest: null,
   enableOfflineQueue: true,
   retryStrategy: (times) => Math.min(times * 100, 2_000)
 }
-const hasty: RedisOptions = {
+const sharedOptions: RedisOptions = {
   maxRetriesPerRequest: 1,
   enableOfflineQueue: false,
   retryStrategy: (times) => Math.min(times * 100, 2_000)
@@ -32,10 +32,10 @@ const hasty: RedisOptions = {
 
 const ready = (client: IORedis) =>
   Effect.callback<void, Error>((resume) => {
-    let last: Error | undefined
-    const timer = setTimeout(() => finish(Effect.fail(last ?? new Error("no answer"))), connectMillisMax)
+    let lastError: Error | undefined
+    const timer = setTimeout(() => finish(Effect.fail(lastError ?? new Error("no answer"))), connectMillisMax)
     const onError = (error: Error) => {
-      last = error
+      lastError = error
       finish(Effect.fail(error))
     }
     const finish = (result: Effect.Effect<void, Error>) => {
@@ -50,7 +50,7 @@ const ready = (client: IORedis) =>
     client.once("error", onError)
   })
 
-/** Null without `REDIS_URL`: queues and signals then live in Postgres. */
+/** Null without `REDIS_URL`. Queues and signals then use Postgres, and each process limits rates on its own. */
 export class Redis extends Context.Service<Redis, RedisShape | null>()("rungate/layers/queues/Redis") {
   static readonly layer = Layer.effect(
     Redis,
@@ -60,19 +60,19 @@ export class Redis extends Context.Service<Redis, RedisShape | null>()("rungate/
       const url = Redacted.value(redisUrl)
       const { hostname, port } = new URL(url)
       const client = yield* Effect.acquireRelease(
-        Effect.sync(() => new IORedis(url, hasty)),
+        Effect.sync(() => new IORedis(url, sharedOptions)),
         (redis) => Effect.sync(() => redis.disconnect())
       )
       yield* ready(client).pipe(
         Effect.mapError(
           (error) =>
             new RedisUnavailable({
-              message: `Can't reach Redis at ${hostname}:${port === "" ? "6379" : port} (${error.message}); is REDIS_URL right and the server up? Unset it to run the queues on Postgres.`
+              message: `Can't reach Redis at ${hostname}:${port === "" ? "6379" : port} (${error.message}). Check REDIS_URL and that the server runs, or unset REDIS_URL to run the queues on Postgres.`
             })
         )
       )
       const dedicated = () => {
-        const redis = new IORedis(url, patient)
+        const redis = new IORedis(url, dedicatedOptions)
         redis.on("error", () => {})
         return redis
       }

@@ -1,8 +1,8 @@
 /**
- * Signals that runs are final or commands are answered, from the process that knows to every process that waits.
+ * Signals to all processes that runs ended or commands were answered, so that waiting requests continue at once.
  *
- * They are immediate within a process, and use Redis pub/sub or LISTEN/NOTIFY between processes. A lost signal delays a waiter until its next
- * poll, and loses no answer.
+ * Signals within a process are direct function calls. Between processes they use Redis pub/sub or Postgres LISTEN/NOTIFY. A lost
+ * signal only delays a waiter until its next poll.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Queue, Schedule } from "effect"
@@ -12,9 +12,9 @@ import { Redis } from "./Redis.ts"
 
 type Listener = (ids: ReadonlyArray<string>) => void
 
-/** Of NOTIFY, which reaches one database only. */
+/** The channel of NOTIFY. It needs no prefix, because NOTIFY reaches only this database. */
 const postgresChannel = "rungate_signals"
-/** NOTIFY takes 8,000 bytes; an id has 30. */
+/** A NOTIFY payload has at most 8,000 bytes, and an id has 30. */
 const idsPerMessage = 200
 
 const chunks = (ids: ReadonlyArray<string>) => {
@@ -26,9 +26,9 @@ const chunks = (ids: ReadonlyArray<string>) => {
 export class Signals extends Context.Service<
   Signals,
   {
-    /** `ids` are run ids and command ids. Returns at once; never fails. */
+    /** Signals run ids and command ids. Returns at once and never fails. */
     readonly publish: (ids: ReadonlyArray<string>) => Effect.Effect<void>
-    /** Registers for all ids; call the answer to stop. */
+    /** Registers a listener for all ids. Call the returned function to unregister it. */
     readonly listen: (listener: Listener) => () => void
   }
 >()("rungate/layers/queues/Signals") {
