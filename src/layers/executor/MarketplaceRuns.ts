@@ -11,17 +11,17 @@ import * as Money from "../../schema/money/Money.ts"
 import { type Call, type Cost, type Failure, failure, type Reply } from "../../schema/catalog/Provider.ts"
 import type { RawAnswer, RawCall } from "./Providers.ts"
 import {
-  askCall,
-  hearRun,
+  pollCall,
+  readRun,
   itemsCall,
   pauseMillis,
   type RunStage,
-  runTrouble,
+  runErrors,
   stageCost,
   stageOf,
   startCall,
   stateOf,
-  stumbled
+  pollAgain
 } from "../providers/apify/runs.ts"
 import { refusal, unreadable } from "../providers/kit/httpErrors.ts"
 
@@ -52,7 +52,7 @@ interface Page {
 }
 
 const pageOf = (reply: Reply): Page | Failure => {
-  const wrong = runTrouble(reply)
+  const wrong = runErrors(reply)
   if (wrong !== undefined) return wrong
   if (!Array.isArray(reply.body)) return unreadable("items")
   const total = /^\d{1,12}$/.exec(reply.headers["x-apify-pagination-total"] ?? "")
@@ -112,8 +112,8 @@ const isUncertain = (cost: Cost | null) => cost === null || Number(cost.amount) 
 const withFinalCost = Effect.fnUntraced(function* (send: SendCall, stage: RunStage) {
   if (stage.item_price !== null || !isUncertain(stageCost(stage, 0))) return stage
   yield* Effect.sleep(`${settlingMillis} millis`)
-  const reply = yield* send(askCall(stage))
-  const result = "_tag" in reply ? reply : hearRun(reply, stage)
+  const reply = yield* send(pollCall(stage))
+  const result = "_tag" in reply ? reply : readRun(reply, stage)
   return result._tag === "Ended" ? result.stage : stage
 })
 
@@ -159,11 +159,11 @@ export const callMarketplaceActor = (
               ...startCall({ actor: raw.path, input, cap: raw.hold, seconds }),
               text: input_text
             }
-          : askCall(stage)
+          : pollCall(stage)
       const reply: Reply | Failure = yield* send(call)
       if (stage === null && !("_tag" in reply) && rejections.has(reply.status))
         return refusal(reply, "provider_rejected")
-      const result = "_tag" in reply ? stumbled(reply, stage) : hearRun(reply, stage)
+      const result = "_tag" in reply ? pollAgain(reply, stage) : readRun(reply, stage)
       if (result._tag === "Failure") return result
       if (stage === null && !(yield* keep(stateOf(result.stage))))
         return failure("provider_error", "another worker has taken over this run")

@@ -1,8 +1,8 @@
 /**
- * AgentMail: inboxes of the workspace, what arrives in them and what is sent from them.
+ * Adapter for AgentMail: creates inboxes, reads their messages, and sends e-mail from them. No raw endpoints.
  *
- * Never raw. The run's id is the key that makes a creation or a send that arrives twice happen once, and a label by which a sent
- * message can be looked up. It reports no cost; prices are its published list for single requests.
+ * The run id is the idempotency key, so a repeated request creates or sends only once. It is also a label on each sent message, so that
+ * a send can be looked up. The provider reports no cost, so prices are its published prices of single requests.
  */
 import type { Schema } from "effect"
 import type { InputOf } from "../../schema/catalog/Capability.ts"
@@ -28,7 +28,7 @@ const inboxOf = (value: unknown): Inbox => {
   const inbox_id = text(value, "inbox_id")
   return {
     inbox_id,
-    // The id is the address.
+    // An inbox's id is its e-mail address.
     address: text(value, "email") ?? (inbox_id?.includes("@") === true ? inbox_id : null),
     display_name: text(value, "display_name"),
     created_at: text(value, "created_at")
@@ -64,10 +64,10 @@ const inboxes = offer(emailInboxList, {
   }),
   response: (reply, input) => {
     if (reply.status === 404) return refusal(reply)
-    const found = list(reply.body, "inboxes")
-    if (found === null) return unreadable("inboxes")
+    const inboxes = list(reply.body, "inboxes")
+    if (inboxes === null) return unreadable("inboxes")
     return match({
-      items: found.slice(0, input.limit ?? emailInboxListDefaultLimit).map(inboxOf),
+      items: inboxes.slice(0, input.limit ?? emailInboxListDefaultLimit).map(inboxOf),
       total: null,
       next_cursor: issue(slug, text(reply.body, "next_page_token"))
     })
@@ -83,7 +83,7 @@ const messageOf = (value: unknown): Message => ({
   to: texts(value, "to") ?? [],
   subject: text(value, "subject"),
   preview: text(value, "preview"),
-  // The new words alone, where the provider could tell them from the quoted ones.
+  // The text without quoted earlier messages, if the provider could separate them.
   text: text(value, "extracted_text") ?? text(value, "text"),
   received_at: text(value, "timestamp") ?? text(value, "created_at"),
   labels: texts(value, "labels") ?? [],
@@ -95,7 +95,7 @@ const messageOf = (value: unknown): Message => ({
   }))
 })
 
-/** Messages in the order of the list, and how many of them have been read: the list itself holds no text. */
+/** The listed messages in order, and how many of them were fetched. The list has no texts, so each message is fetched by itself. */
 interface Reading {
   readonly items: ReadonlyArray<Message>
   readonly read: number
@@ -161,13 +161,13 @@ const messages = offer(emailMessages, {
   response: (reply, input, state) => {
     if (state === null) {
       if (reply.status === 404) return refusal(reply)
-      const found = list(reply.body, "messages")
-      if (found === null) return unreadable("messages")
-      const items = found.slice(0, input.limit ?? emailMessagesDefaultLimit).map(messageOf)
+      const listed = list(reply.body, "messages")
+      if (listed === null) return unreadable("messages")
+      const items = listed.slice(0, input.limit ?? emailMessagesDefaultLimit).map(messageOf)
       return readOn({ items, read: 0, next: text(reply.body, "next_page_token") })
     }
     const before = readingOf(state)
-    // Deleted since it was listed.
+    // The message was deleted after it was listed.
     const gone = reply.status === 404 && text(reply.body, "code") === "not_found"
     if (!gone && (reply.status === 404 || text(reply.body, "message_id") === null)) return refusal(reply)
     const items = before.items.map((one, index) => (index === before.read && !gone ? messageOf(reply.body) : one))
@@ -176,7 +176,7 @@ const messages = offer(emailMessages, {
   timeoutMillis: 60_000
 })
 
-/** Labels are stored in lower case, as run ids are written. */
+/** The provider stores labels in lower case. Run ids are lower case already. */
 const runLabel = (run_id: string) => `${runField}:${run_id}`
 const isMarked = (tags: Readonly<Record<string, string>>) => !namesRun(tags)
 const labelsOf = (tags: Readonly<Record<string, string>>, run_id: string): ReadonlyArray<string> => [
@@ -189,7 +189,7 @@ const send = offer(emailSend, {
   price: flat("0.012"),
   note,
   wraps: [],
-  // An inbox of the workspace; other senders are verified at the other providers.
+  // Only inboxes of this provider. Other providers send from other addresses.
   serves: (input) => isInbox(input.from),
   through: "inbox",
   request: (input, context) => ({
@@ -229,17 +229,17 @@ const send = offer(emailSend, {
       query: { limit: 1, labels: [runLabel(run_id)] }
     }),
     finding: (reply, _input, { run_id, age_seconds }) => {
-      const found = list(reply.body, "messages")
-      // The inbox is gone, and its messages with it.
-      if (reply.status === 404 || found === null) return refusal(reply)
-      if (found.length === 0) return notListed(title, age_seconds)
-      const isOurs = texts(found[0], "labels")?.includes(runLabel(run_id)) === true
+      const messages = list(reply.body, "messages")
+      // The inbox was deleted together with its messages.
+      if (reply.status === 404 || messages === null) return refusal(reply)
+      if (messages.length === 0) return notListed(title, age_seconds)
+      const isOurs = texts(messages[0], "labels")?.includes(runLabel(run_id)) === true
       return isOurs ? listed(title) : unreadable("message of this run")
     }
   }
 })
 
-/** Codes whose status says something else: these are about the message, not about the operator's account. */
+/** Error codes that reject the message. Their HTTP statuses would otherwise blame the operator's account. */
 const reasons: Readonly<Record<string, Failure["reason"]>> = {
   message_rejected: "provider_error",
   domain_not_verified: "provider_error",
@@ -259,7 +259,7 @@ export const agentmail = provider({
   concurrency: 10,
   timeoutMillis: 20_000,
   httpErrors: httpErrors({
-    // A message that was deleted since it was listed; the offers tell it from the rest.
+    // The offers read 404 themselves: a message that was deleted after it was listed, or an unknown inbox.
     answers: [404],
     reason: (reply: Reply) => (reply.status >= 400 ? reasons[text(reply.body, "code") ?? ""] : undefined)
   }),

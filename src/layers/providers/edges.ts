@@ -1,9 +1,9 @@
 /**
- * Edges: profiles, invitations and messages on the professional network, by identities it manages or people connected.
+ * Adapter for Edges: profiles, invitations and messages on the professional network. Edges acts through identities, which are network
+ * accounts that it manages or that people connected.
  *
- * What an action does to a person is said in `parameters`, whom it concerns in `input`. An invitation or a message needs the
- * identity that sends it, which the input names; a profile is read by an identity of the provider. The credits of an action are
- * not documented, so prices are assumed.
+ * An action's `input` names the person, and `parameters` has the options. The caller's input names the identity that sends an
+ * invitation or a message. An identity of the provider reads profiles. The credits of an action are not documented, so prices are assumed.
  */
 import { networkInvite } from "../../schema/capabilities/network.invite.ts"
 import { networkMessage } from "../../schema/capabilities/network.message.ts"
@@ -19,15 +19,15 @@ const note = "Assumed at one credit for an action and $0.01 per credit."
 /** 1 credit × $0.01 × 1.2 */
 const oneCredit = flat("0.012")
 
-/** Results of the network are failed dependencies (424), told apart by a label. */
+/** Errors of the network arrive as status 424, with a label that says which one. */
 const labels = ["ALREADY_CONNECTED", "INVITATION_PENDING", "NOT_CONNECTED", "PROFILE_NOT_ACCESSIBLE", "LIMIT_REACHED"]
 const labelOf = (reply: Reply): string | null =>
   reply.status < 400 ? null : (labels.find((label) => new RegExp(`\\b${label}\\b`).test(reply.text)) ?? null)
 
-/** Some actions answer with a list of one. */
+/** The answer's object. Some actions answer with a list that has one object. */
 const answerOf = (reply: Reply): unknown => (Array.isArray(reply.body) ? reply.body[0] : reply.body)
 
-/** An answer that is none, after the labels that an offer understands. */
+/** The miss or failure in an error reply. Call it after reading the labels that count as results. Undefined if the reply has an answer. */
 const ended = (reply: Reply): Outcome<never> | undefined => {
   if (labelOf(reply) === "PROFILE_NOT_ACCESSIBLE") return noMatch("the profile can't be seen")
   return reply.status >= 400 ? refusal(reply) : undefined
@@ -35,10 +35,10 @@ const ended = (reply: Reply): Outcome<never> | undefined => {
 
 const action = (name: string, body: object): Call => ({ method: "POST", path: `/actions/${name}/run/live`, body })
 
-/** The provider wants the scheme. */
+/** The provider requires the scheme in profile URLs. */
 const profileAddress = (network_url: string | undefined): string => webAddress(network_url ?? null) ?? ""
 
-/** Sales Navigator's ids begin so. */
+/** Ids of Sales Navigator begin like this. */
 const memberPattern = /^AC[o-rw-z][\w-]+$/
 
 interface Addressed {
@@ -69,28 +69,28 @@ const profile = offer(networkProfile, {
   response: (reply, input) => {
     const end = ended(reply)
     if (end !== undefined) return end
-    const found = answerOf(reply)
-    const full_name = text(found, "full_name")
+    const answer = answerOf(reply)
+    const full_name = text(answer, "full_name")
     if (full_name === null) return unreadable("full_name")
-    const line = text(found, "location")
+    const line = text(answer, "location")
     return match({
       ...person({
         full_name,
-        first_name: text(found, "first_name"),
-        last_name: text(found, "last_name"),
-        headline: text(found, "headline"),
-        title: text(found, "job_title"),
-        company_name: text(found, "company_name"),
-        network_url: text(found, "linkedin_profile_url") ?? webAddress(input.network_url ?? null),
-        location: location(null, line, text(found, "profile_country")),
-        // The id that an invitation or a message takes.
-        provider_ids: providerIds("edges", found, "sales_navigator_profile_id")
+        first_name: text(answer, "first_name"),
+        last_name: text(answer, "last_name"),
+        headline: text(answer, "headline"),
+        title: text(answer, "job_title"),
+        company_name: text(answer, "company_name"),
+        network_url: text(answer, "linkedin_profile_url") ?? webAddress(input.network_url ?? null),
+        location: location(null, line, text(answer, "profile_country")),
+        // The id that invitations and messages accept.
+        provider_ids: providerIds("edges", answer, "sales_navigator_profile_id")
       }),
-      about: text(found, "summary"),
-      followers: whole(found, "number_followers"),
-      connections: whole(found, "number_connections"),
+      about: text(answer, "summary"),
+      followers: whole(answer, "number_followers"),
+      connections: whole(answer, "number_connections"),
       experience:
-        list(found, "experiences")?.map((one) => ({
+        list(answer, "experiences")?.map((one) => ({
           title: text(one, "job_title") ?? text(one, "title"),
           company_name: text(one, "company_name"),
           company_domain: null,
@@ -99,15 +99,15 @@ const profile = offer(networkProfile, {
           is_current: flag(one, "is_current")
         })) ?? null,
       education:
-        list(found, "education")?.map((one) => ({
+        list(answer, "education")?.map((one) => ({
           school: text(one, "school_name") ?? text(one, "school"),
           degree: text(one, "degree"),
           field: text(one, "field_of_study"),
           start_date: text(one, "start_date"),
           end_date: text(one, "end_date")
         })) ?? null,
-      skills: list(found, "skills")?.flatMap((one) => text(one) ?? text(one, "name") ?? []) ?? null,
-      // An identity of the provider looked; whom it knows is no answer.
+      skills: list(answer, "skills")?.flatMap((one) => text(one) ?? text(one, "name") ?? []) ?? null,
+      // The provider's identity read the profile, so the degree of connection says nothing about the caller.
       is_connected: null
     })
   }
@@ -142,7 +142,7 @@ const message = offer(networkMessage, {
   price: oneCredit,
   note,
   wraps: [{ method: "POST", path: "/actions/linkedin-message-profile/run/live" }],
-  // It writes to people, not into conversations, and InMails are another action.
+  // Messages go to people and not to existing conversations. InMails are another action.
   serves: (input) =>
     input.account_id !== undefined && addressed(input) && input.chat_id === undefined && input.subject === undefined,
   request: (input) =>
@@ -178,7 +178,7 @@ export const edges = provider({
   concurrency: 5,
   timeoutMillis: 60_000,
   httpErrors: httpErrors({
-    // What the network said, which the offers tell apart.
+    // The offers read errors of the network themselves.
     answers: [424],
     reason: (reply) => (labelOf(reply) === "LIMIT_REACHED" ? "provider_rate_limited" : undefined)
   }),

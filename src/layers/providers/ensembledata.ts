@@ -1,8 +1,8 @@
 /**
- * EnsembleData: social profiles and posts.
+ * Adapter for EnsembleData: social profiles and posts.
  *
- * A header reports the units of each answer, also of an error. Posts on Instagram and X are asked for by number, so the account
- * is looked up first. The price of a unit is not published in its client library, and is assumed.
+ * A header reports the units that each answer costs, also for errors. Posts on Instagram and X are requested by the account's numeric id,
+ * so the account is looked up first. The price of a unit is not published, and is assumed.
  */
 import type { Schema } from "effect"
 import type { InputOf } from "../../schema/catalog/Capability.ts"
@@ -26,7 +26,7 @@ const note = "Assumed at $0.0025 per unit."
 
 const units = (reply: Reply): Cost | null => cost("credit", reply.headers, "units_charged")
 
-/** An account that it does not find; "Not Found" alone is said of wrong paths. */
+/** The account does not exist. An error "Not Found" without more text means a wrong path. */
 const missing = (reply: Reply): Outcome<never> | undefined => {
   if (reply.status < 400 || isRecord(at(reply.body, "data"))) return undefined
   const detail = text(reply.body, "detail") ?? ""
@@ -35,7 +35,7 @@ const missing = (reply: Reply): Outcome<never> | undefined => {
     : refusal(reply)
 }
 
-/** Some answers hold the account in a field of its own. */
+/** The account in an answer. Some answers have it in a field of its own. */
 const userIn = (body: unknown): unknown => {
   const data = at(body, "data")
   const user = at(data, "user")
@@ -69,14 +69,14 @@ type ProfileInput = InputOf<typeof socialProfile>
 const profileReaders: Readonly<Record<string, (body: unknown) => Profile>> = {
   instagram: (body) => {
     const user = userIn(body)
-    const found = instagramProfile(user)
-    // Two generations of the platform's own answer are about.
+    const profile = instagramProfile(user)
+    // The platform's answers come in two formats, an older and a newer one.
     return {
-      ...found,
-      followers: found.followers ?? whole(user, "follower_count"),
-      following: found.following ?? whole(user, "following_count"),
-      posts_count: found.posts_count ?? whole(user, "media_count"),
-      category: found.category ?? text(user, "category")
+      ...profile,
+      followers: profile.followers ?? whole(user, "follower_count"),
+      following: profile.following ?? whole(user, "following_count"),
+      posts_count: profile.posts_count ?? whole(user, "media_count"),
+      category: profile.category ?? text(user, "category")
     }
   },
   tiktok: (body) => tiktokProfile(at(body, "data")),
@@ -117,13 +117,13 @@ const profile = offer(socialProfile, {
   response: (reply, input) => {
     const miss = missing(reply)
     if (miss !== undefined) return miss
-    const found = profileReaders[input.platform]?.(reply.body) ?? nobody
-    if (found.handle === null && found.name === null && found.url === null) return unreadable("profile")
-    return match({ platform: input.platform, ...found }, units(reply))
+    const profile = profileReaders[input.platform]?.(reply.body) ?? nobody
+    if (profile.handle === null && profile.name === null && profile.url === null) return unreadable("profile")
+    return match({ platform: input.platform, ...profile }, units(reply))
   }
 })
 
-/** A node of the platform's own graph, which the web shows to strangers. */
+/** A post in the format of the platform's public web pages. */
 const graphPost = (one: unknown): Post => {
   const node = isRecord(at(one, "node")) ? at(one, "node") : one
   const code = text(node, "shortcode")
@@ -145,10 +145,10 @@ interface Page {
   readonly next: string | null
 }
 
-/** A token that the provider writes as a number or as text; zero is the beginning. */
+/** A page token, which the provider writes as a number or as text. "0" stands for the first page, so it becomes null. */
 const tokenAt = (body: unknown, ...path: ReadonlyArray<string>): string | null => {
-  const found = text(body, ...path) ?? whole(body, ...path)?.toString() ?? null
-  return found === "0" ? null : found
+  const token = text(body, ...path) ?? whole(body, ...path)?.toString() ?? null
+  return token === "0" ? null : token
 }
 
 const pageReaders: Readonly<Record<string, (body: unknown) => Page>> = {
@@ -170,14 +170,14 @@ const postReaders: Readonly<Record<string, (one: unknown) => Post>> = {
 
 type PostsInput = InputOf<typeof socialPosts>
 
-/** A cursor holds the account's number beside the page's token, so that nobody looks it up twice: "173560420/QVFC". */
+/** A cursor contains the account's id and the page's token, such as "173560420/QVFC". So the next page needs no look-up of the account. */
 const splitToken = (input: PostsInput) => {
   const { token = "" } = placeInPages(slug, input.cursor)
   const [, account, page] = /^(\d{1,20})\/(.*)$/s.exec(token) ?? []
   return { account: account ?? null, page: page ?? token }
 }
 
-/** The document says integer; those that a number can't hold go out as they came. */
+/** The provider documents integers. Ids that are too large for a JavaScript number are sent as text. */
 const integer = (digits: string): number | string => (Number.isSafeInteger(Number(digits)) ? Number(digits) : digits)
 
 const byNumber = (input: PostsInput, account: string): Call =>
@@ -194,7 +194,7 @@ const byNumber = (input: PostsInput, account: string): Call =>
         }
       }
 
-/** The number by which posts are asked for; null while it is not known. */
+/** The account's id. Null if it must be looked up first, and on TikTok, which takes the name. */
 const accountOf = (input: PostsInput, state: Schema.Json): string | null =>
   input.platform === "tiktok" ? null : (text(state, "account") ?? splitToken(input).account)
 
@@ -220,7 +220,7 @@ const lookedUp = (reply: Reply): Outcome<never> => {
   return { _tag: "Again", state, afterMillis: 0, job: false }
 }
 
-/** What both steps took. */
+/** The cost of both steps. */
 const altogether = (reply: Reply, state: Schema.Json): Cost | null => {
   const before = number(state, "units")
   const now = units(reply)
@@ -260,9 +260,9 @@ const posts = offer(socialPosts, {
 })
 
 const standard = httpErrors({
-  // Accounts that are not found are 404, which the offers tell from a wrong path.
+  // The offers read 404 themselves: an unknown account or a wrong path.
   answers: [404],
-  // The token, its e-mail address, its subscription, its units of the day.
+  // Problems of the operator's account: its token, e-mail address, subscription, or daily units.
   reasons: { 491: "provider_account", 492: "provider_account", 493: "provider_account", 495: "provider_account" }
 })
 
@@ -276,7 +276,7 @@ export const ensembledata = provider({
   concurrency: 10,
   timeoutMillis: 60_000,
   measured: units,
-  // Whatever the status below 500, an answer with data is one.
+  // Below status 500, a reply with data is an answer, whatever the status.
   httpErrors: (reply) =>
     reply.status >= 400 && reply.status < 500 && isRecord(at(reply.body, "data")) ? undefined : standard(reply),
   offers: [profile, posts]

@@ -1,8 +1,8 @@
 /**
- * Exa: web, people, company and news search, and the contents of pages.
+ * Adapter for Exa: web, people, company and news search, and the contents of pages.
  *
- * The measured provider: every answer reports its cost in US dollars. The prices of web and people search are that cost times
- * 1.2 with every result and its highlight counted; the others are published rates until answers have told more.
+ * Every answer reports its cost in US dollars. The prices of web and people search are reported costs times 1.2, for the maximum number
+ * of results and highlights. The other prices are published rates.
  */
 import type { InputOf } from "../../schema/catalog/Capability.ts"
 import { companySearch, companySearchDefaultLimit } from "../../schema/capabilities/company.search.ts"
@@ -18,9 +18,9 @@ import { at, host, list, number, place, providerIds, text, whole } from "./kit/r
 import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
 
-/** The flat price covers this many highlights; a longer page would cost more than it brings in. */
+/** Highlights that the flat price covers. A longer page would cost more than its price. */
 const webResultsMax = 10
-/** From 26 results on the provider charges five times as much for the search itself. */
+/** With more than 25 results, the provider charges five times as much for the search. */
 const searchResultsMax = 25
 
 const dollarsSpent = (reply: Reply) => cost("USD", reply.body, "costDollars", "total")
@@ -30,7 +30,7 @@ const search = offer(webSearch, {
   price: flat("0.018"),
   verified: true,
   wraps: [{ method: "POST", path: "/search" }],
-  // It filters by date, not by age, and not by language: without a clock an adapter can't tell what "last week" is.
+  // Exa filters by date and not by age or language. Adapters are pure and have no clock, so they can't convert an age to a date.
   serves: (input) =>
     (input.limit ?? webSearchDefaultLimit) <= webResultsMax &&
     input.recency === undefined &&
@@ -76,7 +76,7 @@ const search = offer(webSearch, {
 const oneOf = (lead: string, values: ReadonlyArray<string> | undefined): ReadonlyArray<string> =>
   values === undefined ? [] : [`${lead}${values.join(" or ")}`]
 
-/** The filters as a sentence, which is what the provider searches by. */
+/** The filters as a sentence, because Exa searches by a description. */
 const sentence = (input: InputOf<typeof peopleSearch>): string =>
   [
     ...oneOf("", input.name === undefined ? undefined : [input.name]),
@@ -90,17 +90,17 @@ const sentence = (input: InputOf<typeof peopleSearch>): string =>
     ...oneOf("", input.keywords === undefined ? undefined : [input.keywords])
   ].join(", ")
 
-/** "Jane Doe" and "Head of Sales at Acme" of "Jane Doe | Head of Sales at Acme | LinkedIn". */
+/** Splits a page title such as "Jane Doe | Head of Sales at Acme | LinkedIn" into name and headline. */
 const titleParts = (title: string | null) => {
   const [name = "", ...rest] = (title ?? "").split(/\s+[|–—-]\s+/).filter((part) => part !== "LinkedIn")
   return { full_name: name === "" ? null : name, headline: rest.length === 0 ? null : rest.join(", ") }
 }
 
 const findPeople = offer(peopleSearch, {
-  // $0.005 × 1.2 a search. The price per person pays for the searches that find nobody and are not charged.
+  // $0.005 × 1.2 per search. The price per person covers searches without a result, which we do not charge.
   price: metered("0.006", "0.001", peopleSearchDefaultLimit),
   verified: true,
-  note: "Name, headline and profile only; filters are understood as words, not applied exactly.",
+  note: "Name, headline and profile only; filters are part of the search text and not applied exactly.",
   wraps: [{ method: "POST", path: "/search" }],
   serves: (input) => input.cursor === undefined && (input.limit ?? peopleSearchDefaultLimit) <= searchResultsMax,
   request: (input) => ({
@@ -141,36 +141,36 @@ const companySentence = (input: InputOf<typeof companySearch>): string =>
     ...oneOf("founded in or before ", input.founded_max === undefined ? undefined : [`${input.founded_max}`])
   ].join(", ")
 
-/** Pages of the network about a company are not its own site. */
+/** A company's page on the professional network, which is not its own website. */
 const networkPage = /^https?:\/\/(?:[a-z]+\.)?linkedin\.com\/company\//i
 
-/** A result is the company's page; what is known of the company itself comes beside it, when anything is. */
+/** Reads a company from a result. The result is the company's page, and `entities` has its properties if Exa has any. */
 const companyOf = (result: unknown) => {
-  const known = at(
+  const properties = at(
     list(result, "entities")?.find((entity) => text(entity, "type") === "company"),
     "properties"
   )
   const url = text(result, "url")
   const own = url === null || networkPage.test(url) ? null : url
   return company({
-    name: text(known, "name") ?? titleParts(text(result, "title")).full_name,
+    name: text(properties, "name") ?? titleParts(text(result, "title")).full_name,
     domain: host(own),
     website: own,
     network_url: own === null ? url : null,
-    employee_count: whole(known, "workforce", "total"),
-    founded_year: whole(known, "foundedYear"),
-    location: place(at(known, "headquarters"), "city", "state", "country"),
-    description: text(known, "description"),
-    revenue: whole(known, "financials", "revenueAnnual")?.toString() ?? null,
-    funding: whole(known, "financials", "fundingTotal")?.toString() ?? null,
+    employee_count: whole(properties, "workforce", "total"),
+    founded_year: whole(properties, "foundedYear"),
+    location: place(at(properties, "headquarters"), "city", "state", "country"),
+    description: text(properties, "description"),
+    revenue: whole(properties, "financials", "revenueAnnual")?.toString() ?? null,
+    funding: whole(properties, "financials", "fundingTotal")?.toString() ?? null,
     provider_ids: providerIds("exa", result, "id")
   })
 }
 
 const findCompanies = offer(companySearch, {
-  // $0.005 × 1.2 a search, and as much per company as a person costs
+  // $0.005 × 1.2 per search, and per company the same as for a person
   price: metered("0.006", "0.001", companySearchDefaultLimit),
-  note: "Published rate, not measured yet. Filters are understood as words, not applied exactly.",
+  note: "Published rate, not measured yet. Filters are part of the search text and not applied exactly.",
   wraps: [{ method: "POST", path: "/search" }],
   serves: (input) => input.cursor === undefined && (input.limit ?? companySearchDefaultLimit) <= searchResultsMax,
   request: (input) => ({
@@ -197,7 +197,7 @@ const news = offer(newsSearch, {
   price: flat("0.018"),
   note: "Published rate, not measured yet.",
   wraps: [{ method: "POST", path: "/search" }],
-  // News that name a domain are not the company's; age and language it can't filter by, as for pages.
+  // Articles that mention a domain are not news about the company. Exa has no filters for age and language.
   serves: (input) =>
     (input.limit ?? newsSearchDefaultLimit) <= webResultsMax &&
     input.recency === undefined &&
@@ -237,7 +237,7 @@ const news = offer(newsSearch, {
   }
 })
 
-/** Statuses of a page that say that it can't be had, rather than that reading it went wrong. */
+/** Statuses of pages that do not exist or can't be read. Other statuses mean that Exa failed. */
 const unreachable = new Set(["CRAWL_NOT_FOUND", "SOURCE_NOT_AVAILABLE", "UNSUPPORTED_URL"])
 
 const scrape = offer(webScrape, {
@@ -251,7 +251,7 @@ const scrape = offer(webScrape, {
     path: "/contents",
     body:
       input.only_main_content === false
-        ? // All of a page is read from the page itself only.
+        ? // Exa reads the whole page only live, not from its cache.
           { urls: [input.url], text: { verbosity: "full" }, livecrawl: "always" }
         : { urls: [input.url], text: true }
   }),

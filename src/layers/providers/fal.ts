@@ -1,8 +1,8 @@
 /**
- * fal: images and videos from text.
+ * Adapter for fal: makes images and videos from text. No raw endpoints.
  *
- * Never raw. A job is queued, asked about and fetched, at the addresses that the queue answers with; only their paths are used,
- * so that the account's key goes to no other host. A job that was queued is never queued again: a restart asks on.
+ * A job is queued, polled and fetched at the URLs that fal returns. Only their paths are used, so that the account's key is sent to no
+ * other host. The job is stored, so a restarted worker continues to poll and never queues it again.
  */
 import type { Schema } from "effect"
 import type { InputOf } from "../../schema/catalog/Capability.ts"
@@ -15,13 +15,13 @@ import { at, list, number, text, whole } from "./kit/read.ts"
 import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
 
-/** "/fal-ai/flux/requests/764cabcf-b745": of an answer, and of a stored state. */
+/** The path of a job, such as "/fal-ai/flux/requests/764cabcf-b745". Checked in answers and in the stored state. */
 const jobPath = /^(\/[A-Za-z0-9][A-Za-z0-9._-]*){1,6}\/requests\/[A-Za-z0-9-]{1,64}$/
 
 type Stage = "queued" | "done"
 const stageOf = (state: Schema.Json): Stage => (text(state, "stage") === "done" ? "done" : "queued")
 
-/** The path of the job that an address names, without what follows it. */
+/** The path of the job in a URL, without "/status". */
 const pathOf = (address: string | null): string | null => {
   const path = URL.parse(address ?? "")?.pathname.replace(/\/status$/, "") ?? null
   return path !== null && jobPath.test(path) ? path : null
@@ -40,22 +40,22 @@ const jobCall = (state: Schema.Json): Call => {
   return { method: "GET", path: stageOf(state) === "done" ? path : `${path}/status` }
 }
 
-/** Policies on content are answers to the prompt, and no error. */
+/** A prompt that violates fal's content policy is a result without a match, and not an error. */
 const refusedContent = (reply: Reply): boolean =>
   reply.status === 422 && text(reply.body, "detail", 0, "type") === "content_policy_violation"
 
-/** Trouble of the queue and not of the job, which goes on and costs: asking again is all there is to do. */
-const hiccup = (reply: Reply, state: Schema.Json): boolean =>
+/** An error of the queue while the job continues. The job is already paid for, so polling continues. */
+const isQueueError = (reply: Reply, state: Schema.Json): boolean =>
   state !== null && [502, 503, 504, ...(stageOf(state) === "done" ? [] : [500])].includes(reply.status)
 
-/** What is not the job's result yet, or never will be; undefined when the reply is the result. */
+/** The outcome while the job runs or if it failed. Undefined if the reply is the job's result. */
 const unfinished = (reply: Reply, state: Schema.Json, pauseMillis: number): Outcome<never> | undefined => {
   if (refusedContent(reply)) return noMatch("the provider refuses to make this")
-  if (hiccup(reply, state)) return waiting(text(state, "path") ?? "", stageOf(state), 2 * pauseMillis)
+  if (isQueueError(reply, state)) return waiting(text(state, "path") ?? "", stageOf(state), 2 * pauseMillis)
   if (reply.status >= 400) return refusal(reply)
   if (state === null) {
     const path = pathOf(text(reply.body, "response_url")) ?? pathOf(text(reply.body, "status_url"))
-    return path === null ? unreadable("address of the job") : waiting(path, "queued", pauseMillis)
+    return path === null ? unreadable("URL of the job") : waiting(path, "queued", pauseMillis)
   }
   if (stageOf(state) === "done") return undefined
   const path = text(state, "path") ?? ""
@@ -78,7 +78,7 @@ type ImageInput = InputOf<typeof creativeImage>
 const priced = "fal-ai/flux/dev"
 const modelOf = (input: ImageInput) => input.model ?? priced
 
-/** The units that a result took; only one model's price of a unit is published. */
+/** The units that a result cost. Only one model's price per unit is published. */
 const imageCost = (reply: Reply, model: string): Cost | null => {
   const units = number(reply.headers, "x-fal-billable-units")
   return units === null || model !== priced ? null : cost("USD", units * 0.025)
@@ -89,7 +89,7 @@ const image = offer(creativeImage, {
   price: metered("0", "0.03", creativeImageDefaultCount),
   note: "Published rate of fal-ai/flux/dev, $0.025 per image; fal-ai/flux/schnell costs less.",
   wraps: [],
-  // Only one of the models starts from a picture.
+  // Only one of the models accepts an image as input.
   serves: (input) => input.reference_image_url === undefined || modelOf(input) === priced,
   request: (input) => ({
     method: "POST",
@@ -133,7 +133,7 @@ const image = offer(creativeImage, {
 
 type VideoInput = InputOf<typeof creativeVideo>
 
-/** The family whose price the hold covers; another model may cost ten times as much. */
+/** The only family of models that the hold covers. Other models may cost ten times as much. */
 const family = "fal-ai/kling-video/v1.6/standard"
 const families = ["fal-ai/kling-video", "fal-ai/kling-video/v1.6", family]
 const lengths = [5, 10]
@@ -143,7 +143,7 @@ const videoModel = (input: VideoInput) => `${family}/${input.image_url === undef
 const video = offer(creativeVideo, {
   // $0.10 per second × 1.2
   price: metered("0", "0.12", creativeVideoDefaultSeconds),
-  note: `Assumed at $0.10 per second; models differ by a factor of ten. ${family} makes clips of 5 or 10 seconds.`,
+  note: `Assumed at $0.10 per second. Prices of models differ by a factor of ten. ${family} makes clips of 5 or 10 seconds.`,
   wraps: [],
   serves: (input) =>
     lengths.includes(secondsOf(input)) &&
@@ -165,12 +165,12 @@ const video = offer(creativeVideo, {
     const made = at(reply.body, "video")
     const url = text(made, "url")
     if (url === null) return unreadable("video")
-    const told = whole(made, "duration")
+    const reported = whole(made, "duration")
     return match({
       url,
       content_type: text(made, "content_type"),
-      // Never more than was asked for, which is what is charged.
-      duration_seconds: told === null || told < 1 ? secondsOf(input) : Math.min(told, secondsOf(input)),
+      // At most the requested duration, because the run is charged by this field and the hold covers no more.
+      duration_seconds: reported === null || reported < 1 ? secondsOf(input) : Math.min(reported, secondsOf(input)),
       model: videoModel(input)
     })
   },
@@ -188,7 +188,7 @@ export const fal = provider({
   // A video takes minutes.
   timeoutMillis: 300_000,
   httpErrors: httpErrors({
-    // A refusal of the content, and trouble while a job goes on, which the offers tell from the rest.
+    // The offers read these themselves: refused prompts, and errors of the queue while a job continues.
     answers: [422, 500, 502, 503, 504]
   }),
   offers: [image, video]

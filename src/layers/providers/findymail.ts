@@ -1,8 +1,8 @@
 /**
- * Findymail: e-mail finding and verification, and phone numbers of network profiles.
+ * Adapter for Findymail: finds and verifies e-mail addresses, and finds phone numbers of network profiles.
  *
- * It answers only addresses that it has verified. It reports no cost and publishes no price of a credit in its documentation,
- * so prices follow an assumed $0.049 per credit.
+ * Findymail returns only addresses that it has verified. It reports no cost and documents no price of a credit, so prices are based on
+ * an assumed $0.049 per credit.
  */
 import { emailFind } from "../../schema/capabilities/email.find.ts"
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
@@ -13,13 +13,13 @@ import { type Outcome, offer, provider, type Reply } from "../../schema/catalog/
 import { match, noMatch } from "./kit/outcome.ts"
 import { international } from "./kit/phone.ts"
 import { at, flag, isRecord, text } from "./kit/read.ts"
-import { said, httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { errorText, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 const note = "Assumed at $0.049 per credit, the smallest plan."
 
-/** "Contact not found" and the like, by which the provider says that it looked and has nothing. */
+/** A 404 with a message such as "Contact not found" is a miss. */
 const nothing = (reply: Reply): boolean =>
-  reply.status === 404 && /not found|\bno (e-?mail|phone|contact)/i.test(said(reply))
+  reply.status === 404 && /not found|\bno (e-?mail|phone|contact)/i.test(errorText(reply))
 const missed = (reply: Reply): Outcome<never> | undefined => (nothing(reply) ? noMatch("nothing on record") : undefined)
 
 const find = offer(emailFind, {
@@ -65,7 +65,7 @@ const verify = offer(emailVerify, {
     if (verified === null) return unreadable("verified")
     return match({
       email: text(reply.body, "email") ?? input.email,
-      // It tells what is safe to send to from what is not, and no more: an address may fail without being invalid.
+      // Findymail only says whether an address is safe to send to. An unsafe address may still exist, so it is risky and not invalid.
       email_status: verified ? "valid" : "risky",
       score: null,
       is_disposable: null,

@@ -1,8 +1,8 @@
 /**
- * Firecrawl: web search, and the contents of pages, read with a browser.
+ * Adapter for Firecrawl: web search, and the contents of pages, read with a browser.
  *
- * It reports the credits of a call: two per ten results of a search, one per page. Prices follow the Standard plan, $0.00083
- * per credit.
+ * Firecrawl reports the credits of a call: two per ten results of a search, one per page. Prices are based on the Standard plan,
+ * $0.00083 per credit.
  */
 import { webScrape } from "../../schema/capabilities/web.scrape.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
@@ -13,7 +13,7 @@ import { at, flag, isRecord, list, text, texts, whole } from "./kit/read.ts"
 import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
 
-/** The flat price covers the credits of this many results. */
+/** Results whose credits the flat price covers. */
 const resultsMax = 10
 
 const credits = (reply: Reply) =>
@@ -66,7 +66,7 @@ const search = offer(webSearch, {
   }
 })
 
-/** The page's own words about itself; the rest of the metadata is about the call. */
+/** The page's own metadata, without Firecrawl's fields about the call. */
 const metadataOf = (metadata: unknown): Readonly<Record<string, string>> => {
   const own = Object.entries(isRecord(metadata) ? metadata : {}).flatMap(
     ([name, value]): ReadonlyArray<[string, string]> =>
@@ -76,10 +76,10 @@ const metadataOf = (metadata: unknown): Readonly<Record<string, string>> => {
 }
 const aboutTheCall = new Set(["title", "url", "sourceURL", "error", "scrapeId", "proxyUsed", "cacheState", "cachedAt"])
 
-/** From here on a page's status is an error's. */
+/** HTTP statuses from here on mean that the page could not be read. */
 const errorStatus = 400
 
-/** A language model reads pages of X, for 29 credits more. */
+/** Pages of X are not served, because Firecrawl reads them with a language model for 29 more credits. */
 const isOfX = (url: string): boolean =>
   URL.canParse(url) && /(?:^|\.)(?:x|twitter)\.com\.?$/.test(new URL(url).hostname)
 
@@ -88,9 +88,9 @@ const scrape = offer(webScrape, {
   price: flat("0.000996"),
   note,
   wraps: [{ method: "POST", path: "/scrape" }],
-  // It has no plain text, and asks a credit for every page of a PDF.
+  // Firecrawl has no plain text format, and charges a credit for every page of a PDF.
   serves: (input) => input.format !== "text" && !/\.pdf(?:[?#]|$)/i.test(input.url) && !isOfX(input.url),
-  // Longer than the provider's own patience with a page, so that its verdict arrives.
+  // Longer than Firecrawl's own timeout for a page, so that its error arrives.
   timeoutMillis: 75_000,
   request: (input) => ({
     method: "POST",
@@ -99,7 +99,7 @@ const scrape = offer(webScrape, {
       url: input.url,
       formats: [...(input.format === "links" ? [] : [{ type: input.format ?? "markdown" }]), { type: "links" }],
       onlyMainContent: input.only_main_content ?? true,
-      // A PDF behind another name costs no more than a page does.
+      // Limits a PDF whose URL has another ending to one page, so that it costs the same as a web page.
       parsers: [{ type: "pdf", maxPages: 1 }],
       ...defined({ waitFor: input.wait_ms })
     }

@@ -1,8 +1,8 @@
 /**
- * Hunter: e-mail finding and verification, person and company enrichment, companies by a description, technologies.
+ * Adapter for Hunter: finds and verifies e-mail addresses, enriches people and companies, searches companies, and lists technologies.
  *
- * Its statuses differ from everybody else's: 403 means slow down, 429 means out of credits, 451 means the person opted out,
- * 202 means ask again. It reports no cost, so its prices are the rate card of the Starter plan ($0.0245 per credit).
+ * Some HTTP statuses have an unusual meaning: 403 is a rate limit, 429 is out of credits, 451 is a person who opted out, and 202 means
+ * to poll again. Hunter reports no cost, so prices are those of the Starter plan ($0.0245 per credit).
  */
 import type { InputOf } from "../../schema/catalog/Capability.ts"
 import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
@@ -19,11 +19,11 @@ import { match, noMatch } from "./kit/outcome.ts"
 import { at, flag, host, isRecord, list, number, place, providerIds, text, texts, whole } from "./kit/read.ts"
 import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
-/** One credit at $0.0245, times 1.2. */
+/** 1 credit × $0.0245 × 1.2 */
 const oneCredit = flat("0.0294")
 const note = "One credit of the Starter plan; the provider does not report what a call has cost."
 
-/** The finder and the verifier work for up to 20 seconds and answer 202 meanwhile. */
+/** Poll interval. The finder and the verifier take up to 20 seconds and answer 202 in the meantime. */
 const againMillis = 2_000
 
 const statuses: Readonly<Record<string, EmailStatus>> = {
@@ -35,7 +35,7 @@ const statuses: Readonly<Record<string, EmailStatus>> = {
   unknown: "unknown"
 }
 
-/** Statuses that are neither a failure nor an answer; undefined when the reply holds an answer. */
+/** The outcome of a reply without an answer: still working, opted out, or not found. Undefined if the reply has an answer. */
 const unanswered = (reply: Reply): Outcome<never> | undefined => {
   if (reply.status === 202) return { _tag: "Again", state: "working", afterMillis: againMillis, job: false }
   if (reply.status === 451) return noMatch("the person asked the provider not to process their data")
@@ -97,7 +97,7 @@ const verify = offer(emailVerify, {
   request: verifyCall,
   next: (_state, input) => verifyCall(input),
   response: (reply, input) => {
-    // Every address has a verdict, so here a 404 is not a miss that could be charged.
+    // Every address gets a verdict, so here a 404 is an error and not a miss.
     if (reply.status === 404) return refusal(reply)
     const left = unanswered(reply)
     if (left !== undefined) return left
@@ -118,7 +118,7 @@ const verify = offer(emailVerify, {
   }
 })
 
-/** "patrickcollison" of a profile address: the provider knows persons by e-mail address or by this handle only. */
+/** The handle in a profile URL, such as "patrickcollison". Hunter finds people by e-mail address or by this handle only. */
 const handleOf = (url: string | undefined): string | undefined => /linkedin\.com\/in\/([^/?#]+)/i.exec(url ?? "")?.[1]
 
 const networkUrl = (kind: "in" | "company", handle: string | null): string | null =>
@@ -142,7 +142,7 @@ const enrichPerson = offer(peopleEnrich, {
     if (left !== undefined) return left
     const data = at(reply.body, "data")
     if (!isRecord(data)) return unreadable("data")
-    const found = person({
+    const matched = person({
       full_name: text(data, "name", "fullName"),
       first_name: text(data, "name", "givenName"),
       last_name: text(data, "name", "familyName"),
@@ -156,9 +156,9 @@ const enrichPerson = offer(peopleEnrich, {
       phone: text(data, "phone"),
       provider_ids: providerIds("hunter", data, "id")
     })
-    if (found.full_name === null && found.network_url === null) return noMatch("nothing on record")
-    if (lacks(found, input.require)) return noMatch("found, but without the contact data asked for")
-    return match({ ...found, experience: null, education: null, skills: null, match_confidence: null })
+    if (matched.full_name === null && matched.network_url === null) return noMatch("nothing on record")
+    if (lacks(matched, input.require)) return noMatch("found, but without the contact data asked for")
+    return match({ ...matched, experience: null, education: null, skills: null, match_confidence: null })
   }
 })
 
@@ -213,7 +213,7 @@ const founded = ({ founded_min: min, founded_max: max }: InputOf<typeof companyS
   return [max === undefined ? `founded in ${min} or later` : `founded from ${min} to ${max}`]
 }
 
-/** One sentence of all filters: its exact ones are lists of its own words, and it does not mix both. */
+/** All filters as one sentence. Hunter's exact filters accept only its own lists of words, and can't be combined with a sentence. */
 const sentence = (input: InputOf<typeof companySearch>): string =>
   [
     ...oneOf("", input.query === undefined ? undefined : [input.query]),
@@ -225,7 +225,7 @@ const sentence = (input: InputOf<typeof companySearch>): string =>
     ...founded(input)
   ].join(", ")
 
-/** The provider counts no further. */
+/** Hunter accepts no larger offset. */
 const offsetMax = 10_000
 const offsetOf = (input: InputOf<typeof companySearch>): number => Number(redeem("hunter", input.cursor) ?? "0")
 const companyLimit = (input: InputOf<typeof companySearch>): number => input.limit ?? companySearchDefaultLimit
@@ -239,7 +239,7 @@ const discoverCall = (input: InputOf<typeof companySearch>): Call => ({
 const findCompanies = offer(companySearch, {
   // 0 credits; $0.00083 per company × 1.2, rounded up
   price: metered("0", "0.001", companySearchDefaultLimit),
-  note: "The provider charges nothing for it, but answers names, domains and a count of addresses only; priced low, so that it does not win by being unfinished. Filters are understood as words, not applied exactly.",
+  note: "The provider charges nothing for it, but returns names, domains and a count of addresses only. Priced low, and not at zero, so that routing does not prefer an incomplete answer. Filters are part of the search text and not applied exactly.",
   wraps: [{ method: "POST", path: "/discover" }],
   serves: (input) =>
     accepts("hunter", input.cursor) &&
@@ -250,11 +250,11 @@ const findCompanies = offer(companySearch, {
   response: (reply, input) => {
     const left = unanswered(reply)
     if (left !== undefined) return left
-    const found = list(reply.body, "data")
-    if (found === null) return unreadable("data")
-    if (found.length === 0) return noMatch("no companies found")
+    const companies = list(reply.body, "data")
+    if (companies === null) return unreadable("data")
+    if (companies.length === 0) return noMatch("no companies found")
     const total = whole(reply.body, "meta", "results")
-    const items = found.slice(0, companyLimit(input)).map((one) => {
+    const items = companies.slice(0, companyLimit(input)).map((one) => {
       const domain = text(one, "domain")
       return company({
         name: text(one, "organization"),
@@ -283,7 +283,7 @@ const technologies = offer(companyTech, {
     if (names.length === 0) return noMatch("no technologies known")
     return match({
       domain: text(data, "domain") ?? input.domain,
-      // Its categories are a list of their own, which does not say what belongs to which.
+      // Hunter lists categories separately, without saying which technology belongs to which.
       technologies: names.map((name) => ({ name, category: null })),
       detected_at: null
     })

@@ -1,9 +1,9 @@
 /**
- * Icypeas: e-mail finding and verification by ticket: the request is queued, and its result is asked for until it is there.
+ * Adapter for Icypeas: finds and verifies e-mail addresses. A request is queued under an id, and its result is polled.
  *
- * The ticket is a job: it survives the worker that drew it. Input errors arrive as HTTP 200 with `success: false`. What a
- * search has cost shows in its status only, and every later reading shows it again, so no single answer is a cost report. It
- * publishes credits per operation but no price of a credit, which is assumed at $0.04.
+ * The id is stored, so a restarted worker continues to poll. Input errors arrive as HTTP 200 with `success: false`. Only the final status
+ * says what a search cost, and every later answer repeats it, so no single answer is a cost report. Icypeas publishes credits per
+ * operation but no price of a credit, which is assumed at $0.04.
  */
 import { emailFind } from "../../schema/capabilities/email.find.ts"
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
@@ -23,19 +23,19 @@ import {
 } from "../../schema/catalog/Provider.ts"
 import { match, noMatch } from "./kit/outcome.ts"
 import { at, flag, list, text } from "./kit/read.ts"
-import { refusal, said, httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { errorText, refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 const note = "Published credits per operation; the price of a credit is assumed at $0.04."
 const ticket: Wraps = { method: "POST", path: "/bulk-single-searchs/read" }
 
-/** Results may be asked for 30 times a minute. */
+/** Poll interval. Icypeas allows 30 polls per minute. */
 const againMillis = 3_000
 const tooMany = 429
 const running = new Set(["NONE", "SCHEDULED", "IN_PROGRESS"])
 const found = new Set(["FOUND", "DEBITED"])
 const notFound = new Set(["NOT_FOUND", "DEBITED_NOT_FOUND"])
 
-/** How a search ends that found nothing out. */
+/** Final statuses of searches that failed. */
 const ends: Readonly<Record<string, Failure["reason"]>> = {
   INSUFFICIENT_FUNDS: "provider_account",
   BAD_INPUT: "provider_rejected"
@@ -45,7 +45,7 @@ const again = (id: string): Outcome<never> => ({ _tag: "Again", state: { id }, a
 
 const readCall = (state: unknown): Call => ({ ...ticket, body: { id: text(state, "id") ?? "" } })
 
-/** The finished search, or what to answer instead. */
+/** The finished search, or the outcome if there is none. */
 const finished = (
   reply: Reply,
   state: unknown
@@ -57,11 +57,11 @@ const finished = (
   }
   const id = text(state, "id")
   if (id === null) return unreadable("ticket")
-  // The search is paid for: asking too often for its result is no reason to give it up.
+  // The search is already paid for, so a rate limit while polling does not end the attempt.
   if (reply.status === tooMany) return again(id)
   const items = list(reply.body, "items")
   if (items === null) return unreadable("items")
-  // A ticket that was drawn a moment ago may not be listed yet.
+  // A search may not be listed yet just after it was queued.
   const item = items[0]
   if (item === undefined) return again(id)
   const status = text(item, "status")
@@ -71,7 +71,7 @@ const finished = (
   return failure(ends[status] ?? "provider_error", `the search ended as ${status}`)
 }
 
-/** Only what was found is debited for certain. */
+/** The cost by status. Null if the status does not say whether the search was debited. */
 const debited = (status: string, credits: string): Cost | null => {
   if (found.has(status)) return { unit: "credit", amount: credits }
   return status === "NOT_FOUND" ? { unit: "credit", amount: "0" } : null
@@ -130,7 +130,7 @@ const verdicts: Readonly<Record<string, EmailStatus>> = {
   sure: "valid",
   probable: "risky",
   undeliverable: "invalid",
-  // Of a verification: nobody can tell, as when the server accepts everything.
+  // A verification without a result, for example because the server accepts every address.
   not_found: "unknown"
 }
 
@@ -171,12 +171,12 @@ const verify = offer(emailVerify, {
 
 const standard = httpErrors({ answers: [tooMany] })
 
-/** An input error says which field is wrong, in a list of its own. */
+/** Input errors are a list that names the invalid fields. */
 const refused = (reply: Reply): Failure | undefined => {
   if (reply.status >= 300 || flag(reply.body, "success") !== false) return undefined
   const invalid = text(reply.body, "validationErrors", 0, "message")
   if (invalid !== null) return failure("provider_rejected", `the search was refused: ${invalid}`)
-  const words = said(reply)
+  const words = errorText(reply)
   const reason = /api key|unauthori[sz]ed|credit/i.test(words) ? "provider_account" : "provider_error"
   return failure(reason, words === "" ? "the search was refused without a reason" : `the search was refused: ${words}`)
 }
@@ -186,11 +186,11 @@ export const icypeas = provider({
   title: "Icypeas",
   homepage: "https://www.icypeas.com",
   base_url: "https://app.icypeas.com/api",
-  // The bare key, without a scheme.
+  // The header contains the key alone, without a scheme such as Bearer.
   auth: { kind: "header", name: "authorization" },
   credit: "0.04",
   concurrency: 2,
-  // Results may be asked for 30 times a minute.
+  // Icypeas allows 30 polls per minute.
   spacingMillis: 2_000,
   timeoutMillis: 60_000,
   httpErrors: (reply) => refused(reply) ?? standard(reply),

@@ -1,7 +1,7 @@
 /**
- * The list of providers.
+ * The list of all providers that Rungate has an adapter for.
  *
- * Adding one is a file beside this one and a line here.
+ * To add one, create a file beside this one and add a line here.
  */
 import type { Provider } from "../../schema/catalog/Provider.ts"
 import { agentmail } from "./agentmail.ts"

@@ -1,8 +1,8 @@
 /**
- * MillionVerifier: e-mail verification.
+ * Adapter for MillionVerifier: verifies e-mail addresses.
  *
- * Errors arrive as HTTP 200 with a text in `error`. It reports no cost, only the balance; the price of a credit is assumed at
- * $0.0037.
+ * Errors arrive as HTTP 200 with a text in `error`. MillionVerifier reports the balance but no cost. The price of a credit is assumed
+ * at $0.0037.
  */
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
 import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
@@ -12,7 +12,7 @@ import { match } from "./kit/outcome.ts"
 import { flag, text } from "./kit/read.ts"
 import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 
-/** The provider waits this long for the mail server. */
+/** How long the provider waits for the address's mail server. */
 const serverSeconds = 20
 
 const statuses: Readonly<Record<string, EmailStatus>> = {
@@ -33,7 +33,7 @@ const verify = offer(emailVerify, {
     const verdict = text(reply.body, "result")
     if (verdict === null) return unreadable("result")
     const detail = text(reply.body, "subresult")
-    // Not a verdict on the address: the check itself went wrong, and nobody should pay for it.
+    // "error" is no verdict on the address. The check itself failed, so the run must not be charged.
     if (verdict === "error") return failure("provider_error", `the check failed: ${detail ?? "no reason given"}`)
     return match({
       email: text(reply.body, "email") ?? input.email,
@@ -57,7 +57,7 @@ export const millionverifier = provider({
   auth: { kind: "query", name: "api" },
   credit: "0.0037",
   concurrency: 10,
-  // A check may be told to take up to 60 seconds.
+  // MillionVerifier accepts up to 60 seconds for its own timeout.
   timeoutMillis: 60_000,
   httpErrors: httpErrors({
     reason: (reply) => {

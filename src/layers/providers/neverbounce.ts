@@ -1,8 +1,8 @@
 /**
- * NeverBounce: e-mail verification.
+ * Adapter for NeverBounce: verifies e-mail addresses.
  *
- * Errors arrive as HTTP 200 with a status other than success. It reports the credits of a check when asked to, which every
- * call here does. The price of a credit is assumed at $0.01.
+ * Errors arrive as HTTP 200 with a status other than success. Every call requests the credits that it costs. The price of a credit is
+ * assumed at $0.01.
  */
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
 import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
@@ -10,9 +10,9 @@ import { flat } from "../../schema/money/Pricing.ts"
 import { type Failure, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, match } from "./kit/outcome.ts"
 import { text, texts } from "./kit/read.ts"
-import { said, httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { errorText, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
-/** The provider waits this long for the mail server; its answer has to fit into our own deadline. */
+/** How long the provider waits for the address's mail server. Shorter than our own timeout. */
 const serverSeconds = 20
 
 const statuses: Readonly<Record<string, EmailStatus>> = {
@@ -45,7 +45,7 @@ const verify = offer(emailVerify, {
     const verdict = text(reply.body, "result")
     if (verdict === null) return unreadable("result")
     const flags = texts(reply.body, "flags")
-    // An unknown address was not looked at closely, so a flag that is missing denies nothing.
+    // The verdict "unknown" means that the check was incomplete, so a missing flag becomes null and not false.
     const flagged = (name: string) =>
       flags === null ? null : flags.includes(name) ? true : verdict === "unknown" ? null : false
     return match(
@@ -79,7 +79,7 @@ export const neverbounce = provider({
     reason: (reply) => {
       const status = text(reply.body, "status")
       if (status === null || status === "success") return undefined
-      return reasons[status] ?? (/credit/i.test(said(reply)) ? "provider_account" : "provider_error")
+      return reasons[status] ?? (/credit/i.test(errorText(reply)) ? "provider_account" : "provider_error")
     }
   }),
   offers: [verify]

@@ -1,7 +1,7 @@
 /**
- * People Data Labs: people and companies, one by one or by a search, and the profiles that people show.
+ * Adapter for People Data Labs: enriches and searches people and companies, and reads profiles of the professional network.
  *
- * A 404 is a miss and free; a match costs one credit per record, told in the header x-call-credits-spent. Prices follow the
+ * A 404 is a miss and free. A match costs one credit per record, which the header x-call-credits-spent reports. Prices are those of the
  * Pro plan: $0.28 per person record, $0.10 per company.
  */
 import type { InputOf } from "../../schema/catalog/Capability.ts"
@@ -33,12 +33,12 @@ import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
 
 const note = "Published rate of the Pro plan; larger plans pay less."
-/** Of 10. Below it the record is more often a namesake than the person asked for. */
+/** Minimum likelihood of a match, from 1 to 10. Below it the record is usually another person of the same name. */
 const likelihoodMin = 6
 
 const spent = (reply: Reply) => cost("credit", reply.headers["x-call-credits-spent"])
 
-/** A miss, when the reply is one. `error.type` is a text or a list of texts. */
+/** Reads a 404. Undefined for every other status. `error.type` is a text or a list of texts. */
 const missed = (reply: Reply): Outcome<never> | undefined => {
   if (reply.status !== 404) return undefined
   const kinds = [text(reply.body, "error", "type"), ...(texts(reply.body, "error", "type") ?? [])]
@@ -47,7 +47,7 @@ const missed = (reply: Reply): Outcome<never> | undefined => {
     : refusal(reply)
 }
 
-/** Plans without contact data answer `true` where others answer the value, which reads as null here. */
+/** On plans without contact data, its fields are `true` and not the value. They are read as null. */
 const personOf = (data: unknown): Person =>
   person({
     full_name: text(data, "full_name"),
@@ -73,7 +73,7 @@ const experienceOf = (position: unknown) => {
     company_domain: host(text(position, "company", "website")),
     start_date: text(position, "start_date"),
     end_date: ended,
-    // A secondary position without an end may be current or only forgotten.
+    // A secondary position without an end date may be current or out of date.
     is_current: ended !== null ? false : flag(position, "is_primary") === true ? true : null
   }
 }
@@ -111,13 +111,13 @@ const enrichPerson = offer(peopleEnrich, {
     if (miss !== undefined) return miss
     const data = at(reply.body, "data")
     if (!isRecord(data)) return unreadable("data")
-    const found = personOf(data)
-    if (found.full_name === null && found.network_url === null) return noMatch("an empty record", spent(reply))
-    if (lacks(found, input.require)) return noMatch("found, but without the contact data asked for", spent(reply))
+    const person = personOf(data)
+    if (person.full_name === null && person.network_url === null) return noMatch("an empty record", spent(reply))
+    if (lacks(person, input.require)) return noMatch("found, but without the contact data asked for", spent(reply))
     const likelihood = number(reply.body, "likelihood")
     return match(
       {
-        ...found,
+        ...person,
         experience: list(data, "experience")?.map(experienceOf) ?? null,
         education: list(data, "education")?.map(educationOf) ?? null,
         skills: texts(data, "skills"),
@@ -128,7 +128,7 @@ const enrichPerson = offer(peopleEnrich, {
   }
 })
 
-/** The provider's own words for seniority, from what people usually write. */
+/** The provider's names of seniorities, by the words that people usually write. */
 const levels: Readonly<Record<string, string>> = {
   c_level: "cxo",
   "c-level": "cxo",
@@ -239,13 +239,13 @@ const enrichCompany = offer(companyEnrich, {
   response: (reply) => {
     const miss = missed(reply)
     if (miss !== undefined) return miss
-    // Flat, unlike the person: the company's fields lie beside the status.
-    const found = companyOf(reply.body)
-    return found.name === null ? unreadable("name") : match(found, spent(reply))
+    // Unlike a person's, a company's fields are at the top level of the answer, beside the status.
+    const company = companyOf(reply.body)
+    return company.name === null ? unreadable("name") : match(company, spent(reply))
   }
 })
 
-/** Any of the values in any of the fields. */
+/** A condition that matches any of the values in any of the fields. */
 const wordsIn = (fields: ReadonlyArray<string>, values: ReadonlyArray<string> | undefined) =>
   values === undefined ? [] : [anyOf(values.flatMap((value) => fields.map((field) => ({ match: { [field]: value } }))))]
 
@@ -269,7 +269,7 @@ const findCompanies = offer(companySearch, {
   price: metered("0", "0.12", companySearchDefaultLimit),
   note,
   wraps: [{ method: "POST", path: "/v5/company/search" }],
-  // Its records do not tell the technologies in use.
+  // The records do not contain technologies.
   serves: (input) => accepts("peopledatalabs", input.cursor) && input.technologies === undefined,
   request: (input) => {
     const token = redeem("peopledatalabs", input.cursor)
@@ -319,11 +319,11 @@ const networkPage = offer(networkProfile, {
     if (miss !== undefined) return miss
     const data = at(reply.body, "data")
     if (!isRecord(data)) return unreadable("data")
-    const found = personOf(data)
-    if (found.full_name === null) return noMatch("an empty record", spent(reply))
+    const person = personOf(data)
+    if (person.full_name === null) return noMatch("an empty record", spent(reply))
     return match(
       {
-        ...found,
+        ...person,
         about: text(data, "summary"),
         followers: null,
         connections: whole(data, "linkedin_connections"),
@@ -343,7 +343,7 @@ export const peopledatalabs = provider({
   homepage: "https://www.peopledatalabs.com",
   base_url: "https://api.peopledatalabs.com",
   auth: { kind: "header", name: "X-Api-Key" },
-  // Of a person; a company costs $0.10.
+  // The price of a person record. A company costs $0.10.
   credit: "0.28",
   // 1,000 requests a minute on paid plans.
   concurrency: 16,

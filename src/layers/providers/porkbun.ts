@@ -1,8 +1,8 @@
 /**
- * Porkbun: whether a domain is free, what it costs, and its registration.
+ * Adapter for Porkbun, a domain registrar: checks whether a domain is available and what it costs, and registers it. No raw endpoints.
  *
- * Never raw. A registration costs what the registrar quotes for the name, so a run quotes first and registers nothing when the
- * quote is above what the caller allows or what was held. The run's id keeps one order from being placed twice.
+ * A run requests a quote first. It registers nothing if the quote is above the caller's limit or above the hold. The run id is the
+ * idempotency key, so an order is not placed twice.
  */
 import type { Schema } from "effect"
 import type { InputOf } from "../../schema/catalog/Capability.ts"
@@ -13,24 +13,24 @@ import { flat, metered } from "../../schema/money/Pricing.ts"
 import { type Call, type Failure, offer, type Outcome, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, match, noMatch } from "./kit/outcome.ts"
 import { at, flag, isRecord, text, whole } from "./kit/read.ts"
-import { said, httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { errorText, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
-/** What a year may cost us: the hold covers no more. */
+/** Maximum price of a year, because the hold covers no more. */
 const yearCostMax = dollars("11.08")
-/** The registrar's orders name their cost in cents. */
+/** An order names its cost in cents. */
 const microsPerCent = 10_000n
 
 const yes = (value: unknown, ...path: ReadonlyArray<string>): boolean | null =>
   ({ yes: true, no: false })[text(value, ...path) ?? ""] ?? flag(value, ...path)
 
 const price = (value: unknown, ...path: ReadonlyArray<string>): string | null => {
-  const found = text(value, ...path)
-  return found !== null && /^\d{1,9}(\.\d{1,2})?$/.test(found) ? found : null
+  const amount = text(value, ...path)
+  return amount !== null && /^\d{1,9}(\.\d{1,2})?$/.test(amount) ? amount : null
 }
 
 const named = (domain: string): string => encodeURIComponent(domain.toLowerCase())
 
-/** Keys travel in headers, so the body has nothing to say. */
+/** The body is empty, because the keys are in headers. */
 const checkCall = (domain: string): Call => ({
   method: "POST",
   path: `/domain/checkDomain/${named(domain)}`,
@@ -41,7 +41,7 @@ const checkCall = (domain: string): Call => ({
 const check = offer(domainCheck, {
   // $0.00025 × 1.2
   price: flat("0.0003"),
-  note: "The registrar answers for free, once in ten seconds for an account; priced at $0.00025 for that share.",
+  note: "Checks are free at the registrar, but limited to one per ten seconds and account. Priced at $0.00025 for that.",
   wraps: [],
   request: (input) => checkCall(input.domain),
   response: (reply, input) => {
@@ -66,7 +66,7 @@ type RegisterInput = InputOf<typeof domainRegister>
 
 const yearsOf = (input: RegisterInput): number => input.years ?? domainRegisterDefaultYears
 
-/** Why nothing is registered whatever it costs, or null. */
+/** Why the domain can't be registered at any price. Null if it can. */
 const objection = (quote: unknown, input: RegisterInput): string | null => {
   if (yes(quote, "avail") === false) return "the name is taken"
   if (yes(quote, "premium") === true) return "premium names are not registered"
@@ -88,9 +88,9 @@ const quoted = (reply: Reply, input: RegisterInput): Outcome<never> => {
   if (yes(quote, "avail") === null) return unreadable("avail")
   const why = objection(quote, input)
   if (why !== null) return noMatch(why)
-  const asked = price(quote, "price")
-  if (asked === null) return unreadable("price")
-  const total = dollars(asked)
+  const quoted = price(quote, "price")
+  if (quoted === null) return unreadable("price")
+  const total = dollars(quoted)
   const dear = tooDear(total, input)
   if (dear !== null) return noMatch(dear)
   return { _tag: "Again", state: { cents: Number(total / microsPerCent) }, afterMillis: 0, job: false }
@@ -100,11 +100,11 @@ const orderCall = (state: Schema.Json, input: RegisterInput, run_id: string): Ca
   method: "POST",
   path: `/domain/create/${named(input.domain)}`,
   headers: { "Idempotency-Key": run_id },
-  // The registrar refuses an order whose cost is not its quote.
+  // The registrar refuses an order if the cost differs from its current price.
   body: { cost: whole(state, "cents") ?? 0, agreeToTerms: "yes" }
 })
 
-/** "9.73" of 973 */
+/** Converts 973 to "9.73". */
 const inDollars = (cents: number): string => `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, "0")}`
 
 const register = offer(domainRegister, {
@@ -134,10 +134,10 @@ const register = offer(domainRegister, {
   }
 })
 
-/** Errors say in words what they mean; the status is 400 for most, and 200 for some. */
+/** Reads the error from its message, because the HTTP status is 400 for most errors and 200 for some. */
 const reasonOf = (reply: Reply): Failure["reason"] | undefined => {
   if (!isRecord(reply.body) || text(reply.body, "status") !== "ERROR") return undefined
-  const words = `${text(reply.body, "code") ?? ""} ${said(reply)}`
+  const words = `${text(reply.body, "code") ?? ""} ${errorText(reply)}`
   if (/INVALID_DOMAIN|invalid domain/i.test(words)) return "provider_rejected"
   if (/api.?key|authenti|insufficient|funds|balance|spend.?limit/i.test(words)) return "provider_account"
   if (reply.status === 429 || /rate.?limit|within \d+ seconds|too many/i.test(words)) return "provider_rate_limited"
@@ -149,10 +149,10 @@ export const porkbun = provider({
   title: "Porkbun",
   homepage: "https://porkbun.com",
   base_url: "https://api.porkbun.com/api/json/v3",
-  // The account setting is "key:secret".
+  // The API key setting is "key:secret".
   auth: { kind: "headers", names: ["X-API-Key", "X-Secret-API-Key"] },
   excluded: "Domains belong to a workspace; use domain.check or domain.register.",
-  // One check in ten seconds for an account.
+  // An account may make one check per ten seconds.
   concurrency: 1,
   spacingMillis: 10_000,
   timeoutMillis: 60_000,

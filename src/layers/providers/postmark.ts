@@ -1,8 +1,9 @@
 /**
- * Postmark: sends e-mail from the operator's confirmed senders.
+ * Adapter for Postmark: sends e-mail from the operator's confirmed senders.
  *
- * It has no idempotency key, so a send of unknown outcome must never be repeated. The run id travels as metadata, which recipients
- * don't see, so that such a send can be looked up. It reports no cost; the price follows the smallest plan, $1.80 per 1,000 messages.
+ * Postmark has no idempotency keys, so a send of unknown outcome must never be repeated. The run id is sent as metadata, which recipients
+ * don't see, so that such a send can be looked up. Postmark reports no cost. The price is that of the smallest plan, $1.80 per 1,000
+ * messages.
  */
 import { emailSend, recipients } from "../../schema/capabilities/email.send.ts"
 import { flat } from "../../schema/money/Pricing.ts"
@@ -14,20 +15,20 @@ import { isInbox } from "./kit/senders.ts"
 import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
 
-/** The account itself may not send: bad token, sender not confirmed, no credits left, not approved. */
+/** Error codes of the operator's account: bad token, sender not confirmed, no credits left, not approved. */
 const accountCodes = new Set([10, 400, 401, 405, 412])
 
 const title = "Postmark"
-/** Fields of metadata that it takes with one message. */
+/** Metadata fields that Postmark accepts per message. */
 const metadataMax = 10
 
 type Tags = Readonly<Record<string, string>>
 
-/** The caller's tags come first: they may leave no room, or use the field's name. */
+/** True if the run id can be added to the caller's tags: they are not too many, and none has the field's name. */
 const hasRoom = (tags: Tags): boolean => Object.keys(tags).length < metadataMax && !namesRun(tags)
 const metadataOf = (tags: Tags, run_id: string): Tags => (hasRoom(tags) ? { ...tags, [runField]: run_id } : tags)
 
-/** Whether the first message of a search is another run's: then the search did not look for ours. */
+/** True if the first message in the answer belongs to another run. Then Postmark ignored the filter by run id. */
 const isOthers = (reply: Reply, run_id: string): boolean => {
   const metadata = at(reply.body, "Messages", 0, "Metadata")
   if (!isRecord(metadata)) return false
@@ -39,7 +40,7 @@ const send = offer(emailSend, {
   price: flat("0.00216"),
   note: "Plans are paid by the month; about $0.00125 to $0.0018 per message.",
   wraps: [{ method: "POST", path: "/email" }],
-  // An inbox is an address of another provider.
+  // Addresses of inboxes belong to another provider.
   serves: (input) => !isInbox(input.from),
   through: "sender",
   request: (input, { run_id }) => ({

@@ -1,7 +1,8 @@
 /**
- * Prospeo: people and companies, by enrichment and by search, their addresses and mobile numbers.
+ * Adapter for Prospeo: enriches and searches people and companies, and finds their e-mail addresses and mobile numbers.
  *
- * Errors carry a code in the body whatever the status; a free answer says so. Prices follow the Starter plan, $0.039 per credit.
+ * An error has a code in the body, whatever the HTTP status. A free answer is marked as free. Prices are those of the Starter plan,
+ * $0.039 per credit.
  */
 import type { InputOf } from "../../schema/catalog/Capability.ts"
 import { companyEnrich } from "../../schema/capabilities/company.enrich.ts"
@@ -31,33 +32,33 @@ const reasons: Readonly<Record<string, Failure["reason"]>> = {
   ACCOUNT_RESTRICTED: "provider_account",
   RATE_LIMIT_EXCEEDED: "provider_rate_limited",
   RATE_LIMITED: "provider_rate_limited",
-  // Values of the caller that it has no use for.
+  // Prospeo rejected the caller's values.
   INVALID_DATAPOINTS: "provider_rejected",
   INVALID_FILTERS: "provider_rejected",
   INVALID_REQUEST: "provider_error",
   INTERNAL_ERROR: "provider_error"
 }
 
-/** A miss costs nothing; it is an error with a code of its own. */
+/** A miss is an error with its own code, and costs nothing. */
 const missed = (reply: Reply): Outcome<never> | undefined => {
   const code = text(reply.body, "error_code")
   if (code === "NO_MATCH" || code === "NO_RESULTS") return noMatch("nothing on record", { unit: "credit", amount: "0" })
   return flag(reply.body, "error") === true || reply.status >= 400 ? refusal(reply) : undefined
 }
 
-/** A search that was made before is free, too. */
+/** True if the answer is marked as free. Repeated searches are free too. */
 const isFree = (reply: Reply): boolean =>
   flag(reply.body, "free_enrichment") === true || flag(reply.body, "free") === true
 
 const charged = (reply: Reply) => ({ unit: "credit", amount: isFree(reply) ? "0" : "1" }) as const
 
-/** The number's own price is due only when it is there. */
+/** The higher price of a mobile number applies only if the answer has one. */
 const chargedMobile = (reply: Reply): Cost => ({
   unit: "credit",
   amount: isFree(reply) ? "0" : flag(reply.body, "person", "mobile", "revealed") === true ? "10" : "1"
 })
 
-/** What any answer of its says: an enrichment tells whether it was free, a miss is. */
+/** The cost of a raw call. Null if the answer does not say, because only enrichments and misses do. */
 const measured = (reply: Reply): Cost | null => {
   const code = text(reply.body, "error_code")
   if (isFree(reply) || code === "NO_MATCH" || code === "NO_RESULTS") return { unit: "credit", amount: "0" }
@@ -65,7 +66,7 @@ const measured = (reply: Reply): Cost | null => {
 }
 
 const emailStatuses: Readonly<Record<string, EmailStatus>> = { VERIFIED: "valid", UNVERIFIED: "risky" }
-/** Values that were not paid for arrive masked ("e**@example.com") and are no values. */
+/** Masked values ("e**@example.com") were not paid for, and are read as null. */
 const revealedEmail = (found: unknown) =>
   flag(found, "email", "revealed") === false ? null : text(found, "email", "email")
 const emailStatus = (found: unknown): EmailStatus | null =>
@@ -96,16 +97,16 @@ const find = offer(emailFind, {
   response: (reply) => {
     const miss = missed(reply)
     if (miss !== undefined) return miss
-    const found = at(reply.body, "person")
-    const email = revealedEmail(found)
+    const person = at(reply.body, "person")
+    const email = revealedEmail(person)
     if (email === null) return noMatch("no address found", charged(reply))
     return match(
       {
         email,
-        email_status: emailStatus(found),
+        email_status: emailStatus(person),
         confidence: null,
-        first_name: text(found, "first_name"),
-        last_name: text(found, "last_name"),
+        first_name: text(person, "first_name"),
+        last_name: text(person, "last_name"),
         company_domain: text(reply.body, "company", "domain"),
         source_count: null
       },
@@ -114,7 +115,7 @@ const find = offer(emailFind, {
   }
 })
 
-/** `found` is a pair of `person` and `company`, at the root of an enrichment and in each result of a search. */
+/** `found` has the fields `person` and `company`. It is the body of an enrichment, or one result of a search. */
 const personOf = (found: unknown): Person => {
   const self = at(found, "person")
   return person({
@@ -135,7 +136,7 @@ const personOf = (found: unknown): Person => {
   })
 }
 
-/** "2022-05" of 2022 and 5. */
+/** Converts 2022 and 5 to "2022-05". */
 const month = (year: number | null, monthNumber: number | null): string | null =>
   year === null ? null : monthNumber === null ? `${year}` : `${year}-${String(monthNumber).padStart(2, "0")}`
 
@@ -152,7 +153,7 @@ const enrichPerson = offer(peopleEnrich, {
   price: oneCredit,
   note,
   wraps: [{ method: "POST", path: "/enrich-person" }],
-  // A mobile number costs ten times the price of this offer.
+  // Mobile numbers are a separate offer, because one costs ten times this price.
   serves: (input) => input.require?.includes("phone") !== true,
   request: (input) => ({
     method: "POST",
@@ -174,11 +175,11 @@ const enrichPerson = offer(peopleEnrich, {
     if (miss !== undefined) return miss
     const self = at(reply.body, "person")
     if (self === undefined || self === null) return noMatch("nobody found", charged(reply))
-    const found = personOf(reply.body)
-    if (lacks(found, input.require)) return noMatch("found, but without the contact data asked for", charged(reply))
+    const person = personOf(reply.body)
+    if (lacks(person, input.require)) return noMatch("found, but without the contact data asked for", charged(reply))
     return match(
       {
-        ...found,
+        ...person,
         experience: list(self, "job_history")?.map(experienceOf) ?? null,
         education: null,
         skills: texts(self, "skills"),
@@ -189,15 +190,15 @@ const enrichPerson = offer(peopleEnrich, {
   }
 })
 
-/** The provider answers 25 a page and charges a credit per page. */
+/** A page has 25 results and costs one credit. */
 const pageSize = 25
-/** The filters whose names are known from the provider's own client. */
+/** Filters that the provider's own client documents. */
 const searchable = new Set(["company_domains", "seniorities", "limit", "cursor"])
 interface Paged {
   readonly limit?: number
   readonly cursor?: string
 }
-/** The cursor counts results, so that no limit skips any between two pages. */
+/** The offset in a cursor. It counts results and not pages, so that a page cut by the limit loses no results. */
 const offsetOf = (input: Paged): number => Number(redeem("prospeo", input.cursor) ?? "0")
 
 const servesPage = (input: Paged, defaultLimit: number): boolean =>
@@ -284,9 +285,9 @@ const enrichCompany = offer(companyEnrich, {
   response: (reply) => {
     const miss = missed(reply)
     if (miss !== undefined) return miss
-    const found = at(reply.body, "company")
-    if (text(found, "name") === null) return noMatch("no company found", charged(reply))
-    return match(companyOf(found), charged(reply))
+    const company = at(reply.body, "company")
+    if (text(company, "name") === null) return noMatch("no company found", charged(reply))
+    return match(companyOf(company), charged(reply))
   }
 })
 
@@ -306,7 +307,7 @@ const findPhone = offer(phoneFind, {
         company_website: input.company_domain
       }),
       enrich_mobile: true,
-      // Without a verified number it is a miss, and free.
+      // A person without a verified number is a miss, and free.
       only_verified_mobile: true
     }
   }),
@@ -320,10 +321,10 @@ const findPhone = offer(phoneFind, {
   }
 })
 
-/** It takes no earlier year. */
+/** Prospeo accepts no earlier year. */
 const foundedMin = 1900
 
-/** Its bands are narrower than ours. */
+/** Prospeo's employee ranges by ours, which are wider. */
 const bands: Readonly<Record<string, ReadonlyArray<string>>> = {
   "1-10": ["1-10"],
   "11-50": ["11-20", "21-50"],
@@ -358,7 +359,7 @@ const findCompanies = offer(companySearch, {
   price: metered("0.0468", "0", companySearchDefaultLimit),
   note: "One page of at most 25 companies; query is the company's name.",
   wraps: [{ method: "POST", path: "/search-company" }],
-  // Industries and technologies are lists of its own exact words.
+  // Prospeo's filters for industries and technologies accept only its own lists of words.
   serves: (input) =>
     servesPage(input, companySearchDefaultLimit) &&
     input.industries === undefined &&
@@ -391,7 +392,7 @@ export const prospeo = provider({
   timeoutMillis: 30_000,
   measured,
   httpErrors: httpErrors({
-    // Misses are errors too, with a status of 400; the offers tell them from the rest.
+    // The offers read 400 themselves, because a miss is a 400 with its own code.
     answers: [400, 404],
     reason: (reply) => reasons[text(reply.body, "error_code") ?? ""]
   }),

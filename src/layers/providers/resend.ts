@@ -1,9 +1,9 @@
 /**
- * Resend: sends e-mail from the operator's verified domains.
+ * Adapter for Resend: sends e-mail from the operator's verified domains.
  *
- * The run id is the idempotency key, so that a request that reaches the provider twice sends one message. It reports no
- * cost; the price follows the published overage rate, $0.90 per 1,000 messages. Its list of sent e-mails has no filter by tag or key, so a
- * send of unknown outcome can't be looked up by the run id.
+ * The run id is the idempotency key, so a repeated request sends one message. Resend reports no cost. The price is the published
+ * overage rate, $0.90 per 1,000 messages. Resend's list of sent e-mails has no filter by tag or key, so a send of unknown outcome
+ * can't be looked up.
  */
 import { emailSend, recipients } from "../../schema/capabilities/email.send.ts"
 import { flat } from "../../schema/money/Pricing.ts"
@@ -19,7 +19,7 @@ const send = offer(emailSend, {
   price: flat("0.00108"),
   note: "Plans are paid by the month; about $0.0004 to $0.0009 per message.",
   wraps: [{ method: "POST", path: "/emails" }],
-  // An inbox is an address of another provider.
+  // Addresses of inboxes belong to another provider.
   serves: (input) => !isInbox(input.from),
   through: "sender",
   request: (input, context) => ({
@@ -56,11 +56,11 @@ export const resend = provider({
   homepage: "https://resend.com",
   base_url: "https://api.resend.com",
   auth: { kind: "bearer" },
-  // Two requests a second unless the account was raised.
+  // Two requests per second, unless Resend raised the account's limit.
   concurrency: 2,
   timeoutMillis: 20_000,
   httpErrors: httpErrors({
-    // An exhausted plan is a 429 too, but waiting does not help.
+    // An exhausted plan is a 429 too. It is an account error, because a later retry would not help.
     reason: (reply) => (text(reply.body, "name")?.endsWith("quota_exceeded") === true ? "provider_account" : undefined)
   }),
   offers: [send]

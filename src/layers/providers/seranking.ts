@@ -1,8 +1,7 @@
 /**
- * SE Ranking: keywords, backlinks and an overview of a domain.
+ * Offers of SE Ranking: keywords, backlinks and an overview of a domain. They are only listed, without an adapter.
  *
- * Nobody here has seen an answer of its data endpoints, nor a price: offers are listed so that the catalog names it, and
- * must not get an adapter before a live answer is at hand.
+ * Its answers and prices have not been seen yet. Do not write an adapter before a real answer is available.
  */
 import { seoBacklinks, seoBacklinksDefaultLimit } from "../../schema/capabilities/seo.backlinks.ts"
 import { seoDomain } from "../../schema/capabilities/seo.domain.ts"

@@ -1,7 +1,7 @@
 /**
- * Serper: web search, results pages, places and news, as Google has them.
+ * Adapter for Serper: Google's web results, results pages, places and news.
  *
- * It reports the credits of a call; failed calls are free. Prices follow the smallest pack, $0.001 per credit.
+ * Serper reports the credits of a call. Failed calls are free. Prices are based on the smallest pack, $0.001 per credit.
  */
 import type { Schema } from "effect"
 import type { InputOf } from "../../schema/catalog/Capability.ts"
@@ -13,18 +13,18 @@ import { flat, metered } from "../../schema/money/Pricing.ts"
 import { type Call, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, match, noMatch } from "./kit/outcome.ts"
 import { at, host, isRecord, list, number, text, whole } from "./kit/read.ts"
-import { said, httpErrors, unreadable } from "./kit/httpErrors.ts"
+import { errorText, httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
 
 const credits = (reply: Reply) => cost("credit", reply.body, "credits")
 
-/** Where to search from, and in which language; the provider takes us and en when it isn't told. */
+/** The country and language of a search. Serper's defaults are `us` and `en`. */
 const locale = (input: { readonly country?: string; readonly language?: string }) =>
   defined({ gl: input.country?.toLowerCase(), hl: input.language?.toLowerCase() })
 
 const since = (recency: string | undefined) => (recency === undefined ? {} : { tbs: `qdr:${recency.charAt(0)}` })
 
-/** Domains have no field of their own: they become search operators. */
+/** There is no field for domains, so they become search operators in the query. */
 const terms = (input: InputOf<typeof webSearch>): string => {
   const only = input.include_domains?.map((domain) => `site:${domain}`) ?? []
   return [
@@ -74,7 +74,7 @@ const search = offer(webSearch, {
   }
 })
 
-/** What a page shows beside plain results, by the provider's name for it. */
+/** Features of a results page, by Serper's field name. */
 const featureNames: Readonly<Record<string, string>> = {
   answerBox: "answer_box",
   knowledgeGraph: "knowledge_graph",
@@ -91,7 +91,7 @@ const isShown = (part: unknown): boolean => (Array.isArray(part) ? part.length >
 const results = offer(serpSearch, {
   // 2 credits × $0.001 × 1.2
   price: flat("0.0024"),
-  note: `${note} A hundred results cost two searches, which every depth is priced at.`,
+  note: `${note} A hundred results cost two searches, and every depth is priced at that.`,
   wraps: [{ method: "POST", path: "/search" }],
   serves: (input) => input.type !== "maps" && input.device !== "mobile",
   request: (input) => ({
@@ -101,7 +101,7 @@ const results = offer(serpSearch, {
       q: input.query,
       num: input.depth ?? serpSearchDefaultDepth,
       ...locale({ country: input.country ?? "us", language: input.language ?? "en" }),
-      // Corrected, it would be the page of another query.
+      // Google's correction of the query would return results of another query.
       autocorrect: false,
       ...defined({ location: input.location })
     }
@@ -130,10 +130,10 @@ const results = offer(serpSearch, {
   }
 })
 
-/** A page holds as many places, whatever number is asked for. */
+/** A page always has up to this many places, whatever number is requested. */
 const placesPageSize = 10
 
-/** The fields of a place that are kept from page to page, by the provider's names. */
+/** Fields of a place that the stored state keeps between pages, by Serper's names. */
 const placeTexts = ["title", "address", "phoneNumber", "website", "placeId", "cid", "category", "type"] as const
 const placeNumbers = ["rating", "ratingCount", "latitude", "longitude"] as const
 const keptOf = (place: unknown): Readonly<Record<string, string | number | null>> =>
@@ -165,7 +165,7 @@ const placesPage = (input: InputOf<typeof placesSearch>, page: number): Call => 
   }
 })
 
-/** The page that a state stands for; the first without one. */
+/** The page number in the state. 1 without a state. */
 const pageOf = (state: Schema.Json): number => whole(state, "page") ?? 1
 
 const places = offer(placesSearch, {
@@ -176,7 +176,7 @@ const places = offer(placesSearch, {
     { method: "POST", path: "/places" },
     { method: "POST", path: "/maps" }
   ],
-  // A hundred places are ten searches, one after the other.
+  // A hundred places need ten searches, one after the other.
   timeoutMillis: 60_000,
   request: (input) => placesPage(input, 1),
   next: (state, input) => placesPage(input, pageOf(state)),
@@ -184,16 +184,16 @@ const places = offer(placesSearch, {
     const page = list(reply.body, "places")
     if (page === null) return unreadable("places")
     const limit = input.limit ?? placesSearchDefaultLimit
-    const found = [...(list(state, "places") ?? []), ...page].map(keptOf)
+    const collected = [...(list(state, "places") ?? []), ...page].map(keptOf)
     const reports = [number(state, "credits"), number(reply.body, "credits")].filter((report) => report !== null)
     const spent = reports.length === 0 ? null : reports.reduce((sum, report) => sum + report, 0)
-    if (found.length < limit && page.length >= placesPageSize) {
-      const next = { page: pageOf(state) + 1, places: found, credits: spent }
+    if (collected.length < limit && page.length >= placesPageSize) {
+      const next = { page: pageOf(state) + 1, places: collected, credits: spent }
       return { _tag: "Again", state: next, afterMillis: 0, job: false }
     }
-    const known = cost("credit", spent)
-    if (found.length === 0) return noMatch("no places found", known)
-    return match({ items: found.slice(0, limit).map(placeOf), total: null, next_cursor: null }, known)
+    const total = cost("credit", spent)
+    if (collected.length === 0) return noMatch("no places found", total)
+    return match({ items: collected.slice(0, limit).map(placeOf), total: null, next_cursor: null }, total)
   }
 })
 
@@ -202,7 +202,7 @@ const news = offer(newsSearch, {
   price: flat("0.0012"),
   note,
   wraps: [{ method: "POST", path: "/news" }],
-  // It searches by words only: news that merely name a domain are not the company's.
+  // Serper searches by words only. Articles that merely mention a domain are not news about the company.
   serves: (input) => input.company_domain === undefined,
   request: (input) => ({
     method: "POST",
@@ -241,8 +241,8 @@ export const serper = provider({
   concurrency: 50,
   timeoutMillis: 20_000,
   httpErrors: httpErrors({
-    // Out of credits arrives as a 400 like any other bad request.
-    reason: (reply) => (reply.status === 400 && /credits/i.test(said(reply)) ? "provider_account" : undefined)
+    // An account without credits is answered with 400, like an invalid request.
+    reason: (reply) => (reply.status === 400 && /credits/i.test(errorText(reply)) ? "provider_account" : undefined)
   }),
   measured: credits,
   offers: [search, results, places, news]

@@ -1,7 +1,7 @@
 /**
- * Tavily: web search with a short written answer, news, and the contents of pages.
+ * Adapter for Tavily: web search with a short written answer, news, and the contents of pages.
  *
- * It reports credits when asked to. Its plan limits have statuses of their own, 432 and 433. Prices follow $0.008 per credit.
+ * Every call requests the credits that it costs. Exceeded plan limits have the statuses 432 and 433. Prices are based on $0.008 per credit.
  */
 import { newsSearch, newsSearchDefaultLimit } from "../../schema/capabilities/news.search.ts"
 import { webScrape } from "../../schema/capabilities/web.scrape.ts"
@@ -13,16 +13,16 @@ import { host, list, number, text } from "./kit/read.ts"
 import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
 
-/** The provider's own maximum. */
+/** Tavily's maximum number of results. */
 const resultsMax = 20
 
 const credits = (reply: Reply) => cost("credit", reply.body, "usage", "credits")
 
 const regionNames = new Intl.DisplayNames(["en"], { type: "region", fallback: "none" })
-/** Where the provider's list of countries says it differently. */
+/** Names in Tavily's list of countries that differ from the usual ones. */
 const ownNames: Readonly<Record<string, string>> = { CZ: "czech republic", TR: "turkey", CG: "congo", CD: "congo" }
 
-/** The provider wants "united states", not "us"; undefined for letters that are no country. */
+/** Converts "us" to "united states", as Tavily requires. Undefined for a code of no country. */
 const countryName = (code: string): string | undefined => {
   const letters = code.toUpperCase()
   return ownNames[letters] ?? regionNames.of(letters)?.toLowerCase().replace("&", "and")
@@ -80,7 +80,7 @@ const news = offer(newsSearch, {
   price: flat("0.0096"),
   note: "Pay-as-you-go rate, about $0.008 per credit.",
   wraps: [{ method: "POST", path: "/search" }],
-  // It knows countries for pages of any kind only, and searches by words: news that name a domain are not the company's.
+  // Tavily has no country filter for news. It searches by words, and articles that mention a domain are not news about the company.
   serves: (input) =>
     (input.limit ?? newsSearchDefaultLimit) <= resultsMax &&
     input.language === undefined &&
@@ -141,7 +141,7 @@ const scrape = offer(webScrape, {
     const content = text(page, "raw_content")
     if (content === null) {
       const failed = list(reply.body, "failed_results")?.[0]
-      // Failed pages cost nothing, and neither does a miss of this capability.
+      // Tavily does not charge for failed pages, and this capability does not bill misses.
       if (failed === undefined && page === undefined) return unreadable("results")
       return noMatch(text(failed, "error") ?? "the page is empty", credits(reply))
     }

@@ -1,8 +1,8 @@
 /**
- * Twilio Lookup: whether a phone number can exist, and what kind of line and carrier it has.
+ * Adapter for Twilio Lookup: whether a phone number is valid, its type of line, and its carrier.
  *
- * Formatting and validation are free there, the line type is not; no answer says what it has cost. A number that can't exist
- * is an answer (200, not valid), not an error.
+ * Formatting and validation are free at Twilio, and the line type is not. Twilio reports no cost. For an invalid number it answers 200
+ * with `valid: false`, which is a result and not an error.
  */
 import { phoneLookup } from "../../schema/capabilities/phone.lookup.ts"
 import { flat } from "../../schema/money/Pricing.ts"
@@ -11,15 +11,15 @@ import { match } from "./kit/outcome.ts"
 import { flag, text } from "./kit/read.ts"
 import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 
-/** "+12025550143" of "+1 (202) 555-0143". Letters stay: the provider judges them. */
+/** Converts "+1 (202) 555-0143" to "+12025550143". Letters stay, because Twilio decides whether they are valid. */
 const compact = (phone: string): string => phone.replace(/[\s().\-/]/g, "")
 
 const lookup = offer(phoneLookup, {
   // $0.008 × 1.2
   price: flat("0.0096"),
-  note: "List price of a line type, $0.008, not confirmed by an answer; the caller's name would cost more and is not asked for.",
+  note: "List price of a line type, $0.008, not confirmed by an answer. The caller's name would cost more and is not requested.",
   wraps: [{ method: "GET", path: "/v2/PhoneNumbers/{PhoneNumber}" }],
-  // Without a country the provider would take any number for an American one.
+  // Without a country code, Twilio would treat every number as American.
   serves: (input) =>
     /\d/.test(input.phone) && (compact(input.phone).startsWith("+") || input.country_code !== undefined),
   request: (input) => ({

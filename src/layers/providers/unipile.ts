@@ -1,9 +1,9 @@
 /**
- * Unipile: invitations and messages through professional network accounts that people connected to it.
+ * Adapter for Unipile: sends invitations and messages through professional network accounts that people connected to Unipile.
  *
- * A person is looked up first, then written to: at most one request of a run contacts somebody. Only who connected an account
- * knows its id, so an input has to name it; a profile's input can't, and waits for that. It is paid by connected account and
- * month, so a call has no cost of its own: prices are an assumed share.
+ * A run looks the person up first and then sends, so only one of its requests contacts somebody. The input must name the connected
+ * account. The input of `network.profile` can't, so that offer is only listed. Unipile charges per connected account and month, so the
+ * price of a call is an assumed share of that.
  */
 import type { Schema } from "effect"
 import { profileSlug } from "../../schema/capabilities/names.ts"
@@ -25,7 +25,7 @@ import { at, flag, text } from "./kit/read.ts"
 import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
 
-const note = "Paid by connected account and month; assumed at $0.005 for a call, a thousandth of an account's month."
+const note = "Paid per connected account and month. A call is assumed at $0.005, a thousandth of an account's month."
 /** $0.005 × 1.2 */
 const oneCall = flat("0.006")
 
@@ -41,7 +41,7 @@ interface Addressed {
   readonly account_id?: string
 }
 
-/** What an error says of itself, such as "already_connected". */
+/** The type of an error, such as "already_connected". */
 const typeOf = (reply: Reply): string => text(reply.body, "type")?.replace(/^errors\//, "") ?? ""
 
 const named = (input: Addressed): boolean =>
@@ -53,15 +53,15 @@ const lookUp = (input: Addressed): Call => ({
   query: { account_id: input.account_id }
 })
 
-/** The person's id, which was given or looked up. */
+/** The person's id, from the input or from the look-up. */
 const memberOf = (input: Addressed, state: Schema.Json): string | null =>
   input.provider_member_id ?? text(state, "provider_id")
 
 const nameOf = (value: unknown): string | null =>
   [text(value, "first_name"), text(value, "last_name")].filter((part) => part !== null).join(" ") || null
 
-/** From the look-up on to the person. */
-const found = (reply: Reply): Outcome<never> => {
+/** Reads the look-up and goes on with the person's id. */
+const readLookUp = (reply: Reply): Outcome<never> => {
   if (reply.status === 404 || reply.status === 422) {
     return /not_found|invalid_recipient/.test(typeOf(reply)) ? noMatch("nobody at this address") : refusal(reply)
   }
@@ -80,7 +80,7 @@ const inviteCall = (input: Addressed & { readonly message?: string }, member: st
   }
 })
 
-/** Answers that say that there is nothing to send. */
+/** Errors that mean that no invitation is needed. */
 const invited: Readonly<Record<string, "already_connected" | "already_invited">> = {
   already_connected: "already_connected",
   already_invited: "already_invited",
@@ -110,7 +110,7 @@ const invite = offer(networkInvite, {
     if (memberOf(input, state) === null) {
       if (reply.status === 200 && flag(reply.body, "is_relationship") === true) return ended("already_connected", null)
       if (text(at(reply.body, "invitation"), "type") === "SENT") return ended("already_invited", null)
-      return found(reply)
+      return readLookUp(reply)
     }
     const already = invited[typeOf(reply)]
     if (reply.status === 422 && already !== undefined) return ended(already, null)
@@ -141,7 +141,7 @@ const newChat = (input: MessageInput, member: string): Call => ({
   }
 })
 
-/** The person can't be written to: nothing was sent, and nobody is to blame. */
+/** Errors that mean that the person can't receive messages from this account. Nothing was sent, so the run is a miss. */
 const unreachable = /^(no_connection_with_recipient|blocked_recipient|invalid_recipient|not_allowed_inmail)$/
 
 const message = offer(networkMessage, {
@@ -161,7 +161,7 @@ const message = offer(networkMessage, {
   },
   next: (state, input) => newChat(input, memberOf(input, state) ?? ""),
   response: (reply, input, state) => {
-    if (input.chat_id === undefined && memberOf(input, state) === null) return found(reply)
+    if (input.chat_id === undefined && memberOf(input, state) === null) return readLookUp(reply)
     if (unreachable.test(typeOf(reply))) return noMatch("the person can't be written to from this account")
     if (reply.status >= 400) return refusal(reply)
     const message_id = text(reply.body, "message_id")
@@ -171,7 +171,7 @@ const message = offer(networkMessage, {
   }
 })
 
-/** Limits of the network arrive as refusals of the request. */
+/** Rate limits of the network arrive as rejected requests. */
 const limits =
   /^(cannot_resend_yet|cannot_resend_within_24hrs|limit_exceeded|connection_limit_reached|too_many_requests)$/
 
@@ -182,13 +182,13 @@ export const unipile = provider({
   slug: "unipile",
   title: "Unipile",
   homepage: "https://www.unipile.com",
-  // Every customer has a host and port of their own, the DSN: operators set it as this provider's base URL.
+  // Every Unipile customer has its own host and port (DSN). Operators set it as this provider's base URL.
   base_url: "https://api.unipile.com",
   auth: { kind: "header", name: "X-API-KEY" },
   concurrency: 5,
   timeoutMillis: 60_000,
   httpErrors: httpErrors({
-    // People that are not found, and refusals that are answers.
+    // The offers read these themselves: unknown people, and refusals that count as results.
     answers: [404, 422],
     reason: reasonOf
   }),

@@ -1,7 +1,7 @@
 /**
- * USAspending: contracts, grants and loans that the United States government awards, and who receives them.
+ * Adapter for USAspending: contracts, grants and loans that the United States government awards, and their recipients.
  *
- * Public data, free of charge. A recipient is found in a list first, and its address read from a page of its own.
+ * Public data, free of charge. A recipient takes two requests: a search finds its id, and a second one reads its details.
  */
 import type { Schema } from "effect"
 import type { InputOf } from "../../schema/catalog/Capability.ts"
@@ -18,11 +18,11 @@ const slug = "usaspending"
 const free = flat("0.00")
 const note = "Public data of the United States government, free of charge."
 
-/** Searches begin here: older awards are in archives only. */
+/** The earliest date of a search, because older awards are only in archives. */
 const firstDay = "2007-10-01"
-/** The register's own last day of a search that names none. */
+/** The last date of a search without one. The provider uses the same default. */
 const lastDay = "2027-09-30"
-/** The register looks for no shorter words. */
+/** The provider rejects shorter keywords. */
 const keywordLengthMin = 3
 
 const awardTypes = {
@@ -32,7 +32,7 @@ const awardTypes = {
 } as const
 type AwardType = keyof typeof awardTypes
 
-/** Loans have columns of their own. */
+/** Names of the result columns, which differ for loans. */
 const columns = (type: AwardType) =>
   type === "loans"
     ? { amount: "Loan Value", start: "Issued Date", kind: null, end: null }
@@ -127,10 +127,10 @@ const plain = (name: string): string =>
     .replace(/[^\p{Letter}\p{Number}]+/gu, " ")
     .trim()
 
-/** A recipient has up to three entries; the parent's (P) holds what all its children got. */
+/** A recipient has up to three entries. The parent's entry (P) includes the awards of all its children. */
 const levels = ["P", "R", "C"]
 
-/** The entry that is meant: of the right number, else of the very name, else the one with the largest awards. */
+/** Selects an entry: the one with the requested UEI, else the one with exactly the name, else the one with the largest awards. */
 const chosen = (results: ReadonlyArray<unknown>, input: EntityInput): unknown => {
   const ranked = [...results].sort(
     (a, b) => levels.indexOf(text(a, "recipient_level") ?? "") - levels.indexOf(text(b, "recipient_level") ?? "")
@@ -140,7 +140,7 @@ const chosen = (results: ReadonlyArray<unknown>, input: EntityInput): unknown =>
   return ranked.find((one) => plain(text(one, "name") ?? "") === plain(name ?? "")) ?? results[0]
 }
 
-/** Ids end in the level, such as 1c3edaaa-611b-840c-bf2b-fd34df49f21f-P. */
+/** Ids end with the level, such as 1c3edaaa-611b-840c-bf2b-fd34df49f21f-P. */
 const idPattern = /^[0-9a-f-]{36}-[PCR]$/
 
 const recipientCall = (state: Schema.Json): Call => ({
@@ -174,9 +174,9 @@ const entity = offer(govEntity, {
     if (state === null) {
       const results = list(reply.body, "results")
       if (results === null) return unreadable("results")
-      const found = chosen(results, input)
-      if (found === undefined) return noMatch("no recipient found")
-      const recipient_id = text(found, "id")
+      const recipient = chosen(results, input)
+      if (recipient === undefined) return noMatch("no recipient found")
+      const recipient_id = text(recipient, "id")
       if (recipient_id === null || !idPattern.test(recipient_id)) return unreadable("id of the recipient")
       return { _tag: "Again", state: { recipient_id }, afterMillis: 0, job: false }
     }

@@ -1,7 +1,7 @@
 /**
- * ZeroBounce: e-mail verification.
+ * Adapter for ZeroBounce: verifies e-mail addresses.
  *
- * Its errors arrive as HTTP 200 with an `error` key. It reports no cost; prices follow $0.008 per credit.
+ * Errors arrive as HTTP 200 with an `error` field. ZeroBounce reports no cost. Prices are based on $0.008 per credit.
  */
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
 import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
@@ -31,7 +31,7 @@ const verify = offer(emailVerify, {
     const verdict = text(reply.body, "status")
     if (verdict === null) return unreadable("status")
     const detail = text(reply.body, "sub_status") ?? ""
-    // A check that ran into a timeout has not looked at the mailbox, so it can't deny anything about it.
+    // A check that timed out did not reach the mailbox, so missing properties become null and not false.
     const looked = verdict !== "unknown"
     return match({
       email: text(reply.body, "address") ?? input.email,

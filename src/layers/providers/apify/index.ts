@@ -1,8 +1,8 @@
 /**
- * Apify: a marketplace of actors, each of which is a small scraper with a price of its own.
+ * Adapter for Apify, a marketplace of scrapers. Apify calls them actors, and each has its own price.
  *
- * A run reports what it cost in US dollars and takes a cap that the platform enforces. Prices are what the actors publish in
- * their titles or descriptions, times 1.2. Three offers stay listed, for actors whose answers nobody documents well enough.
+ * An actor's run reports its cost in US dollars and takes a cap that Apify enforces. Prices are those that the actors publish in their
+ * titles or descriptions, times 1.2. Three offers are only listed, without an adapter, because their actors' answers are not documented.
  */
 import { seoDomain } from "../../../schema/capabilities/seo.domain.ts"
 import { seoKeywords, seoKeywordsDefaultLimit } from "../../../schema/capabilities/seo.keywords.ts"
@@ -15,13 +15,13 @@ import { ads, posts, profile } from "./social.ts"
 import { availability, news, places, scrape } from "./web.ts"
 import { at } from "../kit/read.ts"
 
-/** An actor's endpoint is named like the actor. */
+/** The path of an actor's raw endpoint is the actor's name. */
 const actors = (...names: ReadonlyArray<string>): ReadonlyArray<Wraps> =>
   names.map((path) => ({ method: "POST", path }))
 
 const assumed = "The actor publishes no price of its own; assumed at $0.30 per 1,000 results, as its siblings."
 
-/** What a flat price per search covers. */
+/** The number of results that the flat price of a search covers. */
 const resultsMax = 10
 
 const results = listed(serpSearch, {
@@ -55,7 +55,7 @@ export const apify = provider({
   base_url: "https://api.apify.com/v2",
   auth: { kind: "bearer" },
   concurrency: 50,
-  // An actor starts a container and then scrapes: minutes, not seconds.
+  // An actor starts a container before it scrapes, which takes minutes.
   timeoutMillis: 300_000,
   measured: (reply) => runCost(at(reply.body, "data")),
   offers: [

@@ -1,8 +1,8 @@
 /**
- * What actors know of the professional network: people, companies, open positions and profiles.
+ * Offers for the professional network through Apify actors: people, companies, job postings and profiles.
  *
- * The three actors of HarvestAPI answer in documented shapes. The profile scraper documents little more than a name, so its
- * answers leave the rest null.
+ * The answers of HarvestAPI's three actors are documented. The profile scraper documents little more than a name, so the other fields of
+ * its profiles are null.
  */
 import { companyEnrich } from "../../../schema/capabilities/company.enrich.ts"
 import { jobsSearch, jobsSearchDefaultLimit } from "../../../schema/capabilities/jobs.search.ts"
@@ -24,13 +24,13 @@ const actors = {
   profile: "thescrappa/linkedin-profile-scraper"
 } as const
 
-/** "Los Angeles, California, United States": what is more or less than three parts is the region. */
+/** Splits "Los Angeles, California, United States". Text without exactly three parts becomes the region. */
 const locationOf = (line: string | null): Location | null => {
   const [city = null, region = null, country = null, ...rest] = line?.split(",").map((part) => part.trim()) ?? []
   return country !== null && rest.length === 0 ? location(city, region, country) : location(null, line, null)
 }
 
-/** The place as the actor sorted it; an empty `parsed` leaves the line that the network prints. */
+/** The location in the actor's parsed fields. If they are empty, the line that the network shows. */
 const placeOf = (found: unknown): Location | null => {
   const parsed = at(found, "parsed")
   const country = text(parsed, "countryFull") ?? text(parsed, "country")
@@ -38,15 +38,15 @@ const placeOf = (found: unknown): Location | null => {
   return sorted ?? locationOf(text(found, "linkedinText"))
 }
 
-/** Profiles on one page of a people search; a page is what the actor charges for. */
+/** Profiles on one page of a people search. The actor charges per page. */
 const profilesMax = 25
-/** As far as the network shows a search. */
+/** The network shows no further pages of a search. */
 const pagesMax = 100
-/** What the actor takes of titles and of locations. */
+/** The actor accepts at most this many titles and locations. */
 const valuesMax = 20
 const queryLengthMax = 300
 
-/** The network's own bands. Other words have none, and are left to other providers. */
+/** The network's ids of seniorities. Other providers serve searches for other words. */
 const seniorityIds: Readonly<Record<string, ReadonlyArray<string>>> = {
   intern: ["100"],
   entry: ["110"],
@@ -62,8 +62,8 @@ const seniorityIds: Readonly<Record<string, ReadonlyArray<string>>> = {
   partner: ["320"]
 }
 const seniorityOf = (word: string): ReadonlyArray<string> | undefined => {
-  const known = word.trim().toLowerCase()
-  return Object.hasOwn(seniorityIds, known) ? seniorityIds[known] : undefined
+  const key = word.trim().toLowerCase()
+  return Object.hasOwn(seniorityIds, key) ? seniorityIds[key] : undefined
 }
 
 type PeopleInput = InputOf<typeof peopleSearch>
@@ -72,7 +72,7 @@ const peopleQuery = (input: PeopleInput): string | undefined => {
   const words = [input.name, input.keywords].filter((part) => part !== undefined).join(" ")
   return words === "" ? undefined : words
 }
-/** The page that a cursor names; null when it names none. */
+/** The page number in a cursor. Null if the cursor is not ours. */
 const pageOf = ({ cursor }: PeopleInput): number | null => {
   if (cursor === undefined) return 1
   const page = number(redeem("apify", cursor))
@@ -82,7 +82,7 @@ const pageOf = ({ cursor }: PeopleInput): number | null => {
 export const findPeople = actorOffer(peopleSearch, {
   // $0.10 for a page × 1.2, and $0.004 for each full profile × 1.2
   price: metered("0.12", "0.0048", peopleSearchDefaultLimit),
-  note: "Published by the actor: $0.10 for a page of up to 25 profiles and $0.004 for each full profile. Employers and industries it knows by the network's own addresses and numbers only.",
+  note: "Published by the actor: $0.10 for a page of up to 25 profiles and $0.004 for each full profile. It filters employers and industries only by the network's own URLs and ids, so searches with these filters use other providers.",
   actors: [actors.people],
   serves: (input) =>
     pageOf(input) !== null &&
@@ -92,7 +92,7 @@ export const findPeople = actorOffer(peopleSearch, {
     ) &&
     (input.seniorities ?? []).every((word) => seniorityOf(word) !== undefined) &&
     (peopleQuery(input) ?? "").length <= queryLengthMax,
-  ask: (input) => {
+  start: (input) => {
     const itemsMax = input.limit ?? peopleSearchDefaultLimit
     return {
       actor: actors.people,
@@ -131,7 +131,7 @@ export const findPeople = actorOffer(peopleSearch, {
       })
     })
     if (items.length === 0) return noMatch("nobody fits", cost)
-    // A page that was not read to its end has no next one: the rest of it would be lost.
+    // No next page if this page was cut, because the cut items would be lost.
     const page = pageOf(input) ?? 1
     const next = items.length === profilesMax && page < pagesMax ? String(page + 1) : null
     return match({ items, total: null, next_cursor: issue("apify", next) }, cost)
@@ -140,7 +140,7 @@ export const findPeople = actorOffer(peopleSearch, {
 
 const companyPage = /^(https?:\/\/)?([\w-]+\.)?linkedin\.com\/(company|school|showcase)\/[^/?#]+/i
 
-/** "11-50", or "10001+" at the end of the scale. */
+/** A range such as "11-50". The largest one is "10001+". */
 const rangeOf = (range: unknown): string | null => {
   const start = whole(range, "start")
   const end = whole(range, "end")
@@ -150,10 +150,10 @@ const rangeOf = (range: unknown): string | null => {
 export const enrichCompany = actorOffer(companyEnrich, {
   // $0.004 × 1.2
   price: flat("0.0048"),
-  note: "The actor publishes $4 per 1,000 companies. It knows them by name or network page, not by domain.",
+  note: "The actor publishes $4 per 1,000 companies. It finds them by name or network page, not by domain.",
   actors: [actors.company],
   serves: (input) => companyPage.test(input.network_url ?? "") || input.name !== undefined,
-  ask: (input) => ({
+  start: (input) => ({
     actor: actors.company,
     input: companyPage.test(input.network_url ?? "") ? { companies: [input.network_url] } : { searches: [input.name] },
     price: 0.004,
@@ -164,7 +164,7 @@ export const enrichCompany = actorOffer(companyEnrich, {
     if (name === null) return noMatch("nothing on record", cost)
     const places = list(found, "locations") ?? []
     const website = text(found, "website")
-    const known = company({
+    const record = company({
       name,
       domain: host(website),
       website,
@@ -178,23 +178,23 @@ export const enrichCompany = actorOffer(companyEnrich, {
       phone: text(found, "phone"),
       provider_ids: providerIds("apify", found, "id")
     })
-    return match(known, cost)
+    return match(record, cost)
   }
 })
 
-/** The actor knows a day, a week and a month; a shorter window than asked for is right, a longer one is not. */
+/** The actor filters by a day, a week or a month. Use the longest that is not longer than requested. */
 const postedLimit = (days: number | undefined): string | undefined =>
   days === undefined ? undefined : days < 7 ? "24h" : days < 30 ? "week" : "month"
 
 export const findJobs = actorOffer(jobsSearch, {
   // 1 job × $0.001 × 1.2
   price: metered("0", "0.0012", jobsSearchDefaultLimit),
-  note: "The actor publishes $1 per 1,000 jobs. It knows employers by name or network page, not by domain.",
+  note: "The actor publishes $1 per 1,000 jobs. It finds employers by name or network page, not by domain.",
   actors: [actors.jobs],
   serves: (input) =>
     (input.query !== undefined || input.company_name !== undefined) &&
     (input.company_domain === undefined || input.company_name !== undefined),
-  ask: (input) => {
+  start: (input) => {
     const itemsMax = input.limit ?? jobsSearchDefaultLimit
     return {
       actor: actors.jobs,
@@ -241,10 +241,10 @@ const profilePage = /^(https?:\/\/)?((www|m|[a-z]{2,3})\.)?linkedin\.com\/in\/[a
 export const networkPage = actorOffer(networkProfile, {
   // 1 profile × $0.0003 × 1.2
   price: flat("0.00036"),
-  note: "The actor publishes $0.30 per 1,000 results. Name, place, about text and counts only: it documents no positions.",
+  note: "The actor publishes $0.30 per 1,000 results. Answers have name, location, about text and counts only, because the actor documents no positions.",
   actors: [actors.profile],
   serves: (input) => profilePage.test(input.network_url ?? ""),
-  ask: (input) => ({
+  start: (input) => ({
     actor: actors.profile,
     input: { urls: [input.network_url] },
     price: 0.0003,
@@ -258,14 +258,14 @@ export const networkPage = actorOffer(networkProfile, {
         : failure("provider_error", text(found, "error")?.slice(0, 200) ?? "the actor could not read the profile")
     const full_name = text(found, "name")
     if (full_name === null) return noMatch("the profile shows no name", cost)
-    const known = person({
+    const profile = person({
       full_name,
       location: locationOf(text(found, "location")),
       network_url: text(found, "url")
     })
     return match(
       {
-        ...known,
+        ...profile,
         about: text(found, "about"),
         followers: whole(found, "followers"),
         connections: whole(found, "connections"),

@@ -1,9 +1,8 @@
 /**
- * The run of an actor as a conversation: start it, ask until it has ended, read what it wrote. Pure; adapters and raw runs
- * share it.
+ * Runs an Apify actor in three steps: start it, poll until it has ended, read its items. Pure. Adapters and raw runs share it.
  *
- * The start does not wait for the end, so that the run's id is known, and stored, at once: a restart resumes the run and never
- * starts a second one. The cap and the time limit are the platform's to enforce.
+ * The start returns the run's id at once, and the id is stored. So a restarted worker resumes the run and never starts a second one.
+ * Apify enforces the cap and the time limit.
  */
 import type { Schema } from "effect"
 import type { Capability } from "../../../schema/catalog/Capability.ts"
@@ -22,32 +21,32 @@ import { cost } from "../kit/outcome.ts"
 import { at, isRecord, list, number, text } from "../kit/read.ts"
 import { httpErrors, unreadable } from "../kit/httpErrors.ts"
 
-/** The server holds the question until the run ends, at most for this long (it takes 60). */
+/** Long poll: Apify answers when the run ends, or after this time. Its maximum is 60. */
 const waitSeconds = 30
-/** Between two questions, should the server not hold them. */
+/** Pause between two polls, because Apify may answer at once. */
 export const pauseMillis = 1_000
-/** A run that is paid for is not given up because one question about it failed. */
+/** Failed polls in a row before the attempt fails. The run is already paid for, so one failed poll does not end it. */
 const missesMax = 5
 
-/** How far a run has come; what is stored of it. */
+/** The stored state of a run. */
 export interface RunStage {
   readonly run: string
-  /** Where its items are, once it has ended well. */
+  /** The dataset with the run's items. Null until the run has succeeded. */
   readonly dataset: string | null
-  /** In USD, as the ended run reports it. */
+  /** The reported cost in USD. Null until the run has ended. */
   readonly cost: string | null
-  /** For actors that are paid per item. */
+  /** USD per item. Null unless the actor charges per item. */
   readonly item_price: string | null
-  /** Questions in a row that had no answer. */
+  /** Failed polls in a row. */
   readonly misses: number
 }
 
 const idOf = (value: unknown, name: string): string | null => {
-  const found = text(value, name)
-  return found !== null && /^[\w-]{1,64}$/.test(found) ? found : null
+  const id = text(value, name)
+  return id !== null && /^[\w-]{1,64}$/.test(id) ? id : null
 }
 
-/** Null for the first question, and for a state that is none of ours. */
+/** Null before the start, and for a state in another format. */
 export const stageOf = (state: Schema.Json): RunStage | null => {
   const run = idOf(state, "run")
   if (run === null) return null
@@ -66,11 +65,11 @@ export interface Start {
   /** `username/actor-name`. */
   readonly actor: string
   readonly input: unknown
-  /** The most that the run may cost, a decimal string in USD. */
+  /** The maximum cost of the run in USD, as a decimal string. */
   readonly cap: string
-  /** After this the platform ends it. */
+  /** Apify ends the run after this time. */
   readonly seconds: number
-  /** For actors that are paid per item: no more of them are charged. */
+  /** Maximum number of items that an actor may charge for, if it charges per item. */
   readonly itemsMax?: number
 }
 
@@ -81,7 +80,7 @@ export const startCall = ({ actor, input, cap, seconds, itemsMax }: Start): Call
     maxTotalChargeUsd: cap,
     timeout: seconds,
     maxItems: itemsMax,
-    // Whatever the actor asks for: its token opens this run's own storages, and nothing else of the account.
+    // Limits the actor's token to this run's own storages, whatever permissions the actor declares.
     forcePermissionLevel: "LIMITED_PERMISSIONS"
   },
   body: input
@@ -93,13 +92,13 @@ export const itemsCall = (dataset: string, limit: number, offset = 0): Call => (
   query: { clean: true, format: "json", limit, offset: offset === 0 ? undefined : offset }
 })
 
-export const askCall = ({ run }: RunStage): Call => ({
+export const pollCall = ({ run }: RunStage): Call => ({
   method: "GET",
   path: `/actor-runs/${run}`,
   query: { waitForFinish: waitSeconds }
 })
 
-/** What the events of a pay-per-event run cost; null when a price is not told (tiers depend on the account). */
+/** The cost of a pay-per-event run. Null if a price is missing, because prices with tiers depend on the account. */
 const eventsCost = (run: unknown): number | null => {
   const counts = Object.entries(Object(at(run, "chargedEventCounts")))
   let total: number | null = null
@@ -111,7 +110,7 @@ const eventsCost = (run: unknown): number | null => {
   return total
 }
 
-/** The first answer after the end can still show too little, so the larger of two reports counts. */
+/** The first answer after the end can report too little, so this is the larger of the two reported costs. */
 export const runCost = (run: unknown): Cost | null => {
   const usage = cost("USD", run, "usageTotalUsd")
   const events = cost("USD", eventsCost(run))
@@ -124,7 +123,7 @@ const itemPrice = (run: unknown): string | null =>
     ? (cost("USD", run, "pricingInfo", "pricePerUnitUsd")?.amount ?? null)
     : null
 
-/** What a run that delivered these items has cost. */
+/** The cost of a run that delivered `items` items. */
 export const stageCost = (stage: RunStage, items: number): Cost | null => {
   const reported = stage.cost === null ? null : cost("USD", stage.cost)
   const perItem = stage.item_price === null ? null : cost("USD", items * Number(stage.item_price))
@@ -132,30 +131,30 @@ export const stageCost = (stage: RunStage, items: number): Cost | null => {
   return Number(perItem.amount) > Number(reported.amount) ? perItem : reported
 }
 
-export type Heard = Failure | { readonly _tag: "Working" | "Ended"; readonly stage: RunStage }
+export type RunProgress = Failure | { readonly _tag: "Working" | "Ended"; readonly stage: RunStage }
 
-/** A question about a run had no answer: asked again, unless there is no run yet or it happens too often. */
-export const stumbled = (wrong: Failure, stage: RunStage | null): Heard =>
+/** Handles a failed poll: polls again, unless the run is not started yet or `missesMax` polls in a row failed. */
+export const pollAgain = (error: Failure, stage: RunStage | null): RunProgress =>
   stage === null || stage.misses >= missesMax
-    ? wrong
+    ? error
     : { _tag: "Working", stage: { ...stage, misses: stage.misses + 1 } }
 
-export const runTrouble = httpErrors({ reasons: { 408: "provider_timeout" } })
+export const runErrors = httpErrors({ reasons: { 408: "provider_timeout" } })
 
-const passing = (status: number) => status === 408 || status === 429 || status >= 500
+const isTransient = (status: number) => status === 408 || status === 429 || status >= 500
 
 const working = new Set(["READY", "RUNNING", "TIMING-OUT", "ABORTING"])
 
-/** What the answer to a start or to a question about a run means. */
-export const hearRun = (reply: Reply, stage: RunStage | null): Heard => {
-  const wrong = runTrouble(reply)
-  if (wrong !== undefined) return passing(reply.status) ? stumbled(wrong, stage) : wrong
+/** Reads the answer to a start or a poll. */
+export const readRun = (reply: Reply, stage: RunStage | null): RunProgress => {
+  const error = runErrors(reply)
+  if (error !== undefined) return isTransient(reply.status) ? pollAgain(error, stage) : error
   const run = at(reply.body, "data")
   const id = idOf(run, "id")
   const status = text(run, "status")
   if (id === null || status === null) return unreadable("run")
-  const known = { run: id, dataset: null, cost: null, item_price: null, misses: 0 }
-  if (working.has(status)) return { _tag: "Working", stage: known }
+  const started = { run: id, dataset: null, cost: null, item_price: null, misses: 0 }
+  if (working.has(status)) return { _tag: "Working", stage: started }
   const words = text(run, "statusMessage")?.slice(0, 200) ?? ""
   const ended = `the actor's run ended as ${status}${words === "" ? "" : `: ${words}`}`
   if (status === "TIMED-OUT") return failure("provider_timeout", ended)
@@ -163,28 +162,28 @@ export const hearRun = (reply: Reply, stage: RunStage | null): Heard => {
   const dataset = idOf(run, "defaultDatasetId")
   if (status !== "SUCCEEDED" || dataset === null) return unreadable("run")
   const costs = { cost: runCost(run)?.amount ?? null, item_price: itemPrice(run) }
-  return { _tag: "Ended", stage: { ...known, dataset, ...costs } }
+  return { _tag: "Ended", stage: { ...started, dataset, ...costs } }
 }
 
-/** An adapter's part: which actor to run on this input, and what its items mean. */
+/** What an offer defines: the actor to run for an input, and how to read its items. */
 export interface ActorOffer<I, O> extends Pick<OfferDefinition<I, O>, "price" | "note" | "platforms" | "serves"> {
-  /** Every actor that `ask` may name. */
+  /** Every actor that `start` may return. */
   readonly actors: ReadonlyArray<string>
-  readonly ask: (input: I) => {
+  readonly start: (input: I) => {
     readonly actor: string
     readonly input: unknown
-    /** What the run costs by the actor's published prices, in USD. */
+    /** The expected cost in USD by the actor's published prices. */
     readonly price: number
-    /** Items that are read of its dataset. */
+    /** Maximum number of items to read from the run's dataset. */
     readonly itemsMax: number
   }
   readonly read: (items: ReadonlyArray<unknown>, input: I, cost: Cost | null) => Outcome<O>
 }
 
-/** One attempt, pauses included. The platform ends the run before that, so that nobody pays for the rest. */
+/** Time limit of one attempt, pauses included. Apify ends the run before that, so that an abandoned run costs nothing more. */
 const attemptMillis = 180_000
 const runSeconds = 150
-/** Above the published price, for events such as the start; a run that asks for more than this is broken. */
+/** USD that the cap exceeds the expected cost by, for events such as the start. */
 const capHeadroom = 0.05
 
 const again = (stage: RunStage, afterMillis: number): Outcome<never> => ({
@@ -194,39 +193,39 @@ const again = (stage: RunStage, afterMillis: number): Outcome<never> => ({
   job: true
 })
 
-const heardItems = <I, O>(reply: Reply, stage: RunStage, input: I, { read }: ActorOffer<I, O>): Outcome<O> => {
-  const wrong = runTrouble(reply)
-  if (wrong !== undefined) {
-    const heard = passing(reply.status) ? stumbled(wrong, stage) : wrong
-    return heard._tag === "Failure" ? heard : again(heard.stage, pauseMillis)
+const readItems = <I, O>(reply: Reply, stage: RunStage, input: I, { read }: ActorOffer<I, O>): Outcome<O> => {
+  const error = runErrors(reply)
+  if (error !== undefined) {
+    const progress = isTransient(reply.status) ? pollAgain(error, stage) : error
+    return progress._tag === "Failure" ? progress : again(progress.stage, pauseMillis)
   }
   const items = list(reply.body)?.filter(isRecord)
   return items === undefined ? unreadable("items") : read(items, input, stageCost(stage, items.length))
 }
 
-/** An offer that an actor answers. */
+/** Makes an offer that runs an actor. */
 export const actorOffer = <I, O>(capability: Capability<I, O>, actor: ActorOffer<I, NoInfer<O>>): Offer => {
-  const { actors, ask, read: _read, ...terms } = actor
+  const { actors, start, read: _read, ...terms } = actor
   return offer(capability, {
     ...terms,
-    // An actor's endpoint is named like the actor.
+    // The path of an actor's raw endpoint is the actor's name.
     wraps: actors.map((path) => ({ method: "POST", path })),
     timeoutMillis: attemptMillis,
-    request: (asked) => {
-      const { actor, input, price, itemsMax } = ask(asked)
+    request: (runInput) => {
+      const { actor, input, price, itemsMax } = start(runInput)
       return startCall({ actor, input, cap: (price + capHeadroom).toFixed(4), seconds: runSeconds, itemsMax })
     },
     next: (state, input) => {
       const stage = stageOf(state)
-      if (stage === null) throw new Error("the stored state is no run of an actor")
-      return stage.dataset === null ? askCall(stage) : itemsCall(stage.dataset, ask(input).itemsMax)
+      if (stage === null) throw new Error("the stored state names no actor's run")
+      return stage.dataset === null ? pollCall(stage) : itemsCall(stage.dataset, start(input).itemsMax)
     },
     response: (reply, input, state) => {
       const stage = stageOf(state)
-      if (stage !== null && stage.dataset !== null) return heardItems(reply, stage, input, actor)
-      const heard = hearRun(reply, stage)
-      if (heard._tag === "Failure") return heard
-      return again(heard.stage, heard._tag === "Ended" ? 0 : pauseMillis)
+      if (stage !== null && stage.dataset !== null) return readItems(reply, stage, input, actor)
+      const progress = readRun(reply, stage)
+      if (progress._tag === "Failure") return progress
+      return again(progress.stage, progress._tag === "Ended" ? 0 : pauseMillis)
     }
   })
 }

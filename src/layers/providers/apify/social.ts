@@ -1,7 +1,7 @@
 /**
- * What actors read of social platforms: accounts and their posts on Instagram and TikTok, and single TikTok ads.
+ * Offers for social platforms through Apify actors: accounts and posts on Instagram and TikTok, and single TikTok ads.
  *
- * Their items are flat and documented by name only, in the actors' own descriptions, without a token for the next page.
+ * The actors' descriptions document the names of their flat fields only. Their items have no token for a next page.
  */
 import { ad, type Post, post } from "../../../schema/capabilities/posts.ts"
 import { adsSearch } from "../../../schema/capabilities/ads.search.ts"
@@ -15,7 +15,7 @@ import { match, noMatch } from "../kit/outcome.ts"
 import { flag, number, text, whole } from "../kit/read.ts"
 import { unreadable } from "../kit/httpErrors.ts"
 
-/** In USD, of the dearer actors; times 1.2 it is the price of a result. */
+/** USD per result of the more expensive actors. The price of a result is 1.2 times that. */
 const resultCost = 0.0003
 
 const actors = {
@@ -26,7 +26,7 @@ const actors = {
   ads: "thescrappa/tiktok-ads-scraper"
 } as const
 
-/** What the actors take as a name; anything else would only cost a start. */
+/** Account names that the actors accept. Any other name would only cost the start of a run. */
 const nameOf = (input: AccountInput): string | null => {
   const name = accountName(input)
   return name !== null && /^[a-zA-Z0-9._-]{2,30}$/.test(name) ? name : null
@@ -47,7 +47,7 @@ export const profile = actorOffer(socialProfile, {
   note: "The actor for Instagram publishes $0.20 per 1,000 results; the one for TikTok is assumed at $0.30.",
   actors: [actors.instagramProfile, actors.tiktokProfile],
   serves: (input) => nameOf(input) !== null,
-  ask: (input) => ({
+  start: (input) => ({
     actor: isInstagram(input) ? actors.instagramProfile : actors.tiktokProfile,
     input: accountOf(input),
     price: resultCost,
@@ -89,7 +89,7 @@ export const profile = actorOffer(socialProfile, {
   }
 })
 
-/** What the actor for TikTok takes; the one for Instagram reads one page. */
+/** Maximum number of posts of the TikTok actor. The Instagram actor reads one page. */
 const postsMax = 50
 
 const instagramPost = (one: unknown): Post =>
@@ -121,10 +121,10 @@ export const posts = actorOffer(socialPosts, {
   // 1 post × $0.0003 × 1.2
   price: metered("0", "0.00036", socialPostsDefaultLimit),
   platforms: ["instagram", "tiktok"],
-  note: "The actor for Instagram publishes $0.20 per 1,000 posts; the one for TikTok is assumed at $0.30, which both are priced at. The latest posts only: neither documents how to read on.",
+  note: "The actor for Instagram publishes $0.20 per 1,000 posts; the one for TikTok is assumed at $0.30, and both are priced at that. Latest posts only, because neither documents a next page.",
   actors: [actors.instagramPosts, actors.tiktokPosts],
   serves: (input) => nameOf(input) !== null && input.cursor === undefined,
-  ask: (input) => {
+  start: (input) => {
     const itemsMax = input.limit ?? socialPostsDefaultLimit
     return {
       actor: isInstagram(input) ? actors.instagramPosts : actors.tiktokPosts,
@@ -146,7 +146,7 @@ export const posts = actorOffer(socialPosts, {
   }
 })
 
-/** The page of one ad in TikTok's Creative Center, as the actor takes it. */
+/** The URL of one ad in TikTok's Creative Center, in the form that the actor accepts. */
 const adPage = /^https:\/\/ads\.tiktok\.com\/business\/creativecenter\/topads\/\d+(\/pc\/en)?\/?([?#]\S*)?$/i
 
 export const ads = actorOffer(adsSearch, {
@@ -156,10 +156,10 @@ export const ads = actorOffer(adsSearch, {
   note: "The actor publishes no price of its own; assumed at $0.30 per 1,000 results, as its siblings. It reads the ad at an address of TikTok's Creative Center and can't search.",
   actors: [actors.ads],
   serves: (input) => adPage.test(input.query ?? "") && input.active_only !== true,
-  ask: (input) => ({ actor: actors.ads, input: { urls: [input.query] }, price: resultCost, itemsMax: 1 }),
+  start: (input) => ({ actor: actors.ads, input: { urls: [input.query] }, price: resultCost, itemsMax: 1 }),
   read: (found, input, cost) => {
     const [one] = found
-    // A miss is paid for: only the actor's own word makes one.
+    // The provider charges for a miss, so it is a miss only if the actor says so.
     if (found.length === 0 || flag(one, "result_found") === false) return noMatch("there is no such ad", cost)
     const id = text(one, "ad_id")
     if (id === null) return unreadable("ad_id")

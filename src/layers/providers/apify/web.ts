@@ -1,8 +1,8 @@
 /**
- * What actors read of the web: pages, places, news, and whether a domain name is free.
+ * Offers for the web through Apify actors: pages, places, news, and whether a domain name is available.
  *
- * Their items are flat and documented by name only, in the actors' own descriptions. An actor that could not read something
- * says so in its item and ends well all the same.
+ * The actors' descriptions document the names of their flat fields only. If an actor could not read a page, its run still succeeds
+ * and the item has the error.
  */
 import { domainCheck } from "../../../schema/capabilities/domain.check.ts"
 import { newsSearch, newsSearchDefaultLimit } from "../../../schema/capabilities/news.search.ts"
@@ -16,7 +16,7 @@ import { flag, number, text, whole } from "../kit/read.ts"
 import { unreadable } from "../kit/httpErrors.ts"
 
 const assumed = "The actor publishes no price of its own; assumed at $0.30 per 1,000 results, as its siblings."
-/** In USD; times 1.2 it is the price of a result. */
+/** USD per result. The price of a result is 1.2 times that. */
 const resultCost = 0.0003
 const oneResult = flat("0.00036")
 
@@ -27,20 +27,20 @@ const actors = {
   domain: "thescrappa/domain-availability-checker"
 } as const
 
-/** Providers' words can be whole pages. */
+/** Providers' error texts can be whole pages. */
 const wordsMax = 200
 
 export const scrape = actorOffer(webScrape, {
   price: oneResult,
   note: `${assumed} Markdown of the content, or the text of the whole page.`,
   actors: [actors.page],
-  // What it leaves out follows from the format, and it waits for no scripts.
+  // The format decides what the actor leaves out: markdown has the main content, text the whole page. It can't wait for scripts.
   serves: (input) =>
     input.wait_ms === undefined &&
     (input.format === "text"
       ? input.only_main_content === false
       : (input.format ?? "markdown") === "markdown" && input.only_main_content !== false),
-  ask: (input) => ({
+  start: (input) => ({
     actor: actors.page,
     input: { urls: [input.url], response_type: input.format === "text" ? "json" : "markdown" },
     price: resultCost,
@@ -68,7 +68,7 @@ export const scrape = actorOffer(webScrape, {
   }
 })
 
-/** Places and articles on one page: the actors read one, and charge for what is on it. */
+/** Places or articles on one page. The actors read one page and charge per result. */
 const pageItems = 100
 
 export const places = actorOffer(placesSearch, {
@@ -76,7 +76,7 @@ export const places = actorOffer(placesSearch, {
   price: metered("0", "0.00036", placesSearchDefaultLimit),
   note: `${assumed} One page of the map.`,
   actors: [actors.places],
-  ask: (input) => ({
+  start: (input) => ({
     actor: actors.places,
     input: {
       query: input.location === undefined ? input.query : `${input.query} in ${input.location}`,
@@ -109,19 +109,19 @@ export const places = actorOffer(placesSearch, {
   }
 })
 
-/** What a flat price per search covers. */
+/** The number of results that the flat price of a search covers. */
 const articlesMax = 10
 
 export const news = actorOffer(newsSearch, {
   // 10 results × $0.0003 × 1.2
   price: flat("0.0036"),
-  note: `${assumed} Ten results at most; it can't be told how recent they must be.`,
+  note: `${assumed} Ten results at most, without a filter by age.`,
   actors: [actors.news],
   serves: (input) =>
     (input.limit ?? newsSearchDefaultLimit) <= articlesMax &&
     input.recency === undefined &&
     input.company_domain === undefined,
-  ask: (input) => ({
+  start: (input) => ({
     actor: actors.news,
     input: {
       queries: [input.query],
@@ -146,7 +146,7 @@ export const news = actorOffer(newsSearch, {
       }
     })
     if (items.length > 0) return match({ items, total: null, next_cursor: null }, cost)
-    // A miss is paid for, so items that can't be read are none.
+    // The provider charges for a miss, so unreadable items are a failure and not a miss.
     return found.length === 0 ? noMatch("no articles found", cost) : unreadable("articles")
   }
 })
@@ -155,7 +155,7 @@ export const availability = actorOffer(domainCheck, {
   price: oneResult,
   note: `${assumed} Says whether a name is free, not what it costs.`,
   actors: [actors.domain],
-  ask: (input) => ({ actor: actors.domain, input: { domains: [input.domain] }, price: resultCost, itemsMax: 1 }),
+  start: (input) => ({ actor: actors.domain, input: { domains: [input.domain] }, price: resultCost, itemsMax: 1 }),
   read: ([found], input, cost) => {
     const available = flag(found, "available")
     if (flag(found, "success") === false || available === null) {

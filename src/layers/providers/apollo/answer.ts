@@ -1,7 +1,8 @@
 /**
- * What Apollo's questions and answers have in common: a company that is looked up, bands and pages.
+ * Shared parts of the Apollo adapter: company look-ups, employee ranges and pages.
  *
- * Searches are paged by number and size, so a window of results is asked for as the smallest page that holds all of it.
+ * Apollo pages by page number and page size. A cursor of ours is an offset, so a request gets the smallest page that contains all
+ * requested results.
  */
 import type { Call, Failure, Outcome, Reply } from "../../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "../kit/cursor.ts"
@@ -11,14 +12,14 @@ import { unreadable } from "../kit/httpErrors.ts"
 
 export const note = "Published credits per operation at $0.025 each, the rate that the provider's fair-use terms imply."
 
-interface Sought {
+interface CompanyKeys {
   readonly domain?: string | undefined
   readonly name?: string | undefined
   readonly network_url?: string | undefined
 }
 
-/** By the most exact of what is known. */
-export const companyCall = ({ domain, name, network_url }: Sought): Call => ({
+/** Looks a company up by domain, else by network page, else by name: the most exact key counts. */
+export const companyCall = ({ domain, name, network_url }: CompanyKeys): Call => ({
   method: "GET",
   path: "/organizations/enrich",
   query: {
@@ -29,29 +30,29 @@ export const companyCall = ({ domain, name, network_url }: Sought): Call => ({
 })
 
 /**
- * The company of a look-up. Nobody tells how a miss looks: a null is one, and so is an answer without the field, but the
- * latter only where a miss is not charged.
+ * The company in an answer. Null is a miss, undefined an unreadable answer. Apollo does not document how a miss looks. So a null counts
+ * as a miss, and a missing field counts as one only if the look-up is not charged.
  */
 export const organizationOf = (reply: Reply, charged: boolean): unknown => {
-  const found = at(reply.body, "organization")
-  if (isRecord(found)) return found
-  return found === null || (found === undefined && isRecord(reply.body) && !charged) ? null : undefined
+  const organization = at(reply.body, "organization")
+  if (isRecord(organization)) return organization
+  return organization === null || (organization === undefined && isRecord(reply.body) && !charged) ? null : undefined
 }
 
-/** The second of two steps goes on from the company's id. */
+/** Reads the company look-up, the first of two steps. The second step uses the company's id. */
 export const lookedUp = (reply: Reply, charged: boolean): Outcome<never> => {
-  const found = organizationOf(reply, charged)
-  if (found === null) return noMatch("the company is not known")
-  const organization_id = text(found, "id")
+  const organization = organizationOf(reply, charged)
+  if (organization === null) return noMatch("the company is not known")
+  const organization_id = text(organization, "id")
   if (organization_id === null) return unreadable("organization")
-  const state = { organization_id, name: text(found, "name"), domain: text(found, "primary_domain") }
-  // Nothing was started at the provider: whoever goes on without the state only looks the company up again.
+  const state = { organization_id, name: text(organization, "name"), domain: text(organization, "primary_domain") }
+  // `job: false`, because nothing was started at the provider: a restarted worker just repeats the look-up.
   return { _tag: "Again", state, afterMillis: 0, job: false }
 }
 
 export const badState = (): Failure => unreadable("state")
 
-/** "51,200" of "51-200"; an open band ends at more employees than any company has. */
+/** Apollo's form of an employee range: "51-200" becomes "51,200". An open range such as "10001+" ends at `countMax`. */
 const countMax = 10_000_000
 export const band = (range: string): string | null => {
   const [, least, , most] = /^(\d{1,7})(\+|-(\d{1,7}))$/.exec(range.trim()) ?? []
@@ -64,7 +65,7 @@ interface Paged {
 }
 
 const pageSizeMax = 100
-/** The provider shows no more results of a search than these. */
+/** Apollo shows at most this many results of a search. */
 const resultsMax = 50_000
 const offsetOf = (input: Paged): number => Number(redeem("apollo", input.cursor) ?? "0")
 
@@ -73,7 +74,7 @@ export const servesPage = (input: Paged): boolean =>
   /^\d{1,5}$/.test(redeem("apollo", input.cursor) ?? "0") &&
   offsetOf(input) < resultsMax
 
-/** The smallest page that holds the whole window; a window that no page holds is cut at a page's end. */
+/** The smallest page that contains all requested results. If no page does, the results end at the end of a page. */
 export const pageOf = (input: Paged, defaultLimit: number) => {
   const offset = offsetOf(input)
   const limit = input.limit ?? defaultLimit

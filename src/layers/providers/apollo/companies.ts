@@ -1,5 +1,5 @@
 /**
- * Apollo's companies: one by its domain, many by a search, and the technologies that one uses.
+ * Apollo's company offers: look up one by domain, search for several, and list the technologies that one uses.
  */
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { companyEnrich } from "../../../schema/capabilities/company.enrich.ts"
@@ -16,7 +16,7 @@ import { unreadable } from "../kit/httpErrors.ts"
 /** 1 credit × $0.025 × 1.2 */
 const oneCredit = flat("0.03")
 
-/** Only what the provider knows itself: an `account` beside it is what the operator's own records say. */
+/** Reads `organization` only. An `account` beside it comes from the operator's own records. */
 const companyOf = (found: unknown): Company =>
   company({
     name: text(found, "name"),
@@ -41,15 +41,15 @@ export const enrichCompany = offer(companyEnrich, {
   wraps: [{ method: "GET", path: "/organizations/enrich" }],
   request: companyCall,
   response: (reply) => {
-    const found = organizationOf(reply, false)
-    if (found === null) return noMatch("the company is not known")
-    if (found === undefined) return unreadable("organization")
-    const known = companyOf(found)
-    return known.name === null ? noMatch("an empty record") : match(known)
+    const organization = organizationOf(reply, false)
+    if (organization === null) return noMatch("the company is not known")
+    if (organization === undefined) return unreadable("organization")
+    const enriched = companyOf(organization)
+    return enriched.name === null ? noMatch("an empty record") : match(enriched)
   }
 })
 
-/** "google_analytics" of "Google Analytics". */
+/** Apollo's id of a technology: "Google Analytics" becomes "google_analytics". */
 const uid = (technology: string): string =>
   technology
     .trim()
@@ -74,7 +74,7 @@ export const findCompanies = offer(companySearch, {
   price: metered("0.03", "0", companySearchDefaultLimit),
   note: `${note} Query is the company's name; industries are searched as keywords.`,
   wraps: [{ method: "POST", path: "/mixed_companies/search" }],
-  // Industries and keywords share a filter of which any fits, and there is none for founding years.
+  // Industries and keywords share one filter that matches any of them, and there is no filter for founding years.
   serves: (input) =>
     servesPage(input) &&
     (input.industries === undefined || input.keywords === undefined) &&
@@ -82,11 +82,11 @@ export const findCompanies = offer(companySearch, {
     input.founded_max === undefined,
   request: searchCall,
   response: (reply, input) => {
-    // Beside these, `accounts` are what the operator has saved in its own records: no business of the caller's.
-    const found = list(reply.body, "organizations")
-    if (found === null) return unreadable("organizations")
+    // `accounts` beside it is ignored, because it comes from the operator's own records.
+    const organizations = list(reply.body, "organizations")
+    if (organizations === null) return unreadable("organizations")
     const { cut, next_cursor } = pageOf(input, companySearchDefaultLimit)
-    const items = cut(found).map(companyOf)
+    const items = cut(organizations).map(companyOf)
     if (items.length === 0) return noMatch("no companies found")
     const total = whole(reply.body, "pagination", "total_entries")
     return match({ items, total, next_cursor: next_cursor(total) })
@@ -99,17 +99,21 @@ export const technologies = offer(companyTech, {
   wraps: [{ method: "GET", path: "/organizations/enrich" }],
   request: companyCall,
   response: (reply, input) => {
-    const found = organizationOf(reply, false)
-    if (found === null) return noMatch("the company is not known")
-    if (found === undefined) return unreadable("organization")
+    const organization = organizationOf(reply, false)
+    if (organization === null) return noMatch("the company is not known")
+    if (organization === undefined) return unreadable("organization")
     const used =
-      list(found, "current_technologies")?.map((one) => ({
+      list(organization, "current_technologies")?.map((one) => ({
         name: text(one, "name"),
         category: text(one, "category")
       })) ??
-      texts(found, "technology_names")?.map((name) => ({ name, category: null })) ??
+      texts(organization, "technology_names")?.map((name) => ({ name, category: null })) ??
       []
     if (used.length === 0) return noMatch("no technologies known")
-    return match({ domain: text(found, "primary_domain") ?? input.domain, technologies: used, detected_at: null })
+    return match({
+      domain: text(organization, "primary_domain") ?? input.domain,
+      technologies: used,
+      detected_at: null
+    })
   }
 })

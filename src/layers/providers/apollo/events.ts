@@ -1,5 +1,5 @@
 /**
- * What happens at a company, by Apollo: its job postings and the news about it. Both look the company up first.
+ * Apollo's offers for events at a company: its job postings and news about it. Both look the company up first.
  */
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { jobsSearch, jobsSearchDefaultLimit } from "../../../schema/capabilities/jobs.search.ts"
@@ -17,13 +17,13 @@ const wordsOf = (printed: string): ReadonlyArray<string> =>
     .split(/[^\p{Letter}\p{Number}+#]+/u)
     .filter((word) => word !== "")
 
-/** A page costs the same however long it is, and the postings that fit have to be among it. */
+/** A page costs the same whatever its size. A large page contains more postings that pass our filters. */
 const postingsMax = 1_000
 
 const placeOf = (posting: unknown): string =>
   ["city", "state", "country"].flatMap((part) => text(posting, part) ?? []).join(", ")
 
-/** The provider does not filter postings: every word of the query is to be in the title, and the place in its address. */
+/** Apollo does not filter postings, so this does: every word of the query must be in the title, and the place in the location. */
 const fits = (posting: unknown, input: InputOf<typeof jobsSearch>): boolean => {
   const title = wordsOf(text(posting, "title") ?? "")
   return (
@@ -83,12 +83,12 @@ export const findJobs = offer(jobsSearch, {
   }
 })
 
-/** More would cost another credit. */
+/** Articles per page. A second page would cost another credit. */
 const articlesMax = 25
 
 const about = (article: unknown, words: ReadonlyArray<string>): boolean => {
-  const said = new Set(wordsOf(`${text(article, "title") ?? ""} ${text(article, "snippet") ?? ""}`))
-  return words.some((word) => said.has(word))
+  const articleWords = new Set(wordsOf(`${text(article, "title") ?? ""} ${text(article, "snippet") ?? ""}`))
+  return words.some((word) => articleWords.has(word))
 }
 
 export const findNews = offer(newsSearch, {
@@ -99,7 +99,7 @@ export const findNews = offer(newsSearch, {
     { method: "GET", path: "/organizations/enrich" },
     { method: "POST", path: "/news_articles/search" }
   ],
-  // It filters by date, not by age, and neither by language nor by country.
+  // Apollo filters by date and not by age, and it has no filter for language or country.
   serves: (input) =>
     input.company_domain !== undefined &&
     (input.limit ?? newsSearchDefaultLimit) <= articlesMax &&

@@ -1,7 +1,7 @@
 /**
- * Apollo: people and companies, their phone numbers, technologies, job postings and news.
+ * Adapter for Apollo: people and companies, their phone numbers, technologies, job postings and news.
  *
- * It reports no cost, so prices are its published credits per operation at $0.025 each, which its fair-use terms imply.
+ * Apollo reports no cost. Prices are its published credits per operation at $0.025 each, which its fair-use terms imply.
  */
 import { provider } from "../../../schema/catalog/Provider.ts"
 import { enrichCompany, findCompanies, technologies } from "./companies.ts"

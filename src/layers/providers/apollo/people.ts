@@ -1,5 +1,5 @@
 /**
- * Apollo's people: a search that shortens names, an enrichment of one person, and phone numbers, which arrive later.
+ * Apollo's people offers: a search that shortens last names, and the enrichment of one person.
  */
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { lacks, peopleEnrich } from "../../../schema/capabilities/people.enrich.ts"
@@ -12,7 +12,7 @@ import { match, noMatch } from "../kit/outcome.ts"
 import { at, flag, host, isRecord, list, place, providerIds, text, webAddress, whole } from "../kit/read.ts"
 import { unreadable } from "../kit/httpErrors.ts"
 
-/** The provider's own words for seniority, from what people usually write. */
+/** Apollo's names of seniorities, by the words that people usually write. */
 const levels: Readonly<Record<string, string>> = {
   cxo: "c_suite",
   c_level: "c_suite",
@@ -30,9 +30,9 @@ const words = (input: InputOf<typeof peopleSearch>): string | undefined =>
 export const findPeople = offer(peopleSearch, {
   // 0 credits; a tenth of the credit of the enrichment that has to follow × $0.025 × 1.2
   price: metered("0", "0.003", peopleSearchDefaultLimit),
-  note: "The provider charges nothing for a search, but shortens last names, so an enrichment per person has to follow; priced at a tenth of its credit so that it does not win by being unfinished.",
+  note: "The provider charges nothing for a search, but shortens last names, so each person needs an enrichment afterwards. Priced at a tenth of that credit, so that routing does not prefer an incomplete answer.",
   wraps: [{ method: "POST", path: "/mixed_people/api_search" }],
-  // It knows employers by domain only, and no industries.
+  // Apollo filters employers by domain only, and has no filter for industries.
   serves: (input) =>
     servesPage(input) &&
     input.company_names === undefined &&
@@ -61,7 +61,7 @@ export const findPeople = offer(peopleSearch, {
     const items = cut(people).map((one) =>
       person({
         first_name: text(one, "first_name"),
-        // "Hu***n" is no name.
+        // Shortened last names look like "Hu***n" and are left out.
         last_name: text(one, "last_name"),
         title: text(one, "title"),
         company_name: text(one, "organization", "name"),
@@ -84,7 +84,7 @@ const emailStatuses: Readonly<Record<string, EmailStatus>> = {
   invalid: "invalid"
 }
 
-/** An address that was not paid for arrives as "email_not_unlocked@domain.com". */
+/** Apollo returns "email_not_unlocked@domain.com" for an address that was not paid for. */
 const emailOf = (found: unknown): string | null => {
   const email = text(found, "email")
   return email === null || /not_unlocked@/.test(email) ? null : email
@@ -125,16 +125,16 @@ export const enrichPerson = offer(peopleEnrich, {
   price: flat("0.03"),
   note,
   wraps: [{ method: "POST", path: "/people/match" }],
-  // A phone number costs nine times the price of this offer, and arrives later.
+  // Phone numbers are a separate offer, because one costs nine times this price and arrives later.
   serves: (input) => input.require?.includes("phone") !== true,
   request: (input) => matchCall(input),
   response: (reply, input) => {
     const self = at(reply.body, "person")
-    // Its documentation knows answers in which nobody was enriched, but does not show one.
+    // Apollo's documentation mentions answers without an enriched person, but shows none.
     if (self === null || (self === undefined && isRecord(reply.body))) return noMatch("nobody found")
     if (!isRecord(self)) return unreadable("person")
     const email = emailOf(self)
-    const found = person({
+    const matched = person({
       full_name: text(self, "name"),
       first_name: text(self, "first_name"),
       last_name: text(self, "last_name"),
@@ -149,10 +149,10 @@ export const enrichPerson = offer(peopleEnrich, {
       email_status: email === null ? null : (emailStatuses[text(self, "email_status") ?? ""] ?? "unknown"),
       provider_ids: providerIds("apollo", self, "id")
     })
-    if (found.full_name === null && found.network_url === null) return noMatch("an empty record")
-    if (lacks(found, input.require)) return noMatch("found, but without the contact data asked for")
+    if (matched.full_name === null && matched.network_url === null) return noMatch("an empty record")
+    if (lacks(matched, input.require)) return noMatch("found, but without the contact data asked for")
     return match({
-      ...found,
+      ...matched,
       experience: list(self, "employment_history")?.map(experienceOf) ?? null,
       education: null,
       skills: null,

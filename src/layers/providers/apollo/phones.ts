@@ -1,7 +1,7 @@
 /**
- * Apollo's phone numbers, which it looks up after it has answered, and keeps for whoever asks with the request's id.
+ * Apollo's phone offer. Apollo looks the number up after it has answered, and returns it later for the request's id.
  *
- * The look-up is a job: its id is stored before the first pause, so a restart asks for the number instead of buying another.
+ * The request's id is stored before the first pause, so a restarted worker polls for the number and does not buy it again.
  */
 import { phoneFind } from "../../../schema/capabilities/phone.find.ts"
 import { flat } from "../../../schema/money/Pricing.ts"
@@ -11,26 +11,26 @@ import { matchCall } from "./people.ts"
 import { cost, match, noMatch } from "../kit/outcome.ts"
 import { international } from "../kit/phone.ts"
 import { at, isRecord, list, number, segment, text } from "../kit/read.ts"
-import { said, unreadable } from "../kit/httpErrors.ts"
+import { errorText, unreadable } from "../kit/httpErrors.ts"
 
 /**
- * The provider demands an address to send the number to, and would send a person's number to whoever owns it. Nobody can
- * own a name that ends in `.invalid`, so the number stays where it is until it is asked for.
+ * Apollo requires a webhook URL and would send the person's number to its owner. Nobody can own a domain that ends in `.invalid`, so
+ * Apollo sends the number to nobody, and polling returns it.
  */
-const nowhere = "https://results.invalid/phone"
+const unusedWebhook = "https://results.invalid/phone"
 
-/** "It can take several minutes for the phone numbers to be delivered." */
-const patienceMillis = 300_000
+/** Apollo's documentation: "It can take several minutes for the phone numbers to be delivered." */
+const timeoutMillis = 300_000
 const pauseMillis = 5_000
 const pauseSecondsMax = 30
 
-/** The look-up still runs, or was asked about too often: it is paid for, so neither is a reason to give it up. */
+/** The look-up still runs, or we polled too often. It is already paid for, so polling continues. */
 export const isPending = (reply: Reply): boolean =>
   reply.status === 429
-    ? said(reply).includes("webhook_result")
+    ? errorText(reply).includes("webhook_result")
     : reply.status === 404 && text(reply.body, "error_code") === "result_pending"
 
-/** As text: the id has up to 19 digits, and a number of JavaScript holds 15 of them. It is the last of its name. */
+/** Read from the text, because the id has up to 19 digits and a JavaScript number only 15. The last `request_id` is the right one. */
 const requestId = (reply: Reply): string | null =>
   [...reply.text.matchAll(/"request_id"\s*:\s*"?(-?\d{1,19})(?!\d)"?/g)].at(-1)?.[1] ?? null
 
@@ -41,10 +41,10 @@ const again = (request_id: string, afterMillis: number): Outcome<never> => ({
   job: true
 })
 
-/** High is what the provider says of numbers that its own users have reached. */
+/** Our percentages for Apollo's words. `high` means that Apollo's users have reached the number. */
 const confidences: Readonly<Record<string, number>> = { high: 90, medium: 60, low: 30 }
 
-const ask = (reply: Reply): Outcome<never> => {
+const readRequest = (reply: Reply): Outcome<never> => {
   const self = at(reply.body, "person")
   if (self === null || (self === undefined && isRecord(reply.body))) return noMatch("nobody found")
   const id = requestId(reply)
@@ -59,11 +59,11 @@ export const findPhone = offer(phoneFind, {
     { method: "POST", path: "/people/match" },
     { method: "GET", path: "/webhook_result/{request_id}" }
   ],
-  timeoutMillis: patienceMillis,
-  request: (input) => matchCall(input, { reveal_phone_number: true, webhook_url: nowhere }),
+  timeoutMillis,
+  request: (input) => matchCall(input, { reveal_phone_number: true, webhook_url: unusedWebhook }),
   next: (state) => ({ method: "GET", path: `/webhook_result/${segment(text(state, "request_id") ?? "0")}` }),
   response: (reply, _input, state) => {
-    if (state === null) return ask(reply)
+    if (state === null) return readRequest(reply)
     const id = text(state, "request_id")
     if (id === null) return unreadable("state")
     if (isPending(reply)) {
@@ -73,7 +73,7 @@ export const findPhone = offer(phoneFind, {
     const status = text(reply.body, "webhook_status")
     if (status === "in_progress") return again(id, pauseMillis)
     const result = at(reply.body, "webhook_result")
-    // "failed" is what becomes of an address that nobody owns; the result is there all the same.
+    // The status is "failed" if Apollo could not call the webhook URL. The result is there anyway.
     if (!isRecord(result)) {
       return status === "failed"
         ? failure("provider_error", text(reply.body, "failure_reason") ?? "the look-up failed")

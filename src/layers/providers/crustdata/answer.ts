@@ -1,29 +1,30 @@
 /**
- * What Crustdata's questions and answers have in common: conditions on columns, and the credits that a header reports.
+ * Shared parts of the Crustdata adapter: conditions on columns, and the credits that a header reports.
  *
- * Its operators are its own: `(.)` is "contains these words", `=>` and `=<` are "at least" and "at most".
+ * Crustdata has its own operators: `(.)` means "contains these words", `=>` and `=<` mean "at least" and "at most".
  */
 import type { Outcome, Reply } from "../../../schema/catalog/Provider.ts"
 import { cost, noMatch } from "../kit/outcome.ts"
 import { at, isRecord, list, text } from "../kit/read.ts"
 
-export const note = "Published credits per operation; the price of a credit is assumed at $0.10, on the safe side."
+export const note =
+  "Published credits per operation. The price of a credit is assumed at $0.10, which is high on purpose."
 
 export const used = (reply: Reply) => cost("credit", reply.headers["x-credits-used"])
 
-/** A 404 that says of whom nothing is known; any other is a mistake of ours. */
+/** True for a 404 with the error type `not_found`, which is a miss. Any other 404 means a wrong path. */
 export const isMiss = (reply: Reply): boolean =>
   reply.status === 404 && text(reply.body, "error", "type") === "not_found"
 
 export const missed = (reply: Reply): Outcome<never> | undefined =>
   isMiss(reply) ? noMatch("nothing on record", used(reply)) : undefined
 
-/** A condition, or several joined. */
+/** One condition, or several joined by and/or. */
 export type Filter =
   | { readonly field: string; readonly type: string; readonly value: unknown }
   | { readonly op: "and" | "or"; readonly conditions: ReadonlyArray<Filter> }
 
-/** One of several needs no joining. */
+/** Joins conditions. A single condition stays as it is. */
 const joined = (op: "and" | "or", conditions: ReadonlyArray<Filter>): Filter => {
   const [only, ...more] = conditions
   return only !== undefined && more.length === 0 ? only : { op, conditions }
@@ -31,7 +32,7 @@ const joined = (op: "and" | "or", conditions: ReadonlyArray<Filter>): Filter => 
 
 export const all = (conditions: ReadonlyArray<Filter>): Filter => joined("and", conditions)
 
-/** Any of the values, as words, in any of the columns. */
+/** A condition that matches any of the values, as words, in any of the columns. */
 export const contains = (
   fields: ReadonlyArray<string>,
   values: ReadonlyArray<string> | undefined
@@ -48,7 +49,7 @@ export const contains = (
 export const within = (field: string, values: ReadonlyArray<string> | undefined): ReadonlyArray<Filter> =>
   values === undefined ? [] : [{ field, type: "in", value: values }]
 
-/** The bounds of "51-200" or "10001+", or null when a text is neither. */
+/** The bounds of an employee range such as "51-200" or "10001+". Null for any other text. */
 const bounds = (band: string): { readonly least: number; readonly most: number | null } | null => {
   const [, least, , most] = /^(\d{1,7})(\+|-(\d{1,7}))$/.exec(band.trim()) ?? []
   return least === undefined ? null : { least: Number(least), most: most === undefined ? null : Number(most) }
@@ -56,7 +57,7 @@ const bounds = (band: string): { readonly least: number; readonly most: number |
 
 export const isBand = (band: string | undefined): boolean => band === undefined || bounds(band) !== null
 
-/** Bands as bounds of the number itself, whatever the provider's own bands are. */
+/** A condition on the employee count, because the provider's own ranges may differ from ours. */
 export const inBands = (field: string, bands: ReadonlyArray<string> | undefined): ReadonlyArray<Filter> => {
   if (bands === undefined) return []
   const ranges = bands.flatMap((band) => {
@@ -68,7 +69,7 @@ export const inBands = (field: string, bands: ReadonlyArray<string> | undefined)
   return [joined("or", ranges)]
 }
 
-/** The best match of an enrichment of one: null when nobody was found, undefined when the answer can't be read. */
+/** The best match of an enrichment. Null if there is none, undefined if the answer can't be read. */
 export const bestMatch = (reply: Reply): unknown => {
   const results = list(reply.body) ?? list(reply.body, "results")
   if (results === null) return undefined

@@ -1,5 +1,5 @@
 /**
- * Crustdata's companies and job postings, searched by conditions.
+ * Crustdata's offers for companies and job postings, searched by conditions.
  */
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { companySearch, companySearchDefaultLimit } from "../../../schema/capabilities/company.search.ts"
@@ -17,7 +17,7 @@ import { defined } from "../../../schema/defined.ts"
 /** 0.03 credit × $0.10 × 1.2 */
 const perResult = "0.0036"
 
-/** "2008" of 2008, "2008" or "2008-01-01". */
+/** Returns "2008" for 2008, "2008" and "2008-01-01". */
 const foundedYear = (info: unknown): number | null => {
   const printed = text(info, "year_founded")
   return whole(info, "year_founded") ?? whole(printed === null ? null : /^\d{4}/.exec(printed)?.[0])
@@ -67,7 +67,7 @@ export const findCompanies = offer(companySearch, {
   price: metered("0", perResult, companySearchDefaultLimit),
   note,
   wraps: [{ method: "POST", path: "/company/search" }],
-  // Whether its founding years compare as numbers is not known.
+  // Founding years are not filtered, because Crustdata does not document whether they compare as numbers.
   serves: (input) =>
     accepts("crustdata", input.cursor) && input.founded_min === undefined && input.founded_max === undefined,
   request: (input) => {
@@ -83,12 +83,12 @@ export const findCompanies = offer(companySearch, {
     }
   },
   response: (reply, input) => {
-    const found = list(reply.body, "companies")
-    if (found === null) return unreadable("companies")
-    if (found.length === 0) return noMatch("no companies found", used(reply))
+    const companies = list(reply.body, "companies")
+    if (companies === null) return unreadable("companies")
+    if (companies.length === 0) return noMatch("no companies found", used(reply))
     return match(
       {
-        items: found.slice(0, input.limit ?? companySearchDefaultLimit).map(companyOf),
+        items: companies.slice(0, input.limit ?? companySearchDefaultLimit).map(companyOf),
         total: whole(reply.body, "total_count"),
         next_cursor: issue("crustdata", text(reply.body, "next_cursor"))
       },
@@ -117,29 +117,29 @@ export const findJobs = offer(jobsSearch, {
   price: metered("0", perResult, jobsSearchDefaultLimit),
   note,
   wraps: [{ method: "POST", path: "/job/search" }],
-  // It filters by date, not by age: without a clock an adapter can't tell what a week ago is.
+  // Crustdata filters by date and not by age. Adapters are pure and have no clock, so they can't convert an age to a date.
   serves: (input) => input.posted_within_days === undefined,
   request: (input) => ({
     method: "POST",
     path: "/job/search",
     body: {
       filters: jobFiltersOf(input),
-      // A whole record holds everything that is known of the employer.
+      // Requests only these fields, because a whole record contains all data of the employer.
       fields: ["job_details", "company.basic_info", "location", "content.description", "metadata.date_added"],
       limit: input.limit ?? jobsSearchDefaultLimit
     }
   }),
   response: (reply, input) => {
-    const found = list(reply.body, "job_listings")
-    if (found === null) return unreadable("job_listings")
-    if (found.length === 0) return noMatch("no jobs found", used(reply))
-    const items = found.slice(0, input.limit ?? jobsSearchDefaultLimit).map((one) => ({
+    const listings = list(reply.body, "job_listings")
+    if (listings === null) return unreadable("job_listings")
+    if (listings.length === 0) return noMatch("no jobs found", used(reply))
+    const items = listings.slice(0, input.limit ?? jobsSearchDefaultLimit).map((one) => ({
       title: text(one, "job_details", "title"),
       company_name: text(one, "company", "basic_info", "name"),
       company_domain: host(text(one, "company", "basic_info", "primary_domain")),
       location: text(one, "location", "raw"),
       url: text(one, "job_details", "url"),
-      // When the provider first saw it; when the employer posted it is not known.
+      // When Crustdata first saw the posting. The employer's own date is not available.
       posted_at: text(one, "metadata", "date_added"),
       employment_type: null,
       salary_min: null,

@@ -1,8 +1,8 @@
 /**
- * Crustdata: people, companies and job listings; contact data of a known network profile.
+ * Adapter for Crustdata: people, companies and job listings, and contact data for a network profile.
  *
- * A header reports the credits of each answer. It publishes credits per operation but no price of a credit, which is assumed
- * at $0.10, on the safe side. Contact data takes a plan that includes it: others are answered 403.
+ * A header reports the credits of each answer. Crustdata publishes credits per operation but no price of a credit, which is assumed
+ * at $0.10, high on purpose. Contact data needs a plan that includes it. Other plans are answered with 403.
  */
 import { provider } from "../../../schema/catalog/Provider.ts"
 import { isMiss, used } from "./answer.ts"
@@ -18,10 +18,10 @@ export const crustdata = provider({
   homepage: "https://crustdata.com",
   base_url: "https://api.crustdata.com",
   auth: { kind: "bearer" },
-  // Without a version it answers 400.
+  // Crustdata answers 400 to requests without a version.
   headers: { "x-api-version": "2025-11-01" },
   credit: "0.10",
-  // Contact data is limited to 15 requests a minute.
+  // Contact data is limited to 15 requests per minute.
   concurrency: 3,
   timeoutMillis: 30_000,
   measured: used,

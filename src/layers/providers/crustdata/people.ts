@@ -1,5 +1,5 @@
 /**
- * Crustdata's people: a search by conditions, profiles of a known address, and contact data of a known profile.
+ * Crustdata's offers for people: a search by conditions, the profile at a URL, and contact data for a profile.
  */
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { emailFind } from "../../../schema/capabilities/email.find.ts"
@@ -41,7 +41,7 @@ const personOf = (data: unknown): Person => {
   })
 }
 
-/** The provider's own words for seniority, from what people usually write. */
+/** Crustdata's names of seniorities, by the words that people usually write. */
 const levels: Readonly<Record<string, string>> = {
   cxo: "CXO",
   c_level: "CXO",
@@ -123,7 +123,7 @@ export const findPeople = offer(peopleSearch, {
   }
 })
 
-/** Days of moments: "2017-01-01" of "2017-01-01T00:00:00+00:00". */
+/** The date in a time: "2017-01-01T00:00:00+00:00" becomes "2017-01-01". */
 const day = (value: unknown, field: string): string | null => text(value, field)?.split("T")[0] ?? null
 const year = (value: unknown, field: string): string | null => whole(value, field)?.toString() ?? null
 
@@ -144,7 +144,7 @@ const educationOf = (study: unknown) => ({
   end_date: year(study, "end_year")
 })
 
-/** One of the two identifiers, never both. */
+/** Crustdata accepts one of the two identifiers, not both. */
 const identified = (input: { readonly network_url?: string; readonly email?: string }) =>
   input.network_url === undefined
     ? { business_emails: [input.email] }
@@ -152,7 +152,7 @@ const identified = (input: { readonly network_url?: string; readonly email?: str
 
 export const enrichPerson = offer(peopleEnrich, {
   price: oneCredit,
-  note: `${note} The base profile; contact data costs more and is not part of it.`,
+  note: `${note} The base profile only, because contact data costs more.`,
   wraps: [{ method: "POST", path: "/person/enrich" }],
   serves: (input) => (input.network_url !== undefined || input.email !== undefined) && input.require === undefined,
   request: (input) => ({
@@ -170,15 +170,15 @@ export const enrichPerson = offer(peopleEnrich, {
     if (best === undefined) return unreadable("matches")
     if (best === null) return noMatch("nobody found", used(reply))
     const data = at(best, "person_data")
-    const found = personOf(data)
-    if (found.full_name === null && found.network_url === null) return noMatch("an empty profile", used(reply))
+    const profile = personOf(data)
+    if (profile.full_name === null && profile.network_url === null) return noMatch("an empty profile", used(reply))
     const current = jobs(data, "current")
     const past = jobs(data, "past")
-    const known = current !== null || past !== null
+    const hasJobs = current !== null || past !== null
     return match(
       {
-        ...found,
-        experience: known
+        ...profile,
+        experience: hasJobs
           ? [...(current ?? []).map(experienceOf(true)), ...(past ?? []).map(experienceOf(false))]
           : null,
         education: list(data, "education", "schools")?.map(educationOf) ?? null,
@@ -190,7 +190,7 @@ export const enrichPerson = offer(peopleEnrich, {
   }
 })
 
-/** Only what is wanted: left alone, the provider looks up and charges every kind of contact data. */
+/** Requests only the needed contact data. Otherwise Crustdata looks up and charges for every kind. */
 const contactCall = (
   kind: "contact.business_emails" | "contact.phone_numbers",
   input: { readonly network_url?: string; readonly email?: string }

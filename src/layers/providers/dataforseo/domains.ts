@@ -1,5 +1,5 @@
 /**
- * What DataForSEO knows of sites: their technologies, the contents of a page, and whether a domain is registered.
+ * DataForSEO's offers for sites: their technologies, the contents of a page, and whether a domain is registered.
  */
 import { companyTech } from "../../../schema/capabilities/company.tech.ts"
 import { domainCheck } from "../../../schema/capabilities/domain.check.ts"
@@ -26,15 +26,15 @@ export const technologies = offer(companyTech, {
   response: (reply, input) =>
     readResult(reply, "no technologies found", (result) => {
       if (at(result, "technologies") === undefined) return unreadable("technologies")
-      // By group, such as "analytics", and within it by category, such as "web_analytics".
-      const found = entries(at(result, "technologies")).flatMap(([, group]) =>
+      // Technologies are nested by group, such as "analytics", and by category, such as "web_analytics".
+      const technologies = entries(at(result, "technologies")).flatMap(([, group]) =>
         entries(group).flatMap(([category, names]) => (texts(names) ?? []).map((name) => ({ name, category })))
       )
-      if (found.length === 0) return noMatch("no technologies found", spent(reply))
+      if (technologies.length === 0) return noMatch("no technologies found", spent(reply))
       return match(
         {
           domain: text(result, "domain") ?? input.domain.toLowerCase(),
-          technologies: found,
+          technologies: technologies,
           detected_at: instant(text(result, "last_visited"))
         },
         spent(reply)
@@ -42,7 +42,7 @@ export const technologies = offer(companyTech, {
     })
 })
 
-/** The pieces of text of a part of a page, each with the addresses that it links to. */
+/** The texts in one part of a page, each with the URLs that it links to. */
 const piecesOf = (part: unknown): ReadonlyArray<unknown> => [
   ...(list(part, "primary_content") ?? []),
   ...(list(part, "secondary_content") ?? [])
@@ -60,7 +60,7 @@ const addressesOf = (piece: unknown): ReadonlyArray<string> => [
   ...(list(piece, "urls") ?? []).flatMap((one) => text(one, "url") ?? [])
 ]
 
-/** From here on a page's status is an error's. */
+/** HTTP statuses from here on mean that the page could not be read. */
 const errorStatus = 400
 
 export const scrape = offer(webScrape, {

@@ -1,7 +1,7 @@
 /**
- * DataForSEO: search results, keywords, backlinks, news, places, jobs, technologies and domain records.
+ * Adapter for DataForSEO: search results, keywords, backlinks, news, places, jobs, technologies and domain records.
  *
- * Every answer reports its cost in US dollars. Prices are the published rates or a captured cost, times 1.2.
+ * Every answer reports its cost in US dollars. Prices are published rates, or costs reported by recorded calls, times 1.2.
  */
 import { provider } from "../../../schema/catalog/Provider.ts"
 import { records, scrape, technologies } from "./domains.ts"

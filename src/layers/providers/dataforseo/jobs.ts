@@ -1,7 +1,7 @@
 /**
- * DataForSEO's posted tasks: job postings, and ads of the transparency centre.
+ * DataForSEO's offers that run as tasks: job postings, and ads of Google's Ads Transparency Center.
  *
- * There is no live call for them: a task is posted and charged, and its result fetched when it is ready, minutes later.
+ * They have no live call. A task is posted and charged, and its result is fetched minutes later.
  */
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { adsSearch, adsSearchDefaultLimit } from "../../../schema/capabilities/ads.search.ts"
@@ -18,16 +18,16 @@ import { unreadable } from "../kit/httpErrors.ts"
 const jobsPath = "/v3/serp/google/jobs"
 const adsPath = "/v3/serp/google/ads_search"
 
-/** Filters that can only be words of the query; the others would be ignored. */
+/** Filters that can be written into the query. Any other filter would be ignored. */
 const searchable = new Set(["query", "location", "limit"])
 
-/** Employers without a site of their own are linked to a search for them. */
+/** For employers without a website, the link is a search and not their site. */
 const employerDomain = (url: string | null): string | null => {
   const domain = host(url)
   return domain === null || /^google\.[a-z.]+$/.test(domain) ? null : domain
 }
 
-/** Postings that can be worked from anywhere say so instead of a place. */
+/** Remote jobs have such a word instead of a location. */
 const remoteOf = (location: string | null): boolean | null =>
   location !== null && /\b(?:remote|anywhere|work from home)\b/i.test(location) ? true : null
 
@@ -39,7 +39,7 @@ const posting = (item: unknown) => ({
   url: text(item, "source_url"),
   posted_at: instant(text(item, "timestamp")) ?? text(item, "time_ago"),
   employment_type: text(item, "contract_type"),
-  // A salary is one line of text there, by hour, month or year.
+  // A salary is one line of text, per hour, month or year.
   salary_min: null,
   salary_max: null,
   currency: null,
@@ -70,12 +70,12 @@ export const jobs = offer(jobsSearch, {
       const items = itemsOf(result)
       if (items === null) return unreadable("items")
       if (items.length === 0) return noMatch("no jobs found")
-      const found = items.slice(0, input.limit ?? jobsSearchDefaultLimit).map(posting)
-      return match({ items: found, total: whole(result, "se_results_count"), next_cursor: null })
+      const postings = items.slice(0, input.limit ?? jobsSearchDefaultLimit).map(posting)
+      return match({ items: postings, total: whole(result, "se_results_count"), next_cursor: null })
     })
 })
 
-/** A page of ads: what the price covers. */
+/** Ads that the price covers: one page. */
 const adsPageSize = 40
 const adsLimit = (input: InputOf<typeof adsSearch>): number => input.limit ?? adsSearchDefaultLimit
 
@@ -89,7 +89,7 @@ export const ads = offer(adsSearch, {
     { method: "GET", path: `${adsPath}/task_get/advanced/{id}` }
   ],
   timeoutMillis: jobTimeoutMillis,
-  // Advertisers are found by domain alone, and whether an ad still runs it doesn't say.
+  // The provider finds advertisers by domain only, and does not say whether an ad still runs.
   serves: (input) =>
     input.company_domain !== undefined &&
     input.query === undefined &&
@@ -100,7 +100,7 @@ export const ads = offer(adsSearch, {
   request: (input) =>
     task(`${adsPath}/task_post`, {
       target: host(input.company_domain ?? null) ?? input.company_domain,
-      // Without a place, ads of all countries are found.
+      // Without a location, the answer has ads of all countries.
       ...(input.country === undefined ? {} : { location_code: countryCode(input.country) }),
       depth: adsPageSize
     }),
@@ -110,7 +110,7 @@ export const ads = offer(adsSearch, {
       const items = itemsOf(result)
       if (items === null) return unreadable("items")
       if (items.length === 0) return noMatch("no ads found")
-      const found = items.slice(0, adsLimit(input)).map((item) =>
+      const ads = items.slice(0, adsLimit(input)).map((item) =>
         ad({
           id: text(item, "creative_id"),
           advertiser: text(item, "title"),
@@ -121,6 +121,6 @@ export const ads = offer(adsSearch, {
           library_url: text(item, "url")
         })
       )
-      return match({ items: found, total: null, next_cursor: null })
+      return match({ items: ads, total: null, next_cursor: null })
     })
 })

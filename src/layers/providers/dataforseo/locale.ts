@@ -1,11 +1,10 @@
 /**
- * Countries, places and languages as DataForSEO names them.
+ * Converts countries, places and languages to DataForSEO's names and codes.
  *
- * Its countries have the numbers of Google's advertising targets: 2000 and the ISO 3166-1 number, so the letters of any
- * country translate without asking the provider.
+ * Its country codes are those of Google Ads: 2000 plus the ISO 3166-1 number. So no call to the provider is needed to convert one.
  */
 
-/** Letters and number of every country of ISO 3166-1. */
+/** The two-letter code and the number of every country in ISO 3166-1. */
 const numbers = `
   AD020 AE784 AF004 AG028 AI660 AL008 AM051 AO024 AQ010 AR032 AS016 AT040 AU036 AW533 AX248 AZ031 BA070 BB052
   BD050 BE056 BF854 BG100 BH048 BI108 BJ204 BL652 BM060 BN096 BO068 BQ535 BR076 BS044 BT064 BV074 BW072 BY112
@@ -32,7 +31,7 @@ const codes: ReadonlyMap<string, number> = new Map(
 const unitedStates = 2840
 
 const names = new Intl.DisplayNames(["en"], { type: "region", fallback: "none" })
-/** "GB" of "united kingdom". */
+/** The code of a country's name: "united kingdom" becomes "GB". */
 const letters: ReadonlyMap<string, string> = new Map([
   ...[...codes.keys()].map((country) => [(names.of(country) ?? country).toLowerCase(), country] as const),
   ...([
@@ -43,35 +42,35 @@ const letters: ReadonlyMap<string, string> = new Map([
   ] as const)
 ])
 
-/** What most of its searches want; letters that are no country of ISO 3166-1 stand for the United States, as none do. */
+/** DataForSEO's code of a country. The United States if the country is missing or unknown. */
 export const countryCode = (country: string | undefined): number =>
   codes.get(country?.toUpperCase() ?? "US") ?? unitedStates
 
-/** Offers serve no letters that would silently become another country. */
+/** True if the country is missing or exists. Offers refuse other values, because `countryCode` would search in the United States. */
 export const isCountry = (country: string | undefined): boolean =>
   country === undefined || codes.has(country.toUpperCase())
 
-/** The country that a place ends with: "GB" of "London, United Kingdom". */
+/** The country at the end of a place: "London, United Kingdom" becomes "GB". */
 export const countryOf = (place: string | undefined): string | undefined =>
   letters.get(place?.split(",").at(-1)?.trim().toLowerCase() ?? "")
 
-/** "Austin,Texas,United States" of "Austin, Texas" and "us": full names of places end with their country. */
+/** DataForSEO's full name of a place: "Austin, Texas" and "us" become "Austin,Texas,United States". */
 export const placeName = (place: string, country: string | undefined): string => {
   const parts = place.split(",").map((part) => part.trim())
   const rest = countryOf(place) === undefined ? [names.of((country ?? "US").toUpperCase()) ?? "United States"] : []
   return [...parts, ...rest].join(",")
 }
 
-/** The variants that have codes of their own; of any other language the country is dropped. */
+/** Language variants with their own codes. For other languages the country is dropped. */
 const variants = new Set(["zh-CN", "zh-TW", "pt-BR", "pt-PT"])
-/** "pt-BR" of "pt-br", and "de" of "de-at". */
+/** DataForSEO's language code: "pt-br" becomes "pt-BR", and "de-at" becomes "de". */
 export const languageCode = (language: string | undefined): string => {
   const [spoken = "en", region = ""] = (language ?? "en").split("-")
   const variant = `${spoken.toLowerCase()}-${region.toUpperCase()}`
   return variants.has(variant) ? variant : spoken.toLowerCase()
 }
 
-/** Its keyword data know Chinese by other codes, and no other variant. */
+/** The keyword endpoints have other codes for Chinese, and no other variants. */
 export const keywordLanguageCode = (language: string | undefined): string => {
   const code = languageCode(language)
   return code.startsWith("zh") ? (code === "zh-TW" ? "zh_TW" : "zh_CN") : (code.split("-")[0] ?? "en")

@@ -1,7 +1,7 @@
 /**
- * DataForSEO's keyword, backlink and ranking data.
+ * DataForSEO's offers for keyword, backlink and ranking data.
  *
- * Backlinks take two calls, the sums and the list; their costs add up. A target without links needs the first only.
+ * Backlinks take two calls, the summary and the list, and their costs add up. A target without backlinks needs only the first call.
  */
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { seoBacklinks, seoBacklinksDefaultLimit } from "../../../schema/capabilities/seo.backlinks.ts"
@@ -18,7 +18,7 @@ import { unreadable } from "../kit/httpErrors.ts"
 const volumesPath = "/v3/keywords_data/google_ads/search_volume/live"
 const suggestionsPath = "/v3/dataforseo_labs/google/keyword_suggestions/live"
 
-/** Months without a number are no months. */
+/** Leaves out months without a number. */
 const trendOf = (searches: ReadonlyArray<unknown> | null) =>
   searches?.flatMap((one) => {
     const year = whole(one, "year")
@@ -36,7 +36,7 @@ const measuredKeyword = (result: unknown) => ({
   intent: null
 })
 
-/** Competition is a fraction here. */
+/** These endpoints report competition as a fraction from 0 to 1. */
 const percent = (fraction: number | null): number | null => (fraction === null ? null : Math.round(fraction * 100))
 
 const suggestedKeyword = (item: unknown) => ({
@@ -52,7 +52,7 @@ const suggestedKeyword = (item: unknown) => ({
 export const keywords = offer(seoKeywords, {
   // $0.075 for a list of up to 1,000 keywords × 1.2, and $0.0001 for each one suggested × 1.2
   price: metered("0.09", "0.00012", seoKeywordsDefaultLimit),
-  note: "A captured call of search volumes cost $0.075, whatever the number of keywords; suggestions are assumed to cost no more for a call, and $0.0001 each.",
+  note: "A captured call of search volumes cost $0.075, whatever the number of keywords. Suggestions are assumed to cost the same per call, and $0.0001 each.",
   wraps: [
     { method: "POST", path: volumesPath },
     { method: "POST", path: suggestionsPath }
@@ -88,7 +88,7 @@ export const keywords = offer(seoKeywords, {
 const summaryPath = "/v3/backlinks/summary/live"
 const linksPath = "/v3/backlinks/backlinks/live"
 
-/** A page goes by its full address, a domain without scheme and "www.". */
+/** A page is named by its full URL, a domain without scheme and "www.". */
 const targetOf = (input: InputOf<typeof seoBacklinks>): string =>
   (input.mode === "page" ? webAddress(input.target.trim()) : host(input.target.trim())) ?? input.target
 
@@ -101,7 +101,7 @@ const link = (item: unknown) => ({
   first_seen: instant(text(item, "first_seen"))
 })
 
-/** The sums, by the provider's names; a state that is going on with them has them by the same. */
+/** The summary, from the provider's answer or from the stored state, which use the same field names. */
 const sums = (known: unknown) => ({
   backlinks: whole(known, "backlinks"),
   referring_domains: whole(known, "referring_domains"),
@@ -112,7 +112,7 @@ const sums = (known: unknown) => ({
 export const backlinks = offer(seoBacklinks, {
   // ($0.02 for the summary + $0.02 for the list) × 1.2, and $0.00003 for each link × 1.2
   price: metered("0.048", "0.000036", seoBacklinksDefaultLimit),
-  note: "Captured calls cost $0.02 and $0.00003 for each row; an answer takes two calls.",
+  note: "Captured calls cost $0.02 and $0.00003 per row. An answer takes two calls.",
   wraps: [
     { method: "POST", path: summaryPath },
     { method: "POST", path: linksPath }
@@ -138,7 +138,7 @@ export const backlinks = offer(seoBacklinks, {
     const summary = sums(at(state, "summary"))
     const listed = readResult<ReadonlyArray<unknown> | null>(reply, "no links fit", (result) => match(itemsOf(result)))
     if (listed._tag === "Failure" || listed._tag === "Again") return listed
-    // No link of the kind asked for: the sums are an answer all the same.
+    // Without a backlink of the requested kind, the summary alone is the result.
     const links = listed._tag === "NoMatch" ? [] : listed.output
     if (links === null) return unreadable("items")
     const items = links.slice(0, input.limit ?? seoBacklinksDefaultLimit).map(link)
@@ -153,7 +153,7 @@ const rankedPath = "/v3/dataforseo_labs/google/ranked_keywords/live"
 export const domainOverview = offer(seoDomain, {
   // ($0.01 + 100 keywords × $0.0001) × 1.2
   price: flat("0.024"),
-  note: "Assumed at $0.01 for a call and $0.0001 for each keyword, of which 100 at most.",
+  note: "Assumed at $0.01 per call and $0.0001 per keyword, for at most 100 keywords.",
   wraps: [{ method: "POST", path: rankedPath }],
   serves: (input) => isCountry(input.country),
   request: (input) =>
@@ -161,7 +161,7 @@ export const domainOverview = offer(seoDomain, {
       target: host(input.domain) ?? input.domain,
       location_code: countryCode(input.country),
       language_code: languageCode(input.language),
-      // The keywords that bring the most visitors first.
+      // Sorted by estimated visitors, most first.
       order_by: ["ranked_serp_element.serp_item.etv,desc"],
       limit: input.limit ?? seoDomainDefaultLimit
     }),

@@ -1,7 +1,7 @@
 /**
- * DataForSEO's live results pages: web results, places on the map, and news.
+ * DataForSEO's offers for Google results: web pages, places on the map, and news.
  *
- * A page is charged per ten results, on the map per hundred, found or not.
+ * The provider charges per requested page of ten results (a hundred on the map), even if the page has fewer.
  */
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { newsSearch, newsSearchDefaultLimit } from "../../../schema/capabilities/news.search.ts"
@@ -15,7 +15,7 @@ import { match, noMatch } from "../kit/outcome.ts"
 import { host, list, number, text, texts, whole } from "../kit/read.ts"
 import { unreadable } from "../kit/httpErrors.ts"
 
-/** A page of a results page: what one of its search requests is charged by. */
+/** Results that the provider charges as one page. */
 const pageSize = 10
 
 const organicPath = "/v3/serp/google/organic/live/advanced"
@@ -24,14 +24,14 @@ const newsPath = "/v3/serp/google/news/live/advanced"
 
 const depthOf = (input: InputOf<typeof serpSearch>): number => input.depth ?? serpSearchDefaultDepth
 
-/** Its words for results on the map are its own. */
+/** The provider's item types for results on the map. */
 const typeNames: Readonly<Record<string, string>> = { maps_search: "maps", maps_paid_item: "maps_paid" }
 const typeOf = (item: unknown): string | null => {
   const type = text(item, "type")
   return type === null ? null : (typeNames[type] ?? type)
 }
 
-/** Lists of related questions and searches are no results; the page's features name them. */
+/** Related questions and searches are not results. The answer lists them as features of the page. */
 const isResult = (item: unknown): boolean => text(item, "title") !== null || text(item, "url") !== null
 
 export const results = offer(serpSearch, {
@@ -57,13 +57,13 @@ export const results = offer(serpSearch, {
     readResult(reply, "no results on the page", (result) => {
       const items = itemsOf(result)
       if (items === null) return unreadable("items")
-      const found = items.filter(isResult)
-      if (found.length === 0) return noMatch("no results on the page", spent(reply))
+      const results = items.filter(isResult)
+      if (results.length === 0) return noMatch("no results on the page", spent(reply))
       const plain = new Set(["organic", "paid", "maps_search", "maps_paid_item"])
       const total = whole(result, "se_results_count")
       return match(
         {
-          items: found.slice(0, depthOf(input)).map((item) => ({
+          items: results.slice(0, depthOf(input)).map((item) => ({
             type: typeOf(item),
             position: whole(item, "rank_absolute"),
             title: text(item, "title"),
@@ -81,7 +81,7 @@ export const results = offer(serpSearch, {
     })
 })
 
-/** Headlines above the list hold several articles. */
+/** A block of top stories contains several articles. */
 const articlesOf = (item: unknown): ReadonlyArray<unknown> =>
   text(item, "type") === "top_stories" ? (list(item, "items") ?? []) : [item]
 
@@ -90,7 +90,7 @@ export const news = offer(newsSearch, {
   price: flat("0.0024"),
   note: "Published live rate for a page of ten results.",
   wraps: [{ method: "POST", path: newsPath }],
-  // It searches by words only: news that merely name a domain are not the company's.
+  // The provider searches by words only. Articles that merely mention a domain are not news about the company.
   serves: (input) =>
     (input.limit ?? newsSearchDefaultLimit) <= pageSize &&
     input.company_domain === undefined &&
@@ -136,7 +136,7 @@ export const places = offer(placesSearch, {
   serves: (input) => isCountry(input.country),
   request: (input) =>
     task(mapsPath, {
-      // Places are named in too many ways for its list of locations; the map itself understands any.
+      // The place becomes part of the query, because Google Maps understands more spellings than the provider's list of locations.
       keyword: keyword(input.location === undefined ? input.query : `${input.query} ${input.location}`),
       location_code: countryCode(input.country),
       language_code: "en",
@@ -146,11 +146,11 @@ export const places = offer(placesSearch, {
     readResult(reply, "no places found", (result) => {
       const items = itemsOf(result)
       if (items === null) return unreadable("items")
-      const found = items.filter((item) => text(item, "type") === "maps_search")
-      if (found.length === 0) return noMatch("no places found", spent(reply))
+      const places = items.filter((item) => text(item, "type") === "maps_search")
+      if (places.length === 0) return noMatch("no places found", spent(reply))
       return match(
         {
-          items: found.slice(0, input.limit ?? placesSearchDefaultLimit).map((item) => ({
+          items: places.slice(0, input.limit ?? placesSearchDefaultLimit).map((item) => ({
             name: text(item, "title"),
             address: text(item, "address"),
             phone: text(item, "phone"),

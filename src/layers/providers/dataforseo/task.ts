@@ -1,7 +1,7 @@
 /**
- * How DataForSEO is asked and how it answers: an array of one task, and HTTP 200 around whatever became of it.
+ * Builds DataForSEO requests, which are arrays of one task, and reads their answers.
  *
- * The status that counts is the task's own. Every answer reports what it has cost, misses and failed tasks included.
+ * A failed task arrives as HTTP 200, so the task's own status counts. Every answer reports its cost, also for misses and failed tasks.
  */
 import type { Schema } from "effect"
 import { type Call, type Failure, failure, type Outcome, type Reply } from "../../../schema/catalog/Provider.ts"
@@ -9,27 +9,27 @@ import { cost, noMatch } from "../kit/outcome.ts"
 import { at, isRecord, list, number, segment, text, whole } from "../kit/read.ts"
 import { httpErrors, unreadable } from "../kit/httpErrors.ts"
 
-/** "No Search Results." */
+/** Status "No Search Results." */
 const nothingFound = 40102
-/** "Task Created.": its result is fetched later. */
+/** Status "Task Created.": the result is fetched later. */
 const created = 20100
-/** "Ok.", and results of which some pages are missing. */
+/** Statuses "Ok." and "Task In Queue." with partial results. */
 const finished = new Set([20000, 40602])
-/** "Task Handed." and "Task In Queue.": the second has the number of partial results, which come with results. */
+/** Statuses "Task Handed." and "Task In Queue.". The second one also stands for partial results. */
 const pending = new Set([40601, 40602])
-/** Statuses between 40100 and 40200 that are not about the account: the search engine failed, or found nothing. */
+/** Statuses from 40100 to 40199 usually blame the account. With these, the search engine failed or found nothing. */
 const notTheAccount = new Set([40101, 40102, 40103])
 const tooMany = /rate.?limit|too many|per minute|simultaneous/i
-/** Enough to recognize the problem. */
+/** Enough of the provider's message to recognize the problem. */
 const detailLengthMax = 200
 
-/** What an answer says that its call has cost. */
+/** The cost that an answer reports. */
 export const spent = (reply: Reply) => cost("USD", reply.body, "cost")
 
-/** Of calls that belong together: what the ones before have cost, and this one; null when none said. */
+/** The cost of all calls of an attempt: the stored cost of earlier calls plus this answer's. Null if none was reported. */
 export const spentInAll = (state: Schema.Json, reply: Reply): number | null => {
-  const said = [number(state, "spent"), number(reply.body, "cost")].filter((one) => one !== null)
-  return said.length === 0 ? null : said.reduce((sum, one) => sum + one, 0)
+  const costs = [number(state, "spent"), number(reply.body, "cost")].filter((one) => one !== null)
+  return costs.length === 0 ? null : costs.reduce((sum, one) => sum + one, 0)
 }
 
 const taskOf = (reply: Reply): unknown => list(reply.body, "tasks")?.[0]
@@ -40,14 +40,14 @@ export const task = (path: string, input: Readonly<Record<string, unknown>>): Ca
   body: [input]
 })
 
-/** Keywords arrive URL-decoded: a plain "c++" would be searched for as "c  ". */
+/** Escapes keywords, because the provider URL-decodes them: "c++" would become "c  ". */
 export const keyword = (words: string): string => words.replaceAll("%", "%25").replaceAll("+", "%2B")
 
-/** "2021-10-16T16:46:16Z" of "2021-10-16 16:46:16 +00:00". */
+/** Converts "2021-10-16 16:46:16 +00:00" to "2021-10-16T16:46:16Z". */
 export const instant = (written: string | null): string | null =>
   written?.replace(/^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) \+00:00$/, "$1T$2Z") ?? null
 
-/** Codes 405xx say which field of the task is wrong, inside HTTP 200. */
+/** Codes 405xx name an invalid field of the task. */
 const invalidField = 405
 
 const reasonOf = (code: number, message: string): Failure["reason"] | undefined => {
@@ -60,8 +60,8 @@ const reasonOf = (code: number, message: string): Failure["reason"] | undefined 
     : "provider_error"
 }
 
-/** The failure that a request's or a task's own status means. */
-const statusTrouble = (status: unknown): Failure | undefined => {
+/** The failure in the status of a request or of a task. Undefined if the status is not an error. */
+const statusError = (status: unknown): Failure | undefined => {
   const code = whole(status, "status_code")
   if (code === null) return undefined
   const message = text(status, "status_message") ?? ""
@@ -69,12 +69,12 @@ const statusTrouble = (status: unknown): Failure | undefined => {
   return reason === undefined ? undefined : failure(reason, `${code}: ${message}`.slice(0, detailLengthMax))
 }
 
-const httpTrouble = httpErrors()
+const httpError = httpErrors()
 
 export const taskTrouble = (reply: Reply): Failure | undefined =>
-  statusTrouble(reply.body) ?? httpTrouble(reply) ?? statusTrouble(taskOf(reply))
+  statusError(reply.body) ?? httpError(reply) ?? statusError(taskOf(reply))
 
-/** What a finished task found: every result, or null when it found none. Undefined when that can't be read. */
+/** The results of a finished task. Null if it found none, undefined if the answer can't be read. */
 const resultsOf = (reply: Reply): ReadonlyArray<unknown> | null | undefined => {
   const answered = taskOf(reply)
   const code = whole(answered, "status_code")
@@ -85,7 +85,7 @@ const resultsOf = (reply: Reply): ReadonlyArray<unknown> | null | undefined => {
   return code === 20000 && whole(answered, "result_count") === 0 ? null : undefined
 }
 
-/** Reads the results of a finished task. `nothing` words its misses. */
+/** Reads the results of a finished task. `nothing` is the detail of a miss. */
 export const readResults = <O>(
   reply: Reply,
   nothing: string,
@@ -96,25 +96,25 @@ export const readResults = <O>(
   return results === null ? noMatch(nothing, spent(reply)) : read(results)
 }
 
-/** The same of tasks with one result. */
+/** Like `readResults`, for tasks with one result. */
 export const readResult = <O>(reply: Reply, nothing: string, read: (result: unknown) => Outcome<O>): Outcome<O> =>
   readResults(reply, nothing, (results) => read(results[0]))
 
-/** The items of a result; none is an answer only when it says that there are none. */
+/** The items of a result. Null if they can't be read. Missing items are an empty list only if `items_count` is 0. */
 export const itemsOf = (result: unknown): ReadonlyArray<unknown> | null =>
   list(result, "items") ?? (at(result, "items") === null && whole(result, "items_count") === 0 ? [] : null)
 
-/** Normal priority takes minutes. */
+/** A task of normal priority takes minutes. */
 const pollMillis = 5_000
 export const jobTimeoutMillis = 600_000
 
-/** Fetches the result of a posted task; fetching costs nothing. */
+/** Fetches the result of a posted task. Fetching is free. */
 export const fetchJob = (path: string, state: Schema.Json): Call => ({
   method: "GET",
   path: `${path}/${segment(text(state, "id") ?? "")}`
 })
 
-/** Waits for a posted task, and hands on its answer together with what it has cost. */
+/** Polls for a posted task, and returns its outcome with the cost of all calls. */
 export const followJob = <O>(
   reply: Reply,
   state: Schema.Json,
@@ -132,8 +132,8 @@ export const followJob = <O>(
     return { _tag: "Again", state, afterMillis: pollMillis, job: true }
   }
   const outcome = readResult(reply, nothing, read)
-  const known = cost("USD", spentInAll(state, reply))
-  return (outcome._tag === "Match" || outcome._tag === "NoMatch") && known !== null
-    ? { ...outcome, cost: known }
+  const total = cost("USD", spentInAll(state, reply))
+  return (outcome._tag === "Match" || outcome._tag === "NoMatch") && total !== null
+    ? { ...outcome, cost: total }
     : outcome
 }

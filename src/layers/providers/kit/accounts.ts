@@ -1,7 +1,7 @@
 /**
- * Finds an account's name in a handle or in the address of its page, where each platform puts it.
+ * Reads a social account's name from a handle or from the URL of its page. Each platform has its own URL format.
  *
- * Null when neither names one, so that an offer can leave the input to others.
+ * Returns null if there is none. Then the offer does not serve the input, and routing tries other providers.
  */
 
 export interface AccountInput {
@@ -19,33 +19,33 @@ const decoded = (segment: string): string => {
 }
 
 const bare = (name: string | undefined): string | null => {
-  const found = decoded(name ?? "")
+  const trimmed = decoded(name ?? "")
     .trim()
     .replace(/^@+/, "")
-  return found === "" ? null : found
+  return trimmed === "" ? null : trimmed
 }
 
-/** Where the name stands behind a word of the address; elsewhere it comes first. */
-const behind: Readonly<Record<string, RegExp>> = {
+/** On these platforms the name is the second segment of the path, after such a word. Elsewhere it is the first. */
+const namePrefixes: Readonly<Record<string, RegExp>> = {
   youtube: /^(channel|c|user)$/,
   bluesky: /^profile$/,
   reddit: /^r$/
 }
 
-const inAddress = (platform: string, address: string): string | null => {
+const nameInUrl = (platform: string, address: string): string | null => {
   const url = URL.parse(/^https?:\/\//i.test(address) ? address : `https://${address}`)
   if (url === null) return null
   const [first = "", second] = url.pathname.split("/").filter((segment) => segment !== "")
   if (platform === "facebook" && first === "profile.php") return bare(url.searchParams.get("id") ?? undefined)
-  if (behind[platform]?.test(first) === true) return bare(second)
-  // Everything else on Reddit is people and posts.
+  if (namePrefixes[platform]?.test(first) === true) return bare(second)
+  // Only subreddits count as accounts on Reddit, not users and posts.
   return platform === "reddit" ? null : bare(first)
 }
 
-/** "nasa" of "@nasa", of "r/nasa" or of "https://www.youtube.com/@nasa/videos". */
+/** Returns "nasa" for "@nasa", "r/nasa" and "https://www.youtube.com/@nasa/videos". */
 export const accountName = ({ platform, handle, url }: AccountInput): string | null => {
-  if (handle === undefined) return url === undefined ? null : inAddress(platform, url)
-  if (/^https?:\/\//i.test(handle)) return inAddress(platform, handle)
+  if (handle === undefined) return url === undefined ? null : nameInUrl(platform, url)
+  if (/^https?:\/\//i.test(handle)) return nameInUrl(platform, handle)
   if (platform !== "reddit") return bare(handle)
   return /^\/?u(ser)?\//i.test(handle) ? null : bare(handle.replace(/^\/?r\//i, "").replace(/\/+$/, ""))
 }

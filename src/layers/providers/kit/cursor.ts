@@ -1,16 +1,16 @@
 /**
- * Page cursors that name the provider that issued them.
+ * Page cursors that begin with the provider that issued them, such as `serper:2`.
  *
- * A second page asked of another provider would be nonsense, so an offer serves only its own cursors and first pages.
+ * Another provider can't read such a cursor. So an offer serves only first pages and its own provider's cursors.
  */
 
 export const issue = (provider: string, token: string | null): string | null =>
   token === null ? null : `${provider}:${token}`
 
-/** The provider's own token, or undefined when the cursor is not this provider's. */
+/** The provider's own page token in a cursor. Undefined if another provider issued the cursor. */
 export const redeem = (provider: string, cursor: string | undefined): string | undefined =>
   cursor?.startsWith(`${provider}:`) === true ? cursor.slice(provider.length + 1) : undefined
 
-/** First pages are anybody's. */
+/** True for a first page and for the provider's own cursors. */
 export const accepts = (provider: string, cursor: string | undefined): boolean =>
   cursor === undefined || redeem(provider, cursor) !== undefined

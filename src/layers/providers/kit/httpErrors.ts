@@ -1,21 +1,21 @@
 /**
- * The standard reading of HTTP failures, which a provider's own peculiarities override.
+ * Maps a provider's HTTP errors to failure reasons by standard rules, which an adapter can override.
  *
- * Whatever a provider answers ends as one of five reasons, so nothing above an adapter has to know status codes.
+ * Every error gets one of a few reasons, so no code outside the adapters handles status codes.
  */
 import { type Failure, failure, type Reply } from "../../../schema/catalog/Provider.ts"
 import { text } from "./read.ts"
 
 export interface ErrorRules {
-  /** Statuses outside 200 that the provider's offers read themselves, such as a 404 that means "nobody found". */
+  /** Error statuses that the offers read themselves, such as a 404 that means "nobody found". */
   readonly answers?: ReadonlyArray<number>
-  /** Statuses that mean something else here than elsewhere. */
+  /** Statuses that have another meaning at this provider than usual. */
   readonly reasons?: Readonly<Record<number, Failure["reason"]>>
-  /** Error shapes that need a look into the reply; consulted before the status. */
+  /** Reads errors from the reply's body. Called before the status is checked. */
   readonly reason?: (reply: Reply) => Failure["reason"] | undefined
 }
 
-/** Enough to recognize the problem; provider texts can be whole pages. */
+/** Enough to recognize the problem. Providers' error texts can be whole pages. */
 const detailLengthMax = 200
 
 const messagePaths = [
@@ -30,16 +30,16 @@ const messagePaths = [
   ["detail"]
 ] as const
 
-/** What the provider said about it, shortened. */
-export const said = (reply: Reply): string => {
+/** The provider's error message, shortened. Empty if the reply has none. */
+export const errorText = (reply: Reply): string => {
   for (const path of messagePaths) {
-    const found = text(reply.body, ...path)
-    if (found !== null) return found.slice(0, detailLengthMax)
+    const message = text(reply.body, ...path)
+    if (message !== null) return message.slice(0, detailLengthMax)
   }
   return ""
 }
 
-/** Seconds to wait. A date counts from the reply's own date, so that no clock is needed. */
+/** The seconds in Retry-After. A date is compared with the reply's own Date header, because adapters have no clock. */
 const retryAfterSeconds = (reply: Reply): number | undefined => {
   const value = reply.headers["retry-after"]?.trim() ?? ""
   if (/^\d{1,6}(\.\d+)?$/.test(value)) return Math.ceil(Number(value))
@@ -52,26 +52,26 @@ const standardReason = (status: number): Failure["reason"] => {
   return status === 429 ? "provider_rate_limited" : "provider_error"
 }
 
-/** The failure that a status means, for offers that looked at a reply and found no answer in it. */
+/** The failure for an error status. Offers call it for statuses of `answers` that turn out to be errors. */
 export const refusal = (reply: Reply, reason: Failure["reason"] = standardReason(reply.status)): Failure => {
-  const words = said(reply)
+  const message = errorText(reply)
   return failure(
     reason,
-    words === "" ? `HTTP ${reply.status}` : `HTTP ${reply.status}: ${words}`,
+    message === "" ? `HTTP ${reply.status}` : `HTTP ${reply.status}: ${message}`,
     retryAfterSeconds(reply)
   )
 }
 
-/** The provider answered in a shape that its adapter does not know. */
+/** The failure for a success status whose body lacks what the adapter expects. */
 export const unreadable = (expected: string): Failure =>
   failure("invalid_response", `the answer has no readable ${expected}`)
 
 export const httpErrors =
-  (peculiarities: ErrorRules = {}) =>
+  (rules: ErrorRules = {}) =>
   (reply: Reply): Failure | undefined => {
-    const reason = peculiarities.reason?.(reply) ?? peculiarities.reasons?.[reply.status]
+    const reason = rules.reason?.(reply) ?? rules.reasons?.[reply.status]
     if (reason !== undefined) return refusal(reply, reason)
-    if (peculiarities.answers?.includes(reply.status) === true) return undefined
+    if (rules.answers?.includes(reply.status) === true) return undefined
     if (reply.status < 200 || reply.status >= 300) return refusal(reply)
     return reply.body === undefined
       ? failure("invalid_response", `HTTP ${reply.status} with a body that is not JSON`)

@@ -1,14 +1,14 @@
 /**
- * Builds the outcomes that adapters answer with, and reads what a provider says a call has cost.
+ * Builds the outcomes that adapters return, and reads the cost that a provider reports for a call.
  *
- * A cost is a decimal string without exponent; a report that can't be read is left out, so settlement uses the rate card.
+ * A cost is a decimal string without exponent. An unreadable cost is left out, and the run is settled by the offer's price.
  */
 import type { Cost, Outcome } from "../../../schema/catalog/Provider.ts"
 import { at, type Path } from "./read.ts"
 
-/** A nanodollar is far below what anybody bills, and hides the noise of binary fractions (0.1 + 0.2). */
+/** Nine decimals are finer than any price, and round off the error of binary fractions (0.1 + 0.2). */
 const decimalsMax = 9
-/** More than any call costs; beyond it the report is a mistake. */
+/** More than any call costs. A larger reported cost is a mistake and ignored. */
 const amountMax = 1e9
 
 const decimal = (reported: unknown): string | null => {
@@ -22,16 +22,16 @@ export const cost = (unit: Cost["unit"], reported: unknown, ...path: Path): Cost
   return amount === null ? null : { unit, amount }
 }
 
-const costPart = (known: Cost | null) => (known === null ? {} : { cost: known })
+const costPart = (reportedCost: Cost | null) => (reportedCost === null ? {} : { cost: reportedCost })
 
-export const match = <O>(output: O, known: Cost | null = null): Outcome<O> => ({
+export const match = <O>(output: O, reportedCost: Cost | null = null): Outcome<O> => ({
   _tag: "Match",
   output,
-  ...costPart(known)
+  ...costPart(reportedCost)
 })
 
-export const noMatch = (detail: string, known: Cost | null = null): Outcome<never> => ({
+export const noMatch = (detail: string, reportedCost: Cost | null = null): Outcome<never> => ({
   _tag: "NoMatch",
   detail,
-  ...costPart(known)
+  ...costPart(reportedCost)
 })

@@ -1,24 +1,24 @@
 /**
- * Pages of a provider, cut to the caller's limit without losing what is cut off.
+ * Cuts a provider's page to the caller's limit without losing the rest of the page.
  *
- * A provider's page may hold more than was asked for. The cursor then names the same page and how much of it is known, so
- * the next call reads it again from there.
+ * If a page has more items than requested, the cursor names the same page and how many of its items were delivered. The next
+ * call reads the page again and continues there.
  */
 import { issue, redeem } from "./cursor.ts"
 
 export interface PlaceInPages {
-  /** The provider's own token of the page; undefined for the first. */
+  /** The provider's own token of the page. Undefined for the first page. */
   readonly token: string | undefined
-  /** Items of it that were delivered before. */
-  readonly known: number
+  /** Items of the page that were delivered before. */
+  readonly delivered: number
 }
 
 export const placeInPages = (provider: string, cursor: string | undefined): PlaceInPages => {
-  const [, known = "0", token = ""] = /^(\d{1,5})\.(.*)$/s.exec(redeem(provider, cursor) ?? "") ?? []
-  return { token: token === "" ? undefined : token, known: Number(known) }
+  const [, delivered = "0", token = ""] = /^(\d{1,5})\.(.*)$/s.exec(redeem(provider, cursor) ?? "") ?? []
+  return { token: token === "" ? undefined : token, delivered: Number(delivered) }
 }
 
-/** `next` is the provider's token of the page that follows. */
+/** `next` is the provider's token of the next page. */
 export const cutPage = <A>(
   provider: string,
   place: PlaceInPages,
@@ -26,10 +26,10 @@ export const cutPage = <A>(
   limit: number,
   next: string | null
 ): { readonly items: ReadonlyArray<A>; readonly next_cursor: string | null } => {
-  const end = place.known + limit
+  const end = place.delivered + limit
   const following = next === null ? null : `0.${next}`
   return {
-    items: items.slice(place.known, end),
+    items: items.slice(place.delivered, end),
     next_cursor: issue(provider, items.length > end ? `${end}.${place.token ?? ""}` : following)
   }
 }

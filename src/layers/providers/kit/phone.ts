@@ -1,7 +1,7 @@
 /**
- * A phone number as capabilities answer it: E.164, without the spaces, dots and brackets that providers print.
+ * Converts a provider's phone number to E.164, without spaces, dots and brackets.
  *
- * A number without its country's prefix stays as it came: which country it belongs to is not ours to guess.
+ * A number without a country prefix stays unchanged, because its country is unknown.
  */
 
 export const international = (number: string | null): string | null => {

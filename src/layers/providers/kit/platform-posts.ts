@@ -1,21 +1,21 @@
 /**
- * Posts as the platforms themselves describe them, which several providers pass on unchanged.
+ * Reads posts in the social platforms' own formats, which several providers pass on unchanged.
  */
 import { type Post, post } from "../../../schema/capabilities/posts.ts"
 import { moment, seconds } from "./moment.ts"
 import { at, list, text, whole } from "./read.ts"
 
-/** The addresses that are known, or null when there are none to tell. */
-export const media = (...addresses: ReadonlyArray<string | null>): ReadonlyArray<string> | null => {
-  const known = addresses.filter((one) => one !== null)
-  return known.length === 0 ? null : known
+/** The URLs that are not null. Null if there are none. */
+export const media = (...urls: ReadonlyArray<string | null>): ReadonlyArray<string> | null => {
+  const present = urls.filter((url) => url !== null)
+  return present.length === 0 ? null : present
 }
 
-/** A token that the provider writes as a number or as text. */
+/** A page token, which providers write as a number or as text. */
 export const token = (body: unknown, field: string): string | null =>
   text(body, field) ?? whole(body, field)?.toString() ?? null
 
-/** Instagram and Threads describe pictures and videos alike. */
+/** Reads images and videos of Instagram and Threads, which use the same format. */
 export const metaMedia = (one: unknown): ReadonlyArray<string> | null => {
   const parts = [one, ...(list(one, "carousel_media") ?? [])]
   return media(

@@ -1,9 +1,9 @@
 /**
- * Accounts as the platforms themselves describe them, which several providers pass on unchanged.
+ * Reads accounts in the social platforms' own formats, which several providers pass on unchanged.
  */
 import { at, flag, list, text, whole } from "./read.ts"
 
-/** The capability's output, but for the platform. */
+/** The output of `social.profile` without the platform. */
 export interface Profile {
   readonly handle: string | null
   readonly name: string | null
@@ -34,16 +34,16 @@ export const nobody: Profile = {
   category: null
 }
 
-/** "9,221 videos" */
+/** Reads the number in a text such as "9,221 videos". */
 export const counted = (value: unknown, ...path: ReadonlyArray<string>): number | null => {
-  const found = text(value, ...path)?.match(/^[\d,]+/)?.[0]
-  return found === undefined ? null : whole(found.replaceAll(",", ""))
+  const digits = text(value, ...path)?.match(/^[\d,]+/)?.[0]
+  return digits === undefined ? null : whole(digits.replaceAll(",", ""))
 }
 
 export const page = (prefix: string, handle: string | null): string | null =>
   handle === null ? null : `${prefix}${handle}`
 
-/** The addresses in a list of objects. */
+/** The URLs in a list of objects. */
 export const addresses = (value: unknown, ...path: ReadonlyArray<string>): ReadonlyArray<string> | null =>
   list(value, ...path)?.flatMap((one) => text(one, "url") ?? []) ?? null
 
@@ -67,7 +67,7 @@ export const instagramProfile = (user: unknown): Profile => {
   }
 }
 
-/** `body` holds the user and the numbers beside each other. */
+/** `body` has the user and the counts in two fields. */
 export const tiktokProfile = (body: unknown): Profile => {
   const user = at(body, "user")
   const handle = text(user, "uniqueId")

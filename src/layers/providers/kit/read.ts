@@ -1,7 +1,7 @@
 /**
- * Reads unknown JSON: each function takes a value and a path into it and answers the wanted type or null.
+ * Reads unknown JSON: each function takes a value and a path into it, and returns a value of its type or null.
  *
- * Nothing here throws, so a provider that changes its payload gives nulls or a refused answer, never a crash.
+ * No function throws. So if a provider changes its format, the adapter gets nulls or fails the attempt, and does not crash.
  */
 import { isRecord } from "../../../schema/json/Json.ts"
 import { type Location, location } from "../../../schema/capabilities/shapes.ts"
@@ -10,7 +10,7 @@ export type Path = ReadonlyArray<string | number>
 
 export { isRecord }
 
-/** Own properties only: a payload can't reach into a prototype. */
+/** Reads own properties only, so that a payload can't read from a prototype. */
 export const at = (value: unknown, ...path: Path): unknown => {
   let current = value
   for (const key of path) {
@@ -20,61 +20,61 @@ export const at = (value: unknown, ...path: Path): unknown => {
   return current
 }
 
-/** Text with something in it. */
+/** A text that is not empty. */
 export const text = (value: unknown, ...path: Path): string | null => {
-  const found = at(value, ...path)
-  return typeof found === "string" && found.trim() !== "" ? found.trim() : null
+  const raw = at(value, ...path)
+  return typeof raw === "string" && raw.trim() !== "" ? raw.trim() : null
 }
 
 /** A number, also one that the provider writes as a string. */
 export const number = (value: unknown, ...path: Path): number | null => {
-  const found = at(value, ...path)
-  if (typeof found === "number") return Number.isFinite(found) ? found : null
-  return typeof found === "string" && /^-?\d+(\.\d+)?$/.test(found) ? Number(found) : null
+  const raw = at(value, ...path)
+  if (typeof raw === "number") return Number.isFinite(raw) ? raw : null
+  return typeof raw === "string" && /^-?\d+(\.\d+)?$/.test(raw) ? Number(raw) : null
 }
 
 export const whole = (value: unknown, ...path: Path): number | null => {
-  const found = number(value, ...path)
-  return found === null || !Number.isSafeInteger(Math.round(found)) ? null : Math.round(found)
+  const raw = number(value, ...path)
+  return raw === null || !Number.isSafeInteger(Math.round(raw)) ? null : Math.round(raw)
 }
 
 /** A boolean, also one that the provider writes as a string. */
 export const flag = (value: unknown, ...path: Path): boolean | null => {
-  const found = at(value, ...path)
-  if (typeof found === "boolean") return found
-  return found === "true" ? true : found === "false" ? false : null
+  const raw = at(value, ...path)
+  if (typeof raw === "boolean") return raw
+  return raw === "true" ? true : raw === "false" ? false : null
 }
 
-/** Null when there is no list at that place; an empty list is an answer. */
+/** Null if there is no list at that path. An empty list is returned as such. */
 export const list = (value: unknown, ...path: Path): ReadonlyArray<unknown> | null => {
-  const found = at(value, ...path)
-  return Array.isArray(found) ? found : null
+  const raw = at(value, ...path)
+  return Array.isArray(raw) ? raw : null
 }
 
-/** The texts of a list. */
+/** The texts in a list. */
 export const texts = (value: unknown, ...path: Path): ReadonlyArray<string> | null =>
   list(value, ...path)?.flatMap((one) => text(one) ?? []) ?? null
 
-/** An id keyed by provider, as `provider_ids` holds it. */
+/** An id under its provider's slug, as in the output field `provider_ids`. */
 export const providerIds = (provider: string, value: unknown, ...path: Path): Record<string, string> => {
-  const found = at(value, ...path)
-  return typeof found === "string" || typeof found === "number" ? { [provider]: String(found) } : {}
+  const raw = at(value, ...path)
+  return typeof raw === "string" || typeof raw === "number" ? { [provider]: String(raw) } : {}
 }
 
-/** A place from an object with keys of the given names. */
+/** A location from an object with the given field names. */
 export const place = (value: unknown, city: string, region: string, country: string): Location | null =>
   location(text(value, city), text(value, region), text(value, country))
 
-/** "example.com" of "https://www.example.com/about" or of "example.com". */
+/** Returns "example.com" for "https://www.example.com/about" and for "example.com". */
 export const host = (address: string | null): string | null => {
   if (address === null) return null
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(address) ? address : `https://${address}`)
   return url === null || url.hostname === "" ? null : url.hostname.replace(/^www\./, "")
 }
 
-/** A full address: some providers leave out the scheme. */
+/** Adds the scheme to a URL, because some providers leave it out. */
 export const webAddress = (address: string | null): string | null =>
   address === null || /^https?:\/\//i.test(address) ? address : `https://${address}`
 
-/** A provider's text as one segment of an address. Half a surrogate pair can't be encoded, so it becomes U+FFFD. */
+/** Encodes a provider's text as one path segment. A lone surrogate can't be encoded, so it becomes U+FFFD. */
 export const segment = (value: string): string => encodeURIComponent(value.toWellFormed())

@@ -1,8 +1,8 @@
 /**
- * LeadMagic: e-mail finding and verification, and company enrichment; phones, profiles, jobs and ads in the files beside it.
+ * Adapter for LeadMagic: finds and verifies e-mail addresses, and enriches companies. The files beside it have phones, profiles, jobs and
+ * ads.
  *
- * Every answer reports `credits_consumed`, and nothing is consumed when nothing is found. Prices follow the rate of the
- * Essential plan, $0.01 per credit.
+ * Every answer reports `credits_consumed`, which is zero for a miss. Prices are based on the Essential plan, $0.01 per credit.
  */
 import { companyEnrich } from "../../../schema/capabilities/company.enrich.ts"
 import { emailFind } from "../../../schema/capabilities/email.find.ts"
@@ -16,7 +16,7 @@ import { findPhone, networkPage } from "./people.ts"
 import { consumed, note } from "./report.ts"
 import { match, noMatch } from "../kit/outcome.ts"
 import { at, flag, host, list, place, providerIds, text, webAddress, whole } from "../kit/read.ts"
-import { said, httpErrors, unreadable } from "../kit/httpErrors.ts"
+import { errorText, httpErrors, unreadable } from "../kit/httpErrors.ts"
 import { defined } from "../../../schema/defined.ts"
 
 const statuses: Readonly<Record<string, EmailStatus>> = {
@@ -79,7 +79,7 @@ const verify = offer(emailVerify, {
         is_disposable: null,
         is_role: null,
         is_free: null,
-        // Absent means that nobody looked; null means that there is none.
+        // A missing field means that the provider did not check, null that there is no MX record.
         mx_found: mx === undefined ? null : text(mx) !== null,
         did_you_mean: null,
         provider_status: verdict
@@ -89,7 +89,7 @@ const verify = offer(emailVerify, {
   }
 })
 
-/** "11-50", or "10001+" when the band is open. */
+/** The employee range, such as "11-50", or "10001+" without an upper end. */
 const band = (start: number | null, end: number | null): string | null =>
   start === null ? null : end === null ? `${start}+` : `${start}-${end}`
 
@@ -148,8 +148,8 @@ export const leadmagic = provider({
   timeoutMillis: 30_000,
   measured: consumed,
   httpErrors: httpErrors({
-    // Its specification shows a bad key as a 400.
-    reason: (reply) => (reply.status === 400 && /api key/i.test(said(reply)) ? "provider_account" : undefined)
+    // By LeadMagic's specification, a wrong key is answered with 400.
+    reason: (reply) => (reply.status === 400 && /api key/i.test(errorText(reply)) ? "provider_account" : undefined)
   }),
   offers: [find, verify, enrichCompany, findPhone, findJobs, findAds, networkPage]
 })

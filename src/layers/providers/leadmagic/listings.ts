@@ -1,7 +1,7 @@
 /**
- * LeadMagic's listings: job postings, and the ads a company runs on Google, Meta and the professional network.
+ * LeadMagic's offers for job postings, and for a company's ads on Google, Meta and the professional network.
  *
- * Jobs are charged one by one, so no more are asked for than are wanted. Ads are, too, but the provider answers all it has.
+ * LeadMagic charges per job and per ad. A request limits the number of jobs, but there is no limit for ads.
  */
 import { adsSearch, adsSearchDefaultLimit } from "../../../schema/capabilities/ads.search.ts"
 import { jobsSearch, jobsSearchDefaultLimit } from "../../../schema/capabilities/jobs.search.ts"
@@ -22,7 +22,7 @@ export const findJobs = offer(jobsSearch, {
   price: metered("0", "0.012", jobsSearchDefaultLimit),
   note,
   wraps: [{ method: "POST", path: "/v1/jobs/jobs-finder" }],
-  // It filters neither by age nor by whether a job is remote.
+  // LeadMagic has no filters for age and for remote jobs.
   serves: (input) =>
     (input.limit ?? jobsSearchDefaultLimit) <= pageSizeMax &&
     input.remote === undefined &&
@@ -69,7 +69,7 @@ const libraries = {
   network: "/v1/ads/b2b-ads-search"
 } as const
 
-/** Each library has words of its own. */
+/** Reads an ad. Each ad library has its own field names. */
 const adOf = (platform: string, one: unknown): Ad => {
   if (platform === "google") {
     return ad({
@@ -110,9 +110,9 @@ export const findAds = offer(adsSearch, {
   // 0.2 credit per ad × 25 ads × $0.01 × 1.2: the specification's examples consume 2.6 to 8 credits a call.
   price: flat("0.06"),
   platforms: Object.keys(libraries),
-  note: `${note} Charged by the ad, however many the advertiser runs; priced for 25.`,
+  note: `${note} The provider charges per ad, however many the advertiser runs. Priced for 25 ads.`,
   wraps: Object.values(libraries).map((path) => ({ method: "POST", path })),
-  // All that it takes is the company.
+  // LeadMagic has no filter but the company.
   serves: (input) =>
     input.cursor === undefined &&
     (input.company_domain !== undefined || input.company_name !== undefined) &&
@@ -125,10 +125,10 @@ export const findAds = offer(adsSearch, {
     body: defined({ company_domain: input.company_domain, company_name: input.company_name })
   }),
   response: (reply, input) => {
-    const found = list(reply.body, "ads")
-    if (found === null) return unreadable("ads")
-    if (found.length === 0) return noMatch("no ads found", consumed(reply))
-    const items = found.slice(0, input.limit ?? adsSearchDefaultLimit).map((one) => adOf(input.platform, one))
-    return match({ items, total: found.length, next_cursor: null }, consumed(reply))
+    const ads = list(reply.body, "ads")
+    if (ads === null) return unreadable("ads")
+    if (ads.length === 0) return noMatch("no ads found", consumed(reply))
+    const items = ads.slice(0, input.limit ?? adsSearchDefaultLimit).map((one) => adOf(input.platform, one))
+    return match({ items, total: ads.length, next_cursor: null }, consumed(reply))
   }
 })

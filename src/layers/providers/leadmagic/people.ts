@@ -1,5 +1,5 @@
 /**
- * LeadMagic's people: mobile numbers, and profiles of the professional network as the network prints them.
+ * LeadMagic's offers for people: mobile numbers, and profiles with the texts that the professional network shows.
  */
 import { networkProfile } from "../../../schema/capabilities/network.profile.ts"
 import { phoneFind } from "../../../schema/capabilities/phone.find.ts"
@@ -36,7 +36,7 @@ export const findPhone = offer(phoneFind, {
 
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-/** "2020-01" of "Jan 2020", and "2020" of "2020". */
+/** Converts "Jan 2020" to "2020-01", and keeps "2020". */
 const day = (printed: string): string | null => {
   const [, name, year] = /^(?:([A-Z][a-z]{2})[a-z]* )?(\d{4})$/.exec(printed.trim()) ?? []
   if (year === undefined) return null
@@ -44,14 +44,14 @@ const day = (printed: string): string | null => {
   return month < 0 ? year : `${year}-${String(month + 1).padStart(2, "0")}`
 }
 
-/** "2000 - Present · 25 yrs 5 mos" */
+/** Reads the dates in a caption such as "2000 - Present · 25 yrs 5 mos". */
 const span = (caption: string | null) => {
   const [from = "", to = ""] = (caption ?? "").split("·")[0]?.split(" - ") ?? []
   const current = to.trim() === "Present"
   return { start_date: day(from), end_date: current ? null : day(to), is_current: to === "" ? null : current }
 }
 
-/** "Seattle, Washington, United States" names a place in full; anything shorter may name any part of it. */
+/** Splits "Seattle, Washington, United States". A text with fewer parts is ignored, because it does not say which parts it names. */
 const placeOf = (printed: string | null, country: string | null): Location | null => {
   const parts = (printed ?? "").split(", ")
   const [city = null, region = null, land = null] = parts.length === 3 ? parts : []

@@ -1,5 +1,5 @@
 /**
- * What LeadMagic's answers have in common: each reports the credits it consumed, fractions included, and zero for a miss.
+ * Reads the credits that every LeadMagic answer reports, with fractions. A miss reports zero.
  */
 import type { Reply } from "../../../schema/catalog/Provider.ts"
 import { cost } from "../kit/outcome.ts"

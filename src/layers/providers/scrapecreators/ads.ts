@@ -1,8 +1,8 @@
 /**
- * ScrapeCreators' ad libraries: each finds advertisers in its own way, so an offer leaves to others what a library can't do.
+ * ScrapeCreators' offers for ad libraries. An offer serves only inputs that the platform's library can search for.
  *
- * Meta knows names and words, Google knows domains only, LinkedIn and TikTok know names or words. Only Meta tells which ads
- * run now.
+ * Meta's library searches by name and words, Google's by domain only, LinkedIn's and TikTok's by name or words. Only Meta's says which
+ * ads run now.
  */
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { adsSearch, adsSearchDefaultLimit } from "../../../schema/capabilities/ads.search.ts"
@@ -89,7 +89,7 @@ const tiktok = (one: unknown): Ad =>
 interface Library {
   readonly serves: (input: Input) => boolean
   readonly call: (input: Input, token: string | undefined) => Pick<Call, "path" | "query">
-  /** Fields that may hold the ads: the provider names them differently. */
+  /** Names of the field with the ads, because the provider's answers differ. */
   readonly fields: ReadonlyArray<string>
   readonly read: (one: unknown) => Ad
   readonly total: string
@@ -105,7 +105,7 @@ const metaCall = (input: Input, cursor: string | undefined): Pick<Call, "path" |
   if (input.company_name !== undefined) {
     return { path: "/v1/facebook/adLibrary/company/ads", query: { companyName: input.company_name, ...filters } }
   }
-  // The library has no domains, but an ad shows where it leads.
+  // Meta's library has no filter for domains. So search for the domain as text, because ads contain their link.
   const words =
     input.query === undefined
       ? { query: input.company_domain, search_type: "keyword_exact_phrase" }
@@ -189,10 +189,10 @@ export const ads = (oneCredit: Price, note: string) =>
       const miss = missing(reply)
       if (miss !== undefined) return miss
       const { fields, next, read, total } = libraries[input.platform]
-      const found = fields.map((field) => list(reply.body, field)).find((some) => some !== null) ?? null
-      if (found === null) return unreadable(fields[0] ?? "")
+      const ads = fields.map((field) => list(reply.body, field)).find((some) => some !== null) ?? null
+      if (ads === null) return unreadable(fields[0] ?? "")
       const limit = input.limit ?? adsSearchDefaultLimit
-      const page = cutPage(slug, placeInPages(slug, input.cursor), found, limit, next(reply.body))
+      const page = cutPage(slug, placeInPages(slug, input.cursor), ads, limit, next(reply.body))
       if (page.items.length === 0) return noMatch("no ads", charged(reply))
       return match({ ...page, items: page.items.map(read), total: whole(reply.body, total) }, charged(reply))
     }

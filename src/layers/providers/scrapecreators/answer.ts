@@ -1,7 +1,7 @@
 /**
- * What every answer of ScrapeCreators has in common: the credits it cost, and how it says that nothing is there.
+ * Reads what all ScrapeCreators answers have in common: the credits they cost, and misses.
  *
- * An answer from its cache costs none, and says so.
+ * An answer from the provider's cache reports zero credits.
  */
 import type { Cost, Outcome, Reply } from "../../../schema/catalog/Provider.ts"
 import { cost, noMatch } from "../kit/outcome.ts"
@@ -10,7 +10,7 @@ import { refusal, unreadable } from "../kit/httpErrors.ts"
 
 export const charged = (reply: Reply): Cost | null => cost("credit", reply.body, "credits_charged")
 
-/** A 404 that it answers itself means that there is no such account; any other is a mistake of ours. */
+/** Reads a miss or a failure. A 404 in the body means that there is no such account. An HTTP 404 means a wrong path. */
 export const missing = (reply: Reply): Outcome<never> | undefined => {
   if (flag(reply.body, "data", "accountDoesNotExist") === true || whole(reply.body, "errorStatus") === 404) {
     return noMatch("nothing there", charged(reply))

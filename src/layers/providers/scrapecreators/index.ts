@@ -1,8 +1,8 @@
 /**
- * ScrapeCreators: social profiles and posts, ad libraries, network pages and Google results.
+ * Adapter for ScrapeCreators: social profiles and posts, ad libraries, network profiles and Google results.
  *
- * Every answer reports the credits it cost, and an answer from its cache costs none. One credit for a request; prices follow
- * the pack of 500,000 credits for $497.
+ * Every answer reports the credits that it cost. A request costs one credit, and an answer from the provider's cache none. Prices are
+ * based on the pack of 500,000 credits for $497.
  */
 import { companyEnrich } from "../../../schema/capabilities/company.enrich.ts"
 import { networkProfile } from "../../../schema/capabilities/network.profile.ts"
@@ -26,17 +26,17 @@ const oneCredit = flat(oneRequest)
 /** Results on one page of Google. */
 const resultsMax = 10
 
-/** What the network hides from strangers arrives as asterisks, and is no value. */
+/** Reads a text. Null if it contains asterisks, because the network hides such texts from visitors without an account. */
 const shown = (value: unknown, ...path: ReadonlyArray<string | number>): string | null => {
-  const found = text(value, ...path)
-  return found?.includes("**") === true ? null : found
+  const raw = text(value, ...path)
+  return raw?.includes("**") === true ? null : raw
 }
 
-/** Years arrive as numbers. */
+/** A date as text. Dates that are only a year arrive as numbers. */
 const date = (value: unknown, field: string): string | null =>
   text(value, "member", field) ?? whole(value, "member", field)?.toString() ?? null
 
-/** "Westport, Connecticut, United States": what is more or less than three parts is the region. */
+/** Splits "Westport, Connecticut, United States". Text without exactly three parts becomes the region. */
 const locationOf = (line: string | null) => {
   const [city = null, region = null, country = null, ...rest] = line?.split(",").map((part) => part.trim()) ?? []
   return country !== null && rest.length === 0 ? location(city, region, country) : location(null, line, null)
@@ -44,7 +44,7 @@ const locationOf = (line: string | null) => {
 
 const networkPage = offer(networkProfile, {
   price: oneCredit,
-  note: `${note} Strangers see no positions: what is hidden is left out.`,
+  note: `${note} Fields that the network hides without an account, such as positions, are left out.`,
   wraps: [{ method: "GET", path: "/v1/linkedin/profile" }],
   serves: (input) => input.network_url !== undefined,
   request: (input) => ({
@@ -151,7 +151,7 @@ const search = offer(webSearch, {
   wraps: [{ method: "GET", path: "/v1/google/search" }],
   serves: (input) => (input.limit ?? webSearchDefaultLimit) <= resultsMax && input.language === undefined,
   request: (input) => {
-    // Domains have no field of their own: they become search operators.
+    // There is no field for domains, so they become search operators in the query.
     const only = input.include_domains?.map((domain) => `site:${domain}`) ?? []
     const query = [
       input.query,
@@ -193,7 +193,7 @@ const search = offer(webSearch, {
   }
 })
 
-/** An error that arrives with another status names its own. */
+/** The error's real status. It is in the body if the HTTP status differs. */
 const errorStatus = (reply: Reply): number =>
   flag(reply.body, "success") === false ? (whole(reply.body, "errorStatus") ?? reply.status) : reply.status
 
@@ -208,7 +208,7 @@ export const scrapecreators = provider({
   timeoutMillis: 60_000,
   measured: charged,
   httpErrors: httpErrors({
-    // Accounts that do not exist are 404, which the offers tell from a wrong path.
+    // The offers read 404 themselves: an unknown account or a wrong path.
     answers: [404],
     reason: (reply) => {
       if (reply.status >= 300) return undefined

@@ -1,7 +1,7 @@
 /**
- * ScrapeCreators' posts: one endpoint and one shape for each platform, a page at a time.
+ * ScrapeCreators' offers for social posts, with one endpoint and one format per platform.
  *
- * Pages hold 3 posts on one platform and a hundred on another; a page that is cut is read on by the cursor.
+ * A page has from 3 to 100 posts, depending on the platform. If the limit cuts a page, the cursor continues in the same page.
  */
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { type Post, post } from "../../../schema/capabilities/posts.ts"
@@ -79,11 +79,11 @@ const bluesky = (one: unknown): Post => {
 
 interface Source {
   readonly path: string
-  /** The field that holds the posts. */
+  /** The field with the posts. */
   readonly field: string
   readonly read: (one: unknown) => Post
   readonly query?: (name: string, input: AccountInput) => NonNullable<Call["query"]>
-  /** The query's name of the next page's token; platforms without one show a single page. */
+  /** The query parameter of the next page's token. Platforms without one have a single page. */
   readonly cursor?: string
   readonly more?: string
 }
@@ -153,11 +153,11 @@ export const posts = (oneRequest: string, note: string) =>
       const miss = missing(reply)
       if (miss !== undefined) return miss
       const source = sources[input.platform]
-      const found = list(reply.body, source.field)
-      if (found === null) return unreadable(source.field)
+      const posts = list(reply.body, source.field)
+      if (posts === null) return unreadable(source.field)
       const next = nextToken(reply.body, source)
       const limit = input.limit ?? socialPostsDefaultLimit
-      const page = cutPage(slug, placeInPages(slug, input.cursor), found, limit, next)
+      const page = cutPage(slug, placeInPages(slug, input.cursor), posts, limit, next)
       if (page.items.length === 0) return noMatch("no posts", charged(reply))
       return match({ ...page, items: page.items.map(source.read), total: null }, charged(reply))
     }

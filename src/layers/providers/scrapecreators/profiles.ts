@@ -1,7 +1,7 @@
 /**
- * ScrapeCreators' profiles: one endpoint and one shape for each platform.
+ * ScrapeCreators' offers for social profiles, with one endpoint and one format per platform.
  *
- * A private account is found by its page alone; an account that does not exist is a miss.
+ * A private account has only the fields of its public page. An account that does not exist is a miss.
  */
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { socialProfile } from "../../../schema/capabilities/social.profile.ts"
@@ -32,7 +32,7 @@ const youtube = (body: unknown): Profile => {
     bio: text(body, "description"),
     followers: whole(body, "subscriberCount"),
     posts_count: counted(body, "videoCountText"),
-    // The smallest comes first.
+    // The images are sorted by size, smallest first.
     avatar_url: addresses(body, "avatar", "image", "sources")?.at(-1) ?? null,
     url,
     external_links: texts(body, "links"),
@@ -130,7 +130,7 @@ const sources: Readonly<Record<InputOf<typeof socialProfile>["platform"], Source
   },
   facebook: {
     path: "/v1/facebook/profile",
-    // Without it a page behind a gate has no name.
+    // Without this parameter, a page that requires a login has no name.
     query: (name, input) => ({ url: facebookPage(name, input), include_gated_profile: "true" }),
     read: facebook
   },
@@ -139,7 +139,7 @@ const sources: Readonly<Record<InputOf<typeof socialProfile>["platform"], Source
   reddit: { path: "/v1/reddit/subreddit/details", query: (name) => ({ subreddit: name }), read: reddit }
 }
 
-/** The provider knows pages by address only. */
+/** The provider finds Facebook pages by URL only. */
 export const facebookPage = (name: string, input: AccountInput): string =>
   input.handle === undefined && input.url !== undefined ? input.url : `https://www.facebook.com/${name}`
 
@@ -166,8 +166,8 @@ export const profile = (oneRequest: string, note: string) =>
     response: (reply, input) => {
       const miss = missing(reply)
       if (miss !== undefined) return miss
-      const found = sources[input.platform].read(reply.body)
-      if (found.handle === null && found.name === null && found.url === null) return unreadable("profile")
-      return match({ platform: input.platform, ...found }, charged(reply))
+      const profile = sources[input.platform].read(reply.body)
+      if (profile.handle === null && profile.name === null && profile.url === null) return unreadable("profile")
+      return match({ platform: input.platform, ...profile }, charged(reply))
     }
   })

@@ -1,7 +1,7 @@
 /**
- * How EDGAR names companies: a number (CIK) for everybody who files, and a directory of those whose stock is traded.
+ * Finds companies in EDGAR. Every company that files has a number (CIK), and a directory lists those whose stock is traded.
  *
- * A name or a ticker is looked up in the directory first; a company that is not in it can only be asked for by its number.
+ * A name or a ticker is looked up in the directory first. A company that is not in the directory can only be found by its number.
  */
 import type { Call, Outcome, Reply } from "../../../schema/catalog/Provider.ts"
 import { noMatch } from "../kit/outcome.ts"
@@ -14,7 +14,7 @@ export interface CompanyInput {
   readonly name?: string
 }
 
-/** Ten digits, as paths and queries want it. */
+/** The number with ten digits, as paths and queries require it. */
 export const paddedCik = (cik: string): string => cik.padStart(10, "0")
 
 export const directoryCall: Call = {
@@ -28,7 +28,7 @@ export const submissionsCall = (cik: string): Call => ({
   path: `/submissions/CIK${paddedCik(cik)}.json`
 })
 
-/** Words that say the legal form and not the name. */
+/** Words for the legal form, which are not part of the name. */
 const forms = /\b(incorporated|inc|corporation|corp|company|co|limited|ltd|plc|llc|lp|sa|nv|ag|holdings?|group|the)\b/g
 
 const plain = (name: string): string =>
@@ -42,33 +42,33 @@ const plain = (name: string): string =>
 
 const symbol = (ticker: string): string => ticker.trim().toUpperCase().replace(/[./ ]/g, "-")
 
-/** The number of a company in the directory; null when it is not there, undefined when this is no directory. */
+/** A company's number by the directory. Null if the company is not in it, undefined if `body` is not the directory. */
 export const cikInDirectory = (body: unknown, { ticker, name }: CompanyInput): string | null | undefined => {
   if (!isRecord(body)) return undefined
   const entries = Object.values(body)
   if (entries.length === 0 || whole(entries[0], "cik_str") === null) return undefined
-  const found =
+  const entry =
     ticker === undefined
       ? named(entries, name ?? "")
       : entries.find((entry) => text(entry, "ticker")?.toUpperCase() === symbol(ticker))
-  return whole(found, "cik_str")?.toString() ?? null
+  return whole(entry, "cik_str")?.toString() ?? null
 }
 
-/** The directory begins with the most valuable companies, so of several the first is meant. */
+/** Finds a company by name. The directory is sorted by market value, so the first match is the most likely one. */
 const named = (entries: ReadonlyArray<unknown>, name: string): unknown => {
   const wanted = plain(name)
   if (wanted === "") return undefined
-  const known = entries.map((entry) => [plain(text(entry, "title") ?? ""), entry] as const)
-  return (known.find(([title]) => title === wanted) ?? known.find(([title]) => title.startsWith(`${wanted} `)))?.[1]
+  const titled = entries.map((entry) => [plain(text(entry, "title") ?? ""), entry] as const)
+  return (titled.find(([title]) => title === wanted) ?? titled.find(([title]) => title.startsWith(`${wanted} `)))?.[1]
 }
 
-/** A number that nobody has is an object that the register's store does not know; any other 404 is a mistake of ours. */
+/** Reads a 404: a miss if EDGAR's file store reports NoSuchKey, because no company has the number. Any other 404 is a wrong path. */
 export const unknownCompany = (reply: Reply): Outcome<never> | undefined => {
   if (reply.status !== 404) return undefined
   return reply.text.includes("NoSuchKey") ? noMatch("no company of this number files here") : refusal(reply)
 }
 
-/** Letters are states of the union; other countries have a digit in their code. */
+/** Codes of two letters are US states. Codes of other countries contain a digit. */
 const inUnitedStates = (code: string | null): boolean => code !== null && /^[A-Z]{2}$/.test(code)
 
 export const seat = (body: unknown) => {

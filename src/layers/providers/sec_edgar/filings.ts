@@ -1,8 +1,8 @@
 /**
- * EDGAR's filings: the list of one company, or a search in the text of all.
+ * EDGAR's offer for filings: lists those of one company, or searches the texts of all companies.
  *
- * The list holds the latest thousand and names files with older ones, which are read while the limit is not reached. The
- * search lives on a host of its own, and knows filings since 2001.
+ * The list has the latest thousand filings and names files with older ones, which are read until the limit is reached. The search is on
+ * another host and covers filings since 2001.
  */
 import type { Schema } from "effect"
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
@@ -28,31 +28,31 @@ interface Filing {
   readonly description: string | null
 }
 
-/** Further questions for one answer, over which a search for too much ends with what there is. */
-const questionsMax = 10
+/** Further requests per run. After that, the run ends with the filings found so far. */
+const requestsMax = 10
 const searchOrigin = "https://efts.sec.gov"
-/** The register allows ten requests a second. */
+/** EDGAR allows ten requests per second. */
 const pauseMillis = 100
 
 type Stage = "directory" | "submissions" | "older" | "search"
 const older: Stage = "older"
 const stages: ReadonlyArray<Stage> = ["directory", "submissions", "older", "search"]
 
-/** Where the conversation stands: the company, the files still to read and what was found before. */
-interface Standing {
+/** The state between requests: the company, the files still to read, and the filings found so far. */
+interface Progress {
   readonly stage: Stage
   readonly cik: string | null
   readonly company: string | null
   readonly files: ReadonlyArray<string>
   readonly from: number
-  readonly questions: number
+  readonly requests: number
   readonly items: ReadonlyArray<Filing>
 }
 
-const begin = (input: Input): Standing => {
+const begin = (input: Input): Progress => {
   const named = input.cik === undefined && (input.ticker !== undefined || input.company_name !== undefined)
   const stage = named ? "directory" : input.query === undefined ? "submissions" : "search"
-  return { stage, cik: input.cik ?? null, company: null, files: [], from: 0, questions: 0, items: [] }
+  return { stage, cik: input.cik ?? null, company: null, files: [], from: 0, requests: 0, items: [] }
 }
 
 const filingOf = (value: unknown): Filing => ({
@@ -66,7 +66,7 @@ const filingOf = (value: unknown): Filing => ({
   description: text(value, "description")
 })
 
-const standing = (state: Schema.Json, input: Input): Standing => {
+const progressOf = (state: Schema.Json, input: Input): Progress => {
   const stage = stages.find((one) => one === text(state, "stage"))
   if (stage === undefined) return begin(input)
   return {
@@ -75,14 +75,14 @@ const standing = (state: Schema.Json, input: Input): Standing => {
     company: text(state, "company"),
     files: texts(state, "files") ?? [],
     from: whole(state, "from") ?? 0,
-    questions: whole(state, "questions") ?? 0,
+    requests: whole(state, "requests") ?? 0,
     items: (list(state, "items") ?? []).map(filingOf)
   }
 }
 
-const goOn = (at: Standing): Outcome<never> => ({
+const goOn = (at: Progress): Outcome<never> => ({
   _tag: "Again",
-  state: { ...at, questions: at.questions + 1, files: [...at.files], items: at.items.map((one) => ({ ...one })) },
+  state: { ...at, requests: at.requests + 1, files: [...at.files], items: at.items.map((one) => ({ ...one })) },
   afterMillis: pauseMillis,
   job: false
 })
@@ -102,7 +102,7 @@ const searchCall = (input: Input, cik: string | null, from: number): Call => ({
   }
 })
 
-const callOf = (at: Standing, input: Input): Call => {
+const callOf = (at: Progress, input: Input): Call => {
   if (at.stage === "directory") return directoryCall
   if (at.stage === "search") return searchCall(input, at.cik, at.from)
   const [file] = at.files
@@ -115,8 +115,8 @@ const address = (cik: string | null, accession: string | null, document: string 
     ? null
     : `https://www.sec.gov/Archives/edgar/data/${Number(cik)}/${accession.replaceAll("-", "")}/${document ?? ""}`
 
-/** Filings come in columns: one list for each field. */
-const filingsIn = (columns: unknown, at: Standing, input: Input): ReadonlyArray<Filing> => {
+/** Reads filings, which arrive as columns: one list per field. */
+const filingsIn = (columns: unknown, at: Progress, input: Input): ReadonlyArray<Filing> => {
   const wanted = input.forms?.map((form) => form.toUpperCase())
   return (list(columns, "accessionNumber") ?? []).flatMap((_, row): ReadonlyArray<Filing> => {
     const form = text(columns, "form", row)
@@ -140,7 +140,7 @@ const filingsIn = (columns: unknown, at: Standing, input: Input): ReadonlyArray<
   })
 }
 
-/** The files that may hold filings of the wanted days. */
+/** The files that may have filings of the requested dates. */
 const olderFiles = (body: unknown, input: Input): ReadonlyArray<string> =>
   (list(body, "filings", "files") ?? []).flatMap((file) => {
     const name = text(file, "name")
@@ -154,7 +154,7 @@ const olderFiles = (body: unknown, input: Input): ReadonlyArray<string> =>
 const delivered = (items: ReadonlyArray<Filing>, limit: number, total: number | null) =>
   items.length === 0 ? noMatch("no filings") : match({ items: items.slice(0, limit), total, next_cursor: null })
 
-const listed = (reply: Reply, before: Standing, input: Input) => {
+const listed = (reply: Reply, before: Progress, input: Input) => {
   const miss = unknownCompany(reply)
   if (miss !== undefined) return miss
   const first = before.stage === "submissions"
@@ -169,20 +169,20 @@ const listed = (reply: Reply, before: Standing, input: Input) => {
   }
   const items = [...before.items, ...filingsIn(columns, now, input)]
   const limit = input.limit ?? govFilingsDefaultLimit
-  if (items.length < limit && now.files.length > 0 && before.questions < questionsMax) return goOn({ ...now, items })
+  if (items.length < limit && now.files.length > 0 && before.requests < requestsMax) return goOn({ ...now, items })
   return delivered(items, limit, now.files.length === 0 ? items.length : null)
 }
 
-const searched = (reply: Reply, before: Standing, input: Input) => {
+const searched = (reply: Reply, before: Progress, input: Input) => {
   const hits = list(reply.body, "hits", "hits")
   if (hits === null) return unreadable("hits")
   const total = whole(reply.body, "hits", "total", "value")
-  const found = hits.map((hit): Filing => {
+  const filings = hits.map((hit): Filing => {
     const source = at(hit, "_source")
     const cik = text(source, "ciks", 0)
     const accession_number = text(source, "adsh")
     return {
-      // "Apple Inc.  (AAPL)  (CIK 0000320193)"
+      // Such as "Apple Inc.  (AAPL)  (CIK 0000320193)".
       company: text(source, "display_names", 0)?.replace(/\s+\(.*$/, "") ?? null,
       cik: cik === null ? null : Number(cik).toString(),
       form: text(source, "form") ?? text(source, "file_type"),
@@ -193,10 +193,10 @@ const searched = (reply: Reply, before: Standing, input: Input) => {
       description: text(source, "file_description")
     }
   })
-  const items = [...before.items, ...found]
+  const items = [...before.items, ...filings]
   const from = before.from + hits.length
   const limit = input.limit ?? govFilingsDefaultLimit
-  if (items.length < limit && hits.length > 0 && from < (total ?? 0) && before.questions < questionsMax) {
+  if (items.length < limit && hits.length > 0 && from < (total ?? 0) && before.requests < requestsMax) {
     return goOn({ ...before, stage: "search", from, items })
   }
   return delivered(items, limit, total)
@@ -211,9 +211,9 @@ export const filings = (note: string) =>
       { method: "GET", path: "/LATEST/search-index" }
     ],
     request: (input) => callOf(begin(input), input),
-    next: (state, input) => callOf(standing(state, input), input),
+    next: (state, input) => callOf(progressOf(state, input), input),
     response: (reply, input, state) => {
-      const before = standing(state, input)
+      const before = progressOf(state, input)
       if (before.stage === "search") return reply.status === 404 ? refusal(reply) : searched(reply, before, input)
       if (before.stage !== "directory") return listed(reply, before, input)
       if (reply.status === 404) return refusal(reply)

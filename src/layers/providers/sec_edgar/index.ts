@@ -1,8 +1,7 @@
 /**
- * SEC EDGAR: what companies file with the United States Securities and Exchange Commission, and who they are.
+ * Adapter for SEC EDGAR: filings of companies with the United States Securities and Exchange Commission, and the companies themselves.
  *
- * Public data, free of charge. Every request names a contact address, or the register answers 403; it answers the same to
- * whoever asks more than ten times a second.
+ * Public data, free of charge. EDGAR answers 403 to requests without a contact address, and to more than ten requests per second.
  */
 import type { Schema } from "effect"
 import { companyEnrich } from "../../../schema/capabilities/company.enrich.ts"
@@ -22,7 +21,7 @@ const note = "Public data of the United States government, free of charge."
 const firstCall = ({ cik }: CompanyInput): Call => (cik === undefined ? directoryCall : submissionsCall(cik))
 const nextCall = (state: Schema.Json): Call => submissionsCall(text(state, "cik") ?? "")
 
-/** From the directory on to the company; undefined when the reply is the company. */
+/** Reads the directory and goes on to the company. Undefined if the reply is the company. */
 const lookedUp = (reply: Reply, input: CompanyInput, state: Schema.Json): Outcome<never> | undefined => {
   if (state !== null || input.cik !== undefined) return unknownCompany(reply)
   if (reply.status === 404) return refusal(reply)
@@ -71,7 +70,7 @@ const enrichCompany = offer(companyEnrich, {
   price: free,
   note: `${note} Companies whose stock is traded only, by name.`,
   wraps: [{ method: "GET", path: "/submissions/CIK{cik}.json" }],
-  // It knows neither domains nor network pages, and a name alone must not outrank them.
+  // EDGAR finds companies by name only. Inputs with a domain or network page are more exact and go to other providers.
   serves: (input) => input.name !== undefined && input.domain === undefined && input.network_url === undefined,
   request: () => directoryCall,
   next: nextCall,
@@ -106,11 +105,11 @@ export const secEdgar = provider({
   origins: ["https://efts.sec.gov", "https://www.sec.gov"],
   auth: { kind: "contact" },
   free: true,
-  // 10 requests a second; above that the address is blocked for a while.
+  // 10 requests per second. Above that, EDGAR blocks the IP address for a while.
   concurrency: 5,
   timeoutMillis: 30_000,
   httpErrors: httpErrors({
-    // Unknown numbers are 404, which the offers tell from a wrong path.
+    // The offers read 404 themselves: an unknown company number or a wrong path.
     answers: [404],
     reasons: { 403: "provider_rate_limited" }
   }),
