@@ -144,7 +144,7 @@ const messageCall = (state: Schema.Json, input: InputOf<typeof emailMessages>): 
 
 const messages = offer(emailMessages, {
   price: flat("0.00"),
-  note: `${note} Reading is free; each message is a request of its own.`,
+  note: `${note} Reading is free. Each message needs its own request.`,
   wraps: [],
   serves: (input) => accepts(slug, input.cursor),
   request: (input) => ({

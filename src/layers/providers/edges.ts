@@ -57,7 +57,7 @@ const addressed = (input: Addressed): boolean =>
 const profile = offer(networkProfile, {
   // 1.5 credits × $0.01 × 1.2
   price: flat("0.018"),
-  note: `${note} Identities that the provider manages take half as much again, as published.`,
+  note: `${note} An action by an identity that the provider manages costs half a credit more, as published.`,
   wraps: [{ method: "POST", path: "/actions/linkedin-extract-people/run/live" }],
   serves: (input) => input.network_url !== undefined,
   request: (input) =>

@@ -31,7 +31,7 @@ const missing = (reply: Reply): Outcome<never> | undefined => {
   if (reply.status < 400 || isRecord(at(reply.body, "data"))) return undefined
   const detail = text(reply.body, "detail") ?? ""
   return reply.status === 404 && detail !== "Not Found" && /not (be )?found|not exist/i.test(detail)
-    ? noMatch("nothing there", units(reply))
+    ? noMatch("no account found", units(reply))
     : refusal(reply)
 }
 
@@ -100,7 +100,7 @@ const profile = offer(socialProfile, {
   // 2 units × $0.0025 × 1.2 on Instagram, 1 unit elsewhere
   price: byPlatform({ instagram: "0.006", tiktok: "0.003", x: "0.003", youtube: "0.003" }),
   platforms: ["instagram", "tiktok", "x", "youtube"],
-  note: `${note} A profile is assumed to take one, two on Instagram.`,
+  note: `${note} A profile is assumed to cost one unit, two on Instagram.`,
   wraps: [
     { method: "GET", path: "/instagram/user/info" },
     { method: "GET", path: "/tt/user/info" },
@@ -215,7 +215,7 @@ const lookedUp = (reply: Reply): Outcome<never> => {
   const user = userIn(reply.body)
   const account = tokenAt(user, "pk") ?? tokenAt(user, "id") ?? null
   const number = tokenAt(user, "rest_id") ?? account
-  if (number === null || !/^\d{1,20}$/.test(number)) return unreadable("number of the account")
+  if (number === null || !/^\d{1,20}$/.test(number)) return unreadable("account id")
   const state = { account: number, units: units(reply)?.amount ?? null }
   return { _tag: "Again", state, afterMillis: 0, job: false }
 }
@@ -231,7 +231,7 @@ const posts = offer(socialPosts, {
   // 1 unit × $0.0025 × 1.2, and a tenth of one per post
   price: metered("0.003", "0.0003", socialPostsDefaultLimit),
   platforms: ["instagram", "tiktok", "x"],
-  note: `${note} A page of ten posts is assumed to take one.`,
+  note: `${note} A page of ten posts is assumed to cost one unit.`,
   wraps: [
     { method: "GET", path: "/instagram/user/posts" },
     { method: "GET", path: "/tt/user/posts" },

@@ -50,7 +50,7 @@ const isQueueError = (reply: Reply, state: Schema.Json): boolean =>
 
 /** The outcome while the job runs or if it failed. Undefined if the reply is the job's result. */
 const unfinished = (reply: Reply, state: Schema.Json, pauseMillis: number): Outcome<never> | undefined => {
-  if (refusedContent(reply)) return noMatch("the provider refuses to make this")
+  if (refusedContent(reply)) return noMatch("the provider's content policy refuses the prompt")
   if (isQueueError(reply, state)) return waiting(text(state, "path") ?? "", stageOf(state), 2 * pauseMillis)
   if (reply.status >= 400) return refusal(reply)
   if (state === null) {

@@ -57,7 +57,7 @@ const find = offer(emailFind, {
 const verify = offer(emailVerify, {
   // 0.25 credit × $0.049 × 1.2
   price: flat("0.0147"),
-  note: `${note} A verification is assumed at a quarter of one.`,
+  note: `${note} A verification is assumed to cost a quarter of a credit.`,
   wraps: [{ method: "POST", path: "/verify" }],
   request: (input) => ({ method: "POST", path: "/verify", body: { email: input.email } }),
   response: (reply, input) => {
@@ -81,7 +81,7 @@ const verify = offer(emailVerify, {
 const findPhone = offer(phoneFind, {
   // 10 credits × $0.049 × 1.2
   price: flat("0.588"),
-  note: `${note} A number is assumed at ten.`,
+  note: `${note} A number is assumed to cost ten credits.`,
   wraps: [{ method: "POST", path: "/search/phone" }],
   serves: (input) => input.network_url !== undefined,
   request: (input) => ({ method: "POST", path: "/search/phone", body: { linkedin_url: input.network_url } }),

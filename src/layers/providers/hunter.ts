@@ -280,7 +280,7 @@ const technologies = offer(companyTech, {
     const data = at(reply.body, "data")
     if (!isRecord(data)) return unreadable("data")
     const names = texts(data, "tech") ?? []
-    if (names.length === 0) return noMatch("no technologies known")
+    if (names.length === 0) return noMatch("no technologies found")
     return match({
       domain: text(data, "domain") ?? input.domain,
       // Hunter lists categories separately, without saying which technology belongs to which.

@@ -56,7 +56,7 @@ const finished = (
     return id === null ? unreadable("item") : again(id)
   }
   const id = text(state, "id")
-  if (id === null) return unreadable("ticket")
+  if (id === null) return unreadable("id in the stored state")
   // The search is already paid for, so a rate limit while polling does not end the attempt.
   if (reply.status === tooMany) return again(id)
   const items = list(reply.body, "items")

@@ -110,7 +110,7 @@ const inDollars = (cents: number): string => `${Math.floor(cents / 100)}.${Strin
 const register = offer(domainRegister, {
   // $11.08 per year × 1.2
   price: metered("0", "13.296", domainRegisterDefaultYears),
-  note: "A year of a .com, assumed at $11.08. Names for which the registrar quotes more are refused; it registers for one year.",
+  note: "A year of a .com, assumed at $11.08. Domains with a higher quote are refused. Registers for one year.",
   wraps: [],
   serves: (input) => yearsOf(input) === 1,
   request: (input) => checkCall(input.domain),

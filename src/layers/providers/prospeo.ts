@@ -220,7 +220,7 @@ const pageOf = (reply: Reply, input: Paged, results: ReadonlyArray<unknown>, def
 const search = offer(peopleSearch, {
   // 1 credit per page × $0.039 × 1.2
   price: metered("0.0468", "0", peopleSearchDefaultLimit),
-  note: "One page of at most 25 persons, by employer's domain and seniority only.",
+  note: "One page of at most 25 people, by employer's domain and seniority only.",
   wraps: [{ method: "POST", path: "/search-person" }],
   serves: (input) =>
     servesPage(input, peopleSearchDefaultLimit) && Object.keys(input).every((field) => searchable.has(field)),
@@ -357,7 +357,7 @@ const companyFilters = (input: InputOf<typeof companySearch>) => ({
 const findCompanies = offer(companySearch, {
   // 1 credit per page × $0.039 × 1.2
   price: metered("0.0468", "0", companySearchDefaultLimit),
-  note: "One page of at most 25 companies; query is the company's name.",
+  note: "One page of at most 25 companies. The query is the company's name.",
   wraps: [{ method: "POST", path: "/search-company" }],
   // Prospeo's filters for industries and technologies accept only its own lists of words.
   serves: (input) =>

@@ -17,7 +17,7 @@ const compact = (phone: string): string => phone.replace(/[\s().\-/]/g, "")
 const lookup = offer(phoneLookup, {
   // $0.008 × 1.2
   price: flat("0.0096"),
-  note: "List price of a line type, $0.008, not confirmed by an answer. The caller's name would cost more and is not requested.",
+  note: "List price of a line type, $0.008. Twilio reports no cost that confirms it. The caller's name would cost more and is not requested.",
   wraps: [{ method: "GET", path: "/v2/PhoneNumbers/{PhoneNumber}" }],
   // Without a country code, Twilio would treat every number as American.
   serves: (input) =>

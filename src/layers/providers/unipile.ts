@@ -25,13 +25,13 @@ import { at, flag, text } from "./kit/read.ts"
 import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
 
-const note = "Paid per connected account and month. A call is assumed at $0.005, a thousandth of an account's month."
+const note = "A call is assumed at $0.005, a thousandth of the monthly price of a connected account."
 /** $0.005 × 1.2 */
 const oneCall = flat("0.006")
 
 const profile = listed(networkProfile, {
   price: oneCall,
-  note: `${note} No adapter: it takes a connected account, which the input can't name.`,
+  note: `${note} No adapter: a call needs a connected account, and the capability's input can't name one.`,
   wraps: [{ method: "GET", path: "/api/v1/users/{identifier}" }]
 })
 
@@ -63,7 +63,7 @@ const nameOf = (value: unknown): string | null =>
 /** Reads the look-up and goes on with the person's id. */
 const readLookUp = (reply: Reply): Outcome<never> => {
   if (reply.status === 404 || reply.status === 422) {
-    return /not_found|invalid_recipient/.test(typeOf(reply)) ? noMatch("nobody at this address") : refusal(reply)
+    return /not_found|invalid_recipient/.test(typeOf(reply)) ? noMatch("nobody has this profile URL") : refusal(reply)
   }
   const provider_id = text(reply.body, "provider_id")
   if (provider_id === null) return unreadable("provider_id")

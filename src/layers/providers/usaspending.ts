@@ -151,7 +151,7 @@ const recipientCall = (state: Schema.Json): Call => ({
 
 const entity = offer(govEntity, {
   price: free,
-  note: `${note} Recipients of awards only.`,
+  note: `${note} Only recipients of awards.`,
   wraps: [
     { method: "POST", path: "/api/v2/recipient/" },
     { method: "GET", path: "/api/v2/recipient/{recipient_id}/" }

@@ -283,7 +283,8 @@ describe("every offer of an actor", () => {
     const next = (state: unknown) => offer.next(JSON.parse(JSON.stringify(state)), input, { run_id: runId })
     expect(next({ run: "abc" })).toMatchObject({ method: "GET", path: "/actor-runs/abc" })
     expect(next({ run: "abc", dataset: "def" })).toMatchObject({ method: "GET", path: "/datasets/def/items" })
-    for (const state of [{}, [], "abc", 7, { run: "../acts" }, { run: 7 }]) expect(() => next(state)).toThrow("no run")
+    for (const state of [{}, [], "abc", 7, { run: "../acts" }, { run: 7 }])
+      expect(() => next(state)).toThrow("no actor's run")
   })
 
   test("waits as long as the run works", async () => {

@@ -228,7 +228,10 @@ describe("apollo people.enrich", () => {
     const { outcome } = await play("people.enrich", input, answer(200, { person }))
     expect(outcome).toMatchObject({ output: { email: null, email_status: null, company_domain: null } })
     const strict = await play("people.enrich", { ...input, require: ["email"] }, answer(200, { person }))
-    expect(strict.outcome).toEqual({ _tag: "NoMatch", detail: "found, but without the contact data asked for" })
+    expect(strict.outcome).toEqual({
+      _tag: "NoMatch",
+      detail: "the person was found, but without the requested contact data"
+    })
   })
 
   test("nobody, an empty record, and nonsense", async () => {
@@ -399,7 +402,7 @@ describe("apollo company.enrich", () => {
   test("nobody, and nonsense", async () => {
     for (const body of [{ organization: null }, {}]) {
       const { outcome } = await play("company.enrich", { domain: "x.co" }, answer(200, body))
-      expect(outcome).toEqual({ _tag: "NoMatch", detail: "the company is not known" })
+      expect(outcome).toEqual({ _tag: "NoMatch", detail: "no company found" })
     }
     expect((await play("company.enrich", { domain: "x.co" }, answer(200, { organization: {} }))).outcome?._tag).toBe(
       "NoMatch"
@@ -517,8 +520,8 @@ describe("apollo company.tech", () => {
     expect((await tech({ technology_names: ["AI"] })).outcome).toMatchObject({
       output: { domain: "x.co", technologies: [{ name: "AI", category: null }] }
     })
-    expect((await tech({ name: "X" })).outcome).toEqual({ _tag: "NoMatch", detail: "no technologies known" })
-    expect((await tech(null)).outcome).toEqual({ _tag: "NoMatch", detail: "the company is not known" })
+    expect((await tech({ name: "X" })).outcome).toEqual({ _tag: "NoMatch", detail: "no technologies found" })
+    expect((await tech(null)).outcome).toEqual({ _tag: "NoMatch", detail: "no company found" })
   })
 })
 
@@ -598,7 +601,7 @@ describe("apollo jobs.search", () => {
       answer(200, { organization: null })
     )
     expect(asked.length).toBe(1)
-    expect(outcome).toEqual({ _tag: "NoMatch", detail: "the company is not known" })
+    expect(outcome).toEqual({ _tag: "NoMatch", detail: "no company found" })
   })
 
   test("failures of either step", async () => {
@@ -669,7 +672,7 @@ describe("apollo news.search", () => {
 
   test("misses are charged: only a null and an empty list are one", async () => {
     const unknown = await play("news.search", input, answer(200, { organization: null }))
-    expect(unknown.outcome).toEqual({ _tag: "NoMatch", detail: "the company is not known" })
+    expect(unknown.outcome).toEqual({ _tag: "NoMatch", detail: "no company found" })
     const quiet = await play("news.search", input, company, answer(200, { news_articles: [], pagination: {} }))
     expect(quiet.outcome).toEqual({ _tag: "NoMatch", detail: "no articles found" })
     expect((await play("news.search", input, answer(200, {}))).outcome?._tag).toBe("Failure")

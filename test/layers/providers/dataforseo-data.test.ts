@@ -428,7 +428,7 @@ describe("dataforseo seo.domain", () => {
   test("a domain that ranks for nothing", async () => {
     const input = { domain: "a.example" }
     const none = await play("seo.domain", input, finished({ metrics: null, items_count: 0, items: null }, 0.01))
-    expect(none.outcome).toEqual({ _tag: "NoMatch", detail: "the domain ranks for nothing", cost: usd("0.01") })
+    expect(none.outcome).toEqual({ _tag: "NoMatch", detail: "the domain ranks for no keyword", cost: usd("0.01") })
     const strange = await play("seo.domain", input, finished({ metrics: 7 }))
     expect(strange.outcome).toMatchObject({ _tag: "Failure", reason: "invalid_response" })
   })

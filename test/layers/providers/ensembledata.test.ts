@@ -77,7 +77,7 @@ describe("ensembledata social.profile", () => {
   test("misses and failures; an answer with data is one, whatever the status", async () => {
     const input = { platform: "tiktok", handle: "nobody" }
     const gone = await play("social.profile", input, answer(404, { detail: "User not found" }, units("1")))
-    expect(gone.outcome).toEqual({ _tag: "NoMatch", detail: "nothing there", cost: { unit: "credit", amount: "1" } })
+    expect(gone.outcome).toEqual({ _tag: "NoMatch", detail: "no account found", cost: { unit: "credit", amount: "1" } })
     const path = await play("social.profile", input, answer(404, { detail: "Not Found" }))
     expect(path.outcome).toMatchObject({ _tag: "Failure", reason: "provider_error" })
     const odd = await play("social.profile", input, answer(422, { data: { user: { uniqueId: "nobody" } } }))

@@ -144,7 +144,7 @@ describe("fal creative.image", () => {
   test("a refusal of the content is a miss", async () => {
     const refusal = answer(422, { detail: [{ loc: ["body", "prompt"], type: "content_policy_violation", msg: "no" }] })
     const { outcome } = await play("creative.image", input, submitted, completed, refusal)
-    expect(outcome).toEqual({ _tag: "NoMatch", detail: "the provider refuses to make this" })
+    expect(outcome).toEqual({ _tag: "NoMatch", detail: "the provider's content policy refuses the prompt" })
   })
 })
 

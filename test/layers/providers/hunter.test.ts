@@ -366,7 +366,7 @@ describe("hunter company.tech", () => {
     expect((await play("company.tech", input, fixture("hunter", "error.451", 451))).outcome?._tag).toBe("NoMatch")
     expect((await play("company.tech", input, answer(200, { data: { tech: [] } }))).outcome).toEqual({
       _tag: "NoMatch",
-      detail: "no technologies known"
+      detail: "no technologies found"
     })
   })
 

@@ -213,9 +213,9 @@ describe("scrapecreators social.profile", () => {
   test("no such account", async () => {
     const input = { platform: "facebook", url: "https://www.facebook.com/nobody" }
     const gone = await play("social.profile", input, documented("v1.facebook.profile.404", 404))
-    expect(gone.outcome).toEqual({ _tag: "NoMatch", detail: "nothing there" })
+    expect(gone.outcome).toEqual({ _tag: "NoMatch", detail: "no account found" })
     const unknown = await play("social.profile", { platform: "x", handle: "nobody" }, documented("error.404", 404))
-    expect(unknown.outcome).toEqual({ _tag: "NoMatch", detail: "nothing there" })
+    expect(unknown.outcome).toEqual({ _tag: "NoMatch", detail: "no account found" })
     const strange = await play("social.profile", { platform: "x", handle: "nobody" }, answer(404, "<h1>no route</h1>"))
     expect(strange.outcome).toEqual({ _tag: "Failure", reason: "provider_error", detail: "HTTP 404" })
   })

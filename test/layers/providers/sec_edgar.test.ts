@@ -102,7 +102,7 @@ describe("sec_edgar gov.filings", () => {
 
   test("misses: no such number, not in the directory, nothing found", async () => {
     const gone = await play("gov.filings", { cik: "9" }, page("submissions.404", 404))
-    expect(gone.outcome).toEqual({ _tag: "NoMatch", detail: "no company of this number files here" })
+    expect(gone.outcome).toEqual({ _tag: "NoMatch", detail: "no company with this number files with the SEC" })
     const unknown = await play("gov.filings", { ticker: "NOPE" }, directory)
     expect(unknown.outcome).toMatchObject({ _tag: "NoMatch" })
     const empty = await play("gov.filings", { query: "x" }, answer(200, example("search_index.empty")))

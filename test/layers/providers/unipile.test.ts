@@ -72,7 +72,7 @@ describe("unipile network.invite", () => {
 
   test("nobody at the address", async () => {
     const { asked, outcome } = await play("network.invite", input, refused("resource_not_found", 404))
-    expect(outcome).toEqual({ _tag: "NoMatch", detail: "nobody at this address" })
+    expect(outcome).toEqual({ _tag: "NoMatch", detail: "nobody has this profile URL" })
     expect(asked).toHaveLength(1)
     const path = await play("network.invite", input, answer(404, "<h1>no route</h1>"))
     expect(path.outcome).toMatchObject({ _tag: "Failure" })

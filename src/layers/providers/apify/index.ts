@@ -19,7 +19,7 @@ import { at } from "../kit/read.ts"
 const actors = (...names: ReadonlyArray<string>): ReadonlyArray<Wraps> =>
   names.map((path) => ({ method: "POST", path }))
 
-const assumed = "The actor publishes no price of its own; assumed at $0.30 per 1,000 results, as its siblings."
+const assumed = "The actor publishes no price of its own; assumed at $0.30 per 1,000 results, like similar actors."
 
 /** The number of results that the flat price of a search covers. */
 const resultsMax = 10
@@ -27,7 +27,7 @@ const resultsMax = 10
 const results = listed(serpSearch, {
   // 10 results × $0.0003 × 1.2
   price: flat("0.0036"),
-  note: `${assumed} Ten results at most. No adapter: the actor's own description runs it under another name.`,
+  note: `${assumed} Ten results at most. No adapter: the actor's own description uses another name for it.`,
   wraps: actors("thescrappa/google-search"),
   serves: (input) =>
     (input.depth ?? serpSearchDefaultDepth) <= resultsMax && input.type !== "maps" && input.device !== "mobile"
@@ -36,7 +36,7 @@ const results = listed(serpSearch, {
 const keywords = listed(seoKeywords, {
   // 1 keyword × $0.0003 × 1.2
   price: metered("0", "0.00036", seoKeywordsDefaultLimit),
-  note: `${assumed} No adapter: it tells how interest moved, which is no number of searches.`,
+  note: `${assumed} No adapter: the actor returns a trend of interest and not the number of searches.`,
   wraps: actors("thescrappa/google-trends-interest-scraper"),
   serves: (input) => input.keywords?.length === 1
 })
@@ -44,7 +44,7 @@ const keywords = listed(seoKeywords, {
 const traffic = listed(seoDomain, {
   // 1 result × $0.0003 × 1.2
   price: flat("0.00036"),
-  note: `${assumed} No adapter: of what the capability answers, the actor documents the rank alone.`,
+  note: `${assumed} No adapter: of the capability's output, the actor documents only the rank.`,
   wraps: actors("thescrappa/similarweb-traffic-analytics-scraper")
 })
 

@@ -130,7 +130,7 @@ export const findPeople = actorOffer(peopleSearch, {
         provider_ids: providerIds("apify", one, "id")
       })
     })
-    if (items.length === 0) return noMatch("nobody fits", cost)
+    if (items.length === 0) return noMatch("nobody found", cost)
     // No next page if this page was cut, because the cut items would be lost.
     const page = pageOf(input) ?? 1
     const next = items.length === profilesMax && page < pagesMax ? String(page + 1) : null

@@ -44,7 +44,7 @@ export const profile = actorOffer(socialProfile, {
   // $0.0002 × 1.2 and $0.0003 × 1.2
   price: byPlatform({ instagram: "0.00024", tiktok: "0.00036" }),
   platforms: ["instagram", "tiktok"],
-  note: "The actor for Instagram publishes $0.20 per 1,000 results; the one for TikTok is assumed at $0.30.",
+  note: "The Instagram actor publishes $0.20 per 1,000 results. The TikTok actor is assumed at $0.30.",
   actors: [actors.instagramProfile, actors.tiktokProfile],
   serves: (input) => nameOf(input) !== null,
   start: (input) => ({
@@ -121,7 +121,7 @@ export const posts = actorOffer(socialPosts, {
   // 1 post × $0.0003 × 1.2
   price: metered("0", "0.00036", socialPostsDefaultLimit),
   platforms: ["instagram", "tiktok"],
-  note: "The actor for Instagram publishes $0.20 per 1,000 posts; the one for TikTok is assumed at $0.30, and both are priced at that. Latest posts only, because neither documents a next page.",
+  note: "The Instagram actor publishes $0.20 per 1,000 posts. The TikTok actor is assumed at $0.30, and both are priced at that. Latest posts only, because neither documents a next page.",
   actors: [actors.instagramPosts, actors.tiktokPosts],
   serves: (input) => nameOf(input) !== null && input.cursor === undefined,
   start: (input) => {
@@ -153,7 +153,7 @@ export const ads = actorOffer(adsSearch, {
   // 1 result × $0.0003 × 1.2
   price: flat("0.00036"),
   platforms: ["tiktok"],
-  note: "The actor publishes no price of its own; assumed at $0.30 per 1,000 results, as its siblings. It reads the ad at an address of TikTok's Creative Center and can't search.",
+  note: "The actor publishes no price of its own; assumed at $0.30 per 1,000 results, like similar actors. It reads the ad at a URL of TikTok's Creative Center and can't search.",
   actors: [actors.ads],
   serves: (input) => adPage.test(input.query ?? "") && input.active_only !== true,
   start: (input) => ({ actor: actors.ads, input: { urls: [input.query] }, price: resultCost, itemsMax: 1 }),

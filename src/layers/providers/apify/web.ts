@@ -15,7 +15,7 @@ import { match, noMatch } from "../kit/outcome.ts"
 import { flag, number, text, whole } from "../kit/read.ts"
 import { unreadable } from "../kit/httpErrors.ts"
 
-const assumed = "The actor publishes no price of its own; assumed at $0.30 per 1,000 results, as its siblings."
+const assumed = "The actor publishes no price of its own; assumed at $0.30 per 1,000 results, like similar actors."
 /** USD per result. The price of a result is 1.2 times that. */
 const resultCost = 0.0003
 const oneResult = flat("0.00036")
@@ -153,7 +153,7 @@ export const news = actorOffer(newsSearch, {
 
 export const availability = actorOffer(domainCheck, {
   price: oneResult,
-  note: `${assumed} Says whether a name is free, not what it costs.`,
+  note: `${assumed} Says whether a domain is available, but not its price.`,
   actors: [actors.domain],
   start: (input) => ({ actor: actors.domain, input: { domains: [input.domain] }, price: resultCost, itemsMax: 1 }),
   read: ([found], input, cost) => {

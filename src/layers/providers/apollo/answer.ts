@@ -42,7 +42,7 @@ export const organizationOf = (reply: Reply, charged: boolean): unknown => {
 /** Reads the company look-up, the first of two steps. The second step uses the company's id. */
 export const lookedUp = (reply: Reply, charged: boolean): Outcome<never> => {
   const organization = organizationOf(reply, charged)
-  if (organization === null) return noMatch("the company is not known")
+  if (organization === null) return noMatch("no company found")
   const organization_id = text(organization, "id")
   if (organization_id === null) return unreadable("organization")
   const state = { organization_id, name: text(organization, "name"), domain: text(organization, "primary_domain") }

@@ -42,7 +42,7 @@ export const enrichCompany = offer(companyEnrich, {
   request: companyCall,
   response: (reply) => {
     const organization = organizationOf(reply, false)
-    if (organization === null) return noMatch("the company is not known")
+    if (organization === null) return noMatch("no company found")
     if (organization === undefined) return unreadable("organization")
     const enriched = companyOf(organization)
     return enriched.name === null ? noMatch("an empty record") : match(enriched)
@@ -72,7 +72,7 @@ const searchCall = (input: InputOf<typeof companySearch>): Call => ({
 export const findCompanies = offer(companySearch, {
   // 1 credit per page × $0.025 × 1.2
   price: metered("0.03", "0", companySearchDefaultLimit),
-  note: `${note} Query is the company's name; industries are searched as keywords.`,
+  note: `${note} The query is the company's name. Industries are searched as keywords.`,
   wraps: [{ method: "POST", path: "/mixed_companies/search" }],
   // Industries and keywords share one filter that matches any of them, and there is no filter for founding years.
   serves: (input) =>
@@ -100,7 +100,7 @@ export const technologies = offer(companyTech, {
   request: companyCall,
   response: (reply, input) => {
     const organization = organizationOf(reply, false)
-    if (organization === null) return noMatch("the company is not known")
+    if (organization === null) return noMatch("no company found")
     if (organization === undefined) return unreadable("organization")
     const used =
       list(organization, "current_technologies")?.map((one) => ({
@@ -109,7 +109,7 @@ export const technologies = offer(companyTech, {
       })) ??
       texts(organization, "technology_names")?.map((name) => ({ name, category: null })) ??
       []
-    if (used.length === 0) return noMatch("no technologies known")
+    if (used.length === 0) return noMatch("no technologies found")
     return match({
       domain: text(organization, "primary_domain") ?? input.domain,
       technologies: used,

@@ -37,7 +37,7 @@ const fits = (posting: unknown, input: InputOf<typeof jobsSearch>): boolean => {
 export const findJobs = offer(jobsSearch, {
   // (1 credit for the employer + 1 for a page of postings) × $0.025 × 1.2
   price: metered("0.06", "0", jobsSearchDefaultLimit),
-  note: `${note} Postings are those of one employer, who is looked up first.`,
+  note: `${note} Returns the postings of one employer, which is looked up first.`,
   wraps: [
     { method: "GET", path: "/organizations/enrich" },
     { method: "GET", path: "/organizations/{organization_id}/job_postings" }
@@ -94,7 +94,7 @@ const about = (article: unknown, words: ReadonlyArray<string>): boolean => {
 export const findNews = offer(newsSearch, {
   // (1 credit for the company + 1 for a page of articles) × $0.025 × 1.2
   price: flat("0.06"),
-  note: `${note} Articles are about one company, which is looked up first; those with words of the query come first.`,
+  note: `${note} Returns articles about one company, which is looked up first. Articles with words of the query come first.`,
   wraps: [
     { method: "GET", path: "/organizations/enrich" },
     { method: "POST", path: "/news_articles/search" }

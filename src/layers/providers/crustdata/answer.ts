@@ -8,7 +8,7 @@ import { cost, noMatch } from "../kit/outcome.ts"
 import { at, isRecord, list, text } from "../kit/read.ts"
 
 export const note =
-  "Published credits per operation. The price of a credit is assumed at $0.10, which is high on purpose."
+  "Published credits per operation, at an assumed price of $0.10 per credit, which is high on purpose."
 
 export const used = (reply: Reply) => cost("credit", reply.headers["x-credits-used"])
 

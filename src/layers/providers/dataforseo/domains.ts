@@ -20,7 +20,7 @@ const entries = (value: unknown): ReadonlyArray<[string, unknown]> => Object.ent
 export const technologies = offer(companyTech, {
   // $0.01 × 1.2
   price: flat("0.012"),
-  note: "Assumed at $0.01 for a domain; the provider's rate was not at hand.",
+  note: "Assumed at $0.01 per domain, because the provider's rate was not available.",
   wraps: [{ method: "POST", path: technologiesPath }],
   request: (input) => task(technologiesPath, { target: host(input.domain) ?? input.domain }),
   response: (reply, input) =>
@@ -66,7 +66,7 @@ const errorStatus = 400
 export const scrape = offer(webScrape, {
   // $0.0125 × 1.2
   price: flat("0.015"),
-  note: "Published rate for a page, from $0.0125.",
+  note: "Published rate per page, from $0.0125.",
   wraps: [{ method: "POST", path: contentPath }],
   serves: (input) => input.format !== "html" && input.wait_ms === undefined,
   request: (input) => task(contentPath, { url: input.url, markdown_view: (input.format ?? "markdown") === "markdown" }),
@@ -110,17 +110,17 @@ export const scrape = offer(webScrape, {
 export const records = offer(domainCheck, {
   // ($0.10 + 1 domain × $0.001) × 1.2
   price: flat("0.1212"),
-  note: "Assumed at $0.10 for a call and $0.001 for a domain. Says whether a name is registered, not what it costs.",
+  note: "Assumed at $0.10 per call and $0.001 per domain. Says whether a domain is registered, but not its price.",
   wraps: [{ method: "POST", path: whoisPath }],
   request: (input) => task(whoisPath, { filters: [["domain", "=", input.domain.toLowerCase()]], limit: 1 }),
   response: (reply, input) =>
-    readResult(reply, "the domain is not on record, which says nothing of its availability", (result) => {
+    readResult(reply, "the provider has no record of the domain, so its availability is unknown", (result) => {
       const items = itemsOf(result)
       if (items === null) return unreadable("items")
       const record = items.find((item) => text(item, "domain")?.toLowerCase() === input.domain.toLowerCase())
       const registered = flag(record, "registered")
       if (record === undefined) {
-        return noMatch("the domain is not on record, which says nothing of its availability", spent(reply))
+        return noMatch("the provider has no record of the domain, so its availability is unknown", spent(reply))
       }
       if (registered === null) return unreadable("registered")
       return match(

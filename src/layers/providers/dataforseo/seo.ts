@@ -166,11 +166,11 @@ export const domainOverview = offer(seoDomain, {
       limit: input.limit ?? seoDomainDefaultLimit
     }),
   response: (reply, input) =>
-    readResult(reply, "the domain ranks for nothing", (result) => {
+    readResult(reply, "the domain ranks for no keyword", (result) => {
       const metrics = at(result, "metrics")
       const items = itemsOf(result) ?? (isRecord(metrics) ? [] : null)
       if (items === null) return unreadable("items")
-      if (items.length === 0 && !isRecord(metrics)) return noMatch("the domain ranks for nothing", spent(reply))
+      if (items.length === 0 && !isRecord(metrics)) return noMatch("the domain ranks for no keyword", spent(reply))
       const ranked = items.filter((item) => text(item, "ranked_serp_element", "serp_item", "type") !== "paid")
       return match(
         {

@@ -37,7 +37,7 @@ const isResult = (item: unknown): boolean => text(item, "title") !== null || tex
 export const results = offer(serpSearch, {
   // ($0.002 + 9 further pages × $0.0015) × 1.2
   price: flat("0.0186"),
-  note: "Published live rate, with the most pages that can be asked for; a captured call of 100 results cost $0.0155.",
+  note: "Published live rate for the maximum number of pages. A captured call of 100 results cost $0.0155.",
   wraps: [
     { method: "POST", path: organicPath },
     { method: "POST", path: mapsPath }
@@ -131,7 +131,7 @@ export const news = offer(newsSearch, {
 export const places = offer(placesSearch, {
   // $0.002 × 1.2, and a tenth of a further page: $0.0015 ÷ 10 × 1.2
   price: metered("0.0024", "0.00018", placesSearchDefaultLimit),
-  note: "Published live rate for a page of ten results; further pages at 75 percent of it.",
+  note: "Published live rate for a page of ten results. Further pages cost 75 percent of it.",
   wraps: [{ method: "POST", path: mapsPath }],
   serves: (input) => isCountry(input.country),
   request: (input) =>

@@ -1,7 +1,7 @@
 /**
  * ScrapeCreators' offers for social posts, with one endpoint and one format per platform.
  *
- * A page has from 3 to 100 posts, depending on the platform. If the limit cuts a page, the cursor continues in the same page.
+ * A page has from 3 to about 100 posts, depending on the platform. If the limit cuts a page, the cursor continues in the same page.
  */
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { type Post, post } from "../../../schema/capabilities/posts.ts"
@@ -133,7 +133,7 @@ export const posts = (oneRequest: string, note: string) =>
     // 1 credit for the first page, and a third of one per post, because the smallest pages hold 3: $0.000994 ÷ 3 × 1.2, rounded up
     price: metered(oneRequest, "0.000398", socialPostsDefaultLimit),
     platforms: ["instagram", "tiktok", "x", "youtube", "facebook", "threads", "bluesky"],
-    note: `${note} A page holds 3 posts on one platform and 30 on another; priced at 3.`,
+    note: `${note} A page has from 3 to 30 posts, depending on the platform. Priced for 3.`,
     wraps: Object.values(sources).map(({ path }): Wraps => ({ method: "GET", path })),
     serves: (input) => accepts(slug, input.cursor) && accountName(input) !== null,
     request: (input) => {

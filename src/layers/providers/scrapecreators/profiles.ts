@@ -156,7 +156,7 @@ export const profile = (oneRequest: string, note: string) =>
       reddit: oneRequest
     }),
     platforms: ["instagram", "tiktok", "x", "youtube", "facebook", "threads", "bluesky", "reddit"],
-    note: `${note} On Reddit it knows communities, not people.`,
+    note: `${note} On Reddit only communities, not users.`,
     wraps: Object.values(sources).map(({ path }): Wraps => ({ method: "GET", path })),
     serves: (input) => accountName(input) !== null,
     request: (input) => {

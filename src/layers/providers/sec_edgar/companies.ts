@@ -65,7 +65,7 @@ const named = (entries: ReadonlyArray<unknown>, name: string): unknown => {
 /** Reads a 404: a miss if EDGAR's file store reports NoSuchKey, because no company has the number. Any other 404 is a wrong path. */
 export const unknownCompany = (reply: Reply): Outcome<never> | undefined => {
   if (reply.status !== 404) return undefined
-  return reply.text.includes("NoSuchKey") ? noMatch("no company of this number files here") : refusal(reply)
+  return reply.text.includes("NoSuchKey") ? noMatch("no company with this number files with the SEC") : refusal(reply)
 }
 
 /** Codes of two letters are US states. Codes of other countries contain a digit. */

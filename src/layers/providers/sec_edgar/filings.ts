@@ -205,7 +205,7 @@ const searched = (reply: Reply, before: Progress, input: Input) => {
 export const filings = (note: string) =>
   offer(govFilings, {
     price: flat("0.00"),
-    note: `${note} Companies whose stock is not traded are known by their number only.`,
+    note: `${note} Companies whose stock is not traded are found by their number only.`,
     wraps: [
       { method: "GET", path: "/submissions/CIK{cik}.json" },
       { method: "GET", path: "/LATEST/search-index" }

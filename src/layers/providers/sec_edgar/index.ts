@@ -27,7 +27,7 @@ const lookedUp = (reply: Reply, input: CompanyInput, state: Schema.Json): Outcom
   if (reply.status === 404) return refusal(reply)
   const cik = cikInDirectory(reply.body, input)
   if (cik === undefined) return unreadable("directory of companies")
-  if (cik === null) return noMatch("no company of this name or symbol is traded")
+  if (cik === null) return noMatch("no traded company has this name or symbol")
   return { _tag: "Again", state: { cik }, afterMillis: 100, job: false }
 }
 
@@ -42,7 +42,7 @@ const filingsCount = (body: unknown): number | null => {
 
 const entity = offer(govEntity, {
   price: free,
-  note: `${note} Companies that file with the commission only; by name those whose stock is traded.`,
+  note: `${note} Only companies that file with the SEC. By name only those whose stock is traded.`,
   wraps: [{ method: "GET", path: "/submissions/CIK{cik}.json" }],
   serves: (input) => input.cik !== undefined || input.ticker !== undefined || input.name !== undefined,
   request: firstCall,
@@ -68,7 +68,7 @@ const entity = offer(govEntity, {
 
 const enrichCompany = offer(companyEnrich, {
   price: free,
-  note: `${note} Companies whose stock is traded only, by name.`,
+  note: `${note} Only companies whose stock is traded, by name.`,
   wraps: [{ method: "GET", path: "/submissions/CIK{cik}.json" }],
   // EDGAR finds companies by name only. Inputs with a domain or network page are more exact and go to other providers.
   serves: (input) => input.name !== undefined && input.domain === undefined && input.network_url === undefined,
