@@ -6,7 +6,7 @@
 import { Effect, Layer, type Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"
 import { Settings } from "../layers/platform/Settings.ts"
-import { BoundaryLayer } from "./door/Boundary.ts"
+import { BoundaryLayer } from "./middleware/Boundary.ts"
 import { portTaken } from "./Listening.ts"
 import { MetricsRoutes, type SystemServices } from "./System.ts"
 

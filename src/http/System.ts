@@ -20,7 +20,7 @@ import { Stats } from "../layers/ledger/Stats.ts"
 import { problem, statusOf } from "../schema/Errors.ts"
 import type { Window } from "../schema/runs/Health.ts"
 import { usd } from "../schema/money/Money.ts"
-import { Readiness } from "./door/Readiness.ts"
+import { Readiness } from "./middleware/Readiness.ts"
 
 /** Anybody may ask whether a process is ready, so one look at the database serves all who ask at that moment. */
 const readyMillisMax = 250

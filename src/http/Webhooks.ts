@@ -12,8 +12,8 @@ import { Payments } from "../layers/payments/Payments.ts"
 import { PaymentStore } from "../layers/payments/PaymentStore.ts"
 import { type ErrorCode, problem, type Problem, statusOf } from "../schema/Errors.ts"
 import { jsonFlaw } from "../schema/json/JsonScan.ts"
-import { receiveBody } from "./door/Body.ts"
-import { webhookPath } from "./door/Paths.ts"
+import { receiveBody } from "./middleware/Body.ts"
+import { webhookPath } from "./middleware/Paths.ts"
 
 const refuse = (code: ErrorCode, message: string) => refuseAs(problem(code, message))
 const refuseAs = (body: Problem) => HttpServerResponse.jsonUnsafe(body, { status: statusOf[body.error.code] })

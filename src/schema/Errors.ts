@@ -1,7 +1,7 @@
 /**
  * Every public error code with its HTTP status, and the wire form of an error of a request that made no run.
  *
- * A problem is plain data. Any module can fail with it, and no handler translates errors. `http/door/Boundary.ts` adds the request id.
+ * A problem is plain data. Any module can fail with it, and no handler translates errors. `http/middleware/Boundary.ts` adds the request id.
  */
 import { Schema } from "effect"
 import { type CommandHint, commandsField, type Sentence, sentenceOf } from "./Hints.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { clientAddress } from "../../src/http/door/ClientAddress.ts"
+import { clientAddress } from "../../src/http/middleware/ClientAddress.ts"
 
 const peer = "10.0.0.1"
 

@@ -7,7 +7,7 @@ import { problem } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
-import { requireVerified } from "../door/Verified.ts"
+import { requireVerified } from "../middleware/Verified.ts"
 import { said } from "../../schema/Hints.ts"
 import { revokeKey, signIn } from "../../schema/Steps.ts"
 

@@ -7,12 +7,12 @@ import { SignInAddresses } from "../../layers/accounts/SignInAddresses.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { Api } from "../api/Api.ts"
-import { allowAttempt } from "../door/Attempts.ts"
-import { bearer, needsSession } from "../door/Bearer.ts"
-import { Limits } from "../door/Limits.ts"
-import { RequestContext } from "../door/RequestContext.ts"
+import { allowAttempt } from "../middleware/Attempts.ts"
+import { bearer, needsSession } from "../middleware/Bearer.ts"
+import { Limits } from "../middleware/Limits.ts"
+import { RequestContext } from "../middleware/RequestContext.ts"
 import { makeSignUp } from "../pages/SignUp.ts"
-import { mustVerify } from "../door/Verified.ts"
+import { mustVerify } from "../middleware/Verified.ts"
 
 const view = (session: SessionRow, verifying: boolean) => ({
   expires_at: session.expires_at.toISOString(),

@@ -2,8 +2,8 @@
 import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
 import { addressOf, Settings, type SignUp } from "../../layers/platform/Settings.ts"
-import { limitedPage } from "../door/Door.ts"
-import type { Limits } from "../door/Limits.ts"
+import { limitedPage } from "../middleware/RequestChecks.ts"
+import type { Limits } from "../middleware/Limits.ts"
 import { escaped, page } from "./Page.ts"
 
 const signUpOf: Readonly<Record<SignUp, string>> = {

@@ -4,8 +4,8 @@ import { HttpRouter } from "effect/http"
 import { Referrals } from "../../layers/accounts/Referrals.ts"
 import { addressOf, Settings, type SignUp } from "../../layers/platform/Settings.ts"
 import { codeOf, describeTerms } from "../../schema/wallet/Referral.ts"
-import { limitedPage } from "../door/Door.ts"
-import type { Limits } from "../door/Limits.ts"
+import { limitedPage } from "../middleware/RequestChecks.ts"
+import type { Limits } from "../middleware/Limits.ts"
 import { escaped, page } from "./Page.ts"
 
 const unknown = page(

@@ -5,7 +5,7 @@
  */
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { cancelPath, successPath } from "../door/Paths.ts"
+import { cancelPath, successPath } from "../middleware/Paths.ts"
 
 const page = (title: string, text: string) =>
   HttpServerResponse.text(

@@ -15,8 +15,8 @@ import { problem } from "../../schema/Errors.ts"
 import { dollars } from "../../schema/money/Money.ts"
 import { codeOf } from "../../schema/wallet/Referral.ts"
 import type { SignUpRequest } from "../api/Sessions.ts"
-import { allowAttempt } from "../door/Attempts.ts"
-import { Limits } from "../door/Limits.ts"
+import { allowAttempt } from "../middleware/Attempts.ts"
+import { Limits } from "../middleware/Limits.ts"
 
 /** New organizations in production start with a daily limit, so that a leaked key can't empty a wallet in a night. */
 const dailyLimitInProduction = dollars("100.00")

@@ -14,7 +14,9 @@ export const bodyBytesMax = 1024 * 1024
 const bodySecondsMax = 15
 
 /** So that a test need not wait as long. */
-export const BodySeconds = Context.Reference("rungate/http/door/BodySeconds", { defaultValue: () => bodySecondsMax })
+export const BodySeconds = Context.Reference("rungate/http/middleware/BodySeconds", {
+  defaultValue: () => bodySecondsMax
+})
 
 export type BodyProblem = ProblemOf<"invalid_request" | "request_timeout" | "payload_too_large">
 

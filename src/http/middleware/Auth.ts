@@ -9,7 +9,7 @@ import { Accounts, digest, type Principal } from "../../layers/accounts/Accounts
 import { Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { Auth, CurrentCaller } from "../api/shapes/Common.ts"
-import { admit, checkedBody, takesBody } from "./Door.ts"
+import { admit, checkedBody, takesBody } from "./RequestChecks.ts"
 import { Limits } from "./Limits.ts"
 import { said, type Sentence } from "../../schema/Hints.ts"
 import { createKey, signIn } from "../../schema/Steps.ts"

@@ -1,6 +1,6 @@
 /** Limits attempts to sign in, to use a mailed link or to set a password, per client address and per account. */
 import { Effect } from "effect"
-import { admit } from "./Door.ts"
+import { admit } from "./RequestChecks.ts"
 import type { Limits } from "./Limits.ts"
 import { RequestContext } from "./RequestContext.ts"
 

@@ -67,7 +67,7 @@ export class Limits extends Context.Service<
     /** The password was wrong. */
     readonly failedAttempt: (email: string) => Effect.Effect<void>
   }
->()("rungate/http/door/Limits") {
+>()("rungate/http/middleware/Limits") {
   static readonly layer = Layer.effect(
     Limits,
     Effect.gen(function* () {

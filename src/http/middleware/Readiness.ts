@@ -20,7 +20,7 @@ export class Readiness extends Context.Service<
     /** A request failed for that reason in the last 30 seconds. */
     readonly diskFull: Effect.Effect<boolean>
   }
->()("rungate/http/door/Readiness") {
+>()("rungate/http/middleware/Readiness") {
   static readonly layer = Layer.effect(
     Readiness,
     Effect.gen(function* () {

@@ -46,6 +46,6 @@ export interface PeersShape {
 }
 
 /** The server knows it of every request that came over its socket. */
-export const Peers = Context.Reference<PeersShape>("rungate/http/door/Peers", {
+export const Peers = Context.Reference<PeersShape>("rungate/http/middleware/Peers", {
   defaultValue: () => ({ of: () => null })
 })

@@ -9,6 +9,6 @@ export interface RequestFacts {
   readonly address: string
 }
 
-export const RequestContext = Context.Reference<RequestFacts>("rungate/http/door/RequestContext", {
+export const RequestContext = Context.Reference<RequestFacts>("rungate/http/middleware/RequestContext", {
   defaultValue: () => ({ request_id: "req_unknown", arrived: 0, address: "" })
 })
