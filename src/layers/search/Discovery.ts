@@ -1,5 +1,5 @@
 /**
- * Search over the current catalog: capabilities and raw endpoints in one index, which is rebuilt after each import.
+ * The search behind discover: capabilities and raw endpoints of the current catalog in one index, which is rebuilt after each import.
  *
  * Searches use the old index until the new one is complete.
  */
@@ -8,7 +8,7 @@ import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
 import { Catalog, type CatalogEntry } from "../catalog/Catalog.ts"
 import { Endpoints, type RawProvider, type Snapshot } from "../catalog/Endpoints.ts"
 import type { SearchDocument } from "./Document.ts"
-import { hintsFor, jobsFor } from "./hints.ts"
+import { hintsFor, queryForData } from "./hints.ts"
 import { buildIndex, search, type SearchIndex } from "./Index.ts"
 import type { Hinted } from "../../schema/Hints.ts"
 
@@ -16,21 +16,21 @@ export type Item =
   | { readonly kind: "capability"; readonly entry: CatalogEntry }
   | { readonly kind: "endpoint"; readonly raw: RawProvider; readonly endpoint: Endpoint }
 
-export interface Asked {
+export interface DiscoverRequest {
   readonly query: string
   readonly limit: number
   readonly kind: "capability" | "endpoint" | null
   readonly provider: string | null
 }
 
-export interface Found {
+export interface DiscoverResult {
   readonly items: ReadonlyArray<{ readonly item: Item; readonly score: number }>
   readonly hinted: Hinted
   /** The catalog that was searched. */
   readonly snapshot: Snapshot
 }
 
-interface Built {
+interface CurrentIndex {
   readonly index: SearchIndex
   readonly items: ReadonlyArray<Item>
   readonly snapshot: Snapshot
@@ -80,14 +80,14 @@ export const documentsOf = (items: ReadonlyArray<Item>, snapshot: Snapshot): Rea
 
 export class Discovery extends Context.Service<
   Discovery,
-  { readonly search: (asked: Asked) => Effect.Effect<Found> }
+  { readonly search: (request: DiscoverRequest) => Effect.Effect<DiscoverResult> }
 >()("rungate/layers/search/Discovery") {
   static readonly layer = Layer.effect(
     Discovery,
     Effect.gen(function* () {
       const catalog = yield* Catalog
       const endpoints = yield* Endpoints
-      let built: Built | null = null
+      let built: CurrentIndex | null = null
 
       const build = Effect.gen(function* () {
         const snapshot = endpoints.snapshot()
@@ -96,7 +96,7 @@ export class Discovery extends Context.Service<
         built = { items, snapshot, index: yield* buildIndex(documentsOf(items, snapshot)) }
         return built
       })
-      // One at a time: a second caller finds what the first one built.
+      // One rebuild at a time: a second caller gets the index that the first one built.
       const rebuild = Semaphore.makeUnsafe(1).withPermits(1)(build)
       endpoints.onChange(Effect.asVoid(rebuild))
 
@@ -109,14 +109,14 @@ export class Discovery extends Context.Service<
             ...(kind === null ? {} : { kind }),
             ...(provider === null ? {} : { provider })
           }
-          // A slug looks like a domain: it is searched for as it is.
-          const jobs = catalog.find(query.trim().toLowerCase()) === undefined ? jobsFor(query) : null
-          const hits = search(index, jobs === null ? request : { ...request, query: jobs })
-          const found = hits.flatMap(({ id, score }) => {
+          // A capability's slug looks like a domain, but is no data.
+          const slugs = catalog.find(query.trim().toLowerCase()) === undefined ? queryForData(query) : null
+          const hits = search(index, slugs === null ? request : { ...request, query: slugs })
+          const itemsFound = hits.flatMap(({ id, score }) => {
             const item = items[id]
             return item === undefined ? [] : [{ item, score }]
           })
-          return { items: found, hinted: hintsFor(index, request, hits), snapshot }
+          return { items: itemsFound, hinted: hintsFor(index, request, hits), snapshot }
         })
       })
     })

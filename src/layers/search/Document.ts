@@ -29,7 +29,7 @@ export interface Field {
   readonly textsOf: (document: SearchDocument) => ReadonlyArray<string>
 }
 
-/** What something is called says more than what is told about it. */
+/** A match in a name counts more than one in a description. */
 export const fields: ReadonlyArray<Field> = [
   { weight: 4, dilution: 0.4, textsOf: ({ slug }) => [slug] },
   { weight: 3, dilution: 0.4, textsOf: ({ title }) => [title] },
@@ -42,7 +42,7 @@ export const fields: ReadonlyArray<Field> = [
   { weight: 1, dilution: 0.6, textsOf: ({ description }) => [description] }
 ]
 
-/** Characters of one text that are read: an importer may bring whole manuals, and a match far down says little. */
+/** Characters indexed per text: imported documents may contain whole manuals, and a match far down says little. */
 export const textMax = 2_000
-/** Texts of one field that are read. */
+/** Texts indexed per field. */
 export const textsMax = 64

@@ -9,17 +9,17 @@ import { phrasesByTerm } from "./Concepts.ts"
 import type { SearchDocument } from "./Document.ts"
 import { postingsOf } from "./Postings.ts"
 import { type Lexicon, type Slot, slotsOf } from "./Query.ts"
-import { behindFactor, best, fittingShare, orderOf, type Ranked, type Standing, standingOf } from "./Ranking.ts"
+import { best, bestFitShare, orderOf, type Ranked, type RankingData, rankingDataOf, wrappedFactor } from "./Ranking.ts"
 import { queryWords } from "./Tokens.ts"
 import { type Concept, synonyms } from "./synonyms.ts"
 
-export interface SearchIndex extends Lexicon, Standing {
+export interface SearchIndex extends Lexicon, RankingData {
   readonly documents: ReadonlyArray<SearchDocument>
-  /** A document's score: zero between searches. */
+  /** The score of each document. Zero between searches. */
   readonly scores: Float32Array
-  /** Documents that have a score. */
+  /** Documents with a score in the current search. */
   readonly touched: Uint32Array
-  /** A document's best alternative of the slot at hand, when `rounds` says that it is of this slot. */
+  /** What a document's best alternative of a slot adds to its score. Valid if `rounds` has the current slot's round. */
   readonly slotScores: Float32Array
   readonly rounds: Uint8Array
 }
@@ -39,9 +39,9 @@ export interface Hit {
   readonly score: number
 }
 
-/** Documents that are read between two turns of the event loop: a few milliseconds. */
-const documentsPerTurn = 128
-/** A look at a document's few fixed fields costs this much less than reading its texts. */
+/** Documents indexed between two yields to the event loop: a few milliseconds. */
+const documentsPerYield = 128
+/** Reading the fixed fields of this many documents takes as long as indexing the texts of one. */
 const passesPerReading = 16
 
 function* indexOf(
@@ -51,12 +51,12 @@ function* indexOf(
 ): Generator<void, SearchIndex> {
   const phrases = phrasesByTerm(concepts)
   const postings = yield* postingsOf(documents, phrases, yieldEvery)
-  const standing = yield* standingOf(documents, yieldEvery * passesPerReading)
+  const rankingData = yield* rankingDataOf(documents, yieldEvery * passesPerReading)
   return {
     documents,
     phrases,
     postings,
-    ...standing,
+    ...rankingData,
     scores: new Float32Array(documents.length),
     touched: new Uint32Array(documents.length),
     slotScores: new Float32Array(documents.length),
@@ -68,7 +68,7 @@ export const buildIndex = Effect.fnUntraced(function* (
   documents: ReadonlyArray<SearchDocument>,
   options: { readonly yieldEvery?: number; readonly synonyms?: ReadonlyArray<Concept> } = {}
 ) {
-  const steps = indexOf(documents, options.synonyms ?? synonyms, options.yieldEvery ?? documentsPerTurn)
+  const steps = indexOf(documents, options.synonyms ?? synonyms, options.yieldEvery ?? documentsPerYield)
   let step = steps.next()
   while (step.done !== true) {
     yield* Effect.yieldNow
@@ -77,7 +77,7 @@ export const buildIndex = Effect.fnUntraced(function* (
   return step.value
 })
 
-/** Adds a slot to the scores: of each document's alternatives the best. Returns how many documents have a score. */
+/** Adds the best alternative of a slot to the score of each document that has one. Returns how many documents have a score. */
 const addSlot = (index: SearchIndex, slot: Slot, round: number, before: number): number => {
   const { postings, scores, slotScores, rounds, touched } = index
   const { starts, documents, impacts } = postings
@@ -106,15 +106,15 @@ const addSlot = (index: SearchIndex, slot: Slot, round: number, before: number):
 const serves = ({ provider, providers }: SearchDocument, wanted: string): boolean =>
   provider === null ? providers.includes(wanted) : provider === wanted
 
-/** What the endpoints behind the fitting capabilities gain, by position. */
-const gainsOf = ({ capabilities, behind, scores, factors }: SearchIndex): ReadonlyMap<number, number> => {
+/** What wrapped endpoints gain from the best-fitting capabilities (ranking rule 5), by position. */
+const gainsOf = ({ capabilities, wrapped, scores, factors }: SearchIndex): ReadonlyMap<number, number> => {
   const fit = capabilities.map((id) => ({ id, score: (scores[id] ?? 0) * (factors[id] ?? 0) }))
-  const least = fittingShare * fit.reduce((most, { score }) => Math.max(most, score), 0)
+  const least = bestFitShare * fit.reduce((most, { score }) => Math.max(most, score), 0)
   const gains = new Map<number, number>()
   for (const { id, score } of fit) {
     if (score === 0 || score < least) continue
-    for (const endpoint of behind.get(id) ?? [])
-      gains.set(endpoint, Math.max(gains.get(endpoint) ?? 0, score * behindFactor))
+    for (const endpoint of wrapped.get(id) ?? [])
+      gains.set(endpoint, Math.max(gains.get(endpoint) ?? 0, score * wrappedFactor))
   }
   return gains
 }
@@ -123,7 +123,7 @@ const rank = (index: SearchIndex, request: SearchRequest, count: number): Readon
   const { documents, factors, scores, touched, wrapStarts, wrappers } = index
   const { kind, provider } = request
   const top = best(request.limit, orderOf(documents))
-  /** What the endpoints at the top lift their capabilities to. */
+  /** For each capability, the best score of an endpoint that it wraps (ranking rule 4). */
   const lifts = new Map<number, number>()
   let floor = 0
   const consider = (id: number, score: number) => {
@@ -137,13 +137,13 @@ const rank = (index: SearchIndex, request: SearchRequest, count: number): Readon
       lifts.set(capability, Math.max(lifts.get(capability) ?? 0, score))
     }
   }
-  const named = queryWords(request.query).some(({ word }) => index.providers.has(word))
-  const gains: ReadonlyMap<number, number> = kind === "capability" || named ? new Map() : gainsOf(index)
+  const namesProvider = queryWords(request.query).some(({ word }) => index.providers.has(word))
+  const gains: ReadonlyMap<number, number> = kind === "capability" || namesProvider ? new Map() : gainsOf(index)
   for (const [id, gain] of gains) consider(id, (scores[id] ?? 0) * (factors[id] ?? 0) + gain)
   for (let at = 0; at < count && kind !== "capability"; at += 1) {
     const id = touched[at] ?? 0
     const score = (scores[id] ?? 0) * (factors[id] ?? 0)
-    // Most documents end here: nothing but the arrays has been read for them.
+    // Most documents are skipped here, after reading only the arrays.
     if (score < floor || gains.has(id)) continue
     consider(id, score)
   }
@@ -160,7 +160,7 @@ const rank = (index: SearchIndex, request: SearchRequest, count: number): Readon
 
 const decimals = 10_000
 
-/** The best documents for a query, best first. Empty when nothing matched. */
+/** The documents that match a query, best first. Empty if none matches. */
 export const search = (index: SearchIndex, request: SearchRequest): ReadonlyArray<Hit> => {
   const { scores, rounds, touched } = index
   const slots = slotsOf(index, request.query)

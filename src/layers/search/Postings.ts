@@ -1,13 +1,12 @@
 /**
- * Builds the inverted index: for every term, the documents that hold it and how much it says of each.
+ * Builds the inverted index: for every term, the documents that contain it and its BM25F score in each.
  *
- * Everything about a posting's BM25F score but the query's weights is known when the index is built, so a posting is a document
- * and one finished number, its impact:
+ * Only the query's weights are unknown when the index is built. So a posting is a document and one precomputed number, its impact:
  *
  *   tf     = Σ over fields of weight · count / (1 - b + b · length / average length)
  *   impact = ln(1 + (N - df + ½) / (df + ½)) · (k1 + 1) · tf / (k1 + tf)
  *
- * The build is a generator that pauses after every bounded piece of work, so that its caller decides what else gets a turn.
+ * The build is a generator that pauses after every bounded piece of work, so that its caller can yield to the event loop.
  */
 import type { Phrases } from "./Concepts.ts"
 import { fields, type SearchDocument, textsMax } from "./Document.ts"
@@ -16,14 +15,14 @@ import { type Vocabulary, vocabularyOf } from "./Vocabulary.ts"
 
 /** BM25's saturation: how little a second mention adds. */
 export const k1 = 1.2
-/** Bits of a word in the staging area that count one field's mentions; more mentions than fit say nothing new. */
+/** Bits per field in a packed count. Counts end at 63, because more mentions add almost nothing to the score. */
 const countBits = 6
 const countMax = 2 ** countBits - 1
-/** What a length's column can hold. */
+/** The maximum of a Uint16Array, which holds the lengths. */
 const lengthMax = 2 ** 16 - 1
 /** Postings per array of the staging area. */
 const chunkPostings = 2 ** 16
-/** What a posting or a term to sort costs against a document to read: pauses come after equal work. */
+/** Handling this many postings, or sorting as many terms, takes as long as reading a document. So pauses come after equal work. */
 const postingsPerDocument = 64
 
 export interface Postings {
@@ -34,7 +33,7 @@ export interface Postings {
   readonly impacts: Float32Array
 }
 
-/** A growing list of numbers without a copy per growth. */
+/** A list of numbers that grows without copying. */
 const staging = () => {
   const chunks: Array<Uint32Array> = []
   let length = 0
@@ -50,7 +49,7 @@ const staging = () => {
   }
 }
 
-/** Sorts in pieces by first two letters: one sort of all terms would hold everybody up. */
+/** Sorts in pieces by first two letters, because one sort of all terms would block the event loop. */
 function* sorted(words: ReadonlyArray<string>, pause: number): Generator<void, ReadonlyArray<string>> {
   const buckets = new Map<string, Array<string>>()
   for (const word of words) {
@@ -89,21 +88,21 @@ export function* postingsOf(
   const totals = fields.map(() => 0)
   const frequencies: Array<number> = []
 
-  // Counts of the document at hand: a term's place in `held`, valid when `heldAt` is this document.
-  const heldAt: Array<number> = []
+  // The terms of the current document and their counts. `places` has a term's index in `held`, valid if `seenIn` is this document.
+  const seenIn: Array<number> = []
   const places: Array<number> = []
   const held: Array<number> = []
   const counts: Array<number> = []
   let current = 0
   let shift = 0
   const count = (term: number) => {
-    while (heldAt.length <= term) {
-      heldAt.push(-1)
+    while (seenIn.length <= term) {
+      seenIn.push(-1)
       places.push(0)
       frequencies.push(0)
     }
-    if (heldAt[term] !== current) {
-      heldAt[term] = current
+    if (seenIn[term] !== current) {
+      seenIn[term] = current
       places[term] = held.length
       held.push(term)
       counts.push(1 << shift)

@@ -16,27 +16,27 @@ export interface Alternative {
 }
 
 export interface Slot {
-  /** Orders what other slots found and finds nothing by itself. */
+  /** A weak slot ranks the documents that other slots match. It matches no document by itself. */
   readonly weak: boolean
   readonly alternatives: ReadonlyArray<Alternative>
 }
 
-/** Of a word that exists: longer words that begin like it are probably not meant. */
+/** Weight of longer words that begin with a word that exists. They are probably not meant. */
 const prefixWeight = 0.3
-/** Of a word that nobody knows: it is probably unfinished. */
+/** Weight of longer words that begin with an unknown word, which is probably unfinished. */
 const unfinishedWeight = 0.8
-/** "verificat" has the stem "verifi" within. */
+/** Weight of a term inside an unknown word, as "verifi" in "verificat". */
 const withinWeight = 0.5
 const compoundWeight = 0.8
 const typoWeights = [1, 0.65, 0.4] as const
 const weakWeight = 0.5
 
 const prefixLengthMin = 3
-/** Shorter halves are accidents: "back" and "lnk". */
+/** Shorter halves match by accident, such as "lnk" in "backlnk". */
 const halfLengthMin = 4
 const prefixesMax = 6
 const unfinishedMax = 16
-/** Terms of a prefix range that are looked at. */
+/** Terms of a prefix range that are compared. */
 const rangeMax = 2_000
 const typosMax = 4
 /** Unknown words of one query that are compared with the whole vocabulary. */
@@ -51,7 +51,7 @@ export interface Lexicon {
 
 export const frequencyOf = ({ starts }: Postings, term: number): number => (starts[term + 1] ?? 0) - (starts[term] ?? 0)
 
-/** Longer words that begin like this one: the commonest, each by how much of it was typed. */
+/** The most frequent longer words that begin with `prefix`. A word weighs more the more of it was typed. */
 const longer = (postings: Postings, prefix: string, most: number, weight: number): ReadonlyArray<Alternative> => {
   const { vocabulary } = postings
   const [start, end] = prefixRange(vocabulary, prefix)
@@ -64,7 +64,7 @@ const longer = (postings: Postings, prefix: string, most: number, weight: number
   return found.sort((a, b) => gain(b) - gain(a) || a.term - b.term).slice(0, most)
 }
 
-/** The longest term that this unfinished form of a word begins with. */
+/** The longest term that an unknown word begins with. */
 const within = ({ vocabulary }: Postings, term: string): ReadonlyArray<Alternative> => {
   for (let length = term.length - 1; length >= Math.max(5, Math.ceil(term.length / 2)); length -= 1) {
     const id = idOf(vocabulary, term.slice(0, length))
@@ -73,17 +73,17 @@ const within = ({ vocabulary }: Postings, term: string): ReadonlyArray<Alternati
   return []
 }
 
-/** Terms that a misspelt word may stand for: near its stem, near its stem had it been spelt right, or near a word of a family. */
+/** Terms that a misspelt word may stand for: those near its stem, and bases of irregular words near the word itself. */
 const nearest = ({ vocabulary }: Postings, term: string, word: string): ReadonlyArray<Near> => {
   const found = new Map<number, number>()
   const take = ({ id, edits }: Near) => found.set(id, Math.min(found.get(id) ?? edits, edits))
   for (const one of nearTerms(vocabulary, term)) take(one)
-  // "compnay" has no consonant before its y, and "company" has: their stems end otherwise.
+  // "company" has a consonant before its y and "compnay" has none, so their stems end differently.
   if (term.endsWith("y")) for (const one of nearTerms(vocabulary, `${term.slice(0, -1)}i`)) take(one)
   const most = editsAllowed(word)
-  for (const [known, base] of irregular) {
-    const id = most === 0 || known.charCodeAt(0) !== word.charCodeAt(0) ? undefined : idOf(vocabulary, base)
-    const edits = id === undefined ? most + 1 : editsBetween(word, known, most)
+  for (const [form, base] of irregular) {
+    const id = most === 0 || form.charCodeAt(0) !== word.charCodeAt(0) ? undefined : idOf(vocabulary, base)
+    const edits = id === undefined ? most + 1 : editsBetween(word, form, most)
     if (id !== undefined && edits <= most) take({ id, edits })
   }
   return Array.from(found, ([id, edits]) => ({ id, edits }))
@@ -96,7 +96,7 @@ const misspelt = (postings: Postings, term: string, word: string): ReadonlyArray
     .slice(0, typosMax)
     .map(({ id, edits }) => ({ term: id, weight: typoWeights[edits] ?? 0 }))
 
-/** "emailfinder" as two words that exist; of several ways the one whose rarer half is commonest. */
+/** Splits a word such as "emailfinder" into two words that exist. Of several ways it takes the one whose rarer half is most frequent. */
 const compound = (postings: Postings, word: string): ReadonlyArray<number> => {
   let best: ReadonlyArray<number> = []
   let bestFrequency = 0
@@ -115,33 +115,33 @@ const compound = (postings: Postings, word: string): ReadonlyArray<number> => {
   return best
 }
 
-interface Draft {
+interface SlotBuilder {
   readonly word: QueryWord
-  /** Best weight by term. */
+  /** The best weight of each alternative term. */
   readonly terms: Map<number, number>
 }
 
-const offer = ({ terms }: Draft, { term, weight }: Alternative) => {
+const addAlternative = ({ terms }: SlotBuilder, { term, weight }: Alternative) => {
   if ((terms.get(term) ?? 0) < weight) terms.set(term, weight)
 }
 
-/** The words of a query with every alternative that is not an expansion: themselves, joined neighbours, concepts. */
-const drafts = (
+/** One builder per word of a query, with all alternatives but expansions: the word itself, joined neighbours and concepts. */
+const buildersOf = (
   { postings: { vocabulary }, phrases }: Lexicon,
   words: ReadonlyArray<QueryWord>,
   affordable: (alternative: Alternative) => boolean
 ) => {
-  const all = words.map((word): Draft => ({ word, terms: new Map() }))
-  for (const [at, draft] of all.entries()) {
-    const own = idOf(vocabulary, draft.word.term)
-    if (own !== undefined && !draft.word.stop) offer(draft, { term: own, weight: 1 })
+  const all = words.map((word): SlotBuilder => ({ word, terms: new Map() }))
+  for (const [at, builder] of all.entries()) {
+    const own = idOf(vocabulary, builder.word.term)
+    if (own !== undefined && !builder.word.stop) addAlternative(builder, { term: own, weight: 1 })
     const next = all[at + 1]
     if (next === undefined) continue
-    const joined = draft.word.word + next.word.word
+    const joined = builder.word.word + next.word.word
     const term = joined.length < 4 ? undefined : idOf(vocabulary, stem(joined))
     if (term === undefined) continue
-    offer(draft, { term, weight: 1 })
-    offer(next, { term, weight: 1 })
+    addAlternative(builder, { term, weight: 1 })
+    addAlternative(next, { term, weight: 1 })
   }
   const content = all.filter(({ word }) => !word.stop)
   for (const { phrase, at } of phrasesIn(
@@ -150,23 +150,23 @@ const drafts = (
   )) {
     const term = idOf(vocabulary, phrase.concept)
     if (term === undefined) continue
-    // A concept answers all words of its phrase, but a long phrase is not more of it.
+    // A concept is an alternative to every word of its phrase. A long phrase must not score more than a short one.
     const weight = phrase.weight * Math.min(1, 2 / phrase.terms.length)
-    for (const draft of content.slice(at, at + phrase.terms.length)) {
-      if (affordable({ term, weight })) offer(draft, { term, weight })
+    for (const builder of content.slice(at, at + phrase.terms.length)) {
+      if (affordable({ term, weight })) addAlternative(builder, { term, weight })
     }
   }
   return content
 }
 
-/** The meanings of a word that had to be guessed. */
+/** The concepts of a term that was guessed for an unknown word. */
 const conceptsOf = ({ postings, phrases }: Lexicon, { term, weight }: Alternative): ReadonlyArray<Alternative> =>
   phrasesIn(phrases, [postings.vocabulary.terms[term] ?? ""]).flatMap(({ phrase }) => {
     const concept = idOf(postings.vocabulary, phrase.concept)
     return concept === undefined ? [] : [{ term: concept, weight: weight * phrase.weight }]
   })
 
-/** What a query looks for. Empty when nothing that it says is in any document. */
+/** The slots of a query. Empty if no document has any of its words. */
 export const slotsOf = (lexicon: Lexicon, query: string): ReadonlyArray<Slot> => {
   const { postings } = lexicon
   const { vocabulary } = postings
@@ -178,7 +178,7 @@ export const slotsOf = (lexicon: Lexicon, query: string): ReadonlyArray<Slot> =>
     return true
   }
   const seen = new Set<string>()
-  const content = drafts(lexicon, queryWords(query), affordable).filter(({ word }) => {
+  const content = buildersOf(lexicon, queryWords(query), affordable).filter(({ word }) => {
     const first = !seen.has(word.term)
     seen.add(word.term)
     return first
@@ -191,8 +191,8 @@ export const slotsOf = (lexicon: Lexicon, query: string): ReadonlyArray<Slot> =>
     const alternatives = Array.from(terms, ([term, weight]) => ({ term, weight: weak ? weight * weakWeight : weight }))
     if (alternatives.length > 0) slots.push({ weak, alternatives })
   }
-  for (const draft of content) {
-    const { word, terms } = draft
+  for (const builder of content) {
+    const { word, terms } = builder
     const { term } = word
     if (word.weak && !onlyWeak) {
       add(word, terms)
@@ -202,10 +202,10 @@ export const slotsOf = (lexicon: Lexicon, query: string): ReadonlyArray<Slot> =>
     const halves = idOf(vocabulary, term) !== undefined || parts.length > 0 ? parts : compound(postings, word.word)
     for (const half of halves) add(word, new Map([[half, compoundWeight]]))
     if (terms.size > 0) {
-      // Only the last word may still be growing under somebody's fingers.
-      const growing = draft === content[content.length - 1] && term.length >= prefixLengthMin
-      const expanded = growing ? longer(postings, term, prefixesMax, prefixWeight) : []
-      for (const one of expanded.filter(affordable)) offer(draft, one)
+      // Only the last word may be unfinished, when a client searches while somebody types.
+      const unfinished = builder === content[content.length - 1] && term.length >= prefixLengthMin
+      const expanded = unfinished ? longer(postings, term, prefixesMax, prefixWeight) : []
+      for (const one of expanded.filter(affordable)) addAlternative(builder, one)
       add(word, terms)
       continue
     }
@@ -217,15 +217,15 @@ export const slotsOf = (lexicon: Lexicon, query: string): ReadonlyArray<Slot> =>
       ...(guesses > typoWordsMax ? [] : misspelt(postings, term, word.word))
     ]
     for (const one of guessed.filter(affordable)) {
-      offer(draft, one)
-      for (const concept of conceptsOf(lexicon, one).filter(affordable)) offer(draft, concept)
+      addAlternative(builder, one)
+      for (const concept of conceptsOf(lexicon, one).filter(affordable)) addAlternative(builder, concept)
     }
     add(word, terms)
   }
   return slots
 }
 
-/** Words of a query that nobody knows, with words near them that somebody does: "did you mean". */
+/** "Did you mean": words of the index that are near the unknown words of a query. */
 export const suggestionsOf = ({ postings }: Lexicon, query: string, most: number): ReadonlyArray<string> => {
   const { vocabulary } = postings
   const unknown = queryWords(query).filter(({ stop, term }) => !stop && idOf(vocabulary, term) === undefined)

@@ -1,15 +1,15 @@
 /**
- * Which of the scored documents are shown, and in which order: discover's ranking rules.
+ * The ranking rules of discover: which of the scored documents are shown, and in which order.
  *
  * 1. The base is the BM25F score.
  * 2. A capability outranks an endpoint of equal relevance: its score is multiplied by `capabilityFactor`.
- * 3. Live outranks not-yet-live: what is not live is multiplied by `notLiveFactor`, which takes away more than rule 2 gives, so
- *    a live endpoint comes before an equally relevant capability that is coming soon.
+ * 3. Live outranks not-yet-live: the score of a document that is not live is multiplied by `notLiveFactor`. This takes away more than
+ *    rule 2 gives, so a live endpoint comes before an equally relevant capability that is coming soon.
  * 4. A live capability that wraps an endpoint always ranks above it: its score is raised to the endpoint's, even when it
  *    matched nothing itself, and of equal scores capabilities come first.
- * 5. What a capability does, the endpoints behind it do: those of the capabilities that fit best gain `behindFactor` of their
- *    capability's score, and so show up beside it also when their provider uses other words. A query that names a provider
- *    wants that provider's own endpoint: then nothing is gained.
+ * 5. The capabilities that fit best give `wrappedFactor` of their score to the endpoints that they wrap. So these endpoints are
+ *    found even if their provider uses other words. This does not apply to a query that names a provider, because it
+ *    wants that provider's own endpoint.
  * 6. An endpoint that follows up on another call's answer ("/batch/{id}/errors") comes after an equally relevant one that
  *    does not: its score is multiplied by `followUpFactor`.
  * 7. Equal scores: capabilities, then live ones, then by the capability's own relevance, then by slug, then by position.
@@ -19,18 +19,18 @@ import type { SearchDocument } from "./Document.ts"
 export const capabilityFactor = 1.4
 export const notLiveFactor = 0.7
 export const followUpFactor = 0.9
-export const behindFactor = 0.25
-/** A capability that fits less than this share of the best one lifts nothing. */
-export const fittingShare = 0.85
+export const wrappedFactor = 0.25
+/** Rule 5 applies to capabilities with at least this share of the best capability's score. */
+export const bestFitShare = 0.85
 
 export interface Ranked {
   readonly id: number
   readonly score: number
-  /** Before rule 4. */
+  /** The score before rule 4. */
   readonly own: number
 }
 
-/** Asks for something by its number, or takes it away: of little use before the call that made it. */
+/** Whether an endpoint reads an object by its id or deletes it, so it is of little use before the call that created the object. */
 const isFollowUp = ({ slug, method }: SearchDocument): boolean => method === "DELETE" || /\{[a-z_]*id\}/i.test(slug)
 
 export const factorOf = (document: SearchDocument): number => {
@@ -54,11 +54,11 @@ export const orderOf =
     return a.id - b.id
   }
 
-/** Keeps the best `limit` of what it is given, in order. */
+/** Collects the best `limit` documents, in order. */
 export const best = (limit: number, order: (a: Ranked, b: Ranked) => number) => {
   const kept: Array<Ranked> = []
   return {
-    /** The score below which nothing is kept any more. */
+    /** Documents below this score are not kept any more. */
     floor: () => (kept.length < limit ? 0 : (kept[kept.length - 1]?.score ?? 0)),
     add: (one: Ranked) => {
       if (kept.length >= limit) {
@@ -80,22 +80,25 @@ export const best = (limit: number, order: (a: Ranked, b: Ranked) => number) => 
   }
 }
 
-/** What the rules need to know of every document, without reading it. */
-export interface Standing {
+/** What the rules need of every document, precomputed into arrays. */
+export interface RankingData {
   /** Positions of the capabilities. */
   readonly capabilities: ReadonlyArray<number>
   readonly factors: Float32Array
-  /** For each document the live capabilities that wrap it, as ranges of `wrappers`; one more at the end. */
+  /** For each document, where the live capabilities that wrap it begin in `wrappers`. One entry more marks the end. */
   readonly wrapStarts: Uint32Array
   readonly wrappers: Uint32Array
-  /** For each live capability the endpoints behind it. */
-  readonly behind: ReadonlyMap<number, ReadonlyArray<number>>
+  /** For each live capability, the endpoints that it wraps. */
+  readonly wrapped: ReadonlyMap<number, ReadonlyArray<number>>
   /** Slugs of providers that have endpoints. */
   readonly providers: ReadonlySet<string>
 }
 
 /** `yieldEvery`: documents between two pauses. */
-export function* standingOf(documents: ReadonlyArray<SearchDocument>, yieldEvery: number): Generator<void, Standing> {
+export function* rankingDataOf(
+  documents: ReadonlyArray<SearchDocument>,
+  yieldEvery: number
+): Generator<void, RankingData> {
   const capabilities: Array<number> = []
   const live = new Map<string, number>()
   const providers = new Set<string>()
@@ -111,16 +114,16 @@ export function* standingOf(documents: ReadonlyArray<SearchDocument>, yieldEvery
   }
   const wrapStarts = new Uint32Array(documents.length + 1)
   const wrappers: Array<number> = []
-  const behind = new Map<number, Array<number>>()
+  const wrapped = new Map<number, Array<number>>()
   for (const [id, { wrapped_by }] of documents.entries()) {
     for (const slug of wrapped_by) {
       const capability = live.get(slug)
       if (capability === undefined) continue
       wrappers.push(capability)
-      behind.set(capability, [...(behind.get(capability) ?? []), id])
+      wrapped.set(capability, [...(wrapped.get(capability) ?? []), id])
     }
     wrapStarts[id + 1] = wrappers.length
     if (id % yieldEvery === yieldEvery - 1) yield
   }
-  return { capabilities, factors, wrapStarts, wrappers: Uint32Array.from(wrappers), behind, providers }
+  return { capabilities, factors, wrapStarts, wrappers: Uint32Array.from(wrappers), wrapped, providers }
 }

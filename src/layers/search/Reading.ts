@@ -1,78 +1,78 @@
 /**
  * Turns texts into term numbers, fast enough for the whole catalog.
  *
- * A catalog repeats a few thousand words. So a run of letters is looked up by its characters in place. Only a new one becomes a string, is
- * split and stemmed. The result is the same as that of `Tokens.ts`.
+ * A catalog repeats a few thousand words. So a token is looked up by its characters in the text, without a string of its own. Only a new
+ * token is cut out, split and stemmed. The result is the same as that of `Tokens.ts`.
  */
 import type { Phrases } from "./Concepts.ts"
 import { textMax } from "./Document.ts"
-import { runsOf, termsOfRun } from "./Tokens.ts"
+import { tokensOf, termsOfToken } from "./Tokens.ts"
 
-interface Continued {
+interface PhraseRest {
   readonly rest: ReadonlyArray<number>
   readonly concept: number
 }
 
-const noPhrases: ReadonlyArray<Continued> = []
+const noPhrases: ReadonlyArray<PhraseRest> = []
 const tableMin = 2 ** 12
 const hashStart = 0x811c9dc5
 const hashStep = 0x01000193
 
-/** 1 for what makes a run. */
+/** 1 for the characters of tokens. */
 const alphanumeric = Uint8Array.from({ length: 128 }, (_, code) =>
   /[A-Za-z0-9]/.test(String.fromCharCode(code)) ? 1 : 0
 )
 
 /**
- * Characters beyond ASCII that only ever stand between words, whatever they are folded to: general punctuation, arrows,
- * mathematical signs, weather and chess, and most emoji (a pair of which the first one says so).
+ * Characters beyond ASCII that always separate words: general punctuation, arrows, mathematical and miscellaneous symbols, and most
+ * emoji (by the halves of their surrogate pairs).
  */
-const parts = (code: number): boolean =>
+const isSeparator = (code: number): boolean =>
   (code >= 0x2000 && code <= 0x206f) ||
   (code >= 0x2190 && code <= 0x22ff) ||
   (code >= 0x2600 && code <= 0x26ff) ||
   code === 0xd83d ||
   (code >= 0xdc00 && code <= 0xdfff)
 
-const hashOf = (run: string): number => {
+const hashOf = (token: string): number => {
   let hash = hashStart
-  for (let at = 0; at < run.length; at += 1) hash = Math.imul(hash ^ run.charCodeAt(at), hashStep)
+  for (let at = 0; at < token.length; at += 1) hash = Math.imul(hash ^ token.charCodeAt(at), hashStep)
   return hash >>> 0
 }
 
-/** Numbers for runs, found without making a string of them. */
-const runTable = () => {
-  const runs: Array<string> = []
+/** Maps tokens to numbers without cutting them out of their text. */
+const tokenTable = () => {
+  const tokens: Array<string> = []
   const hashes: Array<number> = []
   let table = new Int32Array(tableMin).fill(-1)
   const placeOf = (hash: number, text: string, start: number, end: number): number => {
     const mask = table.length - 1
     let place = (hash ^ (hash >>> 15)) & mask
     for (;;) {
-      const known = table[place] ?? -1
-      if (known < 0) return place
-      const run = hashes[known] === hash ? (runs[known] ?? "") : ""
-      let same = run.length === end - start
-      for (let at = 0; same && at < run.length; at += 1) same = run.charCodeAt(at) === text.charCodeAt(start + at)
+      const id = table[place] ?? -1
+      if (id < 0) return place
+      const token = hashes[id] === hash ? (tokens[id] ?? "") : ""
+      let same = token.length === end - start
+      for (let at = 0; same && at < token.length; at += 1) same = token.charCodeAt(at) === text.charCodeAt(start + at)
       if (same) return place
       place = (place + 1) & mask
     }
   }
   const grow = () => {
     table = new Int32Array(table.length * 2).fill(-1)
-    for (const [id, run] of runs.entries()) table[placeOf(hashes[id] ?? 0, run, 0, run.length)] = id
+    for (const [id, token] of tokens.entries()) table[placeOf(hashes[id] ?? 0, token, 0, token.length)] = id
   }
-  /** The run's number; a new one calls `added` with the run first. */
-  return (hash: number, text: string, start: number, end: number, added: (run: string) => void): number => {
+  /** The number of a token. For a new token it calls `added` first. */
+  return (hash: number, text: string, start: number, end: number, added: (token: string) => void): number => {
     const place = placeOf(hash, text, start, end)
-    const known = table[place] ?? -1
-    if (known >= 0) return known
-    const run = text.slice(start, end)
-    added(run)
+    const existing = table[place] ?? -1
+    if (existing >= 0) return existing
+    const token = text.slice(start, end)
+    added(token)
     hashes.push(hash)
-    const id = runs.push(run) - 1
+    const id = tokens.push(token) - 1
     table[place] = id
-    if (runs.length * 2 > table.length) grow()
+    if (tokens.length * 2 > table.length) grow()
     return id
   }
 }
@@ -82,7 +82,7 @@ export interface Reading {
   readonly words: ReadonlyArray<string>
   /** For terms that are a whole word: the shortest such word in lower case. */
   readonly spellings: ReadonlyArray<string | undefined>
-  /** Reads a text into `sequence`; the answer is how many terms it has. */
+  /** Reads a text into `sequence` and returns the number of its terms. */
   readonly read: (text: string) => number
   /** Valid until the next text is read. */
   readonly sequence: Uint32Array
@@ -95,32 +95,32 @@ export const reading = (phrases: Phrases): Reading => {
   const words: Array<string> = []
   const spellings: Array<string | undefined> = []
   const termNumber = (term: string): number => {
-    const known = ids.get(term)
-    if (known !== undefined) return known
+    const existing = ids.get(term)
+    if (existing !== undefined) return existing
     ids.set(term, words.length)
     return words.push(term) - 1
   }
 
-  const begun: Array<Array<Continued> | undefined> = []
+  const restsByFirstTerm: Array<Array<PhraseRest> | undefined> = []
   for (const phrase of Array.from(phrases.values()).flat()) {
-    if (phrase.asked) continue
+    if (phrase.queryOnly) continue
     const [first = 0, ...rest] = phrase.terms.map(termNumber)
     const one = { rest, concept: termNumber(phrase.concept) }
-    const known = begun[first]
-    if (known === undefined) begun[first] = [one]
-    else known.push(one)
+    const sameFirst = restsByFirstTerm[first]
+    if (sameFirst === undefined) restsByFirstTerm[first] = [one]
+    else sameFirst.push(one)
   }
 
-  const numberOf = runTable()
+  const numberOf = tokenTable()
   const termsOf: Array<ReadonlyArray<number>> = []
-  const added = (run: string) => {
-    const terms = termsOfRun(run).map(termNumber)
+  const added = (token: string) => {
+    const terms = termsOfToken(token).map(termNumber)
     termsOf.push(terms)
     const own = terms[terms.length - 1]
-    if (own !== undefined && run.length < (spellings[own]?.length ?? Infinity)) spellings[own] = run.toLowerCase()
+    if (own !== undefined && token.length < (spellings[own]?.length ?? Infinity)) spellings[own] = token.toLowerCase()
   }
 
-  // Folding may lengthen a text, and a run may have parts beside itself; what does not fit is not read.
+  // Folding may lengthen a text, and a token may add its parts. Terms beyond this size are not read.
   const sequence = new Uint32Array(textMax * 2)
   const append = (length: number, hash: number, text: string, start: number, end: number): number => {
     let next = length
@@ -143,9 +143,10 @@ export const reading = (phrases: Phrases): Reading => {
       let hash = hashStart
       for (let at = 0; at <= end; at += 1) {
         const code = at < end ? text.charCodeAt(at) : 0
-        if (code > 127 && !parts(code)) {
+        if (code > 127 && !isSeparator(code)) {
           length = 0
-          for (const run of runsOf(text.slice(0, end))) length = append(length, hashOf(run), run, 0, run.length)
+          for (const token of tokensOf(text.slice(0, end)))
+            length = append(length, hashOf(token), token, 0, token.length)
           return length
         }
         if (alphanumeric[code] === 1) {
@@ -159,7 +160,7 @@ export const reading = (phrases: Phrases): Reading => {
       return length
     },
     conceptsAt: (at, length, found) => {
-      for (const { rest, concept } of begun[sequence[at] ?? 0] ?? noPhrases) {
+      for (const { rest, concept } of restsByFirstTerm[sequence[at] ?? 0] ?? noPhrases) {
         let same = at + rest.length < length
         for (let offset = 0; same && offset < rest.length; offset += 1)
           same = sequence[at + 1 + offset] === rest[offset]

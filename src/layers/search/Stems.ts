@@ -5,7 +5,7 @@
  * "filing", "market" and "marketplace") keep different stems. Stems are only compared with other stems.
  */
 
-/** Base word: words that endings alone would not bring to it. */
+/** Base words, each with words that the rules below would not reduce to it. */
 const families: Readonly<Record<string, string>> = {
   find: "finder finding found",
   verify: "verifier verification verifying",
@@ -44,7 +44,7 @@ const families: Readonly<Record<string, string>> = {
   subscribe: "subscriber subscription"
 }
 
-/** Words that only look like a plural or a form of another word. */
+/** Words that look like a form of another word but are none. */
 const whole = new Set(
   "news filing series whois bing embed during sibling redis kubernetes always https status campus pricing".split(" ")
 )
@@ -71,7 +71,7 @@ const uninflected = (word: string): string => {
   return word
 }
 
-/** The last letter tells forms apart that belong together: scrape and scraping, movie and movies, company and companies. */
+/** Unifies the last letter, so that scrape and scraping, movie and movies, company and companies have one stem. */
 const trimmed = (word: string): string => {
   if (word.length < 4) return word
   if (word.endsWith("ie")) return word.slice(0, -1)
@@ -85,10 +85,10 @@ const bases = new Map(
   Object.entries(families).flatMap(([base, words]) => words.split(" ").map((word) => [word, byRule(base)] as const))
 )
 
-/** Words whose stem no rule tells, so that a misspelt one has to be compared with the word itself. */
+/** Words whose stem follows no rule, by word. A misspelt one is compared with the word itself, because its stem is useless. */
 export const irregular: ReadonlyMap<string, string> = bases
 
-/** The stem of a lower-case word; a word with digits or other letters than English ones is its own stem. */
+/** The stem of a lower-case word. A word with digits or letters beyond a-z is its own stem. */
 export const stem = (word: string): string => {
   if (!/^[a-z]{3,}$/.test(word)) return word
   const one = whole.has(word) ? word : singular(word)

@@ -1,12 +1,12 @@
 /**
  * Splits texts into the terms of the index: prose, slugs, paths, camelCase and digits.
  *
- * Any string is valid input. Accents and full-width letters are normalized, "LinkedIn" gives `linkedin`, `linked`, and stop words are left
- * out of texts and queries.
+ * Any string is valid input. Accents and full-width letters are normalized. "LinkedIn" gives `linkedin` and `linked`. Stop words are left out
+ * of texts and queries.
  */
 import { stem } from "./Stems.ts"
 
-/** Longer runs are keys and hashes, not words. */
+/** Longer tokens are keys and hashes, not words. */
 export const termLengthMax = 40
 
 const stopWords = new Set(
@@ -17,8 +17,8 @@ const stopWords = new Set(
 )
 
 /**
- * Words of the request rather than of its subject: "find me", "an API that lists". They help to order what the other words
- * found, and find nothing by themselves unless the query has no other words.
+ * Words that say little about what is wanted, as in "find me" or "an API that lists". They rank the documents that other words match. They
+ * match documents by themselves only if the query has no other words.
  */
 const weakWords = new Set(
   `find get give list show tell look need want help how can could would should do does what which who where when all any some
@@ -31,8 +31,8 @@ const weakWords = new Set(
 const ascii = /^[\t\n\r -~]*$/
 const mark = /\p{Mark}+/gu
 
-/** Runs of letters and digits, case kept, accents folded. */
-export const runsOf = (text: string): ReadonlyArray<string> =>
+/** The tokens of a text: sequences of letters and digits, with their case but without accents. */
+export const tokensOf = (text: string): ReadonlyArray<string> =>
   ascii.test(text)
     ? (text.match(/[A-Za-z0-9]+/g) ?? [])
     : (text
@@ -42,10 +42,10 @@ export const runsOf = (text: string): ReadonlyArray<string> =>
 
 const bounded = /[a-z0-9][A-Z]|[A-Z]{2}[a-z]|[A-Za-z]{3}[0-9]|[0-9][A-Za-z]{3}/
 
-/** "TikTok", "adLibrary" and "form10" in their parts; null for what has one part only. */
-export const partsOf = (run: string): ReadonlyArray<string> | null => {
-  if (!bounded.test(run)) return null
-  const parts = run
+/** Splits "TikTok", "adLibrary" and "form10" into their parts. Null for a token of one part. */
+export const partsOf = (token: string): ReadonlyArray<string> | null => {
+  if (!bounded.test(token)) return null
+  const parts = token
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
     .replace(/([A-Z]+)([A-Z][a-z]{2})/g, "$1 $2")
     .replace(/([A-Za-z]{3})([0-9])/g, "$1 $2")
@@ -54,43 +54,43 @@ export const partsOf = (run: string): ReadonlyArray<string> | null => {
   return parts.length > 1 ? parts : null
 }
 
-const termOf = (run: string): ReadonlyArray<string> => {
-  const word = run.toLowerCase()
+const termOf = (token: string): ReadonlyArray<string> => {
+  const word = token.toLowerCase()
   return word.length > termLengthMax || stopWords.has(word) ? [] : [stem(word)]
 }
 
-/** The terms of one run: its parts, if it has any, and itself. */
-export const termsOfRun = (run: string): ReadonlyArray<string> => {
-  const parts = partsOf(run)
-  return parts === null ? termOf(run) : [...parts.flatMap(termOf), ...termOf(run)]
+/** The terms of a token: its parts, if it has several, and the token itself. */
+export const termsOfToken = (token: string): ReadonlyArray<string> => {
+  const parts = partsOf(token)
+  return parts === null ? termOf(token) : [...parts.flatMap(termOf), ...termOf(token)]
 }
 
-export const termsOf = (text: string): ReadonlyArray<string> => runsOf(text).flatMap(termsOfRun)
+export const termsOf = (text: string): ReadonlyArray<string> => tokensOf(text).flatMap(termsOfToken)
 
 /** A word of a query. */
 export interface QueryWord {
   /** Lower case, not stemmed. */
   readonly word: string
   readonly term: string
-  /** What to search for when nobody knows the term. */
+  /** What to search for if no document has the term. */
   readonly parts: ReadonlyArray<string>
   readonly weak: boolean
-  /** No term by itself, but perhaps half of one: "linked in". */
+  /** A stop word is not searched for by itself, but may be half of a term, as in "linked in". */
   readonly stop: boolean
 }
 
-/** Words of a query that are read: nobody's job description gets better after them. */
+/** Words read of a query. More words would not improve the result. */
 export const queryWordsMax = 32
-/** Characters of a query that are read. */
+/** Characters read of a query. */
 export const queryLengthMax = 1_000
 
 /** The words of a query in order, stop words marked. */
 export const queryWords = (query: string): ReadonlyArray<QueryWord> =>
-  runsOf(query.slice(0, queryLengthMax))
+  tokensOf(query.slice(0, queryLengthMax))
     .slice(0, queryWordsMax)
-    .map((run) => {
-      const word = run.toLowerCase().slice(0, termLengthMax)
+    .map((token) => {
+      const word = token.toLowerCase().slice(0, termLengthMax)
       const term = stem(word)
-      const parts = (partsOf(run) ?? []).flatMap(termOf)
+      const parts = (partsOf(token) ?? []).flatMap(termOf)
       return { word, term, parts, weak: weakWords.has(term), stop: stopWords.has(word) }
     })

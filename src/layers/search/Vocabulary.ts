@@ -1,24 +1,24 @@
 /**
- * The terms of the index in alphabetical order: exact look-up, prefixes, and words one edit away.
+ * The terms of the index in alphabetical order, with exact look-up, look-up by prefix, and terms one or two edits away.
  *
- * The search for near misses reads all terms of similar length. That is fast, because one 32-bit comparison excludes almost all: a word one
- * edit away differs in at most two letters of the alphabet.
+ * The search for misspelt terms reads all terms of similar length. That is fast, because one 32-bit comparison excludes almost all: a word
+ * one edit away differs in at most two letters of the alphabet.
  */
 
 export interface Vocabulary {
   /** Sorted by UTF-16 code units. */
   readonly terms: ReadonlyArray<string>
-  /** The shortest word in lower case that each term is the stem of: how to show it. */
+  /** For each term, the shortest lower-case word with this stem. Shown in suggestions. */
   readonly spellings: ReadonlyArray<string>
   /** Which letters a term has, a bit each. */
   readonly letters: Uint32Array
   /** Term ids by length, then alphabetically. */
   readonly byLength: Uint32Array
-  /** Where each length begins in `byLength`; one more at the end. */
+  /** Where each length begins in `byLength`. One entry more marks the end. */
   readonly lengthStarts: Uint32Array
 }
 
-/** No text can hold it, so it keeps concepts apart from words. */
+/** Whether a term is a concept. No word of a text begins with "#". */
 export const isConcept = (term: string): boolean => term.startsWith("#")
 
 export const lettersOf = (term: string): number => {
@@ -29,7 +29,7 @@ export const lettersOf = (term: string): number => {
 
 const longest = 64
 
-/** Puts sorted terms into the shapes that the look-ups need; pauses after so many terms. */
+/** Builds the arrays that the look-ups need from sorted terms. Pauses after every `pause` terms. */
 export function* vocabularyOf(
   terms: ReadonlyArray<string>,
   spellings: ReadonlyArray<string>,
@@ -60,7 +60,7 @@ export function* vocabularyOf(
   return { terms, spellings, letters, byLength, lengthStarts }
 }
 
-/** The first of the sorted terms, from `from` on, that is not low. */
+/** The position of the first sorted term, from `from` on, for which `isLow` is false. */
 const firstAfter = (terms: ReadonlyArray<string>, isLow: (term: string) => boolean, from: number): number => {
   let low = from
   let high = terms.length
@@ -78,17 +78,17 @@ export const idOf = ({ terms }: Vocabulary, term: string): number | undefined =>
   return terms[at] === term ? at : undefined
 }
 
-/** The numbers of all terms that begin like this, as a half-open range. */
+/** The numbers of all terms that begin with `prefix`, as a half-open range. */
 export const prefixRange = ({ terms }: Vocabulary, prefix: string): readonly [number, number] => {
   const start = firstAfter(terms, (term) => term < prefix, 0)
   return [start, firstAfter(terms, (term) => term.startsWith(prefix), start)]
 }
 
-/** Rows of the edit table, kept between calls; terms are shorter than this. */
+/** Rows of the edit table, reused between calls. `longest` bounds the terms that are compared. */
 const rows = [0, 1, 2].map(() => new Uint8Array(longest + 1))
 
 /**
- * Edits between two words: insertions, deletions, replacements and swaps of neighbours; anything above `most` is `most + 1`.
+ * The number of edits between two words: insertions, deletions, replacements and swaps of neighbours. Above `most` it is `most + 1`.
  */
 export const editsBetween = (a: string, b: string, most: number): number => {
   if (Math.abs(a.length - b.length) > most || a.length > longest || b.length > longest) return most + 1
@@ -128,10 +128,10 @@ export interface Near {
   readonly edits: number
 }
 
-/** A short word is another word after one edit, so it gets none. */
+/** Short words get no edits, because one edit makes another word of them. */
 export const editsAllowed = (term: string): number => (term.length < 4 ? 0 : term.length < 8 ? 1 : 2)
 
-/** Terms within the edits that a word of this length may have; with two edits the first letter must be right. */
+/** Terms within the number of edits allowed for the word's length. With two edits the first letter must be right. */
 export const nearTerms = (vocabulary: Vocabulary, term: string): ReadonlyArray<Near> => {
   const most = editsAllowed(term)
   if (most === 0) return []

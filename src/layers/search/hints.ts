@@ -1,5 +1,5 @@
 /**
- * Hints of discover: what to try when nothing matched, and what to do when the query is the data itself (an address, a number, a run id).
+ * The hints of discover: what to try if nothing matched, and what to run if the query is data (an address, a phone number, a run id).
  *
  * Hints name only capabilities of the current catalog.
  */
@@ -10,11 +10,11 @@ import { queryLengthMax, queryWords } from "./Tokens.ts"
 import { type Hinted, hinted, said, type Sentence } from "../../schema/Hints.ts"
 import { getRun, history, inspectCapability, inspectEndpoint } from "../../schema/Steps.ts"
 
-/** Each says one thing; more than these nobody reads. */
+/** Nobody reads more hints than this. */
 const hintsMax = 6
 const suggestionsMax = 4
-/** From here on a query is a story rather than a noun phrase. */
-const wordsOfAStory = 8
+/** From this many words on, a query is a description and not a noun phrase. */
+const descriptionWordsMin = 8
 
 interface Subject {
   readonly what: string
@@ -22,7 +22,7 @@ interface Subject {
   readonly capabilities: ReadonlyArray<readonly [slug: string, purpose: string]>
 }
 
-/** In the order in which they are tried: a profile's address is also an address. Patterns are anchored and linear. */
+/** In the order in which they are tried, because the URL of a profile is also a web address. Patterns are anchored and linear. */
 const subjects: ReadonlyArray<Subject> = [
   {
     what: "an e-mail address",
@@ -85,19 +85,19 @@ const runId = /^run_[0-9a-z]{1,40}$/iu
 const capabilitiesOf = ({ documents, capabilities }: SearchIndex): ReadonlyArray<SearchDocument> =>
   capabilities.flatMap((id) => documents[id] ?? [])
 
-/** The query as a whole, or the first of its words that is data; a phone number may hold spaces. */
+/** The data in a query: the query as a whole, because a phone number may have spaces, or the first word that is data. */
 const subjectOf = (query: string): readonly [Subject, string] | null => {
   const whole = query.slice(0, queryLengthMax).trim()
   for (const text of [whole, ...whole.split(/\s+/u)]) {
     const subject = subjects.find(({ pattern }) => pattern.test(text))
-    // A capability's slug looks like a domain; the caller has ruled that out for the whole query.
+    // A capability's slug looks like a domain. The caller has excluded a query that is one.
     if (subject !== undefined) return [subject, text]
   }
   return null
 }
 
-/** What to search for when the query is nothing but data: the names of what can be done with it. Null for any other query. */
-export const jobsFor = (query: string): string | null => {
+/** What to search for instead of a query that is nothing but data: the capabilities that use such data. Null for any other query. */
+export const queryForData = (query: string): string | null => {
   const whole = query.slice(0, queryLengthMax).trim()
   const subject = subjects.find(({ pattern }) => pattern.test(whole))
   return subject === undefined ? null : subject.capabilities.map(([slug]) => slug).join(" ")
@@ -107,17 +107,17 @@ const listed = (words: ReadonlyArray<string>): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words[words.length - 1]}`
 
 const forData = (query: string, slugs: ReadonlySet<string>): ReadonlyArray<string | Sentence> => {
-  const found = subjectOf(query)
-  if (found === null) return []
-  const [subject, text] = found
+  const data = subjectOf(query)
+  if (data === null) return []
+  const [subject, text] = data
   if (slugs.has(text.toLowerCase())) return []
   const uses = subject.capabilities
     .filter(([slug]) => slugs.has(slug))
     .map(([slug, purpose]) => `${slug} to ${purpose}`)
-  const known = said`What you already know about it costs nothing: ${history(text)}`
+  const earlier = said`See your earlier runs about it, free of charge: ${history(text)}`
   return uses.length > 0
-    ? [`The query holds ${subject.what}. Run ${listed(uses)}; discover looks for jobs, not for data.`, known]
-    : [known]
+    ? [`The query contains ${subject.what}. Run ${listed(uses)}. Discover finds capabilities, not data.`, earlier]
+    : [earlier]
 }
 
 const forNothing = (index: SearchIndex, { query, kind, provider }: SearchRequest): ReadonlyArray<string> => {
@@ -129,8 +129,8 @@ const forNothing = (index: SearchIndex, { query, kind, provider }: SearchRequest
       ? 'The query has no words to search for. Describe the job in a short noun phrase, such as "verify email".'
       : 'Nothing matched. Short noun phrases work best, such as "work email" or "company tech stack".',
     ...(near.length > 0 ? [`Did you mean ${listed(near.map((word) => `"${word}"`))}?`] : []),
-    ...(words.length >= wordsOfAStory
-      ? ["Leave out names and conditions: they go into the run's input, not into the query."]
+    ...(words.length >= descriptionWordsMin
+      ? ["Leave out names and conditions: they belong in the run's input, not in the query."]
       : []),
     ...(provider === undefined ? [] : [`Drop the provider filter "${provider.slice(0, 40)}" to search all providers.`]),
     ...(kind === undefined ? [] : [`Drop the kind filter "${kind}" to search capabilities and endpoints alike.`]),
@@ -146,7 +146,7 @@ const forFound = (index: SearchIndex, hits: ReadonlyArray<Hit>): ReadonlyArray<s
   return [
     said`Inspect before you run, for the input and the price: ${inspect}`,
     ...(first.kind === "capability" && !first.live
-      ? [`${first.slug} is not live yet: in the sandbox it answers made-up data, in production it does not run.`]
+      ? [`${first.slug} is not live yet: in the sandbox it returns simulated data, in production it can't run.`]
       : [])
   ]
 }
@@ -154,10 +154,10 @@ const forFound = (index: SearchIndex, hits: ReadonlyArray<Hit>): ReadonlyArray<s
 /** Sentences for the caller of a search: most useful first, at most `hintsMax`. */
 export const hintsFor = (index: SearchIndex, request: SearchRequest, hits: ReadonlyArray<Hit>): Hinted => {
   const text = request.query.slice(0, queryLengthMax).trim()
-  if (runId.test(text)) return hinted([said`That is a run: ${getRun(text.toLowerCase())}`])
+  if (runId.test(text)) return hinted([said`The query is the id of a run: ${getRun(text.toLowerCase())}`])
   const slugs = new Set(capabilitiesOf(index).map(({ slug }) => slug))
   const slug = text.toLowerCase()
-  const exact = slugs.has(slug) ? [said`That is a capability: ${inspectCapability(slug)}`] : []
+  const exact = slugs.has(slug) ? [said`The query is the slug of a capability: ${inspectCapability(slug)}`] : []
   const data = exact.length > 0 ? [] : forData(text, slugs)
   const rest = hits.length === 0 ? forNothing(index, request) : exact.length > 0 ? [] : forFound(index, hits)
   return hinted([...exact, ...data, ...rest].slice(0, hintsMax))

@@ -12,7 +12,7 @@ import type { Concept } from "../../../src/layers/search/synonyms.ts"
 import { termsOf } from "../../../src/layers/search/Tokens.ts"
 
 const concepts: ReadonlyArray<Concept> = [
-  { words: "car, automobile, motor vehicle", asked: "ride" },
+  { words: "car, automobile, motor vehicle", queryOnly: "ride" },
   { words: "red, crimson", weight: 0.5 }
 ]
 const phrases = concepts.map(({ words }) => ({

@@ -6,7 +6,7 @@ import { search } from "../../../src/layers/search/Index.ts"
 import { reading } from "../../../src/layers/search/Reading.ts"
 import { stem } from "../../../src/layers/search/Stems.ts"
 import { synonyms } from "../../../src/layers/search/synonyms.ts"
-import { queryWords, queryWordsMax, runsOf, termsOf } from "../../../src/layers/search/Tokens.ts"
+import { queryWords, queryWordsMax, tokensOf, termsOf } from "../../../src/layers/search/Tokens.ts"
 import { editsBetween, idOf, nearTerms, prefixRange, vocabularyOf } from "../../../src/layers/search/Vocabulary.ts"
 import { capabilityNamed, endpointAt, indexOf, slugsFor } from "./documents.ts"
 
@@ -182,7 +182,7 @@ describe("a query finds", () => {
     ["synonyms of several words", "inbound links", "/backlinks/summary"],
     ["what several words mean in one", "tech stack", "company.tech"],
     ["what people call it", "x posts", "/v1/twitter/user-tweets"],
-    ["words that are only asked for", "bounce check", "email.verify"],
+    ["words that are only queryOnly for", "bounce check", "email.verify"],
     ["numbers in names", "10-K", "gov.filings"],
     ["numbers in names without a hyphen", "10k", "gov.filings"],
     ["another name of a platform", "linkedin profile", "network.profile"],
@@ -249,8 +249,8 @@ describe("the synonym file", () => {
   })
 
   test("has no phrase of which only one word is left when stop words are gone", () => {
-    const texts = synonyms.flatMap(({ words, asked = "" }) => [...words.split(","), ...asked.split(",")])
-    expect(texts.filter((text) => runsOf(text).length > 1 && termsOf(text).length < 2)).toEqual([])
+    const texts = synonyms.flatMap(({ words, queryOnly = "" }) => [...words.split(","), ...queryOnly.split(",")])
+    expect(texts.filter((text) => tokensOf(text).length > 1 && termsOf(text).length < 2)).toEqual([])
   })
 
   test("counts meanings less than words", () => {
