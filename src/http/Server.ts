@@ -14,7 +14,7 @@ import { AuthLayer } from "./middleware/Auth.ts"
 import { bodyBytesMax } from "./middleware/Body.ts"
 import { BoundaryLayer } from "./middleware/Boundary.ts"
 import { Peers } from "./middleware/ClientAddress.ts"
-import { DoorLayer } from "./middleware/RequestChecks.ts"
+import { RequestChecksLayer } from "./middleware/RequestChecks.ts"
 import { CatalogHandlers } from "./handlers/Catalog.ts"
 import { DiscoveryHandlers } from "./handlers/Discovery.ts"
 import { HistoryHandlers } from "./handlers/History.ts"
@@ -55,7 +55,7 @@ export const Routes = Layer.mergeAll(
       RecoveryHandlers,
       ReferralsHandlers
     ]),
-    Layer.provide([AuthLayer, DoorLayer])
+    Layer.provide([AuthLayer, RequestChecksLayer])
   ),
   HttpApiScalar.layer(Api, {
     path: "/docs",

@@ -228,7 +228,7 @@ describe.each(backends)("POST /v1/history, queues on %s", (backend) => {
     ])
     for (const row of forced.items.slice(1, 6)) {
       expect(row).toMatchObject({ ...unseen, kind: "email", normalized: null })
-      expect(row.error?.message).toContain("does not read as email")
+      expect(row.error?.message).toContain("can't be read as email")
     }
     expect([forced.seen, forced.unseen, forced.contacted]).toEqual([1, 1, 0])
     const detected = await ask(mixed)

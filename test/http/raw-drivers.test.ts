@@ -106,7 +106,7 @@ describe("inspect of such an endpoint", () => {
     // Ten pages, and half as much again.
     expect(body.example.routing.max_cost).toBe("0.00225")
     expect(body.run.cli).toContain("--max-cost 0.00225")
-    expect(body.hints.join(" ")).toContain("To bound it, set limit, formats.")
+    expect(body.hints.join(" ")).toContain("To limit it, set limit, formats.")
     expect((await org.run(body.example)).body.billing.charged).toBe("0.0015")
   })
 

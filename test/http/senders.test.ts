@@ -100,7 +100,7 @@ describe("a domain is proven by its DNS record", () => {
     const early = await verify(session, sender.id)
     expect([early.status, early.body.error.code]).toEqual([400, "invalid_request"])
     expect(early.body.error.message).toStartWith(
-      `${domain} is not proven yet. There is no TXT record at _rungate-challenge.${domain}. Create a TXT record there with the value ${sender.record.value}`
+      `${domain} is not verified yet. There is no TXT record at _rungate-challenge.${domain}. Create a TXT record there with the value ${sender.record.value}`
     )
     dns.records.set(sender.record.name, ["v=spf1 -all", sender.record.value])
     const done = await verify(session, sender.id)

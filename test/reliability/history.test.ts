@@ -251,7 +251,9 @@ describe("what was erased", () => {
     for (const run of [...runs, ended.body]) {
       const { body: shown } = await org.get(`/v1/runs/${run.run_id}`)
       expect([shown.status, shown.billing, shown.result]).toEqual([run.status, run.billing, undefined])
-      expect(shown.hints).toEqual([expect.stringMatching(/^Its input and result were erased on \d{4}-\d\d-\d\d;/)])
+      expect(shown.hints).toEqual([
+        expect.stringMatching(/^The input and result of this run were erased on \d{4}-\d\d-\d\d;/)
+      ])
       expect(shown.error?.code).toBe(run.error?.code)
     }
     const replay = await org.run(verify, key)

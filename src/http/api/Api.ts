@@ -1,7 +1,7 @@
 /** The whole contract under `/v1`. The OpenAPI document, the handlers and the typed client are derived from it. */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { CatalogApi } from "./Catalog.ts"
-import { Door, Malformed } from "./shapes/Common.ts"
+import { Malformed, RequestChecks } from "./shapes/Common.ts"
 import { completed } from "./document/Document.ts"
 import { DiscoveryApi } from "./Discovery.ts"
 import { HistoryApi } from "./History.ts"
@@ -28,8 +28,8 @@ export class Api extends HttpApi.make("rungate")
   .add(RecoveryApi)
   .prefix("/v1")
   .middleware(Malformed)
-  .middleware(Door)
-  // A typo in max_cost must not cost money: a field that nobody knows is refused.
+  .middleware(RequestChecks)
+  // Unknown fields are refused, because a typo in max_cost must not cost money.
   .annotate(HttpApi.ParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.HeadersParseOptions, {})
   .annotate(OpenApi.Transform, completed)

@@ -69,12 +69,12 @@ export const Cost = Schema.Struct({
   note: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "Cost" })
 
-/** The cost of an endpoint whose price follows the input: a call costs (base + what drivers add) × what they multiply by. */
+/** The cost of an endpoint whose price depends on the input: (base + what the drivers add) × what the drivers multiply by. */
 export const InspectedCost = Schema.Struct({
   ...Cost.fields,
-  /** USD of a call before any driver; of each task where input is an array of tasks. Null when the rates are not published. */
+  /** USD per call before any driver, or per task if input is an array of tasks. Null if the provider publishes no rates. */
   base: Schema.optionalKey(Schema.NullOr(Schema.String)),
-  /** Fields of the request that change what it costs. `description` says so in words. */
+  /** Request fields that change the price. `description` explains how, in a sentence. */
   drivers: Schema.optionalKey(Schema.Array(Schema.Struct({ ...CostDriver.fields, description: Schema.String })))
 }).annotate({ identifier: "EndpointCost" })
 
@@ -92,7 +92,7 @@ export const InspectedEndpoint = Schema.Struct({
     body: Schema.NullOr(Schema.JsonObject),
     bodyType: Schema.Literals(bodyTypes)
   }),
-  /** A body of POST /v1/run. */
+  /** A valid body of POST /v1/run. */
   example: Schema.JsonObject,
   cost: InspectedCost,
   health: Health,
@@ -105,7 +105,7 @@ export const InspectRequest = Schema.Struct({
   capability: optional(Schema.NonEmptyString),
   provider: optional(Schema.NonEmptyString),
   endpoint: optional(Schema.NonEmptyString.annotate({ description: "the provider's own path, verbatim" })),
-  method: optional(Schema.Literals(methods).annotate({ description: "for a path that takes several" }))
+  method: optional(Schema.Literals(methods).annotate({ description: "needed if the path has several methods" }))
 }).annotate({ identifier: "InspectRequest" })
 export type InspectRequest = typeof InspectRequest.Type
 
@@ -118,7 +118,7 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Inspect a capability or a raw endpoint",
-        description: "What it takes, what it gives, who serves it and what it costs, exactly as run enforces it. Free."
+        description: "Returns the input schema, output fields, providers and price, exactly as run enforces them. Free."
       })
     )
   )

@@ -42,7 +42,7 @@ export const Discovered = Schema.Struct({ items: Schema.Array(DiscoverItem), ...
 
 export const discoverLimitDefault = 10
 export const discoverLimitMax = 50
-/** Longer than any job description that a search can make something of. */
+/** The search reads no more characters of a query. */
 export const queryLengthMax = 1_000
 
 export const ListedCapability = Schema.Struct({
@@ -55,12 +55,12 @@ export const CatalogProvider = Schema.Struct({
   provider: Schema.String,
   title: Schema.String,
   homepage: Schema.NullOr(Schema.String),
-  /** Capabilities that it has an offer for. */
+  /** Capabilities that the provider has an offer for. */
   capabilities: Slugs,
   endpoints: Schema.Struct({
     count: Schema.Int,
     status: Schema.Literals(["live", "ready", "excluded"]),
-    /** Why they are excluded. */
+    /** Why this provider's raw endpoints are not offered. */
     reason: Schema.NullOr(Schema.String)
   })
 }).annotate({ identifier: "CatalogProvider" })
@@ -78,7 +78,7 @@ export class DiscoveryApi extends HttpApiGroup.make("discovery").add(
   HttpApiEndpoint.post("discover", "/discover", {
     payload: Schema.Struct({
       query: Schema.NonEmptyString.check(Schema.isMaxLength(queryLengthMax)).annotate({
-        description: "what the job is, in plain words; short noun phrases work best"
+        description: "what you need, in plain words; short noun phrases work best"
       }),
       limit: optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: discoverLimitMax }))),
       kind: optional(Schema.Literals(["capability", "endpoint"])),
@@ -89,7 +89,7 @@ export class DiscoveryApi extends HttpApiGroup.make("discovery").add(
   }).annotateMerge(
     OpenApi.annotations({
       summary: "Search the catalog",
-      description: "Capabilities and raw endpoints that fit a job, best first. Free, needs no key, runs nothing."
+      description: "Finds capabilities and raw endpoints, best match first. Free, needs no key, runs nothing."
     })
   ),
   HttpApiEndpoint.get("capabilities", "/catalog/capabilities", {
@@ -112,7 +112,7 @@ export class DiscoveryApi extends HttpApiGroup.make("discovery").add(
   }).annotateMerge(
     OpenApi.annotations({
       summary: "Read a provider",
-      description: "Its capabilities, and how many raw endpoints it has. Needs no key."
+      description: "Returns the provider's capabilities and its number of raw endpoints. Needs no key."
     })
   ),
   HttpApiEndpoint.get("endpoints", "/catalog/providers/:provider/endpoints", {
@@ -124,7 +124,7 @@ export class DiscoveryApi extends HttpApiGroup.make("discovery").add(
   }).annotateMerge(
     OpenApi.annotations({
       summary: "List a provider's raw endpoints",
-      description: "With the provider's own paths, by path and method. Needs no key."
+      description: "Lists the provider's own paths, ordered by path and method. Needs no key."
     })
   )
 ) {}

@@ -1,4 +1,4 @@
-/** The contract of history: what is already known about a subject (specification 2.2, 4.6, 4.7). Free. */
+/** The contract of history: which earlier runs name a person, company or URL (specification 2.2, 4.6, 4.7). Free. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
@@ -12,7 +12,7 @@ const Money = Schema.String
 export const HistorySubject = Schema.Struct({
   query: Schema.String,
   kind: Kind,
-  /** The form that was matched. */
+  /** The form that is compared with runs. */
   normalized: Schema.String
 }).annotate({ identifier: "HistorySubject" })
 
@@ -54,12 +54,12 @@ export const History = Schema.Struct({
   subject: HistorySubject,
   items: Schema.Array(HistoryItem),
   touches: Schema.Array(HistoryTouch),
-  /** The latest that succeeded, whoever it went to. */
+  /** The latest touch that succeeded, to any recipient. */
   last_touch: Schema.NullOr(HistoryTouch),
-  /** A touch that succeeded went to the subject, and did not only come from it or mention it. */
+  /** True if a successful touch went to the subject. One that came from it or only mentions it does not count. */
   contacted: Schema.Boolean,
   last_contact: Schema.NullOr(HistoryTouch),
-  /** The latest that may have reached the subject, and nobody knows. Left out when there is none. */
+  /** The latest touch with an unknown outcome, which may have reached the subject. Left out if there is none. */
   last_unknown: Schema.optionalKey(HistoryTouch),
   reusable: Schema.Array(HistoryReusable),
   count: Schema.Int,
@@ -80,13 +80,13 @@ export const HistoryRow = Schema.Struct({
   seen: Schema.Boolean,
   count: Schema.Int,
   last_seen: Schema.NullOr(Schema.String),
-  /** As in the view of one. */
+  /** This and the next fields mean the same as in `History`. */
   contacted: Schema.Boolean,
   last_touch: Schema.NullOr(HistoryTouch),
   last_contact: Schema.NullOr(HistoryTouch),
   last_unknown: Schema.optionalKey(HistoryTouch),
   reusable: Schema.NullOr(HistoryReusable),
-  /** Of a subject that does not read as the given kind. */
+  /** Present if the subject can't be read as the given kind. */
   error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
 }).annotate({ identifier: "HistoryRow" })
 
@@ -103,9 +103,9 @@ export class HistoryApi extends HttpApiGroup.make("history")
       error: [Wire.invalid_request, Wire.service_unavailable]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "What is known about a subject",
+        summary: "Look up a subject",
         description:
-          "Every run of this organization that names the subject in its input or result, newest first: whether it was contacted, and what need not be bought again. The kind is detected when it is left out. Free."
+          "Lists the organization's runs that name the subject in their input or result, newest first. Says whether the subject was contacted, and which results need not be bought again. The kind is detected if it is left out. Free."
       })
     ),
     HttpApiEndpoint.post("batch", "/history", {
@@ -122,9 +122,9 @@ export class HistoryApi extends HttpApiGroup.make("history")
       error: [Wire.invalid_request, Wire.service_unavailable]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "What is known about many subjects",
+        summary: "Look up many subjects",
         description:
-          "One row per subject, in their order. A subject that does not read as the given kind gets a row with an error. Free."
+          "Returns one row per subject, in the order of the request. A subject that can't be read as the given kind gets a row with an error. Free."
       })
     ),
     HttpApiEndpoint.delete("erase", "/history", {
@@ -132,7 +132,7 @@ export class HistoryApi extends HttpApiGroup.make("history")
       success: Schema.Struct({
         subject: HistorySubject,
         erased: Schema.Int,
-        /** Runs that name it and are still under way: erase again when they have ended. */
+        /** Unfinished runs that name the subject. Erase again after they have ended. */
         in_flight: Schema.Int
       }).annotate({ identifier: "HistoryErasure" }),
       error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
@@ -140,7 +140,7 @@ export class HistoryApi extends HttpApiGroup.make("history")
       OpenApi.annotations({
         summary: "Erase a subject",
         description:
-          "Erases input and result of every finished run that names the subject, for good. The runs themselves and every ledger entry stay. Needs a session token."
+          "Permanently erases input and result of every finished run that names the subject. The runs themselves and their ledger entries stay. Needs a session token."
       })
     )
   )

@@ -23,7 +23,7 @@ export class KeysApi extends HttpApiGroup.make("keys")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "List API keys",
-        description: "Newest first, revoked ones too. A key is never shown again."
+        description: "Newest first, including revoked keys. The keys themselves are not shown."
       })
     ),
     HttpApiEndpoint.post("create", "/api-keys", {
@@ -39,7 +39,7 @@ export class KeysApi extends HttpApiGroup.make("keys")
       OpenApi.annotations({
         summary: "Create an API key",
         description:
-          "Needs a session token. At most 100 keys per organization are in use at once. The key is in this answer and never shown again."
+          "Needs a session token. An organization can have 100 keys in use. The key is in this response and never shown again."
       })
     ),
     HttpApiEndpoint.delete("revoke", "/api-keys/:key_id", {

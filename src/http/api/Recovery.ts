@@ -32,7 +32,7 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
     .annotateMerge(
       OpenApi.annotations({
         summary: "Send the verification link again",
-        description: "Needs a session token. Mails to one address are limited to a few an hour."
+        description: "Needs a session token. An address gets only a few mails per hour."
       })
     )
     .middleware(Auth),
@@ -46,7 +46,7 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
     .annotateMerge(
       OpenApi.annotations({
         summary: "Change the password",
-        description: "Needs a session token. Ends all other sessions of yours. API keys stay valid."
+        description: "Needs a session token. Ends all your other sessions. API keys stay valid."
       })
     )
     .middleware(Auth),
@@ -58,8 +58,8 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
     error: [Wire.invalid_request, Wire.rate_limited]
   }).annotateMerge(
     OpenApi.annotations({
-      summary: "Ask for a new password",
-      description: "Mails a link to the address if it has an account. The answer is the same if it has none."
+      summary: "Request a password reset",
+      description: "Mails a link to the address if it has an account. The response is the same if it has none."
     })
   ),
   HttpApiEndpoint.post("resetPassword", "/auth/password-reset/confirm", {
@@ -72,7 +72,7 @@ export class RecoveryApi extends HttpApiGroup.make("recovery").add(
     OpenApi.annotations({
       summary: "Set a new password with a link",
       description:
-        "The token is in the link that was mailed. It works once, within an hour, and ends all sessions of yours."
+        "The token is in the link that was mailed. It works once, within an hour. The new password ends all your sessions."
     })
   )
 ) {}

@@ -9,23 +9,23 @@ const described = (description: string) => Schema.String.annotate({ description 
 
 export const ReferralTerms = Schema.Struct({
   currency: Currency,
-  deposit_min: described("The least deposit that earns a referred workspace its bonus."),
-  deposit_bonus: described("What the referred workspace gets once, with its first such deposit."),
-  share_percent: described("The referrer's part of net revenue, in percent."),
-  months: Schema.Int.annotate({ description: "How long a referred workspace's runs count, from its sign-up." }),
+  deposit_min: described("Minimum deposit for the bonus of a referred workspace."),
+  deposit_bonus: described("Bonus of the referred workspace, granted once, with its first such deposit."),
+  share_percent: described("The referrer's share of net revenue, in percent."),
+  months: Schema.Int.annotate({ description: "Months after sign-up in which the runs of a referred workspace count." }),
   description: Schema.String
 }).annotate({
   identifier: "ReferralTerms",
-  description: "What a sign-up of today is promised; later changes do not touch it."
+  description: "The terms for a workspace that signs up today. Later changes do not affect it."
 })
 
 export const Referral = Schema.Struct({
   referral_id: Schema.String,
   organization: Schema.String,
   signed_up_at: Schema.String,
-  ends_at: described("Runs that are settled before this count."),
+  ends_at: described("Runs that are settled before this time count."),
   bonus: BonusState,
-  earned: described("What its runs have earned you so far.")
+  earned: described("Your share of the revenue from its runs so far.")
 }).annotate({ identifier: "Referral" })
 
 export const ReferralProgram = Schema.Struct({
@@ -34,8 +34,8 @@ export const ReferralProgram = Schema.Struct({
   terms: ReferralTerms,
   earnings: Schema.Struct({
     currency: Currency,
-    credited: described("What is in your ledger, or on its way there: bonus entries less what was taken back."),
-    pending: described("Earned, and less than the cent that makes an entry."),
+    credited: described("Shares that are credited to your ledger or about to be, less what was taken back."),
+    pending: described("Earned but not credited, because it is less than one cent."),
     referred_count: Schema.Int
   }),
   referred: Schema.Struct({ items: Schema.Array(Referral) }).annotate({
@@ -43,7 +43,7 @@ export const ReferralProgram = Schema.Struct({
   }),
   referred_by: Schema.NullOr(
     Schema.Struct({ bonus_state: BonusState, deposit_bonus: Schema.String, deposit_min: Schema.String })
-  ).annotate({ description: "Your own bonus, when you signed up with a code, on the terms of that day." }),
+  ).annotate({ description: "Your own bonus if you signed up with a code, on the terms of that day." }),
   credits: Schema.Array(
     Schema.Struct({
       amount: described("Negative when revenue was taken back, as by a refund of the deposit that had paid for it."),
@@ -59,7 +59,7 @@ export class ReferralsApi extends HttpApiGroup.make("referrals")
       OpenApi.annotations({
         summary: "Read the referral program",
         description:
-          "Your code and link, the terms, and what referrals have earned. The first call mints the code. Earnings are counted every minute or so."
+          "Returns your code and link, the terms and your earnings. The first call creates the code. Earnings are updated about once a minute."
       })
     )
   )

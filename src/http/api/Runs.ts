@@ -33,9 +33,9 @@ export const RunRequest = Schema.Struct({
   ),
   response: optional(Schema.Struct({ include_raw: optional(Schema.Boolean) })),
   wait_seconds: optional(
-    WaitSeconds.annotate({ description: "how long the request waits for the result; 30 when left out" })
+    WaitSeconds.annotate({ description: "how long the request waits for the result; the default is 30" })
   ),
-  async: optional(Schema.Boolean.annotate({ description: "true answers 202 at once" }))
+  async: optional(Schema.Boolean.annotate({ description: "true returns 202 immediately" }))
 }).annotate({ identifier: "RunRequest" })
 export type RunRequest = typeof RunRequest.Type
 
@@ -44,7 +44,7 @@ const PendingRun = Run.annotate({
   description: "still executing: done is false, poll poll_url"
 })
 
-/** A run that ended without success answers with itself, and with the status of its error's code. */
+/** A run that ended without success is returned with the HTTP status of its error code. */
 const FailedRun = Run.annotate({
   identifier: "FailedRun",
   description: "the run ended without success: done is true, error says why, and its code decides the status"
@@ -72,7 +72,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       OpenApi.annotations({
         summary: "Run a capability or a raw endpoint",
         description:
-          "Executes it, waits for its end up to wait_seconds, and answers the run: 200 when it delivered, 202 while it is executing, else the status of its error. Send an Idempotency-Key: a retry joins the same run and nothing is billed twice. outcome_unknown: a call that acts (sends, orders) was sent and nobody knows whether it was carried out; check before you run it again."
+          "Starts a run, waits up to wait_seconds for its end, and returns it: 200 if it succeeded, 202 while it is executing, otherwise the status of its error. Send an Idempotency-Key: a retry joins the same run and nothing is billed twice. outcome_unknown means that the provider may have carried out a call that acts, such as sending a message. Check before you run it again."
       })
     ),
     HttpApiEndpoint.get("list", "/runs", {
@@ -94,7 +94,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Read a run",
-        description: "With wait, answers when the run ends or the time is up."
+        description: "With wait, returns when the run ends or the time is up."
       })
     ),
     HttpApiEndpoint.post("cancel", "/runs/:run_id/cancel", {
@@ -104,7 +104,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Cancel a run",
-        description: "Only a run that has not started; its hold is released."
+        description: "Cancels a run that has not started, and releases its hold."
       })
     )
   )

@@ -8,17 +8,19 @@ const described = (description: string) => Schema.String.annotate({ description 
 
 export const Sender = Schema.Struct({
   id: Schema.String,
-  domain: described("Addresses at it, and at the domains below it, may be used as from."),
+  domain: described("Addresses at this domain and its subdomains may be used as from."),
   status: Schema.Literals(["pending", "verified"]),
   record: Schema.Struct({
     type: Schema.Literal("TXT"),
-    name: described("Where the DNS record must be."),
-    value: described("What it must say. It is the organization's own: another one's proves nothing.")
+    name: described("Name of the DNS record."),
+    value: described("Value of the DNS record. Every organization has its own.")
   }).annotate({ description: "The DNS record that proves the domain." }),
   verified_at: Schema.NullOr(Schema.String),
   created_at: Schema.String,
   sandbox: Schema.optionalKey(
-    Schema.Literal(true).annotate({ description: "In the sandbox no DNS record is looked up: verification succeeds." })
+    Schema.Literal(true).annotate({
+      description: "Present in the sandbox, where verification succeeds without a DNS look-up."
+    })
   )
 }).annotate({ identifier: "Sender" })
 
@@ -41,7 +43,7 @@ export class SendersApi extends HttpApiGroup.make("senders")
       OpenApi.annotations({
         summary: "Add a sender",
         description:
-          "Needs a session token. Answers the DNS record to create; then verify the sender. The same domain again is the same sender."
+          "Needs a session token. Returns the DNS record to create. Create it, then verify the sender. Adding a domain again returns the same sender."
       })
     ),
     HttpApiEndpoint.post("verify", "/senders/:sender_id/verify", {
@@ -52,7 +54,7 @@ export class SendersApi extends HttpApiGroup.make("senders")
       OpenApi.annotations({
         summary: "Verify a sender",
         description:
-          "Needs a session token. Looks the DNS record up; without it the answer is invalid_request and says what was found."
+          "Needs a session token. Looks up the DNS record. If it is missing, the response is invalid_request and lists the records that were found."
       })
     ),
     HttpApiEndpoint.delete("remove", "/senders/:sender_id", {
@@ -65,7 +67,7 @@ export class SendersApi extends HttpApiGroup.make("senders")
       OpenApi.annotations({
         summary: "Remove a sender",
         description:
-          "Needs a session token. Its addresses are refused from then on; adding the domain again makes a new record."
+          "Needs a session token. From then on its addresses are refused. Adding the domain again creates a new record."
       })
     )
   )

@@ -1,4 +1,4 @@
-/** The contract of sign-up, sign-in and sessions. Sign-up and sign-in answer a session token; attempts are rate-limited. */
+/** The contract of sign-up, sign-in and sessions. Sign-up and sign-in return a session token; attempts are rate-limited. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
@@ -11,7 +11,7 @@ export const Session = Schema.Struct({
   user: Schema.Struct({ id: Schema.String, email: Schema.String }),
   verification: Schema.optionalKey(Schema.Literal("pending")).annotate({
     description:
-      "Present while the e-mail address is to be verified: a link was mailed to it. Until then the session can look around, and not mint keys, run or pay."
+      "Present until the e-mail address is verified with the link that was mailed to it. Until then the session can't create keys, run or pay."
   })
 }).annotate({ identifier: "Session" })
 
@@ -37,7 +37,7 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
     OpenApi.annotations({
       summary: "Sign up",
       description:
-        "Creates an organization with its first user. Where sign-up is by invitation, invitation is the token of the invitation's link. Where e-mail addresses are verified, the answer is the same for an address that has an account, and its owner gets a mail. A referral_code, in any case, is for people who have no account here yet; GET /v1/referrals shows the bonus that comes with it."
+        "Creates an organization with its first user. If sign-up is by invitation, invitation is the token of the invitation link. If the service verifies e-mail addresses, the response is the same for an address that has an account, and its owner gets a mail. referral_code ignores upper and lower case, and is for people who have no account yet. GET /v1/referrals shows its bonus."
     })
   ),
   HttpApiEndpoint.post("signIn", "/auth/sign-in", {
@@ -49,7 +49,7 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
   }).annotateMerge(
     OpenApi.annotations({
       summary: "Sign in",
-      description: "Answers a session token. Attempts are rate-limited per account and address."
+      description: "Returns a session token. Attempts are rate-limited per account and address."
     })
   ),
   HttpApiEndpoint.post("signOut", "/auth/sign-out", {
@@ -69,8 +69,8 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
   })
     .annotateMerge(
       OpenApi.annotations({
-        summary: "End all sessions of yours",
-        description: "This one too. API keys stay valid; revoke them with DELETE /v1/api-keys/{key_id}."
+        summary: "End all your sessions",
+        description: "Including this one. API keys stay valid; revoke them with DELETE /v1/api-keys/{key_id}."
       })
     )
     .middleware(Auth),

@@ -21,7 +21,7 @@ export const AutoTopup = Schema.Struct({
   enabled: Schema.Boolean,
   threshold: Schema.String,
   amount: Schema.String,
-  /** Why the last charge did not arrive; null when it did, or there was none. */
+  /** Why the last charge failed. Null if it succeeded or there was none. */
   last_error: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "AutoTopup" })
 
@@ -35,11 +35,14 @@ export class TopUpsApi extends HttpApiGroup.make("topups")
       OpenApi.annotations({
         summary: "Top up",
         description:
-          "At least $10.00, in whole cents. In production the answer holds the page to pay on; the wallet is credited when the payment processor says that it was paid, and by nothing else. In the sandbox a labeled, simulated credit."
+          "At least $10.00, in whole cents. In production the response has the URL of the payment page, and only the payment processor's confirmation credits the wallet. In the sandbox the credit is simulated and labeled as such."
       })
     ),
     HttpApiEndpoint.get("autoTopup", "/wallet/auto-topup", { success: AutoTopup }).annotateMerge(
-      OpenApi.annotations({ summary: "Read the automatic top-up", description: "last_error shows a failing card." })
+      OpenApi.annotations({
+        summary: "Read the automatic top-up",
+        description: "last_error says why the last charge failed."
+      })
     ),
     HttpApiEndpoint.post("setAutoTopup", "/wallet/auto-topup", {
       payload: Schema.Struct({ enabled: Schema.Boolean, threshold: Usd, amount: Usd }).annotate({
@@ -51,7 +54,7 @@ export class TopUpsApi extends HttpApiGroup.make("topups")
       OpenApi.annotations({
         summary: "Set the automatic top-up",
         description:
-          "When the balance drops below threshold, the saved payment method is charged amount: one charge at a time, up to a daily maximum, and after a decline not again before an hour. Needs a session token, and a completed checkout with a saved payment method."
+          "When the balance drops below threshold, the saved payment method is charged amount: one charge at a time, up to a daily maximum, and not within an hour after a decline. Needs a session token, and a completed checkout with a saved payment method."
       })
     )
   )

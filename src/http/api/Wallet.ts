@@ -36,7 +36,8 @@ export class WalletApi extends HttpApiGroup.make("wallet")
     HttpApiEndpoint.get("get", "/wallet", { success: Wallet }).annotateMerge(
       OpenApi.annotations({
         summary: "Read the wallet",
-        description: "balance is what the organization owns, reserved what runs in flight hold, available the rest."
+        description:
+          "balance is the organization's money, reserved the part that unfinished runs hold, available the rest."
       })
     ),
     HttpApiEndpoint.get("transactions", "/wallet/transactions", {
@@ -50,12 +51,12 @@ export class WalletApi extends HttpApiGroup.make("wallet")
     HttpApiEndpoint.get("guard", "/spend-guard", { success: SpendGuard }).annotateMerge(
       OpenApi.annotations({
         summary: "Read the spend guard",
-        description: "The limit of one run and of one day, and what was spent today. null: no limit."
+        description: "Returns the limit per run and per day, and what was spent today. null means no limit."
       })
     ),
     HttpApiEndpoint.post("setGuard", "/spend-guard", {
       payload: Schema.Struct({
-        // Here null means "off", which is not the same as leaving the field out.
+        // Null removes the limit. Leaving the field out changes nothing.
         per_run_limit: optional(Usd),
         daily_limit: optional(Usd)
       }).annotate({ identifier: "SpendGuardRequest" }),
@@ -65,7 +66,7 @@ export class WalletApi extends HttpApiGroup.make("wallet")
       OpenApi.annotations({
         summary: "Set the spend guard",
         description:
-          "A field left out stays as it is; null turns it off. An API key may set a limit where there is none and lower one; raising or removing one needs a session token."
+          "A field that is left out does not change; null removes the limit. An API key may set a missing limit or lower one. Raising or removing one needs a session token."
       })
     )
   )

@@ -1,4 +1,4 @@
-/** The contract of a wallet's audit: the caller's own books, recomputed from the ledger. */
+/** The contract of a wallet's audit: the caller's balance and holds, recomputed from the ledger. */
 import { Schema } from "effect"
 
 const Sums = Schema.Struct({
@@ -14,7 +14,7 @@ export const WalletAudit = Schema.Struct({
   currency: Schema.Literal("USD"),
   adds_up: Schema.Boolean,
   entries: Schema.Number,
-  /** Signed, by kind of entry. */
+  /** Signed sums by type of entry. */
   sums: Sums,
   balance: Schema.String,
   balance_from_ledger: Schema.String,
@@ -32,4 +32,4 @@ export const WalletAudit = Schema.Struct({
 }).annotate({ identifier: "WalletAudit" })
 
 export const walletAuditDescription =
-  "Recomputed from the ledger, not read from the wallet: balance_from_ledger is the sum of topup, bonus, refund and settle; reserved_from_ledger is settle - reserve - release. Each entry's hash covers the entry and the hash before it; chain_verified says that all were computed again and match. Keep head: as long as no later ledger gives that entry another hash, nothing up to it was changed. violations names what does not add up, amounts in microdollars. All of it is of the instant checked_at, which for a very long ledger lies a few minutes back at most. last_full_check is the operator's own audit of all wallets; null before the first."
+  "Recomputed from the ledger, not read from the wallet: balance_from_ledger is the sum of topup, bonus, refund and settle; reserved_from_ledger is settle - reserve - release. Each entry's hash covers the entry and the hash before it; chain_verified says that all hashes were computed again and match. Keep head: while later audits show the same hash for that entry, no entry up to it was changed. violations lists what does not add up, with amounts in microdollars. All values are as of checked_at, which for a very long ledger is at most a few minutes ago. last_full_check is the operator's own audit of all wallets; null before the first."

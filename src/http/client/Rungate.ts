@@ -38,22 +38,22 @@ export class RungateError extends Error {
   /** The failed run of `runs.run`, if it was created. Read it with `runs.get`. */
   readonly run_id: string | null
 
-  constructor(told: {
+  constructor(fields: {
     readonly code: string
     readonly message: string
     readonly details?: ReadonlyArray<Detail>
     readonly request_id?: string
     readonly run_id?: string
   }) {
-    super(told.message)
-    this.code = told.code
-    this.details = told.details ?? []
-    this.request_id = told.request_id ?? null
-    this.run_id = told.run_id ?? null
+    super(fields.message)
+    this.code = fields.code
+    this.details = fields.details ?? []
+    this.request_id = fields.request_id ?? null
+    this.run_id = fields.run_id ?? null
   }
 }
 
-const Told = Schema.fromJsonString(
+const ErrorBody = Schema.fromJsonString(
   Schema.Struct({
     error: Schema.Struct({
       code: Schema.String,
@@ -64,12 +64,12 @@ const Told = Schema.fromJsonString(
     run_id: Schema.optionalKey(Schema.String)
   })
 )
-const decodeTold = Schema.decodeUnknownOption(Told)
+const decodeErrorBody = Schema.decodeUnknownOption(ErrorBody)
 
 const unexpected = (status: number) =>
   new RungateError({
     code: "unexpected_answer",
-    message: `HTTP ${status} without an error of Rungate. Check the address.`
+    message: `HTTP ${status} without an error body of Rungate. Check the address.`
   })
 
 const rejection = (error: unknown): unknown => {
@@ -122,9 +122,9 @@ export const connect = (options: {
         Effect.flatMap((response) => {
           if (response.status < 400) return Effect.succeed(response)
           return Effect.flatMap(response.text, (text) => {
-            const told = Option.getOrNull(decodeTold(text))
-            if (told === null) return Effect.fail(unexpected(response.status))
-            const { error, ...ids } = told
+            const body = Option.getOrNull(decodeErrorBody(text))
+            if (body === null) return Effect.fail(unexpected(response.status))
+            const { error, ...ids } = body
             return Effect.fail(new RungateError({ ...error, ...ids }))
           })
         })

@@ -50,7 +50,7 @@ const offerView = ({ provider, offer, executable }: CatalogOffer, measured: Meas
   wired: offer.wired,
   verified: offer.verified,
   platforms: offer.platforms,
-  // For a metered or platform price: the most that an input without a limit can cost.
+  // For a metered price or a price per platform: the maximum for an input without a limit.
   price: { amount: Money.usd(priceMax(offer.price, anyDemand)), currency, note: offer.note },
   ...pricingOf(offer.price),
   metrics: metricsView(measured),
@@ -61,8 +61,8 @@ const decodeObject = Schema.decodeUnknownSync(Schema.JsonObject)
 const decodeJson = Schema.decodeUnknownSync(Schema.Json)
 
 const comingSoon =
-  "It is coming soon: production has no provider for it yet, and the sandbox's output is not real data and must not be presented as real."
-const scenarios = `Sandbox: rehearse an outcome with ${scenarioWords.join(", ")} (add _once for the first attempt only) as <word>@sandbox.test, <word>.sandbox.test or sandbox:<word> in the input.`
+  "This capability is coming soon: production has no provider for it yet. The sandbox's output is not real data and must not be presented as real."
+const scenarios = `Sandbox: choose an outcome with ${scenarioWords.join(", ")} (add _once for the first attempt only) as <word>@sandbox.test, <word>.sandbox.test or sandbox:<word> in the input.`
 
 const entryView = (entry: CatalogEntry, sandbox: boolean, health: Health["Service"]) => {
   const { capability, offers } = entry
@@ -95,12 +95,12 @@ const entryView = (entry: CatalogEntry, sandbox: boolean, health: Health["Servic
 const refused = (path: string, message: string) =>
   Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
 
-/** A capability alone, or a provider with an endpoint. */
+/** The target that a request names: a capability alone, or a provider with an endpoint. */
 const targetOf = (payload: InspectRequest) => {
   const { capability = null, provider = null, endpoint = null, method = null } = payload
   if (capability !== null) {
     const extra = provider !== null ? "provider" : endpoint !== null ? "endpoint" : method !== null ? "method" : null
-    if (extra !== null) return refused(extra, "does not go with capability")
+    if (extra !== null) return refused(extra, "can't be combined with capability")
     return Effect.succeed({ _tag: "Capability" as const, capability })
   }
   if (provider !== null && endpoint !== null)
@@ -125,12 +125,12 @@ export const CatalogHandlers = HttpApiBuilder.group(
         const target = yield* targetOf(payload)
         if (target._tag === "Endpoint") {
           const lookup = endpoints.find(target.provider, target.endpoint, target.method)
-          const found = yield* foundEndpoint(lookup, target)
-          const loaded = yield* actors.input(found.provider.slug, found.endpoint, "fresh")
-          yield* runnable(found.endpoint, loaded)
+          const { provider, endpoint } = yield* foundEndpoint(lookup, target)
+          const loaded = yield* actors.input(provider.slug, endpoint, "fresh")
+          yield* runnable(endpoint, loaded)
           return endpointInspection(
-            found.provider,
-            found.endpoint,
+            provider,
+            endpoint,
             endpoints.snapshot(),
             health,
             loaded,

@@ -23,17 +23,17 @@ import {
 import { said } from "../../schema/Hints.ts"
 import { inspectCapability, viaApi } from "../../schema/Steps.ts"
 
-/** How long a list may be shown without asking again: an import is seen a minute later at most. */
+/** How long clients and proxies may cache a list. They see an import at most this much later. */
 const freshSeconds = 60
 
 const etagOf = (text: string) => `"${Bun.hash(text).toString(36)}"`
 
-/** 304 for who has it already. Weak comparison: a proxy that compressed the body put `W/` before the tag. */
-const cached = (body: unknown, known: string | undefined) => {
+/** Answers 304 if the client has this version. The comparison is weak, because a proxy that compresses the body puts `W/` before the tag. */
+const cached = (body: unknown, ifNoneMatch: string | undefined) => {
   const text = JSON.stringify(body)
   const etag = etagOf(text)
   const headers = { etag, "cache-control": `public, max-age=${freshSeconds}` }
-  const tags = (known ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""))
+  const tags = (ifNoneMatch ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""))
   if (tags.includes(etag) || tags.includes("*")) return HttpServerResponse.empty({ status: 304, headers })
   return HttpServerResponse.text(text, { contentType: "application/json", headers })
 }
@@ -66,23 +66,23 @@ export const DiscoveryHandlers = HttpApiBuilder.group(
     const endpoints = yield* Endpoints
     const health = yield* Health
 
-    const known = (slug: string) => {
+    const providerOf = (slug: string) => {
       const { providers } = endpoints.snapshot()
-      const found = providers.get(slug)
-      return found === undefined
+      const provider = providers.get(slug)
+      return provider === undefined
         ? Effect.fail(
             problem(
               "provider_not_found",
               said`There is no provider "${slug}".${didYouMean(slug, providers.keys())} ${viaApi("GET", "/v1/catalog/providers")} lists them.`
             )
           )
-        : Effect.succeed(found)
+        : Effect.succeed(provider)
     }
 
     return handlers.handleAll({
       discover: Effect.fnUntraced(function* ({ payload }) {
         const provider = payload.provider ?? null
-        if (provider !== null) yield* known(provider)
+        if (provider !== null) yield* providerOf(provider)
         const { items, hinted, snapshot } = yield* discovery.search({
           query: payload.query,
           limit: payload.limit ?? discoverLimitDefault,
@@ -128,12 +128,12 @@ export const DiscoveryHandlers = HttpApiBuilder.group(
       }),
 
       provider: Effect.fnUntraced(function* ({ params, headers }) {
-        return cached(providerView(yield* known(params.provider)), headers["if-none-match"])
+        return cached(providerView(yield* providerOf(params.provider)), headers["if-none-match"])
       }),
 
       endpoints: Effect.fnUntraced(function* ({ params, query, headers }) {
         const snapshot = endpoints.snapshot()
-        const raw = yield* known(params.provider)
+        const raw = yield* providerOf(params.provider)
         const { items, next_cursor } = yield* pageOf(raw.endpoints, endpointKey, query)
         const views = items.map((endpoint) => endpointView(raw, endpoint, snapshot))
         return cached({ items: views, next_cursor }, headers["if-none-match"])

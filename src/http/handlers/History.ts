@@ -18,7 +18,9 @@ import { said } from "../../schema/Hints.ts"
 import { signIn } from "../../schema/Steps.ts"
 
 const unreadable = (kind: Kind | undefined) =>
-  kind === undefined ? "is not readable as a subject" : `does not read as ${kind}; leave kind out to have it detected`
+  kind === undefined
+    ? "can't be read as a subject: give an e-mail address, domain, profile, URL, handle, phone number or words"
+    : `can't be read as ${kind}; leave kind out to have it detected`
 
 const subjectOf = (q: string, kind: Kind | undefined) => {
   const subject = kind === undefined ? detect(q) : readAs(q, kind)
@@ -27,8 +29,8 @@ const subjectOf = (q: string, kind: Kind | undefined) => {
   return Effect.fail(problem("invalid_request", `query.q ${message}`, [{ path: "query.q", message }]))
 }
 
-/** After an upgrade old runs are put into the index for a while: a client asks again instead of waiting. */
-const timely = <A>(question: Effect.Effect<A, IndexBehind>) =>
+/** While old runs are indexed after an upgrade, clients get `service_unavailable` and ask again later. */
+const whenIndexed = <A>(question: Effect.Effect<A, IndexBehind>) =>
   Effect.catchTag(question, "IndexBehind", ({ message }) => Effect.fail(problem("service_unavailable", message)))
 
 export const HistoryHandlers = HttpApiBuilder.group(
@@ -38,7 +40,7 @@ export const HistoryHandlers = HttpApiBuilder.group(
     const store = yield* HistoryStore
     const erasure = yield* Erasure
     const outcomes = yield* UnknownOutcomes
-    const not = noLookups(yield* Catalog)
+    const excluded = noLookups(yield* Catalog)
     const findingsOf = (all: Iterable<SubjectSummary>) =>
       outcomes.findings([...all].flatMap(({ unknown }) => (unknown === null ? [] : [unknown.run_id])))
 
@@ -47,9 +49,9 @@ export const HistoryHandlers = HttpApiBuilder.group(
         const { org_id } = yield* CurrentCaller
         const limit = query.limit ?? listLimitDefault
         const subject = yield* subjectOf(query.q, query.kind)
-        const { matches: rows, facts: indexed } = yield* timely(store.known(org_id, subject, limit, not))
-        const facts = withFinding(indexed, (yield* findingsOf([indexed])).get(indexed.unknown?.run_id ?? ""))
-        const text = historyText(subject, { rows, limit, facts, not })
+        const { matches: rows, facts: indexed } = yield* whenIndexed(store.known(org_id, subject, limit, excluded))
+        const summary = withFinding(indexed, (yield* findingsOf([indexed])).get(indexed.unknown?.run_id ?? ""))
+        const text = historyText(subject, { rows, limit, summary, excluded })
         return HttpServerResponse.text(text, { contentType: "application/json" })
       }),
 
@@ -57,28 +59,30 @@ export const HistoryHandlers = HttpApiBuilder.group(
         const { org_id } = yield* CurrentCaller
         const kind = payload.kind ?? undefined
         const subjects = payload.subjects.map((query) => (kind === undefined ? detect(query) : readAs(query, kind)))
-        // Subjects that read alike share the question.
+        // Subjects with the same normalized form are looked up once.
         const names = subjects.map((subject) => (subject === null ? "" : `${subject.kind} ${subject.normalized}`))
-        const different = new Map(
+        const distinct = new Map(
           subjects.flatMap((subject, n) => (subject === null ? [] : [[names[n] ?? "", subject]]))
         )
-        const found = yield* timely(store.batch(org_id, [...different.values()], not))
-        const findings = yield* findingsOf(found.values())
+        const summaries = yield* whenIndexed(store.batch(org_id, [...distinct.values()], excluded))
+        const findings = yield* findingsOf(summaries.values())
         const items = payload.subjects.map((query, position) => {
           const subject = subjects[position] ?? null
           if (subject === null) {
             const error = { code: "invalid_request", message: `"${query.slice(0, 100)}" ${unreadable(kind)}` }
             return { query, kind: kind ?? null, normalized: null, ...unseen, error }
           }
-          const facts = found.get(different.get(names[position] ?? "") ?? subject)
+          const summary = summaries.get(distinct.get(names[position] ?? "") ?? subject)
           const row =
-            facts === undefined ? unseen : batchView(withFinding(facts, findings.get(facts.unknown?.run_id ?? "")))
+            summary === undefined
+              ? unseen
+              : batchView(withFinding(summary, findings.get(summary.unknown?.run_id ?? "")))
           return { query, kind: subject.kind, normalized: subject.normalized, ...row }
         })
-        const known = items.filter((item) => !("error" in item))
-        const seen = known.filter((item) => item.seen).length
-        const contacted = known.filter((item) => item.contacted).length
-        return { items, seen, unseen: known.length - seen, contacted }
+        const readable = items.filter((item) => !("error" in item))
+        const seen = readable.filter((item) => item.seen).length
+        const contacted = readable.filter((item) => item.contacted).length
+        return { items, seen, unseen: readable.length - seen, contacted }
       }),
 
       erase: Effect.fnUntraced(function* ({ query }) {
@@ -92,7 +96,7 @@ export const HistoryHandlers = HttpApiBuilder.group(
           )
         }
         const subject = yield* subjectOf(query.q, query.kind)
-        const { erased, in_flight } = yield* timely(erasure.subject(org_id, subject))
+        const { erased, in_flight } = yield* whenIndexed(erasure.subject(org_id, subject))
         return { subject, erased, in_flight }
       })
     })

@@ -11,8 +11,8 @@ import { addressOf, Settings } from "../../layers/platform/Settings.ts"
 import { type ErrorCode, problem, type Problem, statusOf } from "../../schema/Errors.ts"
 import { BoundaryLayer } from "../middleware/Boundary.ts"
 import { Peers, type PeersShape } from "../middleware/ClientAddress.ts"
-import { byAddress, strangersBody } from "../middleware/RequestChecks.ts"
 import { Limits } from "../middleware/Limits.ts"
+import { checkBodyByAddress, limitByAddress } from "../middleware/RequestChecks.ts"
 import { resourcesFor, toolsFor } from "../mcp/toolHandlers.ts"
 import { statelessRunTool } from "../mcp/statelessRun.ts"
 import { about, protocols } from "../mcp/Protocols.ts"
@@ -22,25 +22,25 @@ import { callerFor, type Handler, Sender } from "./McpCaller.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 
 const path = "/mcp"
-/** That of the API, which is what stands behind the tools. */
+/** The version of the API that the tools call. */
 const version = "1"
 const sessionHeader = "mcp-session-id"
 const versionHeader = "mcp-protocol-version"
-/** What a request says to the protocol; all else is said to this door. */
-const passedOn = ["content-type", versionHeader, "mcp-method", "mcp-name"]
-/** Who names no version means this one, says the protocol. */
+/** Request headers that the MCP server gets. This handler reads the others. */
+const forwardedHeaders = ["content-type", versionHeader, "mcp-method", "mcp-name"]
+/** The protocol's default for requests without the version header. */
 const versionDefault = "2025-03-26"
 /** Revisions that have sessions. */
 const sessionVersions: ReadonlyArray<string> = protocols
   .filter(({ runtime }) => runtime._tag === "Stateful")
   .map(({ protocolVersion }) => protocolVersion)
-/** Messages in one request, where the revision allows several; each may be a call that waits. */
+/** Messages per request, in revisions that allow several. Each may be a call that waits. */
 const batchMax = 16
 
 const instructions = `${Tools.instructions}
 Give run an idempotency_key of your own: if its answer is lost, the same call with the same key joins the run instead of paying twice.`
 
-/** Looks at no more of the address than it must: every request to the service passes here. */
+/** Whether a request is for /mcp. A regular expression instead of a URL parser, because every request to the service is tested. */
 export const isMcp = ({ url }: Request): boolean => /^[a-z]+:\/\/[^/]*\/mcp(\?|$)/.test(url)
 
 const registrations = (api: Handler, url: string) =>
@@ -68,21 +68,21 @@ const Message = Schema.Struct({
 const Body = Schema.fromJsonString(Schema.Union([Schema.Array(Schema.Unknown), Message]))
 const decodeBody = Schema.decodeUnknownOption(Body)
 
-/** What a body needs: a session, only to have arrived, or nothing because the protocol says what is wrong with it. */
-const needOf = (body: string): "greeting" | "session" | "nothing" | "receipt" | "too much" => {
+/** What a body holds. Only "calls" need a session. The MCP server answers "invalid" bodies with a protocol error. */
+const contentOf = (body: string): "initialize" | "calls" | "notification" | "batch_too_large" | "invalid" => {
   const message = Option.getOrNull(decodeBody(body))
-  if (message === null) return "nothing"
-  if ("length" in message) return message.length > batchMax ? "too much" : "session"
+  if (message === null) return "invalid"
+  if ("length" in message) return message.length > batchMax ? "batch_too_large" : "calls"
   const { id, method, result, error } = message
-  if (method === "initialize") return "greeting"
-  if (method !== undefined && id !== undefined) return "session"
-  // Notifications, and answers to questions that nobody asked. A wait that is called off ends by itself; the run goes on anyway.
-  return method !== undefined || result !== undefined || error !== undefined ? "receipt" : "nothing"
+  if (method === "initialize") return "initialize"
+  if (method !== undefined && id !== undefined) return "calls"
+  // A notification, or a response that no request asked for. A cancellation is one too: it has no effect, and the run continues.
+  return method !== undefined || result !== undefined || error !== undefined ? "notification" : "invalid"
 }
 
-const nobody: Sender = { authorization: null, address: "" }
+const noSender: Sender = { authorization: null, address: "" }
 
-const greeting = (protocolVersion: string) =>
+const initializeMessage = (protocolVersion: string) =>
   JSON.stringify({
     jsonrpc: "2.0",
     id: 0,
@@ -90,15 +90,15 @@ const greeting = (protocolVersion: string) =>
     params: { protocolVersion, capabilities: {}, clientInfo: { name: "rungate", version } }
   })
 
-/** The answer of the protocol, as a stream where it is one. */
-const passed = Effect.fnUntraced(function* (response: Response) {
+/** Converts an answer of the MCP server. An event stream stays a stream. */
+const toServerResponse = Effect.fnUntraced(function* (response: Response) {
   const { status, body } = response
   const contentType = response.headers.get("content-type") ?? undefined
-  const kept = ["allow", versionHeader].flatMap((name) => {
+  const headers = ["allow", versionHeader].flatMap((name) => {
     const value = response.headers.get(name)
     return value === null ? [] : [[name, value] as const]
   })
-  const options = { status, headers: Object.fromEntries(kept), contentType }
+  const options = { status, headers: Object.fromEntries(headers), contentType }
   if (body !== null && contentType?.startsWith("text/event-stream") === true) {
     const stream = Stream.fromReadableStream({ evaluate: () => body, onError: (error) => error })
     return HttpServerResponse.stream(stream, options)
@@ -107,14 +107,14 @@ const passed = Effect.fnUntraced(function* (response: Response) {
   return text === "" ? HttpServerResponse.empty(options) : HttpServerResponse.text(text, options)
 })
 
-/** Answers requests to /mcp; `api` answers those that the tools make. */
+/** Answers requests to /mcp. `api` answers the requests that the tools make. */
 export const mcpHandler = Effect.fnUntraced(function* (api: Handler, peers: PeersShape) {
   const settings = yield* Settings
-  // Loggers and whatever else belongs to the process.
+  // Loggers and other services of the process.
   const context = Context.add(yield* Effect.context<never>(), Peers, peers)
   const limits = yield* Limits
   const address = addressOf(settings)
-  const own = new URL(address).origin
+  const ownOrigin = new URL(address).origin
   const server = yield* HttpRouter.toHttpEffect(
     McpServer.layerHttp({
       ...about,
@@ -129,10 +129,15 @@ export const mcpHandler = Effect.fnUntraced(function* (api: Handler, peers: Peer
   const protocol = HttpEffect.toWebHandlerWith<never, Scope.Scope | HttpServerRequest.HttpServerRequest>(context)(
     server
   )
-  const speak = (method: "POST" | "DELETE", headers: Record<string, string>, body: string | null, sender: Sender) =>
+  const callServer = (
+    method: "POST" | "DELETE",
+    headers: Record<string, string>,
+    body: string | null,
+    sender: Sender
+  ) =>
     Effect.promise((signal) =>
       protocol(
-        new Request(`${own}${path}`, {
+        new Request(`${ownOrigin}${path}`, {
           method,
           signal,
           headers: { ...headers, accept: "application/json, text/event-stream" },
@@ -141,60 +146,61 @@ export const mcpHandler = Effect.fnUntraced(function* (api: Handler, peers: Peer
         Context.make(Sender, sender)
       )
     )
-  const closed = (session: string) => Effect.asVoid(speak("DELETE", { [sessionHeader]: session }, null, nobody))
-  /** A session of this request alone; it ends with it. */
-  const opened = (revision: string) =>
+  const closeSession = (session: string) =>
+    Effect.asVoid(callServer("DELETE", { [sessionHeader]: session }, null, noSender))
+  /** Opens a session for one request and closes it after the request. */
+  const openSession = (revision: string) =>
     Effect.acquireRelease(
       Effect.map(
-        speak("POST", { "content-type": "application/json" }, greeting(revision), nobody),
+        callServer("POST", { "content-type": "application/json" }, initializeMessage(revision), noSender),
         (response) => response.headers.get(sessionHeader) ?? ""
       ),
-      closed
+      closeSession
     )
 
-  /** Whoever hangs up in the middle leaves no session either. */
-  const greeted = (headers: Record<string, string>, body: string) =>
+  /** Answers `initialize` and closes the session that it opened. A client that disconnects meanwhile leaves no session either. */
+  const initialize = (headers: Record<string, string>, body: string) =>
     Effect.uninterruptible(
-      Effect.tap(speak("POST", headers, body, nobody), (response) => {
+      Effect.tap(callServer("POST", headers, body, noSender), (response) => {
         const session = response.headers.get(sessionHeader)
-        return session === null ? Effect.void : closed(session)
+        return session === null ? Effect.void : closeSession(session)
       })
     )
 
   const answer = Effect.fnUntraced(
     function* (request: HttpServerRequest.HttpServerRequest) {
       const { headers, method } = request
-      if (headers["origin"] !== undefined && headers["origin"] !== own) {
-        return refused("forbidden", "Pages of other origins may not ask this service.")
+      if (headers["origin"] !== undefined && headers["origin"] !== ownOrigin) {
+        return refused("forbidden", "Web pages of other origins can't call this service.")
       }
       if (method !== "POST") {
-        return refused("method_not_allowed", `This path does not take ${method}; it takes POST.`, { allow: "POST" })
+        return refused("method_not_allowed", `This path does not accept ${method}. It accepts POST.`, { allow: "POST" })
       }
-      yield* byAddress(limits.host)
-      yield* strangersBody(limits.host)
+      yield* limitByAddress(limits.mcp)
+      yield* checkBodyByAddress(limits.mcp)
       const body = yield* Effect.orDie(request.text)
       const revision = headers[versionHeader] ?? versionDefault
       const hasSessions = sessionVersions.includes(revision)
-      const need = needOf(body)
-      const said = Object.fromEntries(
-        passedOn.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]] as const]))
+      const content = contentOf(body)
+      const forwarded = Object.fromEntries(
+        forwardedHeaders.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]] as const]))
       )
       const { address } = yield* RequestContext
       const sender = { authorization: headers["authorization"] ?? null, address }
-      if (need === "greeting") return yield* Effect.flatMap(greeted(said, body), passed)
-      if (hasSessions && need === "too much") {
+      if (content === "initialize") return yield* Effect.flatMap(initialize(forwarded, body), toServerResponse)
+      if (hasSessions && content === "batch_too_large") {
         return refused("invalid_request", `Send at most ${batchMax} messages in one request.`)
       }
-      if (hasSessions && need === "receipt") return HttpServerResponse.empty({ status: 202 })
-      const session = hasSessions && need === "session" ? { [sessionHeader]: yield* opened(revision) } : {}
-      const response = yield* speak("POST", { ...said, ...session }, body, sender)
-      return yield* passed(response)
+      if (hasSessions && content === "notification") return HttpServerResponse.empty({ status: 202 })
+      const session = hasSessions && content === "calls" ? { [sessionHeader]: yield* openSession(revision) } : {}
+      const response = yield* callServer("POST", { ...forwarded, ...session }, body, sender)
+      return yield* toServerResponse(response)
     },
     Effect.catch((wrong) => Effect.succeed(problemAnswer(wrong)))
   )
 
-  const door = yield* HttpRouter.toHttpEffect(
+  const handler = yield* HttpRouter.toHttpEffect(
     HttpRouter.add("*", path, answer).pipe(Layer.provide(BoundaryLayer), Layer.provide(HttpServer.layerServices))
   )
-  return HttpEffect.toWebHandlerWith<never, Scope.Scope | HttpServerRequest.HttpServerRequest>(context)(door)
+  return HttpEffect.toWebHandlerWith<never, Scope.Scope | HttpServerRequest.HttpServerRequest>(context)(handler)
 })

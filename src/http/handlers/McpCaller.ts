@@ -9,11 +9,12 @@ import { waitSecondsMax } from "../api/shapes/Limits.ts"
 import { person } from "../mcp/Answers.ts"
 import { NoAnswer, Service, type ServiceShape } from "../mcp/Service.ts"
 
-/** The API in this process: a request of the client at `address`, in and out. */
+/** Answers a request to the API in this process, on behalf of the client at `address`. */
 export type Handler = (request: Request, address: string) => Promise<Response>
 
-/** What the request that is being answered says of its sender: its Authorization header, null where it has none, and its address. */
+/** The sender of the `/mcp` request that is being answered. */
 export interface Sender {
+  /** The Authorization header; null without one. */
   readonly authorization: string | null
   readonly address: string
 }
@@ -29,7 +30,7 @@ const hintsAt = (url: string): Readonly<Record<string, string>> => ({
   insufficient_balance: `${person} They pay in with POST /v1/wallet/topups/checkout or rungate wallet topup 25.00; the tool wallet shows what is left. A lower max_cost holds less.`,
   budget_exceeded: guard,
   cost_limit_exceeded: guard,
-  connection_lost: "Nobody knows how it ended. list_runs and get_run show what there is.",
+  connection_lost: "The outcome is unknown. list_runs and get_run show the runs that exist.",
   unexpected_answer: "Report it to the operator of the service."
 })
 
@@ -37,7 +38,7 @@ const missing = "There is no API key: the request has no Authorization header."
 
 export const callerFor = (api: Handler, url: string) => {
   const hints = hintsAt(url)
-  // What stands before the routes for others, a path too, does not for us.
+  // The routes have no path prefix inside the process, even if a proxy adds one outside.
   const { origin } = new URL(url)
   const as = ({ authorization, address }: Sender): ServiceShape => {
     const send: ServiceShape["send"] = (method, path, { body, text, headers = {} } = {}) => {
@@ -66,7 +67,7 @@ export const callerFor = (api: Handler, url: string) => {
     return {
       url,
       send,
-      // Nobody stands between, so one question may take all the time there is.
+      // No proxy is in between, so one request may wait for the maximum time.
       waitFor: (run_id, seconds) =>
         send("GET", `/v1/runs/${encodeURIComponent(run_id)}?wait=${Math.min(seconds, waitSecondsMax)}`),
       onCancelled: () => Effect.void,

@@ -41,13 +41,13 @@ const idempotencyKeyOf = (header: string | undefined) => {
 const refused = (path: string, message: string) =>
   Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
 
-/** A capability alone, or a provider with an endpoint. */
+/** The target that a request names: a capability alone, or a provider with an endpoint. */
 const targetOf = (payload: RunRequest) => {
   const { capability, provider, endpoint } = payload
   if (capability !== undefined && capability !== null) {
     if ((provider ?? null) !== null)
-      return refused("provider", "does not go with capability; to pin a provider use routing.provider")
-    if ((endpoint ?? null) !== null) return refused("endpoint", "does not go with capability")
+      return refused("provider", "can't be combined with capability; to pin a provider use routing.provider")
+    if ((endpoint ?? null) !== null) return refused("endpoint", "can't be combined with capability")
     if ((payload.path ?? null) !== null) return refused("path", "is for raw endpoints only")
     if ((payload.query ?? null) !== null) return refused("query", "is for raw endpoints only")
     if ((payload.method ?? null) !== null) return refused("method", "is for raw endpoints only")
@@ -60,11 +60,11 @@ const targetOf = (payload: RunRequest) => {
   if (endpoint === undefined || endpoint === null) return refused("endpoint", "is required with provider")
   const pinned = payload.routing?.provider ?? "auto"
   if (pinned !== "auto" && pinned !== provider)
-    return refused("routing.provider", `does not go with provider ${provider}: a raw endpoint has no other`)
+    return refused("routing.provider", `can't differ from provider, which is ${provider}: a raw endpoint has no other`)
   return Effect.succeed({ _tag: "Endpoint" as const, provider, endpoint })
 }
 
-/** The body was read before, so its text is there. */
+/** The input as the client wrote it. The middleware has received the body already, so this does not wait. */
 const writtenInput = (request: HttpServerRequest.HttpServerRequest, input: unknown) =>
   request.text.pipe(
     Effect.map((text) => memberText(text, "input") ?? JSON.stringify(input)),
@@ -82,7 +82,7 @@ const show = (run: RunRow, now: number, status: number, headers: Record<string, 
     }
   })
 
-/** Open runs end one after the other: some have ended by then. */
+/** Enough time for some of the organization's open runs to end. */
 const retryAfterSeconds = "2"
 const retryAfter = HttpEffect.appendPreResponseHandler((_request, response) =>
   Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", retryAfterSeconds))
@@ -93,11 +93,11 @@ export const RunsHandlers = HttpApiBuilder.group(
   "runs",
   Effect.fnUntraced(function* (handlers) {
     const admission = yield* Admission
-    const asking = yield* CommandClient
+    const commands = yield* CommandClient
     const store = yield* RunStore
     const settings = yield* Settings
 
-    const found = Effect.fnUntraced(function* (org_id: string, run_id: string, millis: number) {
+    const runOf = Effect.fnUntraced(function* (org_id: string, run_id: string, millis: number) {
       const run = looksLike("run", run_id) ? yield* admission.watch(org_id, run_id, millis) : null
       return run ?? (yield* Effect.fail(unknownRun(run_id)))
     })
@@ -110,7 +110,7 @@ export const RunsHandlers = HttpApiBuilder.group(
         const idempotency_key = yield* idempotencyKeyOf(headers["idempotency-key"])
         const seconds = payload.async === true ? 0 : (payload.wait_seconds ?? waitSecondsDefault)
         const elapsed = (yield* Clock.currentTimeMillis) - arrived
-        const asked = {
+        const common = {
           org_id: caller.org_id,
           key_id: caller.key_id,
           request_id,
@@ -123,7 +123,7 @@ export const RunsHandlers = HttpApiBuilder.group(
         const submitted =
           target._tag === "Endpoint"
             ? admission.submitRaw({
-                ...asked,
+                ...common,
                 input_text: yield* writtenInput(request, payload.input),
                 provider: target.provider,
                 endpoint: target.endpoint,
@@ -133,7 +133,7 @@ export const RunsHandlers = HttpApiBuilder.group(
                 max_cost
               })
             : admission.submit({
-                ...asked,
+                ...common,
                 capability: target.capability,
                 routing: {
                   provider: payload.routing?.provider ?? "auto",
@@ -174,16 +174,16 @@ export const RunsHandlers = HttpApiBuilder.group(
 
       get: Effect.fnUntraced(function* ({ params, query }) {
         const { org_id } = yield* CurrentCaller
-        const run = yield* found(org_id, params.run_id, (query.wait ?? 0) * 1000)
+        const run = yield* runOf(org_id, params.run_id, (query.wait ?? 0) * 1000)
         return show(run, yield* Clock.currentTimeMillis, 200, isFinalRow(run) ? {} : { "retry-after": "1" })
       }),
 
       cancel: Effect.fnUntraced(function* ({ params }) {
         const { org_id } = yield* CurrentCaller
         const { run_id } = params
-        const before = yield* found(org_id, run_id, 0)
-        const reply = yield* asking.ask({ org_id, run_id, tag: "Cancel", payload: "{}" }).pipe(Effect.option)
-        const run = yield* found(org_id, run_id, 0)
+        const before = yield* runOf(org_id, run_id, 0)
+        const reply = yield* commands.ask({ org_id, run_id, tag: "Cancel", payload: "{}" }).pipe(Effect.option)
+        const run = yield* runOf(org_id, run_id, 0)
         if (reply._tag === "Some" && reply.value.verdict === "Cancelled") {
           return show(run, yield* Clock.currentTimeMillis, 200)
         }

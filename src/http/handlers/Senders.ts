@@ -20,7 +20,7 @@ const recordOf = ({ domain, token }: SenderRow) => ({
 
 const refused = (path: string, message: string) => problem("invalid_request", `${path} ${message}`, [{ path, message }])
 
-/** Of what was found at the name; more helps nobody. */
+/** How many TXT records an error message shows, and how many characters of each. */
 const shownMax = 3
 const shownLengthMax = 120
 const shown = (record: string) =>
@@ -28,11 +28,11 @@ const shown = (record: string) =>
 
 const notProven = (row: SenderRow, records: ReadonlyArray<string>) => {
   const { name, value } = recordOf(row)
-  const found =
+  const result =
     records.length === 0
       ? "There is no TXT record"
       : `None of the ${records.length} TXT records has it: ${records.slice(0, shownMax).map(shown).join(", ")}${records.length > shownMax ? " …" : ""}`
-  const message = `is not proven yet. ${found} at ${name}. Create a TXT record there with the value ${value}; a new record can take some minutes to be seen, and up to an hour where an older answer is cached`
+  const message = `is not verified yet. ${result} at ${name}. Create a TXT record there with the value ${value}; a new record can take some minutes to be seen, and up to an hour where an older answer is cached`
   return problem("invalid_request", `${row.domain} ${message}.`, [{ path: "path.sender_id", message }])
 }
 
@@ -56,7 +56,7 @@ export const SendersHandlers = HttpApiBuilder.group(
     })
 
     /** A leaked key must not let its holder send from another domain, or stop this organization from sending. */
-    const person = Effect.flatMap(CurrentCaller, (caller) =>
+    const requirePerson = Effect.flatMap(CurrentCaller, (caller) =>
       caller.user_id === null
         ? Effect.fail(
             problem(
@@ -71,7 +71,7 @@ export const SendersHandlers = HttpApiBuilder.group(
       problem("invalid_request", said`There is no sender "${sender_id}"; ${listSenders} lists them.`, [
         { path: "path.sender_id", message: "is not a sender of this organization" }
       ])
-    const known = Effect.fnUntraced(function* (org_id: string, sender_id: string) {
+    const senderOf = Effect.fnUntraced(function* (org_id: string, sender_id: string) {
       const row = looksLike("snd", sender_id) ? yield* senders.find(org_id, sender_id) : null
       return row ?? (yield* Effect.fail(unknown(sender_id)))
     })
@@ -89,10 +89,10 @@ export const SendersHandlers = HttpApiBuilder.group(
       }),
 
       add: Effect.fnUntraced(function* ({ payload }) {
-        const { org_id } = yield* person
-        const asked = sendingDomain(payload.domain)
-        if (asked._tag === "Refused") return yield* Effect.fail(refused("domain", asked.message))
-        const row = yield* senders.add(org_id, asked.domain)
+        const { org_id } = yield* requirePerson
+        const requested = sendingDomain(payload.domain)
+        if (requested._tag === "Refused") return yield* Effect.fail(refused("domain", requested.message))
+        const row = yield* senders.add(org_id, requested.domain)
         if (row !== null) return view(row)
         return yield* Effect.fail(
           refused("domain", `can't be added: an organization has at most ${sendersMax} senders; remove one first`)
@@ -100,8 +100,8 @@ export const SendersHandlers = HttpApiBuilder.group(
       }),
 
       verify: Effect.fnUntraced(function* ({ params: { sender_id } }) {
-        const { org_id } = yield* person
-        const row = yield* known(org_id, sender_id)
+        const { org_id } = yield* requirePerson
+        const row = yield* senderOf(org_id, sender_id)
         if (row.verified_at !== null) return view(row)
         const { name, value } = recordOf(row)
         if (!sandbox) {
@@ -122,8 +122,8 @@ export const SendersHandlers = HttpApiBuilder.group(
       }),
 
       remove: Effect.fnUntraced(function* ({ params: { sender_id } }) {
-        const { org_id } = yield* person
-        yield* known(org_id, sender_id)
+        const { org_id } = yield* requirePerson
+        yield* senderOf(org_id, sender_id)
         if (yield* senders.remove(org_id, sender_id)) return { id: sender_id, deleted: true as const }
         return yield* Effect.fail(unknown(sender_id))
       })

@@ -14,7 +14,7 @@ import { said } from "../../schema/Hints.ts"
 import { signIn, topUp } from "../../schema/Steps.ts"
 
 const topUpMin = dollars("10.00")
-/** One top-up; keeps a typo from asking for a number nobody can read, and no processor takes more at once. */
+/** The maximum of one top-up. It catches typing errors, and no processor accepts a higher payment. */
 const topUpMax = dollars("999999.99")
 const thresholdMax = dollars("1000000.00")
 const oneCent = dollars("0.01")
@@ -92,7 +92,7 @@ export const TopUpsHandlers = HttpApiBuilder.group(
         yield* requireVerified(settings)
         const dailyMax = settings.autoTopupDailyMax
         const current = yield* autoTopup(org_id)
-        // What GET shows before anything was set can be sent back.
+        // A client may send back what GET shows before anything was set.
         if (!payload.enabled && !current.enabled && payload.amount === zero) return current
         yield* payable(payload.amount, dailyMax, ", the daily maximum of automatic top-ups")
         if (payload.threshold > thresholdMax) yield* refused("threshold", `must be at most ${usd(thresholdMax)}`)

@@ -1,4 +1,4 @@
-/** The wallet. Reads come from the books, and every change is a command to the wallet actor. */
+/** The wallet. Reads come from the ledger's tables, and every change is a command to the wallet actor. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
@@ -40,7 +40,7 @@ export const WalletHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const books = yield* Books
     const auditor = yield* Audit
-    const asking = yield* CommandClient
+    const commands = yield* CommandClient
 
     const guard = Effect.fnUntraced(function* (org_id: string) {
       const wallet = yield* books.wallet(org_id)
@@ -95,7 +95,7 @@ export const WalletHandlers = HttpApiBuilder.group(
 
       setGuard: Effect.fnUntraced(function* ({ payload }) {
         const { org_id, user_id } = yield* CurrentCaller
-        const { verdict } = yield* asking
+        const { verdict } = yield* commands
           .ask({
             org_id,
             run_id: null,

@@ -1,22 +1,22 @@
 /**
- * Finds the caller of a bearer token.
+ * Middleware that authenticates requests by bearer token: an API key or a session token.
  *
- * Every request asks the database, so revocation is immediate. Only `POST /v1/run` may use a cached caller, because admission checks the key
- * again in its own statement.
+ * Every request reads the token's row from the database, so revocation is immediate. Only `POST /v1/run` may use a cached caller, because
+ * admission checks the key again in its own statement.
  */
 import { Clock, Effect, Layer, Option, Redacted } from "effect"
 import { Accounts, digest, type Principal } from "../../layers/accounts/Accounts.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { Auth, CurrentCaller } from "../api/shapes/Common.ts"
-import { admit, checkedBody, takesBody } from "./RequestChecks.ts"
+import { checkBody, enforceRateLimit, hasPayload } from "./RequestChecks.ts"
 import { Limits } from "./Limits.ts"
 import { said, type Sentence } from "../../schema/Hints.ts"
 import { createKey, signIn } from "../../schema/Steps.ts"
 
-/** How long a key may be remembered for admission, and how many. */
-const rememberMillis = 30_000
-const rememberMax = 10_000
+/** Time to live and size of the cache of callers. */
+const cacheMillis = 30_000
+const cacheMax = 10_000
 
 type Environment = "test" | "live"
 
@@ -32,7 +32,7 @@ const otherEnvironment: Readonly<Record<Environment, ReturnType<typeof unauthori
   test: unauthorized("This is a live key (rg_live_), and this service is a sandbox. Use a test key (rg_test_)."),
   live: unauthorized("This is a test key (rg_test_), and this service is in production. Use a live key (rg_live_).")
 }
-/** One message for both: nobody may learn whether a key that they guessed existed. */
+/** One message for both causes, so nobody learns whether a guessed key existed. */
 const unknownKey = unauthorized(
   said`This API key is unknown or revoked. Create another one with ${createKey} and a session token.`
 )
@@ -42,7 +42,7 @@ const unknownSession = unauthorized(
 
 const tokenForm = /^rg_(test|live|sess)_[0-9A-Za-z]{20,100}$/
 
-/** What a credential's own form says against it, before any look-up; null when it may be looked up. */
+/** The error for a credential whose form alone is wrong. Null if it has to be looked up. */
 const formProblem = (text: string, environment: Environment) => {
   if (text === "") return missing
   const kind = tokenForm.exec(text)?.[1]
@@ -59,22 +59,22 @@ export const AuthLayer = Layer.effect(
     const limits = yield* Limits
     const { mode } = yield* Settings
     const environment: Environment = mode === "sandbox" ? "test" : "live"
-    const remembered = new Map<string, { readonly principal: Principal; readonly until: number }>()
+    const cache = new Map<string, { readonly principal: Principal; readonly until: number }>()
 
-    const remember = (name: string, principal: Principal, now: number) => {
-      if (remembered.size >= rememberMax) remembered.clear()
-      remembered.set(name, { principal, until: now + rememberMillis })
+    const store = (name: string, principal: Principal, now: number) => {
+      if (cache.size >= cacheMax) cache.clear()
+      cache.set(name, { principal, until: now + cacheMillis })
     }
 
-    const lookUp = Effect.fnUntraced(function* (credential: Redacted.Redacted, mayRemember: boolean) {
-      if (!mayRemember) return Option.getOrNull(yield* accounts.principal(credential))
+    const lookUp = Effect.fnUntraced(function* (credential: Redacted.Redacted, mayUseCache: boolean) {
+      if (!mayUseCache) return Option.getOrNull(yield* accounts.principal(credential))
       const now = yield* Clock.currentTimeMillis
       const name = Buffer.from(digest(Redacted.value(credential))).toString("base64")
-      const known = remembered.get(name)
-      if (known !== undefined && known.until > now) return known.principal
+      const cached = cache.get(name)
+      if (cached !== undefined && cached.until > now) return cached.principal
       const principal = Option.getOrNull(yield* accounts.principal(credential))
-      // A session has no second check at admission, so it is never remembered.
-      if (principal !== null && principal.key_id !== null) remember(name, principal, now)
+      // A session has no second check at admission, so it is never cached.
+      if (principal !== null && principal.key_id !== null) store(name, principal, now)
       return principal
     })
 
@@ -88,8 +88,8 @@ export const AuthLayer = Layer.effect(
         if (principal.environment !== null && principal.environment !== environment)
           return yield* Effect.fail(otherEnvironment[environment])
         const caller = principal.key_id ?? principal.user_id ?? principal.org_id
-        yield* admit(yield* limits.request(caller), withThisKey)
-        if (takesBody(endpoint)) yield* checkedBody((requests) => limits.request(caller, requests), withThisKey)
+        yield* enforceRateLimit(yield* limits.request(caller), withThisKey)
+        if (hasPayload(endpoint)) yield* checkBody((requests) => limits.request(caller, requests), withThisKey)
         if (principal.key_id !== null) accounts.used(principal.key_id)
         return yield* Effect.provideService(httpEffect, CurrentCaller, principal)
       })

@@ -1,5 +1,5 @@
 /**
- * Receives a request's body: within a time, and checked before anything parses it.
+ * Receives the body of a request within a time limit, and checks its JSON before anything parses it.
  *
  * The request keeps the bytes, so the handler reads them without waiting. A body that arrives too late is answered with 408, and its
  * connection is closed.
@@ -13,7 +13,7 @@ export const bodyBytesMax = 1024 * 1024
 /** A megabyte over a slow mobile connection takes about this long; a client that sends a byte per second takes days. */
 const bodySecondsMax = 15
 
-/** So that a test need not wait as long. */
+/** The time limit in seconds. Tests shorten it. */
 export const BodySeconds = Context.Reference("rungate/http/middleware/BodySeconds", {
   defaultValue: () => bodySecondsMax
 })
@@ -28,13 +28,13 @@ const late = (seconds: number) =>
   )
 const unreadable = problem("invalid_request", "The request body could not be read. Send it again.")
 
-/** The client's mistake when a body could not be read; null for a defect of ours. */
+/** The error for a body that the client sent wrongly. Null for any other defect. */
 export const bodyProblem = (defect: unknown): BodyProblem | null => {
   if (!HttpServerError.isHttpServerError(defect) || defect.reason._tag !== "RequestParseError") return null
   return defect.reason.reason === "BodyTooLarge" ? tooLarge : unreadable
 }
 
-/** Reads a body that says its length: the boundary has judged that already. */
+/** Reads a body with a Content-Length, which the boundary has compared with the limit already. */
 const read = (source: Request, seconds: number): Effect.Effect<ArrayBuffer, BodyProblem> =>
   Effect.callback((resume) => {
     const timer = setTimeout(() => resume(Effect.fail(late(seconds))), seconds * 1000)
@@ -52,10 +52,10 @@ const read = (source: Request, seconds: number): Effect.Effect<ArrayBuffer, Body
   })
 
 /**
- * The body, or 408 when it takes too long.
+ * Receives the body, or fails with 408 if it takes too long.
  *
- * What is read is put where the library keeps it, so that the handler's `request.text` finds it: a second fiber with a timeout around
- * the library's own read would cost every request a twentieth of its time.
+ * The bytes are stored where Effect's `request.text` looks for them. The time limit is a timer, because a second fiber with `Effect.timeout`
+ * would add a twentieth to the time of every request.
  */
 export const receiveBody = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<ArrayBuffer, BodyProblem> =>
   Effect.withFiber((fiber) => {
@@ -67,7 +67,7 @@ export const receiveBody = (request: HttpServerRequest.HttpServerRequest): Effec
         return buffer
       })
     }
-    // The library counts the bytes of a body that does not say its length.
+    // Effect counts the bytes of a body without Content-Length.
     return request.arrayBuffer.pipe(
       Effect.mapError((error) => bodyProblem(error) ?? unreadable),
       Effect.timeoutOrElse({ duration: `${seconds} seconds`, orElse: () => Effect.fail(late(seconds)) })
@@ -77,7 +77,7 @@ export const receiveBody = (request: HttpServerRequest.HttpServerRequest): Effec
 const refused = (path: string, message: string) =>
   problem("invalid_request", `${path === "" ? "The request body" : path} ${message}.`, [{ path, message }])
 
-/** What is wrong with a JSON text, found without parsing it; null when it may be parsed. */
+/** The error for JSON that must not be parsed, found by a scan of its bytes. Null if it may be parsed. */
 export const jsonProblem = (bytes: Uint8Array): ProblemOf<"invalid_request"> | null => {
   const flaw = jsonFlaw(bytes)
   if (flaw === null) return null
@@ -89,7 +89,7 @@ export const jsonProblem = (bytes: Uint8Array): ProblemOf<"invalid_request"> | n
   )
 }
 
-/** The text has to be parsed to name the field; it may be no JSON at all. */
+/** Parses the text to name the field. The text may not be JSON at all. */
 const unstorablePath = (bytes: Uint8Array): string => {
   try {
     return unstorableIn(JSON.parse(new TextDecoder().decode(bytes))) ?? ""

@@ -44,14 +44,14 @@ const decodeError = Schema.decodeUnknownOption(Schema.fromJsonString(ErrorBody))
 const textOf = (response: HttpServerResponse.HttpServerResponse): string | null =>
   response.body._tag === "Uint8Array" ? new TextDecoder().decode(response.body.body) : null
 
-/** Adds the request id to an error, or wraps an answer that some library left without a body. */
+/** Adds the request id to an error. Builds the error body for an answer that a library left without one. */
 const finishError = (response: HttpServerResponse.HttpServerResponse, request_id: string, wantsProblem: boolean) => {
   const decoded = decodeError(textOf(response) ?? "")
-  const known = decoded._tag === "Some" && isErrorCode(decoded.value.error.code) ? decoded.value.error : undefined
-  // A JSON answer that is no error is one of ours that says itself what is wrong, as /readyz does.
-  if (known === undefined && response.headers["content-type"] === "application/json") return response
-  const fallback = byStatus(response.status)
-  const error = known ?? fallback?.error
+  const publicError = decoded._tag === "Some" && isErrorCode(decoded.value.error.code) ? decoded.value.error : undefined
+  // Some JSON answers with an error status have a body of their own on purpose, such as that of /readyz.
+  if (publicError === undefined && response.headers["content-type"] === "application/json") return response
+  const fallback = errorForStatus(response.status)
+  const error = publicError ?? fallback?.error
   if (error === undefined) return response
   const status = response.status
   const { "content-type": _type, "content-length": _length, ...headers } = response.headers
@@ -66,9 +66,9 @@ const finishError = (response: HttpServerResponse.HttpServerResponse, request_id
   })
 }
 
-const byStatus = (status: number): Problem | undefined => {
-  if (status === 404) return problem("not_found", "There is no such path; see /docs for what there is.")
-  if (status === 405) return problem("method_not_allowed", "This path does not take that method; see /docs.")
+const errorForStatus = (status: number): Problem | undefined => {
+  if (status === 404) return problem("not_found", "This path does not exist. GET /docs lists the paths.")
+  if (status === 405) return problem("method_not_allowed", "This path does not accept that method. See GET /docs.")
   if (status === 413) return tooLarge
   if (status === 415)
     return problem("unsupported_media_type", "Send the body as JSON, with the header Content-Type: application/json.")
@@ -77,8 +77,8 @@ const byStatus = (status: number): Problem | undefined => {
 }
 
 /**
- * A body that says its length is judged by it. Only one that does not say (chunked) is read as a counted stream, which costs more
- * than everything else the boundary does.
+ * Compares Content-Length with the limit. Only a body without it (chunked) is read as a counted stream, which costs more than everything
+ * else in the boundary.
  */
 const limited = <E, R>(
   httpEffect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
@@ -92,7 +92,7 @@ const limited = <E, R>(
   return Effect.succeed(answer(tooLarge))
 }
 
-/** A query or a path that decodes to a NUL, which neither an identifier nor a search has and the database can't store. */
+/** The error for a query or path that decodes to a NUL character, which the database can't store. */
 const withNul = (url: string): Problem => {
   const [pathname = "", search = ""] = url.split("?")
   const query = new URLSearchParams(search)
@@ -107,11 +107,11 @@ const withNul = (url: string): Problem => {
 /** A run's own answer carries an error inside the run and is left as it is. */
 const isRun = (response: HttpServerResponse.HttpServerResponse) => response.headers["run-id"] !== undefined
 
-/** A page says itself, to a person, what is wrong. */
+/** An HTML page, which explains its error to a person. */
 const isPage = (response: HttpServerResponse.HttpServerResponse) =>
   response.body._tag === "Uint8Array" && response.body.contentType.startsWith("text/html")
 
-/** An error of the Model Context Protocol, whose clients know no other form. */
+/** A JSON-RPC error of the Model Context Protocol. Its clients read no other form. */
 const isMessage = (response: HttpServerResponse.HttpServerResponse) =>
   textOf(response)?.startsWith('{"jsonrpc":') === true
 
@@ -145,7 +145,7 @@ export const Boundary = HttpRouter.middleware(
             Effect.catchDefect((defect) => {
               const refused = bodyProblem(defect)
               if (refused !== null) return Effect.succeed(answer(refused))
-              // Without its query: that may be about somebody.
+              // Logged without the query, which may contain personal data.
               const path = request.url.split("?")[0] ?? ""
               const noted = isFullDisk(defect) ? readiness.diskWasFull : Effect.void
               return Effect.as(
@@ -163,7 +163,7 @@ export const Boundary = HttpRouter.middleware(
                   (request.headers["accept"] ?? "").includes("application/problem+json")
                 )
           const named = HttpServerResponse.setHeader(finished, "x-request-id", request_id)
-          // Nobody waits for the rest of a body that is late: the connection ends with the answer.
+          // The rest of a late body is not read, so the connection closes after the answer.
           if (named.status === statusOf.request_timeout)
             return HttpServerResponse.setHeader(named, "connection", "close")
           return named.status === 401 ? HttpServerResponse.setHeader(named, "www-authenticate", "Bearer") : named

@@ -7,7 +7,7 @@
 import { Context, Result } from "effect"
 import { NetAddress } from "effect/net"
 
-/** One entry of X-Forwarded-For: an address, with a port in some proxies, in brackets for IPv6 with a port; null for anything else. */
+/** The address in an entry of X-Forwarded-For. Some proxies add a port, and brackets around an IPv6 address. Null for anything else. */
 const addressIn = (entry: string): NetAddress.IpAddress | null => {
   const text = entry.trim().replace(/^"(.*)"$/, "$1")
   const ip = NetAddress.ipFromString(text.startsWith("[") && text.endsWith("]") ? text.slice(1, -1) : text)
@@ -16,7 +16,7 @@ const addressIn = (entry: string): NetAddress.IpAddress | null => {
   return Result.isSuccess(socket) ? NetAddress.toCanonical(socket.success.address) : null
 }
 
-/** One customer usually has a whole IPv6 network of 64 bits, so its addresses count as one. */
+/** A customer usually has a whole /64 network of IPv6, so its addresses count as one. */
 const groupOf = (address: NetAddress.IpAddress): string =>
   NetAddress.isIpv6Address(address)
     ? `${NetAddress.ipv6ToSegments(address)
@@ -26,8 +26,8 @@ const groupOf = (address: NetAddress.IpAddress): string =>
     : NetAddress.formatIp(address)
 
 /**
- * The address that `forwardedFor` names behind `hops` trusted proxies. An entry that is no address makes the next one to the right
- * count, which a trusted proxy has written; the connection's own address when there is none. Empty when nothing is known.
+ * The client address in `forwardedFor` behind `hops` trusted proxies. An entry that is not an address is skipped, and the next one to the
+ * right counts, which a trusted proxy has written. Without such an entry it is the connection's address, or "" if that is unknown.
  */
 export const clientAddress = (peer: string | null, forwardedFor: string | undefined, hops: number): string => {
   const entries = hops === 0 || forwardedFor === undefined ? [] : forwardedFor.split(",")
@@ -39,13 +39,13 @@ export const clientAddress = (peer: string | null, forwardedFor: string | undefi
   return own === null ? (peer ?? "") : groupOf(own)
 }
 
-/** Who is at the other end of a request's connection. */
+/** Looks up the address at the other end of a request's connection. */
 export interface PeersShape {
-  /** Null when nobody knows. */
+  /** Null if the address is unknown. */
   readonly of: (request: Request) => string | null
 }
 
-/** The server knows it of every request that came over its socket. */
+/** The server provides it for the requests that come over its socket. */
 export const Peers = Context.Reference<PeersShape>("rungate/http/middleware/Peers", {
   defaultValue: () => ({ of: () => null })
 })

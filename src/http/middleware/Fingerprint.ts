@@ -11,6 +11,6 @@ const canonical = (value: unknown): unknown => {
   return sorted.map(([key, child]) => [key, canonical(child)])
 }
 
-/** How long a client waits is not part of what it asks for. */
-export const fingerprintOf = ({ wait_seconds: _wait, async: _async, ...asked }: RunRequest): string =>
-  new Bun.CryptoHasher("sha256").update(JSON.stringify(canonical(asked))).digest("hex")
+/** `wait_seconds` and `async` are left out: they change how long the client waits, not what the run does. */
+export const fingerprintOf = ({ wait_seconds: _wait, async: _async, ...content }: RunRequest): string =>
+  new Bun.CryptoHasher("sha256").update(JSON.stringify(canonical(content))).digest("hex")

@@ -30,41 +30,41 @@ interface Policy {
 
 /** A full bucket lasts for two seconds of the permitted rate: 50 requests/s with a burst of 100. */
 const burstSeconds = 2
-/** Attempts of one address, whatever the account; and of one address at one account. */
+/** Sign-in attempts per address over all accounts, and per address and account. */
 const byAddress: Policy = { policy: "address", limit: 30, window: 60 }
 const byPair: Policy = { policy: "account", limit: 10, window: 60 }
-/** Wrong passwords for one account from everywhere. When they are used up, addresses that never signed in to it get `slowed`. */
+/** Wrong passwords per account from all addresses. Beyond it, addresses that never signed in to the account get `slowed`. */
 const byAccount: Policy = { policy: "account", limit: 30, window: 3_600 }
 const slowed: Policy = { policy: "account", limit: 1, window: 60 }
 
-/** A larger body counts as several requests, because parsing costs more than all else: one for each started 32 KiB. */
+/** A body counts as one request per started 32 KiB, because parsing costs more than the rest of a request. */
 export const bytesPerRequest = 32 * 1024
 
 /** Limits the requests of one client address; null when limits are off. */
-export type OfAddress = (address: string, requests?: number) => Effect.Effect<Allowance | null>
+export type AddressLimit = (address: string, requests?: number) => Effect.Effect<Allowance | null>
 
-/** Hosted agents of many customers ask from few addresses, and every key behind /mcp has its own limit. */
-const hostTimes = 4
+/** An address may send four times as many requests to /mcp: hosted agents of many customers share few addresses, and each key has its own limit. */
+const mcpMultiplier = 4
 
 export class Limits extends Context.Service<
   Limits,
   {
-    /** A request of a key or session, or the rest of one that counts as several; null when limits are off. */
+    /** Takes `requests`, by default 1, from the limit of an API key or a session. Null when limits are off. */
     readonly request: (caller: string, requests?: number) => Effect.Effect<Allowance | null>
-    /** The same for a door that needs no key. */
-    readonly stranger: OfAddress
-    /** The same for /mcp. */
-    readonly host: OfAddress
+    /** The same per client address, for endpoints that need no key. */
+    readonly anonymous: AddressLimit
+    /** The same per client address, for /mcp. */
+    readonly mcp: AddressLimit
     /**
-     * One attempt to sign in or up. `isKnown` says whether the address has signed in to the account before; it is asked only while
-     * the account is under attack.
+     * Takes one attempt to sign in or up. `isKnown` says whether the address has signed in to the account before. It runs only if the
+     * account had too many wrong passwords.
      */
     readonly attempt: (
       email: string,
       address: string,
       isKnown: Effect.Effect<boolean>
     ) => Effect.Effect<Allowance | null>
-    /** The password was wrong. */
+    /** Counts a wrong password. */
     readonly failedAttempt: (email: string) => Effect.Effect<void>
   }
 >()("rungate/http/middleware/Limits") {
@@ -74,7 +74,7 @@ export class Limits extends Context.Service<
       const { rateLimit } = yield* Settings
       const limiter = yield* RateLimiter.RateLimiter
       const isOff = rateLimit === 0
-      const nothing = Effect.succeed(null)
+      const unlimited = Effect.succeed(null)
 
       const consume = (key: string, { policy, limit, window }: Policy, requests = 1): Effect.Effect<Allowance> =>
         limiter
@@ -97,16 +97,16 @@ export class Limits extends Context.Service<
               return Effect.succeed({ allowed: false, policy, limit, window, remaining: 0, reset: wait })
             })
           )
-      /** Whether one more would be allowed, which takes nothing. */
-      const look = (key: string, policy: Policy): Effect.Effect<Allowance> =>
-        Effect.map(consume(key, policy, 0), (found) =>
-          found.remaining >= 1 ? found : { ...found, allowed: false, reset: Math.ceil(policy.window / policy.limit) }
+      /** Whether one more attempt would be allowed. Takes nothing from the bucket. */
+      const peek = (key: string, policy: Policy): Effect.Effect<Allowance> =>
+        Effect.map(consume(key, policy, 0), (now) =>
+          now.remaining >= 1 ? now : { ...now, allowed: false, reset: Math.ceil(policy.window / policy.limit) }
         )
 
       const default_ = { policy: "default", limit: rateLimit * burstSeconds, window: burstSeconds }
-      const stranger = { ...default_, policy: "address" }
-      const host = { ...stranger, limit: stranger.limit * hostTimes }
-      // E-mail addresses are nobody's business who reads Redis.
+      const anonymous = { ...default_, policy: "address" }
+      const mcp = { ...anonymous, limit: anonymous.limit * mcpMultiplier }
+      // A digest, so that Redis holds no e-mail addresses.
       const accountOf = (email: string) => Buffer.from(digest(email.toLowerCase())).toString("base64url")
 
       const attempt = Effect.fnUntraced(function* (email: string, address: string, isKnown: Effect.Effect<boolean>) {
@@ -116,16 +116,16 @@ export class Limits extends Context.Service<
         if (!ofAddress.allowed) return ofAddress
         const ofPair = yield* consume(`pair ${pair}`, byPair)
         if (!ofPair.allowed) return ofPair
-        const ofAccount = yield* look(`account ${account}`, byAccount)
+        const ofAccount = yield* peek(`account ${account}`, byAccount)
         if (ofAccount.allowed || (yield* isKnown)) return ofPair
         return yield* consume(`slowed ${pair}`, slowed)
       })
 
       return Limits.of({
-        request: (caller, requests) => (isOff ? nothing : consume(caller, default_, requests)),
-        stranger: (address, requests) => (isOff ? nothing : consume(`address ${address}`, stranger, requests)),
-        host: (address, requests) => (isOff ? nothing : consume(`host ${address}`, host, requests)),
-        attempt: (email, address, isKnown) => (isOff ? nothing : attempt(email, address, isKnown)),
+        request: (caller, requests) => (isOff ? unlimited : consume(caller, default_, requests)),
+        anonymous: (address, requests) => (isOff ? unlimited : consume(`address ${address}`, anonymous, requests)),
+        mcp: (address, requests) => (isOff ? unlimited : consume(`mcp ${address}`, mcp, requests)),
+        attempt: (email, address, isKnown) => (isOff ? unlimited : attempt(email, address, isKnown)),
         failedAttempt: (email) =>
           isOff ? Effect.void : Effect.asVoid(consume(`account ${accountOf(email)}`, byAccount))
       })

@@ -1,7 +1,7 @@
 /**
- * Answers requests that the contract refuses: `invalid_request` with the path and the message of every field that is wrong.
+ * Answers requests that do not match the contract: `invalid_request` with the path and the message of every field that is wrong.
  *
- * A body that is not JSON is answered with the line and the column of the mistake, an unknown field with the nearest known one.
+ * For a body that is not JSON, the message has the line and column of the mistake. For an unknown field, it suggests the nearest valid name.
  */
 import { Effect, type Schema, type SchemaAST, SchemaIssue } from "effect"
 import { HttpServerRequest } from "effect/http"
@@ -15,7 +15,7 @@ import { Malformed } from "../api/shapes/Common.ts"
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-const where: Readonly<Record<string, string>> = { Params: "path", Query: "query", Headers: "headers" }
+const pathPrefixes: Readonly<Record<string, string>> = { Params: "path", Query: "query", Headers: "headers" }
 const nouns: Readonly<Record<string, string>> = { Query: "query parameter" }
 
 const fieldsOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
@@ -25,7 +25,7 @@ const fieldsOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
       ? ast.types.flatMap(fieldsOf)
       : []
 
-/** For each unknown field, by its dotted path: the fields that are known in its place. */
+/** Unknown fields by their dotted path, each with the names that are valid there. */
 const unknownFields = (issue: SchemaIssue.Issue, path: string): ReadonlyArray<[string, ReadonlyArray<string>]> => {
   switch (issue._tag) {
     case "Filter":
@@ -48,7 +48,7 @@ const detailsMax = 20
 
 const detailsOf = (kind: string, { issue }: Schema.SchemaError): ReadonlyArray<Detail> => {
   const unknown = new Map(unknownFields(issue, ""))
-  const prefix = where[kind]
+  const prefix = pathPrefixes[kind]
   const issues = format(issue).issues.slice(0, detailsMax)
   return issues.map(({ path: keys = [], message }) => {
     const names = keys.map((part) => String(typeof part === "object" ? part.key : part))
@@ -63,7 +63,7 @@ const detailsOf = (kind: string, { issue }: Schema.SchemaError): ReadonlyArray<D
 
 const refused = (message: string, details: ReadonlyArray<Detail>) => problem("invalid_request", message, details)
 
-/** The body is not JSON at all; null when it is. */
+/** The error for a body that is not JSON. Null if it is JSON. */
 const notJson = (text: string): ProblemOf<"invalid_request"> | null => {
   if (text === "") return refused("The request body is empty. Send a JSON object.", [{ path: "", message: "is empty" }])
   const mistake = jsonMistake(text)

@@ -5,14 +5,14 @@ import { problem, type Problem, statusOf } from "../../schema/Errors.ts"
 import { Api } from "../api/Api.ts"
 import { cancelPath, successPath, webhookPath } from "./Paths.ts"
 
-interface Known {
+interface Route {
   readonly method: string
   readonly pattern: RegExp
 }
 
-const known: Array<Known> = []
+const routes: Array<Route> = []
 const add = (method: string, path: string) =>
-  known.push({
+  routes.push({
     method,
     pattern: new RegExp(`^${path.replaceAll(".", "\\.").replace(/:([a-z_]+)/g, "(?<$1>[^/]+)")}/?$`)
   })
@@ -33,23 +33,23 @@ const pages = [
 for (const path of pages) add("GET", path)
 add("POST", webhookPath)
 
-/** The parameters of a known path, still percent-encoded; none for any other path. */
+/** The parameters in a path of the API, still percent-encoded. Empty for any other path. */
 export const parametersOf = (path: string): Readonly<Record<string, string>> =>
-  known.map(({ pattern }) => pattern.exec(path)?.groups).find((groups) => groups !== undefined) ?? {}
+  routes.map(({ pattern }) => pattern.exec(path)?.groups).find((groups) => groups !== undefined) ?? {}
 
 const answer = (body: Problem, headers: Record<string, string> = {}) =>
   HttpServerResponse.jsonUnsafe(body, { status: statusOf[body.error.code], headers })
 
-/** The boundary gives it, so that the router still answers HEAD with the route of GET. A route for all methods would take it first. */
+/** The boundary calls it. A catch-all route instead would also take HEAD requests, which the router answers with the route of GET. */
 export const notFound = (request: HttpServerRequest.HttpServerRequest): HttpServerResponse.HttpServerResponse => {
   const path = request.url.split("?")[0] ?? ""
-  const methods = known.flatMap((one) => (one.pattern.test(path) ? [one.method] : []))
-  const takesGet = methods.includes("GET")
-  // A part that is too long for the router leaves a known path without a route.
-  if (methods.length === 0 || methods.includes(request.method) || (request.method === "HEAD" && takesGet))
-    return answer(problem("not_found", "There is no such path; see /docs for what there is."))
-  const allow = [...methods, ...(takesGet ? ["HEAD"] : [])].join(", ")
-  return answer(problem("method_not_allowed", `This path does not take ${request.method}; it takes ${allow}.`), {
+  const methods = routes.flatMap((one) => (one.pattern.test(path) ? [one.method] : []))
+  const acceptsGet = methods.includes("GET")
+  // The router also refuses an existing path with a parameter that is too long.
+  if (methods.length === 0 || methods.includes(request.method) || (request.method === "HEAD" && acceptsGet))
+    return answer(problem("not_found", "This path does not exist. GET /docs lists the paths."))
+  const allow = [...methods, ...(acceptsGet ? ["HEAD"] : [])].join(", ")
+  return answer(problem("method_not_allowed", `This path does not accept ${request.method}. It accepts ${allow}.`), {
     allow
   })
 }

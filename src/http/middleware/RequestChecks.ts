@@ -1,15 +1,15 @@
 /**
- * The checks before every handler: first the rate limit, then the body, and only then the parser.
+ * Middleware that checks every request before its handler: first the rate limit, then the body. A refused request costs no parsing.
  *
- * Requests with a key are limited by key (see Auth.ts), all others by client address. So a refused request costs no parsing.
+ * Requests with a key are limited by key (see Auth.ts), all others by client address.
  */
 import { Effect, Layer } from "effect"
 import { HttpEffect, HttpMethod, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { problem, type ProblemOf, statusOf } from "../../schema/Errors.ts"
-import { Auth, Door } from "../api/shapes/Common.ts"
+import { Auth, RequestChecks } from "../api/shapes/Common.ts"
 import { type BodyProblem, jsonProblem, receiveBody } from "./Body.ts"
-import { type Allowance, bytesPerRequest, Limits, type OfAddress } from "./Limits.ts"
+import { type AddressLimit, type Allowance, bytesPerRequest, Limits } from "./Limits.ts"
 import { RequestContext } from "./RequestContext.ts"
 
 const limitHeaders = ({ policy, limit, window, remaining, reset, allowed }: Allowance): Record<string, string> => ({
@@ -18,37 +18,37 @@ const limitHeaders = ({ policy, limit, window, remaining, reset, allowed }: Allo
   ...(allowed ? {} : { "retry-after": String(reset) })
 })
 
-/** Tells the client how its limit stands; fails when it is used up. */
-export const admit = (
+/** Adds the RateLimit headers to the answer. Fails with `rate_limited` if the limit is used up; the message says of `what`. */
+export const enforceRateLimit = (
   allowance: Allowance | null,
-  who: string
+  what: string
 ): Effect.Effect<void, ProblemOf<"rate_limited">, HttpServerRequest.HttpServerRequest> => {
   if (allowance === null) return Effect.void
   const headers = limitHeaders(allowance)
-  const told = HttpEffect.appendPreResponseHandler((_request, response) =>
+  const addHeaders = HttpEffect.appendPreResponseHandler((_request, response) =>
     Effect.succeed(HttpServerResponse.setHeaders(response, headers))
   )
-  if (allowance.allowed) return told
+  if (allowance.allowed) return addHeaders
   return Effect.andThen(
-    told,
-    Effect.fail(problem("rate_limited", `Too many ${who}; try again in ${allowance.reset} s.`))
+    addHeaders,
+    Effect.fail(problem("rate_limited", `Too many ${what}; try again in ${allowance.reset} s.`))
   )
 }
 
-/** Charges a limit for so many requests. */
-type Charge = (requests: number) => Effect.Effect<Allowance | null>
+/** Takes this many requests from a rate limit. */
+type TakeRequests = (requests: number) => Effect.Effect<Allowance | null>
 
 const isJson = (contentType: string | undefined) =>
   contentType === undefined || contentType === "application/json" || /^\s*application\/json\s*(;|$)/i.test(contentType)
 
-/** Receives a body and checks it. One that counts as several requests pays for the others before it is looked at. */
-export const checkedBody = (
-  charge: Charge,
-  who: string
+/** Receives a body and checks it. A large body counts as several requests, which are taken from the rate limit before the check. */
+export const checkBody = (
+  take: TakeRequests,
+  what: string
 ): Effect.Effect<void, BodyProblem | ProblemOf<"rate_limited">, HttpServerRequest.HttpServerRequest> =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.flatMap(receiveBody(request), (buffer) => {
-      // Another type is refused without being parsed.
+      // The API refuses bodies of other types without parsing them.
       const check = () => (isJson(request.headers["content-type"]) ? jsonProblem(new Uint8Array(buffer)) : null)
       const more = Math.ceil(buffer.byteLength / bytesPerRequest) - 1
       if (more <= 0) {
@@ -56,44 +56,44 @@ export const checkedBody = (
         return wrong === null ? Effect.void : Effect.fail(wrong)
       }
       return Effect.gen(function* () {
-        yield* admit(yield* charge(more), who)
+        yield* enforceRateLimit(yield* take(more), what)
         const wrong = check()
         if (wrong !== null) return yield* Effect.fail(wrong)
       })
     })
   )
 
-/** Whether the contract has a body to parse. */
-export const takesBody = (endpoint: HttpApiEndpoint.Top): boolean =>
+/** Whether requests to this endpoint have a body. */
+export const hasPayload = (endpoint: HttpApiEndpoint.Top): boolean =>
   endpoint.payload.size > 0 && HttpMethod.hasBody(endpoint.method)
 
-const fromHere = "requests from this address"
+const fromThisAddress = "requests from this address"
 
-/** Limits a door that needs no key. */
-export const byAddress = (limit: OfAddress) =>
+/** Limits requests to an endpoint that needs no key. */
+export const limitByAddress = (limit: AddressLimit) =>
   Effect.flatMap(RequestContext, ({ address }) =>
-    Effect.flatMap(limit(address), (allowance) => admit(allowance, fromHere))
+    Effect.flatMap(limit(address), (allowance) => enforceRateLimit(allowance, fromThisAddress))
   )
 
-/** The body of a door that needs no key. */
-export const strangersBody = (limit: OfAddress) =>
-  Effect.flatMap(RequestContext, ({ address }) => checkedBody((requests) => limit(address, requests), fromHere))
+/** Checks the body of a request to an endpoint that needs no key. */
+export const checkBodyByAddress = (limit: AddressLimit) =>
+  Effect.flatMap(RequestContext, ({ address }) => checkBody((requests) => limit(address, requests), fromThisAddress))
 
-export const DoorLayer = Layer.effect(
-  Door,
+export const RequestChecksLayer = Layer.effect(
+  RequestChecks,
   Effect.map(Limits, (limits) =>
-    Door.of((httpEffect, { endpoint }) => {
+    RequestChecks.of((httpEffect, { endpoint }) => {
       if ([...endpoint.middlewares].some((one) => one.key === Auth.key)) return httpEffect
-      const admitted = takesBody(endpoint)
-        ? Effect.andThen(byAddress(limits.stranger), strangersBody(limits.stranger))
-        : byAddress(limits.stranger)
-      return Effect.andThen(admitted, httpEffect)
+      const checks = hasPayload(endpoint)
+        ? Effect.andThen(limitByAddress(limits.anonymous), checkBodyByAddress(limits.anonymous))
+        : limitByAddress(limits.anonymous)
+      return Effect.andThen(checks, httpEffect)
     })
   )
 )
 
-/** The same limit for a page, which is no part of the contract. */
-export const limitedPage = <R>(page: Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>) =>
-  Effect.flatMap(Limits, (limits) => Effect.andThen(byAddress(limits.stranger), page)).pipe(
+/** Applies the same limit to an HTML page, which is not an endpoint of the API. */
+export const rateLimitedPage = <R>(page: Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>) =>
+  Effect.flatMap(Limits, (limits) => Effect.andThen(limitByAddress(limits.anonymous), page)).pipe(
     Effect.catch((limited) => Effect.succeed(HttpServerResponse.jsonUnsafe(limited, { status: statusOf.rate_limited })))
   )

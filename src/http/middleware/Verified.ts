@@ -1,5 +1,5 @@
 /**
- * Requires a verified e-mail address to create a key, run or pay. An unverified workspace can only look around.
+ * Requires a verified e-mail address to create a key, run or pay. Everything else works without one.
  *
  * Requests with an API key need no check here, because creating the key required it.
  */
@@ -15,7 +15,7 @@ const unverified = problem(
   said`Verify your e-mail address first: open the link that was mailed to you. To get another one, call ${viaApi("POST", "/v1/auth/verify-email/resend")} with your session token.`
 )
 
-/** Whether the person behind a session has to verify the address before acting. */
+/** Whether the user of a session still has to verify the e-mail address. */
 export const mustVerify = (
   { emailVerification }: Pick<SettingsShape, "emailVerification">,
   pending: boolean

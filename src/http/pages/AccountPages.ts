@@ -24,8 +24,8 @@ const passwords = `<label>New password, at least ${passwordLengthMin} characters
 <input type="password" name="again" autocomplete="new-password" required></label>`
 
 const signInHint = `<p>Sign in with <code>rungate login</code>, or with <code>POST /v1/auth/sign-in</code>.</p>`
-const askAgain = `<p><a href="${forgotPath.slice(1)}">Ask for another link</a>.</p>`
-const expiredInvitation = badLink("<p>Ask whoever invited you for another invitation.</p>")
+const askAgain = `<p><a href="${forgotPath.slice(1)}">Request another link</a>.</p>`
+const expiredInvitation = badLink("<p>Ask the person who invited you for another invitation.</p>")
 
 const TokenForm = Schema.Struct({ token: LinkToken })
 const ForgotForm = Schema.Struct({ email: Email })
@@ -33,7 +33,7 @@ const ResetForm = Schema.Struct({ token: LinkToken, password: NewPassword, again
 const InvitationForm = Schema.Struct({ ...ResetForm.fields, organization: OrganizationName })
 
 const same = (password: string, again: string) =>
-  password === again ? Effect.void : Effect.fail(wrong("These are two different passwords."))
+  password === again ? Effect.void : Effect.fail(wrong("The two passwords differ."))
 
 const VerifyPage = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
@@ -63,7 +63,7 @@ const VerifyPage = HttpRouter.use(
               LinkRefused: () =>
                 Effect.fail(
                   badLink(
-                    `<p>Sign in, and have another one sent: <code>rungate api POST /v1/auth/verify-email/resend</code>.</p>`
+                    `<p>Sign in, and request another one: <code>rungate api POST /v1/auth/verify-email/resend</code>.</p>`
                   )
                 ),
               AddressTaken: () =>
@@ -105,7 +105,7 @@ const ForgotPage = HttpRouter.use(
           yield* accountMails.wake
           return page(
             200,
-            "Look into your mailbox",
+            "Check your mailbox",
             "<p>If this address has an account, a link is on its way. It works once, within an hour.</p>"
           )
         })
@@ -122,7 +122,7 @@ const ResetPage = HttpRouter.use(
     yield* router.add(
       "GET",
       resetPath,
-      opened("Set a new password", "A new password ends all sessions of yours.", passwords, "Set the password")
+      opened("Set a new password", "A new password ends all your sessions.", passwords, "Set the password")
     )
     yield* router.add(
       "POST",

@@ -1,4 +1,4 @@
-/** Shared forms of pages: the form of a link, the answer to an invalid form, and the page of an error. */
+/** Shared parts of HTML pages: the form behind a mailed link, the answer to an invalid form, and error pages. */
 import { Effect, Option, Schema, SchemaIssue } from "effect"
 import { type HttpServerError, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { type Problem, statusOf } from "../../schema/Errors.ts"
@@ -10,7 +10,7 @@ export const form = (fields: string, button: string) =>
 export const hidden = (token: string) => `<input type="hidden" name="token" value="${escaped(token)}">`
 
 export const badLink = (more: string) =>
-  page(400, "This link is not valid", `<p>It was used already, has expired, or is not complete.</p>${more}`)
+  page(400, "This link is not valid", `<p>The link was used already, has expired, or is incomplete.</p>${more}`)
 
 export const wrong = (message: string) =>
   page(400, "That didn't work", `<p>${escaped(message)}</p><p>Go back, and try again.</p>`)
@@ -29,8 +29,8 @@ const names: Readonly<Record<string, string>> = {
   organization: "The name"
 }
 
-/** A form that does not fit, as the page that says which field is wrong. */
-const misfit = (error: HttpServerError.HttpServerError | Schema.SchemaError) => {
+/** The error page for an invalid form. It names the field that is wrong. */
+const invalidForm = (error: HttpServerError.HttpServerError | Schema.SchemaError) => {
   if (error._tag !== "SchemaError") return wrong("The form could not be read.")
   const [first] = format(error.issue).issues
   const field = String(first?.path?.[0] ?? "")
@@ -38,8 +38,8 @@ const misfit = (error: HttpServerError.HttpServerError | Schema.SchemaError) => 
   return wrong(`${names[field] ?? "A field"}: ${first?.message ?? "is missing"}.`)
 }
 
-/** What the handlers of forms fail with is a page too. */
 type Page = HttpServerResponse.HttpServerResponse
+/** Turns every failure of a form's handler into an error page. */
 export const answered = (
   handler: Effect.Effect<
     Page,
@@ -50,11 +50,11 @@ export const answered = (
   handler.pipe(
     Effect.catch((failure) => {
       if ("error" in failure) return Effect.succeed(refused(failure))
-      return Effect.succeed("_tag" in failure ? misfit(failure) : failure)
+      return Effect.succeed("_tag" in failure ? invalidForm(failure) : failure)
     })
   )
 
-/** The page that a link opens: its form holds the link's token, and nothing happens before it is sent. */
+/** The page that a mailed link opens. Its form holds the link's token, and nothing happens before the form is sent. */
 export const opened = (title: string, text: string, fields: string, button: string) =>
   Effect.map(tokenInAddress, (token) =>
     Option.isNone(token)

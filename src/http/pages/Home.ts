@@ -2,8 +2,8 @@
 import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
 import { addressOf, Settings, type SignUp } from "../../layers/platform/Settings.ts"
-import { limitedPage } from "../middleware/RequestChecks.ts"
 import type { Limits } from "../middleware/Limits.ts"
+import { rateLimitedPage } from "../middleware/RequestChecks.ts"
 import { escaped, page } from "./Page.ts"
 
 const signUpOf: Readonly<Record<SignUp, string>> = {
@@ -21,7 +21,7 @@ const modeOf = {
 export const HomeRoute = HttpRouter.add(
   "GET",
   "/",
-  limitedPage(
+  rateLimitedPage(
     Effect.map(Settings, (settings) => {
       const address = escaped(addressOf(settings))
       return page(
@@ -32,7 +32,7 @@ ${modeOf[settings.mode]}
 <ul>
 <li><a href="${address}/docs">API reference</a></li>
 <li><a href="${address}/openapi.json">OpenAPI document</a>, for tools and code generators</li>
-<li><code>${address}/mcp</code>: the same as tools for agents (Model Context Protocol, <code>POST</code>)</li>
+<li><code>${address}/mcp</code>: the API as tools for AI agents (Model Context Protocol, <code>POST</code>)</li>
 </ul>
 <h2>Get an API key</h2>
 <ol>

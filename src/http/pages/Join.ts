@@ -1,36 +1,36 @@
-/** The page of a referral link: what the code gives, and how to sign up with it. Public, and doesn't tell whose code it is. */
+/** The page of a referral link: what the code gives, and how to sign up with it. It is public and does not say whose code it is. */
 import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
 import { Referrals } from "../../layers/accounts/Referrals.ts"
 import { addressOf, Settings, type SignUp } from "../../layers/platform/Settings.ts"
 import { codeOf, describeTerms } from "../../schema/wallet/Referral.ts"
-import { limitedPage } from "../middleware/RequestChecks.ts"
 import type { Limits } from "../middleware/Limits.ts"
+import { rateLimitedPage } from "../middleware/RequestChecks.ts"
 import { escaped, page } from "./Page.ts"
 
 const unknown = page(
   404,
-  "This referral code is not known",
-  `<p>Check the link with whoever gave it to you. You can sign up without a code, too: <a href="/docs">see the API reference</a>.</p>`
+  "This referral code does not exist",
+  `<p>Check the link with the person who gave it to you. You can also sign up without a code: <a href="/docs">see the API reference</a>.</p>`
 )
 
-/** Sent as it stands it is refused: nobody should own an account whose password stands on a page. */
+/** The password is too short on purpose: nobody should get an account whose password is on a page. */
 const command = (address: string, code: string) => `curl -s ${address}/v1/auth/sign-up \\
   -H "Content-Type: application/json" \\
   -d '{"email":"you@example.com","password":"YOUR-PASS","organization":"Your workspace","referral_code":"${code}"}'`
 
-/** Who else must agree to a sign-up. */
+/** What a sign-up needs besides the code. */
 const joining: Readonly<Record<SignUp, string>> = {
   open: "",
   invite:
-    "<p>Sign-up here is by invitation: ask whoever runs this service for one, and send its token in the field <code>invitation</code>, too.</p>",
+    "<p>Sign-up here is by invitation: ask the operator of this service for one, and send its token in the field <code>invitation</code>.</p>",
   closed: "<p>Sign-up is closed here at present.</p>"
 }
 
 export const JoinRoute = HttpRouter.add(
   "GET",
   "/join/:code",
-  limitedPage(
+  rateLimitedPage(
     Effect.gen(function* () {
       const referrals = yield* Referrals
       const settings = yield* Settings
@@ -45,11 +45,11 @@ export const JoinRoute = HttpRouter.add(
 <p>Sign up with the code <strong><code>${code}</code></strong>, the field <code>referral_code</code> of <code>POST /v1/auth/sign-up</code>, with a password of at least ten characters:</p>
 <pre><code>${escaped(command(address, code))}</code></pre>
 ${joining[settings.signUp]}
-<p>The answer holds a session token; with it, <code>POST /v1/wallet/topups/checkout</code> makes the first deposit. <a href="${escaped(address)}/docs">API reference</a></p>`
+<p>The response contains a session token. Use it for <code>POST /v1/wallet/topups/checkout</code>, which makes the first deposit. <a href="${escaped(address)}/docs">API reference</a></p>`
       )
     })
   )
 )
 
-/** What this route asks of the process. */
+/** Services that this route needs. */
 export type JoinServices = Limits | Referrals | Settings

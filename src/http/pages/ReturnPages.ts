@@ -36,14 +36,14 @@ ${text}
 
 const success = page(
   "Thank you",
-  `<p>Your wallet is credited as soon as the payment processor confirms the payment, mostly within a few seconds; bank transfers take days.</p>
-<p>This page credits nothing by itself. <code>GET /v1/wallet/transactions</code> shows the top-up when it is there. You can close this window.</p>`
+  `<p>Your wallet is credited as soon as the payment processor confirms the payment: usually within a few seconds, for bank transfers within days.</p>
+<p>This page itself credits nothing. <code>GET /v1/wallet/transactions</code> shows the top-up as soon as it is credited. You can close this window.</p>`
 )
 
 const cancelled = page(
   "Nothing was paid",
-  `<p>The checkout was left before it was paid, so nothing was charged and nothing was credited.</p>
-<p>To try again, ask for a new checkout: <code>POST /v1/wallet/topups/checkout</code>.</p>`
+  `<p>You left the checkout before paying, so nothing was charged and nothing was credited.</p>
+<p>To try again, create a new checkout: <code>POST /v1/wallet/topups/checkout</code>.</p>`
 )
 
 export const ReturnPages = Layer.mergeAll(

@@ -1,8 +1,8 @@
 /**
  * Sign-up, shared by the API and the invitation page: who may sign up, what is stored for a new workspace, and which e-mail is sent.
  *
- * If e-mail verification is on, the answer doesn't tell whether the address has an account. The workspace is created either way, and only the
- * owner of the mailbox learns more.
+ * If e-mail verification is on, the response does not reveal whether the address has an account. The workspace is created either way, and only
+ * the mail to the address says more.
  */
 import { Effect, Option, Redacted } from "effect"
 import { AccountMails } from "../../actors/accounts/AccountMails.ts"
@@ -26,21 +26,21 @@ const refusedField = (path: string, message: string) =>
 
 const emailTaken = refusedField("email", "already has an account; sign in instead")
 const codeRefused = {
-  unknown_code: refusedField("referral_code", "is not a known referral code; leave it out"),
+  unknown_code: refusedField("referral_code", "is not an existing referral code; leave it out"),
   known_person: refusedField(
     "referral_code",
-    "is for people who are new here, and this e-mail address, or another spelling of it, has an account already; leave it out"
+    "is for new customers only, and this e-mail address or another spelling of it has an account already; leave it out"
   )
 }
 
-const closed = problem("forbidden", "Sign-up is closed here. Whoever runs this service can open it.")
+const closed = problem("forbidden", "Sign-up is closed. Ask the operator of this service to open it.")
 const needsInvitation = problem(
   "forbidden",
-  "Sign-up here is by invitation: ask whoever runs this service for a link (rungate admin invite), and send its token as invitation."
+  "Sign-up here is by invitation: ask the operator of this service for a link (rungate admin invite), and send its token in the field invitation."
 )
 const invitationRefused = refusedField(
   "invitation",
-  "is not valid for this address: it was used, has expired after a week, or is for another address; ask for another one"
+  "is not valid for this address: it was used, expired after a week, or is for another address; ask the operator for another one"
 )
 
 export const makeSignUp = Effect.gen(function* () {
@@ -52,7 +52,7 @@ export const makeSignUp = Effect.gen(function* () {
   const accountMails = yield* AccountMails
   const { emailVerification, mode, referral: terms, signUp } = yield* Settings
 
-  /** An invitation that can be redeemed by this address; null where none is needed and none was given. */
+  /** The token of an invitation that this address can redeem. Null if none was given and none is needed. */
   const invitationOf = Effect.fnUntraced(function* (given: string | null, email: string) {
     if (signUp === "closed") return yield* Effect.fail(closed)
     if (given === null) return signUp === "invite" ? yield* Effect.fail(needsInvitation) : null
@@ -72,14 +72,14 @@ export const makeSignUp = Effect.gen(function* () {
     const { email } = payload
     yield* allowAttempt(limits, email)
     const invitation = yield* invitationOf(payload.invitation ?? null, email)
-    // An operator vouches for whoever was invited.
+    // The operator sent the invitation to this address, so it needs no verification.
     const address = invitation !== null ? "verified" : emailVerification ? "pending" : "trusted"
     const typed = payload.referral_code ?? null
     const code = typed === null ? null : codeOf(typed)
     if (typed !== null && code === null) return yield* Effect.fail(codeRefused.unknown_code)
-    const known = address === "pending" ? null : email
+    const trustedEmail = address === "pending" ? null : email
     if (code !== null)
-      yield* referrals.admit(code, known).pipe(Effect.catch(({ reason }) => Effect.fail(codeRefused[reason])))
+      yield* referrals.admit(code, trustedEmail).pipe(Effect.catch(({ reason }) => Effect.fail(codeRefused[reason])))
     const made = yield* accounts
       .signUp({
         email,
@@ -88,7 +88,7 @@ export const makeSignUp = Effect.gen(function* () {
         daily_limit: mode === "production" ? dailyLimitInProduction : null,
         address,
         joining: Effect.fnUntraced(function* ({ org_id, user_id }) {
-          if (code !== null) yield* referrals.refer({ org_id, email: known, code, terms })
+          if (code !== null) yield* referrals.refer({ org_id, email: trustedEmail, code, terms })
           if (invitation !== null) yield* invitations.redeem(invitation, email, org_id)
           if (address === "pending") yield* mails.signedUp(user_id, email)
         })

@@ -49,16 +49,17 @@ export const endpointView = (raw: RawProvider, endpoint: Endpoint, snapshot: Sna
 export const endpointHealth = (health: Health["Service"], raw: RawProvider, endpoint: Endpoint) =>
   healthView(health.endpoint(raw.slug, endpoint.method, endpoint.path), endpoint.reported)
 
-const best = ["healthy", "stable", "unknown", "degraded", "outage"] as const
+const bestFirst = ["healthy", "stable", "unknown", "degraded", "outage"] as const
 
-/** A capability is as well as its best offer: the waterfall finds that one. */
+/** A capability's health is that of its best offer, because routing falls through to that offer. */
 export const capabilityHealth = (health: Health["Service"], { capability, offers }: CatalogEntry) => {
   const views = offers
     .filter((one) => one.executable)
     .map((one) => healthView(health.offer(capability.slug, one.provider.slug)))
   return (
-    views.toSorted((a, b) => best.indexOf(a.status) - best.indexOf(b.status) || b.sample_size - a.sample_size)[0] ??
-    healthView(health.offer(capability.slug, ""))
+    views.toSorted(
+      (a, b) => bestFirst.indexOf(a.status) - bestFirst.indexOf(b.status) || b.sample_size - a.sample_size
+    )[0] ?? healthView(health.offer(capability.slug, ""))
   )
 }
 

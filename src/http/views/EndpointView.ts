@@ -17,7 +17,7 @@ import { hinted, said, type Sentence } from "../../schema/Hints.ts"
 
 const decodeObject = Schema.decodeUnknownSync(Schema.JsonObject)
 
-/** With exactly the shared schemas that it refers to. */
+/** Adds the shared schemas that a schema refers to, and no others. */
 const shown = (schema: Schema.JsonObject, definitions: Readonly<Record<string, Schema.JsonObject>>) => {
   const used = reachable(definitions, [schema])
   return Object.keys(used).length === 0 ? schema : decodeObject({ ...schema, $defs: used })
@@ -31,7 +31,7 @@ interface Example {
   readonly input: Schema.Json
 }
 
-/** On GET the input is the query, so the example says it once, as input. */
+/** On GET the input becomes the query, so the example shows it as input only. */
 const exampleOf = (endpoint: Endpoint, loaded: ActorInput | null): Example => {
   const { path, query, input } = endpoint.example
   const head = path === undefined || isEmpty(path) ? {} : { path }
@@ -49,7 +49,7 @@ const cliOf = (raw: RawProvider, endpoint: Endpoint, example: Example, several: 
   return words.join(" ")
 }
 
-/** What the example would hold. An example that can't be counted shows the hold of an ordinary call. */
+/** The hold of the example. If its cost can't be computed, the hold of an ordinary call. */
 const exampleHold = (raw: RawProvider, endpoint: Endpoint, { path = {}, query = {}, input }: Example) => {
   const { card, issues } = rateCardOf(endpoint, raw.free, { path, query, input })
   const { estimate } = endpoint.cost
@@ -89,8 +89,10 @@ const hintsOf = (
     : [
         `Prefer ${wrapped_by.join(" or ")}: normalized output, a fixed price and other providers to fall back to, unless you need a field of ${raw.slug} that it does not expose.`
       ]),
-  ...(raw.status === "ready" ? [`${raw.slug} has no account here yet: a run answers provider_not_available.`] : []),
-  ...(endpoint.deprecated ? ["The provider calls this endpoint deprecated."] : []),
+  ...(raw.status === "ready"
+    ? [`This service has no account at ${raw.slug} yet, so a run fails with provider_not_available.`]
+    : []),
+  ...(endpoint.deprecated ? ["The provider has deprecated this endpoint."] : []),
   ...(endpoint.body_type === "task"
     ? ["input is one task object, or an array of up to 10; each is billed by the provider."]
     : []),
@@ -100,22 +102,22 @@ const hintsOf = (
   ...(endpoint.method === "GET" ? ["input becomes the query parameters."] : []),
   ...ownershipHints(endpoint),
   ...(endpoint.method !== "GET" && endpoint.body === null && endpoint.body_type === "json"
-    ? ["It takes no body: send input {} and put parameters into query."]
+    ? ["This endpoint takes no body: send input {} and put parameters into query."]
     : []),
   ...(endpoint.cost.model === "unpublished" && !raw.free
     ? [
-        `Its rates are not published: a run holds $1.00 unless routing.max_cost lowers it (to ${Money.usd(rawMinCap)} at least), and is charged what the provider reports, or the whole hold when it reports nothing.`
+        `The provider publishes no rates for this endpoint: a run holds $1.00 unless routing.max_cost lowers it (to ${Money.usd(rawMinCap)} at least). It is charged what the provider reports, or the whole hold if the provider reports nothing.`
       ]
     : []),
   ...(endpoint.price === undefined
     ? []
     : [
-        `What a call costs follows its input; cost.drivers says how. To bound it, set ${fieldsIn(endpoint.price.drivers)}.`
+        `The price of a call depends on its input; cost.drivers explains how. To limit it, set ${fieldsIn(endpoint.price.drivers)}.`
       ]),
   ...(endpoint.cost.model === "unpublished" || endpoint.body_type === "actor_input" || raw.free
     ? []
-    : ["A run holds one and a half times its estimate. A routing.max_cost below the estimate is refused."]),
-  "A raw run is one call: no other provider is tried, and it is charged when the provider answers with success.",
+    : ["A run holds 1.5 times its estimate. A routing.max_cost below the estimate is refused."]),
+  "A raw run is one call: no other provider is tried. The run is charged if the provider answers with success.",
   ...(scenarios === null ? [] : [scenarios])
 ]
 

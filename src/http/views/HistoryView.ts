@@ -31,7 +31,7 @@ const touchOf = (run_id: string, capability: string | null, status: string, at: 
 const timeOf = (run: Run | null | undefined): string | null =>
   run === null || run === undefined ? null : new Date(run.created_at).toISOString()
 
-/** The index knows a failed run whose outcome is unknown by a status of its own. */
+/** The index has a status of its own for a failed run with an unknown outcome. */
 const statusOf = (indexed: string): string => (indexed === outcomeUnknown ? "failed" : indexed)
 
 const touched = (run: Run | null): Touch | null =>
@@ -55,47 +55,48 @@ const counted = (groups: ReadonlyArray<Group>, nameOf: (group: Group) => string)
 const sumOf = (groups: ReadonlyArray<Group>) => groups.reduce((sum, group) => sum + group.count, 0)
 
 /** Whether a paid lookup returned the subject: its result names it, and its input doesn't. */
-const isReturned = ({ matched, charged, ...kind }: MatchRow, not: NoLookups): boolean =>
-  matched.in === "result" && matched.exact && charged !== null && isLookup({ kind, charged }, not)
+const isReturned = ({ matched, charged, ...kind }: MatchRow, excluded: NoLookups): boolean =>
+  matched.in === "result" && matched.exact && charged !== null && isLookup({ kind, charged }, excluded)
 
-const returnedBy = (rows: ReadonlyArray<MatchRow>, not: NoLookups): Reusable | null => {
-  const row = rows.find((one) => isReturned(one, not))
+const returnedBy = (rows: ReadonlyArray<MatchRow>, excluded: NoLookups): Reusable | null => {
+  const row = rows.find((one) => isReturned(one, excluded))
   if (row === undefined || row.charged === null) return null
   const { run_id, capability, endpoint, provider, charged, created_at } = row
   return { run_id, capability, endpoint, provider, charged: usd(charged), created_at: created_at.toISOString() }
 }
 
-/** `rows`: the newest, up to `limit`. `not`: runs that are no lookups. */
+/** `rows` are the newest matches, up to `limit`. `excluded` are runs that are no lookups. */
 export const historyText = (
   subject: SubjectView,
   {
     rows,
     limit,
-    facts,
-    not
+    summary,
+    excluded
   }: {
     readonly rows: ReadonlyArray<MatchRow>
     readonly limit: number
-    readonly facts: SubjectSummary
-    readonly not: NoLookups
+    readonly summary: SubjectSummary
+    readonly excluded: NoLookups
   }
 ): string => {
-  const { count } = facts
-  const groups = facts.groups.map((group) => ({ ...group, status: statusOf(group.status) }))
+  const { count } = summary
+  const groups = summary.groups.map((group) => ({ ...group, status: statusOf(group.status) }))
   const truncated = count > limit
   const touches = rows.flatMap((row) => touchOf(row.run_id, row.capability, row.status, row.created_at) ?? [])
-  const last_touch = touched(facts.touch)
-  const last_contact = touched(facts.contact)
-  const last_unknown = touched(facts.unknown)
-  const reusable = facts.reusable.map(reusableOf)
-  const over = (status: string) => isRunStatus(status) && isFinal(status)
-  const in_flight = sumOf(groups.filter((group) => !over(group.status)))
+  const last_touch = touched(summary.touch)
+  const last_contact = touched(summary.contact)
+  const last_unknown = touched(summary.unknown)
+  const reusable = summary.reusable.map(reusableOf)
+  const isOver = (status: string) => isRunStatus(status) && isFinal(status)
+  const in_flight = sumOf(groups.filter((group) => !isOver(group.status)))
   const failed_touches = sumOf(
     groups.filter(
-      ({ capability, status }) => over(status) && status !== "succeeded" && touchCapabilities.includes(capability ?? "")
+      ({ capability, status }) =>
+        isOver(status) && status !== "succeeded" && touchCapabilities.includes(capability ?? "")
     )
   )
-  const summary = {
+  const fields = {
     touches,
     last_touch,
     contacted: last_contact !== null,
@@ -107,8 +108,8 @@ export const historyText = (
     by_capability: counted(groups, (group) => group.capability ?? group.endpoint ?? ""),
     charged: usd(groups.reduce((sum, group) => sum + group.charged, 0n)),
     currency: "USD",
-    first_seen: timeOf(facts.oldest),
-    last_seen: timeOf(facts.newest[0]?.run),
+    first_seen: timeOf(summary.oldest),
+    last_seen: timeOf(summary.newest[0]?.run),
     truncated,
     hints: conclude({
       count,
@@ -118,13 +119,13 @@ export const historyText = (
       last_contact,
       last_unknown,
       reusable: reusable[0] ?? null,
-      returned_by: returnedBy(rows, not),
+      returned_by: returnedBy(rows, excluded),
       failed_touches,
       in_flight
     })
   }
   const texts = rows.map(itemText).join(",")
-  return `{"subject":${JSON.stringify(subject)},"items":[${texts}],${JSON.stringify(summary).slice(1)}`
+  return `{"subject":${JSON.stringify(subject)},"items":[${texts}],${JSON.stringify(fields).slice(1)}`
 }
 
 export interface RowView {
@@ -138,7 +139,7 @@ export interface RowView {
   readonly reusable: Reusable | null
 }
 
-/** A subject that is on record nowhere. */
+/** The row of a subject that no run mentions. */
 export const unseen: RowView = {
   seen: false,
   count: 0,
@@ -149,7 +150,7 @@ export const unseen: RowView = {
   reusable: null
 }
 
-/** What a batch says of a subject, from the same facts as the view of one. */
+/** The row of a subject in a batch, from the same summary as the view of a single subject. */
 export const batchView = ({ count, newest, touch, contact, unknown, reusable }: SubjectSummary): RowView => {
   if (count === 0) return unseen
   const [again] = reusable

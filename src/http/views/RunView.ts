@@ -33,7 +33,7 @@ export const httpStatusOf = (run: RunRow): number => {
 export const pollUrl = (run_id: string) => `/v1/runs/${run_id}`
 
 const erasedHint = (at: Date) =>
-  `Its input and result were erased on ${at.toISOString().slice(0, 10)}; what it was charged stays on the ledger.`
+  `The input and result of this run were erased on ${at.toISOString().slice(0, 10)}; its charge stays in the ledger.`
 
 /** `now` in milliseconds since 1970, for the duration of a run that is not finished. */
 export const runJson = (run: RunRow, now: number, withResult: boolean): string => {

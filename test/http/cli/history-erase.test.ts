@@ -50,7 +50,7 @@ test("a person is told how many runs it is about, may say no, sees how far it is
   expect([byKey.code, byKey.out, byKey.err]).toEqual([4, "", expect.stringContaining("rungate login")])
   expect([unasked.code, unasked.out, unasked.err]).toEqual([5, "", expect.stringContaining(question)])
   expect(unasked.err).toContain("--yes")
-  expect([unreadable.code, unreadable.err]).toEqual([5, expect.stringContaining("does not read as phone")])
+  expect([unreadable.code, unreadable.err]).toEqual([5, expect.stringContaining("can't be read as phone")])
 
   const no = home.terminal(line)
   await no.shows("[y/N]")

@@ -1,4 +1,4 @@
-/** One request and one answer of each operation about wallets and accounts, for the OpenAPI document. Tests validate them. */
+/** A request and a response of each operation about wallets and accounts, for the OpenAPI document. Tests validate them. */
 import type { Example } from "./Example.ts"
 
 export const accountExamples: Readonly<Record<string, Example>> = {

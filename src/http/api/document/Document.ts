@@ -1,7 +1,7 @@
 /**
- * Completes the OpenAPI document that is generated from the contract: servers, tags, headers, examples, and descriptions of answers.
+ * Completes the OpenAPI document that is generated from the contract: servers, tags, headers, examples, and descriptions of responses.
  *
- * Requests stay closed, so a misspelled field is refused. Answers are open, because a later version may add fields to them.
+ * Request schemas stay closed, so a misspelled field is refused. Response schemas are open, because a later version may add fields.
  */
 import { isRecord } from "../../../schema/json/Json.ts"
 import { accountExamples } from "./AccountExamples.ts"
@@ -32,7 +32,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
 const statusDescriptions: Readonly<Record<string, string>> = {
   200: "Success.",
   202: "Accepted. The work continues.",
-  304: "Nothing changed since the answer with this ETag.",
+  304: "Nothing changed since the response with this ETag.",
   400: "The request is not valid. `details` names every field that is wrong.",
   401: "The credential is missing, malformed, unknown, revoked or of the other environment.",
   402: "The wallet or a spend limit does not cover the request.",
@@ -46,11 +46,11 @@ const statusDescriptions: Readonly<Record<string, string>> = {
   429: "Too many requests. Wait for the seconds of `Retry-After`.",
   500: "An internal error. Quote the `request_id` when you report it.",
   502: "The provider failed.",
-  503: "A part that the service needs is unavailable. Try again.",
+  503: "The service, or a part that it needs, is unavailable. Try again.",
   504: "The provider did not answer in time."
 }
 
-/** A run that ends without success is answered at its error's status. */
+/** The responses of POST /v1/run. A run that ends without success is returned with the status of its error. */
 const runStatuses: Readonly<Record<string, string>> = {
   200: "The run succeeded.",
   202: "The run is executing: `done` is false. Poll `poll_url`.",
@@ -65,8 +65,8 @@ const runStatuses: Readonly<Record<string, string>> = {
 const parameterDescriptions: Readonly<Record<string, string>> = {
   "idempotency-key":
     "Any unique string of 1 to 255 visible ASCII characters. A retry with the same key joins the same run.",
-  "if-none-match": "The ETag of an earlier answer. While nothing has changed the answer is 304.",
-  limit: "The largest number of items in the answer.",
+  "if-none-match": "The ETag of an earlier response. While nothing has changed the response is 304.",
+  limit: "The maximum number of items in the response.",
   cursor: "`next_cursor` of the page before.",
   status: "Only runs in this status.",
   capability: "Only runs of this capability.",
@@ -77,12 +77,13 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   key_id: "Id of an API key, `key_…`.",
   sender_id: "Id of a sender, `snd_…`.",
   q: "E-mail address, domain, profile URL, handle, phone number or text to look up.",
-  kind: "How to read `q`. Detected when left out."
+  kind: "How to read `q`. Detected if left out."
 }
 
-/** Answers of the layers before the handlers, which any operation with a body may give. */
+/** Statuses that the middleware may return for any operation with a body. */
 const bodyStatuses = new Set(["408", "413", "415"])
-const everywhere: Readonly<Record<string, string>> = { 500: "internal_error_error", 503: "service_unavailable_error" }
+/** Errors that any operation may return. */
+const commonErrors: Readonly<Record<string, string>> = { 500: "internal_error_error", 503: "service_unavailable_error" }
 
 const errorSchema = (name: string) => ({
   content: { "application/json": { schema: { $ref: `#/components/schemas/${name}` } } }
@@ -91,12 +92,12 @@ const errorSchema = (name: string) => ({
 const namesIn = (node: unknown): ReadonlyArray<string> =>
   Array.from(JSON.stringify(node).matchAll(/"#\/components\/schemas\/([^"]+)"/g), (match) => match[1] ?? "")
 
-/** Names of the schemas that these nodes reach. */
+/** Names of the schemas that these nodes refer to, directly or through other schemas. */
 const reach = (schemas: Node, nodes: unknown): ReadonlySet<string> => {
-  const found = new Set(namesIn(nodes))
-  // A set that grows while it is walked is walked to its end.
-  for (const name of found) for (const next of namesIn(schemas[name] ?? {})) found.add(next)
-  return found
+  const names = new Set(namesIn(nodes))
+  // The iteration of a Set includes the names that are added meanwhile.
+  for (const name of names) for (const next of namesIn(schemas[name] ?? {})) names.add(next)
+  return names
 }
 
 /** The same schema without `additionalProperties: false`, at any depth. */
@@ -117,12 +118,12 @@ const withExample = (body: Node, example: unknown): Node => {
 const completedOperation = (operation: Node): Node => {
   const id = String(operation["operationId"])
   const example = examples[id]
-  const takesBody = operation["requestBody"] !== undefined
+  const hasRequestBody = operation["requestBody"] !== undefined
   const security = Array.isArray(operation["security"]) ? operation["security"] : []
   const own = record(operation["responses"])
-  const added = Object.entries(everywhere).map(([status, name]) => [status, errorSchema(name)] as const)
+  const added = Object.entries(commonErrors).map(([status, name]) => [status, errorSchema(name)] as const)
   const responses = Object.entries({ ...Object.fromEntries(added), ...own }).flatMap(([status, response]) => {
-    if (bodyStatuses.has(status) && !takesBody) return []
+    if (bodyStatuses.has(status) && !hasRequestBody) return []
     const described = {
       ...record(opened(response)),
       description: (id === "runs.run" ? runStatuses[status] : undefined) ?? statusDescriptions[status] ?? status,
@@ -135,12 +136,12 @@ const completedOperation = (operation: Node): Node => {
     ...operation,
     security,
     parameters: parameters.map((one) => ({ description: parameterDescriptions[String(one["name"])], ...one })),
-    ...(takesBody ? { requestBody: withExample(record(operation["requestBody"]), example?.request) } : {}),
+    ...(hasRequestBody ? { requestBody: withExample(record(operation["requestBody"]), example?.request) } : {}),
     responses: Object.fromEntries(responses)
   }
 }
 
-/** Adds to the generated document what the contract's types do not say. */
+/** Adds to the generated document what the types of the contract do not contain. */
 export const completed = (document: Node): Node => {
   const components = record(document["components"])
   const schemas = record(components["schemas"])
@@ -169,7 +170,7 @@ export const completed = (document: Node): Node => {
         Object.entries(schemas).map(([name, schema]) => [name, closed.has(name) ? schema : opened(schema)])
       ),
       headers: componentHeaders,
-      // The reference offers Basic credentials unless the scheme is spelled in lower case.
+      // The page /docs offers Basic credentials unless the scheme is in lower case.
       securitySchemes: {
         bearer: {
           type: "http",

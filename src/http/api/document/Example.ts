@@ -1,7 +1,7 @@
-/** What the OpenAPI document shows for one operation. */
+/** The examples of one operation in the OpenAPI document. */
 export interface Example {
   /** A body that the operation accepts. */
   readonly request?: unknown
-  /** A body of each of these statuses. */
+  /** A response body for each status. */
   readonly responses: Readonly<Record<number, unknown>>
 }

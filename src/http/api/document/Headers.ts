@@ -1,4 +1,4 @@
-/** Headers of answers, as the OpenAPI document names them. */
+/** The response headers in the OpenAPI document. */
 
 const text = (description: string) => ({ description, schema: { type: "string" } })
 const seconds = (description: string) => ({ description, schema: { type: "integer" } })
@@ -7,9 +7,11 @@ export const componentHeaders = {
   RequestId: text("Id of this request, `req_…`. Quote it when you report a problem."),
   RetryAfter: seconds("Seconds to wait before the next request."),
   RateLimit: text(
-    'What is left of the limit: `"default";r=99;t=1`. Absent when limits are off or the credential was refused.'
+    'The rest of the rate limit: `"default";r=99;t=1`. Absent if limits are off or the credential was refused.'
   ),
-  RateLimitPolicy: text('The limit: `"default";q=100;w=2`. Absent when limits are off or the credential was refused.'),
+  RateLimitPolicy: text(
+    'The rate limit: `"default";q=100;w=2`. Absent if limits are off or the credential was refused.'
+  ),
   Authenticate: text("`Bearer`"),
   IdempotentReplay: text("`true` when this is the run of an earlier request with the same Idempotency-Key."),
   RunId: text("Id of the run that the body shows."),
@@ -19,10 +21,10 @@ export const componentHeaders = {
 
 const named = (name: keyof typeof componentHeaders) => ({ $ref: `#/components/headers/${name}` })
 
-/** Operations whose answer is a run. */
+/** Operations that return a run. */
 const ofRuns = new Set(["runs.run", "runs.get", "runs.cancel"])
 const ofLists = new Set(["discovery.capabilities", "discovery.providers", "discovery.provider", "discovery.endpoints"])
-/** Statuses at which POST /v1/run may answer a run. */
+/** Statuses with which POST /v1/run may return a run. */
 const shownRun = new Set([200, 202, 402, 404, 409, 500, 502, 504])
 const retried = new Set([202, 429, 503])
 

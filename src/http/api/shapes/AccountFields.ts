@@ -1,7 +1,7 @@
 /** Fields of people and accounts that several requests share. */
 import { Schema } from "effect"
 
-/** Postgres has no such character in a text. */
+/** PostgreSQL can't store this character. */
 const withoutNul = Schema.makeFilter((text: string) => !text.includes("\u0000") || "must not contain NUL (\\u0000)")
 
 export const Email = Schema.String.check(
@@ -11,14 +11,14 @@ export const Email = Schema.String.check(
 )
 export const passwordLengthMin = 10
 export const passwordLengthMax = 500
-/** One that is chosen now. */
+/** A password that somebody chooses now. */
 export const NewPassword = Schema.String.check(
   Schema.isMinLength(passwordLengthMin),
   Schema.isMaxLength(passwordLengthMax),
   withoutNul
 )
-/** One that somebody remembers, which may be older than today's rules. */
+/** An existing password, which may be older than today's rules. */
 export const Password = Schema.String.check(Schema.isMaxLength(passwordLengthMax), withoutNul)
 export const OrganizationName = Schema.NonEmptyString.check(Schema.isMaxLength(200), withoutNul)
-/** Of a link. */
+/** The token of a mailed link. */
 export const LinkToken = Schema.NonEmptyString.check(Schema.isMaxLength(200), withoutNul)

@@ -13,11 +13,11 @@ export interface Caller {
   readonly key_id: string | null
   readonly user_id: string | null
   readonly environment: "test" | "live" | null
-  /** A session of somebody who has not verified the e-mail address. */
+  /** True for a session whose user has not verified the e-mail address. */
   readonly pending: boolean
 }
 
-/** The organization that the credential belongs to. */
+/** The organization, key and user of the request's credential. */
 export class CurrentCaller extends Context.Service<CurrentCaller, Caller>()("rungate/http/api/shapes/CurrentCaller") {}
 
 /** Calls carry `Authorization: Bearer <token>`: an API key (`rg_test_…`, `rg_live_…`) or a session (`rg_sess_…`). */
@@ -36,8 +36,8 @@ export class Auth extends HttpApiMiddleware.Service<Auth, { provides: CurrentCal
   }
 ) {}
 
-/** Limits by client address for what needs no key, and the checks of a body before it is parsed. Around everything else. */
-export class Door extends HttpApiMiddleware.Service<Door>()("rungate/http/api/shapes/Door", {
+/** The outermost middleware of the contract: limits by client address for endpoints without a key, and checks of bodies before they are parsed. */
+export class RequestChecks extends HttpApiMiddleware.Service<RequestChecks>()("rungate/http/api/shapes/RequestChecks", {
   error: [
     Wire.rate_limited,
     Wire.invalid_request,
@@ -47,7 +47,7 @@ export class Door extends HttpApiMiddleware.Service<Door>()("rungate/http/api/sh
   ]
 }) {}
 
-/** Bad input, whatever part of the request it stands in. */
+/** Answers input that does not match the contract, in any part of a request. */
 export class Malformed extends HttpApiMiddleware.Service<Malformed>()("rungate/http/api/shapes/Malformed", {
   error: [Wire.invalid_request]
 }) {}

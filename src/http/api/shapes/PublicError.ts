@@ -19,6 +19,6 @@ export type PublicError = typeof PublicError.Type
 
 const decode = Schema.decodeUnknownOption(PublicError)
 const decodeText = Schema.decodeUnknownOption(Schema.fromJsonString(PublicError))
-/** Null when it is none. */
+/** Null if the value is not a public error. */
 export const publicError = (value: unknown): PublicError | null => Option.getOrNull(decode(value))
 export const publicErrorIn = (text: string): PublicError | null => Option.getOrNull(decodeText(text))
