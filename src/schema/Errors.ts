@@ -35,7 +35,7 @@ export const statusOf = {
 
 export type ErrorCode = keyof typeof statusOf
 
-/** What is wrong with one field. `path` is dotted ("input.email", "routing.max_cost"); empty for the whole. */
+/** What is wrong with one field. `path` is dotted ("input.email", "routing.max_cost"). It is empty for the request as a whole. */
 export const Detail = Schema.Struct({ path: Schema.String, message: Schema.String }).annotate({
   identifier: "ErrorDetail"
 })
@@ -52,7 +52,7 @@ const wire = <C extends ErrorCode>(code: C) =>
     request_id: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: `${code}_error`, httpApiStatus: statusOf[code] })
 
-/** One schema per code, built once: a schema built twice would be two components of the API's description. */
+/** One schema per code, built once. A schema that is built twice would be two components of the OpenAPI document. */
 export const Wire = {
   invalid_request: wire("invalid_request"),
   unauthorized: wire("unauthorized"),
@@ -90,7 +90,7 @@ export interface Problem<C extends ErrorCode = ErrorCode> {
   readonly request_id?: string
 }
 
-/** One problem per code, so that a contract can say which of them an endpoint answers. */
+/** One type per code, so that the contract can say which errors an endpoint returns. */
 export type ProblemOf<C extends ErrorCode> = C extends ErrorCode ? Problem<C> : never
 
 export const problem = <C extends ErrorCode>(

@@ -11,7 +11,7 @@ export type Prefix = "run" | "org" | "usr" | "key" | "txn" | "req" | "cmd" | "wr
 /** Two letters for each ten bits, so that 16 letters cost eight look-ups. */
 const pairs = Array.from({ length: 1024 }, (_, bits) => alphabet.charAt(bits >> 5) + alphabet.charAt(bits & 31))
 
-/** One buffer of random numbers serves many ids: asking the system for a few bytes at a time is what costs. */
+/** One buffer of random numbers serves many ids, because reading a few bytes at a time from the system is slow. */
 const pool = new Uint16Array(4096)
 let used = pool.length
 
@@ -27,7 +27,7 @@ const randomPair = (): string => {
 
 let timeOf = { millis: -1, text: "" }
 
-/** The ten letters of a millisecond; ids come in bursts, so the last one is remembered. */
+/** The ten letters of a millisecond. Ids come in bursts, so the last one is cached. */
 const timeText = (millis: number): string => {
   if (timeOf.millis === millis) return timeOf.text
   let text = ""
@@ -47,7 +47,7 @@ export const makeId = (prefix: Prefix, millis: number): string => {
   return `${prefix}_${timeText(millis)}${random}`
 }
 
-/** Whether a text could be an id of that kind: a look-up of anything else is not worth a query. */
+/** Whether a text could be an id with this prefix. Any other text needs no query. */
 export const looksLike = (prefix: Prefix, text: string): boolean =>
   text.startsWith(`${prefix}_`) &&
   text.length === prefix.length + 27 &&

@@ -1,13 +1,13 @@
 /**
  * The nearest valid name to a misspelled one, for messages that ask "Did you mean …?".
  *
- * The distance counts inserted, deleted, replaced and swapped letters; upper case, lower case, `-` and `_` are the same.
- * Names that are too far away are never suggested, so the answer may be null.
+ * The distance counts inserted, deleted, replaced and swapped letters. Upper and lower case are the same, and so are `-` and `_`. Names that
+ * are too far away are never suggested, so the result may be null.
  */
 
-/** Longer names are not compared. The work grows with the product of both lengths. */
+/** Longer names are not compared, because the work grows with the product of both lengths. */
 const lengthMax = 128
-/** One mistake for each three letters, and never more than this. */
+/** One mistake per three letters, and never more than this. */
 const mistakesMax = 3
 
 const folded = (name: string): string => name.toLowerCase().replaceAll("-", "_")
@@ -34,21 +34,21 @@ const distance = (a: string, b: string): number => {
   return previous[b.length] ?? 0
 }
 
-/** The name with the fewest mistakes, the first one where several are equally near; null when none is near. */
+/** The name with the fewest mistakes, or the first of several. Null if none is near. */
 export const nearest = (name: string, names: Iterable<string>): string | null => {
   if (name.length > lengthMax) return null
   const wanted = folded(name)
   const most = Math.min(mistakesMax, Math.floor(wanted.length / 3))
-  let found: string | null = null
+  let best: string | null = null
   let fewest = most + 1
   for (const one of names) {
-    // Each letter of difference in length is a mistake.
+    // Each letter that one name has more is a mistake.
     if (Math.abs(one.length - wanted.length) >= fewest) continue
     const mistakes = distance(wanted, folded(one))
     if (mistakes < fewest) {
-      found = one
+      best = one
       fewest = mistakes
     }
   }
-  return found
+  return best
 }

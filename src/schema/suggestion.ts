@@ -1,8 +1,8 @@
 /** The sentence that suggests the nearest valid name, for messages about an unknown one. */
 import { nearest } from "./nearest.ts"
 
-/** `Did you mean …?` with a space before it, to stand behind another sentence; empty when no name is near. */
+/** ` Did you mean …?` with a leading space, to append to a sentence. Empty if no name is near. */
 export const didYouMean = (name: string, names: Iterable<string>): string => {
-  const found = nearest(name, names)
-  return found === null ? "" : ` Did you mean \`${found}\`?`
+  const suggestion = nearest(name, names)
+  return suggestion === null ? "" : ` Did you mean \`${suggestion}\`?`
 }

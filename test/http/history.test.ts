@@ -214,7 +214,7 @@ describe.each(oneBackend)("GET /v1/history, queues on %s", (backend) => {
       expect(found(body)).toEqual([q, contact !== null, contact?.run_id ?? null, touched.run_id])
       expect(found(rows.items[index])).toEqual(found(body))
       const told =
-        contact === null ? `Mentioned, not contacted: .*${touched.run_id}` : `Already contacted: .*${contact.run_id}`
+        contact === null ? `Mentioned but not contacted: .*${touched.run_id}` : `Already contacted: .*${contact.run_id}`
       expect(body.hints[0]).toMatch(new RegExp(`^${told}`))
     }
     expect(rows.contacted).toBe(6)

@@ -40,7 +40,7 @@ describe("a raw call whose price follows its input", () => {
     const tasks = [1, 2, 3].map((limit) => ({ url, limit }))
     expect((await run("/crawls", tasks)).body.billing.quoted).toBe("0.0009")
     expect(await refusal("/crawls", [...tasks, { url }])).toBe(
-      "input.3.limit is required: it decides what the call costs"
+      "input.3.limit is required: it determines the price of the call"
     )
   })
 
@@ -100,7 +100,7 @@ describe("inspect of such an endpoint", () => {
       { field: "formats", times: { json: "5" } }
     ])
     expect(body.cost.drivers.map((one: { description: string }) => one.description)).toEqual([
-      "limit: multiplies the price by its number; must be given; at most 1000000. All pages are charged at once.",
+      "limit: multiplies the price by its number; required; at most 1000000. All pages are charged at once.",
       "formats: json multiplies the price by 5."
     ])
     // Ten pages, and half as much again.

@@ -201,7 +201,7 @@ describe("what can't be counted is refused at its field", () => {
     })
     for (const name of ["constructor", "__proto__", "toString", "hasOwnProperty"]) {
       const { issues: found } = callCost(field(name), { path: {}, query: {}, input: {} })
-      expect(found).toEqual([{ path: `input.${name}`, message: "is required: it decides what the call costs" }])
+      expect(found).toEqual([{ path: `input.${name}`, message: "is required: it determines the price of the call" }])
     }
     const table = {
       ...endpoint,

@@ -1,22 +1,22 @@
 /** When nobody knows what a call did, told from what was asked and how each question ended. */
 import { describe, expect, test } from "bun:test"
 import {
-  asking,
+  withRequest,
   type Doubt,
   doubtOf,
-  type Heard,
-  heardOf,
-  hearing,
+  type RequestEnd,
+  endOfStatus,
+  withEnd,
   type Trail,
   trailOf
 } from "../../src/schema/catalog/Doubt.ts"
 
 /** Questions in order: whether each acts, and how it ended; null: it never did. */
-type Question = readonly ["acts" | "reads", Heard | null]
+type Question = readonly ["acts" | "reads", RequestEnd | null]
 const after = (questions: ReadonlyArray<Question>, resumed = false): Trail =>
-  questions.reduce((trail, [what, heard]) => {
-    const asked = asking(trail, what === "acts")
-    return heard === null ? asked : hearing(asked, heard)
+  questions.reduce((trail, [what, end]) => {
+    const asked = withRequest(trail, what === "acts")
+    return end === null ? asked : withEnd(asked, end)
   }, trailOf(resumed))
 
 const cases: ReadonlyArray<readonly [string, ReadonlyArray<Question>, string, Doubt | null]> = [
@@ -98,8 +98,8 @@ describe("doubt", () => {
   })
 
   test("a status settles it, or does not", () => {
-    for (const status of [300, 302, 400, 404, 409, 422, 429, 501, 505]) expect(heardOf(status)).toBe("refused")
-    for (const status of [500, 502, 503, 504, 520, 524, 999]) expect(heardOf(status)).toBe("server_error")
-    for (const status of [200, 201, 204]) expect(heardOf(status)).toBe("read")
+    for (const status of [300, 302, 400, 404, 409, 422, 429, 501, 505]) expect(endOfStatus(status)).toBe("refused")
+    for (const status of [500, 502, 503, 504, 520, 524, 999]) expect(endOfStatus(status)).toBe("server_error")
+    for (const status of [200, 201, 204]) expect(endOfStatus(status)).toBe("read")
   })
 })

@@ -57,7 +57,7 @@ describe("conclusions", () => {
       { last_touch: touch, last_contact: touch },
       /^Already contacted: email\.send succeeded on 2026-03-04 \(run_touch\)/
     ],
-    [{ last_touch: touch }, /^Mentioned, not contacted: email\.send on 2026-03-04 \(run_touch\)/],
+    [{ last_touch: touch }, /^Mentioned but not contacted: email\.send on 2026-03-04 \(run_touch\)/],
     [{ reusable }, /^Already bought: email\.find on 2026-02-03 for \$0\.012\. .*GET \/v1\/runs\/run_bought /],
     [
       { returned_by: reusable },
@@ -102,7 +102,7 @@ describe("conclusions", () => {
       expect.stringMatching(/^Already contacted: email\.send succeeded on 2026-03-04 \(run_touch\)/)
     ])
     expect(said({ last_touch: later, failed_touches: 1 }).map((hint) => hint.split(":")[0])).toEqual([
-      "Mentioned, not contacted",
+      "Mentioned but not contacted",
       "Never reached"
     ])
   })

@@ -7,7 +7,7 @@ import fc from "fast-check"
 import { eachSubject, placeOf } from "../../src/layers/history/index/Subjects.ts"
 import { named, recipient } from "../../src/schema/segments/Segment.ts"
 import { extract } from "../../src/schema/subjects/Extract.ts"
-import { detect, nothingSaid, readValue } from "../../src/schema/subjects/Subject.ts"
+import { detect, noHints, readValue } from "../../src/schema/subjects/Subject.ts"
 import { readUrl } from "../../src/schema/subjects/Url.ts"
 import { same } from "./subject-pairs.ts"
 
@@ -69,7 +69,7 @@ const pieces = fc.oneof(
   fc.tuple(fc.constantFrom(...forms), piece).map(([form, one]) => `${form}${one}`),
   fc.tuple(piece, fc.constantFrom(...forms)).map(([one, form]) => `${one}${form}`)
 )
-const read = (value: string) => readValue(value, nothingSaid)
+const read = (value: string) => readValue(value, noHints)
 const found = (json: unknown) => extract(json).found.map(({ key, exact }) => [key, exact])
 
 describe("the short way and the long way agree", () => {

@@ -6,12 +6,12 @@
  */
 import { Cause, Clock, Effect, Layer } from "effect"
 import {
-  asking,
+  withRequest,
   doubtOf,
   type Found,
-  type Heard,
-  hearing,
-  heardOf,
+  type RequestEnd,
+  withEnd,
+  endOfStatus,
   type Trail,
   trailOf
 } from "../../schema/catalog/Doubt.ts"
@@ -94,7 +94,7 @@ const repeatedMethods = new Set(["PUT", "DELETE"])
 
 interface SendResult {
   readonly reply: Reply | Failure
-  readonly heard: Heard
+  readonly end: RequestEnd
 }
 
 const send = ({ url, headers, redact }: AuthorizedRequest, { method, body }: ProviderRequest) =>
@@ -113,11 +113,11 @@ const send = ({ url, headers, redact }: AuthorizedRequest, { method, body }: Pro
       })
       status = response.status
       const reply = await readReply(response, redact)
-      const heard = heardOf(status)
-      return { reply, heard: "_tag" in reply && heard === "read" ? "unreadable" : heard }
+      const end = endOfStatus(status)
+      return { reply, end: "_tag" in reply && end === "read" ? "unreadable" : end }
     } catch (error) {
-      const heard = status === null ? (failedBeforeSending(error) ? "unsent" : "no_answer") : heardOf(status)
-      return { reply: connectionFailure(error), heard: heard === "read" ? "no_answer" : heard }
+      const end = status === null ? (failedBeforeSending(error) ? "unsent" : "no_answer") : endOfStatus(status)
+      return { reply: connectionFailure(error), end: end === "read" ? "no_answer" : end }
     } finally {
       // Stops a response that was refused half-way. After a complete response this does nothing.
       connection.abort()
@@ -153,9 +153,9 @@ export const HttpProviders = Layer.effect(
       const sendOnce = Effect.gen(function* () {
         const late = yield* attempt.begin
         if (late !== null) return late
-        attempt.trail = asking(attempt.trail, sent.acts)
-        const { reply, heard } = yield* send(request, sent)
-        attempt.trail = hearing(attempt.trail, heard)
+        attempt.trail = withRequest(attempt.trail, sent.acts)
+        const { reply, end } = yield* send(request, sent)
+        attempt.trail = withEnd(attempt.trail, end)
         return reply
       })
       return Effect.map(throttleOf(target).call(sendOnce, pauseWaitSecondsMax), (reply) =>

@@ -1,8 +1,8 @@
 /**
  * The texts of e-mails about accounts.
  *
- * They contain the service's address and a link, and no text from the person who caused the e-mail. So nobody can write to strangers in
- * the operator's name.
+ * They contain the service's address and a link, but no text from the person who caused the e-mail. So nobody can use them to send a message
+ * of their own to strangers.
  */
 
 export interface Written {
@@ -10,13 +10,13 @@ export interface Written {
   readonly text: string
 }
 
-/** Paths of the pages that links open. A page acts only when its form is sent, so a scanner that opens links uses none up. */
+/** Paths of the pages that links open. A page acts only when its form is sent, so mail scanners that open links do not use them up. */
 export const verifyPath = "/verify-email"
 export const resetPath = "/reset-password"
 export const forgotPath = "/forgot-password"
 export const invitationPath = "/invitation"
 
-/** Where a link leads. `address` has no trailing slash, and tokens no characters that a query would escape. */
+/** The URL of a link. `address` has no trailing slash, and a token has no characters that a query would escape. */
 export const linkOf = (address: string, path: string, token: string): string => `${address}${path}?token=${token}`
 
 const lines = (...parts: ReadonlyArray<string>) => `${parts.join("\n\n")}\n`

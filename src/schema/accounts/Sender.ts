@@ -15,7 +15,7 @@ const localMax = 64
 const domainPattern = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)+$/
 const domainMax = 253
 
-/** An address in lower case; null for anything but one plain address. */
+/** The address in lower case. Null for anything but one plain address. */
 export const readAddress = (text: string): string | null => {
   const at = text.lastIndexOf("@")
   if (at < 1 || at > localMax || text.length > addressMax || !localPattern.test(text.slice(0, at))) return null
@@ -26,7 +26,7 @@ export const readAddress = (text: string): string | null => {
 /** A name has no `@` (it would read as another address), no brackets, and outside quotes nothing that separates addresses. */
 const named = /^(?:"[^"\\<>@\p{Cc}]*"|[^"\\<>@,;:\p{Cc}]*?)\s*<([^<>]*)>$/u
 
-/** The address of `ada@example.com` or `Ada <ada@example.com>` in lower case; null when it could be read in another way. */
+/** The address of `ada@example.com` or `Ada <ada@example.com>` in lower case. Null for any other form. */
 export const readFrom = (text: string): string | null => {
   const from = text.trim()
   if (!from.includes("<")) return readAddress(from)
@@ -34,7 +34,7 @@ export const readFrom = (text: string): string | null => {
   return address === undefined ? null : readAddress(address)
 }
 
-/** An inbox's id, or an address at the inbox provider's own domain: no other provider sends from these. */
+/** Whether `from` is an inbox's id or an address at the inbox provider's own domain. Only that provider sends from these. */
 export const isInbox = (from: string): boolean => {
   const address = readFrom(from) ?? from.trim()
   return !address.includes("@") || /@agentmail\.to>?$/i.test(address)
@@ -42,19 +42,19 @@ export const isInbox = (from: string): boolean => {
 
 export const domainOf = (address: string): string => address.slice(address.lastIndexOf("@") + 1)
 
-/** A domain and its parents: who owns one of them owns what is below it. */
+/** A domain and its parent domains. The owner of a domain also owns its subdomains. */
 export const withParents = (domain: string): ReadonlyArray<string> => {
   const labels = domain.split(".")
   return labels.slice(0, -1).map((_, index) => labels.slice(index).join("."))
 }
 
-/** Anybody can have an address there, and only their owners could prove them. */
+/** Anybody can have an address at these domains, so no organization can own one of them. */
 const mailboxProviders = new Set([
   ...["gmail.com", "googlemail.com", "outlook.com", "hotmail.com", "live.com", "msn.com", "yahoo.com", "ymail.com"],
   ...["aol.com", "icloud.com", "me.com", "mac.com", "proton.me", "protonmail.com", "gmx.com", "gmx.de", "gmx.net"],
   ...["web.de", "mail.ru", "yandex.ru", "yandex.com", "qq.com", "163.com", "zoho.com", "fastmail.com", "agentmail.to"]
 ])
-/** Reserved names that examples and rehearsals use. Public DNS has none of them. */
+/** Reserved names for examples and tests. Public DNS has none of them. */
 const reserved = /(^|\.)(example|test|invalid|localhost)$/
 
 export type SendingDomain =
@@ -67,30 +67,30 @@ export const sendingDomain = (text: string): SendingDomain => {
   const domain = toAscii(text.trim().replace(/\.$/, ""))
   if (domain === null || domain.length > domainMax || !domainPattern.test(domain))
     return refuse("must be a domain name such as example.com, without a scheme, a path or an @")
-  const known = parse(domain, { allowPrivateDomains: true, extractHostname: false })
-  if (known.isIp === true) return refuse("must be a domain name, not an IP address")
+  const parsed = parse(domain, { allowPrivateDomains: true, extractHostname: false })
+  if (parsed.isIp === true) return refuse("must be a domain name, not an IP address")
   // Checked before the suffix: a reserved name has none.
   if (reserved.test(domain)) return { _tag: "Domain", domain }
-  if (known.domain === null)
+  if (parsed.domain === null)
     return refuse(
       "must be a domain that one organization registered: this is a suffix under which everybody can register"
     )
-  if (known.isIcann !== true && known.isPrivate !== true) return refuse("must end in a top-level domain that exists")
-  if (mailboxProviders.has(known.domain))
+  if (parsed.isIcann !== true && parsed.isPrivate !== true) return refuse("must end in a top-level domain that exists")
+  if (mailboxProviders.has(parsed.domain))
     return refuse("must be a domain of your own: this one belongs to a mailbox provider")
   return { _tag: "Domain", domain }
 }
 
-/** Headers that say who sent a message. Whoever may set them needs no `from`. */
+/** Headers that say who sent a message. A caller who could set them could send as anybody. */
 const identityHeaders = new Set([
   ...["from", "sender", "returnpath", "resentfrom", "resentsender", "envelopefrom", "mailfrom"]
 ])
 /** Lenient software drops spaces, dashes and colons in a header's name. */
 const looseName = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "")
 
-/** Why a header must not be sent along with an owned sender, or null. */
+/** Why a header must not be sent. Null if it may be sent. */
 export const headerIssue = (name: string, value: unknown): string | null => {
-  if (identityHeaders.has(looseName(name))) return "can't be set: it says who sends, which is what from is for"
+  if (identityHeaders.has(looseName(name))) return "can't be set, because it names the sender; use from instead"
   if (!/^[\x21-\x39\x3b-\x7e]+$/.test(name)) return "must be a header name: visible ASCII without a colon"
   return typeof value === "string" && /[\r\n\0]/.test(value) ? "must have a value without line breaks" : null
 }

@@ -83,7 +83,7 @@ export const creativeImage = capability({
   example: { prompt: "A lighthouse at dawn, watercolour", aspect_ratio: "16:9", count: 2 },
   matched: (output) => output.items.length > 0,
   results: (output) => output.items.length,
-  asked: (input) => input.count ?? creativeImageDefaultCount,
+  requested: (input) => input.count ?? creativeImageDefaultCount,
   side_effect: true,
   simulate: ({ input, seed, partial }) => {
     const count = (input.count ?? creativeImageDefaultCount) - (partial ? 1 : 0)

@@ -56,7 +56,7 @@ export const creativeVideo = capability({
   example: { prompt: "Waves roll onto a beach at dawn", duration_seconds: 5, aspect_ratio: "16:9" },
   matched: (output) => output.url !== null,
   results: (output) => output.duration_seconds,
-  asked: (input) => input.duration_seconds ?? creativeVideoDefaultSeconds,
+  requested: (input) => input.duration_seconds ?? creativeVideoDefaultSeconds,
   side_effect: true,
   simulate: ({ input, seed, partial }) => {
     const seconds = (input.duration_seconds ?? creativeVideoDefaultSeconds) - (partial ? 1 : 0)

@@ -60,7 +60,7 @@ export const domainRegister = capability({
   example: { domain: "example.com", years: 1, max_price: "20.00", agree_to_terms: true },
   matched: (output) => output.registered,
   results: (output) => output.years,
-  asked: (input) => input.years ?? domainRegisterDefaultYears,
+  requested: (input) => input.years ?? domainRegisterDefaultYears,
   makes: ({ domain, registered }) => (registered === true && domain !== null ? [{ kind: "domain", id: domain }] : []),
   side_effect: true,
   simulate: ({ input, seed, partial }) => {

@@ -86,7 +86,7 @@ export const seoKeywords = capability({
   example: { keywords: ["crm software", "sales automation"], country: "us", language: "en" },
   matched: (output) => output.items.length > 0,
   results: (output) => output.items.length,
-  asked: (input) => input.keywords?.length ?? input.limit ?? null,
+  requested: (input) => input.keywords?.length ?? input.limit ?? null,
   side_effect: false,
   simulate: ({ input, seed, partial }) => {
     const ideas = Array.from(

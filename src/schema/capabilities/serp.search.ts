@@ -74,7 +74,7 @@ export const serpSearch = capability({
   example: { query: "crm software", country: "us", language: "en", depth: 10 },
   matched: (output) => output.items.length > 0,
   results: (output) => output.items.length,
-  asked: (input) => input.depth ?? null,
+  requested: (input) => input.depth ?? null,
   side_effect: false,
   simulate: ({ input, partial }) => {
     const count = (input.depth ?? serpSearchDefaultDepth) - (partial ? 1 : 0)

@@ -1,8 +1,8 @@
 /**
  * Estimates the cost of one raw call by its rate card. The hold, the quote, the charge and the smallest `max_cost` use this estimate.
  *
- * Pure, and total for any input. A cost driver without an upper bound in the request is an error at its field, so no call can cost
- * the provider's account more than was counted here.
+ * It is pure and accepts any input. A cost driver without an upper bound in the request is an error at its field, so no call can cost the
+ * provider's account more than this estimate.
  */
 import type { Issue } from "./Contract.ts"
 import { type Choice, choicesOf, containsOne, countOf } from "./CostCount.ts"
@@ -20,20 +20,20 @@ export interface CallInput {
 }
 
 export interface CallCost {
-  /** Null where the provider publishes no rates. */
+  /** Null if the provider publishes no rates. */
   readonly estimate: Money.MicroUsd | null
   readonly issues: ReadonlyArray<Issue>
 }
 
-/** Nobody means to spend more in one call, and every sum of such calls fits where money is kept. */
+/** The maximum of one call. It catches mistakes, and sums of such amounts still fit a bigint column. */
 const callCostMax = Money.dollars("1000000.00")
 
-/** What a driver adds, and by what it multiplies. */
-interface Share {
+/** The effect of a cost driver on the price: what it adds, and by what it multiplies. */
+interface PriceEffect {
   readonly adds: Decimal.Decimal
   readonly factor: Decimal.Decimal
 }
-const nothing: Share = { adds: Decimal.zero, factor: Decimal.one }
+const noEffect: PriceEffect = { adds: Decimal.zero, factor: Decimal.one }
 
 /** A task or a whole input, with the query and the path beside it. */
 interface Roots {
@@ -50,7 +50,7 @@ const located = (roots: Roots, field: string): readonly [FieldRoot, ReadonlyArra
   return [roots.input, [head, ...rest]]
 }
 
-/** Units of each value, begun ones counting whole; what is included is included once. */
+/** The billable units of all values. A started unit counts as a whole one. The included units are subtracted once. */
 const unitsOf = (driver: CostDriver, counts: ReadonlyArray<bigint>): bigint => {
   const per = BigInt(driver.per ?? 1)
   let free = BigInt(driver.included ?? 0)
@@ -63,9 +63,9 @@ const unitsOf = (driver: CostDriver, counts: ReadonlyArray<bigint>): bigint => {
   return units
 }
 
-const decides = "it decides what the call costs"
+const decides = "it determines the price of the call"
 
-/** What a caller who gives no count gets; `wrong` where the provider takes no default. */
+/** The count of a request that gives none. An issue with the message `wrong` if the provider has no default. */
 const usualCount = ({ default: usual }: CostDriver, at: string, wrong: string, issues: Array<Issue>): bigint => {
   if (usual === undefined) issues.push({ path: at, message: `${wrong}: ${decides}` })
   return BigInt(usual ?? 0)
@@ -81,20 +81,20 @@ const countFrom = (driver: CostDriver, { value, at, isText }: FieldValue, issues
     return 0n
   }
   if (max !== undefined && count > BigInt(max)) issues.push({ path: at, message: `must be at most ${max}: ${decides}` })
-  // To the provider a zero may mean what it takes by default, or no limit at all. An empty list is just that.
+  // A provider may read zero as its default or as "no limit". An empty list is read as empty.
   return count === 0n && counts === "number" ? usualCount(driver, at, "must be at least 1", issues) : count
 }
 
-const shareOfCount = (driver: CostDriver, units: bigint): Share => {
+const effectOfCount = (driver: CostDriver, units: bigint): PriceEffect => {
   if (driver.multiplies === true) {
-    // A call costs at least what one unit does.
-    return { ...nothing, factor: Decimal.integer(units < 1n ? 1n : units) }
+    // A call costs at least as much as one unit.
+    return { ...noEffect, factor: Decimal.integer(units < 1n ? 1n : units) }
   }
-  if (driver.price === undefined) return nothing
-  return { ...nothing, adds: Decimal.times(Decimal.parse(driver.price), Decimal.integer(units)) }
+  if (driver.price === undefined) return noEffect
+  return { ...noEffect, adds: Decimal.times(Decimal.parse(driver.price), Decimal.integer(units)) }
 }
 
-/** The items of lists, and what stands in no list. Lists in lists are no choices. */
+/** All values, with lists replaced by their items. Nested lists stay as they are. */
 const itemsOf = (found: ReadonlyArray<FieldValue>, reader: FieldReader): ReadonlyArray<FieldValue> =>
   found.flatMap(({ value, at, isText }) => {
     if (!Array.isArray(value)) return [{ value, at, isText }]
@@ -106,7 +106,7 @@ const itemsOf = (found: ReadonlyArray<FieldValue>, reader: FieldReader): Readonl
     return items
   })
 
-const shareOfValues = (driver: CostDriver, found: ReadonlyArray<FieldValue>, reader: FieldReader): Share => {
+const effectOfValues = (driver: CostDriver, found: ReadonlyArray<FieldValue>, reader: FieldReader): PriceEffect => {
   const given = itemsOf(found, reader)
   const read = (table: CostDriver["values"], otherwise: Decimal.Decimal): ReadonlyArray<Choice> => {
     const choices = choicesOf(table ?? {}, otherwise)
@@ -116,7 +116,7 @@ const shareOfValues = (driver: CostDriver, found: ReadonlyArray<FieldValue>, rea
       return chosen ?? []
     })
   }
-  // A choice that is made twice multiplies once.
+  // The same choice twice multiplies once.
   const factors = new Map(read(driver.times, Decimal.one).map(({ key, amount }) => [key, amount]))
   return {
     adds: Decimal.sum(read(driver.values, Decimal.zero).map(({ amount }) => amount)),
@@ -127,28 +127,28 @@ const shareOfValues = (driver: CostDriver, found: ReadonlyArray<FieldValue>, rea
 const leftOut: FieldValue = { value: undefined, at: "input", isText: false }
 const anyOther: FieldValue = { ...leftOut, value: "*" }
 
-const shareOf = (driver: CostDriver, roots: Roots, reader: FieldReader): Share => {
+const effectOf = (driver: CostDriver, roots: Roots, reader: FieldReader): PriceEffect => {
   if (driver.if !== undefined) {
     const [root, segments] = located(roots, driver.if)
-    if (!reader.values(root, segments).some(isPresent)) return nothing
+    if (!reader.values(root, segments).some(isPresent)) return noEffect
   }
   const [root, segments] = located(roots, driver.field)
   const isTable = driver.values !== undefined || driver.times !== undefined
   const all = reader.values(root, segments)
   const { contains } = driver
   const found = contains === undefined ? all : all.filter(({ value }) => containsOne(value, contains))
-  if (contains !== undefined && found.length === 0) return nothing
-  // However many texts contain a word, they count once.
-  if (isTable) return shareOfValues(driver, contains === undefined ? found : [anyOther], reader)
+  if (contains !== undefined && found.length === 0) return noEffect
+  // Several texts with a word count once.
+  if (isTable) return effectOfValues(driver, contains === undefined ? found : [anyOther], reader)
   const counts = found.map((one) => countFrom(driver, one, reader.issues))
-  return shareOfCount(driver, unitsOf(driver, counts))
+  return effectOfCount(driver, unitsOf(driver, counts))
 }
 
 /** (base + the sum of all prices) × all factors. */
-const combined = (base: string, shares: ReadonlyArray<Share>): Decimal.Decimal =>
+const combined = (base: string, effects: ReadonlyArray<PriceEffect>): Decimal.Decimal =>
   Decimal.times(
-    Decimal.plus(Decimal.parse(base), Decimal.sum(shares.map(({ adds }) => adds))),
-    Decimal.product(shares.map(({ factor }) => factor))
+    Decimal.plus(Decimal.parse(base), Decimal.sum(effects.map(({ adds }) => adds))),
+    Decimal.product(effects.map(({ factor }) => factor))
   )
 
 const rootsOf = (
@@ -157,10 +157,10 @@ const rootsOf = (
 ): ReadonlyArray<Roots> => {
   const inPath: FieldRoot = { value: path, at: "path", isText: true }
   if (method === "GET") {
-    const asked = isRecord(input) ? input : {}
+    const request = isRecord(input) ? input : {}
     const placeOf = (name: string) =>
-      !Object.hasOwn(asked, name) && Object.hasOwn(query, name) ? `query.${name}` : `input.${name}`
-    const merged: FieldRoot = { value: { ...query, ...asked }, at: "input", isText: true, placeOf }
+      !Object.hasOwn(request, name) && Object.hasOwn(query, name) ? `query.${name}` : `input.${name}`
+    const merged: FieldRoot = { value: { ...query, ...request }, at: "input", isText: true, placeOf }
     return [{ input: merged, query: merged, path: inPath }]
   }
   const inQuery: FieldRoot = { value: query, at: "query", isText: true }
@@ -174,19 +174,19 @@ const rootsOf = (
     : [rootOf(input, "input")]
 }
 
-/** The smallest amount of a rate card: what a call of a paid endpoint costs at least, so that none is held for nothing. */
+/** The smallest amount of a rate card, which every call of a paid endpoint costs at least. So no paid call has a hold of $0. */
 const leastOf = ({ base, drivers }: CallPrice): Money.MicroUsd => {
   const amounts = [base, ...drivers.flatMap(({ price, values = {} }) => [price, ...Object.values(values)])]
   const paid = amounts.map((amount) => Decimal.micros(Decimal.parse(amount ?? "0"))).filter((amount) => amount > 0n)
   return paid.reduce((least, amount) => Money.min(least, amount), paid[0] ?? Money.zero)
 }
 
-/** A request that passed the endpoint's schemas. */
+/** The cost of a request that matches the endpoint's schemas. */
 export const callCost = (
   endpoint: Pick<Endpoint, "method" | "body_type" | "encoding" | "cost"> & { readonly price?: CallPrice },
-  asked: CallInput
+  request: CallInput
 ): CallCost => {
-  const roots = rootsOf(endpoint, asked)
+  const roots = rootsOf(endpoint, request)
   const { price } = endpoint
   if (price === undefined) {
     const { estimate } = endpoint.cost
@@ -197,7 +197,7 @@ export const callCost = (
   const tasks = roots.map((one) =>
     combined(
       price.base ?? "0",
-      price.drivers.map((driver) => shareOf(driver, one, reader))
+      price.drivers.map((driver) => effectOf(driver, one, reader))
     )
   )
   const estimate = Money.max(Decimal.micros(Decimal.sum(tasks)), leastOf(price))
@@ -208,15 +208,15 @@ export const callCost = (
   return { estimate: price.base === null ? null : estimate, issues: reader.issues }
 }
 
-/** An ordinary call, for listings: each driver at its default, or at one unit where it has none. */
+/** The cost of an ordinary call, for listings: each driver at its default, or at one unit if it has none. */
 export const ordinaryCost = ({ base, drivers }: CallPrice): Money.MicroUsd | null => {
   if (base === null) return null
-  const shares = drivers.map((driver): Share => {
-    if (driver.if !== undefined || driver.contains !== undefined) return nothing
+  const effects = drivers.map((driver): PriceEffect => {
+    if (driver.if !== undefined || driver.contains !== undefined) return noEffect
     if (driver.values !== undefined || driver.times !== undefined)
-      return shareOfValues(driver, [leftOut], new FieldReader())
+      return effectOfValues(driver, [leftOut], new FieldReader())
     const count = driver.default ?? (driver.counts === "presence" ? 0 : 1)
-    return shareOfCount(driver, unitsOf(driver, [BigInt(count)]))
+    return effectOfCount(driver, unitsOf(driver, [BigInt(count)]))
   })
-  return Money.max(Decimal.micros(combined(base, shares)), leastOf({ base, drivers }))
+  return Money.max(Decimal.micros(combined(base, effects)), leastOf({ base, drivers }))
 }

@@ -11,7 +11,7 @@ import { type Billing, type Demand, demandOf } from "../money/Pricing.ts"
 import type { Made, Named } from "./Resources.ts"
 import { defined } from "../defined.ts"
 
-/** What the sandbox's simulated provider answers from: the input, the provider, and a number derived from both. */
+/** What the sandbox builds a simulated output from: the input, the provider, and a number derived from both. */
 export interface Simulation<I> {
   readonly input: I
   readonly provider: string
@@ -32,39 +32,39 @@ export interface Definition<I, O> {
   readonly billing: Billing
   readonly platforms: ReadonlyArray<string>
   readonly input: Schema.Codec<I, unknown>
-  /** Groups of input fields of which one must be present in full. */
+  /** Groups of input fields. All fields of at least one group must be present. */
   readonly anyOf?: ReadonlyArray<ReadonlyArray<Extract<keyof I, string>>>
   readonly output: Schema.Codec<O, unknown>
-  /** An input that works, shown by inspect. */
+  /** A valid input, shown by inspect. */
   readonly example: NoInfer<I>
-  /** Whether an output counts as a match; an output that does not is a billed or unbilled no-match. */
+  /** Whether an output is a match. Otherwise the run is `no_match`, which `billing` may or may not charge. */
   readonly matched: (output: NoInfer<O>) => boolean
-  /** How many results an output holds, for metered billing; 1 when left out. */
+  /** The number of results in an output, for metered billing. The default is 1. */
   readonly results?: (output: NoInfer<O>) => number
-  /** An answer that settles nothing: a run that wants the highest success rate asks the next provider, and keeps it in reserve. */
+  /** Whether an output is inconclusive. A run with `highest_success_rate` then calls the next provider and keeps this output as a fallback. */
   readonly inconclusive?: (output: NoInfer<O>) => boolean
-  /** Delivered, but not charged: the output says that there was nothing left to do. */
+  /** Whether an output is delivered but not charged, because there was nothing to do. */
   readonly unbilled?: (output: NoInfer<O>) => boolean
-  /** How many results an input asks for, when that is not its `limit`; null when it does not say. */
-  readonly asked?: (input: NoInfer<I>) => number | null
-  /** What is refused although it has the published shape. */
+  /** The number of results that an input requests, if that is not its `limit`. Null if the input does not say. */
+  readonly requested?: (input: NoInfer<I>) => number | null
+  /** Issues of an input that matches the published schema and is refused for another reason. */
   readonly refuses?: (input: NoInfer<I>) => ReadonlyArray<Issue>
-  /** Objects with an owner that the input names: a run may only name its organization's own. */
+  /** Objects with an owner that the input names, such as an inbox. A run may name only objects of its own organization. */
   readonly uses?: (input: NoInfer<I>) => ReadonlyArray<Named>
-  /** Objects that a delivered run has made: its organization owns them from then on. */
+  /** Objects that a successful run created. Its organization owns them from then on. */
   readonly makes?: (output: NoInfer<O>) => ReadonlyArray<Made>
-  /** Cuts an output that speaks of a whole account down to what the workspace owns. */
+  /** Reduces an output about the whole provider account to the objects that the organization owns. */
   readonly ownOnly?: {
     readonly kind: ResourceKind
     readonly keep: (output: NoInfer<O>, owned: ReadonlySet<string>) => NoInfer<O>
   }
-  /** A run of it changes the outside world, so it is called at most once: no failover, no retry after a crash. */
+  /** True if a run changes something outside, such as sending a message. It then calls a provider at most once: no fallback, no retry. */
   readonly side_effect: boolean
   /** The channel of its touches in history, when a run contacts somebody. */
   readonly channel?: "email" | "network"
-  /** Deterministic sandbox output, plainly marked as simulated by the caller. */
+  /** The deterministic output of the sandbox. The caller marks it as simulated. */
   readonly simulate: (simulation: Simulation<NoInfer<I>>) => NoInfer<O>
-  /** What to try when nothing was found: short sentences for an agent. */
+  /** What to try after a `no_match`: short sentences for an agent. */
   readonly missHints?: (input: NoInfer<I>) => ReadonlyArray<string>
 }
 
@@ -82,15 +82,15 @@ export interface Capability<I = unknown, O = unknown> {
   readonly example: unknown
   readonly input: Contract<I>
   readonly output: Contract<O>
-  /** Empty when run accepts the input. */
+  /** Empty if the input is valid. */
   readonly issues: (input: unknown) => ReadonlyArray<Issue>
-  /** Null when the output does not have the published shape. */
+  /** Null if the output does not match the published schema. */
   readonly judge: (output: unknown) => Judgement | null
   /** What a price depends on. */
   readonly demand: (input: unknown) => Demand
   readonly uses: (input: unknown) => ReadonlyArray<Named>
   readonly makes: (output: unknown) => ReadonlyArray<Made>
-  /** Null when its outputs speak of nothing that has an owner. */
+  /** Null if the outputs need no reduction. */
   readonly ownOnly: {
     readonly kind: ResourceKind
     readonly keep: (output: unknown, owned: ReadonlySet<string>) => unknown
@@ -99,16 +99,16 @@ export interface Capability<I = unknown, O = unknown> {
   readonly missHints: (input: unknown) => ReadonlyArray<string>
 }
 
-/** What an output is worth. */
+/** How billing and routing treat an output. */
 export interface Judgement {
   readonly matched: boolean
   readonly results: number
   readonly unbilled: boolean
-  /** Another provider may know better. */
+  /** Another provider may give a better answer. */
   readonly inconclusive: boolean
 }
 
-/** What a capability takes, for adapters that build a call outside of `offer()`. */
+/** The input type of a capability, for adapters that build a call outside of `offer()`. */
 export type InputOf<C> = C extends Capability<infer I, unknown> ? I : never
 
 export const capability = <I, O>(definition: Definition<I, O>): Capability<I, O> => {
@@ -146,8 +146,8 @@ export const capability = <I, O>(definition: Definition<I, O>): Capability<I, O>
           }
         : null,
     demand: (value) =>
-      definition.asked !== undefined && input.accepts(value)
-        ? { ...demandOf(value), results: definition.asked(value) }
+      definition.requested !== undefined && input.accepts(value)
+        ? { ...demandOf(value), results: definition.requested(value) }
         : demandOf(value),
     uses: (value) => (definition.uses !== undefined && input.accepts(value) ? definition.uses(value) : []),
     makes: (value) => (definition.makes !== undefined && output.accepts(value) ? definition.makes(value) : []),
@@ -156,7 +156,7 @@ export const capability = <I, O>(definition: Definition<I, O>): Capability<I, O>
         ? null
         : {
             kind: ownOnly.kind,
-            // What has another shape is judged by nobody, and delivered to nobody.
+            // An output that does not match the schema is not delivered at all.
             keep: (value, owned) => (output.accepts(value) ? ownOnly.keep(value, owned) : null)
           },
     simulate: (simulation) => {

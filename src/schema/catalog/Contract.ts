@@ -1,5 +1,5 @@
 /**
- * A shape as the catalog publishes it: one JSON Schema (draft 2020-12) that inspect shows and that run enforces.
+ * The input or output contract of a capability: one JSON Schema (draft 2020-12) that inspect shows and that run enforces.
  *
  * Types come from an Effect schema, the published document is generated from it, and the very same document is what Ajv
  * compiles. So "run accepts exactly what inspect stated" holds by construction.
@@ -32,7 +32,7 @@ addFormats(ajv, ["email", "uri", "hostname", "date", "date-time"])
 
 const unescaped = (segment: string): string => segment.replaceAll("~1", "/").replaceAll("~0", "~")
 
-/** More than anybody reads. A hostile input has as many unknown fields as fit into a body. */
+/** Nobody reads more issues than this. A hostile input may have as many unknown fields as fit into a body. */
 const issuesMax = 20
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -51,7 +51,7 @@ const meantBy = (name: unknown, { parentSchema, data }: ErrorObject): string => 
   )
 }
 
-/** How every refusal of an input is worded, whoever compiled the schema. Names are suggested only if it was compiled as `verbose`. */
+/** The message for an Ajv error. All refused inputs use it. It suggests names only if the schema was compiled as `verbose`. */
 export const issueOf = (error: ErrorObject): Issue => {
   const base = error.instancePath
     .split("/")
@@ -78,13 +78,13 @@ export const issueOf = (error: ErrorObject): Issue => {
   return { path, message }
 }
 
-/** Keywords that mean the same beside their neighbours as inside an `allOf` of their own. */
+/** Keywords that mean the same inside and outside of an `allOf`. */
 const independent = new Set([
   ...["description", "title", "format", "pattern", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems"],
   ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minProperties", "maxProperties"]
 ])
 
-/** Several checks on one value arrive as a chain of `allOf`; an agent reads them better as one flat object. */
+/** Merges a chain of `allOf`, which Effect generates for several checks on one value. A flat object is easier to read. */
 const flatten = (node: unknown): unknown => {
   if (Array.isArray(node)) return node.map(flatten)
   if (!isObject(node)) return node
@@ -118,7 +118,7 @@ export const contract = <T>(
     ...anyOf
   }
   let compiled: ValidateFunction<T> | undefined
-  // Compiled at its first use: a process meets few of them, and all at once would be most of its start.
+  // Compiled on first use: a process uses few contracts, and compiling all of them would take most of its start.
   const validate = () => (compiled ??= ajv.compile<T>(jsonSchema))
   const properties = document.schema["properties"]
   const groups = options.anyOf?.map((group) => group.join(" + ")).join(", or ")
@@ -130,7 +130,7 @@ export const contract = <T>(
       const check = validate()
       if (check(value)) return []
       const errors = check.errors ?? []
-      // A failed anyOf reports every branch; one sentence that names the alternatives says more.
+      // A failed anyOf reports every branch. One sentence that names the alternatives replaces them.
       const lacksGroup = errors.some((error) => error.keyword === "anyOf" && error.instancePath === "")
       const own = errors.filter((error) => !(lacksGroup && error.schemaPath.startsWith("#/anyOf")))
       const group = lacksGroup && groups !== undefined ? [{ path: "", message: `needs ${groups}` }] : []

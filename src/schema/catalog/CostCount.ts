@@ -1,5 +1,5 @@
 /**
- * Reads how many units a value in a request asks for, in the most expensive way that a provider might read it.
+ * Counts the units that a value in a request asks for, in the most expensive way that a provider might read it.
  *
  * Numbers in strings count as numbers, because providers accept them. A value that the provider's schema allows but that can't be
  * read as a count is refused: the provider could read it as any number.
@@ -11,9 +11,9 @@ import { isRecord } from "../json/Json.ts"
 /** A count, or what is wrong with the value. */
 export type Count = bigint | string
 
-const decides = "it decides what the call costs"
+const decides = "it determines the price of the call"
 
-/** Signs, points and powers of ten are read as programs read them; a count is rounded up. */
+/** A number as text, with sign, decimal point and exponent. A count is rounded up. */
 const written = /^\+?(\d{1,30})(?:\.(\d{0,30}))?(?:[eE]\+?(\d{1,2}))?$/
 
 const ofText = (text: string): Count => {
@@ -30,7 +30,7 @@ const ofNumber = (value: unknown): Count => {
   return value < 0 ? `must not be negative: ${decides}` : BigInt(Math.ceil(value))
 }
 
-/** Parts of a text that are not blank. Counted where they stand: a megabyte of commas is no million texts. */
+/** The number of non-blank parts of a text. Counted without splitting, because a megabyte of commas would become a million strings. */
 const piecesOf = (text: string, separators: string): number => {
   let count = 0
   let isOpen = false
@@ -47,7 +47,7 @@ const piecesOf = (text: string, separators: string): number => {
 const ofItems = (value: unknown, isText: boolean): Count => {
   if (typeof value === "string") return BigInt(piecesOf(value, ","))
   if (Array.isArray(value)) {
-    // A list in a query is one name several times, and each value may be a list of its own.
+    // A query may repeat a name, and each of its values may be a comma-separated list.
     const pieces = value.map((item) => (isText && typeof item === "string" ? piecesOf(item, ",") : 1))
     return BigInt(pieces.reduce((total, count) => total + count, 0))
   }
@@ -67,7 +67,7 @@ const ofCharacters = (value: unknown): Count => {
 }
 const lengthOf = (value: unknown): number => (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).length
 
-/** The count of a value that is there. */
+/** The count of a value that is present. */
 export const countOf = (counts: Exclude<CostDriver["counts"], "presence">, value: unknown, isText: boolean): Count => {
   switch (counts) {
     case "number":
@@ -89,45 +89,45 @@ const plainKey = (text: string): string => {
 
 const untrue = new Set(["false", "0", "", "no", "off", "none", "null"])
 
-/** A price or a factor that a table has for a value. */
+/** The price or factor of a value in the driver's table. */
 export interface Choice {
   /** The key of the table. */
   readonly key: string
   readonly amount: Decimal.Decimal
 }
 
-/** Choices that one text of a query may list. */
+/** Maximum number of choices in one comma-separated text. */
 const piecesMax = 100
 
 /**
- * Reads what a table of values says of a value: nothing, or a choice for each item of a list. Null for a value that lists too
- * many. Providers read `1` or `yes` as true, so where the table knows `true`, so does this. A choice that is only spelled like
- * one of the table costs at least what an unknown one does: `otherwise`, where the table has no `*`.
+ * Looks up a value in a driver's table: no choice, or one for each item of a list. Null for a list that is too long. Providers read `1` or
+ * `yes` as true, so a table with `true` matches these too. A value that matches a key only in another spelling costs at least as much as an
+ * unknown value, which is `otherwise` if the table has no `*`.
  */
 export const choicesOf = (table: Readonly<Record<string, string>>, otherwise: Decimal.Decimal) => {
-  const known = new Map(Object.entries(table).map(([key, amount]) => [plainKey(key), Decimal.parse(amount)]))
-  const other = known.get("*")
+  const amounts = new Map(Object.entries(table).map(([key, amount]) => [plainKey(key), Decimal.parse(amount)]))
+  const other = amounts.get("*")
   const choiceOf = (text: string): ReadonlyArray<Choice> => {
     const key = plainKey(text)
-    const named = known.get(key)
+    const named = amounts.get(key)
     if (named !== undefined) {
       return [{ key, amount: Object.hasOwn(table, text) ? named : Decimal.max(named, other ?? otherwise) }]
     }
-    const amount = other ?? (untrue.has(key) ? undefined : known.get("true"))
+    const amount = other ?? (untrue.has(key) ? undefined : amounts.get("true"))
     return amount === undefined ? [] : [{ key: other === undefined ? "true" : "*", amount }]
   }
   return (value: unknown): ReadonlyArray<Choice> | null => {
     if (value === undefined || value === null) return []
-    // An object is no choice by itself; another driver looks into it.
+    // An object itself is no choice. Other drivers read its fields.
     if (typeof value === "object") return choiceOf("{}")
     const text = String(value)
-    if (known.has(plainKey(text)) || !text.includes(",")) return choiceOf(text)
+    if (amounts.has(plainKey(text)) || !text.includes(",")) return choiceOf(text)
     const pieces = text.split(",", piecesMax + 1)
     return pieces.length > piecesMax ? null : pieces.flatMap(choiceOf)
   }
 }
 
-/** Percent-encoding is undone as often as somebody on the way might undo it. */
+/** Rounds of percent-decoding, because proxies may decode more than once. */
 const decodedRounds = 3
 
 const plainText = (text: string): string => {
@@ -141,7 +141,7 @@ const plainText = (text: string): string => {
 /** Whether a text of the value contains one of the words. */
 export const containsOne = (value: unknown, words: ReadonlyArray<string>): boolean => {
   const texts = (Array.isArray(value) ? value : [value]).filter((one) => typeof one === "string")
-  // No word spans two lines.
+  // Joined by line breaks, so that no word spans two texts.
   const text = plainText(texts.join("\n"))
   return words.some((word) => text.includes(word.toLowerCase()))
 }

@@ -9,40 +9,40 @@ import { foldedName } from "./CostNames.ts"
 import { isRecord } from "../json/Json.ts"
 
 export interface FieldValue {
-  /** Where it is, or would be: `input.limit`. */
+  /** Its path, even if it is left out: `input.limit`. */
   readonly at: string
-  /** Undefined when it is left out. */
+  /** Undefined if it is left out. */
   readonly value: unknown
-  /** It travels as text: `false` and `"false"` are the same there. */
+  /** It is sent as text, so `false` and `"false"` are the same. */
   readonly isText: boolean
 }
 
-/** A request, as far as a field can point into it. */
+/** A part of a request in which a field is looked up. */
 export interface FieldRoot {
   readonly value: unknown
   readonly at: string
   readonly isText: boolean
-  /** On GET the query is one object from two places, so a field's place depends on the field. */
+  /** On GET, `query` and `input` together are the query. This tells in which of them a field is. */
   readonly placeOf?: (name: string) => string
 }
 
-/** Names of an object by how a lenient reader compares them. */
+/** The names of an object by their folded form, in which a lenient provider compares them. */
 type Names = ReadonlyMap<string, ReadonlyArray<string>>
 
-const decides = "it decides what the call costs"
+const decides = "it determines the price of the call"
 
-/** Values that are looked at for one call: far above any real request, and a few milliseconds. */
+/** Maximum number of values read for one call: far above any real request, and a few milliseconds. */
 const visitsMax = 10_000
 
 export class FieldReader {
   readonly issues: Array<Issue> = []
-  /** Several drivers look into the same objects. */
-  private readonly known = new WeakMap<object, Names>()
+  /** A cache, because several drivers read the same objects. */
+  private readonly namesByObject = new WeakMap<object, Names>()
   private visits = 0
 
   private namesOf(record: Readonly<Record<string, unknown>>): Names {
-    const before = this.known.get(record)
-    if (before !== undefined) return before
+    const cached = this.namesByObject.get(record)
+    if (cached !== undefined) return cached
     const names = new Map<string, Array<string>>()
     for (const name of Object.keys(record)) {
       const key = foldedName(name)
@@ -50,7 +50,7 @@ export class FieldReader {
       if (same === undefined) names.set(key, [name])
       else same.push(name)
     }
-    this.known.set(record, names)
+    this.namesByObject.set(record, names)
     return names
   }
 
@@ -61,14 +61,14 @@ export class FieldReader {
     return Object.hasOwn(record, name) ? record[name] : undefined
   }
 
-  /** False when too much was looked at already, which is an issue by itself. */
+  /** False if too many values were read already, which is an issue. */
   mayLook(at: string): boolean {
     this.visits += 1
     if (this.visits === visitsMax + 1) this.issues.push({ path: at, message: "has more values than can be counted" })
     return this.visits <= visitsMax
   }
 
-  /** All values that the segments lead to. A field that is left out is one undefined value; a list without items is none. */
+  /** All values at the path. A field that is left out is one undefined value, and an empty list is none. */
   values(root: FieldRoot, segments: ReadonlyArray<string>): ReadonlyArray<FieldValue> {
     const [first, ...rest] = segments
     const { value, at, isText } = root
@@ -76,7 +76,7 @@ export class FieldReader {
     if (first === "*") return this.items(root, rest)
     const place = root.placeOf?.(first) ?? `${at}.${first}`
     const member = isRecord(value) ? this.member(value, first, at) : undefined
-    // A provider might take the object out of the list, or out of the text.
+    // A provider might accept the object inside a list or as JSON text.
     if (Array.isArray(value) || (typeof value === "string" && /^\s*[{[]/.test(value))) {
       this.issues.push({ path: at, message: `must be an object: ${decides}` })
     }
@@ -85,7 +85,7 @@ export class FieldReader {
 
   private items({ value, at, isText }: FieldRoot, rest: ReadonlyArray<string>): ReadonlyArray<FieldValue> {
     if (value === undefined || value === null) return []
-    // Where a list is expected, one item alone counts as a list of one, and numbered members as its items.
+    // A single value counts as a list of one, and the members of an object as items.
     if (typeof value !== "object") return this.values({ value, at, isText }, rest)
     const found: Array<FieldValue> = []
     for (const [name, item] of Object.entries(value)) {
@@ -96,7 +96,7 @@ export class FieldReader {
   }
 }
 
-/** Whether a field is there and says more than false. */
+/** Whether a field is present and not false. */
 export const isPresent = ({ value, isText }: FieldValue): boolean =>
   value !== undefined &&
   value !== null &&

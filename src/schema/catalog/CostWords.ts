@@ -20,11 +20,11 @@ const effectOf = (driver: CostDriver): string => {
   if (counts === "presence") return price === undefined ? "bounds the call" : `adds $${price}`
   const noun = units[counts]
   const each =
-    per > 1 ? `each begun ${per}${noun === "" ? "" : ` ${noun}`}` : `each${noun === "" ? "" : ` of the ${noun}`}`
+    per > 1 ? `each started ${per}${noun === "" ? "" : ` ${noun}`}` : `each${noun === "" ? "" : ` of the ${noun}`}`
   const beyond = included > 0 ? ` beyond ${included}` : ""
   if (multiplies === true) {
     return per > 1
-      ? `multiplies the price by each begun ${per}${beyond}`
+      ? `multiplies the price by the number of started ${per}${beyond}`
       : `multiplies the price by its ${noun || "number"}${beyond}`
   }
   return price === undefined ? "does not change the price" : `${each}${beyond} adds $${price}`
@@ -37,9 +37,9 @@ export const driverSentence = (driver: CostDriver): string => {
   const name = field === "." ? "input" : field
   return [
     `${name}: ${effectOf(driver)}`,
-    ...(contains === undefined ? [] : [`only where it contains ${contains.join(" or ")}`]),
+    ...(contains === undefined ? [] : [`only if it contains ${contains.join(" or ")}`]),
     ...(condition === undefined ? [] : [`only with ${condition}`]),
-    ...(driver.default !== undefined ? [`${driver.default} when left out`] : isCount ? ["must be given"] : []),
+    ...(driver.default !== undefined ? [`default ${driver.default}`] : isCount ? ["required"] : []),
     ...(max === undefined ? [] : [`at most ${max}`])
   ]
     .join("; ")

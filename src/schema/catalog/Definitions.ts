@@ -1,7 +1,7 @@
 /**
  * Finds the shared schemas of a provider's document that a schema refers to, directly or through others.
  *
- * Each endpoint is shown, compared and validated with exactly those. References may form cycles.
+ * Each endpoint is shown, compared and validated with exactly these schemas. References may form cycles.
  */
 
 const prefix = "#/$defs/"
@@ -18,20 +18,20 @@ const collect = (node: unknown, names: Set<string>): void => {
   }
 }
 
-/** The definitions that these schemas reach, directly or through each other, in alphabetical order. */
+/** The definitions that these schemas refer to, directly or through other definitions, in alphabetical order. */
 export const reachable = <T>(
   definitions: Readonly<Record<string, T>>,
   schemas: ReadonlyArray<unknown>
 ): Readonly<Record<string, T>> => {
-  const found = new Map<string, T>()
+  const reached = new Map<string, T>()
   const names = new Set<string>()
   collect(schemas, names)
-  // A set that grows while it is walked is walked to its end.
+  // The iteration of a Set includes the names that are added meanwhile.
   for (const name of names) {
     const definition = Object.hasOwn(definitions, name) ? definitions[name] : undefined
     if (definition === undefined) continue
-    found.set(name, definition)
+    reached.set(name, definition)
     collect(definition, names)
   }
-  return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
+  return Object.fromEntries([...reached].sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -1,5 +1,5 @@
 /**
- * Reasons why the outcome of a call is unknown: the request was sent, and no answer says what it did.
+ * Why the outcome of a provider call is unknown: the request was sent, and no response says what it did.
  *
  * For a call that only reads, this is an ordinary failure. A call that acts is never repeated afterwards.
  */
@@ -9,81 +9,81 @@ import { Schema } from "effect"
 export const outcomeUnknown = "outcome_unknown"
 
 /**
- * `worker_lost`: the process that made the call died. `no_answer`: the time was up or the connection broke after the request had left.
- * `unreadable_answer`: the provider answered with success, and the rest can't be read. `server_error`: it answered with a 5xx, which
- * does not say how far it had got.
+ * `worker_lost`: the process that made the call died. `no_answer`: a timeout or a lost connection after the request was sent.
+ * `unreadable_answer`: the provider reported success, and the response can't be read. `server_error`: the provider answered 5xx, which does
+ * not say whether it acted.
  */
 export const doubts = ["worker_lost", "no_answer", "unreadable_answer", "server_error"] as const
 export const Doubt = Schema.Literals(doubts)
 export type Doubt = (typeof doubts)[number]
 
 export const doubtSentences: Readonly<Record<Doubt, string>> = {
-  worker_lost: "the process that made the call died before it saw the answer",
+  worker_lost: "the process that made the call died before it received the answer",
   no_answer: "the request was sent and no answer came back",
   unreadable_answer: "the provider answered with success, and the answer can't be read",
   server_error: "the provider answered with a server error, which does not say whether it acted"
 }
 
-/** What was found out later about such a call. */
+/** What a later look-up found out about such a call. */
 export const findings = ["delivered", "not_delivered"] as const
 export type Finding = (typeof findings)[number]
 
-/** What a look-up at the provider found, and how it shows. */
+/** The result of a look-up at the provider. `note` says how the provider showed it. */
 export interface Found {
   readonly _tag: "Found"
   readonly finding: Finding
   readonly note: string
 }
 
-/** How a question to a provider ended, as far as it tells whether the provider may have acted. */
-export type Heard = "unsent" | "no_answer" | "refused" | "server_error" | "unreadable" | "read"
+/** How a request to a provider ended, as far as it shows whether the provider may have acted. */
+export type RequestEnd = "unsent" | "no_answer" | "refused" | "server_error" | "unreadable" | "read"
 
-/** Not implemented, and a version of HTTP that the server does not speak: it says that it can't do this at all. */
+/** Not Implemented and HTTP Version Not Supported: the server says that it can't do this at all. */
 const incapable = [501, 505]
 
 /**
- * A 4xx refuses the request. Any other 5xx may come from a gateway whose upstream went on, or from a server that failed after it had
- * acted, so it settles nothing.
+ * A 4xx refuses the request. Any other 5xx may come from a gateway whose upstream continued, or from a server that failed after it
+ * acted, so the outcome stays unknown.
  */
-export const heardOf = (status: number): Heard =>
+export const endOfStatus = (status: number): RequestEnd =>
   status >= 200 && status < 300 ? "read" : status >= 500 && !incapable.includes(status) ? "server_error" : "refused"
 
-/** What one attempt has asked so far: an attempt may be several questions, of which some only read. */
+/** The requests of one attempt so far. An attempt may make several requests, and some of them only read. */
 export interface Trail {
-  /** A question that acts has left, and was not refused. */
+  /** A request that acts was sent and not refused. */
   readonly acted: boolean
-  /** `acted` before the last question. */
+  /** `acted` before the last request. */
   readonly before: boolean
-  /** The last question acts. */
+  /** The last request acts. */
   readonly acting: boolean
-  /** Null when nothing was asked yet. */
-  readonly heard: Heard | null
+  /** How the last request ended. Null before the first one. */
+  readonly end: RequestEnd | null
 }
 
-/** `resumed`: an earlier execution of this attempt has started something. */
-export const trailOf = (resumed: boolean): Trail => ({ acted: resumed, before: resumed, acting: false, heard: null })
+/** The trail of a new attempt. `resumed` if an earlier execution of it has already started something at the provider. */
+export const trailOf = (resumed: boolean): Trail => ({ acted: resumed, before: resumed, acting: false, end: null })
 
-export const asking = ({ acted }: Trail, acting: boolean): Trail => ({
+export const withRequest = ({ acted }: Trail, acting: boolean): Trail => ({
   acted: acted || acting,
   before: acted,
   acting,
-  heard: "no_answer"
+  end: "no_answer"
 })
 
-export const hearing = (trail: Trail, heard: Heard): Trail => {
-  const undone = trail.acting && (heard === "refused" || heard === "unsent")
-  return { ...trail, heard, acted: undone ? trail.before : trail.acted }
+export const withEnd = (trail: Trail, end: RequestEnd): Trail => {
+  const undone = trail.acting && (end === "refused" || end === "unsent")
+  return { ...trail, end, acted: undone ? trail.before : trail.acted }
 }
 
 /**
- * Why nobody knows what a failed attempt has done; null when it did nothing. `reason` is how the adapter read the failure: a provider
- * that says in words of its own that it failed, or that it is too busy, has answered.
+ * Why the outcome of a failed attempt is unknown. Null if the attempt did nothing. `reason` is how the adapter read the failure: if the
+ * provider itself says that it failed or is too busy, the outcome is known.
  */
-export const doubtOf = ({ acted, acting, heard }: Trail, reason: string): Doubt | null => {
+export const doubtOf = ({ acted, acting, end }: Trail, reason: string): Doubt | null => {
   if (!acted) return null
   const explained = reason === "provider_error" || reason === "provider_rejected"
   const unclear = reason === "invalid_response" || reason === "provider_timeout"
-  switch (heard) {
+  switch (end) {
     case null:
     case "unsent":
     case "no_answer":
@@ -95,7 +95,7 @@ export const doubtOf = ({ acted, acting, heard }: Trail, reason: string): Doubt 
     case "read":
     case "refused":
       if (reason === "invalid_response") return "unreadable_answer"
-      // A job that was started goes on, whatever keeps us from asking for it.
+      // A job that was started continues, even if reading its state fails.
       return reason === "provider_timeout" || (!acting && !explained) ? "no_answer" : null
   }
 }

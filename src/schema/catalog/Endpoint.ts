@@ -14,20 +14,20 @@ export type Method = (typeof methods)[number]
 export const ObjectSchema = Schema.JsonObject
 
 /**
- * `free`: public data, $0. `per_call`, `per_result`, `per_event`: what `estimate` counts. `unpublished`: nobody tells, so a
- * raw run holds $1.00 and is charged what the provider reports.
+ * `free`: public data, $0. `per_call`, `per_result`, `per_event`: what `estimate` counts. `unpublished`: the provider publishes no rates, so
+ * a raw run holds $1.00 and is charged what the provider reports.
  */
 export const costModels = ["free", "per_call", "per_result", "per_event", "unpublished"] as const
 
 export const EndpointCost = Schema.Struct({
   model: Schema.Literals(costModels),
-  /** What one ordinary call is charged, as a decimal string in USD, the platform's rate included; null when unpublished. */
+  /** The charge for an ordinary call, with the platform's rate, as a decimal string in USD. Null if unpublished. */
   estimate: Schema.NullOr(Schema.String),
   note: Schema.NullOr(Schema.String)
 })
 export type EndpointCost = typeof EndpointCost.Type
 
-/** What has an owner in a provider account that all organizations share. */
+/** Kinds of objects that belong to one organization, in a provider account that all organizations share. */
 export const resourceKinds = ["inbox", "domain", "sender", "account", "job"] as const
 export type ResourceKind = (typeof resourceKinds)[number]
 
@@ -41,12 +41,12 @@ export const EndpointResources = Schema.Struct({
       Schema.Struct({
         kind: Schema.Literals(resourceKinds),
         field: Schema.NonEmptyString,
-        /** A request without it would act on or show everybody's. */
+        /** A request without it would act on the objects of all organizations, or show them. */
         required: Schema.optionalKey(Schema.Literal(true))
       })
     )
   ),
-  /** Where the provider's answer tells the id of what the call has made. */
+  /** Where the provider's answer has the ids of the objects that the call created. */
   makes: Schema.optionalKey(
     Schema.Array(Schema.Struct({ kind: Schema.Literals(resourceKinds), at: Schema.NonEmptyString }))
   )
@@ -60,7 +60,7 @@ export const Endpoint = Schema.Struct({
   method: Schema.Literals(methods),
   /** The provider's own path, verbatim, with its `{placeholders}`; `username/actor-name` for an actor. */
   path: Schema.NonEmptyString,
-  /** The origin that serves it, when that is not the base URL's; it runs only where the provider's adapter names that origin. */
+  /** The origin that serves it, if not that of the base URL. It runs only if the provider's adapter lists that origin. */
   origin: Schema.optionalKey(Schema.String),
   title: Schema.NonEmptyString,
   description: Schema.String,
@@ -69,22 +69,22 @@ export const Endpoint = Schema.Struct({
   /** One property per placeholder, all required. */
   path_params: ObjectSchema,
   query_params: ObjectSchema,
-  /** What `input` must be (one task object for `task`); null when there is no body, or when nobody knows its shape yet. */
+  /** The schema of `input` (of one task object for `task`). Null if there is no body, or if the schema is not known yet. */
   body: Schema.NullOr(ObjectSchema),
-  /** How a body is written on the wire. */
+  /** How the body is encoded. */
   encoding: Schema.Literals(["json", "form", "multipart"]),
-  /** A request that fits the schemas; a part that there is no use for is left out. */
+  /** A request that matches the schemas. Parts that the endpoint does not use are left out. */
   example: Schema.Struct({
     path: Schema.optionalKey(Schema.JsonObject),
     query: Schema.optionalKey(Schema.JsonObject),
     input: Schema.optionalKey(Schema.Json)
   }),
   cost: EndpointCost,
-  /** How the price follows the input, where it does. */
+  /** How the price depends on the input. Absent if it does not. */
   price: Schema.optionalKey(CallPrice),
-  /** The provider refuses a cost cap below this many USD; null when it has no such minimum. */
+  /** The provider refuses a cost cap below this many USD. Null if it has no minimum. */
   cap_min: Schema.NullOr(Schema.String),
-  /** The call does something in the world: one whose outcome is unknown is never repeated. */
+  /** The call changes something outside, such as sending a message. A call with an unknown outcome is never repeated. */
   acts: Schema.optionalKey(Schema.Literal(true)),
   resources: Schema.optionalKey(EndpointResources),
   /** Runs of the last 30 days as the provider publishes them. */
@@ -103,24 +103,24 @@ export const ProviderAuth = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("none") })
 ])
 
-/** Everything that the catalog knows of one provider's raw endpoints. */
+/** The catalog's document about the raw endpoints of one provider. */
 export const ProviderDocument = Schema.Struct({
   provider: Schema.String.check(Schema.isPattern(/^[a-z][a-z0-9_]{0,40}$/u)),
   title: Schema.NonEmptyString,
   homepage: Schema.NullOr(Schema.String),
-  /** Origin and path prefix of every call; null when the document does not say and the provider's adapter file does. */
+  /** Origin and path prefix of every call. Null if the provider's adapter has it. */
   base_url: Schema.NullOr(Schema.String),
   auth: Schema.NullOr(ProviderAuth),
-  /** Where it was read: file names or addresses, without secrets. */
+  /** Where the document was read from: file names or URLs, without secrets. */
   source: Schema.Array(Schema.String),
   /** Shared schemas by name. */
   definitions: Schema.Record(Schema.String, Schema.JsonObject),
-  /** Sorted by path and method; no two have both alike. */
+  /** Sorted by path and method, which are unique together. */
   endpoints: Schema.Array(Endpoint)
 }).annotate({ identifier: "ProviderDocument" })
 export type ProviderDocument = typeof ProviderDocument.Type
 
-/** What an import read, and what it had to leave out. */
+/** The result of an import: the document, and what was left out of it. */
 export interface Imported {
   readonly document: ProviderDocument
   readonly warnings: ReadonlyArray<Warning>
@@ -141,6 +141,6 @@ export interface Warning {
   readonly message: string
 }
 
-/** The name of an endpoint within its provider. */
+/** Identifies an endpoint within its provider. */
 export const endpointKey = (endpoint: { readonly method: string; readonly path: string }): string =>
   `${endpoint.method} ${endpoint.path}`

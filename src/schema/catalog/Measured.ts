@@ -12,7 +12,7 @@ interface Decimal {
   readonly scale: number
 }
 
-/** Plain decimals only: what an exponent or a sign would mean in a report, nobody bills. */
+/** Plain decimals only, because no provider reports costs with an exponent or a sign. */
 const decimal = (text: string): Decimal | null => {
   const [, whole, fraction = ""] = /^(\d{1,12})(?:\.(\d{1,18}))?$/.exec(text) ?? []
   return whole === undefined ? null : { digits: BigInt(whole + fraction), scale: fraction.length }
@@ -20,7 +20,7 @@ const decimal = (text: string): Decimal | null => {
 
 const oneDollar: Decimal = { digits: 1n, scale: 0 }
 
-/** `credit` is what one of the provider's credits costs us in USD; null when nobody knows. */
+/** `credit` is the operator's price of a provider credit in USD. Null if it is unknown. */
 export const measuredOf = (cost: Cost | null, credit: string | null): Money.MicroUsd | null => {
   const amount = cost === null ? null : decimal(cost.amount)
   if (cost === null || amount === null) return null

@@ -1,5 +1,5 @@
 /**
- * A provider and its offers, as plain values: adapters are pure, one executor performs the HTTP.
+ * A provider and its offers, as plain values. Adapters are pure functions, and one executor sends the HTTP requests.
  *
  * An offer is a pair of functions, `request(input) -> call` and `response(reply) -> outcome`, typed against the capability,
  * so an adapter whose output drifts does not compile. `offer()` erases the types for the catalog and checks at run time
@@ -22,15 +22,15 @@ export interface Call {
   /** Sent as JSON, or as the fields of a form. */
   readonly body?: unknown
   readonly encoding?: "json" | "form" | "multipart"
-  /** JSON that is sent as it is, in place of `body`. */
+  /** JSON text that is sent unchanged instead of `body`. */
   readonly text?: string
-  /** Changes nothing although it is no GET, such as a search that is posted. */
+  /** A request other than GET that changes nothing, such as a search by POST. */
   readonly reads?: true
   /** Another host of the same provider, such as `https://efts.sec.gov`; a configured base URL replaces it too. */
   readonly origin?: string
 }
 
-/** One HTTP answer. `body` is the parsed JSON, or undefined when the answer was not JSON. Header names are lower case. */
+/** One HTTP response. `body` is the parsed JSON, or undefined if the response is not JSON. Header names are lower case. */
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -38,19 +38,19 @@ export interface Reply {
   readonly text: string
 }
 
-/** How a provider's cost report reads: US dollars, or the provider's own credits. Both are decimal strings. */
+/** The cost that a provider reports: in US dollars or in the provider's own credits, as a decimal string. */
 export type Cost =
   | { readonly unit: "USD"; readonly amount: string }
   | { readonly unit: "credit"; readonly amount: string }
 
 /**
- * What an answer means. `provider_account` is trouble with the operator's account (401, 402, 403): never the caller's fault.
+ * A failed call. `provider_account` is a problem of the operator's account (401, 402, 403), and never the caller's fault.
  */
 export type Failure = {
   readonly _tag: "Failure"
   readonly reason:
     | "provider_error"
-    /** The provider refused what it was asked (400, 404, 409, 422 …): counts against nobody. */
+    /** The provider refused the request (400, 404, 409, 422 …). It does not count in the provider's health. */
     | "provider_rejected"
     | "provider_rate_limited"
     | "provider_account"
@@ -64,9 +64,9 @@ export type Outcome<O> =
   | { readonly _tag: "NoMatch"; readonly detail: string; readonly cost?: Cost }
   | Failure
   /**
-   * Not there yet: the offer's `next` goes on from `state` after the pause. With `job` the provider works on something that
-   * was started: the state is stored before the pause, and a restart goes on from it instead of starting a second one. Without,
-   * it is the next of several steps, and a restart begins anew, where the capability allows that.
+   * Not finished: the offer's `next` continues from `state` after the pause. With `job`, the provider works on a job that was started. The
+   * state is stored before the pause, so a restart continues with it instead of starting a second job. Without `job`, it is the next of
+   * several steps, and a restart begins with the first one if the capability allows that.
    */
   | { readonly _tag: "Again"; readonly state: Schema.Json; readonly afterMillis: number; readonly job: boolean }
 
@@ -77,26 +77,26 @@ export const failure = (reason: Failure["reason"], detail: string, retryAfterSec
   ...defined({ retryAfterSeconds })
 })
 
-/** Known to an adapter beside the input. `run_id` serves as the provider's idempotency key. */
+/** What an adapter gets besides the input. `run_id` serves as the provider's idempotency key. */
 export interface CallContext {
   readonly run_id: string
 }
 
-/** Known to a look-up beside the input. `age_seconds` is the time since the run ended. */
+/** What a look-up gets besides the input. `age_seconds` is the time since the run ended. */
 export interface LookupContext extends CallContext {
   readonly age_seconds: number
 }
 
 /**
- * How a provider says, after a call of unknown outcome, whether it carried the call out: by the run id that was sent with it.
+ * Looks up at the provider whether a call with an unknown outcome was carried out, by the run id that was sent with the call.
  *
  * The look-up is a GET, so it can't repeat the act.
  */
 export interface Reconcile<I> {
-  /** Whether the call for this input carries the run id. A look-up for one that doesn't would find nothing, and prove nothing. */
+  /** Whether the call for this input contains the run id. Without it, a look-up that finds nothing would prove nothing. */
   readonly marks: (input: I) => boolean
   readonly call: (input: I, context: LookupContext) => Call & { readonly method: "GET" }
-  /** Null when the provider can't tell yet. */
+  /** Null if the provider does not know yet. */
   readonly finding: (reply: Reply, input: I, context: LookupContext) => Found | Failure | null
 }
 
@@ -111,7 +111,7 @@ export interface Offer {
   /** A real adapter exists. Without one the offer is listed, and the sandbox simulates it. */
   readonly wired: boolean
   readonly price: Price
-  /** The price is a measured margin over provider cost, not a published-rate estimate. */
+  /** The price is based on measured provider costs and not on published rates. */
   readonly verified: boolean
   readonly platforms: ReadonlyArray<string>
   readonly note: string | null
@@ -119,30 +119,30 @@ export interface Offer {
   /** Whether this offer can serve this input at all (some need a field that others do not). */
   readonly serves: (input: unknown) => boolean
   /**
-   * Where a field may name objects of several kinds: the kind that this offer works with. In production the kind that the organization owns
-   * decides then, in place of `serves`.
+   * If a field may name objects of several kinds, the kind that this offer works with. In production, the kind of the object that the
+   * organization owns then decides instead of `serves`.
    */
   readonly through?: ResourceKind
   readonly request: (input: unknown, context: CallContext) => Call
-  /** The call that goes on from a state. */
+  /** The call that continues from a state. */
   readonly next: (state: Schema.Json, input: unknown, context: CallContext) => Call
-  /** `state` is what the call before left; null for the first. */
+  /** `state` comes from the call before. Null for the first call. */
   readonly response: (reply: Reply, input: unknown, state: Schema.Json) => Outcome<unknown>
-  /** How long one attempt may take, pauses included; null means the provider's own deadline. */
+  /** The timeout of an attempt, including pauses. Null means the provider's timeout. */
   readonly timeoutMillis: number | null
-  /** Left out where the provider can't find a call by an id of ours. */
+  /** Absent if the provider can't look up a call by its run id. */
   readonly reconcile?: Reconcile<unknown>
 }
 
-/** How the account's secret travels. `key` and `login:password` come from RUNGATE_PROVIDER_<SLUG>_API_KEY. */
+/** How the secret of the operator's account is sent. Keys and `login:password` come from RUNGATE_PROVIDER_<SLUG>_API_KEY. */
 export type Auth =
   | { readonly kind: "header"; readonly name: string; readonly prefix?: string }
   | { readonly kind: "query"; readonly name: string }
   | { readonly kind: "bearer" }
   | { readonly kind: "basic" }
-  /** Two secrets in two headers; the account says `first:second`. */
+  /** Two secrets in two headers. The setting has them as `first:second`. */
   | { readonly kind: "headers"; readonly names: readonly [string, string] }
-  /** No key, but a User-Agent that says whom to write to. Live without an account. */
+  /** No key, but a User-Agent with a contact address. It is live without an account. */
   | { readonly kind: "contact" }
   | { readonly kind: "none" }
 
@@ -154,24 +154,24 @@ export interface Provider {
   readonly title: string
   readonly homepage: string
   readonly base_url: string
-  /** Other origins of its own, which get its key too. */
+  /** Other origins of the provider, which also get its key. */
   readonly origins: ReadonlyArray<string>
   readonly auth: Auth
   /** Sent with every call, such as an API version. */
   readonly headers: Readonly<Record<string, string>>
-  /** Calls at once to this provider from one process. */
+  /** Maximum number of concurrent calls from one process. */
   readonly concurrency: number
-  /** Milliseconds between the starts of two calls of one process; 0 for none. */
+  /** Minimum milliseconds between the starts of two calls of one process. */
   readonly spacingMillis: number
   readonly timeoutMillis: number
   readonly offers: ReadonlyArray<Offer>
-  /** Why its endpoints are never exposed raw; null when they may be. */
+  /** Why the provider's raw endpoints are not offered. Null if they are. */
   readonly excluded: string | null
   /** Public data: raw calls hold nothing and settle at $0. */
   readonly free: boolean
-  /** What an answer says that its call has cost us; null when it does not say. */
+  /** The cost of a call that its response reports. Null if it reports none. */
   readonly measured: (reply: Reply) => Cost | null
-  /** What one of its credits costs us, as a decimal string in USD; null when it bills in USD or nobody knows. */
+  /** The operator's price of a credit, as a decimal string in USD. Null if the provider bills in USD or the price is unknown. */
   readonly credit: string | null
 }
 
@@ -186,7 +186,7 @@ export interface OfferDefinition<I, O> {
   readonly request: (input: I, context: CallContext) => Call
   /** Needed by an offer whose `response` answers `Again`. */
   readonly next?: (state: Schema.Json, input: I, context: CallContext) => Call
-  /** Reads an answer that the provider's own `trouble` did not recognize as a failure. */
+  /** Reads a response that the provider's `httpErrors` did not recognize as a failure. */
   readonly response: (reply: Reply, input: I, state: Schema.Json) => Outcome<O>
   /** For jobs that take longer than the provider's ordinary calls. */
   readonly timeoutMillis?: number
@@ -201,7 +201,7 @@ const coversPlatform = (platforms: ReadonlyArray<string>, input: unknown) => {
 
 const refused = (slug: string, issues: ReadonlyArray<Issue>) =>
   new Error(
-    `${slug}: input reached an adapter unchecked: ${issues.map((issue) => `${issue.path} ${issue.message}`).join("; ")}`
+    `${slug}: an adapter got an invalid input: ${issues.map((issue) => `${issue.path} ${issue.message}`).join("; ")}`
   )
 
 type Terms<I> = Pick<
@@ -256,8 +256,7 @@ export const offer = <I, O>(capability: Capability<I, O>, definition: OfferDefin
   },
   next: (state, input, context) => {
     if (!capability.input.accepts(input)) throw refused(capability.slug, capability.input.issues(input))
-    if (definition.next === undefined)
-      throw new Error(`${capability.slug}: an adapter left a state it can't go on from`)
+    if (definition.next === undefined) throw new Error(`${capability.slug}: the offer answered Again but has no next`)
     return definition.next(state, input, context)
   },
   timeoutMillis: definition.timeoutMillis ?? null,
@@ -268,15 +267,18 @@ export const offer = <I, O>(capability: Capability<I, O>, definition: OfferDefin
     if (outcome._tag !== "Match") return outcome
     const problem = capability.output.issues(outcome.output)[0]
     if (problem !== undefined) {
-      return failure("invalid_response", `the answer does not fit the capability: ${problem.path} ${problem.message}`)
+      return failure(
+        "invalid_response",
+        `the answer does not match the capability's output: ${problem.path} ${problem.message}`
+      )
     }
     return outcome
   }
 })
 
 /**
- * A provider. `trouble` recognizes the provider's own error shapes before any offer reads the reply; what it leaves
- * (undefined) goes to `response`. An HTTP status of 400 and above that nobody recognized is a provider error.
+ * Defines a provider. `httpErrors` recognizes the provider's error responses before any offer reads the reply. If it returns undefined, the
+ * reply goes to `response`. An HTTP status of 400 or above that neither recognizes is a provider error.
  */
 export const provider = (
   definition: Omit<Provider, "headers" | "spacingMillis" | "origins" | "excluded" | "free" | "credit" | "measured"> & {

@@ -1,8 +1,8 @@
 /**
  * Finds the objects of shared provider accounts that a request names or that an answer has created. Pure.
  *
- * A provider may read a request more leniently than we do. So a field that names an object has exactly one accepted spelling, and every
- * value in it counts.
+ * A provider may read a request more leniently than Rungate does. So a field that names an object has exactly one accepted spelling, and
+ * every value in it counts.
  */
 import type { Issue } from "./Contract.ts"
 import type { Endpoint, EndpointResources, ResourceKind } from "./Endpoint.ts"
@@ -12,48 +12,48 @@ import { headerIssue } from "../accounts/Sender.ts"
 /** One object that a request names. It must belong to the organization as one of the kinds. */
 export interface Named {
   readonly kinds: ReadonlyArray<ResourceKind>
-  /** As the request writes it. */
+  /** The id as it is in the request. */
   readonly id: string
-  /** Where it stands in the request's body. */
+  /** The path of the field. */
   readonly path: string
 }
 
-/** An object that a run has made. */
+/** An object that a run created. */
 export interface Made {
   readonly kind: ResourceKind
   readonly id: string
 }
 
-/** Ids of these kinds mean something at one provider only. The others are names of the whole world. */
+/** Whether ids of this kind are unique at one provider only. The others are domains and addresses, which are unique everywhere. */
 export const isOfProvider = (kind: ResourceKind): boolean => kind === "account" || kind === "job"
 
-/** Longer than any provider's id. Spaces and control characters are in none. */
+/** Longer than any provider's id. No id has spaces or control characters. */
 const idPattern = /^[\x21-\x7e]{1,320}$/
 
-/** The id as it is stored and compared; null when no object can have it. Mail and domain names know no case. */
+/** The id as it is stored and compared. Null if it can't be an id. Addresses and domains ignore upper and lower case. */
 export const resourceId = (kind: ResourceKind, id: string): string | null =>
   !idPattern.test(id) ? null : isOfProvider(kind) ? id : id.toLowerCase()
 
-/** One request names at most this many objects: more than any batch has. */
+/** Maximum number of objects that a request may name. No batch of a provider is larger. */
 export const namedMax = 1_000
-/** One answer makes at most this many. */
+/** Maximum number of objects that are read from an answer. */
 export const madeMax = 1_000
 
 const loose = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "")
-/** Lenient servers take `accountId`, `Account_ID` and `account_id[]` for `account_id`. */
+/** Whether a lenient server would read `key` as `field`: it reads `accountId`, `Account_ID` and `account_id[]` as `account_id`. */
 const isSpelling = (key: string, field: string): boolean =>
   loose(key) === loose(field) || loose(key.replace(/\[.*/s, "")) === loose(field)
 
 type Use = NonNullable<EndpointResources["uses"]>[number]
 
-interface Found {
+interface NamedObjects {
   readonly named: Array<Named>
   readonly issues: Array<Issue>
 }
 
 const join = (at: string, part: string | number): string => (at === "" ? String(part) : `${at}.${part}`)
 
-/** What messages call an object of each kind. */
+/** The noun for each kind in messages. */
 export const nouns: Readonly<Record<ResourceKind, string>> = {
   inbox: "an inbox",
   domain: "a domain",
@@ -65,7 +65,7 @@ export const nouns: Readonly<Record<ResourceKind, string>> = {
 const missing = (kind: ResourceKind, path: string): Issue => ({ path, message: `is required: it names ${nouns[kind]}` })
 
 /** Every value of a field counts: items of a list, numbers, and parts of a comma-separated text. */
-const readLeaf = ({ kind, required }: Use, value: unknown, at: string, { named, issues }: Found): void => {
+const readLeaf = ({ kind, required }: Use, value: unknown, at: string, { named, issues }: NamedObjects): void => {
   const add = (id: string) => named.push({ kinds: [kind], id, path: at })
   if (value === "") issues.push({ path: at, message: "must not be empty" })
   else if (value === undefined || value === null) {
@@ -81,7 +81,7 @@ const readLeaf = ({ kind, required }: Use, value: unknown, at: string, { named, 
 }
 const use = (kind: ResourceKind): Use => ({ kind, field: "." })
 
-/** A message's own headers must not name another sender. They are a list of names and values, or an object. */
+/** The headers of a message must not name another sender. They are a list of names and values, or an object. */
 const readHeaders = (message: Readonly<Record<string, unknown>>, at: string, issues: Array<Issue>): void => {
   for (const [key, headers] of Object.entries(message)) {
     if (loose(key) !== "headers" || headers === null) continue
@@ -111,7 +111,7 @@ const follow = (
   value: unknown,
   [segment, ...rest]: ReadonlyArray<string>,
   at: string,
-  found: Found
+  found: NamedObjects
 ): void => {
   if (segment === undefined) return readLeaf(one, value, at, found)
   if (Array.isArray(value)) {
@@ -122,7 +122,7 @@ const follow = (
   }
   if (segment === "*") return follow(one, value, rest, at, found)
   if (!isRecord(value)) {
-    // Neither an object nor a list of them: nothing in it has a name.
+    // A value that is neither an object nor a list has no fields.
     if (value !== undefined && value !== null) found.issues.push({ path: at, message: "must be an object" })
     else if (one.required === true) readLeaf(one, undefined, join(at, segment), found)
     return
@@ -140,26 +140,26 @@ export interface NamingRequest {
   readonly input: unknown
 }
 
-/** Finds the place that a field is in. The query of a GET request is written as `query`, as `input`, or as both. */
-const follows = (one: Use, endpoint: Pick<Endpoint, "method">, asked: NamingRequest, found: Found): void => {
+/** Looks up a field in the part of the request where it belongs. On GET, the query may be in `query`, in `input`, or in both. */
+const follows = (one: Use, endpoint: Pick<Endpoint, "method">, request: NamingRequest, found: NamedObjects): void => {
   const [place, ...rest] = one.field.split(".")
-  if (place === "path") return follow(one, asked.path, rest, "path", found)
+  if (place === "path") return follow(one, request.path, rest, "path", found)
   const inQuery = place === "query"
   const segments = inQuery ? rest : one.field === "." ? [] : one.field.split(".")
   if (endpoint.method === "GET") {
-    const input = isRecord(asked.input) ? asked.input : {}
+    const input = isRecord(request.input) ? request.input : {}
     const first = segments[0] ?? ""
     const spelled = (values: object) => Object.keys(values).some((key) => isSpelling(key, first))
-    if (spelled(asked.query)) follow(one, asked.query, segments, "query", found)
-    if (spelled(input) || !spelled(asked.query)) follow(one, input, segments, "input", found)
+    if (spelled(request.query)) follow(one, request.query, segments, "query", found)
+    if (spelled(input) || !spelled(request.query)) follow(one, input, segments, "input", found)
     return
   }
-  if (inQuery) return follow(one, asked.query, segments, "query", found)
-  follow(one, asked.input, segments, "input", found)
+  if (inQuery) return follow(one, request.query, segments, "query", found)
+  follow(one, request.input, segments, "input", found)
 }
 
-/** A server that merges body and query would take a field of the one for that of the other. */
-const strays = (uses: ReadonlyArray<Use>, endpoint: Pick<Endpoint, "method">, asked: NamingRequest) => {
+/** Fields in the wrong part of the request. A server that merges body and query would read them anyway. */
+const misplacedFields = (uses: ReadonlyArray<Use>, endpoint: Pick<Endpoint, "method">, request: NamingRequest) => {
   if (endpoint.method === "GET") return []
   const fields = (inQuery: boolean) =>
     uses
@@ -171,21 +171,29 @@ const strays = (uses: ReadonlyArray<Use>, endpoint: Pick<Endpoint, "method">, as
     Object.keys(isRecord(values) ? values : {}).flatMap((key): ReadonlyArray<Issue> => {
       const same = (field: string) => isSpelling(key, field)
       return there.some(same) && !here.some(same)
-        ? [{ path: `${where}.${key}`, message: "does not belong here: this endpoint takes it elsewhere" }]
+        ? [
+            {
+              path: `${where}.${key}`,
+              message: "does not belong here: this endpoint expects it in another part of the request"
+            }
+          ]
         : []
     })
-  return [...misplaced(asked.query, "query", inQuery, inInput), ...misplaced(asked.input, "input", inInput, inQuery)]
+  return [
+    ...misplaced(request.query, "query", inQuery, inInput),
+    ...misplaced(request.input, "input", inInput, inQuery)
+  ]
 }
 
-/** The objects that a raw request names, and what is wrong with how it names them. */
+/** The objects that a raw request names, and the issues of the fields that name them. */
 export const namedBy = (
   uses: ReadonlyArray<Use>,
   endpoint: Pick<Endpoint, "method">,
-  asked: NamingRequest
+  request: NamingRequest
 ): { readonly named: ReadonlyArray<Named>; readonly issues: ReadonlyArray<Issue> } => {
-  const found: Found = { named: [], issues: [] }
-  for (const one of uses) follows(one, endpoint, asked, found)
-  found.issues.push(...strays(uses, endpoint, asked))
+  const found: NamedObjects = { named: [], issues: [] }
+  for (const one of uses) follows(one, endpoint, request, found)
+  found.issues.push(...misplacedFields(uses, endpoint, request))
   if (found.named.length > namedMax)
     return { named: [], issues: [{ path: "input", message: `must name at most ${namedMax} objects` }] }
   return found
@@ -201,13 +209,13 @@ const collect = (value: unknown, [segment, ...rest]: ReadonlyArray<string>, ids:
     }
   } else if (segment === undefined) {
     if (typeof value === "string") ids.add(value)
-    // A longer number was rounded when it was read, and would be another object's id.
+    // A larger number was rounded when it was parsed, and might be another object's id.
     else if (typeof value === "number" && Number.isSafeInteger(value)) ids.add(String(value))
   } else if (segment === "*" && isRecord(value)) for (const item of Object.values(value)) collect(item, rest, ids)
   else if (isRecord(value) && Object.hasOwn(value, segment)) collect(value[segment], rest, ids)
 }
 
-/** What an answer has made, as `makes` says where to look. Ids that no object can have are left out, and the rest is bounded. */
+/** The objects that a call created, read from its answer at the paths in `makes`. Invalid ids are left out. */
 export const madeBy = (makes: NonNullable<EndpointResources["makes"]>, answer: unknown): ReadonlyArray<Made> =>
   makes
     .flatMap(({ kind, at }) => {

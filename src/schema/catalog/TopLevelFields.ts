@@ -8,9 +8,9 @@ import { isRecord } from "../json/Json.ts"
 
 type Node = Readonly<Record<string, unknown>>
 
-/** Their meaning depends on the `properties` beside them. */
+/** Keywords whose meaning depends on the `properties` beside them. */
 const tied = ["additionalProperties", "unevaluatedProperties", "patternProperties"]
-/** They constrain nothing, so the top keeps the first of each. */
+/** Keywords that constrain nothing. The top keeps the first of each. */
 const notes = ["description", "title"]
 
 interface Lifted {
@@ -33,7 +33,7 @@ const addProperties = (into: Lifted, properties: unknown) => {
 
 const isObjectSchema = ({ type }: Node) => type === undefined || type === "object"
 
-/** `open` holds the references that are being followed, so that a schema that refers to itself ends. */
+/** `open` has the references that are being followed, so that a recursive schema ends. */
 const lift = (node: Node, definitions: Node, into: Lifted, open: ReadonlySet<string>): void => {
   const { $ref, allOf, properties, required, type, ...rest } = node
   if (!isObjectSchema(node)) {
@@ -61,7 +61,7 @@ const lift = (node: Node, definitions: Node, into: Lifted, open: ReadonlySet<str
   }
 }
 
-/** The schema itself when it has no `allOf` and no `$ref`, or when nothing in them is a field. */
+/** Returns the schema unchanged if it has neither `allOf` nor `$ref`, or if these have no fields. */
 export const withTopLevelFields = <S extends Node>(schema: S, definitions: Node): S | Node => {
   if (schema["allOf"] === undefined && schema["$ref"] === undefined) return schema
   const lifted: Lifted = { isObject: false, properties: new Map(), required: new Set(), notes: new Map(), parts: [] }

@@ -3,7 +3,7 @@
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** What a JSON text says, or the text itself where it is none. */
+/** The parsed value of a JSON text, or the text itself if it is not JSON. */
 export const parsedOrText = (json: string): unknown => {
   try {
     return JSON.parse(json)

@@ -8,7 +8,7 @@ export interface JsonMistake {
   /** Both count from 1; a column is one character. */
   readonly line: number
   readonly column: number
-  /** What JSON would have there, such as `a value`. */
+  /** What valid JSON would have there, such as `a value`. */
   readonly expected: string
 }
 
@@ -57,7 +57,7 @@ const stringEnd = (text: string, from: number): number | Unexpected => {
   return new Unexpected(at, 'the closing " of a string')
 }
 
-/** Members of an object or elements of a list, from behind the opening bracket to behind the closing one. */
+/** The position after an object or list that opens at `open`. */
 const containerEnd = (text: string, open: number, close: "}" | "]"): number | Unexpected => {
   let at = skipped(text, open + 1)
   if (text[at] === close) return at + 1
@@ -87,13 +87,13 @@ const valueEnd = (text: string, at: number): number | Unexpected => {
   return endOf(scalar, text, at) ?? new Unexpected(at, "a value")
 }
 
-/** The first mistake of a text that is not JSON; null when the text is JSON. */
+/** The first mistake of a text that is not JSON. Null if the text is JSON. */
 export const jsonMistake = (text: string): JsonMistake | null => {
   const end = valueEnd(text, skipped(text, 0))
   const rest = end instanceof Unexpected ? end.at : skipped(text, end)
   if (!(end instanceof Unexpected) && rest >= text.length) return null
   const lines = text.slice(0, rest).split("\n")
-  // Half of each surrogate pair is left out: a character outside the basic plane is one column.
+  // One half of each surrogate pair is removed, so a character outside the basic plane counts as one column.
   const column = (lines.at(-1) ?? "").replace(/[\udc00-\udfff]/g, "").length + 1
   return { line: lines.length, column, expected: end instanceof Unexpected ? end.expected : "the end of the text" }
 }

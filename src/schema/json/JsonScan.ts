@@ -1,11 +1,11 @@
 /**
  * Checks the bytes of a JSON text before anything parses them: nesting, number of containers, and strings that the database can't store.
  *
- * One pass without recursion, about 2 ms per megabyte. It assumes nothing about the text: what is no JSON is left to the parser.
+ * One pass without recursion, about 2 ms per megabyte. It accepts any bytes, and leaves text that is not JSON to the parser.
  */
 import { isRecord } from "./Json.ts"
 
-/** Deeper than any request of a provider's, shallow enough for every recursive reader of the value. */
+/** Deeper than any request to a provider, and shallow enough for recursive functions. */
 export const depthMax = 64
 /** Objects and arrays in one text. Each costs the decoder about 0.3 µs; a megabyte can hold half a million. */
 export const containersMax = 50_000
@@ -26,7 +26,7 @@ const hexDigit = (byte: number): number => {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
 }
 
-/** The code unit of the four hex digits at `at`; -1 when there are none. */
+/** The code unit of the four hex digits at `at`. -1 if they are no hex digits. */
 const hexAt = (bytes: Uint8Array, at: number): number => {
   let value = 0
   for (let index = at; index < at + 4; index += 1) {
@@ -40,7 +40,7 @@ const hexAt = (bytes: Uint8Array, at: number): number => {
 const isHigh = (unit: number) => unit >= 0xd800 && unit <= 0xdbff
 const isLow = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff
 
-/** How many bytes the escape at `at` takes, which is a backslash's place; 0 when a string with it can't be stored. */
+/** The length in bytes of the escape whose backslash is at `at`. 0 if a string with it can't be stored. */
 const escapeLength = (bytes: Uint8Array, at: number): number => {
   if (bytes[at + 1] !== letterU) return 2
   const unit = hexAt(bytes, at + 2)
@@ -50,7 +50,7 @@ const escapeLength = (bytes: Uint8Array, at: number): number => {
   return paired ? 12 : 0
 }
 
-/** The flaw of the text, or null. Whoever is told `unstorable` may parse it: it is neither too deep nor too much. */
+/** The flaw of the text, or null. An `unstorable` text is safe to parse, because it is neither too deep nor too large. */
 export const jsonFlaw = (bytes: Uint8Array): JsonFlaw | null => {
   let depth = 0
   let containers = 0
@@ -79,12 +79,12 @@ export const jsonFlaw = (bytes: Uint8Array): JsonFlaw | null => {
 /** Whether the database can store the text, and UTF-8 can carry it. */
 export const isStorable = (text: string): boolean => !text.includes("\0") && text.isWellFormed()
 
-/** Where the first string stands that can't be stored: the dotted path of its field; null when there is none. */
+/** The dotted path of the first string that can't be stored. Null if there is none. */
 export const unstorableIn = (value: unknown): string | null => {
   if (typeof value === "string") return isStorable(value) ? null : ""
   const members = Array.isArray(value) ? [...value.entries()] : isRecord(value) ? Object.entries(value) : []
   for (const [name, child] of members) {
-    // A name that can't be stored can't be quoted either: the object that has it is named.
+    // A name that can't be stored can't be shown either, so the path of its object is returned.
     if (typeof name === "string" && !isStorable(name)) return ""
     const inside = unstorableIn(child)
     if (inside !== null) return inside === "" ? String(name) : `${name}.${inside}`
@@ -95,7 +95,7 @@ export const unstorableIn = (value: unknown): string | null => {
 /** Longer names are cut where they are shown. */
 const nameBytesMax = 100
 
-/** The top-level field in which the text nests too deep or holds too much; empty when the whole text is no object. */
+/** The top-level field that is nested too deep or has too many containers. Empty if the text is not an object. */
 export const flawedField = (bytes: Uint8Array): string => {
   let depth = 0
   let containers = 0
@@ -106,7 +106,7 @@ export const flawedField = (bytes: Uint8Array): string => {
       const from = index + 1
       for (index = from; index < bytes.length && bytes[index] !== quote; index += 1)
         if (bytes[index] === backslash) index += 1
-      // Strings of depth 1 are names and values in turn; a value holds no brackets, so the last one before brackets is a name.
+      // At depth 1, strings are names or values. The last string before a bracket is a name, because a value has no brackets.
       if (depth === 1) name = new TextDecoder().decode(bytes.subarray(from, Math.min(index, from + nameBytesMax)))
     } else if (byte === 0x5b || byte === 0x7b) {
       if (depth === 0 && byte === 0x5b) return ""

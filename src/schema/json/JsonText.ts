@@ -27,7 +27,7 @@ const skipSpace = (text: string, at: number): number => {
   return next
 }
 
-/** The end of the value that begins at `at`: text up to the comma or bracket that closes what it stands in. */
+/** The end of the value that begins at `at`: the comma after it, or the closing bracket of its container. */
 const valueEnd = (text: string, at: number): number => {
   let depth = 0
   for (let next = at; next < text.length; ) {
@@ -45,8 +45,8 @@ const valueEnd = (text: string, at: number): number => {
 }
 
 /**
- * The text of the member `name` of the object that `json` is, or null. `json` must be valid, as something has parsed it before;
- * of doubled names the last counts, as it does for `JSON.parse`.
+ * The text of the member `name` of a JSON object, or null. `json` must be valid JSON. If a name occurs twice, the last one counts, as in
+ * `JSON.parse`.
  */
 export const memberText = (json: string, name: string): string | null => {
   let at = skipSpace(json, 0)
@@ -65,7 +65,7 @@ export const memberText = (json: string, name: string): string | null => {
   return found
 }
 
-/** The texts of the elements of the array that `json` is; none when it is no array. `json` must be valid. */
+/** The texts of the elements of a JSON array. Empty if `json` is not an array. `json` must be valid JSON. */
 export const elementTexts = (json: string): ReadonlyArray<string> => {
   let at = skipSpace(json, 0)
   if (json.charCodeAt(at) !== 0x5b) return []
@@ -81,8 +81,8 @@ export const elementTexts = (json: string): ReadonlyArray<string> => {
 }
 
 /**
- * A name that an object anywhere in `json` has twice, or null. `json` must be valid. Two parsers may take different ones of two values,
- * so what was checked may not be what is read.
+ * A name that occurs twice in an object anywhere in `json`, or null. `json` must be valid JSON. Parsers disagree on which of the two values
+ * counts, so the value that was checked may not be the one that is used.
  */
 export const doubledName = (json: string): string | null => {
   /** The names of every open object; null for an open list. */
@@ -113,7 +113,7 @@ export const doubledName = (json: string): string | null => {
   return null
 }
 
-/** A body whose `texts` are JSON as the user wrote it, so that no digit is lost. */
+/** Builds a JSON object. `texts` are JSON as the user wrote it and are inserted unchanged, so that no digit is lost. */
 export const bodyOf = (members: Readonly<Record<string, unknown>>, texts: Readonly<Record<string, string>>): string => {
   const own = Object.entries(members).map(([name, value]) => `"${name}":${JSON.stringify(value)}`)
   return `{${[...own, ...Object.entries(texts).map(([name, text]) => `"${name}":${text}`)].join(",")}}`

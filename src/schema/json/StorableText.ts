@@ -19,9 +19,9 @@ export const storableJson = (json: string): string =>
     ? json.replace(escapes, (escape, broken: string | undefined) => (broken === undefined ? escape : "\\ufffd"))
     : json
 
-/** Control characters forge lines of a log; the bidirectional ones make a line read as another one. */
+/** Control characters can forge log lines, and bidirectional ones can make a line look like another. */
 const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
-/** Providers answer whole pages where a sentence is expected. */
+/** Some providers send a whole page where a sentence is expected. */
 export const detailLengthMax = 500
 
 const shortLine = (text: string, most: number): string => {
@@ -29,7 +29,7 @@ const shortLine = (text: string, most: number): string => {
   return text.length > most ? `${beginning}…` : beginning
 }
 
-/** One line of what somebody else said: short, printable, and storable. */
+/** A text from a provider or caller as one line: short, printable and storable. */
 export const oneLineOf = (text: string): string => shortLine(text, detailLengthMax)
 
 /** Longer than any name of a field that we or a provider publish. */

@@ -14,7 +14,7 @@ export interface Decimal {
 export const zero: Decimal = { digits: 0n, scale: 0 }
 export const one: Decimal = { digits: 1n, scale: 0 }
 
-/** The text is one that its schema has checked: digits, and digits behind a point. */
+/** `text` must have passed its schema: digits, optionally with a point and more digits. */
 export const parse = (text: string): Decimal => {
   const [whole = "0", fraction = ""] = text.split(".")
   return { digits: BigInt(whole + fraction), scale: fraction.length }
@@ -48,13 +48,13 @@ export const product = (factors: Iterable<Decimal>): Decimal => {
   return total
 }
 
-/** Rounded up to a microdollar, where the decimal is an amount in USD. */
+/** An amount in USD, rounded up to a microdollar. */
 export const micros = ({ digits, scale }: Decimal): Money.MicroUsd => {
   const divisor = 10n ** BigInt(scale)
   return Money.MicroUsd((digits * 1_000_000n + divisor - 1n) / divisor)
 }
 
-/** The plain decimal string, without zeros at its end: "0.000125", "20". */
+/** The plain decimal string without trailing zeros: "0.000125", "20". */
 export const text = ({ digits, scale }: Decimal): string => {
   const all = String(digits).padStart(scale + 1, "0")
   const whole = all.slice(0, all.length - scale)

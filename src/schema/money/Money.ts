@@ -13,8 +13,8 @@ export const MicroUsd = Brand.nominal<MicroUsd>()
 export const zero = MicroUsd(0n)
 
 /**
- * The largest amount a request may name: 9,999,999,999.999999 USD still fits a Postgres bigint a thousand times over.
- * Only a pattern with the flag `u` reaches a published JSON Schema.
+ * The largest amount in a request is 9,999,999,999.999999 USD, a small part of what a Postgres bigint holds. Effect publishes only patterns
+ * with the flag `u` in a JSON Schema.
  */
 const unsignedPattern = /^(0|[1-9]\d{0,9})(\.\d{1,6})?$/u
 const signedPattern = /^-?(0|[1-9]\d{0,9})(\.\d{1,6})?$/u
@@ -33,9 +33,9 @@ export const sum = (amounts: Iterable<MicroUsd>): MicroUsd => {
 }
 
 const centMicros = 10_000n
-/** What a payment processor counts in. `cents` is a whole number. */
+/** Payment processors count in cents. `cents` is a whole number. */
 export const ofCents = (cents: number): MicroUsd => MicroUsd(BigInt(cents) * centMicros)
-/** Whole cents, or null when the amount has a fraction of one. */
+/** Whole cents. Null if the amount has a fraction of a cent. */
 export const centsOf = (amount: MicroUsd): number | null =>
   amount % centMicros === 0n ? Number(amount / centMicros) : null
 

@@ -49,17 +49,17 @@ export const priceMin = (price: Price): Money.MicroUsd => {
   }
 }
 
-/** How much an input asks for: all of it that a price can depend on. */
+/** The parts of an input that a price can depend on. */
 export interface Demand {
-  /** Results asked for; null when the input does not say, and the offer's `default_limit` holds. */
+  /** The requested number of results. Null if the input does not say; then the offer's `default_limit` applies. */
   readonly results: number | null
   readonly platform: string | null
 }
 
-/** Nothing in particular: what an input without a limit and a platform asks for. */
+/** The demand of an input without a limit and a platform. */
 export const anyDemand: Demand = { results: null, platform: null }
 
-/** What the usual fields of an input say: `limit` and `platform`. A capability that counts otherwise says so itself. */
+/** Reads `limit` and `platform` of an input. A capability that counts in another way overrides this (`requested`). */
 export const demandOf = (input: unknown): Demand => {
   if (typeof input !== "object" || input === null) return anyDemand
   const limit = "limit" in input ? input.limit : undefined
@@ -70,13 +70,13 @@ export const demandOf = (input: unknown): Demand => {
   }
 }
 
-/** Own names only: a platform called "toString" is a string of the caller's, not a price. */
+/** Own properties only, because the caller may send a platform such as "toString". */
 const namedAmount = (
   amounts: Readonly<Record<string, Money.MicroUsd>>,
   platform: string
 ): Money.MicroUsd | undefined => (Object.hasOwn(amounts, platform) ? amounts[platform] : undefined)
 
-/** The most that this can cost: the quote of the offer, and what its hold must cover. */
+/** The maximum price for this demand: the quote of the offer, which its hold must cover. */
 export const priceMax = (price: Price, demand: Demand): Money.MicroUsd => {
   switch (price.kind) {
     case "flat":
@@ -84,7 +84,7 @@ export const priceMax = (price: Price, demand: Demand): Money.MicroUsd => {
     case "metered":
       return Money.plus(price.base, Money.times(price.per_result, demand.results ?? price.default_limit))
     case "by_platform":
-      // A platform the offer does not name is not served by it; the dearest one keeps the bound true all the same.
+      // The offer does not serve other platforms. The highest price is still an upper bound for them.
       return (
         namedAmount(price.amounts, demand.platform ?? "") ??
         Object.values(price.amounts).reduce((a, b) => Money.max(a, b))
@@ -93,8 +93,8 @@ export const priceMax = (price: Price, demand: Demand): Money.MicroUsd => {
 }
 
 /**
- * What a delivered answer costs. `results` counts the items of a metered answer; it is clipped to the requested limit, so
- * a provider that returns more than was asked for can't raise the charge.
+ * The charge for a delivered result. `results` counts the items of a metered result. It is limited to the requested number, so a provider
+ * that returns more can't raise the charge.
  */
 export const charge = (
   price: Price,
@@ -108,14 +108,14 @@ export const charge = (
   return Money.plus(price.base, Money.times(price.per_result, results))
 }
 
-/** What a provider asks for one call of a raw endpoint, when it publishes rates. */
+/** The estimated price of one raw call, from the provider's published rates. */
 export interface RateCard {
   readonly estimate: Money.MicroUsd
 }
 
-/** Held for a raw call of a provider without published rates (specification 4.2). */
+/** The hold of a raw call to a provider without published rates (specification 4.2). */
 const unpricedHold = Money.dollars("1.00")
-/** A rate card is an estimate: half as much again is held. */
+/** A rate card is an estimate, so 1.5 times as much is held. */
 const headroom = { numerator: 3n, denominator: 2n }
 /** What the platform charges for a provider's measured cost. */
 const platformRate = { numerator: 6n, denominator: 5n }
@@ -128,7 +128,7 @@ const platformDecimal = Decimal.parse("1.2")
 
 const priced = (factors: ReadonlyArray<string>) => Decimal.product([platformDecimal, ...factors.map(Decimal.parse)])
 
-/** What the platform charges for the product of these decimals (a price and how many of it), exactly. */
+/** The platform's charge for the product of these decimals (such as a price and a number of units), exactly. */
 export const exactAtPlatformRate = (...factors: ReadonlyArray<string>): string => Decimal.text(priced(factors))
 
 /** The same, rounded up once, to a microdollar. */
@@ -137,33 +137,33 @@ export const atPlatformRate = (...factors: ReadonlyArray<string>): Money.MicroUs
 const capped = (amount: Money.MicroUsd, max_cost: Money.MicroUsd | null): Money.MicroUsd =>
   max_cost === null ? amount : Money.min(amount, max_cost)
 
-/** The hold of a raw run: the rate card with headroom, or $1.00 without one; a $0 card holds nothing; `max_cost` lowers it. */
+/** The hold of a raw run: the rate card with headroom, or $1.00 without a rate card. `max_cost` lowers it. */
 export const rawHold = (rates: RateCard | null, max_cost: Money.MicroUsd | null): Money.MicroUsd =>
   capped(rates === null ? unpricedHold : scaled(rates.estimate, headroom), max_cost)
 
 /**
- * The charge of a delivered raw run: the measured cost at the platform's rate, else the rate card's estimate, else the hold.
- * Never above the hold; a measured zero charges nothing.
+ * The charge of a delivered raw run: the measured cost at the platform's rate, otherwise the rate card's estimate, otherwise the hold. It is
+ * never above the hold. A measured cost of zero charges nothing.
  */
 export const rawCharge = (
   rates: RateCard | null,
   measured: Money.MicroUsd | null,
   hold: Money.MicroUsd
 ): Money.MicroUsd => {
-  const asked = measured === null ? (rates?.estimate ?? hold) : scaled(Money.max(Money.zero, measured), platformRate)
-  return Money.min(asked, hold)
+  const amount = measured === null ? (rates?.estimate ?? hold) : scaled(Money.max(Money.zero, measured), platformRate)
+  return Money.min(amount, hold)
 }
 
-/** A report beyond it is a mistake of the provider's, and must not keep a run from settling. */
+/** A higher cost report is a mistake of the provider, and must not prevent the run from settling. */
 const costMax = Money.dollars("1000000.00")
 
-/** What a run's providers cost when none of them says: the part of the charge that is not the platform's rate. */
+/** The estimated provider cost of a run without cost reports: the charge divided by the platform's rate. */
 export const estimatedCost = (charged: Money.MicroUsd): Money.MicroUsd =>
   scaled(charged, { numerator: platformRate.denominator, denominator: platformRate.numerator })
 
 /**
- * What a run has cost the platform: what its attempts report, and an estimate for the delivering one if that reports nothing.
- * `delivering` is its report, null for none; `others` are those of the attempts that delivered nothing.
+ * The provider cost of a run: the reports of its attempts, with an estimate for the delivering attempt if that reports nothing. `delivering`
+ * is the report of that attempt, or null. `others` are the reports of the other attempts.
  */
 export const providerCost = (
   charged: Money.MicroUsd,

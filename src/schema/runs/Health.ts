@@ -10,7 +10,7 @@ export type HealthStatus = (typeof healthStatuses)[number]
 export interface Window {
   readonly attempts: number
   readonly successes: number
-  /** Successes by latency bucket. A failure's latency says how long a caller waited, not how fast the provider is. */
+  /** Successes by latency bucket. Failures are left out, because their latency does not show how fast the provider is. */
   readonly latencies: ReadonlyMap<number, number>
 }
 
@@ -26,18 +26,18 @@ export interface Health extends Metrics {
   readonly source: "measured" | "provider_reported"
 }
 
-/** Everything that is known of one offer or endpoint. */
+/** The measurements of one offer or endpoint. */
 export interface Measured {
   /** Over the last 30 days: the recent window of the specification. */
   readonly metrics: Metrics
   readonly health: Health
-  /** What routing should expect of the next call: the 30 days, unless the last hour is worse. */
+  /** What routing expects of the next call: the metrics of 30 days, or of the last hour if that is worse. */
   readonly expected: Metrics
 }
 
-/** A provider that answers that there is nothing has done its work: `no_match` is a success of its health. */
-const worked = ["succeeded", "inconclusive", "no_match"]
-const broke = [
+/** Outcomes that count as success. A provider that reports `no_match` works. */
+const successOutcomes = ["succeeded", "inconclusive", "no_match"]
+const failureOutcomes = [
   "provider_error",
   "provider_timeout",
   "provider_rate_limited",
@@ -46,27 +46,27 @@ const broke = [
   "outcome_unknown"
 ]
 
-/** Whether the provider worked; null for what says nothing about it: an attempt nobody saw the end of, a caller's mistake. */
+/** Whether the provider worked. Null for outcomes that do not show it, such as an invalid request or a lost worker. */
 export const providerWorked = (outcome: string): boolean | null =>
-  worked.includes(outcome) ? true : broke.includes(outcome) ? false : null
+  successOutcomes.includes(outcome) ? true : failureOutcomes.includes(outcome) ? false : null
 
 export const offerSubject = (capability: string, provider: string): string => `${capability} ${provider}`
-/** `method` is `-` where only the path is known. */
+/** `method` is `-` if only the path is known. */
 export const endpointSubject = (provider: string, method: string, path: string): string =>
   `endpoint ${provider} ${method} ${path}`
 
-/** Lengths of the windows that attempts are counted in. The hour is made of short ones, the 30 days of days (UTC). */
+/** Lengths of the windows in which attempts are counted. The last hour is the sum of 5-minute windows, the 30 days of UTC days. */
 export const spans = ["5m", "1d"] as const
 export type Span = (typeof spans)[number]
 export const spanSeconds: Readonly<Record<Span, number>> = { "5m": 300, "1d": 86_400 }
 export const hourSeconds = 3_600
 export const monthSeconds = 30 * 86_400
 
-/** When the window around a time begins, in seconds since 1970. */
+/** The start of the window that contains a time, in seconds since 1970. */
 export const windowStart = (span: Span, millis: number): number =>
   Math.floor(millis / 1_000 / spanSeconds[span]) * spanSeconds[span]
 
-/** Four buckets to each doubling, so a bucket is 19 % wide. Bucket 0 is less than a millisecond. */
+/** Four buckets per doubling of the latency, so a bucket is 19 % wide. Bucket 0 is less than a millisecond. */
 const bucketsPerDoubling = 4
 /** Nine hours: longer than any call may take. */
 const bucketMax = 100
@@ -98,7 +98,7 @@ export const sum = (windows: Iterable<Window>): Window => {
   return { attempts, successes, latencies }
 }
 
-/** By nearest rank. */
+/** The percentile by the nearest-rank method. */
 const percentile = (window: Window, share: number): number | null => {
   const rank = Math.max(1, Math.ceil(window.successes * share))
   let seen = 0
@@ -120,13 +120,13 @@ export const metricsOf = (window: Window): Metrics => ({
 
 const goodRate = 0.95
 const badRate = 0.8
-/** Fewer attempts than this are an accident, not a verdict. */
+/** Fewer attempts than this give no verdict. */
 const samplesMin = 5
 const stableSamplesMin = 20
 
 /**
- * The last attempts: the newest windows that hold at least five, and on for as long as nothing succeeded. A busy provider that
- * breaks down is seen here within minutes, when its hour is still full of successes.
+ * The last attempts: the newest windows with at least five attempts, and older ones while nothing succeeded. So an outage of a busy provider
+ * shows within minutes, while its last hour still has many successes.
  */
 export const lastOf = (newestFirst: ReadonlyArray<Window>): Window => {
   let last = noAttempts
@@ -137,7 +137,7 @@ export const lastOf = (newestFirst: ReadonlyArray<Window>): Window => {
   return last
 }
 
-/** The first that holds, from bad to good: what goes wrong now outweighs a good record. */
+/** The first status that applies, from bad to good, because current failures outweigh a good record. */
 export const verdict = (last: Window, hour: Window, month: Window): HealthStatus => {
   if (last.attempts >= samplesMin && last.successes === 0) return "outage"
   if (hour.attempts >= samplesMin && rateOf(hour) < badRate) return "degraded"
@@ -161,7 +161,7 @@ export const measured = (newestFirst: ReadonlyArray<Window>, month: Window): Mea
 
 export const unmeasured: Measured = measured([], noAttempts)
 
-/** The runs of the last 30 days that a provider publishes stand in for measurements, and only while there are none. */
+/** While there are no measurements, uses the run counts of the last 30 days that the provider publishes. */
 export const orReported = (
   health: Health,
   reported: { readonly succeeded: number; readonly total: number } | null

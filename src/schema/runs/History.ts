@@ -17,7 +17,7 @@ export const touchCapabilities: ReadonlyArray<string> = Object.keys(channels)
 export const channelOf = (capability: string | null): string | null =>
   capability !== null && Object.hasOwn(channels, capability) ? (channels[capability] ?? null) : null
 
-/** Members of a touch's input that say whom it goes to. Whoever stands elsewhere sends it, or is mentioned. */
+/** Input fields of a touch that name its recipients. Subjects in other fields are senders, or are only mentioned. */
 export const recipientFields: ReadonlyArray<string> = [
   "to",
   "cc",
@@ -37,7 +37,7 @@ export interface Touch {
 
 export interface Reusable {
   readonly run_id: string
-  /** Of a capability's run, or the raw endpoint's path. */
+  /** Null for a raw run, which has `endpoint` instead. */
   readonly capability: string | null
   readonly endpoint: string | null
   readonly provider: string | null
@@ -50,14 +50,14 @@ export interface Conclusions {
   readonly truncated: boolean
   readonly limit: number
   readonly last_touch: Touch | null
-  /** The latest touch that succeeded and went to the subject: not one that it sends, or that mentions it. */
+  /** The latest touch that succeeded and went to the subject. A touch that the subject sent, or that only mentions it, does not count. */
   readonly last_contact: Touch | null
-  /** The latest that may have reached the subject, and nobody knows. */
+  /** The latest touch with an unknown outcome, which may have reached the subject. */
   readonly last_unknown?: Touch | null
   readonly reusable: Reusable | null
   /** The newest shown lookup that returned the subject: its result names it, and its input doesn't. */
   readonly returned_by: Reusable | null
-  /** Touches that did not succeed, and runs that are still under way. */
+  /** Touches that did not succeed, and unfinished runs. */
   readonly failed_touches: number
   readonly in_flight: number
 }
@@ -73,9 +73,9 @@ const again = (one: Reusable, verb: string) => {
   return `${bought}${what}${verb} on ${day(one.created_at)} for $${one.charged}. Read its result with ${getRun(one.run_id).http} instead of paying again.`
 }
 
-/** What an agent should do with what is known, most important first. */
-export const conclude = (known: Conclusions): ReadonlyArray<string> => {
-  const { count, last_touch, last_contact, last_unknown = null, failed_touches, in_flight } = known
+/** Hints on what an agent should conclude, most important first. */
+export const conclude = (summary: Conclusions): ReadonlyArray<string> => {
+  const { count, last_touch, last_contact, last_unknown = null, failed_touches, in_flight } = summary
   if (count === 0) {
     return [
       "Nothing on record: no run of this organization names this subject. Only calls made through this service are on record."
@@ -97,20 +97,20 @@ export const conclude = (known: Conclusions): ReadonlyArray<string> => {
   } else {
     if (last_touch !== null)
       hints.push(
-        `Mentioned, not contacted: ${last_touch.capability} on ${day(last_touch.created_at)} (${last_touch.run_id}) went to somebody else.`
+        `Mentioned but not contacted: ${last_touch.capability} on ${day(last_touch.created_at)} (${last_touch.run_id}) went to somebody else.`
       )
     if (failed_touches > 0 && last_unknown === null)
       hints.push(`Never reached: ${failed_touches} outbound ${failed_touches === 1 ? "run" : "runs"} did not succeed.`)
   }
-  if (known.reusable !== null) hints.push(again(known.reusable, ""))
-  if (known.returned_by !== null) hints.push(again(known.returned_by, " returned this subject"))
+  if (summary.reusable !== null) hints.push(again(summary.reusable, ""))
+  if (summary.returned_by !== null) hints.push(again(summary.returned_by, " returned this subject"))
   if (in_flight > 0) {
     hints.push(
       `${in_flight} ${in_flight === 1 ? "run is" : "runs are"} still under way; ${runningRuns.http} lists ${in_flight === 1 ? "it" : "them"}. Wait for the result instead of paying again.`
     )
   }
-  if (known.truncated)
-    hints.push(`Only the newest ${known.limit} are shown; ask with a higher limit (at most 200) for more.`)
+  if (summary.truncated)
+    hints.push(`Only the newest ${summary.limit} are shown; ask with a higher limit (at most 200) for more.`)
   if (hints.length === 0)
     hints.push("On record, but neither contacted nor bought: the subject appears in other runs only.")
   return hints

@@ -10,26 +10,26 @@ import type { Endpoint } from "../catalog/Endpoint.ts"
 import * as Money from "../money/Money.ts"
 import { type RateCard, rawHold } from "../money/Pricing.ts"
 
-/** The rate card's price of this very call; null without published rates. */
+/** The estimated price of this call by the rate card. Null without published rates. */
 export const rateCardOf = (
   endpoint: Endpoint,
   free: boolean,
-  asked: CallInput
+  request: CallInput
 ): { readonly card: RateCard | null; readonly issues: ReadonlyArray<Issue> } => {
   if (free) return { card: { estimate: Money.zero }, issues: [] }
-  const { estimate, issues } = callCost(endpoint, asked)
+  const { estimate, issues } = callCost(endpoint, request)
   return { card: estimate === null ? null : { estimate }, issues }
 }
 
-/** The hold of a call, which is the cap that an actor gets: never below the least that it takes. */
+/** The hold of a call. For a marketplace actor it is also the cost cap of the run, so it is never below the actor's minimum. */
 export const holdOf = (endpoint: Endpoint, card: RateCard | null, max_cost: Money.MicroUsd | null): Money.MicroUsd => {
   const hold = rawHold(card, max_cost)
   return endpoint.cap_min === null ? hold : Money.max(hold, Money.dollars(endpoint.cap_min))
 }
 
 /**
- * The smallest `max_cost` of a call: its estimate, or what the operator says where there is none. The marketplace itself
- * keeps an actor below its cap, so an actor may have a cap below the estimate, which counts an ordinary number of results.
+ * The smallest `max_cost` of a call: its estimate, or `unpricedMin` if it has none. A marketplace actor may have a lower cap, because the
+ * marketplace stops it there, and the estimate counts an ordinary number of results.
  */
 export const leastCap = (
   { body_type, cap_min }: Pick<Endpoint, "body_type" | "cap_min">,
@@ -43,13 +43,13 @@ export const leastCap = (
 
 const whyLeast = ({ body_type, cap_min }: Endpoint, card: RateCard | null): string => {
   if (cap_min !== null) return "the actor refuses a lower cap"
-  if (body_type === "actor_input") return "no actor runs with less here"
+  if (body_type === "actor_input") return "this service runs no actor with less"
   return card === null
     ? "the provider publishes no rates, so this call has no estimate"
     : `this call is estimated at $${Money.usd(card.estimate)}`
 }
 
-/** What is wrong with the cap, or null. */
+/** The issue of a `max_cost` that is too low, or null. */
 export const capIssue = (
   endpoint: Endpoint,
   card: RateCard | null,

@@ -1,8 +1,8 @@
 /**
  * The plan of a raw call, fixed at admission: the request to send and its maximum cost. Pure.
  *
- * A path value is percent-encoded and fills only its own placeholder. A value that would leave its path segment, or vanish from
- * it, is refused. Callers can set neither headers nor the host.
+ * A path value is percent-encoded and fills only its own placeholder. A value that would change other path segments, such as "..", is
+ * refused. Callers can set neither headers nor the host.
  */
 import { Schema } from "effect"
 import type { CallInput } from "../catalog/CallCost.ts"
@@ -18,31 +18,31 @@ import { didYouMean } from "../suggestion.ts"
 
 export const RawPlan = Schema.Struct({
   method: Schema.Literals(methods),
-  /** The endpoint as the catalog names it. */
+  /** The endpoint's path in the catalog. */
   endpoint: Schema.String,
-  /** The provider's other origin that serves it. */
+  /** The origin that serves it, if not that of the base URL. */
   origin: Schema.optionalKey(Schema.String),
   /** The filled path, percent-encoded, relative to the provider's base URL; an actor's name for `actor_input`. */
   path: Schema.String,
   query: Schema.Array(Schema.Tuple([Schema.String, Schema.String])),
   body_type: Schema.Literals(bodyTypes),
   encoding: Schema.Literals(["json", "form", "multipart"]),
-  /** Whether the run's input travels as the body. */
+  /** Whether the run's input is sent as the body. */
   has_body: Schema.Boolean,
   /** Decimal strings in USD. `estimate` is null when the provider publishes no rates. */
   hold: Schema.String,
   estimate: Schema.NullOr(Schema.String),
-  /** Where the answer tells the ids of what the call makes, which its organization owns from then on. */
+  /** Where the answer has the ids of the objects that the call creates. The organization owns them from then on. */
   makes: EndpointResources.fields.makes
 })
 export type RawPlan = typeof RawPlan.Type
 
 export interface RawRequest extends CallInput {
-  /** The input as it was written, which is what leaves. */
+  /** The input as the caller wrote it. This text is sent to the provider. */
   readonly input_text?: string
 }
 
-/** What the caller allows, and the least that the operator takes where nobody knows what a call costs. */
+/** The caller's `max_cost`, and the operator's minimum for calls without an estimate. */
 export interface Cap {
   readonly max_cost: Money.MicroUsd | null
   readonly unpricedMin: Money.MicroUsd
@@ -62,19 +62,19 @@ const hasControl = (text: string, allowed = ""): boolean => {
   return false
 }
 
-/** Why a value can't stand in a path, or null. `.` and `..` survive percent-encoding: servers resolve them all the same. */
+/** Why a value can't be in a path, or null. `.` and `..` are refused, because servers resolve them even if they are percent-encoded. */
 const unfit = (text: string): string | null => {
   if (text === "") return "must not be empty"
   if (text.length > valueLengthMax) return `must not be longer than ${valueLengthMax} characters`
   if (!text.isWellFormed()) return "must be well-formed text"
   if (hasControl(text)) return "must not contain control characters"
-  // Decoded as often as a proxy on the way might decode it.
+  // Proxies may decode more than once.
   let bare = text
   for (let round = 0; round < 3; round++) bare = bare.replace(/%2e/gi, ".").replace(/%25/g, "%")
   if (/%([01][0-9a-f]|7f)/i.test(bare)) return "must not contain control characters"
   return /^\.{1,2}(;.*)?$/.test(bare) ||
     /(^|[\\/])\.{1,2}([\\/;]|$)/.test(bare.replace(/%2f/gi, "/").replace(/%5c/gi, "\\"))
-    ? "must not climb out of its place"
+    ? "must not be . or .. or contain them as a path segment"
     : null
 }
 
@@ -110,17 +110,17 @@ export interface Checks {
 const under = (where: string, issues: ReadonlyArray<Issue>) =>
   issues.map(({ path, message }) => ({ path: path === "" ? where : `${where}.${path}`, message }))
 
-/** The query as the schema knows it: on a GET endpoint the input is the query, beside what `query` says. */
-const queryIssues = (asked: RawRequest, isGet: boolean, checks: Checks): ReadonlyArray<Issue> => {
-  if (!isGet) return under("query", checks.query(asked.query))
-  if (!isRecord(asked.input)) return [{ path: "input", message: "must be an object: it becomes the query" }]
-  const input = asked.input
-  const twice = Object.keys(asked.query).filter((name) => Object.hasOwn(input, name))
-  const said = { ...asked.query, ...input }
+/** Checks the query. On a GET endpoint, `input` and `query` together are the query. */
+const queryIssues = (request: RawRequest, isGet: boolean, checks: Checks): ReadonlyArray<Issue> => {
+  if (!isGet) return under("query", checks.query(request.query))
+  if (!isRecord(request.input)) return [{ path: "input", message: "must be an object: it becomes the query" }]
+  const input = request.input
+  const twice = Object.keys(request.query).filter((name) => Object.hasOwn(input, name))
+  const merged = { ...request.query, ...input }
   return [
-    ...twice.map((name) => ({ path: `query.${shownName(name)}`, message: "is given in input too" })),
-    ...checks.query(said).map(({ path, message }) => {
-      const inQuery = Object.hasOwn(asked.query, path.split(".")[0] ?? "")
+    ...twice.map((name) => ({ path: `query.${shownName(name)}`, message: "is also in input; give it once" })),
+    ...checks.query(merged).map(({ path, message }) => {
+      const inQuery = Object.hasOwn(request.query, path.split(".")[0] ?? "")
       return { path: inQuery ? `query.${path}` : path === "" ? "input" : `input.${path}`, message }
     })
   ]
@@ -129,12 +129,12 @@ const queryIssues = (asked: RawRequest, isGet: boolean, checks: Checks): Readonl
 const bodyIssues = (endpoint: Endpoint, input: unknown, checks: Checks): ReadonlyArray<Issue> => {
   if (endpoint.body !== null) return under("input", checks.input(input))
   if (!isRecord(input)) return [{ path: "input", message: "must be an object" }]
-  // The schema of an actor may not be loaded yet: the actor itself checks its input then.
+  // The schema of an actor may not be loaded yet. Then the actor itself checks its input.
   if (endpoint.body_type === "actor_input" || Object.keys(input).length === 0) return []
   return [{ path: "input", message: "must be {}: this endpoint takes no body; put parameters into query" }]
 }
 
-/** More than anybody reads. */
+/** Nobody reads more issues than this. */
 const issuesMax = 20
 
 const unknownPlaceholder = (name: string, names: ReadonlyArray<string>, given: object): Issue => {
@@ -148,7 +148,7 @@ const unknownPlaceholder = (name: string, names: ReadonlyArray<string>, given: o
 
 const unknownCost = { card: null, issues: [] }
 
-/** Of two members of one name we count the last; the provider, which gets the text, may count the first. */
+/** Refuses a name that occurs twice: the cost is computed from the last value, but the provider may use the first. */
 const doubledIssues = ({ method, price }: Endpoint, { input_text }: RawRequest): ReadonlyArray<Issue> => {
   const doubled = price === undefined || method === "GET" || input_text === undefined ? null : doubledName(input_text)
   return doubled === null
@@ -160,35 +160,35 @@ export type RawDecision =
   | { readonly _tag: "Planned"; readonly raw: RawPlan; readonly hold: Money.MicroUsd; readonly quoted: Money.MicroUsd }
   | { readonly _tag: "Refused"; readonly issues: ReadonlyArray<Issue> }
 
-/** Checks a raw request against what inspect states, and fixes the request that will leave. */
+/** Checks a raw request against the schemas that inspect shows, and fixes the request that is sent. */
 export const planRaw = (
   endpoint: Endpoint,
   free: boolean,
   checks: Checks,
-  asked: RawRequest,
+  request: RawRequest,
   { max_cost, unpricedMin }: Cap
 ): RawDecision => {
   const isGet = endpoint.method === "GET"
   const issues: Array<Issue> = []
   const names = placeholdersOf(endpoint.path)
-  const unknown = Object.keys(asked.path).filter((name) => !names.includes(name))
-  for (const name of unknown.slice(0, issuesMax)) issues.push(unknownPlaceholder(name, names, asked.path))
+  const unknown = Object.keys(request.path).filter((name) => !names.includes(name))
+  for (const name of unknown.slice(0, issuesMax)) issues.push(unknownPlaceholder(name, names, request.path))
   issues.push(
     ...under(
       "path",
-      checks.path(asked.path).filter((issue) => names.includes(issue.path.split(".")[0] ?? ""))
+      checks.path(request.path).filter((issue) => names.includes(issue.path.split(".")[0] ?? ""))
     )
   )
-  issues.push(...queryIssues(asked, isGet, checks))
-  if (!isGet) issues.push(...bodyIssues(endpoint, asked.input, checks))
-  const path = endpoint.body_type === "actor_input" ? endpoint.path : fill(endpoint, asked.path, issues)
+  issues.push(...queryIssues(request, isGet, checks))
+  if (!isGet) issues.push(...bodyIssues(endpoint, request.input, checks))
+  const path = endpoint.body_type === "actor_input" ? endpoint.path : fill(endpoint, request.path, issues)
   const query = [
-    ...pairs("query", asked.query, issues),
-    ...(isGet && isRecord(asked.input) ? pairs("input", asked.input, issues) : [])
+    ...pairs("query", request.query, issues),
+    ...(isGet && isRecord(request.input) ? pairs("input", request.input, issues) : [])
   ]
-  // Only a request that fits the schemas can be counted.
-  const { card, issues: uncounted } = issues.length > 0 ? unknownCost : rateCardOf(endpoint, free, asked)
-  issues.push(...uncounted, ...doubledIssues(endpoint, asked))
+  // The cost can be computed only for a request that matches the schemas.
+  const { card, issues: uncounted } = issues.length > 0 ? unknownCost : rateCardOf(endpoint, free, request)
+  issues.push(...uncounted, ...doubledIssues(endpoint, request))
   const cap = issues.length > 0 ? null : capIssue(endpoint, card, max_cost, unpricedMin)
   if (cap !== null) issues.push(cap)
   if (issues.length > 0) return { _tag: "Refused", issues: unique(issues) }
@@ -213,6 +213,6 @@ export const planRaw = (
   }
 }
 
-/** A missing placeholder is noticed by the schema and by the filling: it is said once. */
+/** One issue per path, because the schema and the path both report a missing placeholder. */
 const unique = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> =>
   [...new Map(issues.map((issue) => [issue.path, issue] as const).reverse()).values()].reverse().slice(0, issuesMax)

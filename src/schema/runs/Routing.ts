@@ -1,8 +1,8 @@
 /**
  * Ranks the offers for a run by a strategy, applies the cost cap, and explains the choice. Pure.
  *
- * Offers without measurements get a neutral prior. Ties go to the cheaper offer, then by provider name, so the same catalog
- * always gives the same ranking.
+ * Offers without measurements get a neutral prior. Of equal offers the cheaper one comes first, then the faster one, then the provider's name
+ * decides. So the same catalog always gives the same ranking.
  */
 import * as Money from "../money/Money.ts"
 import type { Exclusion, Plan } from "./Plan.ts"
@@ -12,10 +12,10 @@ import type { Offer } from "../catalog/Provider.ts"
 export const strategies = ["best_value", "cheapest", "fastest", "highest_success_rate"] as const
 export type Strategy = (typeof strategies)[number]
 
-/** Calls of one run over all its providers. */
+/** Maximum number of calls of a run, over all its providers. */
 export const attemptsMax = 3
 
-/** A rate is null when nothing was measured, a latency also when nothing succeeded. */
+/** The rate is null if nothing was measured. The latency is also null if nothing succeeded. */
 export interface Metrics {
   readonly success_rate: number | null
   readonly latency_ms_p50: number | null
@@ -26,7 +26,7 @@ export interface Candidate {
   readonly provider: string
   readonly offer: Offer
   readonly metrics: Metrics | null
-  /** Why it may not be asked now, whatever the input; null when it may. */
+  /** Why the offer can't be used now, with any input. Null if it can. */
   readonly barred: "no_account" | "unavailable" | null
 }
 
@@ -43,14 +43,14 @@ export interface Route {
   readonly excluded: ReadonlyArray<Exclusion>
   readonly attempts_max: number
   readonly routing: Plan["routing"]
-  /** The dearest of the offers that may be asked: what the wallet must hold. */
+  /** The highest price of the offers that may be called, which the wallet must hold. */
   readonly hold: Money.MicroUsd
   readonly reason: string
 }
 
 const priorSuccess = 0.8
 const priorLatency = 2_000
-/** Measurements of fewer calls than this are blended with the prior. */
+/** The weight of the prior, in calls. The more calls were measured, the less it counts. */
 const priorWeight = 10
 
 const successOf = (metrics: Metrics | null) => {
@@ -63,7 +63,7 @@ interface Scored extends Candidate {
   readonly quote: Money.MicroUsd
 }
 
-/** Smaller is better. Ratios of prices are compared as numbers: they rank offers and never touch money. */
+/** Smaller is better. Prices are converted to floating point, because they only rank offers here. */
 const scoreOf = (strategy: Strategy, one: Scored): number => {
   switch (strategy) {
     case "cheapest":
@@ -134,7 +134,7 @@ export const route = (
   }
   const ranked = eligible.sort(compare(request.strategy))
   const pinned = request.provider !== "auto"
-  // A run that changes the world outside is called once: after the request has left, nobody knows what it did.
+  // A run with a side effect calls one provider once, because after a failure nobody knows whether the call acted.
   const single = pinned || !request.allow_fallback || side_effect
   const attempts = single ? 1 : attemptsMax
   const kept = ranked.slice(0, attempts)

@@ -21,7 +21,7 @@ export const statuses = [
 export const RunStatus = Schema.Literals(statuses)
 export type RunStatus = (typeof statuses)[number]
 
-/** What may follow. Used by the wallet's turn, and by a trigger of the database that holds the same table. */
+/** The statuses that may follow each status. The wallet's turn uses this table, and a database trigger enforces a copy of it. */
 export const transitions: Readonly<Record<RunStatus, ReadonlyArray<RunStatus>>> = {
   created: ["reserved", "queued", "running", "failed", "blocked", "cancelled"],
   reserved: ["queued", "running", "failed", "cancelled"],
@@ -39,7 +39,7 @@ export const isFinal = (status: RunStatus): boolean => transitions[status].lengt
 export const isStoppable = (status: RunStatus): boolean => transitions[status].includes("cancelled")
 export const isRunStatus = (text: string): text is RunStatus => statuses.some((status) => status === text)
 
-/** One call of one provider. `outcome` is `succeeded`, `no_match` or the reason it did not deliver. */
+/** One attempt at one provider. `outcome` is `succeeded`, `no_match` or the reason for the failure. */
 export const Attempt = Schema.Struct({
   provider: Schema.String,
   outcome: Schema.String,
@@ -85,7 +85,7 @@ const listed = {
   created_at: Schema.String
 }
 
-/** A run as a list shows it: without its result. */
+/** A run in a list, without its result. */
 export const ListedRun = Schema.Struct(listed).annotate({ identifier: "ListedRun" })
-/** A run as `POST /v1/run` and `GET /v1/runs/{run_id}` answer it. */
+/** A run as `POST /v1/run` and `GET /v1/runs/{run_id}` return it. */
 export const Run = Schema.Struct({ ...listed, result: Schema.optionalKey(Schema.Json) }).annotate({ identifier: "Run" })

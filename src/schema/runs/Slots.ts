@@ -5,34 +5,34 @@
  * and towards the free runs if it holds no money. Nothing waits here: a run without a slot stays in the queue.
  */
 
-/** Runs of one organization at once that hold $0: an empty wallet can start any number of them. */
+/** Maximum number of concurrent runs per organization that hold $0, because an empty wallet can start any number of them. */
 export const freePerOrganizationMax = 20
-/** Of all slots, the part that free runs of all organizations together may use: paid runs always find the rest. */
+/** Free runs of all organizations together may use one of this many parts of the slots. The rest is for paid runs. */
 const freePart = 2
-/** The same for one provider's jobs, which are polled now and then and use no call in between. */
+/** The same for the jobs of one provider, which are only polled and make no call in between. */
 const jobsPart = 4
 
 export interface Bounds {
   readonly slots: number
   readonly perOrganization: number
-  /** Calls at once that a provider's throttle lets through. */
+  /** The concurrency that a provider's throttle allows. */
   readonly callsOf: (provider: string) => number
 }
 
-/** What a run is counted for. */
+/** A run that asks for a slot. */
 export interface Claimant {
   readonly org_id: string
   readonly provider: string
-  /** It holds no money. */
+  /** The run holds no money. */
   readonly free: boolean
 }
 
 export interface Slot {
   readonly org_id: string
   readonly free: boolean
-  /** Whom the run asks; null while it is between two providers, or goes on without a share of one. */
+  /** The provider that the run calls. Null between two providers. */
   provider: string | null
-  /** The provider works on a job; it is asked for its state now and then. */
+  /** The provider works on a job of the run, whose state is polled. */
   job: boolean
 }
 
@@ -55,12 +55,12 @@ export class Slots {
     this.bounds = bounds
   }
 
-  /** Slots that nobody uses. */
+  /** The number of free slots. */
   get room(): number {
     return this.bounds.slots - this.taken
   }
 
-  /** Slots that an organization may still take of its share. */
+  /** The number of slots that an organization may still take. */
   left(org_id: string): number {
     return this.bounds.perOrganization - count(this.organizations, org_id)
   }
@@ -76,7 +76,7 @@ export class Slots {
     return this.free < most && count(this.freeOf, org_id) < freePerOrganizationMax
   }
 
-  /** Null when the run has to wait: there is no slot, or the share that it belongs to is used up. */
+  /** Null if the run has to wait, because no slot is free or one of its shares is used up. */
   take({ org_id, provider, free }: Claimant): Slot | null {
     if (this.room <= 0 || this.left(org_id) <= 0) return null
     if (!this.admitsProvider(provider) || (free && !this.admitsFree(org_id))) return null
@@ -105,7 +105,7 @@ export class Slots {
     add(this.freeOf, slot.org_id, -1)
   }
 
-  /** The run goes on to another provider. False when that one's share is used up: the run then counts for none. */
+  /** Counts the run for another provider. False if the share of that provider is used up. Then the run counts for no provider. */
   enter(slot: Slot, provider: string): boolean {
     this.leave(slot)
     if (!this.admitsProvider(provider)) return false
@@ -114,7 +114,7 @@ export class Slots {
     return true
   }
 
-  /** What the run has asked for is now a job at its provider. */
+  /** The provider has started a job for the run. */
   beginJob(slot: Slot): void {
     if (slot.provider === null || slot.job) return
     add(this.calls, slot.provider, -1)

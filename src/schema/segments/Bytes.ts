@@ -1,16 +1,17 @@
 /**
- * Numbers as bytes: seven bits each, the lowest first, the eighth says that more follow. Whole numbers from 0 up to 2^53.
+ * Writes and reads variable-length integers (LEB128): seven bits per byte, the lowest first, and an eighth bit if more follow. Values are whole
+ * numbers from 0 to 2^53.
  */
 import { damaged } from "./damaged.ts"
 
-/** Many small arrays cost more to make than what is in them: they are cut out of larger ones. */
+/** Results are views of buffers of this size, because allocating many small arrays is slow. */
 const chunkBytes = 65_536
 
-/** Bytes that grow. */
+/** A growing buffer. */
 export class Writer {
   private bytes: Uint8Array
   private readonly chunk: number
-  /** Where that begins which was put since the last time, and where it ends. */
+  /** The range of the bytes that were written since the last `take`. */
   private start = 0
   private end = 0
   constructor(chunk = chunkBytes) {
@@ -20,17 +21,17 @@ export class Writer {
   put(value: number) {
     if (this.end + 8 > this.bytes.length) this.grow()
     let rest = value
-    // A term's distance may be longer than what bit operations hold.
+    // The distance between two terms may exceed 32 bits, which bit operations can't handle.
     for (; rest >= 0x8000_0000; rest = Math.floor(rest / 128)) this.bytes[this.end++] = (rest & 127) | 128
     for (; rest > 127; rest >>>= 7) this.bytes[this.end++] = (rest & 127) | 128
     this.bytes[this.end++] = rest
   }
-  /** Of plain letters, at most 127. */
+  /** Writes a text of up to 127 ASCII characters. */
   text(value: string) {
     this.put(value.length)
     for (let at = 0; at < value.length; at++) this.put(value.charCodeAt(at) & 127)
   }
-  /** As they are. */
+  /** Writes bytes unchanged. */
   raw(values: Uint8Array) {
     for (const value of values) {
       if (this.end === this.bytes.length) this.grow()
@@ -44,12 +45,12 @@ export class Writer {
     this.start = 0
     this.end = kept.length
   }
-  /** What was taken may be overwritten: whoever needed it has copied it. */
+  /** Reuses the buffer. Bytes that were taken may be overwritten, so callers must have copied them. */
   clear() {
     this.start = 0
     this.end = 0
   }
-  /** What was put since the last time. */
+  /** The bytes that were written since the last call. */
   take(): Uint8Array {
     const taken = this.bytes.subarray(this.start, this.end)
     this.start = this.end
@@ -59,7 +60,7 @@ export class Writer {
 
 const decoder = new TextDecoder()
 
-/** Reads numbers one after the other. */
+/** Reads what `Writer` wrote, in order. */
 export class Reader {
   private at = 0
   private readonly bytes: Uint8Array
@@ -80,7 +81,7 @@ export class Reader {
       shift *= 128
     }
   }
-  /** Passes over so many numbers. */
+  /** Skips this many numbers. */
   skip(count: number) {
     for (let left = count; left > 0; ) {
       const byte = this.bytes[this.at++]
@@ -88,7 +89,7 @@ export class Reader {
       if (byte < 128) left--
     }
   }
-  /** All bytes that are left, as they are. */
+  /** All remaining bytes, unchanged. */
   rest(): Uint8Array {
     const left = this.bytes.subarray(this.at)
     this.at = this.bytes.length

@@ -1,20 +1,21 @@
 /**
- * What a segment knows of its runs, so that a question about thousands of them reads no run. In the order of their numbers, as pages of bytes:
+ * What a segment of the history index stores about its runs, so that a query about thousands of runs reads none of them. The data is in byte
+ * pages, in the order of the run numbers:
  *
- * - classes: of each run its kind (status, capability, endpoint, provider) and its charge, 4,096 runs a page, about a byte each. Counting and
- *   adding up needs no more. Page 0 lists the segment's kinds as JSON text.
- * - docs: of each run its id and its time, 32 runs a page, for those few that are told.
+ * - classes: the kind (status, capability, endpoint, provider) and charge of each run, 4,096 runs per page, about a byte each. They are enough
+ *   for counts and sums. Page 0 lists the segment's kinds as JSON text.
+ * - docs: the id and time of each run, 32 runs per page, for the few runs that an answer shows.
  *
- * All of it is final when a run has ended.
+ * A run in a segment has ended, so the data never changes.
  */
 import { Reader, Writer } from "./Bytes.ts"
 import { damaged } from "./damaged.ts"
 
-/** Runs of a page: what is read to know one. */
+/** Runs per page. Reading one run reads its whole page. */
 export const docRuns = 32
 export const classRuns = 4_096
 
-/** What many runs have in common. */
+/** The properties that many runs share. */
 export interface Kind {
   readonly status: string
   readonly capability: string | null
@@ -60,7 +61,7 @@ const jsonOf = (page: Uint8Array): unknown => {
   }
 }
 
-/** Of page 0. */
+/** Reads the kinds from page 0. */
 export const kindsOf = (page: Uint8Array): ReadonlyArray<Kind> => {
   const read = jsonOf(page)
   return areKinds(read)
@@ -68,29 +69,29 @@ export const kindsOf = (page: Uint8Array): ReadonlyArray<Kind> => {
     : damaged("a list of kinds has an unexpected form")
 }
 
-/** Among the pages of classes, the one that lists the kinds. */
+/** The page of classes that lists the kinds. */
 export const kindsPage = 0
-/** Which page of classes has a run. */
+/** The number of the class page that has a run. */
 export const classPageOf = (run: number): number => 1 + Math.floor(run / classRuns)
 export const docPageOf = (run: number): number => Math.floor(run / docRuns)
 
-/** Kinds are the same object for all runs that share them, or their text is made for every run. */
+/** Runs with the same kind should share one object. Otherwise the text of the kind is built for every run. */
 const numbersOf = (runs: ReadonlyArray<Run>) => {
-  const known = new Map<Kind, number>()
+  const byObject = new Map<Kind, number>()
   const byText = new Map<string, number>()
   const numbers = runs.map(({ kind }) => {
-    const before = known.get(kind)
-    if (before !== undefined) return before
+    const existing = byObject.get(kind)
+    if (existing !== undefined) return existing
     const text = kindText(kind)
     const number = byText.get(text) ?? byText.size
     byText.set(text, number)
-    known.set(kind, number)
+    byObject.set(kind, number)
     return number
   })
   return { numbers, kinds: [...byText.keys()] }
 }
 
-/** A charge below this and a kind's number are one number together: a hundred thousand dollars are. */
+/** A charge below `exactMax` microdollars (over $100,000) and the number of a kind fit into one exact number. */
 const kindsMax = 65_536
 const exactMax = 2n ** 37n
 
@@ -104,24 +105,24 @@ export const pagesOf = (runs: ReadonlyArray<Run>): Pages => {
   const writer = new Writer()
   const classes: Array<Uint8Array> = [encoder.encode(`[${kinds.join(",")}]`)]
   for (let from = 0; from < runs.length; from += classRuns) {
-    const known = new Map<number | string, number>()
-    const own: Array<{ readonly kind: number; readonly charged: bigint }> = []
+    const numberOf = new Map<number | string, number>()
+    const pageClasses: Array<{ readonly kind: number; readonly charged: bigint }> = []
     const members = runs.slice(from, from + classRuns).map(({ charged }, n) => {
       const kind = numbers[from + n] ?? damaged(`run ${from + n} has no kind`)
       const name = charged < exactMax && kind < kindsMax ? Number(charged) * kindsMax + kind : `${kind} ${charged}`
-      const before = known.get(name)
-      if (before !== undefined) return before
-      known.set(name, own.length)
-      return own.push({ kind, charged }) - 1
+      const existing = numberOf.get(name)
+      if (existing !== undefined) return existing
+      numberOf.set(name, pageClasses.length)
+      return pageClasses.push({ kind, charged }) - 1
     })
-    writer.put(own.length)
-    for (const { kind, charged } of own) {
+    writer.put(pageClasses.length)
+    for (const { kind, charged } of pageClasses) {
       writer.put(kind)
       writer.put(Number(charged))
     }
-    // One byte each, or two, the lower first: read as they are.
+    // The class of each run, as one byte or as two, the lower first.
     writer.raw(
-      own.length <= 256 ? Uint8Array.from(members) : Uint8Array.from(members.flatMap((m) => [m & 255, m >> 8]))
+      pageClasses.length <= 256 ? Uint8Array.from(members) : Uint8Array.from(members.flatMap((m) => [m & 255, m >> 8]))
     )
     classes.push(writer.take())
   }
@@ -163,7 +164,7 @@ export const classesOf = (page: Uint8Array, kinds: ReadonlyArray<Kind>): ClassPa
 
 const docFrom = (reader: Reader): Doc => ({ run_id: reader.text(), created_at: reader.next() })
 
-/** The one of a page at a place; null behind its end. */
+/** The doc at a position of a page. Null after its end. */
 export const docAt = (page: Uint8Array, place: number): Doc | null => {
   const reader = new Reader(page)
   for (let n = 0; n < place && !reader.done; n++) {
@@ -173,7 +174,7 @@ export const docAt = (page: Uint8Array, place: number): Doc | null => {
   return reader.done ? null : docFrom(reader)
 }
 
-/** All of a page. */
+/** All docs of a page. */
 export const docsOf = (page: Uint8Array): ReadonlyArray<Doc> => {
   const reader = new Reader(page)
   const docs: Array<Doc> = []

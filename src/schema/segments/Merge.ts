@@ -1,21 +1,21 @@
 /**
- * Makes the blocks of a new segment (Segment.ts) of the postings of others, or of runs that have just been read.
+ * Builds the blocks of a new segment (Segment.ts) from the postings of other segments, or of runs that were just indexed.
  */
 import { Writer } from "./Bytes.ts"
 import { damaged } from "./damaged.ts"
 import { flagsIn, postingOf, type Postings, runIn, termSpace } from "./Segment.ts"
 
-/** A segment that becomes part of a new one: `runs[n]` is the new number of its run `n`, below 0 for one that is left out. */
+/** A segment that becomes part of a new one. `runs[n]` is the new number of its run `n`, or negative if the run is left out. */
 export interface Part {
   readonly from: Postings
   readonly runs: Int32Array
 }
 
-/** Which of several parts has the lowest term, as a tournament: when one goes on, only its own matches are played again. */
+/** A tournament tree that finds the part with the lowest term. After a step of one part, only its path to the root is compared again. */
 class Heads {
-  /** The term that each part has reached; behind its last one, infinity. */
+  /** The current term of each part. Infinity after its last one. */
   private readonly terms: Float64Array
-  /** `winners[n]` is the lower one of `winners[2n]` and `winners[2n + 1]`, the earlier part of two that are equal. */
+  /** `winners[n]` is the part with the lower term of `winners[2n]` and `winners[2n + 1]`, or the earlier part if they are equal. */
   private readonly winners: Uint32Array
   private readonly cursors: Uint32Array
   private readonly parts: ReadonlyArray<Part>
@@ -29,7 +29,7 @@ class Heads {
     this.winners = Uint32Array.from({ length: 2 * leaves }, (_, n) => Math.max(n - leaves, 0))
     for (let n = leaves - 1; n > 0; n--) this.play(n)
   }
-  /** From there up to the whole. */
+  /** Compares again from a node up to the root. */
   private play(from: number) {
     const { terms, winners } = this
     for (let n = from; n > 0; n >>= 1) {
@@ -41,7 +41,7 @@ class Heads {
   get lowest(): number {
     return this.terms[this.winners[1] ?? 0] ?? Infinity
   }
-  /** Gives the postings of the lowest term in the part that has it, and goes on there. */
+  /** Adds the postings of the lowest term to `into`, and moves that part to its next term. */
   take(into: Runs) {
     const n = this.winners[1] ?? 0
     const part = this.parts[n]
@@ -78,7 +78,7 @@ class Runs {
       if (run === undefined) return damaged(`a term names run ${runIn(posting)} of ${runs.length}`)
       if (run < 0) continue
       const moved = postingOf(run, flagsIn(posting))
-      // Parts follow each other in time, but for runs that took long.
+      // The runs of later parts usually have higher numbers. Runs that took long are exceptions.
       if (moved < last) this.ascends = false
       last = moved
       into[count++] = moved
@@ -91,7 +91,7 @@ class Runs {
     more.set(this.postings)
     this.postings = more
   }
-  /** As a term of a block, so far behind the last one. Answers whether there were any. */
+  /** Writes the postings as a term of a block. `distance` is the difference from the previous term. False if there are no postings. */
   write(to: Writer, distance: number): boolean {
     if (this.count === 0) return false
     if (!this.ascends) this.postings.subarray(0, this.count).sort()
@@ -109,8 +109,8 @@ class Runs {
 }
 
 /**
- * The blocks of the new segment, in order; empty ones are left out. Within a part, numbers must grow with its own.
- * Lazy, so that a large one is written piece by piece: with `writer.clear()` between two of them, all that came before is overwritten.
+ * The blocks of the new segment, in order. Empty blocks are left out. Within a part, new run numbers must be in the order of the old ones.
+ * It is lazy, so that a large segment is written block by block. With `writer.clear()` between two blocks, the earlier one is overwritten.
  */
 export function* blocksOf(
   parts: ReadonlyArray<Part>,

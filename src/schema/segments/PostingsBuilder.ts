@@ -1,20 +1,18 @@
-/**
- * The terms of runs as they come, to become a segment.
- */
+/** Collects the terms of runs in any order, and sorts them into the postings of a new segment. */
 import { type Postings, runIn } from "./Segment.ts"
 
 const digitBits = 12
 const digitMask = 2 ** digitBits - 1
 
-/** Terms of runs as they come; `postings` sorts them. A term that comes several times in a run is one. */
+/** A term that occurs several times in a run becomes one posting. */
 export class PostingsBuilder {
-  /** Of each term the upper and the lower 24 bits. */
+  /** The upper and the lower 24 bits of each term. */
   private upper = new Uint32Array(4096)
   private lower = new Uint32Array(4096)
   private posting = new Uint32Array(4096)
   size = 0
 
-  /** A term of 48 bits as its upper 32 and its lower 16. */
+  /** Adds a term of 48 bits, given as its upper 32 and lower 16 bits. */
   add(high: number, low: number, posting: number) {
     if (this.size === this.upper.length) {
       this.upper = doubled(this.upper)
@@ -26,7 +24,7 @@ export class PostingsBuilder {
     this.posting[this.size++] = posting
   }
 
-  /** Begins anew, with the room that was needed before. */
+  /** Removes all terms and keeps the buffers. */
   clear() {
     this.size = 0
   }
@@ -61,8 +59,8 @@ export class PostingsBuilder {
   }
 
   /**
-   * By term, and as they came: a radix sort; a map of terms whose keys are sorted took twice as long. By the upper half only, which says which term it is
-   * but for a few: those are sorted by the lower.
+   * A stable radix sort by term. A map of terms with sorted keys took twice as long. The radix sort uses the upper half only, which is different
+   * for almost all terms. Terms with the same upper half are then sorted by the lower half.
    */
   private sorted(): Uint32Array {
     let order = new Uint32Array(this.size)
@@ -85,7 +83,7 @@ export class PostingsBuilder {
   }
 }
 
-/** One digit's pass. */
+/** One pass of the radix sort, for one digit. */
 const placed = (from: Uint32Array, to: Uint32Array, keys: Uint32Array, shift: number) => {
   const places = new Uint32Array(digitMask + 2)
   for (let n = 0; n < from.length; n++) {

@@ -1,19 +1,19 @@
 /**
- * A segment of the index of history: for each term (a subject, a word, two neighbouring words) the runs that have it, as blocks of bytes.
+ * A segment of the history index: for each term (a subject, a word, or two neighbouring words) the runs that have it, as blocks of bytes.
  *
- * Runs are numbered from 0 within their segment, the oldest first. A block holds the terms of one slice of the hash space, in order: the distance to the term before,
- * then how many runs have it, then each run's distance to the one before with three bits for where it stands. All numbers are
- * variable-length, seven bits a byte. Segments never change; joining some, or leaving runs out, makes a new one.
+ * Runs are numbered from 0 within their segment, the oldest first. A block has the terms of one slice of the hash space, in order. For each
+ * term it has the distance to the previous term, the number of postings, and for each posting the distance to the previous run, with three
+ * flags. All numbers are variable-length (Bytes.ts). Segments never change. Merging segments or erasing runs writes a new one.
  */
 import { Reader } from "./Bytes.ts"
 
 /** Terms are numbers of 48 bits. */
 export const termSpace = 2 ** 48
-/** Three flags of where a term stands: the run's input names it, or holds the word; */
+/** Flag of a posting: the run's input names the subject or contains the word. */
 export const named = 1
-/** it stands in the result, or something in the run mentions it; */
+/** Flag: the result contains it, or a text in the run mentions it. */
 export const elsewhere = 2
-/** a touch went to it. */
+/** Flag: the run is a touch, and the subject is a recipient. */
 export const recipient = 4
 const flagBits = 3
 const flagMask = 7
@@ -22,23 +22,23 @@ export const runIn = (posting: number): number => posting >>> flagBits
 export const flagsIn = (posting: number): number => posting & flagMask
 export const postingOf = (run: number, flags: number): number => run * 8 + flags
 
-/** Decoded: the postings of `terms[n]` are those from `starts[n]` to `starts[n + 1]`, each a run and where in it. */
+/** Decoded postings. Those of `terms[n]` are from `starts[n]` to `starts[n + 1]`. A posting is a run number with its flags. */
 export interface Postings {
   readonly terms: Float64Array
   readonly starts: Uint32Array
   readonly postings: Uint32Array
 }
 
-/** Small enough that a question about one term reads little, large enough that a row's own cost is little beside it. */
+/** Small enough that a query for one term reads little, and large enough that the overhead of a row is small. */
 const blockBytes = 800
-/** A segment of so few runs is soon part of another, and of a question's many terms several are in one block: fewer rows cost less. */
+/** A segment of at most this many runs is merged soon, and a query finds several of its terms in one block. So it has fewer, larger blocks. */
 const youngRuns = 1_024
 const youngBlockBytes = 4_096
-/** About what a term takes in a block. */
+/** Average size of a term in a block. */
 const termBytes = 7
 const blocksMax = 2 ** 14
 
-/** How many blocks so many terms of so many runs are cut into: a power of two. */
+/** The number of blocks for this many terms and runs: a power of two. */
 export const blocksFor = (terms: number, runs: number): number => {
   const bytes = runs > youngRuns ? blockBytes : youngBlockBytes
   let blocks = 1
@@ -46,7 +46,7 @@ export const blocksFor = (terms: number, runs: number): number => {
   return blocks
 }
 
-/** The postings of one term in a block of a segment with so many blocks; null when it isn't there. */
+/** The postings of a term in a block. `blocks` is the number of blocks of the segment. Null if the block does not have the term. */
 export const postingsIn = (
   bytes: Uint8Array,
   { term, block, blocks }: { readonly term: number; readonly block: number; readonly blocks: number }
@@ -71,12 +71,12 @@ export const postingsIn = (
   return null
 }
 
-/** All of a segment's blocks, in order. */
+/** Decodes all blocks of a segment, which must be in order. */
 export const decoded = (
   rows: ReadonlyArray<{ readonly block: number; readonly bytes: Uint8Array }>,
   blocks: number
 ): Postings => {
-  // Of every byte that ends a number one is a posting at most, and of three one is a term.
+  // Upper bounds: a posting takes at least one byte, and a term with one posting at least three.
   const most = rows.reduce((sum, { bytes }) => sum + bytes.length, 0)
   const terms = new Float64Array(Math.ceil(most / 3))
   const starts = new Uint32Array(terms.length + 1)
@@ -102,7 +102,7 @@ export const decoded = (
   return { terms: terms.subarray(0, count), starts: starts.subarray(0, count + 1), postings: postings.subarray(0, at) }
 }
 
-/** The runs that have all terms, all in one place. */
+/** The runs that have all terms with a common flag, so all in the input or all in the result. */
 export const inAll = (lists: ReadonlyArray<ReadonlyArray<number> | null>): ReadonlyArray<number> => {
   const [first, ...others] = lists.toSorted((a, b) => (a?.length ?? 0) - (b?.length ?? 0))
   if (first === undefined || first === null) return []
@@ -128,10 +128,10 @@ export const inAll = (lists: ReadonlyArray<ReadonlyArray<number> | null>): Reado
 
 /** The runs that have any of the terms. */
 export const inAny = (lists: ReadonlyArray<ReadonlyArray<number> | null>): ReadonlyArray<number> => {
-  const known = lists.filter((list) => list !== null)
-  const [only = []] = known
-  if (known.length < 2) return only
-  const all = known.flat().sort((a, b) => a - b)
+  const present = lists.filter((list) => list !== null)
+  const [only = []] = present
+  if (present.length < 2) return only
+  const all = present.flat().sort((a, b) => a - b)
   const runs: Array<number> = []
   for (const posting of all) {
     const before = runs.at(-1)

@@ -1,9 +1,9 @@
 /**
- * Country hints: what the fields beside a phone number say about where it rings.
+ * Reads the country of a phone number from the fields beside it: a country's name or code, or a calling code.
  */
 import { getCountries, type CountryCode } from "libphonenumber-js/min"
 
-/** A country, or a calling code where nothing else is known. */
+/** A country, or only a calling code. */
 export type Place = { readonly country: CountryCode } | { readonly callingCode: string }
 
 const others: Readonly<Record<string, CountryCode>> = {
@@ -53,7 +53,7 @@ const coded: ReadonlyMap<string, CountryCode> = new Map(getCountries().map((code
 
 const longest = 40
 
-/** `DE`, `de`, `Germany`, `DEU`; null when it is no country. */
+/** Reads `DE`, `de`, `Germany` or `DEU`. Null for anything else. */
 export const countryCalled = (value: string): Place | null => {
   if (value.length > longest) return null
   const text = value.trim()
@@ -62,8 +62,8 @@ export const countryCalled = (value: string): Place | null => {
   return country === undefined ? null : { country }
 }
 
-/** `+49`, `49`, 49: where a field says that it is a calling code. */
+/** Reads `+49`, `49` or 49 from a field of calling codes. */
 export const callingCode = (value: string | number): Place | null => {
-  const found = /^(?:\+|00)?([1-9]\d{0,2})$/.exec(String(value).trim())?.[1]
-  return found === undefined ? null : { callingCode: found }
+  const code = /^(?:\+|00)?([1-9]\d{0,2})$/.exec(String(value).trim())?.[1]
+  return code === undefined ? null : { callingCode: code }
 }

@@ -1,7 +1,7 @@
 /**
- * Hosts and registrable domains, as the public suffix list has them.
+ * Reads hosts and their registrable domains, by the public suffix list.
  *
- * Private suffixes (github.io, blogspot.com) count as ordinary domains: ada.github.io is found under github.io, too.
+ * Private suffixes (github.io, blogspot.com) count as ordinary domains, so ada.github.io is also found under github.io.
  */
 import { parse } from "tldts"
 import { keyOf, type Name } from "./Form.ts"
@@ -9,35 +9,35 @@ import { keyOf, type Name } from "./Form.ts"
 export interface Host {
   /** Punycode, lower case, without `www.` and the root's dot. IPv6 in brackets. */
   readonly name: string
-  /** The part that somebody registered; null for IP addresses, single labels and public suffixes. */
+  /** The registrable domain. Null for IP addresses, single labels and public suffixes. */
   readonly registrable: string | null
-  /** Its ending is in use, or reserved for examples and inner networks. */
+  /** Whether its top-level domain exists, or is reserved for examples and internal networks. */
   readonly known: boolean
-  /** It could as well be the name of a file. */
+  /** Whether it could also be the name of a file. */
   readonly fileLike: boolean
-  /** Its domains, by which a query may mean what is on it; none for IP addresses. */
+  /** The domains under which a query finds this host. None for IP addresses. */
   readonly domains: ReadonlyArray<Name>
 }
 
 const nameMax = 253
-/** Nobody registers these, but examples, the sandbox and inner networks use them. */
+/** Nobody can register these, but examples, the sandbox and internal networks use them. */
 const reservedEndings = new Set(["example", "test", "invalid", "local", "internal", "corp", "lan", "home", "intranet"])
-/** Endings in use that are seen far more often on files. `.pl`, `.so`, `.ai`, `.in`, `.cc` are mostly domains. */
+/** Top-level domains that are far more common as file extensions. `.pl`, `.so`, `.ai`, `.in` and `.cc` are mostly domains. */
 const fileEndings = new Set(["md", "py", "rs", "sh", "zip", "mov", "ps", "pm", "mm", "bz", "bat"])
 const library = /^lib[\w-]+\.so$/
 
 const ascii = /^[a-z0-9._-]+$/
-/** Labels of 63 characters at most, without hyphens at their ends; underscores occur in names of services. */
+/** Labels of at most 63 characters without hyphens at their ends. Service names have underscores. */
 const labels = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/
-/** Would end or split the host of a URL, so the URL parser must not see them. */
+/** Characters that would end or split the host of a URL, so the URL parser must not get them. */
 const foreign = /[\s/?#@:\\%<>|^]/
 const address = /^(\d{1,3}\.){3}\d{1,3}$/
 const options = { extractHostname: false, mixedInputs: false, allowPrivateDomains: false } as const
 
-/** An IP address is nobody's domain. */
+/** An IP address, which belongs to no domain. */
 const numbered = (name: string): Host => ({ name, registrable: null, known: true, fileLike: false, domains: [] })
 
-/** A host in ASCII (punycode) and lower case; null when it is none. */
+/** A host in ASCII (punycode) and lower case. Null if the text is not a host. */
 export const toAscii = (text: string): string | null => {
   const name = text.toLowerCase()
   if (ascii.test(name) && !name.includes("xn--")) return name
@@ -45,31 +45,31 @@ export const toAscii = (text: string): string | null => {
   return URL.parse(`http://${text}/`)?.hostname ?? null
 }
 
-/** A name of a hundred labels would be indexed a hundred times. */
+/** Maximum number of domains per host, because a name of a hundred labels would be indexed a hundred times. */
 const parentsMax = 8
 
 /** The host and its parents up to the registrable domain. */
 const domainsOf = (name: string, registrable: string): ReadonlyArray<string> => {
   if (name === registrable) return [registrable]
-  const found = [registrable]
+  const domains = [registrable]
   const inner = name.slice(0, -registrable.length - 1).split(".")
   let parent = registrable
   for (const label of inner.reverse().slice(0, parentsMax - 2)) {
     parent = `${label}.${parent}`
-    found.push(parent)
+    domains.push(parent)
   }
-  if (parent !== name) found.push(name)
-  return found.reverse()
+  if (parent !== name) domains.push(name)
+  return domains.reverse()
 }
 
 export const domainKey = (name: string): string => keyOf("d", name)
 
 const read = (text: string): Host | null => {
-  const found = toAscii(text)
-  let name = found?.endsWith(".") ? found.slice(0, -1) : found
+  const ascii = toAscii(text)
+  let name = ascii?.endsWith(".") ? ascii.slice(0, -1) : ascii
   if (name === null || name.length > nameMax || !labels.test(name)) return null
   if (address.test(name)) {
-    // As a browser reads it: 010.1.1.1 is another address, 300.1.1.1 is none.
+    // Read as a browser does: 010.1.1.1 is another address, and 300.1.1.1 is none.
     const canonical = URL.parse(`http://${name}/`)?.hostname
     return canonical === undefined ? null : numbered(canonical)
   }
@@ -87,24 +87,24 @@ const read = (text: string): Host | null => {
   }
 }
 
-/** The few hosts of a run stand in its input and all over its result. More than fit a processor's cache take longer to find than to read again. */
-const known = new Map<string, Host | null>()
-const knownMax = 256
+/** A cache, because a run repeats a few hosts in its input and result. A larger one would not fit into the processor's cache. */
+const cache = new Map<string, Host | null>()
+const cacheMax = 256
 
-/** A host without port; null when it can't be one. Single labels and IP addresses are hosts, too. */
+/** Reads a host without a port, such as a domain, an IP address or a single label. Null if the text can't be a host. */
 export const readHost = (text: string): Host | null => {
   if (text.length > nameMax) return text.length > nameMax * 4 ? null : read(text)
-  const found = known.get(text)
-  if (found !== undefined) return found
+  const cached = cache.get(text)
+  if (cached !== undefined) return cached
   const host = read(text)
-  if (known.size >= knownMax) known.clear()
-  known.set(text, host)
+  if (cache.size >= cacheMax) cache.clear()
+  cache.set(text, host)
   return host
 }
 
-/** The host of a URL that was parsed already. */
+/** The host of a parsed URL. */
 export const parsedHost = (hostname: string): Host | null =>
   hostname.startsWith("[") ? numbered(hostname) : readHost(hostname)
 
-/** It is a domain by itself, whatever stands around it. */
+/** Whether the host is a domain without any hint from its context. */
 export const isDomain = (host: Host): boolean => host.registrable !== null && host.known

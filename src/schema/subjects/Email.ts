@@ -1,8 +1,8 @@
 /**
- * E-mail addresses: case, `mailto:`, display names, quotes and brackets around them make no difference.
+ * Reads e-mail addresses. Case, `mailto:`, display names, quotes and brackets around them make no difference.
  *
- * `ada+news@example.com` and `ada@example.com` are two addresses, and so are `a.da@` and `ada@`: what a mail server makes
- * of tags and dots is its own affair, and taking two people for one is worse than missing a match.
+ * `ada+news@example.com` and `ada@example.com` are two addresses, and so are `a.da@` and `ada@`. Mail servers treat tags and dots
+ * differently, and mistaking two people for one is worse than missing a match.
  */
 import { type Host, isDomain, readHost } from "./Domain.ts"
 import { bare, lengthMax, lower, plain } from "./Form.ts"
@@ -14,13 +14,13 @@ export interface Email {
 
 const localMax = 64
 const local = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u
-/** As most are: no brackets, quotes or full stop around it, no name, no scheme, and no letters that have two forms. */
-const undressed = /^[\w+-]+(?:\.[\w+-]+)*@[\w.-]*[\w-]$/
+/** The usual form: no brackets, quotes, punctuation, name or scheme around the address, and only letters with one form. */
+const usualForm = /^[\w+-]+(?:\.[\w+-]+)*@[\w.-]*[\w-]$/
 const mailto = /^(?:mailto|smtp|e-?mail):\/{0,2}/i
 
-/** An address without anything around it. `loose`: any host with a dot will do, though its ending be unknown. */
+/** Reads an address with nothing around it. With `loose`, any host with a dot is accepted, even with an unknown top-level domain. */
 export const readAddress = (text: string, loose = false): Email | null => {
-  if (text.length <= lengthMax && undressed.test(text)) return usualAddress(text, loose)
+  if (text.length <= lengthMax && usualForm.test(text)) return usualAddress(text, loose)
   const at = text.lastIndexOf("@")
   if (at < 1 || at > localMax + 2 || text.length > localMax + 1 + 1_012) return null
   const name = lower(plain(text.slice(0, at))).replace(/^"([^"\\]+)"$/, "$1")
@@ -50,14 +50,14 @@ const decoded = (text: string): string => {
 
 const sign = /[@＠]|%40/
 
-/** A whole value that is one address, in any dress. */
+/** Reads a value that is one address as a whole, with or without a name, brackets or scheme around it. */
 export const readEmail = (value: string, loose = false): Email | null => {
   if (value.length > lengthMax || !sign.test(value)) return null
-  if (undressed.test(value)) return usualAddress(value, loose)
+  if (usualForm.test(value)) return usualAddress(value, loose)
   let text = plain(value).trim()
   const open = text.lastIndexOf("<")
   const close = text.lastIndexOf(">")
-  // What stands before the brackets is a name, not a sentence.
+  // The text before the brackets must be a name and not a sentence.
   if (open > 0 && close > open && /^[\s.,;]*$/.test(text.slice(close + 1))) text = text.slice(open + 1, close)
   text = bare(text)
   const scheme = mailto.exec(text)?.[0]
@@ -69,21 +69,21 @@ export const readEmail = (value: string, loose = false): Email | null => {
   return readAddress(bareAddress(text), loose)
 }
 
-/** A quoted local part keeps its quotes until it is read; `bare` would take the first one only. */
+/** Keeps the quotes of a quoted local part, because `bare` would remove only the first one. */
 const bareAddress = (text: string): string => {
   const trimmed = bare(text)
   return /^[^"]+"@/.test(trimmed) ? `"${trimmed}` : trimmed
 }
 
-/** Several addresses, as in the head of a message; null unless every part is one. */
+/** Reads a list of addresses, as in a message header. Null if any part is not an address. */
 export const readEmails = (value: string, loose = false): ReadonlyArray<Email> | null => {
   if (value.length > lengthMax || !/[,;]/.test(value) || !sign.test(value)) return null
-  const found: Array<Email> = []
+  const emails: Array<Email> = []
   for (const part of value.split(/[,;]/)) {
     if (part.trim() === "") continue
     const email = readEmail(part, loose)
     if (email === null) return null
-    found.push(email)
+    emails.push(email)
   }
-  return found.length === 0 ? null : found
+  return emails.length === 0 ? null : emails
 }

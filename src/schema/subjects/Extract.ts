@@ -1,7 +1,7 @@
 /**
- * What a JSON value is about: every subject that it names or mentions, with the place where it does.
+ * Extracts every subject that a JSON value names or mentions, with the path where it does.
  *
- * Total and bounded: any value of any shape gives an answer, in time that grows with its size up to the bounds below.
+ * Any value of any shape gives a result, in time that grows with its size up to the limits below.
  */
 import { readEmails } from "./Email.ts"
 import type { Field } from "./Field.ts"
@@ -17,62 +17,61 @@ import { type Around, type Visit, walk } from "./Walk.ts"
 export interface Found {
   /** An index key, such as `e:ada@example.com`. At most 300 characters. */
   readonly key: string
-  /** Where: `items[3].email`, `["a.b"].c`; empty for the value itself. */
+  /** The path, such as `items[3].email` or `["a.b"].c`. Empty for the value itself. */
   readonly path: string
-  /** The value there names the subject itself, and does not only contain it or lie on its domain. */
+  /** True if the value at the path names the subject itself. False if it only contains it or is on its domain. */
   readonly exact: boolean
 }
 
-/** One string: the text of a long page. */
+/** Characters read per string: the text of a long page. */
 const stringMax = 1_000_000
-/** All strings together. */
+/** Characters read of all strings together. */
 const charsMax = 4_000_000
-/** Index rows of one value; a hundred search results give a thousand. */
+/** Keys per value. A hundred search results give about a thousand. */
 const keysMax = 5_000
-/** Places in texts that may mention somebody: a long page has some thousands. Keeps hostile texts under a second. */
+/** Places in texts that may mention a subject. A long page has some thousands. This keeps hostile texts under a second. */
 const placesMax = 50_000
-/** As much of a value is looked through for a phrase as the index of words reads of it. */
+/** Characters searched for a phrase: as many as the index of words reads. */
 const textMax = 500_000
 
-/** A value that only its field's name makes a subject. */
+/** Reads a value that is a subject only because of its field's name, such as a handle. */
 const byField = (text: string, field: Field, { platform, parent }: Around): Reading | null => {
   if (text.length > 250 || /\s/.test(text) || (field.tellsPlatform && platformCalled(text) !== null)) return null
-  const spoken = field.platform ?? platform
-  const slug = field.slug ?? (field.handle && spoken === network ? "in" : null)
+  const platformName = field.platform ?? platform
+  const slug = field.slug ?? (field.handle && platformName === network ? "in" : null)
   if (slug !== null) {
     const profile = /^\d+$/.test(text) ? null : readNetwork(text, parent.company ? "company" : slug)
     return profile === null ? null : networkReading(profile)
   }
   const handle = field.handle || (field.generic && parent.handle && parent.platform !== null)
   if (!handle || !/[\p{L}\p{N}]/u.test(text) || /^(true|false|yes|no|null|none|n\/a|unknown)$/i.test(text)) return null
-  const account = text.includes("/") ? null : readAccount(text, spoken === network ? null : spoken)
+  const account = text.includes("/") ? null : readAccount(text, platformName === network ? null : platformName)
   return account === null ? null : accountReading(account)
 }
 
 const dialled = /^\s*\(?(\+|00)\d/
 
-/** Whoever is named or mentioned has one of these, unless the field's name tells. */
-const telling = /[@.+:/%\u0080-\uFFFF]|00/
+/** Any subject has one of these characters, unless only the field's name makes it one. */
+const subjectSigns = /[@.+:/%\u0080-\uFFFF]|00/
 
-/** A field that knows the platform knows better. */
+/** Readings that are less exact than one by the field's name. */
 const isVague = ({ subject: { kind, normalized } }: Reading): boolean =>
   kind === "domain" || (kind === "handle" && !normalized.includes("/"))
 
-/** Some keys only. */
+/** Limits an extraction to some keys. */
 export interface Wanted {
   readonly keys: ReadonlySet<string>
-  /** Each plain text that gives one of them has this in it, in any case; null when there is no such thing. */
+  /** A lower-case text that is part of every plain value with one of these keys. Null if there is no such text. */
   readonly within: string | null
 }
-/** Nothing in it becomes another letter when it is read. */
+/** Text that normalization does not change, except for its case. */
 const plainText = /^[\x20-\x24\x26-\x7e]*$/
 const mayHold = (value: string, { within }: Wanted): boolean =>
   within === null || !plainText.test(value) || value.toLowerCase().includes(within)
 
 /**
- * What a JSON value is about, each key once: with the first path that names it, or else the first that mentions it.
- * `complete: false` when the value exceeds the bounds; what was found within them is given. With `wanted` only those keys, up to where one of
- * them is named.
+ * Extracts each key once, with the first path that names it, or else the first that mentions it. `complete` is false if the value exceeds a
+ * limit. With `wanted`, it extracts only those keys and stops when one of them is named.
  */
 export const extract = (
   json: unknown,
@@ -85,10 +84,10 @@ export const extract = (
   const budget: Budget = { left: placesMax }
   const add = (key: string, exact: boolean, path: () => string) => {
     if (wanted !== null && !wanted.keys.has(key)) return
-    const known = found.get(key)
-    if (known !== undefined && (known.exact || !exact)) return
+    const earlier = found.get(key)
+    if (earlier !== undefined && (earlier.exact || !exact)) return
     over = exact && wanted !== null
-    if (known === undefined && found.size >= keysMax) complete = false
+    if (earlier === undefined && found.size >= keysMax) complete = false
     else found.set(key, { key, path: path(), exact })
   }
   const named = ({ names }: Reading, path: () => string) => {
@@ -105,8 +104,8 @@ export const extract = (
     }
     const phone = field.phone || (field.generic && around.parent.phone)
     const hinted = field.handle || field.slug !== null
-    const told = phone || hinted || (typeof value === "string" && telling.test(value))
-    if (phone || (told && typeof value === "string" && dialled.test(value))) budget.left -= phoneCost
+    const mayBeSubject = phone || hinted || (typeof value === "string" && subjectSigns.test(value))
+    if (phone || (mayBeSubject && typeof value === "string" && dialled.test(value))) budget.left -= phoneCost
     if (typeof value === "number") {
       const reading =
         phone && Number.isSafeInteger(value)
@@ -120,7 +119,7 @@ export const extract = (
     if (chars > charsMax || value.length > stringMax) complete = false
     const room = Math.min(stringMax, value.length - Math.max(0, chars - charsMax))
     if (room <= 0) return
-    if (!told || (wanted !== null && !mayHold(value, wanted))) return
+    if (!mayBeSubject || (wanted !== null && !mayHold(value, wanted))) return
     const host = field.host || (field.generic && around.parent.host)
     const reading = readValue(value, { phone, place: around.place, host })
     const vague = hinted && (reading === null || isVague(reading))
@@ -143,7 +142,7 @@ export const extract = (
   return { found: Array.from(found.values()), complete: complete && walked && budget.left > 0 }
 }
 
-/** Where a phrase (the normalized form of kind `text`) stands; the first place that is nothing else, or else the first. */
+/** The path of a phrase (the normalized form of kind `text`): the first value that equals it, or else the first that contains it. */
 export const findPhrase = (
   json: unknown,
   phrase: string

@@ -1,32 +1,32 @@
 /**
- * What the name of a field says about its value: providers name the same thing in dozens of ways.
+ * Tells from a field's name what its value is, because providers name the same thing in dozens of ways.
  *
- * Names are split into words (`mobilePhone`, `mobile_phone`, `mobile-phone`); the words decide.
+ * Names are split into words (`mobilePhone`, `mobile_phone`, `mobile-phone`), and the words decide.
  */
 import { network, platformCalled } from "./Platforms.ts"
 
 export interface Field {
-  /** The value is a phone number, in whatever form. */
+  /** The value is a phone number, in any form. */
   readonly phone: boolean
-  /** The value is whatever its parent is: `{"phone": {"number": …}}`. */
+  /** The name says nothing itself, so the value is what its parent's name says: `{"phone": {"number": …}}`. */
   readonly generic: boolean
-  /** The value is a host or an address on one. */
+  /** The value is a host, a URL or an e-mail address. */
   readonly host: boolean
   /** The value is an account's name. */
   readonly handle: boolean
-  /** The platform that the name speaks of, `network` for the professional one; null for none. */
+  /** The platform in the name, `network` for the professional one. Null for none. */
   readonly platform: string | null
   /** The value is the name of a platform. */
   readonly tellsPlatform: boolean
   /** The value is the slug of a page on the professional network. */
   readonly slug: "in" | "company" | null
-  /** It speaks of a company. */
+  /** The name refers to a company. */
   readonly company: boolean
-  /** How surely the value is the country that phone numbers beside it ring in; 0 for not at all. */
+  /** How likely the value is the country of the phone numbers beside it. 0 if it is none. */
   readonly country: number
   /** The value is a calling code. */
   readonly calling: boolean
-  /** The value says something about the values beside it: a country, a calling code, a platform. */
+  /** The value helps to read the values beside it: it is a country, a calling code or a platform. */
   readonly tellsAround: boolean
   /** The name itself may be a subject, as in `{"ada@example.com": {…}}`. */
   readonly subject: boolean
@@ -36,7 +36,7 @@ const set = (text: string): ReadonlySet<string> => new Set(text.split(" "))
 const phones = set(
   "phone phones phonenumber phonenumbers mobile mobiles mobilephone tel telephone telephones telefon telefono fax faxes whatsapp cell cellphone cellular landline msisdn dial hotline e164"
 )
-/** Facts about a number, not the number. */
+/** Last words of names whose value is about a number but is not the number, such as `phone_type`. */
 const about = set(
   "id ids count type types status country state region verified valid score quality credits ext extension carrier provider name code prefix at date time source confidence price cost total available revealed note label model os app url uri link friendly"
 )
@@ -134,21 +134,21 @@ const read = (name: string): Field => {
   }
 }
 
-/** Results repeat the same names over and over; a stranger's names must not fill the memory. */
-const known = new Map<string, Field>()
-const knownMax = 4_000
+/** A cache, because results repeat the same names. It is bounded, because callers choose names. */
+const cache = new Map<string, Field>()
+const cacheMax = 4_000
 
 export const fieldOf = (name: string): Field => {
-  const found = known.get(name)
-  if (found !== undefined) return found
+  const cached = cache.get(name)
+  if (cached !== undefined) return cached
   const field = read(name)
   if (name.length <= nameMax) {
-    if (known.size >= knownMax) known.clear()
-    known.set(name, field)
+    if (cache.size >= cacheMax) cache.clear()
+    cache.set(name, field)
   }
   return field
 }
 export const nameless: Field = blank
 const entry: Field = { ...blank, subject: true }
-/** A name in a map says nothing about its value, but may be a subject. */
+/** The field of a name in a map. Such a name says nothing about its value, but may be a subject. */
 export const entryOf = (name: string): Field => (name.length <= 2_000 && subjectLike.test(name) ? entry : blank)

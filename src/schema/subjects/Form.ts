@@ -1,7 +1,7 @@
 /**
- * What a run can be about: one person, company or page, in the one form under which all its spellings meet.
+ * A subject of a run: a person, company, page or text, in one normalized form for all its spellings.
  *
- * Queries and writes share every function of this folder, so what is indexed is what is asked for.
+ * Queries and the index share every function of this folder, so a query finds what was indexed.
  */
 
 export const kinds = ["email", "domain", "network", "url", "handle", "phone", "text"] as const
@@ -13,20 +13,20 @@ export interface Subject {
   readonly normalized: string
 }
 
-/** A key that a value is indexed under; exact when the value names the subject itself. */
+/** A key under which a value is indexed. `exact` if the value names the subject itself. */
 export interface Name {
   readonly key: string
   readonly exact: boolean
 }
 
-/** Longer values name nobody; they may still mention somebody. Also the longest URL that servers agree on. */
+/** Longer values name no subject, but may mention some. It is also the longest URL that all servers accept. */
 export const lengthMax = 2_000
-/** An index row holds it with its run; PostgreSQL's B-tree refuses entries above 2,700 bytes, and short keys are fast. */
+/** Maximum length of a key. Longer keys are shortened with a hash, because short keys are fast. */
 export const keyMax = 300
-/** What stays readable of a key that is too long. */
+/** Characters that a shortened key keeps. */
 const stemMax = 200
 
-/** Letters tell what kind of key it is, so that subjects of two kinds never meet. */
+/** A key begins with a letter for its kind, so that subjects of two kinds never collide. */
 export const keyOf = (letter: string, normalized: string): string => {
   const key = `${letter}:${normalized}`
   if (key.length <= keyMax) return key
@@ -34,7 +34,7 @@ export const keyOf = (letter: string, normalized: string): string => {
   return `${key.slice(0, stemMax).toWellFormed()}~${digest}`
 }
 
-/** Zero-width characters, direction marks, soft hyphens, byte order marks: nobody sees them, copying carries them along. */
+/** Zero-width characters, direction marks, soft hyphens and byte order marks: invisible, but often copied along. */
 const invisible = /[\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFEFF]/
 const invisibles = new RegExp(invisible, "g")
 export const visible = (value: string): string => (invisible.test(value) ? value.replace(invisibles, "") : value)
@@ -42,17 +42,17 @@ export const visible = (value: string): string => (invisible.test(value) ? value
 const nonAscii = /[\u0080-\uFFFF]/
 export const isAscii = (value: string): boolean => !nonAscii.test(value)
 
-/** Full-width and other typographic forms become plain ones. */
+/** Replaces full-width and other typographic forms by plain characters. */
 export const plain = (value: string): string => (isAscii(value) ? value : value.toWellFormed().normalize("NFKC"))
 
-/** Lower case in which every spelling of a letter meets; stable when applied again. */
+/** Lower case with one form for every letter. Applying it again changes nothing. */
 export const lower = (value: string): string =>
   isAscii(value) ? value.toLowerCase() : value.toWellFormed().normalize("NFC").toLowerCase().normalize("NFC")
 
 const opening = new Set(["<", "(", "[", "{", '"', "'", "`", "“", "‘", "„", "«", "「", "*", "\u00bf", "\u00a1"])
 const closing = new Set([..."<>)]}\"'`”’“»」*.,;:!?…。，、；：！？）】》"])
 
-/** Without the quotes, brackets and full stops that stand around a value in a text. */
+/** Removes the quotes, brackets and punctuation around a value in a text. */
 export const bare = (value: string): string => {
   let start = 0
   let end = value.length

@@ -1,8 +1,8 @@
 /**
- * Accounts on social platforms: `x/ada` where the platform is known, `ada` where it is not.
+ * Reads accounts on social platforms: `x/ada` if the platform is known, and `ada` if it is not.
  *
- * Asked for `@ada`, an account of that name on any platform is meant. Asked for a platform's account, an `@ada` that names
- * no platform may be it, so it is found as inexact.
+ * A query for `@ada` finds accounts of that name on all platforms. A query for `x/ada` also finds an `@ada` without a platform, as an
+ * inexact match.
  */
 import { network, named, type Platform, platformAt, platformCalled } from "./Platforms.ts"
 import { keyOf, lower, type Name, plain, visible } from "./Form.ts"
@@ -15,7 +15,7 @@ export interface Account {
 
 const nameMax = 100
 const blueskyHost = ".bsky.social"
-/** The most that any platform allows. */
+/** All characters that any platform allows in a name. */
 const shape = /^[\p{L}\p{N}\p{M}_.·-]*[\p{L}\p{N}_][\p{L}\p{N}\p{M}_.·-]*$/u
 
 const nameOf = (text: string | undefined): string | null => {
@@ -36,7 +36,7 @@ const account = (platform: string | null, text: string | undefined): Account | n
 export const normalizedAccount = ({ platform, name }: Account): string =>
   platform === null ? name : `${platform}/${name}`
 
-/** Where in the path the account's name stands; -1 where it does not. */
+/** The position of the account's name in the path. -1 if the path has none. */
 const placeOf = ({ first, under, at }: Platform, segments: ReadonlyArray<string>): number => {
   const head = segments[0] ?? ""
   if (at && head.startsWith("@")) return 0
@@ -44,14 +44,14 @@ const placeOf = ({ first, under, at }: Platform, segments: ReadonlyArray<string>
   return first !== undefined && head !== "" && !first.has(head.toLowerCase()) ? 0 : -1
 }
 
-/** Facebook's pages without a name of their own go by number. */
+/** Facebook pages without a name of their own have a number. */
 const numbered = (url: Url, segments: ReadonlyArray<string>): string | null => {
   const [place = "", , id = ""] = segments
-  const found = place === "profile.php" ? parameter(url, "id") : place === "people" || place === "pages" ? id : ""
-  return found !== null && /^\d{5,20}$/.test(found) ? found : null
+  const number = place === "profile.php" ? parameter(url, "id") : place === "people" || place === "pages" ? id : ""
+  return number !== null && /^\d{5,20}$/.test(number) ? number : null
 }
 
-/** The account that a URL names; `exact: false` when it names something of that account's, such as a post. */
+/** The account in a URL. `exact` is false if the URL is something of that account, such as a post. */
 export const accountOf = (url: Url): { readonly account: Account; readonly exact: boolean } | null => {
   const platform = platformAt(url.host.name, url.host.registrable ?? "")
   if (platform === null || url.port !== "") return null
@@ -68,7 +68,7 @@ export const accountOf = (url: Url): { readonly account: Account; readonly exact
 const mentionStart = new Set(["@", "/", "u", "U"])
 const mention = /^@[^\s@/]{1,100}$/u
 
-/** `@ada`, or Reddit's `u/ada`. */
+/** Reads `@ada`, or Reddit's `u/ada`. */
 export const readMention = (value: string): Account | null => {
   const text = plain(value)
   if (!mentionStart.has(text.charAt(0))) return null
@@ -76,7 +76,7 @@ export const readMention = (value: string): Account | null => {
   return mention.test(text) ? account(null, text.slice(1)) : null
 }
 
-/** A value that is said to be an account: `@ada`, `ada`, `x/ada`, `u/ada`. */
+/** Reads a value that must be an account: `@ada`, `ada`, `x/ada` or `u/ada`. */
 export const readAccount = (text: string, platform: string | null = null): Account | null => {
   const mentioned = readMention(text)
   if (mentioned !== null)
@@ -87,11 +87,11 @@ export const readAccount = (text: string, platform: string | null = null): Accou
   return called === null || called === network || !named.has(called) ? null : account(called, text.slice(slash + 1))
 }
 
-/** Anybody of that name, wherever; and those of whom no platform is known. */
+/** Key prefixes: an account on any platform, and an account without a known platform. */
 const anywhere = "*"
 const unplaced = "?"
 
-/** What a value that names this account is indexed under. */
+/** The keys under which a value with this account is indexed. */
 export const accountNames = ({ platform, name }: Account): ReadonlyArray<Name> => [
   { key: keyOf("h", `${anywhere}/${name}`), exact: true },
   platform === null
@@ -99,7 +99,7 @@ export const accountNames = ({ platform, name }: Account): ReadonlyArray<Name> =
     : { key: keyOf("h", `${platform}/${name}`), exact: true }
 ]
 
-/** What a question about this account looks for. */
+/** The keys that a query for this account looks up. */
 export const accountKeys = ({ platform, name }: Account): ReadonlyArray<string> =>
   platform === null
     ? [keyOf("h", `${anywhere}/${name}`)]

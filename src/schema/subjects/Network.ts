@@ -1,8 +1,8 @@
 /**
- * Profiles on the professional network (linkedin.com): the slug, whatever the URL's form.
+ * Reads profiles on the professional network (linkedin.com) from any form of their URL.
  *
- * A person's page is `in/<slug>`, a company's `company/<slug>`: the same slug may name both, and they are two subjects.
- * School and showcase pages share the companies' names, so they are companies.
+ * A person's profile is `in/<slug>`, and a company's page is `company/<slug>`. The same slug may exist as both, as two subjects. School and
+ * showcase pages share the names of companies, so they count as companies.
  */
 import { lower, visible } from "./Form.ts"
 import { readUrl, segmentsOf, sentenceEnd, type Url } from "./Url.ts"
@@ -11,7 +11,7 @@ const hosts = new Set(["linkedin.com", "linkedin.cn"])
 const people = new Set(["in", "pub"])
 const companies = new Set(["company", "companies", "school", "showcase"])
 const slugMax = 200
-/** Links that went through several systems are encoded several times. */
+/** Links that passed through several systems may be percent-encoded several times. */
 const decodingsMax = 4
 
 const slugOf = (part: string | undefined): string | null => {
@@ -34,7 +34,7 @@ const slugOf = (part: string | undefined): string | null => {
 
 const hex = /^[0-9a-z]{1,3}$/i
 
-/** `/pub/ada-lovelace/a7/576/b50` moved to `/in/ada-lovelace-b50576a7`: the numbers backwards, inner ones of three digits. */
+/** `/pub/ada-lovelace/a7/576/b50` moved to `/in/ada-lovelace-b50576a7`: the parts in reverse order, the first two padded to three digits. */
 const movedSlug = (name: string, numbers: ReadonlyArray<string>): string => {
   const [first, second, third] = numbers
   if (first === undefined || second === undefined || third === undefined) return name
@@ -42,7 +42,7 @@ const movedSlug = (name: string, numbers: ReadonlyArray<string>): string => {
   return `${name}-${third.padStart(3, "0")}${second.padStart(3, "0")}${first}`.toLowerCase()
 }
 
-/** The profile that a URL names, such as `in/ada-lovelace`; null when it names none. */
+/** The profile in a URL, such as `in/ada-lovelace`. Null if the URL is no profile. */
 export const profileOf = (url: Url): string | null => {
   if (!hosts.has(url.host.registrable ?? "")) return null
   const parts = segmentsOf(url)
@@ -58,7 +58,7 @@ export const profileOf = (url: Url): string | null => {
 const placed = /^\/?(in|pub|company|companies|school|showcase)\//i
 const bareSlug = /^[\p{L}\p{N}\p{M}\p{S}_%-]{2,200}$/u
 
-/** A value that is said to be a profile: a URL, `in/<slug>`, `company/<slug>`, or the slug alone. */
+/** Reads a value that must be a profile: a URL, `in/<slug>`, `company/<slug>`, or the slug alone. */
 export const readNetwork = (text: string, place: "in" | "company" = "in"): string | null => {
   const url = readUrl(text, true)
   if (url !== null) return profileOf(url)

@@ -1,8 +1,8 @@
 /**
- * Phone numbers in E.164, as libphonenumber reads them.
+ * Reads phone numbers in E.164 with libphonenumber.
  *
- * Without a country only international forms are numbers. A number counts when its length is possible: ranges open and close
- * every year, and numbers set aside for fiction are recorded, too. Extensions ring at the same number.
+ * Without a country, only international forms are read. A number needs only a possible length and no assigned range, because ranges change
+ * every year, and runs may contain fictional numbers. Extensions are ignored.
  */
 import { parsePhoneNumberFromString } from "libphonenumber-js/min"
 import type { Place } from "./Countries.ts"
@@ -10,13 +10,13 @@ import { plain } from "./Form.ts"
 
 const longest = 60
 const prefix = /^tel:(?:\/\/)?/i
-/** Digits, what stands between them, and an extension; other words make it a text. */
+/** Digits with separators and an optional extension. A value with other words is a text. */
 const form =
   /^(?:\+|＋)?[\d\s().\-‐‑–/·•]+(?:(?:[,;#x]|\s|ext|extension|extn|durchwahl|poste|anexo)[\s.:=,#x]*\d{1,8}|;[\w=.;+-]+)?\s*$/iu
 const digitsMin = 7
 
 export interface Hints {
-  /** Somebody says that it is a phone number: the field's name, or the question's kind. */
+  /** The field's name or the query's kind says that it is a phone number. */
   readonly named: boolean
   readonly place: Place | null
 }
@@ -34,10 +34,10 @@ const parsed = (text: string, place: Place | null): string | null => {
 
 const isValid = (text: string): boolean => parsePhoneNumberFromString(text, { extract: false })?.isValid() ?? false
 
-/** A number that begins with + and its country. */
+/** Reads a number that begins with + and a calling code. */
 export const readInternational = (text: string): string | null => parsed(text, null)
 
-/** A whole value as a phone number in E.164; null when it is none. */
+/** Reads a value that is a phone number as a whole. Null if it is none. */
 export const readPhone = (value: string, { named, place }: Hints): string | null => {
   if (value.length > longest + 8) return null
   const scheme = prefix.exec(value)?.[0]
@@ -48,7 +48,7 @@ export const readPhone = (value: string, { named, place }: Hints): string | null
   if (text.startsWith("+") || /^\(\s*\+/.test(text)) return parsed(text, null)
   if (/^\(?00[\s)]*[1-9]/.test(text)) {
     const international = `+${text.replace(/^\(?00[\s)]*/, "")}`
-    // Digits alone may be an identifier that was filled up with zeros.
+    // Digits alone may be an identifier that was padded with zeros.
     if ((named || /\D/.test(text)) && isValid(international)) return parsed(international, null)
   }
   return (named || scheme !== undefined) && place !== null ? parsed(text, place) : null

@@ -1,16 +1,16 @@
 /**
- * Social platforms: their hosts, the names that data calls them by, and where in a URL the account stands.
+ * The social platforms: their hosts, their names in data, and where an account's name is in a URL.
  *
- * A new platform is one entry here.
+ * To add a platform, add an entry here.
  */
 
 export interface Platform {
   readonly name: string
   /** Registrable domains; `*` stands for any ending. */
   readonly hosts: ReadonlyArray<string>
-  /** Subdomains on which accounts are, beside none, `m` and `mobile`. */
+  /** Subdomains with accounts, in addition to none, `m` and `mobile`. */
   readonly subdomains?: RegExp
-  /** Words that data uses for it, in lower case without spaces; the name is one of them. */
+  /** Names of the platform in data, in lower case without spaces, including `name`. */
   readonly aliases: ReadonlyArray<string>
   /** The account is the first part of the path, unless the part is one of these. */
   readonly first?: ReadonlySet<string>
@@ -18,7 +18,7 @@ export interface Platform {
   readonly under?: ReadonlySet<string>
   /** The account is a part that begins with `@`. */
   readonly at: boolean
-  /** Parts after the account that are views of it. Other parts are pages of their own: a post, a video. */
+  /** Path parts after the account that only show it in another way. Other parts are pages of their own, such as a post. */
   readonly views: ReadonlySet<string>
 }
 
@@ -199,17 +199,17 @@ const aliased: ReadonlyMap<string, string> = new Map(
 const hosted: ReadonlyMap<string, Platform> = new Map(
   platforms.flatMap((platform) => platform.hosts.map((host): [string, Platform] => [host, platform]))
 )
-/** `pinterest.` of `pinterest.*` */
+/** Hosts with any ending: `pinterest.` for `pinterest.*`. */
 const anyEnding = Array.from(hosted).flatMap(([host, platform]) =>
   host.endsWith(".*") ? [[host.slice(0, -1), platform] as const] : []
 )
 
-/** The professional network's accounts are profiles, not handles; data calls it a platform all the same. */
+/** The professional network. Its accounts are profiles and not handles, but data names it like a platform. */
 export const network = "network"
 const networkAliases = new Set(["linkedin", "network", "professionalnetwork", "li"])
 const longest = 24
 
-/** What data means by a platform's name: ours, `network`, or null. */
+/** The platform for a name in data: the name of an entry above, `network`, or null. */
 export const platformCalled = (text: string): string | null => {
   if (text.length > longest) return null
   const word = text
@@ -219,7 +219,7 @@ export const platformCalled = (text: string): string | null => {
   return aliased.get(word) ?? (networkAliases.has(word) ? network : null)
 }
 
-/** The platform whose accounts live on this host; null for its other hosts, such as docs.github.com. */
+/** The platform with accounts on this host. Null for its other hosts, such as docs.github.com. */
 export const platformAt = (name: string, registrable: string): Platform | null => {
   const found = hosted.get(registrable) ?? anyEnding.find(([stem]) => registrable.startsWith(stem))?.[1]
   if (found === undefined) return null

@@ -1,8 +1,8 @@
 /**
- * Subjects mentioned in a longer text: a page, a message, a biography.
+ * Finds the subjects that a longer text mentions, such as a page, a message or a biography.
  *
- * One pass: every place that may begin a subject is read within a bounded window, and reading goes on behind what was found, so
- * the time grows with the text and with nothing else.
+ * It is one pass. Every place that may begin a subject is read within a bounded window, and the scan continues after what it found. So the
+ * time is linear in the length of the text.
  */
 import { readAddress } from "./Email.ts"
 import { lengthMax } from "./Form.ts"
@@ -11,14 +11,14 @@ import { readInternational, readPhone } from "./Phone.ts"
 import { accountReading, emailReading, phoneReading, type Reading, urlReading } from "./Subject.ts"
 import { readUrl, type Url } from "./Url.ts"
 
-/** All that a mention can begin with. */
+/** Everything that a mention can begin with. */
 const trigger = /:\/\/|@|www\.|\+\(?[1-9]|00[1-9]|\.[a-z]{2,24}\//gi
 
 const wordLike = /[\p{L}\p{N}_]/u
 const localLike = /[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~.-]/u
 const hostLike = /[\p{L}\p{N}\p{M}.-]/u
 const asciiHost = /[a-z0-9.-]/i
-/** Ends a URL in a text, a page or a source file. */
+/** Characters that end a URL in a text, a page or a source file. */
 const urlEnd = /[\s"<>`{}|\\^\p{Cc}，。、；：！？（）【】《》「」『』“”‘’«»…]|[,;](?=https?:\/\/|www\.)/giu
 const digitLike = /[\d\s().\-‐‑–/·\u00a0]/
 const trailing = new Set([".", ",", ":", ";", "!", "?", "'", "*", "_", "~"])
@@ -31,7 +31,7 @@ const localMax = 64
 const hostMax = 253
 const mentionMax = 64
 const phoneMax = 32
-/** Groups of digits that are dropped: a date, a second number. */
+/** Maximum number of trailing groups of digits that are dropped, such as a date or a second number. */
 const groupsMax = 5
 
 const forward = (text: string, from: number, max: number, like: RegExp): number => {
@@ -48,33 +48,33 @@ const backward = (text: string, from: number, min: number, like: RegExp): number
 
 const count = (text: string, character: string): number => text.split(character).length - 1
 
-/** Without the punctuation of the sentence, and without brackets that it did not open. */
-const cut = (run: string): string => {
-  let end = run.length
-  /** Of each bracket that was met at the end. */
+/** Removes the punctuation of the sentence, and closing brackets that the text did not open. */
+const cut = (candidate: string): string => {
+  let end = candidate.length
+  /** For each closing bracket at the end, how many more there are than opening ones. */
   const surplus = new Map<string, number>()
   for (; end > 0; end--) {
-    const last = run.charAt(end - 1)
+    const last = candidate.charAt(end - 1)
     const open = closers.get(last)
     if (open === undefined) {
       if (!trailing.has(last)) break
       continue
     }
-    const extra = surplus.get(last) ?? count(run, last) - count(run, open)
+    const extra = surplus.get(last) ?? count(candidate, last) - count(candidate, open)
     if (extra <= 0) break
     surplus.set(last, extra - 1)
   }
-  return run.slice(0, end)
+  return candidate.slice(0, end)
 }
 
-/** At-rules, decorators and keywords of pages and sources. */
+/** Words after @ that are no accounts: at-rules, decorators and keywords in pages and source code. */
 const syntax = new Set(
   "media import font-face keyframes supports charset layer context type id graph override param return returns property namespace page".split(
     " "
   )
 )
 
-type Tell = (reading: Reading) => void
+type Report = (reading: Reading) => void
 
 const addressAt = (
   text: string,
@@ -108,13 +108,13 @@ const mentionAt = (text: string, at: number): { readonly reading: Reading; reado
   return account === null ? null : { reading: accountReading(account), end }
 }
 
-/** How much may still be looked at; a place costs one, a phone number as much as ten others. */
+/** How many places may still be read. A phone number costs as much as ten other places. */
 export interface Budget {
   left: number
 }
 export const phoneCost = 10
 
-/** The next groups of digits may belong to something else, so they are dropped one by one. */
+/** Reads a phone number at a position. Its last groups of digits may belong to something else, so they are dropped one by one. */
 const phoneAt = (
   text: string,
   at: number,
@@ -129,25 +129,25 @@ const phoneAt = (
   else if (/[^\P{L}x]/iu.test(behind) && /\d/.test(text.charAt(end - 1))) return null
   for (let tries = 0; tries < groupsMax; tries++) {
     while (end > at && !/\d/.test(text.charAt(end - 1))) end--
-    const run = text.slice(at, end)
-    if (run.replace(/\D/g, "").length < 8) return null
+    const candidate = text.slice(at, end)
+    if (candidate.replace(/\D/g, "").length < 8) return null
     budget.left -= phoneCost
-    const number = plus ? readInternational(run) : readPhone(run, { named: false, place: null })
+    const number = plus ? readInternational(candidate) : readPhone(candidate, { named: false, place: null })
     if (number !== null) return { reading: phoneReading(number), end }
     while (end > at && /\d/.test(text.charAt(end - 1))) end--
   }
   return null
 }
 
-/** Tells the addresses inside a URL: a form that was filled in, a link to leave a list. */
-export const mentionsOfUrl = (url: string, tell: Tell) => {
+/** Reports the e-mail addresses inside a URL, as in an unsubscribe link. */
+export const mentionsOfUrl = (url: string, report: Report) => {
   if (!url.includes("@") && !url.includes("%40")) return
   const slash = url.indexOf("/", url.indexOf("://") + 3)
   const rest = slash < 0 ? "" : url.slice(slash).replace(/%40/g, "@")
   for (let at = rest.indexOf("@"), done = 0; at >= 0; at = rest.indexOf("@", at + 1)) {
     const found = addressAt(rest, at, done)
     if (found !== null) {
-      tell(found.reading)
+      report(found.reading)
       done = found.end
     }
   }
@@ -158,14 +158,14 @@ const evident = ({ host, bareHost }: Url): boolean =>
 
 interface Page {
   readonly url: Url | null
-  readonly run: string
+  readonly address: string
   readonly end: number
 }
 
-/** So many beginnings of one run of characters are tried: a text without blanks must not be read once for each. */
+/** Starting points tried per sequence of characters without blanks, so that a long one is not read once for each. */
 const triesMax = 8
 
-/** Null when no page can begin here. */
+/** Reads a URL at a position. Null if no URL can begin here. */
 const pageAt = (text: string, at: number, word: string, done: number): Page | null => {
   const schemed = word === "://"
   const letters = schemed ? /(?:^|[^a-z])(https?)$/i.exec(text.slice(Math.max(done, at - 6), at))?.[1] : ""
@@ -176,19 +176,23 @@ const pageAt = (text: string, at: number, word: string, done: number): Page | nu
   if (!schemed && (wordLike.test(before) || /[@/\\.\-+=%&]/.test(before))) return null
   urlEnd.lastIndex = at + 1
   const end = urlEnd.exec(text)?.index ?? text.length
-  if (end - start > lengthMax || letters === undefined) return { url: null, run: "", end }
-  const run = cut(text.slice(start, end).replaceAll("&amp;", "&"))
-  const url = readUrl(run)
-  return { url: url !== null && (schemed || evident(url)) ? url : null, run: schemed ? run : `http://${run}`, end }
+  if (end - start > lengthMax || letters === undefined) return { url: null, address: "", end }
+  const candidate = cut(text.slice(start, end).replaceAll("&amp;", "&"))
+  const url = readUrl(candidate)
+  return {
+    url: url !== null && (schemed || evident(url)) ? url : null,
+    address: schemed ? candidate : `http://${candidate}`,
+    end
+  }
 }
 
-/** Calls `tell` for each subject that the text mentions, in the order of the text, until the budget is spent. */
-export const scan = (text: string, tell: Tell, budget: Budget): void => {
+/** Calls `report` for each subject that the text mentions, in the order of the text, until the budget is spent. */
+export const scan = (text: string, report: Report, budget: Budget): void => {
   trigger.lastIndex = 0
   /** Where the last mention ended. */
   let done = 0
-  /** The run of characters in which pages were looked for in vain, and how often. */
-  let run = { end: 0, tries: 0 }
+  /** The sequence of characters in which no URL was found yet, and how many starting points were tried. */
+  let sequence = { end: 0, tries: 0 }
   for (let found = trigger.exec(text); found !== null && budget.left > 0; found = trigger.exec(text)) {
     const at = found.index
     const [word] = found
@@ -197,19 +201,19 @@ export const scan = (text: string, tell: Tell, budget: Budget): void => {
     if (first !== "+" && first !== "0") budget.left--
     if (first === "@" || first === "+" || first === "0") {
       const hit = first === "@" ? (addressAt(text, at, done) ?? mentionAt(text, at)) : phoneAt(text, at, budget)
-      if (hit !== null) tell(hit.reading)
+      if (hit !== null) report(hit.reading)
       end = hit?.end ?? 0
-    } else if (at >= run.end || run.tries < triesMax) {
+    } else if (at >= sequence.end || sequence.tries < triesMax) {
       const page = pageAt(text, at, word, done)
       if (page?.url) {
-        tell(urlReading(page.url))
-        mentionsOfUrl(page.run, tell)
+        report(urlReading(page.url))
+        mentionsOfUrl(page.address, report)
         end = page.end
       } else if (page !== null) {
-        const tries = page.end - at > lengthMax ? triesMax : page.end > run.end ? 1 : run.tries + 1
-        run = { end: Math.max(run.end, page.end), tries }
-        // What follows another scheme is no e-mail address: it may hold a password.
-        if (first === ":" && page.run === "" && tries < triesMax) end = page.end
+        const tries = page.end - at > lengthMax ? triesMax : page.end > sequence.end ? 1 : sequence.tries + 1
+        sequence = { end: Math.max(sequence.end, page.end), tries }
+        // The rest of a URL with another scheme is no e-mail address, and may contain a password.
+        if (first === ":" && page.address === "" && tries < triesMax) end = page.end
       }
     }
     if (end > 0) done = end

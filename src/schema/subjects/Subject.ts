@@ -1,7 +1,7 @@
 /**
- * What a value is about, from the value itself or as somebody says: the one way in for queries and for writes.
+ * Reads the subject that a value names, from the value itself or as a given kind. Queries and the index both use it.
  *
- * Forcing `domain` on an e-mail address or a URL gives its host: an agent that asks for the domain of what it has means that.
+ * An e-mail address or URL that is read as `domain` gives its host, because that is what the caller means.
  */
 import type { Place } from "./Countries.ts"
 import { domainKey, type Host, readHost } from "./Domain.ts"
@@ -23,16 +23,16 @@ import { isHomePage, parameter, readUrl, segmentsOf, sentenceEnd, type Url } fro
 
 export { type Kind, kinds, type Subject } from "./Form.ts"
 
-/** What stands around a value tells more about it. */
-export interface Saying {
+/** What the context of a value says about it. */
+export interface ValueHints {
   readonly phone: boolean
   readonly place: Place | null
-  /** It is a host, or an address on one, though its ending be unknown. */
+  /** It is a host, a URL or an e-mail address, even if the top-level domain is unknown. */
   readonly host: boolean
 }
-export const nothingSaid: Saying = { phone: false, place: null, host: false }
+export const noHints: ValueHints = { phone: false, place: null, host: false }
 
-/** A subject with all the keys that a value naming it is indexed under. */
+/** A subject with all keys under which a value that names it is indexed. */
 export interface Reading {
   readonly subject: Subject
   readonly names: ReadonlyArray<Name>
@@ -59,16 +59,16 @@ export const networkReading = (profile: string): Reading => ({
 })
 
 const chats = new Set(["wa.me", "api.whatsapp.com", "web.whatsapp.com"])
-/** Chat links name a phone number. */
+/** The phone number in a chat link. */
 const chatPhone = (url: Url): string | null => {
   if (!chats.has(url.host.name)) return null
   const digits = url.host.name === "wa.me" ? segmentsOf(url)[0] : parameter(url, "phone")
   return digits ? readPhone(`+${digits.replace(/^\+/, "")}`, { named: true, place: null }) : null
 }
 
-/** A URL names a profile, a phone, an account, a domain, or itself. */
+/** The subject of a URL: a profile, a phone number, an account, a domain, or the page itself. */
 export const urlReading = (url: Url): Reading => {
-  // A domain query also matches what is on the domain.
+  // A query for a domain also finds the pages on it.
   const on = url.host.domains
   const with_ = ({ subject, names }: Reading): Reading => ({ subject, names: [...names, ...on] })
   const profile = profileOf(url)
@@ -88,12 +88,12 @@ export const urlReading = (url: Url): Reading => {
 }
 
 const pairs = new Map(Array.from(["<>", '""', "''", "``", "“”", "()", "[]"], ([open, close]) => [open, close]))
-/** An IPv6 host keeps its brackets. */
+/** An IPv6 host, which keeps its brackets. */
 const addressed = /^\[[0-9a-f.]*:[0-9a-f:.]*\]$/i
 const isWrapped = (text: string): boolean =>
   text.length > 1 && pairs.get(text.charAt(0)) === text.charAt(text.length - 1) && !addressed.test(text)
 
-/** A URL may end in a bracket of its own, so only pairs and the sentence's punctuation go. */
+/** Removes pairs of quotes and brackets, and punctuation at the end. A single bracket stays, because it may be part of a URL. */
 const unwrapped = (value: string): string => {
   let text = value.trim()
   while (isWrapped(text)) text = text.slice(1, -1).trim()
@@ -102,55 +102,55 @@ const unwrapped = (value: string): string => {
   return text.slice(0, end)
 }
 
-/** Whoever can be named has one of these; most strings of a result have not, or have white space, too. */
-const hopeful = /[@＠.。．+＋:/]|^\(?00/
+/** Every value that names a subject has one of these characters. Most strings of a result have none. */
+const maybeSubject = /[@＠.。．+＋:/]|^\(?00/
 
-/** One word that begins with a letter and ends in none of a sentence's signs: if it names anything, then a page or a host. */
+/** One word that begins with a letter and ends without punctuation. It can name only a page or a host. */
 const addressLike = /^(?!tel:|u\/)[a-z][^\s@%,;\u0080-\uFFFF]*[^\s@%.,;:!'"\u0080-\uFFFF]$/i
-/** Several words and no sign of an address: it may mention somebody, but names nobody. */
+/** Several words without the characters of an address. Such a text may mention subjects, but names none. */
 const prose = /^(?!tel:)[a-z](?=[^]*?\s\w)[^@%\u0080-\uFFFF]*$/i
 
-/** A phone number has one of these, or a field that says so, or forms that only normalizing makes plain. */
+/** A phone number has one of these, unless its field says that it is one. */
 const dialling = /[+\u0080-\uFFFF]|00|tel:/i
 
-/** A list of URLs names each of them. */
+/** A list of URLs, which names no single subject. */
 const several = /[,;]https?:\/\//i
 
-const readPage = (text: string, { host }: Saying): Reading | null => {
+const readPage = (text: string, { host }: ValueHints): Reading | null => {
   const url = readUrl(text, host)
   return url === null ? null : urlReading(url)
 }
 
-/** Reads a whole value; null when it names nothing but itself. Kind `text` is never a reading. */
-export const readValue = (value: string, saying: Saying): Reading | null => {
+/** Reads a value that names a subject as a whole. Null for any other text: `text` is never the kind of a reading. */
+export const readValue = (value: string, hints: ValueHints): Reading | null => {
   if (value.length > lengthMax || value.length < 2) return null
-  if (!saying.phone && !hopeful.test(value)) return null
-  if (addressLike.test(value)) return readPage(value, saying)
+  if (!hints.phone && !maybeSubject.test(value)) return null
+  if (addressLike.test(value)) return readPage(value, hints)
   if (prose.test(value)) return null
   const text = visible(value).trim()
-  const email = readEmail(text, saying.host)
+  const email = readEmail(text, hints.host)
   if (email !== null) return emailReading(email)
   const inner = bare(text)
   const phone =
-    saying.phone || dialling.test(inner) ? readPhone(inner, { named: saying.phone, place: saying.place }) : null
+    hints.phone || dialling.test(inner) ? readPhone(inner, { named: hints.phone, place: hints.place }) : null
   if (phone !== null) return phoneReading(phone)
   const tight = unwrapped(text)
   if (/\s/.test(tight)) return null
   const mentioned = readMention(inner)
   if (mentioned !== null) return accountReading(mentioned)
-  return several.test(tight) ? null : readPage(tight, saying)
+  return several.test(tight) ? null : readPage(tight, hints)
 }
 
-/** The kind that a value shows by itself; `text` when it is nothing else, null when it is empty or over-long. */
+/** The subject that a value shows by itself. Kind `text` if it is nothing else. Null if it is empty or too long. */
 export const detect = (value: string): Subject | null => {
   if (value.length > lengthMax) return null
-  const found = readValue(value, nothingSaid)?.subject ?? digitsAsked(value)
+  const found = readValue(value, noHints)?.subject ?? digitsAsked(value)
   if (found !== null) return found
   const text = readText(value)
   return text === null ? null : subject("text", text)
 }
 
-/** In a question, 00 with digits alone is dialled; in data, it is more often an identifier. */
+/** In a query, 00 and digits are a phone number. In data they are more often an identifier. */
 const digitsAsked = (value: string): Subject | null => {
   const text = value.trim()
   const phone = /^00[1-9]\d{8,14}$/.test(text) ? readPhone(text, { named: true, place: null }) : null
@@ -172,7 +172,7 @@ const readHandle = (text: string): Account | null => {
   return readAccount(text)
 }
 
-/** The value as the kind that somebody says it is; null when it does not read as that. */
+/** Reads a value as the given kind. Null if that is not possible. */
 export const readAs = (value: string, kind: Kind): Subject | null => {
   if (value.length > lengthMax) return null
   const text = visible(value).trim()
@@ -203,7 +203,7 @@ export const readAs = (value: string, kind: Kind): Subject | null => {
   return normalized === null || normalized === undefined ? null : subject(kind, normalized)
 }
 
-/** A page that is a profile is indexed as that profile, so a question about the page asks for the profile. */
+/** A page that is a profile is indexed as the profile, so a query for the page looks up the profile. */
 const urlKeys = (normalized: string): ReadonlyArray<string> => {
   const url = readUrl(normalized, true)
   const found = url === null ? null : urlReading(url)
@@ -212,8 +212,8 @@ const urlKeys = (normalized: string): ReadonlyArray<string> => {
 }
 
 /**
- * The one or few keys under which values that match this subject were indexed. A run matches when it has any of them.
- * None for kind `text`, which the index of words answers.
+ * The keys under which values that match this subject are indexed. A run matches if it has any of them. None for kind `text`, for which the
+ * index of words is used.
  */
 export const queryKeys = ({ kind, normalized }: Subject): ReadonlyArray<string> => {
   switch (kind) {

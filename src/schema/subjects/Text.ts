@@ -1,11 +1,11 @@
 /**
- * Free text: a whole phrase, in any case, with any white space between its words.
+ * Reads phrases of free text, which ignore case and the white space between words.
  *
- * The index of words (schema/words/Term.ts) reads what `searchable` makes of a run's strings, so a phrase is found there letter by letter.
+ * The index of words (schema/words/Term.ts) uses the same form (`searchable`) for a run's strings.
  */
 import { isAscii, lengthMax, visible } from "./Form.ts"
 
-/** Control characters can't be stored, and nobody types them. */
+/** Control characters count as white space. */
 const blank = /[\s\p{Cc}]+/gu
 
 const folded = (value: string): string =>
@@ -25,7 +25,7 @@ export const searchable = (value: string): string => folded(visible(value)).repl
 
 const quotes = [`""`, "“”", "„“", "«»"]
 
-/** A phrase to look for; quotes around it only say that it is one. Null when nothing is left of it. */
+/** The phrase to search for, without quotes around it. Null if nothing is left. */
 export const readText = (value: string): string | null => {
   if (value.length > lengthMax) return null
   let text = searchable(value)
@@ -36,7 +36,7 @@ export const readText = (value: string): string | null => {
 
 const letter = /[\p{L}\p{N}\p{M}_]/u
 
-/** Whether a searchable text holds the phrase as whole words: "ann" is not in "hannah". */
+/** Whether a searchable text contains the phrase as whole words: "ann" is not in "hannah". */
 export const holdsPhrase = (text: string, phrase: string): boolean => {
   const opens = letter.test(phrase.charAt(0))
   const closes = letter.test(phrase.charAt(phrase.length - 1))

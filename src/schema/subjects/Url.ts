@@ -1,23 +1,23 @@
 /**
- * URLs: one form for every way of writing the same page.
+ * Normalizes URLs: one form for all URLs of the same page.
  *
- * http and https are one page, and so are hosts with and without `www.`. Tracking parameters, the order of parameters,
- * fragments that only scroll, and slashes at the end make no difference; the case of a path does.
+ * http and https are the same page, and so are hosts with and without `www.`. Tracking parameters, the order of parameters, fragments that
+ * only scroll, and trailing slashes make no difference. The case of the path does.
  */
 import { type Host, isDomain, parsedHost, readHost } from "./Domain.ts"
 import { lengthMax } from "./Form.ts"
 
 export interface Url {
-  /** Without the scheme, so that it reads well: `example.com/a?b=1`. */
+  /** Without the scheme, to be easy to read: `example.com/a?b=1`. */
   readonly normalized: string
   readonly host: Host
-  /** Empty when it is the scheme's own. */
+  /** Empty for the default port of the scheme. */
   readonly port: string
-  /** It was written with `http://`, `https://` or `//`. */
+  /** The URL was written with `http://`, `https://` or `//`. */
   readonly schemed: boolean
   /** Path, parameters and route are empty. */
   readonly bareHost: boolean
-  /** The path, or else the `#!` route without its sign. */
+  /** The path, or else the `#!` route without `#!`. */
   readonly path: string
   readonly query: string
 }
@@ -29,7 +29,7 @@ const tracking = new Set([
   ...["oly_enc_id", "wickedid", "s_cid", "spm", "ref", "ref_src", "ref_url", "trk", "trkinfo", "trackingid", "lipi"],
   ...["licu", "originalsubdomain", "original_referer", "is_from_webapp", "sender_device"]
 ])
-/** `ref` is a branch or a commit there, so it names another page. */
+/** Hosts where `ref` is a branch or a commit, so it is part of the page. */
 const branching = new Set(["github.com", "gitlab.com", "bitbucket.org", "codeberg.org"])
 
 const decoded = (text: string): string => {
@@ -44,7 +44,7 @@ const decoded = (text: string): string => {
 const escaped = /%([0-9a-fA-F]{2})|%|[^A-Za-z0-9\-._~!$&'()*+,;=:@/%?#]/g
 const unreserved = /[A-Za-z0-9\-._~!'()*]/
 
-/** Percent-encoding in one form: what needs none has none, the rest is in upper case. */
+/** Percent-encodes only what needs it, in upper case. */
 const encoded = (text: string): string =>
   text.replace(escaped, (found: string, hex: string | undefined) => {
     if (found === "%") return "%25"
@@ -59,16 +59,16 @@ const isTracking = (name: string, host: Host): boolean =>
 
 const readsWell = /^[\w\-.!~*'()/:@,]*$/
 
-/** Any spelling of a parameter is decoded and written anew; what reads well as it is stays so. */
+/** Normalizes the encoding of a parameter: it is decoded and encoded again, unless it needs no encoding. */
 const written = (text: string): string =>
   readsWell.test(text)
     ? text
     : encodeURIComponent(decoded(text).toWellFormed()).replace(/%(?:2F|3A|40|2C)/g, decodeURIComponent)
 
-/** There is nothing to decode and nothing to sort. */
+/** A single parameter that needs neither decoding nor sorting. */
 const oneParameter = /^\?[\w\-.!~*'()/:@,]+(?:=[\w\-.!~*'()/:@,]+)?$/
 
-/** Parameters by name; those of one name keep their order, because it may mean something. */
+/** Sorts parameters by name. Parameters with the same name keep their order, because it may matter. */
 const queryOf = (search: string, host: Host): string => {
   if (search.length < 2) return ""
   if (oneParameter.test(search)) {
@@ -89,10 +89,10 @@ const queryOf = (search: string, host: Host): string => {
   return kept.map(([, part]) => part).join("&")
 }
 
-/** Routes of pages that run in the browser are pages; every other fragment is a place on one. */
+/** The route in a fragment of a single-page application, which is part of the page. Other fragments are only positions on a page. */
 const routeOf = (hash: string): string => (hash !== "" && /^#[!/]./.test(hash) ? encoded(hash) : "")
 
-/** What ends a sentence does not end a URL in its normalized form, or it would be cut off when that is read again. */
+/** Punctuation at the end of a URL is percent-encoded in the normalized form. Otherwise it would be cut off when that is read again. */
 export const sentenceEnd: ReadonlySet<string> = new Set([".", ",", ";", ":", "!", "'", '"'])
 const closed = (text: string): string => {
   const last = text.charAt(text.length - 1)
@@ -107,18 +107,18 @@ const numbers = /^[\dxa-f.]*\d(?=[:/?#]|$)/i
 interface Parts {
   readonly schemed: boolean
   readonly host: Host
-  /** Empty when it is the scheme's own. */
+  /** Empty for the default port of the scheme. */
   readonly port: string
   readonly path: string
   readonly search: string
   readonly hash: string
 }
 
-/** Most URLs are written as the URL parser would write them. It is needed for ports, escapes, `..` and numbers as hosts. */
+/** The usual form of a URL, which needs no URL parser. The parser is needed for ports, escapes, `..` and numbers as hosts. */
 const usual =
   /^((?:https?:)?\/\/)?((?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*)((?:\/(?!\.)[\w\-.~!$&'()*+,;=:@]*)*)(\?[\w\-.~!$&()*+,;=:@/]*)?$/i
 
-/** Undefined when it is not written so. */
+/** The parts of a URL in the usual form. Undefined for any other form. */
 const usualParts = (text: string): Parts | null | undefined => {
   const found = usual.exec(text)
   if (found === null) return undefined
@@ -154,8 +154,8 @@ const withoutSlashes = (path: string): string => {
 }
 
 /**
- * Reads a whole value as a URL. Without a scheme it must look like one: a host of a known ending that is no file name.
- * `loose`: somebody says that it is one, so any host with a dot will do. Null when it is none.
+ * Reads a value that is a URL as a whole. Without a scheme it must look like one: a host with a known top-level domain that is no file name.
+ * With `loose`, the context says that it is a URL, so any host with a dot is accepted. Null if it is no URL.
  */
 export const readUrl = (text: string, loose = false): Url | null => {
   if (text.length > lengthMax || text.length < 3) return null
@@ -188,7 +188,7 @@ export const readUrl = (text: string, loose = false): Url | null => {
   }
 }
 
-/** Decoded parts of the path, empty ones left out. */
+/** The decoded parts of the path, without empty ones. */
 export const segmentsOf = ({ path }: Url): ReadonlyArray<string> =>
   path
     .split("/")
@@ -201,6 +201,6 @@ export const parameter = ({ query }: Url, name: string): string | null => {
   return null
 }
 
-/** A bare host is a domain; with a scheme and a port of its own it is a service there. */
+/** Whether the URL is the home page of a domain. With a scheme and a port it is a service on the host instead. */
 export const isHomePage = ({ bareHost, port, schemed, host }: Url): boolean =>
   bareHost && (port === "" || !schemed) && host.registrable !== null && (schemed || isDomain(host) || host.known)

@@ -1,18 +1,18 @@
 /**
- * Walks any JSON value in the order of the document, with what the fields around a value say about it.
+ * Visits the strings and numbers of any JSON value in document order, with what the fields around each value say about it.
  *
- * Total and bounded; a path is only put together when somebody asks for it.
+ * Depth and number of values are limited. A path is built only when the visitor asks for it.
  */
 import { callingCode, countryCalled, type Place } from "./Countries.ts"
 import { entryOf, type Field, fieldOf, nameless } from "./Field.ts"
 import { isRecord } from "../json/Json.ts"
 import { platformCalled } from "./Platforms.ts"
 
-/** Real results are a tenth as deep; a stack has an end. */
+/** Ten times the depth of real results, and shallow enough for the stack. */
 const depthMax = 100
-/** A page of a thousand results with a hundred facts each, twice. */
+/** Twice the size of a page of a thousand results with a hundred values each. */
 const nodesMax = 200_000
-/** An object with more names is a map: its names are data, not words about their values. */
+/** An object with more names is a map: its names are data and do not describe their values. */
 const fieldsMax = 500
 const pathMax = 400
 const partMax = 100
@@ -26,7 +26,7 @@ const joined = (path: string, name: string): string => {
 }
 const indexed = (path: string, index: number): string => (path.length > pathMax ? path : `${path}[${index}]`)
 
-/** What the fields around a value say about it, the nearest first. */
+/** What the fields around a value say about it. Nearer fields win. */
 export interface Around {
   readonly place: Place | null
   readonly platform: string | null
@@ -37,15 +37,15 @@ const nothingAround: Around = { place: null, platform: null, parent: nameless }
 
 export type Visit = (value: string | number, field: Field, around: Around, path: () => string) => void
 
-/** An object, with what its fields' names say of their values. */
+/** An object, with what the names of its fields say about their values. */
 interface Fields {
   readonly json: Readonly<Record<string, unknown>>
   readonly names: ReadonlyArray<string>
-  /** Of each name; empty for a map. */
+  /** One per name. Empty for a map. */
   readonly fields: ReadonlyArray<Field>
 }
 
-/** The object's own word on country and platform, else that of the objects around it. */
+/** The context of the values in an object: country and platform from the object itself, or else from the objects around it. */
 const aroundOf = ({ json, names, fields }: Fields, field: Field, outer: Around): Around => {
   let place: Place | null = null
   let rank = 0
@@ -65,14 +65,14 @@ const aroundOf = ({ json, names, fields }: Fields, field: Field, outer: Around):
     }
   }
   if (place === null) place = locationOf(json)
-  const told = outer.parent.phone || outer.parent.host || outer.parent.handle
-  const parent = field.generic && told ? outer.parent : field
-  const spoken = field.platform !== null && !field.phone ? field.platform : null
-  return { place: place ?? outer.place, platform: platform ?? spoken ?? outer.platform, parent }
+  const outerDescribes = outer.parent.phone || outer.parent.host || outer.parent.handle
+  const parent = field.generic && outerDescribes ? outer.parent : field
+  const inName = field.platform !== null && !field.phone ? field.platform : null
+  return { place: place ?? outer.place, platform: platform ?? inName ?? outer.platform, parent }
 }
 
 const countryNames = ["country_code", "countryCode", "country"]
-/** `{"phone": …, "location": {"country": "DE"}}` */
+/** The country of a location beside the value: `{"phone": …, "location": {"country": "DE"}}` */
 const locationOf = (json: Readonly<Record<string, unknown>>): Place | null => {
   const location = json["location"] ?? json["address"]
   if (!isRecord(location)) return null
@@ -84,16 +84,16 @@ const locationOf = (json: Readonly<Record<string, unknown>>): Place | null => {
   return null
 }
 
-/** Walks values in the order of the document; false when there was more than the bounds allow. */
+/** Visits the values in document order. False if the value exceeds a limit. */
 export const walk = (json: unknown, visit: Visit, name?: (name: string, path: () => string) => void): boolean => {
   let nodes = 0
   let complete = true
-  /** The way to where the walk is, and those of its beginnings that somebody asked for. */
+  /** The names and indexes down to the current value, and a cache of the paths that were asked for. */
   const parts: Array<string | number> = []
   const paths: Array<string | null> = [""]
   const pathOf = (depth: number): string => {
-    const known = paths[depth] ?? null
-    if (known !== null) return known
+    const cached = paths[depth] ?? null
+    if (cached !== null) return cached
     const part = parts[depth] ?? ""
     const outer = pathOf(depth - 1)
     const path = typeof part === "number" ? indexed(outer, part) : joined(outer, part)
@@ -133,10 +133,10 @@ export const walk = (json: unknown, visit: Visit, name?: (name: string, path: ()
     for (let index = 0; index < names.length; index++) {
       if (nodes > nodesMax) return
       const part = names[index] ?? ""
-      const known = fields[index] ?? entryOf(part)
+      const inside = fields[index] ?? entryOf(part)
       enter(part, depth + 1)
-      if (known.subject) name?.(part, path)
-      step(value[part], known, inner, depth + 1)
+      if (inside.subject) name?.(part, path)
+      step(value[part], inside, inner, depth + 1)
     }
   }
   step(json, nameless, nothingAround, 0)

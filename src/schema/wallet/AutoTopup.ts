@@ -18,7 +18,7 @@ export interface AutoTopup {
   readonly last_error: string | null
   /** Microseconds since 1970, on the database's clock. */
   readonly retry_micros: bigint | null
-  /** The UTC day that `day_total` counts, and what was charged (or is being) on it. */
+  /** The UTC day of `day_total`, which is the sum of that day's charges, including one in flight. */
   readonly day: string
   readonly day_total: Money.MicroUsd
 }
@@ -30,32 +30,32 @@ export interface AutoTopupSetting {
 }
 
 const hourMicros = 3_600_000_000n
-/** Card networks frown on a card that is asked again and again: hours, then days, then no more. */
+/** Pauses after declines in a row. Card networks penalize repeated charges, so after the last pause there is no further attempt. */
 const waits = [1n, 6n, 24n, 72n].map((hours) => hours * hourMicros)
-/** Also for one that was switched off: it may be switched on again, and then still waits. */
+/** The pause after the last decline. It also applies if automatic top-up is switched off and on again. */
 const waitLongest = 72n * hourMicros
 const dayMicros = 24n * hourMicros
 
-const calm = { state: "idle", failures: 0, last_error: null, retry_micros: null } as const
+const noFailure = { state: "idle", failures: 0, last_error: null, retry_micros: null } as const
 
 /**
- * A charge that is in flight stays the only one, and a card that was declined keeps its wait: switching off and on is no way to ask it
- * again and again. Saving a card with a checkout is (see `renew`).
+ * Changes the setting. A charge in flight stays the only one. A declined card keeps its pause, so switching off and on does not charge it again.
+ * A checkout that saves a card ends the pause (see `renew`).
  */
 export const set = (auto: AutoTopup | null, { enabled, threshold, amount }: AutoTopupSetting): AutoTopup => {
   const setting = { enabled, threshold, amount }
-  if (auto === null) return { day: "1970-01-01", day_total: zero, ...calm, ...setting }
+  if (auto === null) return { day: "1970-01-01", day_total: zero, ...noFailure, ...setting }
   if (auto.failures > 0) return { ...auto, ...setting }
-  return { ...auto, ...calm, ...setting, state: auto.state === "charging" ? "charging" : "idle" }
+  return { ...auto, ...noFailure, ...setting, state: auto.state === "charging" ? "charging" : "idle" }
 }
 
 const totalOn = (auto: AutoTopup, day: string) => (auto.day === day ? auto.day_total : zero)
 
-/** Whether this balance calls for a charge. A wallet that stays below is charged again, up to the day's maximum. */
+/** Whether a charge is due at this balance. A wallet that stays below the threshold is charged again, up to the daily maximum. */
 export const isDue = (auto: AutoTopup, balance: Money.MicroUsd): boolean =>
   auto.enabled && auto.state === "idle" && balance < auto.threshold
 
-/** The charge that is due, or why there is none today. */
+/** Begins the charge that is due, or notes that the daily maximum is reached. */
 export const begin = (
   auto: AutoTopup,
   day: string,
@@ -69,14 +69,14 @@ export const begin = (
   return { auto: { ...auto, state: "waiting", retry_micros, last_error }, charge: null }
 }
 
-/** The charge arrived. One that was switched off meanwhile keeps saying why. */
+/** The charge succeeded. If automatic top-up was switched off meanwhile, the reason stays in `last_error`. */
 export const succeed = (auto: AutoTopup): AutoTopup =>
-  auto.enabled ? { ...auto, ...calm } : { ...auto, state: "idle", retry_micros: null }
+  auto.enabled ? { ...auto, ...noFailure } : { ...auto, state: "idle", retry_micros: null }
 
-/** A charge that had been given up arrived after all. If another one is in flight by now, that one must stay the only one. */
+/** A charge that had counted as failed succeeded after all. If another charge is in flight, the state does not change. */
 export const succeedLate = (auto: AutoTopup): AutoTopup => (auto.state === "charging" ? auto : succeed(auto))
 
-/** The charge was declined: what it would have cost is open again today, and the next one waits. */
+/** The charge was declined. Its amount no longer counts towards the daily maximum, and the next charge waits. */
 export const decline = (auto: AutoTopup, amount: Money.MicroUsd, reason: string, nowMicros: bigint): AutoTopup => {
   const failures = auto.failures + 1
   const day_total = Money.max(zero, Money.minus(auto.day_total, amount))
@@ -94,25 +94,25 @@ export const decline = (auto: AutoTopup, amount: Money.MicroUsd, reason: string,
   return { ...waiting, enabled: false, last_error: `${reason} ${off}` }
 }
 
-/** A payment went back to its payer: what that takes from the balance must not be charged to the card again before somebody says so. */
+/** A payment was refunded or disputed. It is switched off, so the amount is not charged to the card again without the customer's consent. */
 export const reverse = (auto: AutoTopup, kind: "refund" | "dispute"): AutoTopup => ({
   ...auto,
   enabled: false,
   last_error: `Automatic top-up was switched off because a payment was ${kind === "refund" ? "refunded" : "disputed"}; switch it on again to use the card.`
 })
 
-/** Another method was saved: what the old one was declined for no longer counts. What was switched off stays off, and says why. */
+/** Another payment method was saved, so earlier declines no longer count. If it was switched off, it stays off with its reason. */
 export const renew = (auto: AutoTopup): AutoTopup =>
   auto.failures > 0
     ? {
         ...auto,
-        ...calm,
+        ...noFailure,
         state: auto.state === "charging" ? "charging" : "idle",
         last_error: auto.enabled ? null : auto.last_error
       }
     : auto
 
-/** It has waited long enough. A decline is shown until a charge arrives; that yesterday's maximum was reached is over today. */
+/** Ends the pause when its time is over. The error of a decline stays until a charge succeeds. The error of the daily maximum goes. */
 export const wake = (auto: AutoTopup, nowMicros: bigint): AutoTopup =>
   auto.state === "waiting" && (auto.retry_micros ?? 0n) <= nowMicros
     ? { ...auto, state: "idle", retry_micros: null, last_error: auto.failures === 0 ? null : auto.last_error }

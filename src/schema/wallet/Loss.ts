@@ -1,29 +1,29 @@
 /**
- * A run that cost the platform more than it charged, and why. Pure; the database holds the same rule (`loss_is_one`).
+ * Finds runs that cost the platform more than they charged, and the reason. Pure. The database enforces the same rule (`loss_is_one`).
  *
- * Only what providers report can make a loss: an estimated cost is always a part of the charge.
+ * Only reported costs can make a loss, because an estimated cost is always below the charge.
  */
 import * as Money from "../money/Money.ts"
 
 /**
- * `failed_attempts`: attempts that nothing was charged for, an ordinary cost of asking several providers. `clipped_by_hold`: the delivering
- * provider took more than the run held. `below_cost`: it took more than the price, though the hold would have covered it.
+ * `failed_attempts`: the cost of attempts that delivered nothing, an ordinary cost of calling several providers. `clipped_by_hold`: the
+ * delivering provider charged more than the run held. `below_cost`: it charged more than the price, although the hold would have covered it.
  */
 export const lossReasons = ["failed_attempts", "clipped_by_hold", "below_cost"] as const
 export type LossReason = (typeof lossReasons)[number]
 
-/** What one attempt's provider reported to have taken. */
+/** The cost that the provider of an attempt reported. */
 export interface ReportedCost {
   readonly provider: string
   readonly cost: Money.MicroUsd
-  /** The attempt that is charged for. */
+  /** Whether this attempt delivered the result that is charged. */
   readonly delivering: boolean
 }
 
 export interface Loss {
   readonly provider: string | null
   readonly reason: LossReason
-  /** Every attempt that is charged for reported its cost: nothing in `cost` is an estimate. */
+  /** Whether no part of `cost` is an estimate. */
   readonly measured: boolean
   readonly charge: Money.MicroUsd
   readonly cost: Money.MicroUsd
@@ -32,12 +32,12 @@ export interface Loss {
 export interface Settled {
   readonly charge: Money.MicroUsd
   readonly hold: Money.MicroUsd
-  /** As it is stored with the run; null when no provider was called. */
+  /** The provider cost as it is stored with the run. Null if no provider was called. */
   readonly cost: Money.MicroUsd | null
   readonly reported: ReadonlyArray<ReportedCost>
 }
 
-const dearest = (reports: ReadonlyArray<ReportedCost>): ReportedCost | undefined =>
+const mostExpensive = (reports: ReadonlyArray<ReportedCost>): ReportedCost | undefined =>
   reports.reduce<ReportedCost | undefined>(
     (most, one) => (most === undefined || one.cost > most.cost ? one : most),
     undefined
@@ -52,5 +52,5 @@ export const lossOf = ({ charge, hold, cost, reported }: Settled): Loss | null =
     const reason = charge === hold ? "clipped_by_hold" : "below_cost"
     return { provider: delivering.provider, reason, measured, charge, cost }
   }
-  return { provider: dearest(others)?.provider ?? null, reason: "failed_attempts", measured, charge, cost }
+  return { provider: mostExpensive(others)?.provider ?? null, reason: "failed_attempts", measured, charge, cost }
 }

@@ -1,5 +1,5 @@
 /**
- * The life of a payment: what each event from the processor does to the wallet, in any order and any number of times.
+ * The state machine of a payment: what each event from the payment processor does to the wallet, in any order and any number of times.
  *
  * Decisions depend on the payment's current state and not on the order of events. A payment is credited once, when it is first reported as
  * paid. The clawed-back amount is the sum that the processor has taken back, at most the payment. A referral's deposit bonus is reversed with
@@ -20,9 +20,9 @@ export interface Payment {
   readonly state: "open" | "paid" | "failed" | "expired"
   readonly session_id: string | null
   readonly payment_intent: string | null
-  /** The fingerprint of the card that paid; null when the processor did not say. */
+  /** The fingerprint of the card that paid. Null if the processor did not send it. */
   readonly card: string | null
-  /** Taken back by refunds and disputes; at most `amount`. */
+  /** The sum that refunds and disputes took back, at most `amount`. */
   readonly clawed_back: Money.MicroUsd
   /** Why it failed, for its owner. */
   readonly failure: string | null
@@ -31,27 +31,27 @@ export interface Payment {
 export interface Reversal {
   readonly reversal_id: string
   readonly payment_id: string
-  /** The charge that it takes back; null when the processor did not say. */
+  /** The charge that it takes back. Null if the processor did not send it. */
   readonly payment_intent: string | null
   readonly kind: "refund" | "dispute"
   readonly amount: Money.MicroUsd
   readonly standing: Standing
 }
 
-/** What a referred workspace gets for its first deposit of at least `deposit_min`. */
+/** The bonus of a referred workspace for its first deposit of at least `deposit_min`. */
 export interface DepositBonus {
   readonly referral_id: string
   readonly deposit_min: Money.MicroUsd
   readonly deposit_bonus: Money.MicroUsd
   readonly state: "pending" | "granted" | "revoked"
   readonly payment_id: string | null
-  /** The card that earned it, when it is known. */
+  /** The card that earned it, if it is stored. */
   readonly card: string | null
   /** How often it was revoked or restored. */
   readonly changes: number
 }
 
-/** All that a fact may look at and change beside the wallet. */
+/** The rows that an event of the processor may read and change, besides the wallet. */
 export interface PaymentBook {
   readonly payment: Payment
   readonly reversals: ReadonlyArray<Reversal>
@@ -61,7 +61,7 @@ export interface PaymentBook {
   readonly auto: AutoTopup | null
 }
 
-/** What became of a fact. `mismatch`: it does not fit our payment, and somebody should look. */
+/** What an event did. `mismatch`: it does not match the stored payment, so an operator should look at it. */
 export type Outcome = "credited" | "applied" | "repeated" | "ignored" | "mismatch"
 
 interface Step {
@@ -72,14 +72,14 @@ interface Step {
 
 const unchanged = (book: PaymentBook, outcome: Outcome): Step => ({ book, movements: [], outcome })
 
-/** What the ledger calls the payment. */
+/** The reference of the payment in the ledger. */
 const referenceOf = ({ session_id, payment_intent, payment_id }: Payment) => session_id ?? payment_intent ?? payment_id
 
-/** What the sandbox's intents begin with. No processor's id has a second underscore. */
+/** The prefix of simulated payment intents. No id of the processor has a second underscore. */
 export const simulatedIntentPrefix = "pi_sim_"
 
 const noteOf = ({ kind, payment_intent }: Payment): string => {
-  // An automatic top-up is of the same kind in the sandbox; its intent tells that nobody was charged.
+  // In the sandbox, an automatic top-up also has the kind `auto`. Its payment intent shows that it is simulated.
   const simulated = kind === "simulated" || payment_intent?.startsWith(simulatedIntentPrefix) === true
   const what = kind === "auto" ? "automatic top-up" : "top-up"
   if (simulated) return `simulated ${what} (sandbox: no money moved)`
@@ -94,16 +94,16 @@ const movement = (type: Movement["type"], amount: Money.MicroUsd, reference: str
   note
 })
 
-/** Whether it takes back the charge that was credited, and not another one that was made for the same payment. */
+/** Whether the reversal is of the charge that was credited, and not of another charge for the same payment. */
 const concerns = ({ payment_intent }: Payment, reversal: Reversal) =>
   payment_intent === null || reversal.payment_intent === null || reversal.payment_intent === payment_intent
 
 const taken = (payment: Payment, reversals: ReadonlyArray<Reversal>): Money.MicroUsd => {
-  const standing = reversals.filter((one) => one.standing === "taken" && concerns(payment, one))
-  return Money.min(payment.amount, Money.sum(standing.map((one) => one.amount)))
+  const current = reversals.filter((one) => one.standing === "taken" && concerns(payment, one))
+  return Money.min(payment.amount, Money.sum(current.map((one) => one.amount)))
 }
 
-/** Brings the ledger to what is taken now; `by` is the reversal whose news this is. */
+/** Posts the difference between what the ledger has taken back and what is taken back now. `by` is the reversal that changed. */
 const claw = (payment: Payment, reversals: ReadonlyArray<Reversal>, by: Reversal) => {
   const clawed_back = taken(payment, reversals)
   const change = Money.minus(payment.clawed_back, clawed_back)
@@ -119,7 +119,7 @@ const claw = (payment: Payment, reversals: ReadonlyArray<Reversal>, by: Reversal
   }
 }
 
-/** The bonus stands while the deposit that earned it, less what was clawed back, is large enough. */
+/** Grants, revokes or restores the bonus. It is valid while the deposit that earned it, less what was clawed back, is large enough. */
 const bonusFor = ({ payment, bonus, card_taken }: PaymentBook) => {
   if (bonus === null || payment.state !== "paid") return { bonus, movements: [] }
   const { referral_id, deposit_bonus, state } = bonus
@@ -147,7 +147,7 @@ const bonusFor = ({ payment, bonus, card_taken }: PaymentBook) => {
 
 const pay = (book: PaymentBook, fact: Extract<PaymentFact, { _tag: "Paid" }>): Step => {
   const { payment, reversals } = book
-  // The charge behind a checkout speaks for itself too; only the session says what was agreed with whom.
+  // The processor also reports the charge behind a checkout. Only the event with the session belongs to the checkout.
   if (payment.kind !== "auto" && fact.session_id === null) return unchanged(book, "ignored")
   if (payment.state === "paid") return unchanged(book, "repeated")
   const same = payment.session_id === null || payment.session_id === fact.session_id
@@ -156,7 +156,7 @@ const pay = (book: PaymentBook, fact: Extract<PaymentFact, { _tag: "Paid" }>): S
   const { payment_intent, card = null } = fact
   let paid: Payment = { ...payment, state: "paid", session_id, payment_intent, card, failure: null }
   const movements = [movement("topup", paid.amount, referenceOf(paid), noteOf(paid))]
-  // What went back before we knew of the payment: one after the other, as if it came now.
+  // Reversals that arrived before the payment are applied now, one after the other.
   for (const [index, reversal] of reversals.entries()) {
     const clawed = claw(paid, reversals.slice(0, index + 1), reversal)
     paid = clawed.payment
@@ -169,9 +169,9 @@ const pay = (book: PaymentBook, fact: Extract<PaymentFact, { _tag: "Paid" }>): S
 
 const fail = (book: PaymentBook, fact: Extract<PaymentFact, { _tag: "Failed" }>, nowMicros: bigint): Step => {
   const { payment, auto } = book
-  // A card that was declined on a checkout page: the customer is still there and may use another.
+  // A card was declined on a checkout page. The customer may still use another card there.
   if (payment.kind !== "auto" && fact.session_id === null) return unchanged(book, "ignored")
-  // Whichever of the two comes first: that it was tried says more than that it ended.
+  // A failure also replaces `expired`, because it says more, in whichever order the two events arrive.
   if (payment.state !== "open" && payment.state !== "expired") return unchanged(book, "repeated")
   const failed = { ...payment, state: "failed" as const, failure: fact.reason }
   const declined =
@@ -180,16 +180,16 @@ const fail = (book: PaymentBook, fact: Extract<PaymentFact, { _tag: "Failed" }>,
 }
 
 const reverse = (book: PaymentBook, fact: Extract<PaymentFact, { _tag: "Reversed" }>): Step => {
-  const known = book.reversals.find((one) => one.reversal_id === fact.reversal_id)
+  const stored = book.reversals.find((one) => one.reversal_id === fact.reversal_id)
   const rank = (standing: Standing) => standings.indexOf(standing)
-  if (known !== undefined && rank(known.standing) >= rank(fact.standing)) return unchanged(book, "repeated")
+  if (stored !== undefined && rank(stored.standing) >= rank(fact.standing)) return unchanged(book, "repeated")
   const { payment } = book
   const { reversal_id, payment_intent, kind, standing } = fact
-  // The amount that was taken is the amount that comes back.
-  const amount = known?.standing === "taken" ? known.amount : fact.amount
+  // The amount that comes back is the amount that was taken.
+  const amount = stored?.standing === "taken" ? stored.amount : fact.amount
   const { payment_id } = payment
   const reversal: Reversal = { reversal_id, payment_id, payment_intent, kind, amount, standing }
-  const reversals = [...book.reversals.filter((one) => one !== known), reversal]
+  const reversals = [...book.reversals.filter((one) => one !== stored), reversal]
   const auto = standing === "taken" && book.auto?.enabled === true ? Auto.reverse(book.auto, kind) : book.auto
   const clawed = payment.state === "paid" ? claw(payment, reversals, reversal) : { payment, movements: [] }
   return { book: { ...book, ...clawed, reversals, auto }, movements: clawed.movements, outcome: "applied" }
@@ -217,7 +217,7 @@ export interface PaymentDecision {
   readonly outcome: Outcome
 }
 
-/** Applies one fact. `nowMicros` is the database's time. */
+/** Applies one event. `nowMicros` is the database's time. */
 export const decidePayment = (
   wallet: Wallet,
   book: PaymentBook,

@@ -7,13 +7,13 @@
 import { Schema } from "effect"
 import { Usd } from "../money/Money.ts"
 
-/** The money is with the processor. `session_id` is null for a charge without a checkout. */
+/** The processor has received the money. `session_id` is null for a charge without a checkout. */
 export const Paid = Schema.TaggedStruct("Paid", {
   session_id: Schema.NullOr(Schema.String),
   payment_intent: Schema.NullOr(Schema.String),
-  /** The processor's customer, when it keeps the payment method for later. */
+  /** The processor's customer, if it saved the payment method. */
   customer: Schema.NullOr(Schema.String),
-  /** What the processor tells one payer's card from another's by. Null or absent: the processor did not say. */
+  /** The processor's fingerprint of the card. Null or absent if the processor did not send it. */
   card: Schema.optionalKey(Schema.NullOr(Schema.String)),
   amount: Usd,
   /** Lower case: `usd`. */
@@ -22,24 +22,24 @@ export const Paid = Schema.TaggedStruct("Paid", {
 
 /** The attempt to pay ended without money. `reason` is shown to the customer. */
 export const Failed = Schema.TaggedStruct("Failed", {
-  /** Of a checkout's payment method that failed later; null for a charge without a checkout. */
+  /** The checkout whose payment failed later. Null for a charge without a checkout. */
   session_id: Schema.NullOr(Schema.String),
   reason: Schema.String
 })
 
-/** Nobody paid in time, and nobody can any more. */
+/** The checkout expired before it was paid. */
 export const Expired = Schema.TaggedStruct("Expired", { session_id: Schema.String })
 
 /**
  * Money that goes back to the payer: a refund or a dispute, by its own id.
  *
- * `noticed`: nothing is taken yet (an inquiry). `taken`: the processor has taken the money from us. `returned`: it came back, the refund failed
- * or the dispute was won; that is final. A standing never goes back, so the highest one seen holds.
+ * `noticed`: an inquiry, and no money was taken yet. `taken`: the processor has taken the money back. `returned`: the money came back, because
+ * the refund failed or the dispute was won. A standing never goes backwards, so the highest one received applies.
  */
 export const standings = ["noticed", "taken", "returned"] as const
 export const Reversed = Schema.TaggedStruct("Reversed", {
   reversal_id: Schema.String,
-  /** Of which charge: what a second charge of the same payment gives back was never credited here. */
+  /** The charge that it takes back. A second charge of the same payment was never credited, so its reversal changes nothing. */
   payment_intent: Schema.NullOr(Schema.String),
   kind: Schema.Literals(["refund", "dispute"]),
   amount: Usd,

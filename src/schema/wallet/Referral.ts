@@ -8,29 +8,29 @@ import * as Money from "../money/Money.ts"
 import { estimatedCost } from "../money/Pricing.ts"
 
 export interface Terms {
-  /** The least first deposit that earns the referred workspace its bonus, and the bonus. */
+  /** The minimum first deposit for the bonus of the referred workspace, and the bonus. */
   readonly deposit_min: Money.MicroUsd
   readonly deposit_bonus: Money.MicroUsd
   /** The referrer's share of net revenue in basis points: 1000 are 10%. */
   readonly share_bps: number
-  /** How long runs count, from sign-up. */
+  /** Months after sign-up in which runs count. */
   readonly months: number
 }
 
 const bpsOfOne = 10_000n
-/** Prices are cost × 1.2, so a sixth of what is spent stays with the platform. */
+/** Prices are cost × 1.2, so the platform keeps a sixth of what is spent. */
 const marginOfOne = 6n
 
 /**
- * The highest bonus that its deposit pays for: what the platform keeps of the deposit when it is spent, less the referrer's share.
+ * The highest bonus that the deposit itself pays for: what the platform keeps of the deposit when it is spent, less the referrer's share.
  *
- * With it, bonus and shares together never exceed the net revenue of the workspaces that got them, whatever they deposit, spend and take
- * back. The database says the same of every referral.
+ * With this limit, bonus and shares together never exceed the net revenue from the workspaces that got them, whatever they deposit, spend
+ * and take back. The database enforces it for every referral.
  */
 export const bonusMax = (deposit_min: Money.MicroUsd, share_bps: number): Money.MicroUsd =>
   Money.MicroUsd((deposit_min * (bpsOfOne - BigInt(share_bps))) / (marginOfOne * bpsOfOne))
 
-/** Basis points of a percentage such as "12.5"; null for what is none from 0 to 100 with at most two decimals. */
+/** Basis points of a percentage such as "12.5". Null unless it is from 0 to 100 with at most two decimals. */
 export const bpsOf = (percent: string): number | null => {
   const [, whole, fraction = ""] = /^(0|[1-9]\d{0,2})(?:\.(\d{1,2}))?$/.exec(percent) ?? []
   if (whole === undefined) return null
@@ -38,7 +38,7 @@ export const bpsOf = (percent: string): number | null => {
   return bps <= Number(bpsOfOne) ? bps : null
 }
 
-/** The other way: "12.5" of 1250. */
+/** The percentage of basis points: "12.5" for 1250. */
 export const percentOf = (bps: number): string => {
   const cents = String(bps % 100)
     .padStart(2, "0")
@@ -46,11 +46,11 @@ export const percentOf = (bps: number): string => {
   return cents === "" ? String(Math.floor(bps / 100)) : `${Math.floor(bps / 100)}.${cents}`
 }
 
-/** What the platform keeps of a run. `provider_cost` is null for runs older than its record: then it is estimated. */
+/** What the platform keeps of a run's charge. `provider_cost` is null for old runs without a recorded cost, and is then estimated. */
 export const netRevenue = (charged: Money.MicroUsd, provider_cost: Money.MicroUsd | null): Money.MicroUsd =>
   Money.max(Money.zero, Money.minus(charged, provider_cost ?? estimatedCost(charged)))
 
-/** How much of a wallet's runs was never paid: a deposit that was taken back leaves the wallet below zero. */
+/** The part of a wallet's charges that was never paid, because a deposit that was taken back left the balance below zero. */
 export const unpaidOf = (balance: Money.MicroUsd): Money.MicroUsd => Money.max(Money.zero, Money.negate(balance))
 
 export interface Earnings {
@@ -59,16 +59,16 @@ export interface Earnings {
   readonly unpaid: Money.MicroUsd
 }
 
-/** What a referral has earned its referrer so far, rounded down: revenue that was never paid is no revenue. */
+/** The referrer's earnings from a referral so far, rounded down. Revenue that was never paid does not count. */
 export const earned = ({ share_bps, net_revenue, unpaid }: Earnings): Money.MicroUsd => {
   const paid = Money.max(Money.zero, Money.minus(net_revenue, unpaid))
   return Money.MicroUsd((BigInt(share_bps) * paid) / bpsOfOne)
 }
 
-/** Less is not worth a ledger entry, and is kept for the next. */
+/** The minimum of a ledger entry. Smaller amounts wait for the next one. */
 const creditMin = Money.dollars("0.01")
 
-/** What to enter into the referrer's ledger now: nothing until a cent is due, and at once what was credited too much. */
+/** The amount to credit to the referrer now: zero until a cent is due, and negative at once if too much was credited. */
 export const due = (earnedSoFar: Money.MicroUsd, credited: Money.MicroUsd): Money.MicroUsd => {
   const open = Money.minus(earnedSoFar, credited)
   return open < 0n || open >= creditMin ? open : Money.zero
@@ -77,17 +77,17 @@ export const due = (earnedSoFar: Money.MicroUsd, credited: Money.MicroUsd): Mone
 /** The ledger's reference of a referral's n-th share. */
 export const shareReference = (referral_id: string, n: number): string => `${referral_id}:share:${n}`
 
-/** Letters and digits that are read alike by everybody, on paper and over the phone. */
+/** Letters and digits that are hard to confuse, in writing and on the phone. */
 export const codeAlphabet = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 export const codeLength = 8
 
-/** A code as it is stored, of what somebody typed; null for what can be none. */
+/** The stored form of a code that somebody typed. Null if it can't be a code. */
 export const codeOf = (typed: string): string | null => {
   const code = typed.trim().toUpperCase()
   return code.length === codeLength && [...code].every((letter) => codeAlphabet.includes(letter)) ? code : null
 }
 
-/** The program in one sentence each for both sides, as far as it gives anything. */
+/** The terms as sentences, for the referred workspace and for the referrer. */
 export const describeTerms = ({ deposit_min, deposit_bonus, share_bps, months }: Terms) => ({
   referred:
     deposit_bonus === 0n
@@ -96,5 +96,5 @@ export const describeTerms = ({ deposit_min, deposit_bonus, share_bps, months }:
   referrer:
     share_bps === 0 || months === 0
       ? "Its referrer gets no share at present."
-      : `Its referrer gets ${percentOf(share_bps)}% of the net revenue on its runs (what they are charged less what providers cost, as far as it is paid) for ${months} month${months === 1 ? "" : "s"}.`
+      : `Its referrer gets ${percentOf(share_bps)}% of the net revenue on its runs (their charges less provider costs, as far as they are paid) for ${months} month${months === 1 ? "" : "s"}.`
 })

@@ -36,7 +36,7 @@ export interface WalletRun {
   readonly run_id: string
   readonly status: RunStatus
   readonly hold: MicroUsd
-  /** Proof of the right to settle: given to the one worker that executes the run; null before. */
+  /** Proof of the right to settle. Only the worker that executes the run has it. Null before. */
   readonly lease_token: string | null
 }
 
@@ -67,7 +67,7 @@ export type Command =
       readonly _tag: "SetGuard"
       readonly per_run_limit?: MicroUsd | null
       readonly daily_limit?: MicroUsd | null
-      /** False for an API key: what a limit protects against is a key in wrong hands. */
+      /** False for an API key, because limits protect against a leaked key. */
       readonly may_loosen?: boolean
     }
 
@@ -78,11 +78,11 @@ export type Verdict =
   | { readonly _tag: "Refused"; readonly code: Refusal; readonly message: string }
   | { readonly _tag: "Settled"; readonly charge: MicroUsd }
   | { readonly _tag: "Cancelled" }
-  /** The run is past the point where the command could act; nothing changes. */
+  /** The run's status no longer allows the command, so nothing changes. */
   | { readonly _tag: "Stale"; readonly status: RunStatus | null }
   | { readonly _tag: "Credited"; readonly seq: bigint }
   | { readonly _tag: "GuardSet" }
-  /** The caller may lower limits only, and one would have been raised or removed; none was changed. */
+  /** The caller may only lower limits, and the command would raise or remove one. No limit was changed. */
   | { readonly _tag: "LooseningRefused" }
 
 export interface Decision {
@@ -93,7 +93,7 @@ export interface Decision {
 
 const unchanged = (wallet: Wallet, verdict: Verdict): Decision => ({ wallet, entries: [], verdict })
 
-/** What is to be posted; number and balances follow from the wallet. */
+/** A ledger entry before it has its number and balances, which depend on the wallet. */
 export interface Movement {
   readonly type: EntryType
   readonly amount: MicroUsd
@@ -102,7 +102,7 @@ export interface Movement {
   readonly note: string | null
 }
 
-/** What each kind of entry does to the balance and to what is reserved. */
+/** How each type of entry changes the balance and the reserved amount. */
 export const effectOf = (type: EntryType, amount: MicroUsd): { balance: MicroUsd; reserved: MicroUsd } => {
   switch (type) {
     case "reserve":
@@ -135,7 +135,7 @@ export const post = (
 
 const reserve = (wallet: Wallet, run: WalletRun, day: string): Decision => {
   if (run.status !== "created") return unchanged(wallet, { _tag: "Stale", status: run.status })
-  // A free run needs no money and no guard: it must work with an empty wallet.
+  // A free run must work with an empty wallet, so it is not checked.
   if (run.hold === 0n) return unchanged(wallet, { _tag: "Admitted" })
   const refuse = (code: Refusal, message: string) => unchanged(wallet, { _tag: "Refused", code, message })
   const hold = Money.usd(run.hold)
@@ -149,7 +149,7 @@ const reserve = (wallet: Wallet, run: WalletRun, day: string): Decision => {
   if (wallet.daily_limit !== null && Money.plus(today, run.hold) > wallet.daily_limit) {
     return refuse(
       "budget_exceeded",
-      `this run holds up to $${hold}; with $${Money.usd(today)} spent or held today it would pass the daily limit of $${Money.usd(wallet.daily_limit)}; it resets at 00:00 UTC, or raise it at ${spendGuard.http}`
+      `this run holds up to $${hold}; with $${Money.usd(today)} spent or held today it would exceed the daily limit of $${Money.usd(wallet.daily_limit)}; it resets at 00:00 UTC, or raise it at ${spendGuard.http}`
     )
   }
   if (run.hold > available(wallet)) {
@@ -164,7 +164,7 @@ const reserve = (wallet: Wallet, run: WalletRun, day: string): Decision => {
   return { ...posted, verdict: { _tag: "Admitted" } }
 }
 
-/** Ends a hold: what was charged leaves the balance, the rest becomes available again. */
+/** Ends a hold: the charge is taken from the balance, and the rest becomes available again. */
 const resolve = (wallet: Wallet, run: WalletRun, charge: MicroUsd, day: string, note: string | null) => {
   const rest = Money.minus(run.hold, charge)
   const about = { run_id: run.run_id, reference: run.run_id, note }
@@ -185,7 +185,7 @@ const settle = (
   if (run.status !== "running" || run.lease_token !== command.lease_token || !isFinal(command.status)) {
     return unchanged(wallet, { _tag: "Stale", status: run.status })
   }
-  // Whatever a worker reports: only what was delivered is charged, and never more than was held.
+  // Whatever a worker reports, only a delivered result is charged, and never more than the hold.
   const delivered = command.status === "succeeded" || command.status === "no_match"
   const charge = delivered ? Money.max(zero, Money.min(command.charge, run.hold)) : zero
   return { ...resolve(wallet, run, charge, day, null), verdict: { _tag: "Settled", charge } }
@@ -193,7 +193,7 @@ const settle = (
 
 const cancel = (wallet: Wallet, run: WalletRun, day: string): Decision => {
   if (!isStoppable(run.status)) return unchanged(wallet, { _tag: "Stale", status: run.status })
-  // A run that is still `created` has no hold on the ledger yet.
+  // A run in status `created` has no hold in the ledger yet.
   const held = run.status === "created" ? { ...run, hold: zero } : run
   return { ...resolve(wallet, held, zero, day, "cancelled"), verdict: { _tag: "Cancelled" } }
 }
@@ -204,7 +204,7 @@ const credit = (wallet: Wallet, command: Extract<Command, { _tag: "Credit" }>): 
   return { ...posted, verdict: { _tag: "Credited", seq: posted.wallet.entry_seq } }
 }
 
-/** Whether `next` lets through what `limit` refuses. */
+/** Whether `next` allows runs that `limit` refuses. */
 const loosens = (limit: MicroUsd | null, next: MicroUsd | null): boolean =>
   limit !== null && (next === null || next > limit)
 
@@ -217,8 +217,8 @@ const setGuard = (wallet: Wallet, command: Extract<Command, { _tag: "SetGuard" }
 }
 
 /**
- * Applies one command. `day` is the database's UTC day, so that every process draws midnight at the same instant. `run` is
- * null for commands that name none, or one that does not exist.
+ * Applies one command. `day` is the UTC day of the database, so that midnight is the same instant for every process. `run` is null for
+ * commands without a run, and if the run does not exist.
  */
 export const decide = (wallet: Wallet, run: WalletRun | null, command: Command, day: string): Decision => {
   switch (command._tag) {

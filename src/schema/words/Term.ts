@@ -1,23 +1,23 @@
 /**
- * Words and pairs of neighbouring words, as numbers: what the index of phrases holds instead of text.
+ * Turns words and pairs of neighbouring words into numbers (terms), which the history index stores instead of text.
  *
- * A phrase of one or two words is one term. A longer one is its pairs, and whoever finds them all in a run looks at the run itself. Queries and
- * writes share every function here, so both sides read alike. Terms have 48 bits, so that they are exact as numbers: of a million different ones
- * two meet in one organization once in 500.
+ * A phrase of one or two words is one term. A longer phrase is the list of its pairs, and runs that have all of them are checked for the phrase.
+ * Queries and the index share every function here. Terms have 48 bits, so that they are exact as JavaScript numbers. Among a million different
+ * terms of an organization, the probability of a collision is 1 in 500.
  */
 import { isAscii } from "../subjects/Form.ts"
 import { searchable } from "../subjects/Text.ts"
 import type { PostingsBuilder } from "../segments/PostingsBuilder.ts"
 
-/** By other rules all segments are made anew: count it up when a text would give other terms. */
+/** Version of the rules in this file. Increment it if a text would give other terms: all segments are then rebuilt. */
 export const termRules = 1
 
-/** Of one input or result; as much of a longer one is looked at when its place is shown. */
+/** Characters read of an input or a result. */
 const charsMax = 500_000
 
 const letter = /[\p{L}\p{N}\p{M}_]/u
 
-/** One organization's words are not another's. */
+/** The salt of an organization, so that its terms differ from those of other organizations. */
 export type Seed = readonly [number, number]
 export const seedOf = (org_id: string): Seed => {
   const hash = Bun.hash.xxHash64(org_id)
@@ -32,11 +32,11 @@ const mixed = (value: number): number => {
 }
 const termOf = (high: number, low: number): number => mixed(high) * 65_536 + (mixed(low) & 0xffff)
 
-/** Told each word of a text: two numbers that stand for it, whether it is tied to the one before, as in an address, and where it ends. */
-type Tell = (high: number, low: number, tied: boolean, end: number) => void
+/** Receives each word of a text: its hash as two numbers, whether it is tied to the previous word, as in an address, and where it ends. */
+type OnWord = (high: number, low: number, tied: boolean, end: number) => void
 
 const characters = (value: string) => Array.from(value, (character) => character.charCodeAt(0))
-/** Of each plain character: 0 for what stands between words, 1 for a blank, 2 for what ties words, else the letter in lower case. */
+/** The class of each ASCII character: 0 separates words, 1 is a blank, 2 ties words. Any other value is the letter in lower case. */
 const between = 0
 const blank = 1
 const tied = 2
@@ -46,12 +46,12 @@ for (const code of characters("@./:\\=&?#+%")) plain[code] = tied
 for (const code of characters("0123456789_abcdefghijklmnopqrstuvwxyz")) plain[code] = code
 for (const code of characters("ABCDEFGHIJKLMNOPQRSTUVWXYZ")) plain[code] = code + 32
 
-/** No string is made for a word: of all that is done with a run that has ended, this looks at the most characters. */
-const eachWordOf = (text: string, [seedHigh, seedLow]: Seed, tell: Tell) => {
+/** Reads the words of a text without creating strings, because indexing spends most of its time here. */
+const eachWordOf = (text: string, [seedHigh, seedLow]: Seed, onWord: OnWord) => {
   let high = seedHigh
   let low = seedLow
   let within = false
-  // Words with a tie between them, and no blank, are no words of a sentence: "ada@one.example" doesn't hold "ada one".
+  // Words that are tied without a blank are not words of a sentence: "ada@one.example" does not contain "ada one".
   let tie = false
   let space = false
   for (let at = 0; at < text.length; at++) {
@@ -69,7 +69,7 @@ const eachWordOf = (text: string, [seedHigh, seedLow]: Seed, tell: Tell) => {
       continue
     }
     if (within) {
-      tell(high, low, tie && !space, at)
+      onWord(high, low, tie && !space, at)
       high = seedHigh
       low = seedLow
       within = tie = space = false
@@ -77,19 +77,19 @@ const eachWordOf = (text: string, [seedHigh, seedLow]: Seed, tell: Tell) => {
     if (code === tied) tie = true
     else if (code === blank) space = true
   }
-  if (within) tell(high, low, tie && !space, text.length)
+  if (within) onWord(high, low, tie && !space, text.length)
 }
 
-const eachWord = (text: string, seed: Seed, tell: Tell) =>
-  eachWordOf(isAscii(text) ? text : searchable(text), seed, tell)
+const eachWord = (text: string, seed: Seed, onWord: OnWord) =>
+  eachWordOf(isAscii(text) ? text : searchable(text), seed, onWord)
 
-/** Real results are a tenth as deep; a stack has an end. */
+/** Ten times the depth of real results, and shallow enough for the stack. */
 const depthMax = 100
-/** A page of a thousand results with a hundred facts each, twice. */
+/** Twice the size of a page of a thousand results with a hundred values each. */
 const nodesMax = 200_000
 
-/** Strings and numbers of a JSON value, in its order. No phrase runs from one into the next. */
-const eachText = (json: unknown, tell: (text: string) => void) => {
+/** Calls `onText` for the strings and numbers of a JSON value, in document order. No phrase spans two of them. */
+const eachText = (json: unknown, onText: (text: string) => void) => {
   let room = charsMax
   let nodes = nodesMax
   const step = (value: unknown, depth: number) => {
@@ -97,10 +97,10 @@ const eachText = (json: unknown, tell: (text: string) => void) => {
     if (typeof value === "string") {
       const text = value.length > room ? value.slice(0, room) : value
       room -= text.length
-      tell(text)
+      onText(text)
     } else if (typeof value === "number") {
       room -= 8
-      tell(String(value))
+      onText(String(value))
     } else if (typeof value === "object" && value !== null && depth < depthMax) {
       if (Array.isArray(value)) for (const one of value) step(one, depth + 1)
       else for (const key of Object.keys(value)) step(Reflect.get(value, key), depth + 1)
@@ -109,7 +109,7 @@ const eachText = (json: unknown, tell: (text: string) => void) => {
   step(json, 0)
 }
 
-/** What stands for two words as neighbours, tied or not. */
+/** The hash of two neighbouring words, tied or not. */
 const tieHigh = 0x9e37_79b1
 const pairHigh = (high: number, next: number, tied: boolean) => Math.imul(high, 31) ^ next ^ (tied ? tieHigh : 0)
 const pairLow = (low: number, next: number) => Math.imul(low, 37) ^ next
@@ -119,7 +119,7 @@ export const addTerms = (to: PostingsBuilder, json: unknown, seed: Seed, posting
   let before = false
   let high = 0
   let low = 0
-  const word: Tell = (nextHigh, nextLow, tied) => {
+  const word: OnWord = (nextHigh, nextLow, tied) => {
     to.add(mixed(nextHigh), mixed(nextLow) & 0xffff, posting)
     if (before) to.add(mixed(pairHigh(high, nextHigh, tied)), mixed(pairLow(low, nextLow)) & 0xffff, posting)
     before = true
@@ -132,16 +132,16 @@ export const addTerms = (to: PostingsBuilder, json: unknown, seed: Seed, posting
   })
 }
 
-/** What to look for: terms that a run has all of, in its input or all of in its result; the one that is probably the rarest first. */
+/** The terms of a phrase. A matching run has all of them in its input or all in its result. The probably rarest term comes first. */
 export interface Phrase {
   readonly terms: ReadonlyArray<number>
-  /** Its words, to be looked for in the run itself. */
+  /** The words of the phrase, to check a run that has all terms. */
   readonly words: ReadonlyArray<number>
-  /** A run that has these terms has the phrase. */
+  /** Whether the terms alone prove the phrase, without checking the run. */
   readonly exact: boolean
 }
 
-/** Null for what has no words, such as a row of dashes. */
+/** Reads a phrase. Null for a text without words, such as a row of dashes. */
 export const phraseOf = (text: string, seed: Seed): Phrase | null => {
   const pairs: Array<{ readonly term: number; readonly length: number }> = []
   const words: Array<number> = []
@@ -151,7 +151,7 @@ export const phraseOf = (text: string, seed: Seed): Phrase | null => {
     if (before !== null) {
       const term = termOf(pairHigh(before[0], high, tied), pairLow(before[1], low))
       pairs.push({ term, length: end - ends[0] })
-      if (tied) words.push(knot)
+      if (tied) words.push(tieMarker)
     }
     words.push(termOf(high, low))
     before = [high, low]
@@ -162,24 +162,24 @@ export const phraseOf = (text: string, seed: Seed): Phrase | null => {
   return { terms: [...new Set(terms)], words, exact: pairs.length < 2 }
 }
 
-/** Between two texts, and between two words that are tied: no words are. */
+/** Markers between the words of `wordsOf`, which no hash equals: between two texts, and between two tied words. */
 const gap = -1
-const knot = -2
+const tieMarker = -2
 
-/** The words of a JSON value, one after the other, with gaps between its texts. */
+/** The words of a JSON value in order, with gaps between its texts. */
 export const wordsOf = (json: unknown, seed: Seed): ReadonlyArray<number> => {
   const words: Array<number> = []
   eachText(json, (value) => {
     words.push(gap)
     eachWord(value, seed, (high, low, tied) => {
-      if (tied && words.at(-1) !== gap) words.push(knot)
+      if (tied && words.at(-1) !== gap) words.push(tieMarker)
       words.push(termOf(high, low))
     })
   })
   return words
 }
 
-/** Whether a text has these words, one after the other. */
+/** Whether a text contains these words in sequence. */
 export const holdsWords = (text: ReadonlyArray<number>, words: ReadonlyArray<number>): boolean => {
   const [first = NaN] = words
   for (let at = text.indexOf(first); at >= 0; at = text.indexOf(first, at + 1)) {

@@ -31,7 +31,7 @@ test("a cap below the estimate ends with the code of money, and names the cap th
 
 test("a field that decides the price and is missing is named", async () => {
   const { code, err } = await home.shell(`${crawl(undefined)} --max-cost 1`)
-  expect([code, err.trim()]).toEqual([5, "rungate: input.limit is required: it decides what the call costs"])
+  expect([code, err.trim()]).toEqual([5, "rungate: input.limit is required: it determines the price of the call"])
 })
 
 test("--dry-run quotes this very call", async () => {
@@ -56,7 +56,7 @@ test("inspect lists what changes the price", async () => {
   const screen = home.terminal("rungate inspect acme /search", {}, 100)
   await screen.ended
   expect(screen.seen()).toContain("What changes the price")
-  expect(screen.seen()).toContain("limit: each adds $0.0012; 10 when left out; at most 100.")
+  expect(screen.seen()).toContain("limit: each adds $0.0012; default 10; at most 100.")
 })
 
 test("the tool of an agent gets the same refusal, with the cap that would do", async () => {

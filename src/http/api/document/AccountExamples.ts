@@ -85,7 +85,7 @@ export const accountExamples: Readonly<Record<string, Example>> = {
           share_percent: "10",
           months: 12,
           description:
-            "A workspace that signs up with this code gets $1.00 once, with its first deposit of at least $10.00. A payment card earns this bonus for one workspace only. Its referrer gets 10% of the net revenue on its runs (what they are charged less what providers cost, as far as it is paid) for 12 months."
+            "A workspace that signs up with this code gets $1.00 once, with its first deposit of at least $10.00. A payment card earns this bonus for one workspace only. Its referrer gets 10% of the net revenue on its runs (their charges less provider costs, as far as they are paid) for 12 months."
         },
         earnings: { currency: "USD", credited: "0.00", pending: "0.00", referred_count: 0 },
         referred: { items: [] },
