@@ -1,7 +1,7 @@
 /**
  * ads.search: ads that a company runs, from a platform's public ad library, page by page.
  *
- * Charged per call: an advertiser without ads has cost the provider as much as one with many.
+ * Charged per call, because providers also charge for searches that find no ad.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -11,7 +11,7 @@ import { sandboxDomain, slug, titleCase } from "./names.ts"
 import { Ad, ad } from "./posts.ts"
 import { orNull } from "./shapes.ts"
 
-/** Results when the input names no limit; every adapter cuts to as many. */
+/** The default limit. Every adapter shortens its result to the limit. */
 export const adsSearchDefaultLimit = 10
 
 export const adsSearchPlatforms = ["meta", "google", "network", "tiktok"] as const
@@ -32,7 +32,7 @@ export const adsSearch = capability({
     model: "per_call",
     bills_no_match: true,
     description:
-      "Charged for every search that is answered, at the platform's price, also when it finds no ad. A failed call costs nothing."
+      "Charged for every answered search, at the platform's price, even if it finds no ad. A failed call costs nothing."
   },
   platforms: adsSearchPlatforms,
   input: Schema.Struct({
@@ -44,17 +44,17 @@ export const adsSearch = capability({
     query: Schema.optionalKey(Field.text("Words from the ads", 400)),
     country: Schema.optionalKey(country("Country in which the ads were shown, two letters such as us")),
     active_only: Schema.optionalKey(
-      Schema.Boolean.annotate({ description: "Only ads that run now; false when left out" })
+      Schema.Boolean.annotate({ description: "true: only ads that run now; false by default" })
     ),
     limit: Schema.optionalKey(
-      Field.limit("Ads to return at most, 10 when left out; a page of the library may hold fewer", 100)
+      Field.limit("Maximum number of ads, 10 by default; a page of the library may have fewer", 100)
     ),
     cursor: Schema.optionalKey(Field.text("next_cursor of the previous page, with the same filters", 4096))
   }),
   anyOf: [["company_domain"], ["company_name"], ["query"]],
   output: Schema.Struct({
     items: Schema.Array(Ad),
-    total: orNull(Schema.Int, "Ads that fit in all, when the provider tells"),
+    total: orNull(Schema.Int, "Total number of matching ads, if the provider reports it"),
     next_cursor: orNull(Schema.String, "Pass as cursor for the next page; null at the end")
   }),
   example: { platform: "meta", company_domain: "example.com", limit: 5 },

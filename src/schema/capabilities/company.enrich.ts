@@ -1,5 +1,5 @@
 /**
- * company.enrich: what is known of one company, from its domain, name or network page.
+ * company.enrich: data about one company, looked up by its domain, name or network page.
  *
  * Charged only when the company was found.
  */

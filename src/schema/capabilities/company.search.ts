@@ -1,7 +1,7 @@
 /**
- * company.search: companies that fit a description, page by page.
+ * company.search: companies that match filters, page by page.
  *
- * Metered: base plus each company delivered, never more than the limit. A search that finds none is not charged.
+ * Metered: a base price plus a price per company, at most for the limit. A search that finds none is not charged.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -9,7 +9,7 @@ import * as Field from "./fields.ts"
 import { pick, slug, titleCase } from "./names.ts"
 import { Company, company, location, orNull } from "./shapes.ts"
 
-/** Results when the input names no limit: what the price quotes and what every adapter asks for. */
+/** The default limit. The quote is for as many results, and every adapter requests as many. */
 export const companySearchDefaultLimit = 10
 
 /** The oldest company still in business was founded in 578. */
@@ -42,13 +42,15 @@ export const companySearch = capability({
     model: "metered",
     bills_no_match: false,
     description:
-      "Base price plus a price per company delivered, never for more companies than the limit (10 when left out). A search that finds none costs nothing."
+      "Base price plus a price per company delivered, never for more companies than the limit (10 by default). A search that finds none costs nothing."
   },
   platforms: [],
   input: Schema.Struct({
     query: Schema.optionalKey(Field.text("The company's name, or what it does in plain words", 400)),
-    industries: Schema.optionalKey(Field.texts("Industries, any of which fits", 200, 20)),
-    locations: Schema.optionalKey(Field.texts("Cities, regions or countries of the headquarters, any fits", 200, 20)),
+    industries: Schema.optionalKey(Field.texts("Industries; one match is enough", 200, 20)),
+    locations: Schema.optionalKey(
+      Field.texts("Cities, regions or countries of the headquarters; one match is enough", 200, 20)
+    ),
     employee_ranges: Schema.optionalKey(
       Schema.Array(
         Schema.Literals([
@@ -56,16 +58,16 @@ export const companySearch = capability({
           ...(["501-1000", "1001-5000", "5001-10000", "10001+"] as const)
         ])
       )
-        .annotate({ description: "Size bands by number of employees, any of which fits" })
+        .annotate({ description: "Size bands by number of employees; one match is enough" })
         .check(Schema.isMinLength(1), Schema.isMaxLength(8))
     ),
     technologies: Schema.optionalKey(
-      Field.texts("Technologies in use, such as Salesforce, any of which fits", 100, 20)
+      Field.texts("Technologies in use, such as Salesforce; one match is enough", 100, 20)
     ),
-    keywords: Schema.optionalKey(Field.texts("Words from the company's description, any of which fits", 100, 20)),
+    keywords: Schema.optionalKey(Field.texts("Words from the company's description; one match is enough", 100, 20)),
     founded_min: Schema.optionalKey(founded("Founded in this year or later")),
     founded_max: Schema.optionalKey(founded("Founded in this year or before")),
-    limit: Schema.optionalKey(Field.limit("Companies to return at most, 10 when left out", 100)),
+    limit: Schema.optionalKey(Field.limit("Maximum number of companies, 10 by default", 100)),
     cursor: Schema.optionalKey(Field.text("next_cursor of the previous page, with the same filters", 2048))
   }),
   anyOf: [
@@ -80,7 +82,7 @@ export const companySearch = capability({
   ],
   output: Schema.Struct({
     items: Schema.Array(Company),
-    total: orNull(Schema.Int, "Companies that fit in all, when the provider tells"),
+    total: orNull(Schema.Int, "Total number of matching companies, if the provider reports it"),
     next_cursor: orNull(Schema.String, "Pass as cursor for the next page; null at the end")
   }),
   example: { industries: ["logistics"], locations: ["Germany"], limit: 5 },

@@ -1,5 +1,5 @@
 /**
- * company.tech: the technologies that a company's site shows it uses.
+ * company.tech: the technologies that a company's website uses.
  *
  * Charged only when at least one was found.
  */
@@ -32,10 +32,10 @@ export const companyTech = capability({
     technologies: Schema.Array(
       Schema.Struct({
         name: Schema.NullOr(Schema.String),
-        category: orNull(Schema.String, "What it is for, in the provider's words, such as cms or web_analytics")
+        category: orNull(Schema.String, "Category in the provider's words, such as cms or web_analytics")
       })
     ),
-    detected_at: orNull(Schema.String, "When the site was last looked at")
+    detected_at: orNull(Schema.String, "Time of the last check of the site")
   }),
   example: { domain: "example.com" },
   matched: (output) => output.technologies.length > 0,
@@ -56,6 +56,6 @@ export const companyTech = capability({
   },
   missHints: () => [
     "Try the main domain without a subdomain.",
-    "Ask company.enrich, which lists technologies for some companies."
+    "Use company.enrich, which lists technologies for some companies."
   ]
 })

@@ -1,17 +1,17 @@
 /**
- * creative.image: pictures made from a prompt.
+ * creative.image: images generated from a prompt.
  *
- * Metered by the picture. Making one costs money and can't be undone, so it runs at most once.
+ * Metered per image. Generating costs money and can't be undone, so it runs at most once.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { orNull } from "./shapes.ts"
 
-/** Pictures when the input names no count: what the price quotes and what every adapter asks for. */
+/** The default count. The quote is for as many images, and every adapter requests as many. */
 export const creativeImageDefaultCount = 1
 const countMax = 4
-/** Every model reads no more of a prompt. */
+/** No model reads more characters of a prompt. */
 export const promptLengthMax = 4_000
 const seedMax = 4_294_967_295
 
@@ -44,37 +44,37 @@ export const creativeImage = capability({
     model: "metered",
     bills_no_match: false,
     description:
-      "Base price plus a price per image delivered, never for more images than asked for (1 when left out). A call that makes no image costs nothing."
+      "Base price plus a price per image delivered, never for more images than asked for (1 by default). A call that makes no image costs nothing."
   },
   platforms: [],
   input: Schema.Struct({
     prompt: Field.text("What the image should show", promptLengthMax),
     model: Schema.optionalKey(
       Schema.Literals(creativeImageModels).annotate({
-        description: "The model: schnell is fast and cheap, dev is finer; routing chooses when left out"
+        description: "The model: schnell is fast and cheap, dev gives better quality; routing chooses one by default"
       })
     ),
     aspect_ratio: Schema.optionalKey(
-      Schema.Literals(aspectRatios).annotate({ description: "Width to height, 1:1 when left out" })
+      Schema.Literals(aspectRatios).annotate({ description: "Ratio of width to height, 1:1 by default" })
     ),
-    count: Schema.optionalKey(Field.limit("Images to make, 1 when left out", countMax)),
+    count: Schema.optionalKey(Field.limit("Number of images, 1 by default", countMax)),
     seed: Schema.optionalKey(
       Schema.Int.annotate({ description: "The same seed, prompt and model make the same image" }).check(
         Schema.isBetween({ minimum: 0, maximum: seedMax })
       )
     ),
-    reference_image_url: Schema.optionalKey(Field.text("Address of a picture to start from", 2048))
+    reference_image_url: Schema.optionalKey(Field.text("URL of an image to start from", 2048))
   }),
   output: Schema.Struct({
     items: Schema.Array(
       Schema.Struct({
-        url: orNull(Schema.String, "Where to fetch the image; providers keep it for a limited time"),
-        width: orNull(Schema.Int, "In pixels"),
-        height: orNull(Schema.Int, "In pixels"),
+        url: orNull(Schema.String, "URL of the image; providers keep it for a limited time"),
+        width: orNull(Schema.Int, "Pixels"),
+        height: orNull(Schema.Int, "Pixels"),
         content_type: Schema.NullOr(Schema.String)
       })
     ),
-    total: orNull(Schema.Int, "Images made"),
+    total: orNull(Schema.Int, "Number of images"),
     next_cursor: orNull(Schema.String, "Always null: ask for a higher count"),
     seed: orNull(Schema.Int, "The seed that was used"),
     model: orNull(Schema.String, "The model that was used"),
@@ -102,7 +102,7 @@ export const creativeImage = capability({
     }
   },
   missHints: (input) => [
-    "Say more plainly what the image should show.",
+    "Describe more clearly what the image should show.",
     ...(input.reference_image_url === undefined ? [] : ["Leave out reference_image_url, or check that it is public."])
   ]
 })

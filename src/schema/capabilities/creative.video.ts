@@ -1,7 +1,7 @@
 /**
- * creative.video: a short clip made from a prompt, or from a picture that it sets in motion.
+ * creative.video: a short video generated from a prompt or from an image.
  *
- * Metered by the second. Making one takes minutes, costs money and can't be undone, so it runs at most once.
+ * Metered per second. Generating takes minutes, costs money and can't be undone, so it runs at most once.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -9,7 +9,7 @@ import { aspectRatios, promptLengthMax } from "./creative.image.ts"
 import * as Field from "./fields.ts"
 import { orNull } from "./shapes.ts"
 
-/** Seconds when the input names none: what the price quotes and what every adapter asks for. */
+/** The default duration. The quote is for as many seconds, and every adapter requests as many. */
 export const creativeVideoDefaultSeconds = 5
 const secondsMax = 30
 
@@ -28,28 +28,28 @@ export const creativeVideo = capability({
     model: "metered",
     bills_no_match: false,
     description:
-      "Base price plus a price per second of video delivered, never for more seconds than asked for (5 when left out). A call that makes no video costs nothing."
+      "Base price plus a price per second of video delivered, never for more seconds than asked for (5 by default). A call that makes no video costs nothing."
   },
   platforms: [],
   input: Schema.Struct({
     prompt: Field.text("What the video should show", promptLengthMax),
-    image_url: Schema.optionalKey(Field.text("Address of a picture to set in motion", 2048)),
-    duration_seconds: Schema.optionalKey(Field.limit("Length in whole seconds, 5 when left out", secondsMax)),
+    image_url: Schema.optionalKey(Field.text("URL of an image to animate", 2048)),
+    duration_seconds: Schema.optionalKey(Field.limit("Length in whole seconds, 5 by default", secondsMax)),
     aspect_ratio: Schema.optionalKey(
-      Schema.Literals(aspectRatios).annotate({ description: "Width to height, the model's own when left out" })
+      Schema.Literals(aspectRatios).annotate({ description: "Ratio of width to height, by default the model's own" })
     ),
-    // Segments begin with a letter or digit, so that no model can name a path of another kind.
+    // Segments begin with a letter or digit, so that a model id can't change the path of the request (such as "..").
     model: Schema.optionalKey(
       Schema.String.annotate({
-        description: "The model's id at the provider, such as fal-ai/kling-video; routing chooses when left out"
+        description: "The model's id at the provider, such as fal-ai/kling-video; routing chooses one by default"
       }).check(Schema.isPattern(/^[a-z0-9][a-z0-9._-]{0,40}(\/[a-z0-9][a-z0-9._-]{0,40}){0,5}$/u))
     )
   }),
   output: Schema.Struct({
-    url: orNull(Schema.String, "Where to fetch the video; providers keep it for a limited time"),
+    url: orNull(Schema.String, "URL of the video; providers keep it for a limited time"),
     content_type: Schema.NullOr(Schema.String),
     duration_seconds: Schema.Int.annotate({
-      description: "Whole seconds delivered, which are charged; 0 without a video"
+      description: "Number of delivered seconds, which are charged; 0 without a video"
     }),
     model: orNull(Schema.String, "The model that was used")
   }),
@@ -68,7 +68,7 @@ export const creativeVideo = capability({
     }
   },
   missHints: (input) => [
-    "Say more plainly what the video should show.",
+    "Describe more clearly what the video should show.",
     ...(input.image_url === undefined ? [] : ["Leave out image_url, or check that it is public."]),
     ...(input.model === undefined ? [] : ["Leave out model."])
   ]

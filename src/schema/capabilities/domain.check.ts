@@ -1,7 +1,7 @@
 /**
  * domain.check: whether a domain name can be registered, and for how much.
  *
- * "Taken" is a verdict like any other: every delivered verdict is charged.
+ * Every delivered result is charged, also that a name is taken.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -35,19 +35,21 @@ export const domainCheck = capability({
   billing: {
     model: "per_call",
     bills_no_match: false,
-    description:
-      "Charged for every verdict that is delivered, available or taken. A check that ends without a verdict costs nothing."
+    description: "Charged for every delivered result, available or taken. A check without a result costs nothing."
   },
   platforms: [],
   input: Schema.Struct({ domain: Field.domain("The domain name to check, such as example.com") }),
   output: Schema.Struct({
     domain: Schema.NullOr(Schema.String),
     available: orNull(Schema.Boolean, "Whether it can be registered now"),
-    premium: orNull(Schema.Boolean, "Sold at a price of its own; domain.register does not buy such names"),
-    price: orNull(Schema.String, "The registrar's price of the first year, a decimal string such as 9.73"),
-    renewal_price: orNull(Schema.String, "The registrar's price of each later year"),
-    currency: orNull(Schema.String, "Of both prices, such as USD"),
-    min_years: orNull(Schema.Int, "Years that must be registered at once")
+    premium: orNull(
+      Schema.Boolean,
+      "True for a premium name with a price of its own; domain.register does not buy these"
+    ),
+    price: orNull(Schema.String, "The registrar's price for the first year, a decimal string such as 9.73"),
+    renewal_price: orNull(Schema.String, "The registrar's price for each later year"),
+    currency: orNull(Schema.String, "Currency of both prices, such as USD"),
+    min_years: orNull(Schema.Int, "Minimum number of years to register")
   }),
   example: { domain: "example.com" },
   matched: (output) => output.available !== null,

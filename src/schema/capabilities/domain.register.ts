@@ -1,17 +1,17 @@
 /**
- * domain.register: a domain name for the workspace, for some years.
+ * domain.register: registers a domain name for the workspace.
  *
- * It buys something that can't be given back, so it runs at most once. Metered at a fixed price per year; a name that was
- * not registered is no match and is not charged.
+ * A registration can't be undone, so it runs at most once. Metered at a fixed price per year. A name that was not registered is `no_match`
+ * and is not charged.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { orNull } from "./shapes.ts"
 
-/** Years when the input names none: what the price quotes and what every adapter registers. */
+/** The default number of years. The quote is for as many years, and every adapter registers as many. */
 export const domainRegisterDefaultYears = 1
-/** ICANN lets nobody register for longer. */
+/** ICANN's maximum. */
 const yearsMax = 10
 
 export const domainRegister = capability({
@@ -29,20 +29,20 @@ export const domainRegister = capability({
     model: "metered",
     bills_no_match: false,
     description:
-      "Base price plus a fixed price per year registered, never for more years than asked for (1 when left out). A name that is not registered costs nothing."
+      "Base price plus a fixed price per year registered, never for more years than asked for (1 by default). A name that is not registered costs nothing."
   },
   platforms: [],
   input: Schema.Struct({
     domain: Field.domain("The domain name to register, such as example.com"),
     years: Schema.optionalKey(
-      Schema.Int.annotate({ description: "Years to register, 1 when left out" }).check(
+      Schema.Int.annotate({ description: "Number of years to register, 1 by default" }).check(
         Schema.isBetween({ minimum: 1, maximum: yearsMax })
       )
     ),
     max_price: Schema.optionalKey(
       Schema.String.annotate({
         description:
-          "Register nothing when the registrar's quote for all years is above this: US dollars as a decimal string such as 12.50"
+          "Maximum of the registrar's quote for all years, in US dollars, a decimal string such as 12.50; above it nothing is registered"
       }).check(Schema.isPattern(/^(0|[1-9]\d{0,9})(\.\d{1,6})?$/u))
     ),
     agree_to_terms: Schema.Literal(true).annotate({
@@ -52,10 +52,12 @@ export const domainRegister = capability({
   output: Schema.Struct({
     domain: Schema.NullOr(Schema.String),
     registered: Schema.Boolean,
-    years: Schema.Int.annotate({ description: "Years registered, which are charged; 0 when it was not registered" }),
+    years: Schema.Int.annotate({
+      description: "Number of registered years, which are charged; 0 if the name was not registered"
+    }),
     order_id: orNull(Schema.String, "The registrar's order"),
-    price_paid: orNull(Schema.String, "What the registrar took, in US dollars, a decimal string such as 9.73"),
-    expires_at: orNull(Schema.String, "ISO 8601, when the registrar tells")
+    price_paid: orNull(Schema.String, "What the registrar charged, in US dollars, a decimal string such as 9.73"),
+    expires_at: orNull(Schema.String, "Expiry time in ISO 8601, if the registrar reports it")
   }),
   example: { domain: "example.com", years: 1, max_price: "20.00", agree_to_terms: true },
   matched: (output) => output.registered,

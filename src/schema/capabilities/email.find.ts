@@ -1,7 +1,7 @@
 /**
- * email.find: a person's work address from a name and a company.
+ * email.find: a person's work e-mail address, from a name and a company.
  *
- * Charged only when an address came back that is not known to be invalid.
+ * Charged only when an address is found that is not known to be invalid.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -51,7 +51,7 @@ export const emailFind = capability({
   output: Schema.Struct({
     email: orNull(Schema.String, "The address; null when none was found"),
     email_status: Schema.NullOr(EmailStatus),
-    confidence: orNull(Schema.Finite, "0 to 100, as the provider rates its own answer"),
+    confidence: orNull(Schema.Finite, "0 to 100, the provider's rating of its own answer"),
     first_name: Schema.NullOr(Schema.String),
     last_name: Schema.NullOr(Schema.String),
     company_domain: Schema.NullOr(Schema.String),

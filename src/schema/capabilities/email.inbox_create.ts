@@ -1,14 +1,14 @@
 /**
  * email.inbox_create: a new inbox of the workspace, with an address that sends and receives.
  *
- * It makes something that lasts and costs money, so it runs at most once. Charged when the inbox exists.
+ * An inbox costs money until it is deleted, so it runs at most once. Charged when the inbox was created.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { orNull } from "./shapes.ts"
 
-/** What email.inbox_list shows of each as well. */
+/** An inbox, as email.inbox_list also returns it. */
 export const Inbox = Schema.Struct({
   inbox_id: orNull(Schema.String, "Pass it to email.messages, or as from to email.send"),
   address: orNull(Schema.String, "The inbox's e-mail address"),
@@ -36,17 +36,19 @@ export const emailInboxCreate = capability({
   platforms: [],
   input: Schema.Struct({
     username: Schema.optionalKey(
-      Schema.String.annotate({ description: "The part before the @, such as sales; made up when left out" }).check(
-        Schema.isPattern(/^[A-Za-z0-9]([A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/u)
-      )
+      Schema.String.annotate({
+        description: "The part before the @, such as sales; the provider chooses one by default"
+      }).check(Schema.isPattern(/^[A-Za-z0-9]([A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/u))
     ),
-    domain: Schema.optionalKey(Field.domain("A verified domain of the workspace; the provider's own when left out")),
+    domain: Schema.optionalKey(
+      Field.domain("A verified domain of the workspace; by default the provider's own domain")
+    ),
     display_name: Schema.optionalKey(Field.text("The name that recipients see", 100))
   }),
   output: Inbox,
   example: { username: "sales", display_name: "Sales" },
   matched: (output) => output.inbox_id !== null,
-  // Whoever has an address in a domain speaks for it.
+  // An address in a domain speaks for the domain's owner, so the organization must own the domain.
   uses: ({ domain }) =>
     domain === undefined || /^agentmail\.to$/i.test(domain) ? [] : [{ kinds: ["domain"], id: domain, path: "domain" }],
   makes: ({ inbox_id }) => (inbox_id === null ? [] : [{ kind: "inbox", id: inbox_id }]),

@@ -1,7 +1,7 @@
 /**
  * email.inbox_list: the inboxes of the workspace, page by page.
  *
- * Free. A workspace without inboxes is an answer and not a miss.
+ * Free. A workspace without inboxes gets an empty list, which is a success and not `no_match`.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -9,7 +9,7 @@ import { Inbox } from "./email.inbox_create.ts"
 import * as Field from "./fields.ts"
 import { orNull } from "./shapes.ts"
 
-/** Results when the input names no limit; every adapter asks for as many. */
+/** The default limit, which every adapter requests. */
 export const emailInboxListDefaultLimit = 10
 
 export const emailInboxList = capability({
@@ -25,12 +25,12 @@ export const emailInboxList = capability({
   billing: { model: "per_call", bills_no_match: false, description: "Free: listing inboxes costs nothing." },
   platforms: [],
   input: Schema.Struct({
-    limit: Schema.optionalKey(Field.limit("Inboxes to return at most, 10 when left out", 100)),
+    limit: Schema.optionalKey(Field.limit("Maximum number of inboxes, 10 by default", 100)),
     cursor: Schema.optionalKey(Field.text("next_cursor of the previous page", 2048))
   }),
   output: Schema.Struct({
     items: Schema.Array(Inbox),
-    total: orNull(Schema.Int, "Inboxes in all, when the provider tells"),
+    total: orNull(Schema.Int, "Total number of inboxes, if the provider reports it"),
     next_cursor: orNull(Schema.String, "Pass as cursor for the next page; null at the end")
   }),
   example: { limit: 5 },
@@ -40,7 +40,7 @@ export const emailInboxList = capability({
     kind: "inbox",
     keep: (output, owned) => ({
       items: output.items.filter(({ inbox_id }) => inbox_id !== null && owned.has(inbox_id.toLowerCase())),
-      // The provider counts everybody's.
+      // The provider's total counts the inboxes of all organizations.
       total: owned.size,
       next_cursor: output.next_cursor
     })

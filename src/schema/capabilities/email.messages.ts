@@ -1,7 +1,7 @@
 /**
- * email.messages: what arrived in an inbox of the workspace, latest first, page by page.
+ * email.messages: the messages in an inbox of the workspace, latest first, page by page.
  *
- * Free. An inbox without new mail is an answer and not a miss, so polling for replies costs nothing and never fails.
+ * Free. An inbox without new messages gives an empty list, which is a success and not `no_match`. So clients can poll for replies.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -9,7 +9,7 @@ import * as Field from "./fields.ts"
 import { pick } from "./names.ts"
 import { orNull } from "./shapes.ts"
 
-/** Results when the input names no limit; every adapter asks for as many. */
+/** The default limit, which every adapter requests. */
 export const emailMessagesDefaultLimit = 10
 
 export const Attachment = Schema.Struct({
@@ -20,12 +20,12 @@ export const Attachment = Schema.Struct({
 })
 export const Message = Schema.Struct({
   message_id: Schema.NullOr(Schema.String),
-  thread_id: orNull(Schema.String, "The conversation"),
+  thread_id: orNull(Schema.String, "Id of the conversation"),
   from: orNull(Schema.String, "The sender, plain or as Name <address>"),
   to: Schema.Array(Schema.String),
   subject: Schema.NullOr(Schema.String),
-  preview: orNull(Schema.String, "The first words"),
-  text: orNull(Schema.String, "Plain text, without what it quotes where the provider can tell"),
+  preview: orNull(Schema.String, "The first words of the text"),
+  text: orNull(Schema.String, "Plain text, without quoted replies if the provider can remove them"),
   received_at: orNull(Schema.String, "ISO 8601"),
   labels: Schema.Array(Schema.String).annotate({ description: "The provider's labels, such as received or unread" }),
   attachments: Schema.Array(Attachment)
@@ -47,7 +47,7 @@ export const emailMessages = capability({
   platforms: [],
   input: Schema.Struct({
     inbox_id: Field.text("The inbox, from email.inbox_create or email.inbox_list", 320),
-    limit: Schema.optionalKey(Field.limit("Messages to return at most, 10 when left out", 100)),
+    limit: Schema.optionalKey(Field.limit("Maximum number of messages, 10 by default", 100)),
     cursor: Schema.optionalKey(Field.text("next_cursor of the previous page, with the same filters", 2048)),
     unread_only: Schema.optionalKey(Schema.Boolean.annotate({ description: "Only messages that nobody has read" })),
     since: Schema.optionalKey(
@@ -59,7 +59,7 @@ export const emailMessages = capability({
   }),
   output: Schema.Struct({
     items: Schema.Array(Message),
-    total: orNull(Schema.Int, "Messages that fit in all, when the provider tells"),
+    total: orNull(Schema.Int, "Total number of matching messages, if the provider reports it"),
     next_cursor: orNull(Schema.String, "Pass as cursor for the next page; null at the end")
   }),
   example: { inbox_id: "sales@inbox.example", limit: 5 },
@@ -79,7 +79,7 @@ export const emailMessages = capability({
         subject: `Re: Hello (simulated ${index + 1})`,
         preview: said,
         text: said,
-        // As late as a time can be, so that it fits whatever `since` asked for.
+        // Not before `since`, so that the message matches the input.
         received_at: input.since ?? "2026-01-15T09:30:00Z",
         labels: input.unread_only === true ? ["received", "unread"] : ["received"],
         attachments: []

@@ -9,12 +9,12 @@ import { headerIssue, isInbox, readFrom } from "../accounts/Sender.ts"
 import * as Field from "./fields.ts"
 import { orNull } from "./shapes.ts"
 
-/** Providers bill per recipient while we bill per message, so a message stays a message and is not a campaign. */
+/** Providers bill per recipient and Rungate bills per message, so the number of recipients is limited. */
 const recipientsMax = 10
-/** Of text or html. The request body as a whole is limited to 1 MiB. */
+/** Characters of `text` or `html`. The request body as a whole is limited to 1 MiB. */
 const contentLengthMax = 500_000
 
-/** `to` as a list, whichever way it was given. */
+/** `to` as a list, from one address or a list. */
 export const recipients = (to: string | ReadonlyArray<string>): ReadonlyArray<string> =>
   typeof to === "string" ? [to] : to
 
@@ -45,16 +45,16 @@ export const emailSend = capability({
   },
   platforms: [],
   input: Schema.Struct({
-    from: Field.text("An address that the organization owns, plain or as Name <address>, or an inbox id", 320),
+    from: Field.text("An address that the organization owns, plain or as Name <address>, or the id of an inbox", 320),
     to: Schema.Union([Field.email("One recipient"), Field.emails("Recipients", recipientsMax)]).annotate({
       description: `One recipient or up to ${recipientsMax}, plain addresses`
     }),
     subject: Field.text("Subject line", 998),
     text: Schema.optionalKey(Field.text("Plain text body", contentLengthMax)),
     html: Schema.optionalKey(Field.text("HTML body", contentLengthMax)),
-    cc: Schema.optionalKey(Field.emails("Copies", recipientsMax)),
-    bcc: Schema.optionalKey(Field.emails("Blind copies", recipientsMax)),
-    reply_to: Schema.optionalKey(Field.email("Where replies go")),
+    cc: Schema.optionalKey(Field.emails("Recipients of a copy (cc)", recipientsMax)),
+    bcc: Schema.optionalKey(Field.emails("Recipients of a blind copy (bcc)", recipientsMax)),
+    reply_to: Schema.optionalKey(Field.email("Address for replies")),
     tags: Schema.optionalKey(
       Schema.Record(Schema.String, Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(256)))
         .annotate({ description: "Labels for the provider's reports: ASCII letters, digits, _ and -" })
@@ -64,7 +64,7 @@ export const emailSend = capability({
       Schema.Record(Schema.String, Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(998)))
         .annotate({
           description:
-            "Additional message headers such as List-Unsubscribe; none that names a sender, such as From or Sender"
+            "Additional message headers such as List-Unsubscribe; headers that name a sender, such as From or Sender, are refused"
         })
         .check(Schema.isMaxProperties(20))
     )
@@ -72,9 +72,9 @@ export const emailSend = capability({
   anyOf: [["text"], ["html"]],
   output: Schema.Struct({
     message_id: orNull(Schema.String, "The provider's id of the message"),
-    thread_id: orNull(Schema.String, "The conversation, for inboxes"),
-    accepted: Schema.Array(Schema.String).annotate({ description: "Recipients in `to` whom the provider accepted" }),
-    provider_status: orNull(Schema.String, "The provider's own word for the state of the message")
+    thread_id: orNull(Schema.String, "Id of the conversation, for messages from inboxes"),
+    accepted: Schema.Array(Schema.String).annotate({ description: "Recipients in `to` that the provider accepted" }),
+    provider_status: orNull(Schema.String, "The status of the message in the provider's words")
   }),
   example: {
     from: "Acme <hello@example.com>",

@@ -1,7 +1,7 @@
 /**
  * email.verify: whether an address can receive mail.
  *
- * "unknown" is an answer like any other: every delivered verdict is charged.
+ * Every delivered result is charged, also "unknown".
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -33,7 +33,7 @@ export const emailVerify = capability({
   billing: {
     model: "per_call",
     bills_no_match: true,
-    description: "Charged for every verdict that is delivered, unknown included. A failed call costs nothing."
+    description: "Charged for every delivered result, including unknown. A failed call costs nothing."
   },
   platforms: [],
   input: Schema.Struct({ email: Field.email("The address to check") }),
@@ -42,11 +42,14 @@ export const emailVerify = capability({
     email_status: Schema.NullOr(EmailStatus),
     score: orNull(Schema.Finite, "0 to 100, higher is safer to send to"),
     is_disposable: Schema.NullOr(Schema.Boolean),
-    is_role: orNull(Schema.Boolean, "Belongs to a function such as info@ or sales@, not to a person"),
-    is_free: orNull(Schema.Boolean, "Hosted by a free mail service"),
-    mx_found: orNull(Schema.Boolean, "The domain has a mail server"),
+    is_role: orNull(
+      Schema.Boolean,
+      "True if the address belongs to a function, such as info@ or sales@, and not to a person"
+    ),
+    is_free: orNull(Schema.Boolean, "True if a free mail service hosts the address"),
+    mx_found: orNull(Schema.Boolean, "True if the domain has a mail server"),
     did_you_mean: orNull(Schema.String, "The address that was probably meant"),
-    provider_status: orNull(Schema.String, "The verdict in the provider's own words")
+    provider_status: orNull(Schema.String, "The result in the provider's own words")
   }),
   example: { email: "jane.doe@example.com" },
   inconclusive: (output) => output.email_status === "unknown",
@@ -68,5 +71,5 @@ export const emailVerify = capability({
       provider_status: `simulated_${status}`
     }
   },
-  missHints: () => ["Try another provider: verdicts on the same address differ."]
+  missHints: () => ["Try another provider: providers may judge the same address differently."]
 })

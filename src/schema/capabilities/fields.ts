@@ -1,7 +1,7 @@
 /**
  * The input fields that capabilities share, each with its bounds and the sentence that inspect shows for it.
  *
- * No string is unbounded and none may be empty, so an adapter never has to ask whether a given field says anything.
+ * Every string has a maximum length and none may be empty, so adapters need no checks for empty fields.
  */
 import { Schema } from "effect"
 

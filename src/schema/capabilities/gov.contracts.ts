@@ -10,7 +10,7 @@ import { day } from "./gov.filings.ts"
 import { pick } from "./names.ts"
 import { orNull } from "./shapes.ts"
 
-/** Results when the input names no limit; every adapter asks for as many. */
+/** The default limit, which every adapter requests. */
 export const govContractsDefaultLimit = 10
 
 export const govContracts = capability({
@@ -32,17 +32,17 @@ export const govContracts = capability({
     agency: Schema.optionalKey(Field.text("The awarding agency by its full name, such as Department of Energy", 200)),
     naics: Schema.optionalKey(
       Schema.Array(Schema.String.check(Schema.isPattern(/^\d{2,6}$/u)))
-        .annotate({ description: "NAICS industry codes of 2 to 6 digits, any of which fits" })
+        .annotate({ description: "NAICS industry codes of 2 to 6 digits; one match is enough" })
         .check(Schema.isMinLength(1), Schema.isMaxLength(20))
     ),
     award_types: Schema.optionalKey(
       Schema.Literals(["contracts", "grants", "loans"]).annotate({
-        description: "Kind of award, contracts when left out"
+        description: "Type of award, contracts by default"
       })
     ),
     date_from: Schema.optionalKey(day("Active on this day or later, such as 2025-01-01")),
     date_to: Schema.optionalKey(day("Active on this day or earlier, such as 2025-12-31")),
-    limit: Schema.optionalKey(Field.limit("Awards to return at most, 10 when left out", 100)),
+    limit: Schema.optionalKey(Field.limit("Maximum number of awards, 10 by default", 100)),
     cursor: Schema.optionalKey(Field.text("next_cursor of the previous page, with the same filters", 2048))
   }),
   anyOf: [["recipient"], ["keyword"], ["agency"], ["naics"]],
@@ -51,16 +51,16 @@ export const govContracts = capability({
       Schema.Struct({
         award_id: orNull(Schema.String, "The award's number"),
         recipient: Schema.NullOr(Schema.String),
-        amount: orNull(Schema.Finite, "In US dollars"),
+        amount: orNull(Schema.Finite, "Amount in US dollars"),
         agency: orNull(Schema.String, "The awarding agency"),
         start_date: Schema.NullOr(Schema.String),
         end_date: Schema.NullOr(Schema.String),
         description: Schema.NullOr(Schema.String),
-        type: orNull(Schema.String, "Kind of award in the register's words"),
-        url: orNull(Schema.String, "The award's page in the register")
+        type: orNull(Schema.String, "Type of award in the register's words"),
+        url: orNull(Schema.String, "URL of the award in the register")
       })
     ),
-    total: orNull(Schema.Int, "Awards that fit in all, when the register tells"),
+    total: orNull(Schema.Int, "Total number of matching awards, if the register reports it"),
     next_cursor: orNull(Schema.String, "Pass as cursor for the next page; null at the end")
   }),
   example: { recipient: "Example Contractor", award_types: "contracts", limit: 5 },

@@ -1,5 +1,5 @@
 /**
- * gov.entity: how the United States government knows a company or body: its identifiers, address and awards.
+ * gov.entity: a company or organization in the registers of the United States government: identifiers, address and awards.
  *
  * Free: the registers are public.
  */
@@ -34,15 +34,15 @@ export const govEntity = capability({
   }),
   anyOf: [["name"], ["uei"], ["cik"], ["ticker"]],
   output: Schema.Struct({
-    name: orNull(Schema.String, "The name in the register"),
+    name: orNull(Schema.String, "The entity's name in the register"),
     ids: Schema.Struct({
       uei: Schema.NullOr(Schema.String),
       duns: Schema.NullOr(Schema.String),
       cik: Schema.NullOr(Schema.String),
-      tickers: orNull(Schema.Array(Schema.String), "Stock symbols; null when the register does not tell")
+      tickers: orNull(Schema.Array(Schema.String), "Stock symbols; null if the register does not list them")
     }).annotate({ description: "The entity's identifiers" }),
-    address: orNull(Schema.String, "On one line"),
-    total_awarded: orNull(Schema.Finite, "Federal awards in all, in US dollars"),
+    address: orNull(Schema.String, "The address on one line"),
+    total_awarded: orNull(Schema.Finite, "Sum of all federal awards, in US dollars"),
     sic: orNull(Schema.String, "Standard Industrial Classification code"),
     filings_count: orNull(Schema.Int, "Filings with the SEC that the register lists")
   }),

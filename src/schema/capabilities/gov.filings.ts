@@ -1,5 +1,5 @@
 /**
- * gov.filings: what companies have filed with the United States securities regulator.
+ * gov.filings: the filings of companies with the United States securities regulator (SEC).
  *
  * Free: the register is public.
  */
@@ -8,10 +8,10 @@ import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { orNull } from "./shapes.ts"
 
-/** Results when the input names no limit; every adapter cuts to as many. */
+/** The default limit. Every adapter shortens its result to the limit. */
 export const govFilingsDefaultLimit = 10
 
-/** A calendar day, as every register of the government takes it. */
+/** A calendar day, in the format that all government registers accept. */
 export const day = (description: string) =>
   Schema.String.annotate({ description, format: "date" }).check(Schema.isMinLength(1), Schema.isMaxLength(10))
 
@@ -42,10 +42,10 @@ export const govFilings = capability({
     ticker: Schema.optionalKey(ticker),
     company_name: Schema.optionalKey(Field.text("The company's name; cik or ticker is more exact", 200)),
     query: Schema.optionalKey(Field.text("Words in the text of the filing", 400)),
-    forms: Schema.optionalKey(Field.texts("Kinds of form such as 10-K or 8-K, any of which fits", 20, 20)),
+    forms: Schema.optionalKey(Field.texts("Form types such as 10-K or 8-K; one match is enough", 20, 20)),
     date_from: Schema.optionalKey(day("Filed on this day or later, such as 2025-01-01")),
     date_to: Schema.optionalKey(day("Filed on this day or earlier, such as 2025-12-31")),
-    limit: Schema.optionalKey(Field.limit("Filings to return at most, 10 when left out", 100))
+    limit: Schema.optionalKey(Field.limit("Maximum number of filings, 10 by default", 100))
   }),
   anyOf: [["cik"], ["ticker"], ["company_name"], ["query"]],
   output: Schema.Struct({
@@ -53,15 +53,15 @@ export const govFilings = capability({
       Schema.Struct({
         company: Schema.NullOr(Schema.String),
         cik: orNull(Schema.String, "The company's number at the SEC"),
-        form: orNull(Schema.String, "Kind of form, such as 10-K"),
-        filed_at: orNull(Schema.String, "The day of filing"),
-        period: orNull(Schema.String, "The last day that the filing reports on"),
+        form: orNull(Schema.String, "Form type, such as 10-K"),
+        filed_at: orNull(Schema.String, "Date of filing"),
+        period: orNull(Schema.String, "Last day of the period that the filing reports on"),
         accession_number: orNull(Schema.String, "The filing's number"),
-        url: orNull(Schema.String, "The filing's main document"),
+        url: orNull(Schema.String, "URL of the filing's main document"),
         description: Schema.NullOr(Schema.String)
       })
     ),
-    total: orNull(Schema.Int, "Filings that fit in all, when the register tells"),
+    total: orNull(Schema.Int, "Total number of matching filings, if the register reports it"),
     next_cursor: orNull(Schema.String, "Always null: ask for a higher limit, or narrow the dates")
   }),
   example: { ticker: "AAPL", forms: ["10-K"], limit: 5 },

@@ -1,7 +1,7 @@
 /**
  * The list of capabilities, in the order in which the catalog shows them.
  *
- * Adding one is a file beside this one and a line here.
+ * To add one, add a file beside this one and a line here.
  */
 import type { Capability } from "../catalog/Capability.ts"
 import { adsSearch } from "./ads.search.ts"

@@ -1,7 +1,7 @@
 /**
- * jobs.search: open positions, by title, employer and place.
+ * jobs.search: job postings, by title, employer and place.
  *
- * Metered: base plus each position delivered, never more than the limit. A search that finds none is not charged.
+ * Metered: a base price plus a price per posting, at most for the limit. A search that finds none is not charged.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -9,7 +9,7 @@ import * as Field from "./fields.ts"
 import { pick, sandboxDomain, slug, titleCase } from "./names.ts"
 import { orNull } from "./shapes.ts"
 
-/** Results when the input names no limit: what the price quotes and what every adapter asks for. */
+/** The default limit. The quote is for as many results, and every adapter requests as many. */
 export const jobsSearchDefaultLimit = 10
 
 export const jobsSearch = capability({
@@ -27,7 +27,7 @@ export const jobsSearch = capability({
     model: "metered",
     bills_no_match: false,
     description:
-      "Base price plus a price per job delivered, never for more jobs than the limit (10 when left out). A search that finds none costs nothing."
+      "Base price plus a price per job delivered, never for more jobs than the limit (10 by default). A search that finds none costs nothing."
   },
   platforms: [],
   input: Schema.Struct({
@@ -36,14 +36,14 @@ export const jobsSearch = capability({
     company_name: Schema.optionalKey(Field.text("Only jobs of this employer, by name", 200)),
     location: Schema.optionalKey(Field.text("City, region or country of the job", 200)),
     remote: Schema.optionalKey(
-      Schema.Boolean.annotate({ description: "true: only remote jobs; false: only jobs on site; both when left out" })
+      Schema.Boolean.annotate({ description: "true: only remote jobs; false: only jobs on site; both by default" })
     ),
     posted_within_days: Schema.optionalKey(
-      Schema.Int.annotate({ description: "Only jobs posted in the last so many days" }).check(
+      Schema.Int.annotate({ description: "Only jobs posted within this number of days" }).check(
         Schema.isBetween({ minimum: 1, maximum: 365 })
       )
     ),
-    limit: Schema.optionalKey(Field.limit("Jobs to return at most, 10 when left out", 100))
+    limit: Schema.optionalKey(Field.limit("Maximum number of jobs, 10 by default", 100))
   }),
   anyOf: [["query"], ["company_domain"], ["company_name"], ["location"]],
   output: Schema.Struct({
@@ -52,18 +52,18 @@ export const jobsSearch = capability({
         title: Schema.NullOr(Schema.String),
         company_name: Schema.NullOr(Schema.String),
         company_domain: Schema.NullOr(Schema.String),
-        location: orNull(Schema.String, "As the posting prints it"),
-        url: orNull(Schema.String, "The posting, or where to apply"),
-        posted_at: orNull(Schema.String, "As the provider prints it: a date, or words such as 3 days ago"),
+        location: orNull(Schema.String, "The location as written in the posting"),
+        url: orNull(Schema.String, "URL of the posting, or of the application page"),
+        posted_at: orNull(Schema.String, "A date, or words such as 3 days ago, as the provider reports it"),
         employment_type: orNull(Schema.String, "Full-time, contract and the like, in the provider's words"),
         salary_min: Schema.NullOr(Schema.Finite),
         salary_max: Schema.NullOr(Schema.Finite),
-        currency: orNull(Schema.String, "Of the salary, such as USD"),
+        currency: orNull(Schema.String, "Currency of the salary, such as USD"),
         remote: Schema.NullOr(Schema.Boolean),
         description: Schema.NullOr(Schema.String)
       })
     ),
-    total: orNull(Schema.Int, "Jobs that fit in all, when the provider tells"),
+    total: orNull(Schema.Int, "Total number of matching jobs, if the provider reports it"),
     next_cursor: orNull(Schema.String, "Always null: a search has one page, ask for a higher limit")
   }),
   example: { query: "data engineer", location: "Berlin", limit: 5 },
@@ -76,8 +76,8 @@ export const jobsSearch = capability({
     const employer = input.company_name ?? titleCase(domain.split(".")[0] ?? "")
     return {
       items: Array.from({ length: count }, (_, index) => {
-        const asked = input.query ?? pick(seed + index, ["data engineer", "account executive", "designer"])
-        const title = titleCase(asked) || "Job"
+        const jobTitle = input.query ?? pick(seed + index, ["data engineer", "account executive", "designer"])
+        const title = titleCase(jobTitle) || "Job"
         return {
           title,
           company_name: employer,
@@ -99,7 +99,7 @@ export const jobsSearch = capability({
   },
   missHints: (input) => [
     ...(input.posted_within_days === undefined ? [] : ["Drop posted_within_days or raise it."]),
-    ...(input.remote === undefined ? [] : ["Drop remote: many postings do not say."]),
+    ...(input.remote === undefined ? [] : ["Drop remote: many postings do not state it."]),
     ...(input.location === undefined ? [] : ["Give a country as location instead of a city."]),
     ...(input.company_domain !== undefined && input.company_name === undefined
       ? ["Add company_name: some boards know employers by name only."]

@@ -1,7 +1,7 @@
 /**
- * Where, in which language and how recent: the fields that searches of every kind share.
+ * The fields for country, language and recency that several searches share.
  *
- * Countries are two letters and languages two or two plus two, so an adapter can translate them without guessing.
+ * A country is two letters, and a language two letters with an optional region (pt-br), so adapters can translate them without guessing.
  */
 import { Schema } from "effect"
 

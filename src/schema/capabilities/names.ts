@@ -1,7 +1,7 @@
 /**
- * Reads names and domains out of an input, and makes up plainly fake ones for the sandbox.
+ * Reads names and domains from an input, and generates obviously fake ones for the sandbox.
  *
- * Made-up values are a pure function of their arguments and end in example domains that nobody can own.
+ * Generated values are a pure function of their arguments. Their domains end in .example, which nobody can register.
  */
 
 export interface NamedInput {
@@ -10,13 +10,13 @@ export interface NamedInput {
   readonly last_name?: string
 }
 
-/** A given name and a family name, when both can be told apart. */
+/** A given name and a family name. */
 export interface NameParts {
   readonly first_name: string
   readonly last_name: string
 }
 
-/** Providers that want two fields get the first word and the rest; a single word can't be split. */
+/** Splits a full name for providers with two fields: the first word, and the rest. Null for a single word. */
 export const nameParts = (input: NamedInput): NameParts | null => {
   if (input.first_name !== undefined && input.last_name !== undefined) {
     return { first_name: input.first_name, last_name: input.last_name }
@@ -29,7 +29,7 @@ export const nameParts = (input: NamedInput): NameParts | null => {
 export const fullName = (input: NamedInput): string =>
   input.full_name ?? [input.first_name, input.last_name].filter((part) => part !== undefined).join(" ")
 
-/** Lower-case ASCII letters and digits, words joined by dots: fit for an address or a host. */
+/** Words of lower-case ASCII letters and digits, joined by `joiner`. Valid in an e-mail address or a host. */
 export const slug = (text: string, joiner: "." | "-"): string =>
   text
     .normalize("NFKD")
@@ -39,13 +39,13 @@ export const slug = (text: string, joiner: "." | "-"): string =>
     .filter((word) => word !== "")
     .join(joiner)
 
-/** "jane-doe" of ".../in/jane-doe/?x": the last segment that says who is meant. */
+/** The last path segment of a profile URL: "jane-doe" for ".../in/jane-doe/?x". */
 export const profileSlug = (url: string): string => {
   const path = url.split(/[?#]/)[0] ?? ""
   return path.split("/").findLast((segment) => segment !== "") ?? ""
 }
 
-/** "Jane Doe" of "jane.doe" or "jane-doe". */
+/** "Jane Doe" for "jane.doe" or "jane-doe". */
 export const titleCase = (text: string): string =>
   text
     .split(/[^\p{Letter}\p{Number}]+/u)
@@ -56,10 +56,10 @@ export const titleCase = (text: string): string =>
 export const localPart = (address: string): string => address.slice(0, address.lastIndexOf("@"))
 export const domainPart = (address: string): string => address.slice(address.lastIndexOf("@") + 1).toLowerCase()
 
-/** The company's own domain when it was given, else one under `.example` made from its name. */
+/** The company's domain if it was given, otherwise a domain under `.example` made from its name. */
 export const sandboxDomain = (input: { readonly company_domain?: string; readonly company_name?: string }): string =>
   input.company_domain?.toLowerCase() ?? `${slug(input.company_name ?? "", "-") || "company"}.example`
 
-/** One of the choices, the same one for the same seed. */
+/** Picks one of the choices: the same one for the same seed. */
 export const pick = <const T>(seed: number, choices: readonly [T, ...ReadonlyArray<T>]): T =>
   choices[Math.abs(Math.trunc(seed)) % choices.length] ?? choices[0]

@@ -1,8 +1,8 @@
 /**
  * network.invite: one invitation to connect on the professional network, from a connected account.
  *
- * It contacts a person, so it runs at most once and is recorded as a touch. Who is connected or invited already is an
- * answer and not an error, and nothing was sent, so nothing is charged.
+ * It contacts a person, so it runs at most once and is recorded as a touch. A person who is already connected or invited is a result and not
+ * an error. Nothing was sent then, so nothing is charged.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -10,7 +10,7 @@ import * as Field from "./fields.ts"
 import { profileSlug, titleCase } from "./names.ts"
 import { orNull } from "./shapes.ts"
 
-/** The network cuts longer notes, or refuses them. */
+/** The network shortens or refuses longer notes. */
 const messageLengthMax = 300
 
 export const networkInvite = capability({
@@ -28,7 +28,7 @@ export const networkInvite = capability({
     model: "per_call",
     bills_no_match: false,
     description:
-      "Charged once per invitation that is sent. Someone who is connected or invited already costs nothing, and neither does a failed call."
+      "Charged once per invitation that is sent. A person who is already connected or invited costs nothing, and neither does a failed call."
   },
   platforms: [],
   input: Schema.Struct({
@@ -36,21 +36,22 @@ export const networkInvite = capability({
     provider_member_id: Schema.optionalKey(
       Field.text("The person's id at the provider, from provider_ids of network.profile", 200)
     ),
-    message: Schema.optionalKey(
-      Field.text("Note that goes with the invitation; left out, it goes without one", messageLengthMax)
-    ),
+    message: Schema.optionalKey(Field.text("Note to send with the invitation; none by default", messageLengthMax)),
     account_id: Schema.optionalKey(
-      Field.text("The connected account of the organization that invites; every provider of today needs it", 200)
+      Field.text(
+        "The organization's connected account that sends the invitation; currently every provider needs it",
+        200
+      )
     )
   }),
   anyOf: [["network_url"], ["provider_member_id"]],
   output: Schema.Struct({
     invitation_id: orNull(Schema.String, "The provider's id of the invitation; null when none was sent"),
     status: Schema.Literals(["sent", "already_connected", "already_invited"]).annotate({
-      description: "What became of it; only sent is charged"
+      description: "Outcome of the invitation; only sent is charged"
     }),
     profile: Schema.Struct({ network_url: Schema.NullOr(Schema.String), name: Schema.NullOr(Schema.String) }).annotate({
-      description: "Who was invited"
+      description: "The person who was invited"
     })
   }),
   example: {

@@ -8,7 +8,7 @@ import { capability } from "../catalog/Capability.ts"
 import * as Field from "./fields.ts"
 import { orNull } from "./shapes.ts"
 
-/** What the network takes in one message, and in the subject of an InMail. */
+/** The network's maximum lengths of a message and of an InMail's subject. */
 const textLengthMax = 8_000
 const subjectLengthMax = 200
 
@@ -40,12 +40,15 @@ export const networkMessage = capability({
     text: Field.text("The message", textLengthMax),
     account_id: Schema.optionalKey(
       Field.text(
-        "The connected account of the organization that sends; every provider of today needs it, except into a chat",
+        "The organization's connected account that sends the message; currently every provider needs it, except with chat_id",
         200
       )
     ),
     subject: Schema.optionalKey(
-      Field.text("Subject line, which makes it an InMail: for people who are not connected", subjectLengthMax)
+      Field.text(
+        "Subject line; it makes the message an InMail, which people who are not connected can receive",
+        subjectLengthMax
+      )
     )
   }),
   anyOf: [["network_url"], ["chat_id"], ["provider_member_id"]],
@@ -53,7 +56,7 @@ export const networkMessage = capability({
     message_id: orNull(Schema.String, "The provider's id of the message"),
     chat_id: orNull(Schema.String, "The conversation; pass it as chat_id to write again"),
     status: Schema.Literals(["sent", "not_sent"]).annotate({ description: "Only sent is charged" }),
-    sent_at: orNull(Schema.String, "ISO 8601, when the provider tells")
+    sent_at: orNull(Schema.String, "Time of sending in ISO 8601, if the provider reports it")
   }),
   example: {
     network_url: "https://www.linkedin.com/in/jane-doe",
@@ -61,7 +64,7 @@ export const networkMessage = capability({
     account_id: "account_1"
   },
   matched: (output) => output.status === "sent",
-  // A conversation belongs to whoever began it: it names the connected account that writes into it.
+  // A conversation belongs to the organization that began it, and determines the connected account that sends.
   uses: ({ account_id, chat_id }) => [
     ...(account_id === undefined ? [] : [{ kinds: ["account"] as const, id: account_id, path: "account_id" }]),
     ...(chat_id === undefined ? [] : [{ kinds: ["job"] as const, id: chat_id, path: "chat_id" }])
@@ -77,7 +80,7 @@ export const networkMessage = capability({
   }),
   missHints: (input) => [
     ...(input.subject === undefined && input.chat_id === undefined
-      ? ["Give subject to send an InMail: only connected people take plain messages."]
+      ? ["Give subject to send an InMail: only connected people can receive plain messages."]
       : []),
     "Invite the person with network.invite first, or write with email.send."
   ]

@@ -1,5 +1,5 @@
 /**
- * network.profile: a person's page on the professional network, as the network shows it.
+ * network.profile: a person's profile on the professional network (LinkedIn).
  *
  * Charged only when the profile was found.
  */
@@ -37,10 +37,10 @@ export const networkProfile = capability({
   anyOf: [["network_url"], ["identifier"]],
   output: Schema.Struct({
     ...personFields,
-    about: orNull(Schema.String, "What the person writes about herself or himself"),
+    about: orNull(Schema.String, "The text that the person wrote about themselves"),
     followers: Schema.NullOr(Schema.Int),
     connections: orNull(Schema.Int, "Connections; the network stops counting at 500"),
-    experience: orNull(Schema.Array(Experience), "Positions, latest first; null when the provider does not tell"),
+    experience: orNull(Schema.Array(Experience), "Positions, latest first; null if the provider does not report them"),
     education: Schema.NullOr(Schema.Array(Education)),
     skills: Schema.NullOr(Schema.Array(Schema.String)),
     is_connected: orNull(Schema.Boolean, "Whether the connected account and the person are connected")

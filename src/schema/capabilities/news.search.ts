@@ -1,7 +1,7 @@
 /**
  * news.search: news articles for a query, the latest and most relevant first.
  *
- * Charged per call: a search that finds nothing has cost the provider as much as one that does.
+ * Charged per call, because providers also charge for searches that find nothing.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -10,7 +10,7 @@ import * as Locale from "./locale.ts"
 import { slug } from "./names.ts"
 import { orNull } from "./shapes.ts"
 
-/** Results when the input names no limit; every adapter asks for as many. */
+/** The default limit, which every adapter requests. */
 export const newsSearchDefaultLimit = 10
 
 export const newsSearch = capability({
@@ -27,7 +27,7 @@ export const newsSearch = capability({
   billing: {
     model: "per_call",
     bills_no_match: true,
-    description: "Charged for every search that is answered, also when it finds nothing. A failed call costs nothing."
+    description: "Charged for every answered search, even if it finds nothing. A failed call costs nothing."
   },
   platforms: [],
   input: Schema.Struct({
@@ -35,7 +35,7 @@ export const newsSearch = capability({
     country: Schema.optionalKey(Locale.country("Country to search from, two letters such as us")),
     language: Schema.optionalKey(Locale.language("Language of the articles, such as en or pt-br")),
     recency: Schema.optionalKey(Locale.recency("Only articles published this recently")),
-    limit: Schema.optionalKey(Field.limit("Articles to return at most, 10 when left out", 50)),
+    limit: Schema.optionalKey(Field.limit("Maximum number of articles, 10 by default", 50)),
     company_domain: Schema.optionalKey(
       Field.domain("Only news about the company with this domain, such as example.com")
     )
@@ -45,13 +45,13 @@ export const newsSearch = capability({
       Schema.Struct({
         title: Schema.NullOr(Schema.String),
         url: Schema.NullOr(Schema.String),
-        source: orNull(Schema.String, "Who published it: a name or a domain"),
-        published_at: orNull(Schema.String, "As the provider prints it: a date, or words such as 3 days ago"),
+        source: orNull(Schema.String, "Publisher: a name or a domain"),
+        published_at: orNull(Schema.String, "A date, or words such as 3 days ago, as the provider reports it"),
         snippet: Schema.NullOr(Schema.String),
         image_url: Schema.NullOr(Schema.String)
       })
     ),
-    total: orNull(Schema.Int, "Matching articles in all, when the provider tells"),
+    total: orNull(Schema.Int, "Total number of matching articles, if the provider reports it"),
     next_cursor: orNull(Schema.String, "Always null: a search has one page, ask for a higher limit")
   }),
   example: { query: "electric trucks", recency: "month", limit: 5 },

@@ -1,7 +1,7 @@
 /**
- * people.enrich: what is known of one person, from a profile, an address or a name with an employer.
+ * people.enrich: data about one person, looked up by a profile, an e-mail address, or a name with an employer.
  *
- * Charged only when the person was found, with the contact data that `require` asks for.
+ * Charged only when the person is found, with the contact data that `require` lists.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -24,8 +24,8 @@ export const Experience = Schema.Struct({
   title: Schema.NullOr(Schema.String),
   company_name: Schema.NullOr(Schema.String),
   company_domain: Schema.NullOr(Schema.String),
-  start_date: orNull(Schema.String, "YYYY, YYYY-MM or YYYY-MM-DD, as precise as it is known"),
-  end_date: orNull(Schema.String, "Null for a current position, or when it is not known"),
+  start_date: orNull(Schema.String, "YYYY, YYYY-MM or YYYY-MM-DD, as exact as it is known"),
+  end_date: orNull(Schema.String, "Null for a current position, or if it is not known"),
   is_current: Schema.NullOr(Schema.Boolean)
 })
 export const Education = Schema.Struct({
@@ -36,9 +36,9 @@ export const Education = Schema.Struct({
   end_date: Schema.NullOr(Schema.String)
 })
 
-/** The person lacks contact data without which the caller has no use for the answer. */
-export const lacks = (found: Person, required: ReadonlyArray<"email" | "phone"> = []): boolean =>
-  required.some((field) => found[field] === null)
+/** Whether the person lacks contact data that the input requires. */
+export const lacks = (person: Person, required: ReadonlyArray<"email" | "phone"> = []): boolean =>
+  required.some((field) => person[field] === null)
 
 export const peopleEnrich = capability({
   slug: "people.enrich",
@@ -70,7 +70,7 @@ export const peopleEnrich = capability({
     model: "on_match",
     bills_no_match: false,
     description:
-      "Charged only when the person is found, and with `require` only when the contact data asked for is there. A miss costs nothing."
+      "Charged only when the person is found, with all contact data in `require` if that is given. A miss costs nothing."
   },
   platforms: [],
   input: Schema.Struct({
@@ -81,17 +81,17 @@ export const peopleEnrich = capability({
     company_name: Schema.optionalKey(Field.companyName),
     require: Schema.optionalKey(
       Schema.Array(Schema.Literals(["email", "phone"]))
-        .annotate({ description: "Contact data without which the answer counts as a miss" })
+        .annotate({ description: "Contact data that the result must have; otherwise it counts as no match" })
         .check(Schema.isMinLength(1), Schema.isMaxLength(2))
     )
   }),
   anyOf: [["network_url"], ["email"], ["full_name", "company_domain"], ["full_name", "company_name"]],
   output: Schema.Struct({
     ...personFields,
-    experience: orNull(Schema.Array(Experience), "Positions, latest first; null when the provider does not tell"),
+    experience: orNull(Schema.Array(Experience), "Positions, latest first; null if the provider does not report them"),
     education: Schema.NullOr(Schema.Array(Education)),
     skills: Schema.NullOr(Schema.Array(Schema.String)),
-    match_confidence: orNull(Schema.Finite, "0 to 1: how sure the provider is that this is the person asked for")
+    match_confidence: orNull(Schema.Finite, "0 to 1: how sure the provider is that this is the right person")
   }),
   example: { email: "jane.doe@example.com" },
   matched: (output) => output.full_name !== null || output.network_url !== null,

@@ -1,7 +1,7 @@
 /**
- * people.search: people who fit a description, page by page.
+ * people.search: people who match filters, page by page.
  *
- * Metered: base plus each person delivered, never more than the limit. A search that finds nobody is not charged.
+ * Metered: a base price plus a price per person, at most for the limit. A search that finds nobody is not charged.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -9,7 +9,7 @@ import * as Field from "./fields.ts"
 import { pick, sandboxDomain, slug, titleCase } from "./names.ts"
 import { location, orNull, Person, person } from "./shapes.ts"
 
-/** Results when the input names no limit: what the price quotes and what every adapter asks for. */
+/** The default limit. The quote is for as many results, and every adapter requests as many. */
 export const peopleSearchDefaultLimit = 10
 
 const given = ["Alex", "Robin", "Kim", "Sam", "Noa", "Jules"] as const
@@ -51,17 +51,17 @@ export const peopleSearch = capability({
     model: "metered",
     bills_no_match: false,
     description:
-      "Base price plus a price per person delivered, never for more persons than the limit (10 when left out). A search that finds nobody costs nothing."
+      "Base price plus a price per person delivered, never for more people than the limit (10 by default). A search that finds nobody costs nothing."
   },
   platforms: [],
   input: Schema.Struct({
-    titles: Schema.optionalKey(Field.texts("Job titles, any of which fits", 200, 20)),
-    seniorities: Schema.optionalKey(Field.texts("Seniorities such as director, vp, cxo, any of which fits", 50, 20)),
+    titles: Schema.optionalKey(Field.texts("Job titles; one match is enough", 200, 20)),
+    seniorities: Schema.optionalKey(Field.texts("Seniorities such as director, vp, cxo; one match is enough", 50, 20)),
     name: Schema.optionalKey(Field.text("The person's name", 200)),
-    company_domains: Schema.optionalKey(Field.domains("Employers by domain, any of which fits", 50)),
-    company_names: Schema.optionalKey(Field.texts("Employers by name, any of which fits", 200, 50)),
-    locations: Schema.optionalKey(Field.texts("Cities, regions or countries, any of which fits", 200, 20)),
-    industries: Schema.optionalKey(Field.texts("Industries, any of which fits", 200, 20)),
+    company_domains: Schema.optionalKey(Field.domains("Employers by domain; one match is enough", 50)),
+    company_names: Schema.optionalKey(Field.texts("Employers by name; one match is enough", 200, 50)),
+    locations: Schema.optionalKey(Field.texts("Cities, regions or countries; one match is enough", 200, 20)),
+    industries: Schema.optionalKey(Field.texts("Industries; one match is enough", 200, 20)),
     employee_range: Schema.optionalKey(
       Field.text(
         "The employer's size band: 1-10, 11-50, 51-200, 201-500, 501-1000, 1001-5000, 5001-10000 or 10001+",
@@ -69,7 +69,7 @@ export const peopleSearch = capability({
       )
     ),
     keywords: Schema.optionalKey(Field.text("Words from the profile", 400)),
-    limit: Schema.optionalKey(Field.limit("Persons to return at most, 10 when left out", 100)),
+    limit: Schema.optionalKey(Field.limit("Maximum number of people, 10 by default", 100)),
     cursor: Schema.optionalKey(Field.text("next_cursor of the previous page, with the same filters", 2048))
   }),
   anyOf: [
@@ -85,7 +85,7 @@ export const peopleSearch = capability({
   ],
   output: Schema.Struct({
     items: Schema.Array(Person),
-    total: orNull(Schema.Int, "People who fit in all, when the provider tells"),
+    total: orNull(Schema.Int, "Total number of matching people, if the provider reports it"),
     next_cursor: orNull(Schema.String, "Pass as cursor for the next page; null at the end")
   }),
   example: { titles: ["head of sales"], company_domains: ["example.com"], limit: 5 },
@@ -123,10 +123,10 @@ export const peopleSearch = capability({
     ...(input.seniorities === undefined ? [] : ["Drop seniorities: titles alone find more."]),
     ...(input.titles === undefined ? [] : ["Widen titles, for example sales instead of head of enterprise sales."]),
     ...(input.locations === undefined ? [] : ["Give a country in locations instead of a city."]),
-    ...(input.company_names === undefined ? [] : ["Ask by company_domains instead of company_names."]),
+    ...(input.company_names === undefined ? [] : ["Search by company_domains instead of company_names."]),
     ...(input.name === undefined
       ? []
-      : ["Ask by company_domains instead of name, or add a second filter to the name."]),
+      : ["Search by company_domains instead of name, or add a second filter to the name."]),
     "Use fewer filters at once."
   ]
 })

@@ -1,7 +1,7 @@
 /**
- * phone.find: a person's direct or mobile number, from a profile, an address or a name with an employer.
+ * phone.find: a person's direct or mobile number, from a profile, an e-mail address, or a name with an employer.
  *
- * Charged only when a number came back.
+ * Charged only when a number is found.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -34,21 +34,21 @@ export const phoneFind = capability({
   anyOf: [["network_url"], ["email"], ["full_name", "company_domain"]],
   output: Schema.Struct({
     phone: orNull(Schema.String, "The number in E.164, such as +12025550143; null when none was found"),
-    phone_type: orNull(Schema.String, "mobile, direct, landline and the like, when the provider tells"),
-    confidence: orNull(Schema.Finite, "0 to 100, as the provider rates its own answer")
+    phone_type: orNull(Schema.String, "Such as mobile, direct or landline, if the provider reports it"),
+    confidence: orNull(Schema.Finite, "0 to 100, the provider's rating of its own answer")
   }),
   example: { network_url: "https://www.linkedin.com/in/jane-doe" },
   matched: (output) => output.phone !== null,
   side_effect: false,
-  // Numbers from 555-0100 to 555-0199 are set aside for fiction.
+  // Numbers from 555-0100 to 555-0199 are reserved for fiction.
   simulate: ({ seed }) => ({
     phone: `+120255501${String(seed % 100).padStart(2, "0")}`,
     phone_type: "mobile",
     confidence: 80 + (seed % 20)
   }),
   missHints: (input) => [
-    ...(input.network_url === undefined ? ["Give network_url, by which most providers know a number."] : []),
+    ...(input.network_url === undefined ? ["Give network_url: most providers look up numbers by profile."] : []),
     ...(input.email === undefined ? ["Give a work e-mail address; email.find can look one up."] : []),
-    "The company's own number may do: company.enrich returns it."
+    "Use the company's phone number instead: company.enrich returns it."
   ]
 })

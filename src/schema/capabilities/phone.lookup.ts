@@ -1,7 +1,7 @@
 /**
  * phone.lookup: whether a phone number is valid, and its line type, carrier and country.
  *
- * "Not valid" is an answer like any other: every delivered verdict is charged.
+ * Every delivered result is charged, also that a number is not valid.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -10,7 +10,7 @@ import * as Locale from "./locale.ts"
 import { pick } from "./names.ts"
 import { orNull } from "./shapes.ts"
 
-/** E.164 allows no more; fewer than seven is an extension or a short code. */
+/** E.164 allows 15 digits. A number of fewer than seven is an extension or a short code. */
 const digitsMin = 7
 const digitsMax = 15
 
@@ -28,7 +28,7 @@ export const phoneLookup = capability({
   billing: {
     model: "per_call",
     bills_no_match: true,
-    description: "Charged for every verdict that is delivered, not valid included. A failed call costs nothing."
+    description: "Charged for every delivered result, including not valid. A failed call costs nothing."
   },
   platforms: [],
   input: Schema.Struct({
@@ -42,8 +42,8 @@ export const phoneLookup = capability({
     phone: orNull(Schema.String, "The number in E.164"),
     national_format: orNull(Schema.String, "The number as it is written in its own country"),
     country_code: orNull(Schema.String, "Two letters such as US"),
-    valid: orNull(Schema.Boolean, "The number can exist: its length and prefix are in use"),
-    line_type: orNull(Schema.String, "mobile, landline, fixedVoip, nonFixedVoip, tollFree and the like"),
+    valid: orNull(Schema.Boolean, "True if the number can exist: its length and prefix are in use"),
+    line_type: orNull(Schema.String, "Such as mobile, landline, fixedVoip, nonFixedVoip or tollFree"),
     carrier: orNull(Schema.String, "The operator that serves the number"),
     caller_name: orNull(Schema.String, "The subscriber's registered name, where it is published")
   }),
@@ -67,6 +67,6 @@ export const phoneLookup = capability({
     ...(input.phone.startsWith("+") || input.country_code !== undefined
       ? []
       : ["Write the number with + and its country's prefix, or give country_code."]),
-    "Leave out extensions: they belong to the company, not to the number."
+    "Leave out the extension: it is not part of the number."
   ]
 })

@@ -1,7 +1,7 @@
 /**
  * places.search: businesses and other places on the map.
  *
- * Metered: base plus each place delivered, never more than the limit. A search that finds none is not charged.
+ * Metered: a base price plus a price per place, at most for the limit. A search that finds none is not charged.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -10,7 +10,7 @@ import * as Locale from "./locale.ts"
 import { titleCase } from "./names.ts"
 import { orNull } from "./shapes.ts"
 
-/** Results when the input names no limit: what the price quotes and what every adapter asks for. */
+/** The default limit. The quote is for as many results, and every adapter requests as many. */
 export const placesSearchDefaultLimit = 10
 
 export const placesSearch = capability({
@@ -29,14 +29,14 @@ export const placesSearch = capability({
     model: "metered",
     bills_no_match: false,
     description:
-      "Base price plus a price per place delivered, never for more places than the limit (10 when left out). A search that finds none costs nothing."
+      "Base price plus a price per place delivered, never for more places than the limit (10 by default). A search that finds none costs nothing."
   },
   platforms: [],
   input: Schema.Struct({
     query: Field.text("What to look for: a kind of business or a name, such as dentist", 400),
     location: Schema.optionalKey(Field.text("Where: city, region or address, such as Berlin Mitte", 200)),
     country: Schema.optionalKey(Locale.country("Country to look in, two letters such as us")),
-    limit: Schema.optionalKey(Field.limit("Places to return at most, 10 when left out", 100))
+    limit: Schema.optionalKey(Field.limit("Maximum number of places, 10 by default", 100))
   }),
   output: Schema.Struct({
     items: Schema.Array(
@@ -53,7 +53,7 @@ export const placesSearch = capability({
         category: Schema.NullOr(Schema.String)
       })
     ),
-    total: orNull(Schema.Int, "Places that fit in all, when the provider tells"),
+    total: orNull(Schema.Int, "Total number of matching places, if the provider reports it"),
     next_cursor: orNull(Schema.String, "Always null: a search has one page, ask for a higher limit")
   }),
   example: { query: "dentist", location: "Berlin", limit: 5 },
@@ -82,7 +82,7 @@ export const placesSearch = capability({
   },
   missHints: (input) => [
     ...(input.location === undefined
-      ? ["Give a location: places are looked up near one."]
+      ? ["Give a location: the search looks for places near it."]
       : ["Widen location to the city or region."]),
     "Name a kind of business, such as dentist, instead of a description."
   ]

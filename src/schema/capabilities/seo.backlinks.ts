@@ -1,7 +1,7 @@
 /**
- * seo.backlinks: who links to a domain or a page, in sum and link by link.
+ * seo.backlinks: the links to a domain or a page, with a summary.
  *
- * Metered: base for the summary plus each link delivered, never more than the limit. A target nobody links to is free.
+ * Metered: a base price for the summary plus a price per link, at most for the limit. A target without links is not charged.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -9,7 +9,7 @@ import * as Field from "./fields.ts"
 import { pick } from "./names.ts"
 import { orNull } from "./shapes.ts"
 
-/** Links when the input names no limit: what the price quotes and what every adapter asks for. */
+/** The default limit. The quote is for as many links, and every adapter requests as many. */
 export const seoBacklinksDefaultLimit = 10
 
 export const seoBacklinks = capability({
@@ -29,44 +29,44 @@ export const seoBacklinks = capability({
     model: "metered",
     bills_no_match: false,
     description:
-      "Base price for the summary plus a price per link delivered, never for more links than the limit (10 when left out). A target without backlinks costs nothing."
+      "Base price for the summary plus a price per link delivered, never for more links than the limit (10 by default). A target without backlinks costs nothing."
   },
   platforms: [],
   input: Schema.Struct({
     target: Field.text("A domain such as example.com, or with mode page the full address of a page", 2048),
     mode: Schema.optionalKey(
       Schema.Literals(["domain", "page"]).annotate({
-        description: "domain: links to any page of the domain (when left out); page: links to this one page"
+        description: "domain (default): links to any page of the domain; page: links to this one page"
       })
     ),
     dofollow: Schema.optionalKey(
       Schema.Boolean.annotate({
-        description: "true: list only followed links; false: only nofollow ones; both when left out"
+        description: "true: list only followed links; false: only nofollow links; both by default"
       })
     ),
-    limit: Schema.optionalKey(Field.limit("Links to return at most, 10 when left out", 1000))
+    limit: Schema.optionalKey(Field.limit("Maximum number of links, 10 by default", 1000))
   }),
   output: Schema.Struct({
     summary: orNull(
       Schema.Struct({
-        backlinks: orNull(Schema.Int, "Links in all"),
-        referring_domains: orNull(Schema.Int, "Domains that link"),
+        backlinks: orNull(Schema.Int, "Total number of links"),
+        referring_domains: orNull(Schema.Int, "Number of domains with links to the target"),
         rank: orNull(Schema.Finite, "The provider's authority score of the target, higher is stronger"),
         spam_score: orNull(Schema.Finite, "0 to 100, higher looks more like spam")
       }),
-      "Of the whole target, whatever the filters; null when the provider does not tell"
+      "Totals of the whole target, without the filters; null if the provider does not report them"
     ),
     items: Schema.Array(
       Schema.Struct({
         url_from: orNull(Schema.String, "The page that links"),
         url_to: orNull(Schema.String, "The page linked to"),
         anchor: orNull(Schema.String, "The link's text"),
-        dofollow: orNull(Schema.Boolean, "Counts for search engines"),
+        dofollow: orNull(Schema.Boolean, "True if search engines follow the link"),
         rank: orNull(Schema.Finite, "The provider's authority score of the link, higher is stronger"),
         first_seen: orNull(Schema.String, "When the link was first found")
       })
     ),
-    total: orNull(Schema.Int, "Links that fit in all, when the provider tells"),
+    total: orNull(Schema.Int, "Total number of matching links, if the provider reports it"),
     next_cursor: orNull(Schema.String, "Always null: ask for a higher limit")
   }),
   example: { target: "example.com", limit: 5 },
@@ -95,7 +95,7 @@ export const seoBacklinks = capability({
     }
   },
   missHints: (input) => [
-    ...(input.mode === "page" ? ["Use mode domain: few pages have links of their own."] : []),
+    ...(input.mode === "page" ? ["Use mode domain: few single pages have backlinks."] : []),
     ...(input.dofollow === undefined ? [] : ["Drop dofollow to list links of both kinds."]),
     "Give the domain without www and without a path."
   ]

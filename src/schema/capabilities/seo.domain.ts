@@ -1,7 +1,7 @@
 /**
- * seo.domain: how visible a domain is in search, and the keywords it ranks for.
+ * seo.domain: the search traffic of a domain and the keywords that it ranks for.
  *
- * Charged per call: a domain that ranks for nothing has cost the provider as much as one that does.
+ * Charged per call, because providers also charge for a domain that ranks for nothing.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -9,7 +9,7 @@ import * as Field from "./fields.ts"
 import * as Locale from "./locale.ts"
 import { orNull } from "./shapes.ts"
 
-/** Top keywords when the input names no limit; every adapter asks for as many. */
+/** The default limit, which every adapter requests. */
 export const seoDomainDefaultLimit = 10
 
 export const seoDomain = capability({
@@ -28,14 +28,14 @@ export const seoDomain = capability({
     model: "per_call",
     bills_no_match: true,
     description:
-      "Charged for every report that is answered, also for a domain that ranks for nothing. A failed call costs nothing."
+      "Charged for every delivered report, even if the domain ranks for nothing. A failed call costs nothing."
   },
   platforms: [],
   input: Schema.Struct({
     domain: Field.domain("The domain without scheme or path, such as example.com"),
-    country: Schema.optionalKey(Locale.country("Country of the searches, two letters; us when left out")),
-    language: Schema.optionalKey(Locale.language("Language of the searches, such as en; en when left out")),
-    limit: Schema.optionalKey(Field.limit("Top keywords to return at most, 10 when left out", 100))
+    country: Schema.optionalKey(Locale.country("Country of the searches, two letters; us by default")),
+    language: Schema.optionalKey(Locale.language("Language of the searches, such as en; en by default")),
+    limit: Schema.optionalKey(Field.limit("Maximum number of top keywords, 10 by default", 100))
   }),
   output: Schema.Struct({
     organic_keywords: orNull(Schema.Int, "Keywords for which the domain is among the first 100 results"),
@@ -44,7 +44,7 @@ export const seoDomain = capability({
     top_keywords: Schema.Array(
       Schema.Struct({
         keyword: Schema.NullOr(Schema.String),
-        position: orNull(Schema.Int, "Rank of the domain for the keyword, from 1"),
+        position: orNull(Schema.Int, "Position of the domain for the keyword, from 1"),
         volume: orNull(Schema.Int, "Searches per month for the keyword"),
         url: orNull(Schema.String, "The page that ranks")
       })

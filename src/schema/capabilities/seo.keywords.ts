@@ -1,7 +1,7 @@
 /**
- * seo.keywords: how often keywords are searched for and what they cost, for a list of keywords or for ideas from one.
+ * seo.keywords: search volume and cost per click, for a list of keywords or for ideas from one keyword.
  *
- * Metered: base plus each keyword delivered. A list asks for as many results as it has keywords, a seed for its limit.
+ * Metered: a base price plus a price per keyword. A list requests as many results as it has keywords, and a seed as many as the limit.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -10,10 +10,10 @@ import * as Locale from "./locale.ts"
 import { pick } from "./names.ts"
 import { orNull } from "./shapes.ts"
 
-/** Ideas when a seed comes without a limit: what the price quotes and what every adapter asks for. */
+/** The default limit for ideas from a seed. The quote is for as many ideas, and every adapter requests as many. */
 export const seoKeywordsDefaultLimit = 10
 
-/** What one call of the providers takes; the advertiser's planner takes no longer keyword. */
+/** The providers' maximum per call, and the maximum length of a keyword in Google's keyword planner. */
 const keywordsMax = 1000
 const keywordLengthMax = 80
 
@@ -42,20 +42,20 @@ export const seoKeywords = capability({
     model: "metered",
     bills_no_match: false,
     description:
-      "Base price plus a price per keyword delivered, never for more than were listed, or with a seed never for more than the limit (10 when left out). An answer without keywords costs nothing."
+      "Base price plus a price per keyword delivered, never for more than were listed, or with a seed never for more than the limit (10 by default). An answer without keywords costs nothing."
   },
   platforms: [],
   input: Schema.Struct({
     keywords: Schema.optionalKey(
-      Field.texts("Keywords to measure; each of them is answered", keywordLengthMax, keywordsMax)
+      Field.texts("Keywords to measure; the result has each of them", keywordLengthMax, keywordsMax)
     ),
     seed: Schema.optionalKey(
       Field.text("A keyword to get ideas from; not used when keywords are given", keywordLengthMax)
     ),
-    country: Schema.optionalKey(Locale.country("Country of the searches, two letters; us when left out")),
-    language: Schema.optionalKey(Locale.language("Language of the searches, such as en; en when left out")),
+    country: Schema.optionalKey(Locale.country("Country of the searches, two letters; us by default")),
+    language: Schema.optionalKey(Locale.language("Language of the searches, such as en; en by default")),
     limit: Schema.optionalKey(
-      Field.limit("With seed: ideas to return at most, 10 when left out. A list of keywords needs none", keywordsMax)
+      Field.limit("With seed: maximum number of ideas, 10 by default. Not used with keywords", keywordsMax)
     )
   }),
   anyOf: [["keywords"], ["seed"]],
@@ -75,12 +75,12 @@ export const seoKeywords = capability({
               volume: orNull(Schema.Finite, "Searches in the month")
             })
           ),
-          "Searches month by month; null when the provider does not tell"
+          "Searches per month; null if the provider does not report them"
         ),
         intent: orNull(Schema.String, "informational, navigational, commercial or transactional")
       })
     ),
-    total: orNull(Schema.Int, "Keywords that fit in all, when the provider tells"),
+    total: orNull(Schema.Int, "Total number of matching keywords, if the provider reports it"),
     next_cursor: orNull(Schema.String, "Always null: ask for a higher limit")
   }),
   example: { keywords: ["crm software", "sales automation"], country: "us", language: "en" },
@@ -115,7 +115,7 @@ export const seoKeywords = capability({
   missHints: (input) => [
     ...(input.country === undefined && input.language === undefined
       ? []
-      : ["Check that the keyword is in the language and country asked for."]),
+      : ["Check that country and language fit the keyword."]),
     ...(input.keywords === undefined ? ["Use a shorter and more common seed."] : ["Try seed to get related keywords."])
   ]
 })

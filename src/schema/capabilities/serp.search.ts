@@ -1,7 +1,7 @@
 /**
- * serp.search: a search engine's results page as it stands, place by place.
+ * serp.search: a search engine's results page, in the order of its positions.
  *
- * Charged per call: a results page without results has cost the provider as much as one with them.
+ * Charged per call, because providers also charge for a page without results.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -10,7 +10,7 @@ import * as Locale from "./locale.ts"
 import { slug } from "./names.ts"
 import { orNull } from "./shapes.ts"
 
-/** Results read when the input names no depth; every adapter asks for as many. */
+/** The default depth, which every adapter requests. */
 export const serpSearchDefaultDepth = 10
 
 export const serpSearch = capability({
@@ -28,7 +28,7 @@ export const serpSearch = capability({
   billing: {
     model: "per_call",
     bills_no_match: true,
-    description: "Charged for every results page that is read, also an empty one. A failed call costs nothing."
+    description: "Charged for every results page that is read, even an empty one. A failed call costs nothing."
   },
   platforms: [],
   input: Schema.Struct({
@@ -36,20 +36,22 @@ export const serpSearch = capability({
     engine: Schema.optionalKey(
       Schema.Literals(["google"]).annotate({ description: "The search engine; google is the only one" })
     ),
-    country: Schema.optionalKey(Locale.country("Country to search from, two letters; us when left out")),
+    country: Schema.optionalKey(Locale.country("Country to search from, two letters; us by default")),
     location: Schema.optionalKey(Field.text("City or region to search from, such as Austin,Texas,United States", 200)),
-    language: Schema.optionalKey(Locale.language("Language of the search, such as en or pt-br; en when left out")),
+    language: Schema.optionalKey(Locale.language("Language of the search, such as en or pt-br; en by default")),
     device: Schema.optionalKey(
-      Schema.Literals(["desktop", "mobile"]).annotate({ description: "Whose results page, desktop when left out" })
+      Schema.Literals(["desktop", "mobile"]).annotate({
+        description: "The device that the results page is for, desktop by default"
+      })
     ),
     depth: Schema.optionalKey(
-      Schema.Int.annotate({ description: "How many results to read down the ranking, 10 when left out" }).check(
-        Schema.isBetween({ minimum: 10, maximum: 100 })
-      )
+      Schema.Int.annotate({
+        description: "Number of results to read, from the top of the ranking; 10 by default"
+      }).check(Schema.isBetween({ minimum: 10, maximum: 100 }))
     ),
     type: Schema.optionalKey(
       Schema.Literals(["organic", "maps"]).annotate({
-        description: "organic: the web results (when left out); maps: the places on the map"
+        description: "organic (default): the web results; maps: the places on the map"
       })
     )
   }),
@@ -57,7 +59,7 @@ export const serpSearch = capability({
     items: Schema.Array(
       Schema.Struct({
         type: orNull(Schema.String, "Kind of result: organic, featured_snippet, video, map and the like"),
-        position: orNull(Schema.Int, "Rank on the page, from 1"),
+        position: orNull(Schema.Int, "Position on the page, from 1"),
         title: Schema.NullOr(Schema.String),
         url: Schema.NullOr(Schema.String),
         domain: Schema.NullOr(Schema.String),
@@ -67,8 +69,8 @@ export const serpSearch = capability({
     features: Schema.Array(Schema.String).annotate({
       description: "What the page shows beside plain results, such as people_also_ask or knowledge_graph"
     }),
-    total_results: orNull(Schema.Int, "How many results the engine says there are"),
-    total: orNull(Schema.Int, "The same as total_results, by the name that every list has"),
+    total_results: orNull(Schema.Int, "Number of results that the search engine reports"),
+    total: orNull(Schema.Int, "The same as total_results, under the name that every list uses"),
     next_cursor: orNull(Schema.String, "Always null: a search has one page, ask for a higher depth")
   }),
   example: { query: "crm software", country: "us", language: "en", depth: 10 },

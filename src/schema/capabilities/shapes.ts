@@ -1,7 +1,7 @@
 /**
- * What capabilities answer with: a person, a company, the state of an e-mail address.
+ * The output schemas that capabilities share: a person, a company, the status of an e-mail address.
  *
- * A value that nobody reported is null, never absent, so a reader of any capability meets the same fields every time.
+ * A value that the provider did not report is null and never absent, so an output always has the same fields.
  */
 import { Schema } from "effect"
 
@@ -22,7 +22,7 @@ export const personFields = {
   full_name: Schema.NullOr(Schema.String),
   first_name: Schema.NullOr(Schema.String),
   last_name: Schema.NullOr(Schema.String),
-  headline: orNull(Schema.String, "The line the person shows under the name"),
+  headline: orNull(Schema.String, "The line under the person's name in the profile"),
   title: orNull(Schema.String, "Current job title"),
   seniority: orNull(Schema.String, "Seniority in the provider's own words"),
   company_name: orNull(Schema.String, "Current employer"),
@@ -52,7 +52,7 @@ export const Company = Schema.Struct({
   description: Schema.NullOr(Schema.String),
   revenue: orNull(Schema.String, "Annual revenue in US dollars, a number or a range such as 1000000-5000000"),
   funding: orNull(Schema.String, "Total funding raised in US dollars"),
-  technologies: orNull(Schema.Array(Schema.String), "Technologies in use; null when the provider does not tell"),
+  technologies: orNull(Schema.Array(Schema.String), "Technologies in use; null if the provider does not report them"),
   phone: Schema.NullOr(Schema.String),
   provider_ids: Schema.Record(Schema.String, Schema.String).annotate({
     description: "The company's id at the provider that answered, keyed by provider"
@@ -60,7 +60,7 @@ export const Company = Schema.Struct({
 })
 export type Company = typeof Company.Type
 
-const nobody: Person = {
+const blankPerson: Person = {
   full_name: null,
   first_name: null,
   last_name: null,
@@ -76,10 +76,10 @@ const nobody: Person = {
   phone: null,
   provider_ids: {}
 }
-/** A person of whom only `known` is known. */
-export const person = (known: Partial<Person>): Person => ({ ...nobody, ...known })
+/** A person with these fields. All others are null. */
+export const person = (fields: Partial<Person>): Person => ({ ...blankPerson, ...fields })
 
-const nameless: Company = {
+const blankCompany: Company = {
   name: null,
   domain: null,
   website: null,
@@ -96,9 +96,9 @@ const nameless: Company = {
   phone: null,
   provider_ids: {}
 }
-/** A company of which only `known` is known. */
-export const company = (known: Partial<Company>): Company => ({ ...nameless, ...known })
+/** A company with these fields. All others are null. */
+export const company = (fields: Partial<Company>): Company => ({ ...blankCompany, ...fields })
 
-/** Null when nothing at all is known of the place. */
+/** Null if all three are null. */
 export const location = (city: string | null, region: string | null, country: string | null): Location | null =>
   city === null && region === null && country === null ? null : { city, region, country }

@@ -1,7 +1,7 @@
 /**
- * social.posts: what an account on a social platform has published, latest first, page by page.
+ * social.posts: the posts of an account on a social platform, latest first, page by page.
  *
- * Metered: base plus each post delivered, never more than the limit. An account without posts is not charged.
+ * Metered: a base price plus a price per post, at most for the limit. An account without posts is not charged.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -10,7 +10,7 @@ import { slug } from "./names.ts"
 import { accountUrl, handle, handleOf, Post, post } from "./posts.ts"
 import { orNull } from "./shapes.ts"
 
-/** Results when the input names no limit: what the price quotes and what every adapter cuts to. */
+/** The default limit. The quote is for as many posts, and every adapter shortens its result to as many. */
 export const socialPostsDefaultLimit = 10
 
 export const socialPostsPlatforms = ["instagram", "tiktok", "x", "youtube", "facebook", "threads", "bluesky"] as const
@@ -31,7 +31,7 @@ export const socialPosts = capability({
     model: "metered",
     bills_no_match: false,
     description:
-      "Base price plus a price per post delivered, never for more posts than the limit (10 when left out). An account without posts costs nothing."
+      "Base price plus a price per post delivered, never for more posts than the limit (10 by default). An account without posts costs nothing."
   },
   platforms: socialPostsPlatforms,
   input: Schema.Struct({
@@ -39,14 +39,14 @@ export const socialPosts = capability({
     handle: Schema.optionalKey(handle),
     url: Schema.optionalKey(accountUrl),
     limit: Schema.optionalKey(
-      Field.limit("Posts to return at most, 10 when left out; a page of the platform may hold fewer", 100)
+      Field.limit("Maximum number of posts, 10 by default; a page of the platform may have fewer", 100)
     ),
     cursor: Schema.optionalKey(Field.text("next_cursor of the previous page, for the same account", 4096))
   }),
   anyOf: [["handle"], ["url"]],
   output: Schema.Struct({
     items: Schema.Array(Post),
-    total: orNull(Schema.Int, "Posts of the account in all, when the provider tells"),
+    total: orNull(Schema.Int, "Total number of posts of the account, if the provider reports it"),
     next_cursor: orNull(Schema.String, "Pass as cursor for the next page; null at the end")
   }),
   example: { platform: "tiktok", handle: "example", limit: 5 },

@@ -1,7 +1,7 @@
 /**
- * social.profile: one account on a social platform: who it is, what it says of itself, and how many follow it.
+ * social.profile: the profile of an account on a social platform, with its bio and number of followers.
  *
- * Charged only when the account exists; a private one exists.
+ * Charged only when the account is found. A private account counts as found.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -55,16 +55,16 @@ export const socialProfile = capability({
     posts_count: orNull(Schema.Int, "Posts or videos published"),
     verified: Schema.NullOr(Schema.Boolean),
     avatar_url: Schema.NullOr(Schema.String),
-    url: orNull(Schema.String, "The account's page"),
+    url: orNull(Schema.String, "URL of the account"),
     external_links: orNull(
       Schema.Array(Schema.String),
-      "Links the account shows; null when the provider does not tell"
+      "Links that the account shows; null if the provider does not report them"
     ),
-    email: orNull(Schema.String, "Address the account shows publicly"),
+    email: orNull(Schema.String, "E-mail address that the account shows publicly"),
     category: orNull(Schema.String, "The account's kind of business, in the platform's words")
   }),
   example: { platform: "instagram", handle: "example" },
-  // A private account is found by its page alone.
+  // A private account may have nothing but a URL.
   matched: (output) => output.handle !== null || output.name !== null || output.url !== null,
   side_effect: false,
   simulate: ({ input, seed }) => {

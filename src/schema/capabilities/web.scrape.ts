@@ -1,15 +1,15 @@
 /**
- * web.scrape: one page's content, as markdown, HTML, text or the links on it.
+ * web.scrape: the content of a web page as markdown, HTML or text, or the links on it.
  *
- * Charged for a page that was read only: an error page, an empty one or one that could not be opened is free.
+ * Charged only for a page that was read. An error page, an empty page and a page that could not be opened are not charged.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import { orNull } from "./shapes.ts"
 
-/** Longer than any page needs to draw itself, shorter than an adapter's deadline. */
+/** Longer than any page needs to render, and shorter than an adapter's timeout. */
 const waitMillisMax = 30_000
-/** From here on a status is an error's, and its page is not the one that was asked for. */
+/** From this status on the page is an error page. */
 const errorStatus = 400
 
 export const webScrape = capability({
@@ -30,35 +30,38 @@ export const webScrape = capability({
   },
   platforms: [],
   input: Schema.Struct({
-    url: Schema.String.annotate({ description: "Address of the page, with http:// or https://" }).check(
+    url: Schema.String.annotate({ description: "URL of the page, with http:// or https://" }).check(
       Schema.isMinLength(1),
       Schema.isMaxLength(2048),
-      // One way to match each character: the check runs on strings of any length.
+      // Without backtracking, because the check runs on strings of any length.
       Schema.isPattern(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#]\S*$/u)
     ),
     format: Schema.optionalKey(
       Schema.Literals(["markdown", "html", "text", "links"]).annotate({
-        description: "What to return of the page, markdown when left out; links fills links and leaves content null"
+        description: "What to return, markdown by default; with links, the result has links and its content is null"
       })
     ),
     only_main_content: Schema.optionalKey(
-      Schema.Boolean.annotate({ description: "Leave out menus, headers and footers; true when left out" })
+      Schema.Boolean.annotate({ description: "Leave out menus, headers and footers; true by default" })
     ),
     wait_ms: Schema.optionalKey(
-      Schema.Int.annotate({ description: "Milliseconds to let the page's scripts run before reading it" }).check(
+      Schema.Int.annotate({ description: "Milliseconds to wait for the page's scripts before reading it" }).check(
         Schema.isBetween({ minimum: 0, maximum: waitMillisMax })
       )
     )
   }),
   output: Schema.Struct({
-    url: orNull(Schema.String, "The address asked for"),
-    final_url: orNull(Schema.String, "The address after redirects"),
-    status_code: orNull(Schema.Int, "HTTP status of the page, when the provider tells"),
+    url: orNull(Schema.String, "The requested URL"),
+    final_url: orNull(Schema.String, "The URL after redirects"),
+    status_code: orNull(Schema.Int, "HTTP status of the page, if the provider reports it"),
     title: Schema.NullOr(Schema.String),
-    content: orNull(Schema.String, "The page in the format asked for; null for links"),
-    links: orNull(Schema.Array(Schema.String), "Addresses the page links to; null when the provider does not tell"),
+    content: orNull(Schema.String, "The page in the requested format; null for links"),
+    links: orNull(
+      Schema.Array(Schema.String),
+      "URLs that the page links to; null if the provider does not report them"
+    ),
     metadata: Schema.Record(Schema.String, Schema.String).annotate({
-      description: "What the page says of itself, such as description, language or og:image"
+      description: "Metadata of the page, such as description, language or og:image"
     })
   }),
   example: { url: "https://example.com/pricing", format: "markdown" },
@@ -87,8 +90,12 @@ export const webScrape = capability({
     }
   },
   missHints: (input) => [
-    ...(input.wait_ms === undefined ? ["Give wait_ms, for example 3000, when the page fills itself by script."] : []),
-    ...(input.only_main_content === false ? [] : ["Set only_main_content to false: the content may stand elsewhere."]),
+    ...(input.wait_ms === undefined
+      ? ["Give wait_ms, for example 3000, if scripts load the content of the page."]
+      : []),
+    ...(input.only_main_content === false
+      ? []
+      : ["Set only_main_content to false: the content may be in another part of the page."]),
     "Check the address with web.search: the page may have moved."
   ]
 })

@@ -1,7 +1,7 @@
 /**
  * web.search: ranked pages for a query.
  *
- * Charged per call: a search that finds nothing has cost the provider as much as one that does.
+ * Charged per call, because providers also charge for searches that find nothing.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -9,7 +9,7 @@ import * as Field from "./fields.ts"
 import { slug } from "./names.ts"
 import { orNull } from "./shapes.ts"
 
-/** Results when the input names no limit; every adapter asks for as many. */
+/** The default limit, which every adapter requests. */
 export const webSearchDefaultLimit = 10
 
 export const webSearch = capability({
@@ -33,12 +33,12 @@ export const webSearch = capability({
   billing: {
     model: "per_call",
     bills_no_match: true,
-    description: "Charged for every search that is answered, also when it finds nothing. A failed call costs nothing."
+    description: "Charged for every answered search, even if it finds nothing. A failed call costs nothing."
   },
   platforms: [],
   input: Schema.Struct({
     query: Field.text("What to search for", 400),
-    limit: Schema.optionalKey(Field.limit("Results to return at most, 10 when left out", 50)),
+    limit: Schema.optionalKey(Field.limit("Maximum number of results, 10 by default", 50)),
     country: Schema.optionalKey(
       Schema.String.annotate({ description: "Country to search from, two letters such as us" }).check(
         Schema.isPattern(/^[A-Za-z]{2}$/u)
@@ -61,13 +61,13 @@ export const webSearch = capability({
         title: Schema.NullOr(Schema.String),
         url: Schema.NullOr(Schema.String),
         snippet: Schema.NullOr(Schema.String),
-        published_at: orNull(Schema.String, "As the provider prints it: a date, or words such as 3 days ago"),
-        score: orNull(Schema.Finite, "The provider's own relevance"),
-        position: orNull(Schema.Int, "Rank, from 1")
+        published_at: orNull(Schema.String, "A date, or words such as 3 days ago, as the provider reports it"),
+        score: orNull(Schema.Finite, "The provider's relevance score"),
+        position: orNull(Schema.Int, "Position in the results, from 1")
       })
     ),
     answer: orNull(Schema.String, "A short answer to the query, from providers that write one"),
-    total: orNull(Schema.Int, "Matching pages in all, when the provider tells"),
+    total: orNull(Schema.Int, "Total number of matching pages, if the provider reports it"),
     next_cursor: orNull(Schema.String, "Always null: a search has one page, ask for a higher limit")
   }),
   example: { query: "open source workflow engines", limit: 5 },

@@ -291,7 +291,7 @@ export const runExamples: Readonly<Record<string, Example>> = {
         billing: {
           model: "per_call",
           bills_no_match: true,
-          description: "Charged for every verdict that is delivered, unknown included. A failed call costs nothing."
+          description: "Charged for every delivered result, including unknown. A failed call costs nothing."
         },
         providers: ["hunter"],
         live_providers: [],
