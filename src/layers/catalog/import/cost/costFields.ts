@@ -2,8 +2,8 @@
  * Finds the fields of an endpoint's input that look like cost drivers: limits, counts, depths, lists, switches, and those whose
  * description mentions charges.
  *
- * A paid endpoint ships only when each such field is the `field` of a driver, or is listed in `flat`. Names decide, so that
- * an endpoint whose documentation nobody has read does not ship by accident.
+ * A paid endpoint ships only if each such field is the `field` of a driver or is listed in `flat`. The check goes by field names, so that no
+ * endpoint ships by accident before somebody has read its documentation.
  */
 import {
   type Endpoint,
@@ -15,26 +15,26 @@ import { namesCount, nameSet as words, wordsOf } from "../../../../schema/catalo
 import { isRecord } from "../../../../schema/json/Json.ts"
 import type { Rate } from "./rates.ts"
 
-/** Switches and choices of this name ask for more work per unit. */
+/** Words in the names of options that make a unit more expensive. */
 const options = words(
   "proxy render rendering javascript browser premium stealth reveal enrich enrichment include enable load deep advanced mode model formats contents extract extraction clickstream screenshot livecrawl summary highlights text llm agent realtime real live fresh bulk waterfall scrape rectangles resolution tier processor quality"
 )
-/** Lists of this name are several jobs in one, also when they are written as one comma-separated string. */
+/** Words in the names of lists whose items are billed one by one, also as a comma-separated string. */
 const lists = words(
   "urls emails domains keywords ids targets tasks requests queries companies people persons profiles handles usernames users accounts recipients numbers phones sites links contacts leads websites"
 )
-/** Names of any list of values: a string of this name is one value. */
+/** Words in the names of lists that count only as arrays. A string with such a name is one value. */
 const arrays = words("inputs records details entries messages names pages items data objects subjects locations")
-/** The fields of a letter that count its receivers; in other names `to` is a preposition. */
+/** Recipient fields of a message. They must match as a whole, because `to` is a preposition in other names. */
 const receivers = words("to cc bcc")
-/** What a provider writes of a field that changes its price. */
+/** Phrases in the description of a field that changes the price. */
 const saysSo =
   /additional charges?|be charged|are charged|is charged|billed|charge per|multiplied by|credits?\b|extra cost|\bcosts?\b|\bpric(e|ing) (of|per|page)/i
-/** A recursive schema is followed this far: deeper fields have the same names. */
+/** How deep a recursive schema is followed. Deeper fields have the same names. */
 const depthMax = 12
-/** Schemas that refer to each other in all ways would be walked for minutes. */
+/** Maximum number of visited schemas. Schemas with many references to each other would otherwise take minutes. */
 const nodesMax = 50_000
-/** Stands for the fields of a schema that is too large to be walked. */
+/** Reported instead of the fields of a schema that is too large. */
 const tooLarge = "(the schema is too large to be checked)"
 
 const typesOf = (schema: Readonly<Record<string, unknown>>): ReadonlyArray<unknown> => {
@@ -44,7 +44,7 @@ const typesOf = (schema: Readonly<Record<string, unknown>>): ReadonlyArray<unkno
   return isRecord(schema["properties"]) ? ["object"] : schema["items"] !== undefined ? ["array"] : []
 }
 
-/** A date or an address is one value, whatever its name. */
+/** Whether the format is that of a single value, such as a date or a URL. Then the name does not matter. */
 const isProse = (schema: Readonly<Record<string, unknown>>): boolean =>
   ["date", "date-time", "uri", "url", "email", "uuid"].includes(String(schema["format"]))
 
@@ -57,7 +57,7 @@ const looksLikeDriver = (name: string, schema: Readonly<Record<string, unknown>>
   if (receivers.has(name.toLowerCase())) return true
   if (has(lists) && may("array", "string") && schema["enum"] === undefined) return true
   if (has(arrays) && may("array")) return true
-  // A list of objects is a list of jobs until somebody says that it is not.
+  // The items of a list of objects are probably billed one by one.
   if (types.includes("array") && arrayOfObjects(schema)) return true
   if (isProse(schema)) return false
   if (namesCount(name) && may("integer", "number", "string")) return true
@@ -102,7 +102,7 @@ export const suspects = (schema: unknown, definitions: ProviderDocument["definit
       }
     }
     const items = [node["items"], ...(Array.isArray(node["prefixItems"]) ? node["prefixItems"] : [])]
-    // A top-level list is a list of jobs, whatever is in it.
+    // The items of a top-level list are probably billed one by one.
     if (isTop && typesOf(node).includes("array")) found.add(".")
     for (const item of items) walk(item, { path: below(at.path, "*"), name: "*" }, seen, depth + 1)
     walk(node["additionalProperties"], { path: below(at.path, "*"), name: "*" }, seen, depth + 1)
@@ -111,7 +111,7 @@ export const suspects = (schema: unknown, definitions: ProviderDocument["definit
   return [...found]
 }
 
-/** The suspects of a whole request. On GET the input is the query, as in drivers. */
+/** The possible drivers of a whole request. On GET the input is the query, as in drivers. */
 export const costFields = (endpoint: Endpoint, definitions: ProviderDocument["definitions"]): ReadonlyArray<string> => {
   const query = suspects(endpoint.query_params, definitions)
   const path = suspects(endpoint.path_params, definitions).map((field) => `path.${field}`)
@@ -122,7 +122,7 @@ export const costFields = (endpoint: Endpoint, definitions: ProviderDocument["de
 
 const covers = (named: string, field: string) => named === field || field.startsWith(`${named}.`)
 
-/** Suspects that are neither a driver nor flat. A flat field covers what lies inside it. */
+/** Possible drivers that are neither a driver nor flat. A flat field covers the fields inside it. */
 export const undescribed = (
   endpoint: Endpoint,
   definitions: ProviderDocument["definitions"],
@@ -137,7 +137,7 @@ export const undescribed = (
   )
 }
 
-/** What keeps the endpoints of a document from shipping, given the rate of each. */
+/** The fields of a document's endpoints that prevent it from shipping, given the rate of each endpoint. */
 export const undescribedFields = (
   { endpoints, definitions }: Pick<ProviderDocument, "endpoints" | "definitions">,
   rateOf: (endpoint: Endpoint) => Rate | undefined

@@ -45,13 +45,13 @@ export const Driver = Schema.Struct({
   /** Instead of a count: by what factor a value multiplies the call. `*` is any other value. */
   times: Schema.optionalKey(Decimals),
   /**
-   * Only counts when the text, or a text of the list, contains one of these, whatever its case; percent-encoding is undone. A table has `*`
-   * alone then, and it counts once, however many texts contain a word.
+   * The driver applies only if the text, or a text of the list, contains one of these. Case is ignored, and percent-encoding is decoded. A table
+   * may then have `*` only, which counts once for all texts.
    */
   contains: Schema.optionalKey(Schema.NonEmptyArray(Schema.NonEmptyString)),
-  /** Only counts when this field is present and not false. */
+  /** The driver applies only if this field is present and not false. */
   if: Schema.optionalKey(Schema.NonEmptyString),
-  /** Why, and where it is published. */
+  /** The reason, and where it is published. */
   note: Schema.optionalKey(Schema.NonEmptyString)
 })
 export type Driver = typeof Driver.Type
@@ -70,7 +70,7 @@ export const checkDriver = (driver: Driver, path: string, report: Report) => {
 
 export const isPriced = (driver: Driver): boolean => effects.some((effect) => driver[effect] !== undefined)
 
-/** Its price is in credits, so the rates must give the price of a credit. */
+/** Whether the driver's price is in credits, so that the rates must have the price of a credit. */
 export const isInCredits = ({ credits, values_credits }: Driver): boolean =>
   credits !== undefined || values_credits !== undefined
 

@@ -10,20 +10,20 @@ import { isRecord, type Json } from "../kit/fields.ts"
 import { compiled } from "../kit/validity.ts"
 
 export interface ActorInput {
-  /** Null when the build says nothing of its input. */
+  /** Null if the build has no input schema. */
   readonly body: Endpoint["body"]
-  /** What the actor's own form is filled with; null when that would be refused. */
+  /** The values that the actor's own form is filled with. Null if the schema refuses them. */
   readonly example: Readonly<Record<string, Json>> | null
   readonly warnings: ReadonlyArray<Warning>
 }
 
 type ObjectJson = Readonly<Record<string, Json>>
 
-/** Deeper than any form; beyond it a schema allows anything. */
+/** Deeper than the schema of any form. Beyond it a schema allows any value. */
 const depthMax = 12
-/** Deeper than any value of a form; deeper ones are left out before they exhaust the stack. */
+/** Deeper than any value of a form. Deeper values are left out, because they could exhaust the stack. */
 const valueDepthMax = 50
-/** A form's field can't hold more than this as its example. */
+/** Larger example values are left out. */
 const exampleBytesMax = 20_000
 /** Fields beyond this are left out with a warning. */
 const fieldsMax = 500
@@ -58,7 +58,7 @@ const convert = (
   depth: number
 ): ObjectJson => {
   if (depth > depthMax) return {}
-  // The platform gives an actor access to whatever storage its input names, and storages of all organizations are in one account.
+  // The platform gives an actor access to every storage that its input names, and one account has the storages of all organizations.
   if (typeof node["resourceType"] === "string")
     return { description: "Not available here: it names a storage of the shared account.", type: "null" }
   const schema: Record<string, Json> = {}
@@ -116,7 +116,7 @@ const shown = (field: unknown): Json | undefined => {
     : undefined
 }
 
-/** Something of the right kind, for a field that must be there and that no form fills. */
+/** A placeholder of the right type, for a required field that the form does not fill. */
 const stand = (schema: ObjectJson): Json => {
   const choice = schema["enum"]
   if (Array.isArray(choice)) return choice[0] ?? null
@@ -128,7 +128,7 @@ const stand = (schema: ObjectJson): Json => {
   return "example"
 }
 
-/** The example without the fields that the schema itself refuses; null when it is still no input. */
+/** The example without the fields that the schema refuses. Null if it is still not a valid input. */
 const accepted = (body: ObjectJson, example: ObjectJson): ObjectJson | null => {
   const validate = compiled(body)
   const fields = Object.entries(example)
@@ -147,7 +147,7 @@ const parsed = (text: unknown): unknown => {
   }
 }
 
-/** Reads a schema as it stands in an actor's repository. `where` names the actor in warnings. */
+/** Reads an input schema from an actor's repository. `where` names the actor in warnings. */
 export const actorSchema = (schema: unknown, where: string): ActorInput => {
   const warnings: Array<Warning> = []
   const warn = (at: string, message: string) =>
@@ -172,7 +172,7 @@ export const actorSchema = (schema: unknown, where: string): ActorInput => {
   return { body, example: accepted(body, filled), warnings }
 }
 
-/** Reads an actor's build: its definition, or the JSON text that older builds carry. */
+/** Reads the input schema of an actor's build: from its definition, or from the JSON text in older builds. */
 export const actorInput = (build: unknown): ActorInput => {
   const data = isRecord(build) && isRecord(build["data"]) ? build["data"] : build
   const definition = isRecord(data) && isRecord(data["actorDefinition"]) ? data["actorDefinition"]["input"] : undefined

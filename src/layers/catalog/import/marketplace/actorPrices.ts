@@ -1,17 +1,17 @@
 /**
  * Reads the price of a marketplace actor and applies the platform's rate.
  *
- * An actor that charges per result or event is estimated by an ordinary run, and its actual charge is billed. An actor without a published
- * price holds $1.00, which is the most that its run can be charged.
+ * For an actor that charges per result or event, the estimate is the price of an ordinary run, and the reported cost is billed. A run of an actor
+ * without a published price holds $1.00, which is also its maximum charge.
  */
 import type { EndpointCost } from "../../../../schema/catalog/Endpoint.ts"
 import { isRecord } from "../kit/fields.ts"
 import { costOf, unpublished } from "../cost/rates.ts"
 
-/** Results of an ordinary run. */
+/** The number of results of an ordinary run. */
 export const ordinaryResults = 100
 
-/** Prices are numbers in JSON: shortest text, no exponent, at most nine decimals. */
+/** Converts a JSON number to a decimal string without an exponent, with at most nine decimals. */
 export const amountOf = (value: unknown): string | null => {
   if (typeof value !== "number" || !Number.isFinite(value) || value < 0 || value > 1_000_000) return null
   const text = String(value)
@@ -23,7 +23,7 @@ const perMonth =
 const perUsage = "The actor itself is free; what it uses of the marketplace is charged as reported."
 const perEvent = "Charged per event as reported; the hold is the most that the run may charge."
 
-/** Prices of events by name, with the one that the store shows as the main one first. */
+/** The prices of events by title, in the order of the store. */
 const eventsOf = (
   pricing: Readonly<Record<string, unknown>>
 ): ReadonlyArray<readonly [title: string, price: string]> => {
@@ -45,7 +45,7 @@ const perEventCost = (pricing: Readonly<Record<string, unknown>>): EndpointCost 
     return costOf({ usd: price, model: "per_event", results: ordinaryResults, note }, undefined)
   }
   const said = events.map(([title, price]) => `${title} $${price}`).slice(0, 10)
-  // Nobody knows how many of each: held like an unpublished price, but known to be per event.
+  // The number of events is unknown, so there is no estimate.
   return {
     model: "per_event",
     estimate: null,
@@ -76,7 +76,7 @@ export const actorCost = (pricing: unknown): EndpointCost => {
   }
 }
 
-/** Prices in an actor's own title: `$0.30/1k results`, `$0.20 per 1,000`. */
+/** Reads a price in an actor's title, such as `$0.30/1k results` or `$0.20 per 1,000`. */
 export const costInTitle = (title: string): EndpointCost | null => {
   const [, price] = /\$(\d+(?:\.\d+)?)\s*(?:\/|per )\s*(?:1k|1,?000)\b/i.exec(title) ?? []
   if (price === undefined) return null
@@ -84,7 +84,7 @@ export const costInTitle = (title: string): EndpointCost | null => {
   return costOf({ ...rate, note: `$${price} per 1,000 results, by the actor's title.` }, undefined)
 }
 
-/** Three places to the left. */
+/** Divides a decimal string by 1,000. */
 const thousandth = (amount: string): string => {
   const [whole = "0", fraction = ""] = amount.split(".")
   const digits = whole.padStart(4, "0")

@@ -1,7 +1,7 @@
 /**
- * The marketplace actors that the package ships, from a listing and from the input schemas in their authors' repositories.
+ * Imports the marketplace actors that the package ships, from a listing and from the input schemas in the authors' repositories.
  *
- * Prices are those in the actor's title or description.
+ * Prices come from the actors' titles and descriptions.
  */
 import { Effect, Schema } from "effect"
 import type { Endpoint, EndpointCost, Imported, Warning } from "../../../../schema/catalog/Endpoint.ts"
@@ -22,7 +22,7 @@ const Listing = Schema.fromJsonString(
   )
 )
 
-/** From the authors' own descriptions. An estimate is an ordinary run. */
+/** Prices from the authors' descriptions. An estimate is the price of an ordinary run. */
 const published: Readonly<Record<string, EndpointCost>> = {
   "harvestapi/linkedin-profile-search": costOf(
     {
@@ -42,7 +42,7 @@ const published: Readonly<Record<string, EndpointCost>> = {
   )
 }
 
-/** Every actor of this author costs the same within a range; the upper end where a title does not tell. */
+/** Prices that are the same for all actors of an author, used if the title has none. Of a range it is the upper end. */
 const byAuthor: Readonly<Record<string, EndpointCost>> = {
   thescrappa: costOf(
     { usd: "0.0003", model: "per_result", results: 100, note: "$0.20 to $0.30 per 1,000 results." },
@@ -51,7 +51,7 @@ const byAuthor: Readonly<Record<string, EndpointCost>> = {
   apify: unpublished("The actor itself is free; what it uses of the marketplace is charged as reported.")
 }
 
-/** Its repository names the form, not the actor. */
+/** The titles in Apify's own repositories are those of the input forms. */
 const titleOf = (actor: string, title: string) => (actor.startsWith("apify/") ? title.replace(/ Input$/, "") : title)
 
 const descriptions: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 /**
  * Imports the public store of the actor marketplace: one endpoint per actor.
  *
- * Input schemas are not part of it, because there are too many: `actorInput` reads one when it is first needed. An actor that can't be read
+ * The import does not read input schemas, because there are too many. `actorInput` reads a schema when it is first needed. An invalid actor
  * is left out with a warning. The length of the listing is limited.
  */
 import { Effect } from "effect"
@@ -12,20 +12,20 @@ import { isRecord, type Json } from "../kit/fields.ts"
 import { ImportFailed } from "../kit/Import.ts"
 
 export interface MarketplaceOptions {
-  /** No more actors than this; the most used ones come first. */
+  /** Maximum number of actors. The most used ones come first. */
   readonly actorsMax?: number
   readonly pageSize?: number
 }
 
 export interface Marketplace {
-  /** Reads a path such as `/v2/store?limit=1000` as JSON; who calls this knows address and token. */
+  /** Reads a path such as `/v2/store?limit=1000` as JSON. The caller provides the address and the token. */
   readonly fetchJson: (path: string) => Effect.Effect<unknown, ImportFailed>
 }
 
-/** The store has several thousand actors; far beyond that something is wrong with its answers. */
+/** The store has several thousand actors. A far longer listing would be a mistake. */
 const actorsMaxDefault = 20_000
 const pageSizeMax = 1_000
-/** One line per bad item is help, ten thousand are not. */
+/** Maximum number of warnings, because nobody reads ten thousand. */
 const warningsMax = 200
 const descriptionLengthMax = 2_000
 
@@ -59,7 +59,7 @@ const capMinOf = (pricing: unknown): string | null => {
   return Money.usd(Money.dollars(least.toFixed(6)))
 }
 
-/** `LEAD_GENERATION` is a tag as `lead-generation`. */
+/** The categories as tags: `LEAD_GENERATION` becomes `lead-generation`. */
 const tagsOf = (categories: unknown): ReadonlyArray<string> =>
   Array.isArray(categories)
     ? [...new Set(categories.flatMap((one) => text(one)?.toLowerCase().replaceAll("_", "-") ?? []))].slice(0, 20)
@@ -96,7 +96,7 @@ export const actorEndpoint = (actor: {
 
 const nothing = { type: "object", properties: {}, additionalProperties: false }
 
-/** Such an actor's token opens all data of the account that runs it. */
+/** Whether an actor requires full permissions: its token could read all data of the account that runs it. */
 export const wantsFullPermissions = (actor: Readonly<Record<string, unknown>>): boolean =>
   actor["actorPermissionLevel"] === "FULL_PERMISSIONS"
 
@@ -161,7 +161,7 @@ export const importMarketplace = (
         else if (endpoints.has(endpoint.path)) warn(endpoint.path, "left out: it is listed twice")
         else endpoints.set(endpoint.path, endpoint)
       }
-      // The store moves while it is read: what was asked for counts, not what came.
+      // The store may change meanwhile, so the offset grows by the requested number and not by the received one.
       offset += limit
       if (items.length === 0 || offset >= total) break
       yield* Effect.sleep(0)
