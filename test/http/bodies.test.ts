@@ -1,6 +1,6 @@
 /**
- * Bodies that are made to cost: deep, wide, slow, or with strings that the database can't store. Every door refuses them with a 4xx that
- * names the field, before anything parses them.
+ * Bodies that are made to be expensive: deep, wide, slow, or with strings that the database can't store. Every endpoint refuses them with a
+ * 4xx that names the field, before anything parses them.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { connect } from "node:net"
@@ -28,7 +28,9 @@ const json = { "content-type": "application/json" }
 const account = { email: "deep@example.com", password: "correct horse battery", organization: "Deep" }
 
 /** Doors that take JSON: the body around a hostile value, and the top-level field that holds it. */
-const doors: ReadonlyArray<readonly [name: string, path: string, around: readonly [string, string], field: string]> = [
+const endpoints: ReadonlyArray<
+  readonly [name: string, path: string, around: readonly [string, string], field: string]
+> = [
   ["run", "/v1/run", ['{"capability":"email.verify","input":', "}"], "input"],
   ["run with a query", "/v1/run", ['{"provider":"acme","endpoint":"/search","input":{},"query":{"q":', "}}"], "query"],
   [
@@ -51,21 +53,24 @@ const sendTo = (path: string, raw: string, headers: Record<string, string> = {})
   app.call(org.key, "POST", path, { raw, headers: { ...json, ...headers } })
 
 describe("deep JSON", () => {
-  test.each(doors)("%s: is refused before it is parsed, with the field's name", async (_name, path, around, field) => {
-    // 65 levels are refused like 400,000; the parser would have taken both.
-    for (const levels of [64, 400_000]) {
-      const answer = await sendTo(path, around.join(nested(levels)))
-      expect([answer.status, answer.body.error.code, answer.body.error.details[0].path]).toEqual([
-        400,
-        "invalid_request",
-        field
-      ])
-      expect(answer.body.error.message).toContain("64 levels")
+  test.each(endpoints)(
+    "%s: is refused before it is parsed, with the field's name",
+    async (_name, path, around, field) => {
+      // 65 levels are refused like 400,000; the parser would have taken both.
+      for (const levels of [64, 400_000]) {
+        const answer = await sendTo(path, around.join(nested(levels)))
+        expect([answer.status, answer.body.error.code, answer.body.error.details[0].path]).toEqual([
+          400,
+          "invalid_request",
+          field
+        ])
+        expect(answer.body.error.message).toContain("64 levels")
+      }
     }
-  })
+  )
 
   test("is refused with an Idempotency-Key too, where it was a 500", async () => {
-    for (const [, path, around] of doors.slice(0, 3)) {
+    for (const [, path, around] of endpoints.slice(0, 3)) {
       const { status, body } = await sendTo(path, around.join(nested(400_000)), {
         "idempotency-key": crypto.randomUUID()
       })
@@ -73,7 +78,7 @@ describe("deep JSON", () => {
     }
   })
 
-  test("is refused by the webhook's door and by /mcp, in batches too", async () => {
+  test("is refused by the webhook and by /mcp, in batches too", async () => {
     const webhook = await app.call(null, "POST", "/v1/webhooks/stripe", { raw: nested(400_000) })
     expect([webhook.status, webhook.body.error.code]).toEqual([400, "invalid_request"])
     const call = JSON.stringify(calling("run", verify())).replace('"email.verify"', nested(100_000))

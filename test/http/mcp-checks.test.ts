@@ -1,6 +1,6 @@
 /**
- * The door of `POST /mcp`, before any tool: who may knock, how much may come in, which revisions are spoken, and that nothing is kept
- * from one request to the next.
+ * The checks of `POST /mcp` before any tool: origins and methods, size of requests, protocol revisions, and that no state is kept between
+ * requests.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type App, startApp, type Tenant } from "../app.ts"
@@ -27,7 +27,7 @@ afterAll(async () => {
 const post = (message: unknown, more?: Post) => postTo(app.url, message, more)
 const charges = async () => (await org.ledger()).filter(({ type }) => type === "settle").length
 
-describe("the door", () => {
+describe("the endpoint", () => {
   test("refuses pages of other origins, also where their name leads here", async () => {
     const tries: ReadonlyArray<readonly [string, Record<string, string>]> = [
       [app.url, { origin: "https://evil.example" }],

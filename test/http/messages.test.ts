@@ -137,10 +137,10 @@ describe("an unknown name", () => {
     ])
   })
 
-  test.each(["run", "inspect"])("of a capability, a provider or an endpoint, to %s", async (door) => {
-    const input = door === "run" ? { input: {} } : {}
+  test.each(["run", "inspect"])("of a capability, a provider or an endpoint, to %s", async (action) => {
+    const input = action === "run" ? { input: {} } : {}
     const ask = async (body: object) => {
-      const { status, body: answer } = await org.post(`/v1/${door}`, { ...body, ...input })
+      const { status, body: answer } = await org.post(`/v1/${action}`, { ...body, ...input })
       return [status, answer.error.code, answer.error.message]
     }
     expect(await ask({ capability: "email.fnd" })).toEqual([
@@ -184,7 +184,7 @@ describe("a credential", () => {
     const session = await org.session()
     const made = await app.call(session, "POST", "/v1/api-keys", { body: { name: "x", environment: "test" } })
     await app.call(session, "DELETE", `/v1/api-keys/${made.body.id}`)
-    expect(await refused(app, null)).toStartWith("There is no credential.")
+    expect(await refused(app, null)).toStartWith("The request has no credential.")
     expect(await refused(app, "sk_123")).toStartWith("This is not a token of this service.")
     expect(await refused(app, `rg_test_${"a".repeat(200)}`)).toStartWith("This is not a token of this service.")
     expect(await refused(app, `rg_live_${secret}`)).toStartWith(

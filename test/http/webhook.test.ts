@@ -1,5 +1,5 @@
 /**
- * The webhook as a door that the whole Internet can knock at: only what Stripe signed for this account acts, once, and only on the payment
+ * The webhook is public, so anybody can call it: only what Stripe signed for this account acts, once, and only on the payment
  * that it is about. What a customer's browser brings back credits nothing.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
@@ -34,7 +34,7 @@ const problem = (code: string) => ({
   request_id: expect.stringMatching(/^req_/)
 })
 
-describe("the door", () => {
+describe("the endpoint", () => {
   test.each(["GET", "PUT", "DELETE", "PATCH"])("%s is not for it", async (method) => {
     const { status, headers, body } = await desk.apps[0].call(null, method, webhookPath)
     expect([status, headers.get("allow"), body]).toEqual([405, "POST", problem("method_not_allowed")])

@@ -23,7 +23,7 @@ type Environment = "test" | "live"
 const unauthorized = (message: string | Sentence) => problem("unauthorized", message)
 
 const missing = unauthorized(
-  "There is no credential. Send an API key or a session token in the header Authorization: Bearer <token>."
+  "The request has no credential. Send an API key or a session token in the header Authorization: Bearer <token>."
 )
 const malformed = unauthorized(
   "This is not a token of this service. An API key starts with rg_test_ or rg_live_, a session token with rg_sess_; check that you copied all of it."

@@ -9,4 +9,7 @@ export const bearer = Effect.map(HttpServerRequest.HttpServerRequest, (request) 
   Redacted.make((request.headers["authorization"] ?? "").replace(/^bearer\s+/i, ""))
 )
 
-export const needsSession = problem("forbidden", said`This needs a session token (rg_sess_…); sign in with ${signIn}.`)
+export const needsSession = problem(
+  "forbidden",
+  said`This endpoint needs a session token (rg_sess_…). Sign in with ${signIn}.`
+)
