@@ -4,7 +4,7 @@
  * A problem is plain data. Any module can fail with it, and no handler translates errors. `http/middleware/Boundary.ts` adds the request id.
  */
 import { Schema } from "effect"
-import { type CommandHint, commandsField, type Sentence, sentenceOf } from "./Hints.ts"
+import { type CommandHint, type Sentence, sentenceOf } from "./Hints.ts"
 
 export const statusOf = {
   invalid_request: 400,
@@ -35,10 +35,16 @@ export const statusOf = {
 
 export type ErrorCode = keyof typeof statusOf
 
-/** What is wrong with one field. `path` is dotted ("input.email", "routing.max_cost"). It is empty for the request as a whole. */
-export const Detail = Schema.Struct({ path: Schema.String, message: Schema.String }).annotate({
-  identifier: "ErrorDetail"
-})
+/**
+ * What is wrong with one field, or a next step. `path` is dotted ("input.email", "routing.max_cost"). It is empty for the request as a
+ * whole. A next step has the request that the error's message names, and the command that does the same.
+ */
+export const Detail = Schema.Struct({
+  path: Schema.String,
+  message: Schema.String,
+  http: Schema.optionalKey(Schema.String.annotate({ description: "a request that the error's message names" })),
+  cli: Schema.optionalKey(Schema.String.annotate({ description: "the command line that does the same as http" }))
+}).annotate({ identifier: "ErrorDetail" })
 export type Detail = typeof Detail.Type
 
 const wire = <C extends ErrorCode>(code: C) =>
@@ -46,8 +52,7 @@ const wire = <C extends ErrorCode>(code: C) =>
     error: Schema.Struct({
       code: Schema.Literal(code),
       message: Schema.String,
-      details: Schema.optionalKey(Schema.Array(Detail)),
-      ...commandsField
+      details: Schema.optionalKey(Schema.Array(Detail))
     }),
     request_id: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: `${code}_error`, httpApiStatus: statusOf[code] })
@@ -85,7 +90,6 @@ export interface Problem<C extends ErrorCode = ErrorCode> {
     readonly code: C
     readonly message: string
     readonly details?: ReadonlyArray<Detail>
-    readonly commands?: ReadonlyArray<CommandHint>
   }
   readonly request_id?: string
 }
@@ -93,20 +97,21 @@ export interface Problem<C extends ErrorCode = ErrorCode> {
 /** One type per code, so that the contract can say which errors an endpoint returns. */
 export type ProblemOf<C extends ErrorCode> = C extends ErrorCode ? Problem<C> : never
 
+const stepOf = ({ http, cli }: CommandHint): Detail => ({
+  path: "",
+  message: `${http}, or at a terminal: ${cli}`,
+  http,
+  cli
+})
+
 export const problem = <C extends ErrorCode>(
   code: C,
   sentence: string | Sentence,
-  details: ReadonlyArray<Detail> = []
+  faults: ReadonlyArray<Detail> = []
 ): Problem<C> => {
   const { message, commands } = sentenceOf(sentence)
-  return {
-    error: {
-      code,
-      message,
-      ...(details.length === 0 ? {} : { details }),
-      ...(commands.length === 0 ? {} : { commands })
-    }
-  }
+  const details = [...faults, ...commands.map(stepOf)]
+  return { error: { code, message, ...(details.length === 0 ? {} : { details }) } }
 }
 
 export const isErrorCode = (text: string): text is ErrorCode => text in statusOf

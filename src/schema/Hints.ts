@@ -1,8 +1,8 @@
 /**
  * Sentences of an answer that name a request, with the command that does the same.
  *
- * Sentences name requests, because programs send them. `commands` beside them says what people type instead, so that the `rungate`
- * command can show its own commands without parsing English.
+ * Sentences name requests, because programs send them. The same answer says as data what people type instead, so that the `rungate`
+ * command can show its own commands without parsing English: in `details` of an error, and in `commands` beside hints.
  */
 import { Schema } from "effect"
 
@@ -37,11 +37,11 @@ export const said = (texts: TemplateStringsArray, ...given: ReadonlyArray<Part>)
   }
 }
 
-/** `commands` of an answer; left out when its sentences name no request. */
-export const commandsField = { commands: Schema.optionalKey(Schema.Array(CommandHint)) }
-
-/** Members of an answer that has hints. */
-export const hintFields = { hints: Schema.Array(Schema.String), ...commandsField }
+/** Members of an answer that has hints. `commands` is left out when they name no request. */
+export const hintFields = {
+  hints: Schema.Array(Schema.String),
+  commands: Schema.optionalKey(Schema.Array(CommandHint))
+}
 
 export interface Hinted {
   readonly hints: ReadonlyArray<string>

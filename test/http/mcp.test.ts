@@ -137,6 +137,8 @@ describe("the tools", () => {
     for (const [name, given, code] of cases) {
       const { failed, body } = await host.call(name, given)
       expect([name, given, failed, body.error.code]).toEqual([name, given, true, code])
+      // Hints name tools; requests and commands are for others.
+      expect(JSON.stringify(body.error.details ?? [])).not.toContain('"cli"')
     }
     const { body } = await host.call("run", uncapped)
     expect([body.error.details[0].path, body.error.hints.join()]).toEqual([

@@ -167,6 +167,17 @@ describe("the process's own routes", () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
+  test("a request that a message names comes with its command, in both forms of an error", async () => {
+    const [http, cli] = ["GET /v1/catalog/providers", "rungate api GET /v1/catalog/providers"]
+    for (const accept of ["application/json", "application/problem+json"]) {
+      const asked = { body: { query: "x", provider: "nobody" }, headers: { accept } }
+      const { body } = await app.call(null, "POST", "/v1/discover", asked)
+      const { message, details } = body.error ?? { message: body.detail, details: body.errors }
+      expect(message).toContain(`${http} lists them`)
+      expect(details).toEqual([{ path: "", message: `${http}, or at a terminal: ${cli}`, http, cli }])
+    }
+  })
+
   test("errors come as application/problem+json to who asks for it", async () => {
     const accept = { headers: { accept: "application/problem+json" } }
     const { status, body, headers } = await app.call(org.key, "POST", "/v1/run", {

@@ -80,11 +80,13 @@ export const refusalIn = Effect.fnUntraced(function* (name: string, answer: Answ
     const message = `${url} answered HTTP ${answer.status} and no error of Rungate's.`
     return yield* refusal(name, { code: "unexpected_answer", message, ...more })
   }
-  const { code, message, details } = found.error
+  const { code, message } = found.error
+  // Steps are requests and commands, and a model has neither: `hints` names its tools.
+  const details = found.error.details?.filter(({ cli }) => cli === undefined) ?? []
   return yield* refusal(name, {
     code,
     message: code === "unauthorized" ? (missing ?? message) : message,
-    ...(details === undefined ? {} : { details }),
+    ...(details.length === 0 ? {} : { details }),
     request_id: found.request_id,
     ...more
   })

@@ -32,12 +32,7 @@ const outage = problem(
 )
 
 const ErrorBody = Schema.Struct({
-  error: Schema.Struct({
-    code: Schema.String,
-    message: Schema.String,
-    details: Schema.optionalKey(Schema.Json),
-    commands: Schema.optionalKey(Schema.Json)
-  })
+  error: Schema.Struct({ code: Schema.String, message: Schema.String, details: Schema.optionalKey(Schema.Json) })
 })
 const decodeError = Schema.decodeUnknownOption(Schema.fromJsonString(ErrorBody))
 
@@ -58,8 +53,7 @@ const finishError = (response: HttpServerResponse.HttpServerResponse, request_id
   if (!wantsProblem) return HttpServerResponse.jsonUnsafe({ error, request_id }, { status, headers })
   const body = { type: "about:blank", title: error.code, status, detail: error.message, code: error.code, request_id }
   const details = "details" in error && error.details !== undefined ? { errors: error.details } : {}
-  const commands = "commands" in error && error.commands !== undefined ? { commands: error.commands } : {}
-  return HttpServerResponse.text(JSON.stringify({ ...body, ...details, ...commands }), {
+  return HttpServerResponse.text(JSON.stringify({ ...body, ...details }), {
     status,
     headers,
     contentType: "application/problem+json"

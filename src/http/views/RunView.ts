@@ -9,19 +9,10 @@ import type { RunRow } from "../../layers/runs/RunStore.ts"
 import { isErrorCode, statusOf } from "../../schema/Errors.ts"
 import { usd } from "../../schema/money/Money.ts"
 import { isRunStatus, isStoppable } from "../../schema/runs/Run.ts"
-import type { CommandHint } from "../../schema/Hints.ts"
-import { spendGuard, topUp } from "../../schema/Steps.ts"
 
 const controls: Readonly<Record<string, string>> = {
   budget_exceeded: '[{"control":"daily_spend_guard","manage":"/v1/spend-guard"}]',
   cost_limit_exceeded: '[{"control":"per_run_limit","manage":"/v1/spend-guard"}]'
-}
-
-/** What the messages of `schema/wallet/Wallet.ts` name. */
-const commands: Readonly<Record<string, ReadonlyArray<CommandHint>>> = {
-  insufficient_balance: [topUp],
-  budget_exceeded: [spendGuard],
-  cost_limit_exceeded: [spendGuard]
 }
 
 /** The status that `POST /v1/run` answers: 202 while it runs, then 200 or that of its error. */
@@ -63,10 +54,8 @@ export const runJson = (run: RunRow, now: number, withResult: boolean): string =
   const hints = run.erased_at === null ? (run.hints ?? "[]") : JSON.stringify([erasedHint(run.erased_at)])
   const parts = [head.slice(0, -1), `"attempts":${run.attempts ?? "[]"}`, `"hints":${hints}`]
   if (withResult && run.result !== null) parts.push(`"result":${run.result}`)
-  if (run.error_code !== null) {
-    const error = { code: run.error_code, message: run.error_message ?? "", commands: commands[run.error_code] }
-    parts.push(`"error":${JSON.stringify(error)}`)
-  }
+  if (run.error_code !== null)
+    parts.push(`"error":${JSON.stringify({ code: run.error_code, message: run.error_message ?? "" })}`)
   const control = run.error_code === null ? undefined : controls[run.error_code]
   if (control !== undefined) parts.push(`"controls":${control}`)
   return `${parts.join(",")}}`

@@ -4,7 +4,6 @@
  * `cancelled` is a tenth status, set by a successful cancel. A final status never changes.
  */
 import { Schema } from "effect"
-import { commandsField } from "../Hints.ts"
 
 export const statuses = [
   "created",
@@ -54,7 +53,7 @@ export const Control = Schema.Struct({
 }).annotate({ identifier: "Control" })
 export type Control = typeof Control.Type
 
-export const RunError = Schema.Struct({ code: Schema.String, message: Schema.String, ...commandsField }).annotate({
+export const RunError = Schema.Struct({ code: Schema.String, message: Schema.String }).annotate({
   identifier: "RunError"
 })
 export type RunError = typeof RunError.Type

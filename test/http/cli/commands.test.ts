@@ -56,10 +56,16 @@ test("a hint that has the command already is left out", () => {
   ])
 })
 
+test("an error of a run, which has no details, names commands too", () => {
+  expect(sentenceFor({ code: "insufficient_balance", message: `top up with ${steps.topUp.http}` })).toBe(
+    "top up with `rungate wallet topup 25.00`"
+  )
+})
+
 test("an unknown name without a command gets one, and only then", () => {
   const find = "Search the catalog with `rungate discover 'what you need'`."
   expect(sentenceFor({ code: "endpoint_not_found", message: "x is gone" })).toBe(`x is gone. ${find}`)
   const { message, commands } = said`There is no "x". Search the catalog with ${steps.discover}.`
-  expect(sentenceFor({ code: "capability_not_found", message, commands })).toBe(`There is no "x". ${find}`)
+  expect(sentenceFor({ code: "capability_not_found", message }, commands)).toBe(`There is no "x". ${find}`)
   expect(sentenceFor({ code: "no_match", message: "Nothing." })).toBe("Nothing.")
 })

@@ -134,7 +134,7 @@ test("what errors say to do", async () => {
   expect(said.filter(({ body }) => body.error.message.includes("rungate "))).toEqual([])
   // Each command stands for a request that the message names.
   for (const { body } of said)
-    for (const { http } of body.error.commands ?? []) expect(body.error.message).toContain(http)
+    for (const { http = "" } of body.error.details ?? []) expect(body.error.message).toContain(http)
   const commands = [...new Set(commandsSaid(sentences))]
   expect(commands).toEqual(expect.arrayContaining(["rungate wallet topup 25.00", "rungate spend-guard"]))
   // Without -q a top-up would say that no money moved.

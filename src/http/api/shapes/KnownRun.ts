@@ -3,14 +3,14 @@
  * whole contract takes longer.
  */
 import { Option, Schema } from "effect"
-import { RunError, RunStatus } from "../../../schema/runs/Run.ts"
+import { RunStatus } from "../../../schema/runs/Run.ts"
 
 const KnownRun = Schema.fromJsonString(
   Schema.Struct({
     run_id: Schema.String,
     status: RunStatus,
     hints: Schema.optionalKey(Schema.Array(Schema.String)),
-    error: Schema.optionalKey(RunError)
+    error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
   })
 )
 export type KnownRun = typeof KnownRun.Type

@@ -4,14 +4,12 @@
  */
 import { Option, Schema } from "effect"
 import { Detail } from "../../../schema/Errors.ts"
-import { commandsField } from "../../../schema/Hints.ts"
 
 export const PublicError = Schema.Struct({
   error: Schema.Struct({
     code: Schema.String,
     message: Schema.String,
-    details: Schema.optionalKey(Schema.Array(Detail)),
-    ...commandsField
+    details: Schema.optionalKey(Schema.Array(Detail))
   }),
   request_id: Schema.optionalKey(Schema.String)
 })

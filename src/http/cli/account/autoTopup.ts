@@ -1,10 +1,10 @@
 /** `rungate wallet auto-topup`: charges a saved card when the balance drops. Changing it needs a session. */
 import { Effect, Schema } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import * as Money from "../../../schema/money/Money.ts"
 import { type Answer, Client } from "../answers/Client.ts"
 import { Credentials } from "../state/Credentials.ts"
-import { TypedUsd } from "../terminal/TypedUsd.ts"
+import { usd } from "../terminal/flags.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { decoded, failureOf, json, show } from "../answers/show.ts"
 
@@ -19,9 +19,6 @@ const shown = (answer: Answer, flags: { readonly json: boolean }) =>
       return autoTopupLines(text, screen)
     })
   )
-
-const usd = (name: string, description: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.withSchema(TypedUsd))
 
 const set = Command.make(
   "set",

@@ -5,7 +5,7 @@ import * as Money from "../../../schema/money/Money.ts"
 import { type Answer, Client } from "../answers/Client.ts"
 import { fail } from "../terminal/exits.ts"
 import { asPerson } from "../answers/person.ts"
-import { TypedUsd } from "../terminal/TypedUsd.ts"
+import { usd } from "../terminal/flags.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { json, show } from "../answers/show.ts"
 
@@ -20,19 +20,14 @@ const shown = (answer: Answer, flags: { readonly json: boolean }) =>
     })
   )
 
-const usd = (name: string, description: string) =>
-  Flag.String(name).pipe(
-    Flag.withDescription(description),
-    Flag.withSchema(TypedUsd),
-    Flag.optional,
-    Flag.map(Option.getOrNull)
-  )
+const limit = (name: string, description: string) =>
+  usd(name, description).pipe(Flag.optional, Flag.map(Option.getOrNull))
 
 const set = Command.make(
   "set",
   {
-    per_run: usd("per-run", "the most that one run may hold, in USD"),
-    daily: usd("daily", "the most that one day (UTC) may cost, in USD"),
+    per_run: limit("per-run", "the most that one run may hold, in USD"),
+    daily: limit("daily", "the most that one day (UTC) may cost, in USD"),
     json
   },
   Effect.fnUntraced(function* ({ per_run, daily, json }) {

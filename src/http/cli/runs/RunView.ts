@@ -4,7 +4,8 @@ import { isFinal, ListedRun, Run } from "../../../schema/runs/Run.ts"
 import type { ScreenShape } from "../terminal/Screen.ts"
 import { decoded, type Lines } from "../answers/show.ts"
 import { type Column, facts, table } from "../terminal/table.ts"
-import { cliHints, inCommands } from "../answers/commands.ts"
+import { cliHints } from "../answers/commands.ts"
+import { sentenceFor } from "../answers/problems.ts"
 import { harmless, harmlessLines } from "../terminal/text.ts"
 import { agoOf, dollars, durationOf, timeOf } from "../terminal/values.ts"
 
@@ -52,9 +53,7 @@ export const runLines = (text: string, screen: ScreenShape, quiet: boolean): Lin
       ["created", timeOf(run.created_at)],
       ["took", durationOf(run.timing.duration_ms)],
       ["routing", run.routing_reason],
-      ...(run.error === undefined
-        ? []
-        : [["error", `${run.error.code}: ${inCommands(run.error.message, run.error.commands)}`] as const])
+      ...(run.error === undefined ? [] : [["error", `${run.error.code}: ${sentenceFor(run.error)}`] as const])
     ],
     screen.width,
     (name) => screen.paint("dim", name)

@@ -8,13 +8,12 @@ import { Argument, Command, Flag } from "effect/cli"
 import * as Money from "../../../schema/money/Money.ts"
 import { didYouMean } from "../../../schema/suggestion.ts"
 import { fail } from "../terminal/exits.ts"
-import { TypedUsd } from "../terminal/TypedUsd.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { formatOf, lines } from "../answers/show.ts"
 import { eventTypes, isEventType, type Needs, outcomes, triggerOf } from "./events.ts"
 import { facts } from "../terminal/table.ts"
 import { rehearse } from "./trigger.ts"
-import { boolean, text } from "../terminal/flags.ts"
+import { boolean, text, usd } from "../terminal/flags.ts"
 
 const amountDefault = Money.dollars("25.00")
 
@@ -46,11 +45,7 @@ const flags = {
   payment: text("payment", "payment id (pay_…), as admin show lists it"),
   payment_intent: text("payment-intent", "id of a real payment at Stripe (pi_…)"),
   object: text("object", "id of an earlier triggered refund or dispute (re_…, dp_…); default: a new one"),
-  amount: Flag.String("amount").pipe(
-    Flag.withDescription("amount in USD; must match the checkout; default: 25.00"),
-    Flag.withSchema(TypedUsd),
-    Flag.withDefault(amountDefault)
-  ),
+  amount: usd("amount", "amount in USD; must match the checkout; default: 25.00").pipe(Flag.withDefault(amountDefault)),
   outcome: Flag.Literals("outcome", outcomes).pipe(
     Flag.withDescription("outcome of a closed dispute; default: won"),
     Flag.withDefault("won" as const)
