@@ -307,7 +307,7 @@ describe("the page behind a link", () => {
       const page = await open(`/join/${code}`)
       expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"])
       const html = await page.text()
-      expect(html).toContain("not known")
+      expect(html).toContain("does not exist")
       expect(html).not.toContain("script")
     }
   )
