@@ -3,7 +3,7 @@
  *
  * Every step may run twice, late, or be killed at any point. Postgres stores the pending work and rejects stale writes.
  */
-import { Clock, Effect, Layer, Schedule } from "effect"
+import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { oneLine } from "../layers/postgres/Batch.ts"
 import { crashPoint } from "../layers/platform/CrashPoint.ts"
 import { Health } from "../layers/executor/Health.ts"
@@ -31,7 +31,9 @@ const holdMillis = 250
 /** How long a turn waits for the runs it started. It delays other commands of the lane by as much, so it is short. */
 const awaitCommandsMillis = 4
 const claimMax = 100
-const sweepEvery = "1 second"
+const sweepSeconds = 1
+/** Seconds between two sweeps of a worker. A sweep repeats lost wake-ups, so a test that must see them lost makes sweeps rare. */
+export const SweepSeconds = Context.Reference("rungate/actors/SweepSeconds", { defaultValue: () => sweepSeconds })
 const takeOverMax = 100
 /** A job whose workers died this often is not resumed again: the job may be what kills them. */
 const resumesMax = 5
@@ -68,7 +70,7 @@ export const Workers = Layer.effectDiscard(
     const payments = yield* PaymentWorker
     const history = yield* HistoryWorker
     const lookups = yield* OutcomeLookups
-    const lookSeconds = yield* LookSeconds
+    const [lookEvery, sweepEvery] = [yield* LookSeconds, yield* SweepSeconds]
     const lanes = yield* Lanes
     const referrals = yield* ReferralActor
     const waiters = yield* Waiters
@@ -263,14 +265,14 @@ export const Workers = Layer.effectDiscard(
     yield* everyWhile(renew, Schedule.spaced(`${Math.ceil((settings.leaseSeconds * 1000) / 3)} millis`), "lease")
     for (let lane = 0; lane < laneCount; lane++) yield* queues.work(laneQueue(lane), turnLane(lane))
     yield* queues.work(runsQueue, claimNow)
-    yield* everyWhile(sweep, Schedule.spaced(sweepEvery), "sweeper")
+    yield* everyWhile(sweep, Schedule.spaced(`${sweepEvery} seconds`), "sweeper")
     yield* everyWhile(processPayments, Schedule.spaced(processPaymentsEvery), "payments")
     const reconcileEvery = Schedule.spaced(`${settings.reconcileSeconds} seconds`)
     yield* everyWhile(Effect.asVoid(payments.reconcile), reconcileEvery, "reconciler")
     yield* everyWhile(history.index, Schedule.spaced(indexEvery), "history index")
     yield* everyWhile(history.retain, Schedule.spaced(retainEvery), "retention")
     yield* everyWhile(referrals.accrue, Schedule.spaced(`${settings.referralSeconds} seconds`), "referrals")
-    yield* everyWhile(lookups.look, Schedule.spaced(`${lookSeconds * 1_000} millis`), "look-ups of unknown outcomes")
+    yield* everyWhile(lookups.look, Schedule.spaced(`${lookEvery * 1_000} millis`), "look-ups of unknown outcomes")
     // Registered last, so it runs first: runs end while the lanes still commit their settlements.
     yield* Effect.addFinalizer(() =>
       slots.drain.pipe(

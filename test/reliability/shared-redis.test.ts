@@ -1,16 +1,20 @@
 /** Two services with databases of their own on one Redis: neither takes the other's wake-ups or hears its signals. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { Redis } from "ioredis"
+import { Layer } from "effect"
+import { SweepSeconds } from "../../src/actors/Workers.ts"
 import { type App, backends, figures, percentile, startApp, type Tenant, timed, verify } from "../app.ts"
 
 const onRedis = test.skipIf(!backends.includes("redis"))
 
+/** Nothing finds a lost wake-up: the run that waits for it stays under way. */
+const limits = Layer.succeed(SweepSeconds, 3_600)
 const apps: Array<App> = []
 beforeAll(async () => {
   if (!backends.includes("redis")) return
-  const first = await startApp({ backend: "redis" })
+  const first = await startApp({ backend: "redis", limits })
   // The same Redis, and a database of its own.
-  const second = await startApp({ settings: { REDIS_URL: first.settings["REDIS_URL"] ?? "" } })
+  const second = await startApp({ limits, settings: { REDIS_URL: first.settings["REDIS_URL"] ?? "" } })
   apps.push(first, second)
 })
 afterAll(() => Promise.all(apps.map((app) => app.stop())))
@@ -18,7 +22,7 @@ afterAll(() => Promise.all(apps.map((app) => app.stop())))
 const runsPerService = 40
 
 onRedis(
-  "runs of both end at once: no wake-up is lost to the other service",
+  "runs of both end: no wake-up is lost to the other service",
   async () => {
     const tenants = await Promise.all(apps.map((app) => app.tenant("5.00")))
     const took: Array<number> = []
@@ -31,8 +35,6 @@ onRedis(
     }
     await Promise.all(tenants.map(several))
     figures("two services on one Redis", { p50_ms: percentile(took, 0.5), max_ms: percentile(took, 1) })
-    // A lost wake-up is found by the sweeper, a second later at the earliest.
-    expect(Math.max(...took)).toBeLessThan(1_000)
     for (const app of apps) await app.books()
   },
   60_000

@@ -30,7 +30,9 @@ interface Watched {
   count: number
 }
 
-const pollEvery = "2 seconds"
+const pollSeconds = 2
+/** Seconds between two polls. A poll finds what a lost signal did not say, so a test that must see it lost makes polls rare. */
+export const PollSeconds = Context.Reference("rungate/actors/mailbox/PollSeconds", { defaultValue: () => pollSeconds })
 /** Younger waits are not polled, because their signal usually arrives in this time. */
 const pollAfterMillis = 1_000
 
@@ -61,6 +63,7 @@ export class Waiters extends Context.Service<
     Effect.gen(function* () {
       const signals = yield* Signals
       const store = yield* WaitStore
+      const pollEvery = yield* PollSeconds
       const watched = new Map<string, Watched>()
       let closed = false
 
@@ -87,7 +90,7 @@ export class Waiters extends Context.Service<
         Effect.catchCause((cause) =>
           Effect.logWarning(`polling for missed signals failed and will be retried: ${oneLine(cause)}`)
         ),
-        Effect.repeat(Schedule.spaced(pollEvery)),
+        Effect.repeat(Schedule.spaced(`${pollEvery} seconds`)),
         Effect.forkScoped
       )
 

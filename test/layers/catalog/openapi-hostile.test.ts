@@ -180,7 +180,8 @@ describe("schemas", () => {
     const { input } = compileEndpoint(endpoint, document.definitions)
     const began = performance.now()
     expect(input({ a: `${"a".repeat(200_000)}!` })).toEqual([{ path: "a", message: 'must match pattern "^(a+)+$"' }])
-    expect(performance.now() - began).toBeLessThan(2_000)
+    // A backtracking engine would not end at all.
+    expect(performance.now() - began).toBeLessThan(20_000)
     expect(input({ a: "aaa" })).toEqual([])
   })
 
