@@ -244,13 +244,22 @@ const read = (runs: ReadonlyArray<Row>, q: string, limit: number): Row => {
   const touches = all.filter(({ run }) => Object.hasOwn(channels, run["capability"] ?? ""))
   const done = touches.filter(({ run }) => run["status"] === "succeeded")
   const [last_touch, last_contact] = [touch(done[0]), touch(done.find((one) => one.to))]
+  const bought = ({ run: { run_id, capability, endpoint, provider, charged }, created_at }: One) => ({
+    ...{ run_id, capability, endpoint, provider, charged: usd(BigInt(charged)), created_at }
+  })
+  const isLookup = ({ run }: One) =>
+    run["status"] === "succeeded" &&
+    Number(run["charged"]) > 0 &&
+    !Object.hasOwn(channels, run["capability"] ?? "") &&
+    run["provider"] !== "resend"
   const reusable = all
-    .filter(({ run, named }) => named && run["status"] === "succeeded" && Number(run["charged"]) > 0)
-    .filter(({ run }) => !Object.hasOwn(channels, run["capability"] ?? "") && run["provider"] !== "resend")
+    .filter((one) => one.named && isLookup(one))
     .slice(0, 50)
-    .map(({ run: { run_id, capability, endpoint, provider, charged }, created_at }) => ({
-      ...{ run_id, capability, endpoint, provider, charged: usd(BigInt(charged)), created_at }
-    }))
+    .map(bought)
+  const [returned] = all
+    .slice(0, limit)
+    .filter((one) => one.matched.in === "result" && one.matched.exact && isLookup(one))
+  const returned_by = returned === undefined ? null : bought(returned)
   const items = all.slice(0, limit).map(({ run, created_at, matched }) => ({
     ...{ ...run, created_at, matched },
     charged: run["charged"] === null ? null : usd(BigInt(run["charged"]))
@@ -272,7 +281,7 @@ const read = (runs: ReadonlyArray<Row>, q: string, limit: number): Row => {
       last_seen: all[0]?.created_at ?? null,
       truncated
     },
-    hints: conclude({ ...concluded, reusable: reusable[0] ?? null } as Parameters<typeof conclude>[0])
+    hints: conclude({ ...concluded, reusable: reusable[0] ?? null, returned_by } as Parameters<typeof conclude>[0])
   }
 }
 
