@@ -1,8 +1,7 @@
 /**
  * Stores organizations, their users, sessions and API keys. Secrets are shown once and stored as SHA-256 digests.
  *
- * Every request reads keys and sessions from the database, and nothing is cached. So every process refuses a revoked key or an
- * ended session at once.
+ * This module caches nothing. So every look-up after a key was revoked or a session ended refuses it, in every process.
  */
 import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -185,8 +184,8 @@ export class Accounts extends Context.Service<
       })
 
       /**
-       * Null if the password was changed after it was checked. The row lock waits for a password change in progress, so no session
-       * opens with the old password afterwards.
+       * Opens a session. Null if the password was changed after it was checked. The row lock waits for a password change in progress, so
+       * no session opens with the old password afterwards.
        */
       const open = Effect.fnUntraced(function* (user_id: string, password_hash: string) {
         const token = `rg_sess_${randomText(43)}`

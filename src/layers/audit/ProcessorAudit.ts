@@ -102,7 +102,7 @@ export class ProcessorAudit extends Context.Service<
         const { own, orgs } = yield* read(settled, since)
         const { differences, young, elsewhere } = compare({ own, settled, orgs, since, creditedBy })
 
-        yield* progress(`asking the processor about ${differences.length} differences`)
+        yield* progress(`looking up ${differences.length} differences at the processor`)
         const anyRecent = differences.some((one) => one.mayBeRecent)
         const paidRecently = anyRecent ? yield* paidSince(creditedBy) : new Set<string | null>()
         const remaining: Array<Difference> = []

@@ -26,7 +26,8 @@ const perEquation = 50
 export const equations = {
   /** `mailbox.parked` is the reason why a command was dead-lettered, null for all other commands. */
   deadLetters: "No command is dead-lettered",
-  chain: "E9 each entry's hash is that of the entry and the hash before it, and the newest is the wallet's head"
+  chain:
+    "E9 each entry's hash is computed from the entry and the hash before it, and the newest hash is the wallet's head"
 }
 
 type Violations = Effect.Effect<ReadonlyArray<Violation>, SqlError.SqlError>

@@ -77,7 +77,7 @@ const notSettled = (own: OwnPayment): Difference => ({
   equation: equations.settled,
   subject: own.payment_id,
   detail:
-    `${money(own.amount)} of ${own.org_id} were credited for ${idsOf(own)}, which is not settled at the processor. ` +
+    `${own.org_id} was credited ${money(own.amount)} for ${idsOf(own)}, which is not settled at the processor. ` +
     "Look it up there, and check that STRIPE_SECRET_KEY belongs to the account that received the payment",
   uncredited: null,
   mayBeRecent: false
@@ -86,7 +86,7 @@ const notSettled = (own: OwnPayment): Difference => ({
 const differs = (own: OwnPayment, payment: SettledPayment): Difference => ({
   equation: equations.settled,
   subject: own.payment_id,
-  detail: `${money(own.amount)} of ${own.org_id} were credited for ${idsOf(own)}, but the processor has ${described(payment)}. Find out which one is right`,
+  detail: `${own.org_id} was credited ${money(own.amount)} for ${idsOf(own)}, but the processor has ${described(payment)}. Find out which one is right`,
   uncredited: null,
   mayBeRecent: false
 })

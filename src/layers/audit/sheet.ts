@@ -1,6 +1,6 @@
 /**
- * The platform's balance sheet: where the money in all wallets came from and where it went (E6). It also checks the equations that
- * concern several wallets: a referrer's share is part of what the platform earned.
+ * The platform's balance sheet: where the money in all wallets came from and where it went (E6). It also checks that a
+ * referrer's share is not more than its part of what the platform earned (E12).
  *
  * For operators only, because it shows provider costs.
  */

@@ -1,7 +1,8 @@
 /**
  * The interface of payment processors: checkout pages, charges of saved payment methods, and events.
  *
- * A processor never changes a wallet. Its events become facts, and facts become commands to the wallet actor.
+ * A processor never changes a wallet. Its events become facts (paid, failed, expired, reversed), and facts become commands to the wallet
+ * actor.
  */
 import { Context, type Effect, Schema } from "effect"
 import type { MicroUsd } from "../../schema/money/Money.ts"

@@ -162,7 +162,7 @@ const standingOf = (dispute: Dispute): Standing => {
   return movements.some((amount) => amount < 0) ? "returned" : "noticed"
 }
 
-/** `moved`: an event of its own says that the money was withdrawn or reinstated. It overrides a status that does not say. */
+/** `moved` is set for events about the money itself. `reinstated` always counts. `withdrawn` counts if the status does not say. */
 export const disputeFacts = (dispute: Dispute, moved?: "withdrawn" | "reinstated"): ReadonlyArray<PaymentFact> => {
   const standing = standingOf(dispute)
   if (moved === "reinstated") return reversalFacts("dispute", dispute, "returned")

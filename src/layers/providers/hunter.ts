@@ -157,7 +157,7 @@ const enrichPerson = offer(peopleEnrich, {
       provider_ids: providerIds("hunter", data, "id")
     })
     if (matched.full_name === null && matched.network_url === null) return noMatch("nothing on record")
-    if (lacks(matched, input.require)) return noMatch("found, but without the contact data asked for")
+    if (lacks(matched, input.require)) return noMatch("found, but without the requested contact data")
     return match({ ...matched, experience: null, education: null, skills: null, match_confidence: null })
   }
 })

@@ -113,7 +113,7 @@ const enrichPerson = offer(peopleEnrich, {
     if (!isRecord(data)) return unreadable("data")
     const person = personOf(data)
     if (person.full_name === null && person.network_url === null) return noMatch("an empty record", spent(reply))
-    if (lacks(person, input.require)) return noMatch("found, but without the contact data asked for", spent(reply))
+    if (lacks(person, input.require)) return noMatch("found, but without the requested contact data", spent(reply))
     const likelihood = number(reply.body, "likelihood")
     return match(
       {

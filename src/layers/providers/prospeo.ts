@@ -176,7 +176,7 @@ const enrichPerson = offer(peopleEnrich, {
     const self = at(reply.body, "person")
     if (self === undefined || self === null) return noMatch("nobody found", charged(reply))
     const person = personOf(reply.body)
-    if (lacks(person, input.require)) return noMatch("found, but without the contact data asked for", charged(reply))
+    if (lacks(person, input.require)) return noMatch("found, but without the requested contact data", charged(reply))
     return match(
       {
         ...person,

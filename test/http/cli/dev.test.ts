@@ -116,7 +116,7 @@ test.concurrent("a checkout is opened and paid, refunded in part, and the refund
   expect((await audit.ended).code).toBe(1)
   expect(audit.output()).toContain("The books add up")
   expect(audit.output()).toContain(
-    `30.00 USD of ${org.org_id} were credited for ${session} ${intentOf(session)}, which is not settled at the processor`
+    `${org.org_id} was credited 30.00 USD for ${session} ${intentOf(session)}, which is not settled at the processor`
   )
 })
 

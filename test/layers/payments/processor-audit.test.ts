@@ -159,10 +159,10 @@ describe("in production", () => {
     const expected = [
       ...[unknown, old].map(
         (sale) =>
-          `${settled}: ${sale.payment_id}: 25.00 USD of ${sale.org.org_id} were credited for ${names(sale)}, which is not settled at the processor. Look it up there, and check that STRIPE_SECRET_KEY belongs to the account that received the payment`
+          `${settled}: ${sale.payment_id}: ${sale.org.org_id} was credited 25.00 USD for ${names(sale)}, which is not settled at the processor. Look it up there, and check that STRIPE_SECRET_KEY belongs to the account that received the payment`
       ),
-      `${settled}: ${amount.payment_id}: 25.00 USD of ${amount.org.org_id} were credited for ${names(amount)}, but the processor has 26.00 USD of ${amount.org.org_id}. Find out which one is right`,
-      `${settled}: ${owner.payment_id}: 25.00 USD of ${owner.org.org_id} were credited for ${names(owner)}, but the processor has 25.00 USD of org_other. Find out which one is right`,
+      `${settled}: ${amount.payment_id}: ${amount.org.org_id} was credited 25.00 USD for ${names(amount)}, but the processor has 26.00 USD of ${amount.org.org_id}. Find out which one is right`,
+      `${settled}: ${owner.payment_id}: ${owner.org.org_id} was credited 25.00 USD for ${names(owner)}, but the processor has 25.00 USD of org_other. Find out which one is right`,
       `VIOLATION E6 each payment is settled once: ${twice.payment_id}: credited for ${names(twice)}, but the processor also has 25.00 USD of ${twice.org.org_id} for ${second}, so the customer was charged twice. Refund ${second} at the processor, then check with rungate admin show that the wallet still has the credit`,
       `${credited}: ${untold.payment_id}: the processor has 25.00 USD of ${untold.org.org_id} for ${untold.session["id"]} ${untoldIntent}, but the payment is open here. The service credits it automatically within minutes. If not, check its log, or resend the event at the processor`,
       `${credited}: ${misfit.payment_id}: the processor has 1.00 USD of ${misfit.org.org_id} for ${misfit.session["id"]} ${misfitIntent}, but the payment is open here. The payment was opened for 25.00 USD of ${misfit.org.org_id} as ${misfit.session["id"]}, so the service never credits it. Refund it at the processor`,

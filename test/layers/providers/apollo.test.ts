@@ -230,7 +230,7 @@ describe("apollo people.enrich", () => {
     const strict = await play("people.enrich", { ...input, require: ["email"] }, answer(200, { person }))
     expect(strict.outcome).toEqual({
       _tag: "NoMatch",
-      detail: "the person was found, but without the requested contact data"
+      detail: "found, but without the requested contact data"
     })
   })
 

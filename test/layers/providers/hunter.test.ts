@@ -213,7 +213,7 @@ describe("hunter people.enrich", () => {
     const strict = { ...input, require: ["phone"] }
     expect((await play("people.enrich", strict, fixture("hunter", "people_find"))).outcome).toMatchObject({
       _tag: "NoMatch",
-      detail: "found, but without the contact data asked for"
+      detail: "found, but without the requested contact data"
     })
   })
 })

@@ -150,7 +150,7 @@ export const enrichPerson = offer(peopleEnrich, {
       provider_ids: providerIds("apollo", self, "id")
     })
     if (matched.full_name === null && matched.network_url === null) return noMatch("an empty record")
-    if (lacks(matched, input.require)) return noMatch("the person was found, but without the requested contact data")
+    if (lacks(matched, input.require)) return noMatch("found, but without the requested contact data")
     return match({
       ...matched,
       experience: list(self, "employment_history")?.map(experienceOf) ?? null,
