@@ -89,7 +89,7 @@ export class PaymentWorker extends Context.Service<
           yield* crashPoint("charge.after")
           return factOf(customer, outcome)
         })
-        if (fact === null) return yield* store.lookAgain(payment_id, pendingSeconds)
+        if (fact === null) return yield* store.checkAgain(payment_id, pendingSeconds)
         yield* events.record(payment, `charge:${payment_id}:${fact._tag}`, [fact])
       })
 
@@ -125,7 +125,7 @@ export class PaymentWorker extends Context.Service<
           Effect.catchTag("ProcessorUnavailable", ({ message }) =>
             Effect.andThen(
               Effect.logWarning(`${payment.payment_id}: ${message}`),
-              payment.kind === "auto" ? store.lookAgain(payment.payment_id, retrySeconds(payment.looks)) : Effect.void
+              payment.kind === "auto" ? store.checkAgain(payment.payment_id, retrySeconds(payment.looks)) : Effect.void
             )
           ),
           Effect.catchCause((cause) =>

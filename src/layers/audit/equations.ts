@@ -33,22 +33,22 @@ export const equations = {
 type Violations = Effect.Effect<ReadonlyArray<Violation>, SqlError.SqlError>
 
 export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, org_id: string | null) {
-  const mine = (column: string) => (org_id === null ? sql.literal("true") : sql`${sql.literal(column)} = ${org_id}`)
+  const ofWallet = (column: string) => (org_id === null ? sql.literal("true") : sql`${sql.literal(column)} = ${org_id}`)
 
   const deadLetters = violationRows(sql`
     SELECT ${equations.deadLetters} AS equation, tag || ' of ' || coalesce(run_id, org_id) AS subject, parked AS detail
-    FROM mailbox WHERE parked IS NOT NULL AND ${mine("org_id")} LIMIT ${perEquation}`)
+    FROM mailbox WHERE parked IS NOT NULL AND ${ofWallet("org_id")} LIMIT ${perEquation}`)
 
   // A wallet may be short by at most what was clawed back, because only a clawback can take money that was already spent.
   const sums = violationRows(sql`
     SELECT e.equation, org_id AS subject, e.detail
-    FROM (SELECT org_id, balance, reserved FROM wallets WHERE ${mine("org_id")}) w
+    FROM (SELECT org_id, balance, reserved FROM wallets WHERE ${ofWallet("org_id")}) w
     FULL JOIN (SELECT org_id, coalesce(sum(amount) FILTER (WHERE type NOT IN ('reserve', 'release')), 0) AS balance,
                       coalesce(sum(amount) FILTER (WHERE type = 'settle'), 0)
                         - coalesce(sum(amount) FILTER (WHERE type IN ('reserve', 'release')), 0) AS reserved,
                       -coalesce(sum(amount) FILTER (WHERE type = 'refund' AND amount < 0), 0) AS clawed
-               FROM ledger WHERE ${mine("org_id")} GROUP BY org_id) l USING (org_id)
-    FULL JOIN (SELECT org_id, sum(hold) AS held FROM open_runs WHERE ${mine("org_id")} GROUP BY org_id) o USING (org_id),
+               FROM ledger WHERE ${ofWallet("org_id")} GROUP BY org_id) l USING (org_id)
+    FULL JOIN (SELECT org_id, sum(hold) AS held FROM open_runs WHERE ${ofWallet("org_id")} GROUP BY org_id) o USING (org_id),
     LATERAL (SELECT coalesce(w.balance, 0) AS balance, coalesce(w.reserved, 0) AS reserved, coalesce(l.balance, 0) AS entered,
                     coalesce(l.reserved, 0) AS entered_holds, coalesce(l.clawed, 0) AS clawed, coalesce(o.held, 0) AS held) f,
     LATERAL (VALUES
@@ -79,8 +79,8 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
                      coalesce(sum(amount) FILTER (WHERE type = 'release'), 0) - coalesce(sum(amount) FILTER (WHERE type = 'settle'), 0) AS resolved,
                      -coalesce(sum(amount) FILTER (WHERE type = 'settle'), 0) AS settled,
                      count(*) FILTER (WHERE type = 'reserve') AS reserves, count(*) FILTER (WHERE type = 'settle') AS settles
-              FROM ledger WHERE run_id IS NOT NULL AND ${mine("org_id")} GROUP BY org_id, run_id) l
-        FULL JOIN (SELECT org_id, run_id, status, hold, charged, finished_at FROM runs WHERE ${mine("org_id")}) r USING (org_id, run_id)
+              FROM ledger WHERE run_id IS NOT NULL AND ${ofWallet("org_id")} GROUP BY org_id, run_id) l
+        FULL JOIN (SELECT org_id, run_id, status, hold, charged, finished_at FROM runs WHERE ${ofWallet("org_id")}) r USING (org_id, run_id)
         LEFT JOIN open_runs o USING (run_id)) both_sides) b,
     LATERAL (VALUES
       ('E4 each run is reserved at most once and resolved in full when it is final', b.once),
@@ -102,7 +102,7 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
         SELECT l.org_id, l.seq, l.type, l.amount, l.balance_after, l.reserved_after, l.hash,
                coalesce(lag(l.seq) OVER chain, 0) AS previous, coalesce(lag(l.balance_after) OVER chain, 0) AS balance_before,
                coalesce(lag(l.reserved_after) OVER chain, 0) AS reserved_before, ledger_hash(lag(l.hash) OVER chain, l) AS computed
-        FROM ledger l WHERE ${mine("l.org_id")} WINDOW chain AS (PARTITION BY l.org_id ORDER BY l.seq)) entries) c,
+        FROM ledger l WHERE ${ofWallet("l.org_id")} WINDOW chain AS (PARTITION BY l.org_id ORDER BY l.seq)) entries) c,
     LATERAL (VALUES
       ('E7 entries are numbered without gaps and each continues the one before', c.continues),
       (${equations.chain}, c.verifies)
@@ -113,16 +113,16 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
     SELECT ${equations.chain} AS equation, w.org_id || ' entry ' || w.entry_seq AS subject,
            'the wallet names this entry as its newest, the ledger''s newest is ' || coalesce(n.seq, 0) AS detail
     FROM wallets w LEFT JOIN LATERAL (SELECT seq, hash FROM ledger l WHERE l.org_id = w.org_id ORDER BY seq DESC LIMIT 1) n ON true
-    WHERE ${mine("w.org_id")} AND (w.head IS DISTINCT FROM n.hash OR w.entry_seq <> coalesce(n.seq, 0)) LIMIT ${perEquation}`)
+    WHERE ${ofWallet("w.org_id")} AND (w.head IS DISTINCT FROM n.hash OR w.entry_seq <> coalesce(n.seq, 0)) LIMIT ${perEquation}`)
 
   const topups = violationRows(sql`
     SELECT 'E6 each top-up is one paid payment of that amount, and each paid payment one top-up' AS equation,
            coalesce(p.payment_id, org_id || ' ' || reference) AS subject,
            CASE WHEN l.entered THEN 'entered' ELSE 'not entered' END || ', ' || CASE WHEN p.payment_id IS NULL THEN 'not paid' ELSE 'paid' END
              || ': ' || amount AS detail
-    FROM (SELECT org_id, reference, amount, true AS entered FROM ledger WHERE type = 'topup' AND run_id IS NULL AND ${mine("org_id")}) l
+    FROM (SELECT org_id, reference, amount, true AS entered FROM ledger WHERE type = 'topup' AND run_id IS NULL AND ${ofWallet("org_id")}) l
     FULL JOIN (SELECT org_id, coalesce(session_id, payment_intent, payment_id) AS reference, amount, payment_id
-               FROM payments WHERE state = 'paid' AND ${mine("org_id")}) p USING (org_id, reference, amount)
+               FROM payments WHERE state = 'paid' AND ${ofWallet("org_id")}) p USING (org_id, reference, amount)
     WHERE l.entered IS NULL OR p.payment_id IS NULL LIMIT ${perEquation}`)
 
   const clawbacks = violationRows(sql`
@@ -131,14 +131,14 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
     FROM payments p LEFT JOIN payment_reversals r USING (payment_id)
     LEFT JOIN ledger l ON l.org_id = p.org_id AND l.type = 'refund' AND l.run_id IS NULL
       AND l.reference IN (r.reversal_id, r.reversal_id || ':returned')
-    WHERE (p.clawed_back <> 0 OR r.reversal_id IS NOT NULL) AND ${mine("p.org_id")}
+    WHERE (p.clawed_back <> 0 OR r.reversal_id IS NOT NULL) AND ${ofWallet("p.org_id")}
     GROUP BY p.payment_id, p.clawed_back HAVING p.clawed_back <> -coalesce(sum(l.amount), 0) LIMIT ${perEquation}`)
 
   // A negative entry can bring a wallet below zero, so each one needs a reversal or a referral as its reason.
   const taken = violationRows(sql`
     SELECT 'E6 money is taken back only by a payment''s reversal or with a referral' AS equation,
            l.org_id || ' entry ' || l.seq AS subject, l.reference || ': ' || l.amount AS detail
-    FROM ledger l WHERE l.type = 'refund' AND l.run_id IS NULL AND l.amount < 0 AND ${mine("l.org_id")}
+    FROM ledger l WHERE l.type = 'refund' AND l.run_id IS NULL AND l.amount < 0 AND ${ofWallet("l.org_id")}
       AND NOT EXISTS (SELECT FROM payment_reversals r JOIN payments p USING (payment_id)
                       WHERE r.reversal_id = l.reference AND p.org_id = l.org_id)
       AND NOT EXISTS (SELECT FROM referrals f WHERE f.referral_id = split_part(l.reference, ':', 1)
@@ -151,13 +151,13 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
       SELECT coalesce(sum(amount), 0) AS given FROM ledger l
       WHERE l.org_id = f.referred_org AND l.type IN ('bonus', 'refund') AND l.run_id IS NULL
         AND split_part(l.reference, ':', 1) = f.referral_id) l
-    WHERE ${mine("f.referred_org")} AND l.given <> CASE WHEN f.bonus_state = 'granted' THEN f.deposit_bonus ELSE 0 END
+    WHERE ${ofWallet("f.referred_org")} AND l.given <> CASE WHEN f.bonus_state = 'granted' THEN f.deposit_bonus ELSE 0 END
     LIMIT ${perEquation}`)
 
   const shares = violationRows(sql`
     SELECT 'E12 the recorded credits of a referral add up to its credited amount' AS equation, f.referral_id AS subject,
            'credited ' || f.credited || ' in ' || f.credits || ', recorded ' || coalesce(sum(c.amount), 0) || ' in ' || count(c.n) AS detail
-    FROM referrals f LEFT JOIN referral_credits c USING (referral_id) WHERE ${mine("f.referrer_org")}
+    FROM referrals f LEFT JOIN referral_credits c USING (referral_id) WHERE ${ofWallet("f.referrer_org")}
     GROUP BY f.referral_id, f.credited, f.credits
     HAVING f.credited <> coalesce(sum(c.amount), 0) OR f.credits <> count(c.n) LIMIT ${perEquation}`)
 
@@ -166,9 +166,9 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
            CASE WHEN l.entered THEN 'entered' ELSE 'not entered' END || ', ' || CASE WHEN c.recorded THEN 'recorded' ELSE 'not recorded' END
              || ': ' || amount AS detail
     FROM (SELECT f.referrer_org AS org_id, c.referral_id || ':share:' || c.n AS reference, c.amount, true AS recorded
-          FROM referral_credits c JOIN referrals f USING (referral_id) WHERE ${mine("f.referrer_org")}) c
+          FROM referral_credits c JOIN referrals f USING (referral_id) WHERE ${ofWallet("f.referrer_org")}) c
     FULL JOIN (SELECT org_id, reference, amount, true AS entered FROM ledger
-               WHERE type IN ('bonus', 'refund') AND run_id IS NULL AND reference LIKE 'ref\\_%:share:%' AND ${mine("org_id")}) l
+               WHERE type IN ('bonus', 'refund') AND run_id IS NULL AND reference LIKE 'ref\\_%:share:%' AND ${ofWallet("org_id")}) l
       USING (org_id, reference, amount)
     WHERE c.recorded IS NULL
        OR (l.entered IS NULL AND NOT EXISTS (SELECT FROM mailbox m WHERE m.org_id = c.org_id AND m.command_id = c.reference))

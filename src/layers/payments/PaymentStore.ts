@@ -71,8 +71,8 @@ const autoTopupRows = rowsOf(AutoTopupRow.fields)
 /** Checkouts that an organization may open per hour. Each is an object in the operator's account at the processor. */
 const checkoutsPerHour = 30
 /** Usually a webhook reports a paid checkout first. The first check comes after this time, and the interval doubles with each check. */
-const checkoutLookSeconds = 60
-const lookSecondsMax = 3_600
+const firstCheckSeconds = 60
+const checkSecondsMax = 3_600
 
 const paymentIdRows = rowsOf({ payment_id: Schema.String, org_id: Schema.String })
 const chargeMethodRow = oneRowOf({ customer: Schema.String, payment_method: Schema.String })
@@ -107,7 +107,7 @@ export class PaymentStore extends Context.Service<
      */
     readonly due: (claimSeconds: number, limit: number) => Effect.Effect<ReadonlyArray<OpenPayment>>
     /** Makes a payment due for a check again after `seconds`. */
-    readonly lookAgain: (payment_id: string, seconds: number) => Effect.Effect<void>
+    readonly checkAgain: (payment_id: string, seconds: number) => Effect.Effect<void>
     /** Fixes the payment method of an automatic charge. Returns the fixed one, which is the first that was stored. */
     readonly fixMethod: (
       payment_id: string,
@@ -136,7 +136,7 @@ export class PaymentStore extends Context.Service<
       const open = Effect.fnUntraced(function* ({ payment_id, org_id, kind, amount, session_id }: NewPayment) {
         const rows = yield* sql`
           INSERT INTO payments (payment_id, org_id, kind, amount, session_id, look_at)
-          SELECT ${payment_id}, ${org_id}, ${kind}, ${amount}, ${session_id}, now() + make_interval(secs => ${checkoutLookSeconds})
+          SELECT ${payment_id}, ${org_id}, ${kind}, ${amount}, ${session_id}, now() + make_interval(secs => ${firstCheckSeconds})
           WHERE ${kind} = 'simulated' OR (SELECT count(*) FROM payments WHERE org_id = ${org_id} AND kind = 'checkout'
                                             AND created_at > now() - interval '1 hour') < ${checkoutsPerHour}
           RETURNING 1 AS opened`
@@ -187,12 +187,12 @@ export class PaymentStore extends Context.Service<
           SELECT payment_id FROM payments WHERE state = 'open' AND look_at <= now() ORDER BY look_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
         )
         UPDATE payments p SET looks = looks + 1, look_at = now() + make_interval(secs => CASE WHEN kind = 'auto' THEN ${claimSeconds}::float8
-          ELSE least(${lookSecondsMax}::float8, ${checkoutLookSeconds}::float8 * 2 ^ least(looks, 10)) END)
+          ELSE least(${checkSecondsMax}::float8, ${firstCheckSeconds}::float8 * 2 ^ least(looks, 10)) END)
         FROM claimed WHERE p.payment_id = claimed.payment_id
         RETURNING p.payment_id, p.org_id, p.kind, p.amount, p.session_id, p.customer, p.payment_method, p.created_at, p.looks,
                   extract(epoch FROM now() - p.created_at)::float8 AS age_seconds`)
 
-      const lookAgain = (payment_id: string, seconds: number) => sql`
+      const checkAgain = (payment_id: string, seconds: number) => sql`
         UPDATE payments SET look_at = now() + make_interval(secs => ${seconds}) WHERE payment_id = ${payment_id} AND state = 'open'`
 
       const fixMethod = Effect.fnUntraced(function* (payment_id: string, { customer, payment_method }: SavedMethod) {
@@ -237,7 +237,7 @@ export class PaymentStore extends Context.Service<
           Effect.asVoid(Effect.orDie(keepMethod(org_id, payment_intent, saved))),
         autoTopup: (org_id) => Effect.orDie(autoTopup(org_id)),
         due: (claimSeconds, limit) => Effect.orDie(due(claimSeconds, limit)),
-        lookAgain: (payment_id, seconds) => Effect.asVoid(Effect.orDie(lookAgain(payment_id, seconds))),
+        checkAgain: (payment_id, seconds) => Effect.asVoid(Effect.orDie(checkAgain(payment_id, seconds))),
         fixMethod: (payment_id, saved) => Effect.orDie(fixMethod(payment_id, saved)),
         autoTopupsDue: (limit) =>
           Effect.orDie(Effect.map(autoTopupsDue(limit), (rows) => rows.map((row) => row.org_id))),

@@ -26,7 +26,7 @@ const note = "Assumed at $0.0025 per unit."
 
 const units = (reply: Reply): Cost | null => cost("credit", reply.headers, "units_charged")
 
-/** The account does not exist. An error "Not Found" without more text means a wrong path. */
+/** Reads an error: a miss if the account does not exist, otherwise a failure. "Not Found" without more text means a wrong path. */
 const missing = (reply: Reply): Outcome<never> | undefined => {
   if (reply.status < 400 || isRecord(at(reply.body, "data"))) return undefined
   const detail = text(reply.body, "detail") ?? ""
@@ -221,7 +221,7 @@ const lookedUp = (reply: Reply): Outcome<never> => {
 }
 
 /** The cost of both steps. */
-const altogether = (reply: Reply, state: Schema.Json): Cost | null => {
+const totalCost = (reply: Reply, state: Schema.Json): Cost | null => {
   const before = number(state, "units")
   const now = units(reply)
   return before === null || now === null ? now : cost("credit", before + Number(now.amount))
@@ -253,9 +253,9 @@ const posts = offer(socialPosts, {
     const next = page.next === null ? null : `${prefix}${page.next}`
     const token = place.token ?? (prefix === "" ? undefined : prefix)
     const cut = cutPage(slug, { ...place, token }, page.posts, limit, next)
-    if (cut.items.length === 0) return noMatch("no posts", altogether(reply, state))
+    if (cut.items.length === 0) return noMatch("no posts", totalCost(reply, state))
     const read = postReaders[input.platform] ?? tiktokPost
-    return match({ ...cut, items: cut.items.map((one) => read(one)), total: null }, altogether(reply, state))
+    return match({ ...cut, items: cut.items.map((one) => read(one)), total: null }, totalCost(reply, state))
   }
 })
 

@@ -40,7 +40,7 @@ const jobCall = (state: Schema.Json): Call => {
   return { method: "GET", path: stageOf(state) === "done" ? path : `${path}/status` }
 }
 
-/** A prompt that violates fal's content policy is a result without a match, and not an error. */
+/** A prompt that violates fal's content policy is a miss, and not an error. */
 const refusedContent = (reply: Reply): boolean =>
   reply.status === 422 && text(reply.body, "detail", 0, "type") === "content_policy_violation"
 
@@ -105,8 +105,8 @@ const image = offer(creativeImage, {
   }),
   next: jobCall,
   response: (reply, input, state) => {
-    const left = unfinished(reply, state, 1_000)
-    if (left !== undefined) return left
+    const early = unfinished(reply, state, 1_000)
+    if (early !== undefined) return early
     const images = list(reply.body, "images")
     if (images === null) return unreadable("images")
     const items = images.slice(0, input.count ?? creativeImageDefaultCount).flatMap((one) => {
@@ -160,8 +160,8 @@ const video = offer(creativeVideo, {
   }),
   next: jobCall,
   response: (reply, input, state) => {
-    const left = unfinished(reply, state, 5_000)
-    if (left !== undefined) return left
+    const early = unfinished(reply, state, 5_000)
+    if (early !== undefined) return early
     const made = at(reply.body, "video")
     const url = text(made, "url")
     if (url === null) return unreadable("video")

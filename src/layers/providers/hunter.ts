@@ -65,8 +65,8 @@ const find = offer(emailFind, {
   request: findCall,
   next: (_state, input) => findCall(input),
   response: (reply) => {
-    const left = unanswered(reply)
-    if (left !== undefined) return left
+    const early = unanswered(reply)
+    if (early !== undefined) return early
     const data = at(reply.body, "data")
     if (!isRecord(data)) return unreadable("data")
     const email = text(data, "email")
@@ -99,8 +99,8 @@ const verify = offer(emailVerify, {
   response: (reply, input) => {
     // Every address gets a verdict, so here a 404 is an error and not a miss.
     if (reply.status === 404) return refusal(reply)
-    const left = unanswered(reply)
-    if (left !== undefined) return left
+    const early = unanswered(reply)
+    if (early !== undefined) return early
     const data = at(reply.body, "data")
     const verdict = text(data, "status")
     if (verdict === null) return unreadable("status")
@@ -138,8 +138,8 @@ const enrichPerson = offer(peopleEnrich, {
   request: personCall,
   next: (_state, input) => personCall(input),
   response: (reply, input) => {
-    const left = unanswered(reply)
-    if (left !== undefined) return left
+    const early = unanswered(reply)
+    if (early !== undefined) return early
     const data = at(reply.body, "data")
     if (!isRecord(data)) return unreadable("data")
     const matched = person({
@@ -176,8 +176,8 @@ const enrichCompany = offer(companyEnrich, {
   request: companyCall,
   next: (_state, input) => companyCall(input),
   response: (reply) => {
-    const left = unanswered(reply)
-    if (left !== undefined) return left
+    const early = unanswered(reply)
+    if (early !== undefined) return early
     const data = at(reply.body, "data")
     if (!isRecord(data)) return unreadable("data")
     const name = text(data, "name")
@@ -248,8 +248,8 @@ const findCompanies = offer(companySearch, {
   request: discoverCall,
   next: (_state, input) => discoverCall(input),
   response: (reply, input) => {
-    const left = unanswered(reply)
-    if (left !== undefined) return left
+    const early = unanswered(reply)
+    if (early !== undefined) return early
     const companies = list(reply.body, "data")
     if (companies === null) return unreadable("data")
     if (companies.length === 0) return noMatch("no companies found")
@@ -275,8 +275,8 @@ const technologies = offer(companyTech, {
   request: companyCall,
   next: (_state, input) => companyCall(input),
   response: (reply, input) => {
-    const left = unanswered(reply)
-    if (left !== undefined) return left
+    const early = unanswered(reply)
+    if (early !== undefined) return early
     const data = at(reply.body, "data")
     if (!isRecord(data)) return unreadable("data")
     const names = texts(data, "tech") ?? []

@@ -32,8 +32,8 @@ const ticket: Wraps = { method: "POST", path: "/bulk-single-searchs/read" }
 const againMillis = 3_000
 const tooMany = 429
 const running = new Set(["NONE", "SCHEDULED", "IN_PROGRESS"])
-const found = new Set(["FOUND", "DEBITED"])
-const notFound = new Set(["NOT_FOUND", "DEBITED_NOT_FOUND"])
+const foundStatuses = new Set(["FOUND", "DEBITED"])
+const notFoundStatuses = new Set(["NOT_FOUND", "DEBITED_NOT_FOUND"])
 
 /** Final statuses of searches that failed. */
 const ends: Readonly<Record<string, Failure["reason"]>> = {
@@ -67,13 +67,13 @@ const finished = (
   const status = text(item, "status")
   if (status === null) return unreadable("status")
   if (running.has(status)) return again(id)
-  if (found.has(status) || notFound.has(status)) return { item, status }
+  if (foundStatuses.has(status) || notFoundStatuses.has(status)) return { item, status }
   return failure(ends[status] ?? "provider_error", `the search ended as ${status}`)
 }
 
 /** The cost by status. Null if the status does not say whether the search was debited. */
 const debited = (status: string, credits: string): Cost | null => {
-  if (found.has(status)) return { unit: "credit", amount: credits }
+  if (foundStatuses.has(status)) return { unit: "credit", amount: credits }
   return status === "NOT_FOUND" ? { unit: "credit", amount: "0" } : null
 }
 
@@ -106,7 +106,7 @@ const find = offer(emailFind, {
     const best = at(item, "results", "emails", 0)
     const email = text(best, "email")
     const certainty = text(best, "certainty")
-    if (notFound.has(status) || email === null || certainty === "not_found") {
+    if (notFoundStatuses.has(status) || email === null || certainty === "not_found") {
       return noMatch("no address found", debited(status, "1"))
     }
     return match(
@@ -151,7 +151,7 @@ const verify = offer(emailVerify, {
     const { item, status } = search
     const best = at(item, "results", "emails", 0)
     const certainty = text(best, "certainty")
-    if (certainty === null && found.has(status)) return unreadable("certainty")
+    if (certainty === null && foundStatuses.has(status)) return unreadable("certainty")
     return match(
       {
         email: text(best, "email") ?? input.email,

@@ -28,12 +28,12 @@ const price = (value: unknown, ...path: ReadonlyArray<string>): string | null =>
   return amount !== null && /^\d{1,9}(\.\d{1,2})?$/.test(amount) ? amount : null
 }
 
-const named = (domain: string): string => encodeURIComponent(domain.toLowerCase())
+const domainSegment = (domain: string): string => encodeURIComponent(domain.toLowerCase())
 
 /** The body is empty, because the keys are in headers. */
 const checkCall = (domain: string): Call => ({
   method: "POST",
-  path: `/domain/checkDomain/${named(domain)}`,
+  path: `/domain/checkDomain/${domainSegment(domain)}`,
   body: {},
   reads: true
 })
@@ -67,14 +67,14 @@ type RegisterInput = InputOf<typeof domainRegister>
 const yearsOf = (input: RegisterInput): number => input.years ?? domainRegisterDefaultYears
 
 /** Why the domain can't be registered at any price. Null if it can. */
-const objection = (quote: unknown, input: RegisterInput): string | null => {
+const refusalReason = (quote: unknown, input: RegisterInput): string | null => {
   if (yes(quote, "avail") === false) return "the name is taken"
   if (yes(quote, "premium") === true) return "premium names are not registered"
   const least = whole(quote, "minDuration") ?? 1
   return least > yearsOf(input) ? `names of this ending are registered for ${least} years at once` : null
 }
 
-const tooDear = (total: MicroUsd, { max_price }: RegisterInput): string | null => {
+const tooExpensive = (total: MicroUsd, { max_price }: RegisterInput): string | null => {
   if (max_price !== undefined && total > dollars(max_price)) {
     return `the registrar asks for ${usd(total)}, more than max_price`
   }
@@ -86,19 +86,19 @@ const tooDear = (total: MicroUsd, { max_price }: RegisterInput): string | null =
 const quoted = (reply: Reply, input: RegisterInput): Outcome<never> => {
   const quote = at(reply.body, "response")
   if (yes(quote, "avail") === null) return unreadable("avail")
-  const why = objection(quote, input)
+  const why = refusalReason(quote, input)
   if (why !== null) return noMatch(why)
   const quoted = price(quote, "price")
   if (quoted === null) return unreadable("price")
   const total = dollars(quoted)
-  const dear = tooDear(total, input)
-  if (dear !== null) return noMatch(dear)
+  const expensive = tooExpensive(total, input)
+  if (expensive !== null) return noMatch(expensive)
   return { _tag: "Again", state: { cents: Number(total / microsPerCent) }, afterMillis: 0, job: false }
 }
 
 const orderCall = (state: Schema.Json, input: RegisterInput, run_id: string): Call => ({
   method: "POST",
-  path: `/domain/create/${named(input.domain)}`,
+  path: `/domain/create/${domainSegment(input.domain)}`,
   headers: { "Idempotency-Key": run_id },
   // The registrar refuses an order if the cost differs from its current price.
   body: { cost: whole(state, "cents") ?? 0, agreeToTerms: "yes" }

@@ -67,10 +67,10 @@ const measured = (reply: Reply): Cost | null => {
 
 const emailStatuses: Readonly<Record<string, EmailStatus>> = { VERIFIED: "valid", UNVERIFIED: "risky" }
 /** Masked values ("e**@example.com") were not paid for, and are read as null. */
-const revealedEmail = (found: unknown) =>
-  flag(found, "email", "revealed") === false ? null : text(found, "email", "email")
-const emailStatus = (found: unknown): EmailStatus | null =>
-  revealedEmail(found) === null ? null : (emailStatuses[text(found, "email", "status") ?? ""] ?? "unknown")
+const revealedEmail = (result: unknown) =>
+  flag(result, "email", "revealed") === false ? null : text(result, "email", "email")
+const emailStatus = (result: unknown): EmailStatus | null =>
+  revealedEmail(result) === null ? null : (emailStatuses[text(result, "email", "status") ?? ""] ?? "unknown")
 
 const find = offer(emailFind, {
   price: oneCredit,
@@ -115,9 +115,9 @@ const find = offer(emailFind, {
   }
 })
 
-/** `found` has the fields `person` and `company`. It is the body of an enrichment, or one result of a search. */
-const personOf = (found: unknown): Person => {
-  const self = at(found, "person")
+/** `result` has the fields `person` and `company`. It is the body of an enrichment, or one result of a search. */
+const personOf = (result: unknown): Person => {
+  const self = at(result, "person")
   return person({
     full_name: text(self, "full_name"),
     first_name: text(self, "first_name"),
@@ -125,8 +125,8 @@ const personOf = (found: unknown): Person => {
     headline: text(self, "headline"),
     title: text(self, "current_job_title"),
     seniority: text(self, "job_history", 0, "seniority"),
-    company_name: text(found, "company", "name"),
-    company_domain: text(found, "company", "domain"),
+    company_name: text(result, "company", "name"),
+    company_domain: text(result, "company", "domain"),
     network_url: webAddress(text(self, "linkedin_url")),
     location: place(at(self, "location"), "city", "state", "country"),
     email: revealedEmail(self),
@@ -248,22 +248,22 @@ const search = offer(peopleSearch, {
   }
 })
 
-const companyOf = (found: unknown): Company => {
-  const revenue = [whole(found, "revenue_range", "min"), whole(found, "revenue_range", "max")]
+const companyOf = (result: unknown): Company => {
+  const revenue = [whole(result, "revenue_range", "min"), whole(result, "revenue_range", "max")]
   return company({
-    name: text(found, "name"),
-    domain: text(found, "domain") ?? host(text(found, "website")),
-    website: webAddress(text(found, "website")),
-    network_url: webAddress(text(found, "linkedin_url")),
-    industry: text(found, "industry"),
-    employee_count: whole(found, "employee_count"),
-    employee_range: text(found, "employee_range"),
-    founded_year: whole(found, "founded"),
-    location: place(at(found, "location"), "city", "state", "country"),
-    description: text(found, "description"),
+    name: text(result, "name"),
+    domain: text(result, "domain") ?? host(text(result, "website")),
+    website: webAddress(text(result, "website")),
+    network_url: webAddress(text(result, "linkedin_url")),
+    industry: text(result, "industry"),
+    employee_count: whole(result, "employee_count"),
+    employee_range: text(result, "employee_range"),
+    founded_year: whole(result, "founded"),
+    location: place(at(result, "location"), "city", "state", "country"),
+    description: text(result, "description"),
     revenue: revenue.filter((bound) => bound !== null).join("-") || null,
-    funding: whole(found, "funding", "total_raised")?.toString() ?? null,
-    provider_ids: providerIds("prospeo", found, "company_id")
+    funding: whole(result, "funding", "total_raised")?.toString() ?? null,
+    provider_ids: providerIds("prospeo", result, "company_id")
   })
 }
 

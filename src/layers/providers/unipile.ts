@@ -44,7 +44,7 @@ interface Addressed {
 /** The type of an error, such as "already_connected". */
 const typeOf = (reply: Reply): string => text(reply.body, "type")?.replace(/^errors\//, "") ?? ""
 
-const named = (input: Addressed): boolean =>
+const namesPerson = (input: Addressed): boolean =>
   input.provider_member_id !== undefined || profileSlug(input.network_url ?? "") !== ""
 
 const lookUp = (input: Addressed): Call => ({
@@ -94,7 +94,7 @@ const invite = offer(networkInvite, {
     { method: "GET", path: "/api/v1/users/{identifier}" },
     { method: "POST", path: "/api/v1/users/invite" }
   ],
-  serves: (input) => input.account_id !== undefined && named(input),
+  serves: (input) => input.account_id !== undefined && namesPerson(input),
   request: (input) => {
     const member = memberOf(input, null)
     return member === null ? lookUp(input) : inviteCall(input, member)
@@ -153,7 +153,7 @@ const message = offer(networkMessage, {
     { method: "POST", path: "/api/v1/chats/{chat_id}/messages" }
   ],
   serves: (input) =>
-    input.chat_id === undefined ? input.account_id !== undefined && named(input) : input.subject === undefined,
+    input.chat_id === undefined ? input.account_id !== undefined && namesPerson(input) : input.subject === undefined,
   request: (input) => {
     if (input.chat_id !== undefined) return intoChat(input, input.chat_id)
     const member = memberOf(input, null)

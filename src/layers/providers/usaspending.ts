@@ -121,7 +121,7 @@ const contracts = offer(govContracts, {
 
 type EntityInput = InputOf<typeof govEntity>
 
-const plain = (name: string): string =>
+const normalized = (name: string): string =>
   name
     .toLowerCase()
     .replace(/[^\p{Letter}\p{Number}]+/gu, " ")
@@ -131,13 +131,13 @@ const plain = (name: string): string =>
 const levels = ["P", "R", "C"]
 
 /** Selects an entry: the one with the requested UEI, else the one with exactly the name, else the one with the largest awards. */
-const chosen = (results: ReadonlyArray<unknown>, input: EntityInput): unknown => {
+const selectEntry = (results: ReadonlyArray<unknown>, input: EntityInput): unknown => {
   const ranked = [...results].sort(
     (a, b) => levels.indexOf(text(a, "recipient_level") ?? "") - levels.indexOf(text(b, "recipient_level") ?? "")
   )
   const { uei, name } = input
   if (uei !== undefined) return ranked.find((one) => text(one, "uei") === uei.toUpperCase())
-  return ranked.find((one) => plain(text(one, "name") ?? "") === plain(name ?? "")) ?? results[0]
+  return ranked.find((one) => normalized(text(one, "name") ?? "") === normalized(name ?? "")) ?? results[0]
 }
 
 /** Ids end with the level, such as 1c3edaaa-611b-840c-bf2b-fd34df49f21f-P. */
@@ -174,7 +174,7 @@ const entity = offer(govEntity, {
     if (state === null) {
       const results = list(reply.body, "results")
       if (results === null) return unreadable("results")
-      const recipient = chosen(results, input)
+      const recipient = selectEntry(results, input)
       if (recipient === undefined) return noMatch("no recipient found")
       const recipient_id = text(recipient, "id")
       if (recipient_id === null || !idPattern.test(recipient_id)) return unreadable("id of the recipient")

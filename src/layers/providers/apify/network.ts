@@ -31,11 +31,11 @@ const locationOf = (line: string | null): Location | null => {
 }
 
 /** The location in the actor's parsed fields. If they are empty, the line that the network shows. */
-const placeOf = (found: unknown): Location | null => {
-  const parsed = at(found, "parsed")
+const placeOf = (place: unknown): Location | null => {
+  const parsed = at(place, "parsed")
   const country = text(parsed, "countryFull") ?? text(parsed, "country")
   const sorted = location(text(parsed, "city"), text(parsed, "state"), country)
-  return sorted ?? locationOf(text(found, "linkedinText"))
+  return sorted ?? locationOf(text(place, "linkedinText"))
 }
 
 /** Profiles on one page of a people search. The actor charges per page. */
@@ -110,8 +110,8 @@ export const findPeople = actorOffer(peopleSearch, {
       itemsMax
     }
   },
-  read: (found, input, cost) => {
-    const items = found.flatMap((one) => {
+  read: (results, input, cost) => {
+    const items = results.flatMap((one) => {
       const first_name = text(one, "firstName")
       const last_name = text(one, "lastName")
       const names = [first_name, last_name].filter((name) => name !== null)
@@ -159,24 +159,24 @@ export const enrichCompany = actorOffer(companyEnrich, {
     price: 0.004,
     itemsMax: 1
   }),
-  read: ([found], _input, cost) => {
-    const name = text(found, "name")
+  read: ([item], _input, cost) => {
+    const name = text(item, "name")
     if (name === null) return noMatch("nothing on record", cost)
-    const places = list(found, "locations") ?? []
-    const website = text(found, "website")
+    const places = list(item, "locations") ?? []
+    const website = text(item, "website")
     const record = company({
       name,
       domain: host(website),
       website,
-      network_url: text(found, "linkedinUrl"),
-      industry: text(found, "industries", 0),
-      employee_count: whole(found, "employeeCount"),
-      employee_range: rangeOf(at(found, "employeeCountRange")),
-      founded_year: whole(found, "foundedOn", "year"),
+      network_url: text(item, "linkedinUrl"),
+      industry: text(item, "industries", 0),
+      employee_count: whole(item, "employeeCount"),
+      employee_range: rangeOf(at(item, "employeeCountRange")),
+      founded_year: whole(item, "foundedOn", "year"),
       location: placeOf(places.find((one) => flag(one, "headquarter") === true)),
-      description: text(found, "description"),
-      phone: text(found, "phone"),
-      provider_ids: providerIds("apify", found, "id")
+      description: text(item, "description"),
+      phone: text(item, "phone"),
+      provider_ids: providerIds("apify", item, "id")
     })
     return match(record, cost)
   }
@@ -210,8 +210,8 @@ export const findJobs = actorOffer(jobsSearch, {
       itemsMax
     }
   },
-  read: (found, input, cost) => {
-    const items = found.slice(0, input.limit ?? jobsSearchDefaultLimit).flatMap((one) => {
+  read: (results, input, cost) => {
+    const items = results.slice(0, input.limit ?? jobsSearchDefaultLimit).flatMap((one) => {
       const title = text(one, "title")
       const url = text(one, "linkedinUrl")
       if (title === null && url === null) return []
@@ -250,25 +250,25 @@ export const networkPage = actorOffer(networkProfile, {
     price: 0.0003,
     itemsMax: 1
   }),
-  read: ([found], _input, cost) => {
-    if (found === undefined) return noMatch("nothing on record", cost)
-    if (flag(found, "success") === false)
-      return whole(found, "status_code") === 404
+  read: ([item], _input, cost) => {
+    if (item === undefined) return noMatch("nothing on record", cost)
+    if (flag(item, "success") === false)
+      return whole(item, "status_code") === 404
         ? noMatch("the profile does not exist", cost)
-        : failure("provider_error", text(found, "error")?.slice(0, 200) ?? "the actor could not read the profile")
-    const full_name = text(found, "name")
+        : failure("provider_error", text(item, "error")?.slice(0, 200) ?? "the actor could not read the profile")
+    const full_name = text(item, "name")
     if (full_name === null) return noMatch("the profile shows no name", cost)
     const profile = person({
       full_name,
-      location: locationOf(text(found, "location")),
-      network_url: text(found, "url")
+      location: locationOf(text(item, "location")),
+      network_url: text(item, "url")
     })
     return match(
       {
         ...profile,
-        about: text(found, "about"),
-        followers: whole(found, "followers"),
-        connections: whole(found, "connections"),
+        about: text(item, "about"),
+        followers: whole(item, "followers"),
+        connections: whole(item, "connections"),
         experience: null,
         education: null,
         skills: null,

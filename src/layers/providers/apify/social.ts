@@ -53,14 +53,14 @@ export const profile = actorOffer(socialProfile, {
     price: resultCost,
     itemsMax: 1
   }),
-  read: ([found], input, cost) => {
-    const handle = text(found, isInstagram(input) ? "username" : "unique_id")
+  read: ([item], input, cost) => {
+    const handle = text(item, isInstagram(input) ? "username" : "unique_id")
     if (handle === null) return noMatch("there is no such account", cost)
     const shared = {
       platform: input.platform,
       handle,
-      followers: whole(found, "follower_count"),
-      following: whole(found, "following_count"),
+      followers: whole(item, "follower_count"),
+      following: whole(item, "following_count"),
       url: pageOf(input, handle),
       external_links: null,
       email: null,
@@ -70,19 +70,19 @@ export const profile = actorOffer(socialProfile, {
       isInstagram(input)
         ? {
             ...shared,
-            name: text(found, "full_name"),
-            bio: text(found, "biography"),
-            posts_count: whole(found, "media_count"),
-            verified: flag(found, "is_verified"),
+            name: text(item, "full_name"),
+            bio: text(item, "biography"),
+            posts_count: whole(item, "media_count"),
+            verified: flag(item, "is_verified"),
             avatar_url: null
           }
         : {
             ...shared,
-            name: text(found, "nickname"),
+            name: text(item, "nickname"),
             bio: null,
-            posts_count: whole(found, "video_count"),
-            verified: flag(found, "verified"),
-            avatar_url: text(found, "avatar")
+            posts_count: whole(item, "video_count"),
+            verified: flag(item, "verified"),
+            avatar_url: text(item, "avatar")
           },
       cost
     )
@@ -133,8 +133,8 @@ export const posts = actorOffer(socialPosts, {
       itemsMax
     }
   },
-  read: (found, input, cost) => {
-    const items = found
+  read: (results, input, cost) => {
+    const items = results
       .slice(0, input.limit ?? socialPostsDefaultLimit)
       .map((one) =>
         isInstagram(input) ? instagramPost(one) : tiktokPost(one, text(one, "lookup_unique_id") ?? nameOf(input))
@@ -157,10 +157,10 @@ export const ads = actorOffer(adsSearch, {
   actors: [actors.ads],
   serves: (input) => adPage.test(input.query ?? "") && input.active_only !== true,
   start: (input) => ({ actor: actors.ads, input: { urls: [input.query] }, price: resultCost, itemsMax: 1 }),
-  read: (found, input, cost) => {
-    const [one] = found
+  read: (results, input, cost) => {
+    const [one] = results
     // The provider charges for a miss, so it is a miss only if the actor says so.
-    if (found.length === 0 || flag(one, "result_found") === false) return noMatch("there is no such ad", cost)
+    if (results.length === 0 || flag(one, "result_found") === false) return noMatch("there is no such ad", cost)
     const id = text(one, "ad_id")
     if (id === null) return unreadable("ad_id")
     const item = ad({

@@ -46,19 +46,19 @@ export const scrape = actorOffer(webScrape, {
     price: resultCost,
     itemsMax: 1
   }),
-  read: ([found], input, cost) => {
-    const wrong = text(found, "error")?.slice(0, wordsMax) ?? null
-    if (found === undefined || flag(found, "success") === false)
+  read: ([item], input, cost) => {
+    const wrong = text(item, "error")?.slice(0, wordsMax) ?? null
+    if (item === undefined || flag(item, "success") === false)
       return noMatch(wrong ?? "the page could not be read", cost)
-    const content = input.format === "text" ? text(found, "body_text") : text(found, "markdown")
+    const content = input.format === "text" ? text(item, "body_text") : text(item, "markdown")
     if (content === null) return wrong === null ? unreadable("content") : noMatch(wrong, cost)
-    const description = text(found, "description")
+    const description = text(item, "description")
     return match(
       {
         url: input.url,
-        final_url: text(found, "final_url"),
-        status_code: whole(found, "site_status_code"),
-        title: text(found, "title"),
+        final_url: text(item, "final_url"),
+        status_code: whole(item, "site_status_code"),
+        title: text(item, "title"),
         content,
         links: null,
         metadata: description === null ? {} : { description }
@@ -85,8 +85,8 @@ export const places = actorOffer(placesSearch, {
     price: pageItems * resultCost,
     itemsMax: input.limit ?? placesSearchDefaultLimit
   }),
-  read: (found, input, cost) => {
-    const items = found.slice(0, input.limit ?? placesSearchDefaultLimit).flatMap((one) => {
+  read: (results, input, cost) => {
+    const items = results.slice(0, input.limit ?? placesSearchDefaultLimit).flatMap((one) => {
       const name = text(one, "name")
       return name === null
         ? []
@@ -131,8 +131,8 @@ export const news = actorOffer(newsSearch, {
     price: pageItems * resultCost,
     itemsMax: input.limit ?? newsSearchDefaultLimit
   }),
-  read: (found, input, cost) => {
-    const items = found.slice(0, input.limit ?? newsSearchDefaultLimit).flatMap((one) => {
+  read: (results, input, cost) => {
+    const items = results.slice(0, input.limit ?? newsSearchDefaultLimit).flatMap((one) => {
       const title = text(one, "title")
       const url = text(one, "link")
       if (title === null && url === null) return []
@@ -147,7 +147,7 @@ export const news = actorOffer(newsSearch, {
     })
     if (items.length > 0) return match({ items, total: null, next_cursor: null }, cost)
     // The provider charges for a miss, so unreadable items are a failure and not a miss.
-    return found.length === 0 ? noMatch("no articles found", cost) : unreadable("articles")
+    return results.length === 0 ? noMatch("no articles found", cost) : unreadable("articles")
   }
 })
 
@@ -156,15 +156,15 @@ export const availability = actorOffer(domainCheck, {
   note: `${assumed} Says whether a domain is available, but not its price.`,
   actors: [actors.domain],
   start: (input) => ({ actor: actors.domain, input: { domains: [input.domain] }, price: resultCost, itemsMax: 1 }),
-  read: ([found], input, cost) => {
-    const available = flag(found, "available")
-    if (flag(found, "success") === false || available === null) {
-      const words = text(found, "error") ?? text(found, "message")
+  read: ([item], input, cost) => {
+    const available = flag(item, "available")
+    if (flag(item, "success") === false || available === null) {
+      const words = text(item, "error") ?? text(item, "message")
       return words === null ? unreadable("available") : failure("provider_error", words.slice(0, wordsMax))
     }
     return match(
       {
-        domain: text(found, "domain") ?? input.domain,
+        domain: text(item, "domain") ?? input.domain,
         available,
         premium: null,
         price: null,

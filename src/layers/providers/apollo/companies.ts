@@ -17,22 +17,23 @@ import { unreadable } from "../kit/httpErrors.ts"
 const oneCredit = flat("0.03")
 
 /** Reads `organization` only. An `account` beside it comes from the operator's own records. */
-const companyOf = (found: unknown): Company =>
+const companyOf = (record: unknown): Company =>
   company({
-    name: text(found, "name"),
-    domain: text(found, "primary_domain") ?? host(text(found, "website_url")),
-    website: webAddress(text(found, "website_url")),
-    network_url: webAddress(text(found, "linkedin_url")),
-    industry: text(found, "industry"),
-    employee_count: whole(found, "estimated_num_employees"),
-    founded_year: whole(found, "founded_year"),
-    location: place(found, "city", "state", "country"),
-    description: text(found, "short_description"),
-    revenue: whole(found, "annual_revenue")?.toString() ?? null,
-    funding: whole(found, "total_funding")?.toString() ?? null,
-    technologies: texts(found, "technology_names"),
-    phone: text(found, "sanitized_phone") ?? text(found, "primary_phone", "sanitized_number") ?? text(found, "phone"),
-    provider_ids: providerIds("apollo", found, "id")
+    name: text(record, "name"),
+    domain: text(record, "primary_domain") ?? host(text(record, "website_url")),
+    website: webAddress(text(record, "website_url")),
+    network_url: webAddress(text(record, "linkedin_url")),
+    industry: text(record, "industry"),
+    employee_count: whole(record, "estimated_num_employees"),
+    founded_year: whole(record, "founded_year"),
+    location: place(record, "city", "state", "country"),
+    description: text(record, "short_description"),
+    revenue: whole(record, "annual_revenue")?.toString() ?? null,
+    funding: whole(record, "total_funding")?.toString() ?? null,
+    technologies: texts(record, "technology_names"),
+    phone:
+      text(record, "sanitized_phone") ?? text(record, "primary_phone", "sanitized_number") ?? text(record, "phone"),
+    provider_ids: providerIds("apollo", record, "id")
   })
 
 export const enrichCompany = offer(companyEnrich, {

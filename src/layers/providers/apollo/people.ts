@@ -85,8 +85,8 @@ const emailStatuses: Readonly<Record<string, EmailStatus>> = {
 }
 
 /** Apollo returns "email_not_unlocked@domain.com" for an address that was not paid for. */
-const emailOf = (found: unknown): string | null => {
-  const email = text(found, "email")
+const emailOf = (record: unknown): string | null => {
+  const email = text(record, "email")
   return email === null || /not_unlocked@/.test(email) ? null : email
 }
 

@@ -23,11 +23,11 @@ const foundedYear = (info: unknown): number | null => {
   return whole(info, "year_founded") ?? whole(printed === null ? null : /^\d{4}/.exec(printed)?.[0])
 }
 
-const companyOf = (found: unknown): Company => {
-  const info = at(found, "basic_info")
-  const places = at(found, "locations")
+const companyOf = (record: unknown): Company => {
+  const info = at(record, "basic_info")
+  const places = at(record, "locations")
   const revenue = ["lower_bound_usd", "upper_bound_usd"].flatMap(
-    (bound) => whole(found, "revenue", "estimated", bound) ?? []
+    (bound) => whole(record, "revenue", "estimated", bound) ?? []
   )
   const website = text(info, "website")
   return company({
@@ -35,8 +35,8 @@ const companyOf = (found: unknown): Company => {
     domain: text(info, "primary_domain") ?? host(website),
     website: webAddress(website),
     network_url: webAddress(text(info, "professional_network_url")),
-    industry: text(found, "taxonomy", "professional_network_industry") ?? text(info, "industries", 0),
-    employee_count: whole(found, "headcount", "total"),
+    industry: text(record, "taxonomy", "professional_network_industry") ?? text(info, "industries", 0),
+    employee_count: whole(record, "headcount", "total"),
     employee_range: text(info, "employee_count_range"),
     founded_year: foundedYear(info),
     location: location(
@@ -46,8 +46,8 @@ const companyOf = (found: unknown): Company => {
     ),
     description: text(info, "description"),
     revenue: revenue.length === 0 ? null : revenue.join("-"),
-    funding: whole(found, "funding", "total_investment_usd")?.toString() ?? null,
-    provider_ids: providerIds("crustdata", found, "crustdata_company_id")
+    funding: whole(record, "funding", "total_investment_usd")?.toString() ?? null,
+    provider_ids: providerIds("crustdata", record, "crustdata_company_id")
   })
 }
 

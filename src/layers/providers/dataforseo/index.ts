@@ -8,7 +8,7 @@ import { records, scrape, technologies } from "./domains.ts"
 import { ads, jobs } from "./jobs.ts"
 import { backlinks, domainOverview, keywords } from "./seo.ts"
 import { news, places, results } from "./serp.ts"
-import { spent, taskTrouble } from "./task.ts"
+import { spent, taskError } from "./task.ts"
 
 export const dataforseo = provider({
   slug: "dataforseo",
@@ -19,7 +19,7 @@ export const dataforseo = provider({
   // 2,000 calls a minute.
   concurrency: 30,
   timeoutMillis: 60_000,
-  httpErrors: taskTrouble,
+  httpErrors: taskError,
   measured: spent,
   offers: [results, news, places, jobs, ads, keywords, backlinks, domainOverview, technologies, scrape, records]
 })

@@ -102,11 +102,11 @@ const link = (item: unknown) => ({
 })
 
 /** The summary, from the provider's answer or from the stored state, which use the same field names. */
-const sums = (known: unknown) => ({
-  backlinks: whole(known, "backlinks"),
-  referring_domains: whole(known, "referring_domains"),
-  rank: number(known, "rank"),
-  spam_score: number(known, "backlinks_spam_score") ?? number(known, "spam_score")
+const summaryOf = (summary: unknown) => ({
+  backlinks: whole(summary, "backlinks"),
+  referring_domains: whole(summary, "referring_domains"),
+  rank: number(summary, "rank"),
+  spam_score: number(summary, "backlinks_spam_score") ?? number(summary, "spam_score")
 })
 
 export const backlinks = offer(seoBacklinks, {
@@ -129,13 +129,13 @@ export const backlinks = offer(seoBacklinks, {
     const total = spentInAll(state, reply)
     if (state === null) {
       return readResult(reply, "no backlinks found", (result) => {
-        const summary = sums(result)
+        const summary = summaryOf(result)
         if (summary.backlinks === null) return unreadable("backlinks")
         if (summary.backlinks === 0) return noMatch("no backlinks found", spent(reply))
         return { _tag: "Again", state: { summary, spent: total }, afterMillis: 0, job: false }
       })
     }
-    const summary = sums(at(state, "summary"))
+    const summary = summaryOf(at(state, "summary"))
     const listed = readResult<ReadonlyArray<unknown> | null>(reply, "no links fit", (result) => match(itemsOf(result)))
     if (listed._tag === "Failure" || listed._tag === "Again") return listed
     // Without a backlink of the requested kind, the summary alone is the result.

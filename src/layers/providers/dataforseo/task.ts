@@ -71,7 +71,7 @@ const statusError = (status: unknown): Failure | undefined => {
 
 const httpError = httpErrors()
 
-export const taskTrouble = (reply: Reply): Failure | undefined =>
+export const taskError = (reply: Reply): Failure | undefined =>
   statusError(reply.body) ?? httpError(reply) ?? statusError(taskOf(reply))
 
 /** The results of a finished task. Null if it found none, undefined if the answer can't be read. */

@@ -31,7 +31,7 @@ export const submissionsCall = (cik: string): Call => ({
 /** Words for the legal form, which are not part of the name. */
 const forms = /\b(incorporated|inc|corporation|corp|company|co|limited|ltd|plc|llc|lp|sa|nv|ag|holdings?|group|the)\b/g
 
-const plain = (name: string): string =>
+const normalized = (name: string): string =>
   name
     .toLowerCase()
     .replace(/\/[a-z]{2,3}\/?$/, "")
@@ -49,17 +49,18 @@ export const cikInDirectory = (body: unknown, { ticker, name }: CompanyInput): s
   if (entries.length === 0 || whole(entries[0], "cik_str") === null) return undefined
   const entry =
     ticker === undefined
-      ? named(entries, name ?? "")
+      ? findByName(entries, name ?? "")
       : entries.find((entry) => text(entry, "ticker")?.toUpperCase() === symbol(ticker))
   return whole(entry, "cik_str")?.toString() ?? null
 }
 
 /** Finds a company by name. The directory is sorted by market value, so the first match is the most likely one. */
-const named = (entries: ReadonlyArray<unknown>, name: string): unknown => {
-  const wanted = plain(name)
-  if (wanted === "") return undefined
-  const titled = entries.map((entry) => [plain(text(entry, "title") ?? ""), entry] as const)
-  return (titled.find(([title]) => title === wanted) ?? titled.find(([title]) => title.startsWith(`${wanted} `)))?.[1]
+const findByName = (entries: ReadonlyArray<unknown>, name: string): unknown => {
+  const wantedName = normalized(name)
+  if (wantedName === "") return undefined
+  const titled = entries.map((entry) => [normalized(text(entry, "title") ?? ""), entry] as const)
+  return (titled.find(([title]) => title === wantedName) ??
+    titled.find(([title]) => title.startsWith(`${wantedName} `)))?.[1]
 }
 
 /** Reads a 404: a miss if EDGAR's file store reports NoSuchKey, because no company has the number. Any other 404 is a wrong path. */

@@ -49,7 +49,7 @@ interface Progress {
   readonly items: ReadonlyArray<Filing>
 }
 
-const begin = (input: Input): Progress => {
+const initialProgress = (input: Input): Progress => {
   const named = input.cik === undefined && (input.ticker !== undefined || input.company_name !== undefined)
   const stage = named ? "directory" : input.query === undefined ? "submissions" : "search"
   return { stage, cik: input.cik ?? null, company: null, files: [], from: 0, requests: 0, items: [] }
@@ -68,7 +68,7 @@ const filingOf = (value: unknown): Filing => ({
 
 const progressOf = (state: Schema.Json, input: Input): Progress => {
   const stage = stages.find((one) => one === text(state, "stage"))
-  if (stage === undefined) return begin(input)
+  if (stage === undefined) return initialProgress(input)
   return {
     stage,
     cik: text(state, "cik"),
@@ -80,7 +80,7 @@ const progressOf = (state: Schema.Json, input: Input): Progress => {
   }
 }
 
-const goOn = (at: Progress): Outcome<never> => ({
+const continueWith = (at: Progress): Outcome<never> => ({
   _tag: "Again",
   state: { ...at, requests: at.requests + 1, files: [...at.files], items: at.items.map((one) => ({ ...one })) },
   afterMillis: pauseMillis,
@@ -169,7 +169,8 @@ const listed = (reply: Reply, before: Progress, input: Input) => {
   }
   const items = [...before.items, ...filingsIn(columns, now, input)]
   const limit = input.limit ?? govFilingsDefaultLimit
-  if (items.length < limit && now.files.length > 0 && before.requests < requestsMax) return goOn({ ...now, items })
+  if (items.length < limit && now.files.length > 0 && before.requests < requestsMax)
+    return continueWith({ ...now, items })
   return delivered(items, limit, now.files.length === 0 ? items.length : null)
 }
 
@@ -197,7 +198,7 @@ const searched = (reply: Reply, before: Progress, input: Input) => {
   const from = before.from + hits.length
   const limit = input.limit ?? govFilingsDefaultLimit
   if (items.length < limit && hits.length > 0 && from < (total ?? 0) && before.requests < requestsMax) {
-    return goOn({ ...before, stage: "search", from, items })
+    return continueWith({ ...before, stage: "search", from, items })
   }
   return delivered(items, limit, total)
 }
@@ -210,7 +211,7 @@ export const filings = (note: string) =>
       { method: "GET", path: "/submissions/CIK{cik}.json" },
       { method: "GET", path: "/LATEST/search-index" }
     ],
-    request: (input) => callOf(begin(input), input),
+    request: (input) => callOf(initialProgress(input), input),
     next: (state, input) => callOf(progressOf(state, input), input),
     response: (reply, input, state) => {
       const before = progressOf(state, input)
@@ -221,6 +222,6 @@ export const filings = (note: string) =>
       const cik = cikInDirectory(reply.body, named)
       if (cik === undefined) return unreadable("directory of companies")
       if (cik === null) return noMatch("no company of this name or symbol is traded")
-      return goOn({ ...before, stage: input.query === undefined ? "submissions" : "search", cik })
+      return continueWith({ ...before, stage: input.query === undefined ? "submissions" : "search", cik })
     }
   })

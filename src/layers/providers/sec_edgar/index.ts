@@ -48,8 +48,8 @@ const entity = offer(govEntity, {
   request: firstCall,
   next: nextCall,
   response: (reply, input, state) => {
-    const left = lookedUp(reply, input, state)
-    if (left !== undefined) return left
+    const early = lookedUp(reply, input, state)
+    if (early !== undefined) return early
     const { body } = reply
     const name = text(body, "name")
     if (name === null) return unreadable("name")
@@ -75,8 +75,8 @@ const enrichCompany = offer(companyEnrich, {
   request: () => directoryCall,
   next: nextCall,
   response: (reply, input, state) => {
-    const left = lookedUp(reply, input.name === undefined ? {} : { name: input.name }, state)
-    if (left !== undefined) return left
+    const early = lookedUp(reply, input.name === undefined ? {} : { name: input.name }, state)
+    if (early !== undefined) return early
     const { body } = reply
     const name = text(body, "name")
     if (name === null) return unreadable("name")
