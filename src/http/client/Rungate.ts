@@ -12,7 +12,7 @@ import { Detail } from "../../schema/Errors.ts"
 import { isUnreached, type Target, transport } from "./Transport.ts"
 
 export { dollars } from "../../schema/money/Money.ts"
-export { Manner, type MannerShape, type Target } from "./Transport.ts"
+export { RequestPolicy, type RequestPolicyShape, type Target } from "./Transport.ts"
 
 export type RungateClient = HttpApiClient.ForApi<typeof Api>
 

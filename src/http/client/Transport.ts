@@ -11,31 +11,31 @@ import { waitSecondsMax } from "../api/shapes/Limits.ts"
 export interface Target {
   /** The service's origin, such as http://127.0.0.1:8787; a path after it is kept. */
   readonly url: string
-  /** API key or session token; null sends none. */
+  /** API key or session token. Null sends no credential. */
   readonly token: Redacted.Redacted | null
 }
 
-/** Timeouts and retries of a request. Override them with `Effect.provideService(Manner, …)`. */
-export interface MannerShape {
-  /** Response timeout. */
-  readonly answer_seconds: number
-  /** How long a request is retried. */
-  readonly again_seconds: number
+/** Timeouts and retries of a request. Override them with `Effect.provideService(RequestPolicy, …)`. */
+export interface RequestPolicyShape {
+  /** Timeout of one attempt. */
+  readonly timeout_seconds: number
+  /** How long a request is retried. 0 turns retries off. */
+  readonly retry_seconds: number
   /** Retry a refused connection too, for a service that restarts. */
-  readonly patient: boolean
+  readonly retry_refused: boolean
   /** Called before each retry. */
-  readonly onAgain: (why: string, seconds: number) => Effect.Effect<void>
+  readonly onRetry: (why: string, seconds: number) => Effect.Effect<void>
 }
 
 /** The response timeout is longer than the longest wait for a run. */
-export const mannerDefault: MannerShape = {
-  answer_seconds: waitSecondsMax + 30,
-  again_seconds: 20,
-  patient: false,
-  onAgain: () => Effect.void
+export const requestPolicyDefault: RequestPolicyShape = {
+  timeout_seconds: waitSecondsMax + 30,
+  retry_seconds: 20,
+  retry_refused: false,
+  onRetry: () => Effect.void
 }
-export const Manner = Context.Reference<MannerShape>("rungate/http/client/Manner", {
-  defaultValue: () => mannerDefault
+export const RequestPolicy = Context.Reference<RequestPolicyShape>("rungate/http/client/RequestPolicy", {
+  defaultValue: () => requestPolicyDefault
 })
 
 const pausesSeconds = [0.1, 0.3, 1, 2, 4]
@@ -66,8 +66,8 @@ export const isUnreached = (error: HttpClientError.HttpClientError): boolean =>
 export const isLost = (error: HttpClientError.HttpClientError): boolean =>
   error.reason._tag === "TransportError" && !isUnreached(error)
 
-/** Retry-After of a 429 or 503 in seconds; null when the response is not to be retried. */
-const askedPause = ({ status, headers }: HttpClientResponse.HttpClientResponse): number | null => {
+/** Retry-After of a 429 or 503 in seconds. Null if the response is not retried. */
+const retryAfter = ({ status, headers }: HttpClientResponse.HttpClientResponse): number | null => {
   if (status !== 429 && status !== 503) return null
   const seconds = Number(headers["retry-after"] ?? "")
   return headers["retry-after"] !== undefined && seconds >= 0 && seconds <= pauseSecondsMax
@@ -84,14 +84,14 @@ type Sending = Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientEr
 
 const persistent = (send: Sending, request: HttpClientRequest.HttpClientRequest) =>
   Effect.gen(function* () {
-    const { answer_seconds, again_seconds, patient, onAgain } = yield* Manner
+    const { timeout_seconds, retry_seconds, retry_refused, onRetry } = yield* RequestPolicy
     const began = yield* Clock.currentTimeMillis
     // Read the body too, because the connection may be lost in the middle of it.
     const attempt = send.pipe(
       Effect.tap((response) => response.arrayBuffer),
       Effect.timeoutOrElse({
-        duration: `${answer_seconds} seconds`,
-        orElse: () => Effect.fail(tooLate(request, answer_seconds))
+        duration: `${timeout_seconds} seconds`,
+        orElse: () => Effect.fail(tooLate(request, timeout_seconds))
       })
     )
     const repeatable = isRepeatable(request)
@@ -101,20 +101,20 @@ const persistent = (send: Sending, request: HttpClientRequest.HttpClientRequest)
       const result = yield* Effect.result(attempt)
       const elapsed = ((yield* Clock.currentTimeMillis) - began) / 1000
       const pause = pausesSeconds[Math.min(count, pausesSeconds.length - 1)] ?? 1
-      const mayAgain = repeatable && elapsed + pause < again_seconds
+      const mayRetry = repeatable && elapsed + pause < retry_seconds
       if (result._tag === "Success") {
-        const asked = askedPause(result.success)
+        const wait = retryAfter(result.success)
         // A rate-limited request was not executed, so any method may be retried.
         const allowed = result.success.status === 429 || repeatable
-        if (asked === null || !allowed || elapsed + asked > again_seconds) return result.success
-        yield* onAgain("Rate limited by the service", asked)
-        yield* Effect.sleep(`${asked} seconds`)
+        if (wait === null || !allowed || elapsed + wait > retry_seconds) return result.success
+        yield* onRetry("Rate limited by the service", wait)
+        yield* Effect.sleep(`${wait} seconds`)
       } else {
         const { failure } = result
         if (isLost(failure)) lost ??= failure
-        if (failure.reason._tag !== "TransportError" || !mayAgain) return yield* Effect.fail(lost ?? failure)
-        if (isUnreached(failure) && count === 0 && !patient) return yield* Effect.fail(failure)
-        yield* onAgain("The connection was lost", pause)
+        if (failure.reason._tag !== "TransportError" || !mayRetry) return yield* Effect.fail(lost ?? failure)
+        if (isUnreached(failure) && count === 0 && !retry_refused) return yield* Effect.fail(failure)
+        yield* onRetry("The connection was lost", pause)
         yield* Effect.sleep(`${pause} seconds`)
       }
     }

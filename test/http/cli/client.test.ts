@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path"
 import { Effect, Redacted } from "effect"
 import { HttpClientError } from "effect/http"
-import { connect, dollars, Manner, Rungate, RungateError } from "rungate/client"
-import { isLost, mannerDefault } from "../../../src/http/client/Transport.ts"
+import { connect, dollars, RequestPolicy, Rungate, RungateError } from "rungate/client"
+import { isLost, requestPolicyDefault } from "../../../src/http/client/Transport.ts"
 import { type App, startApp, type Tenant } from "../../app.ts"
 import { cutLine } from "./wire.ts"
 
@@ -148,7 +148,11 @@ describe("connect", () => {
       return yield* rungate.runs.run({ headers: { "idempotency-key": crypto.randomUUID() }, payload })
     }).pipe(
       Effect.provide(Rungate.layer({ url: wire.url, token: Redacted.make(org.key) })),
-      Effect.provideService(Manner, { ...mannerDefault, again_seconds: 1, onAgain: () => Effect.promise(wire.stop) }),
+      Effect.provideService(RequestPolicy, {
+        ...requestPolicyDefault,
+        retry_seconds: 1,
+        onRetry: () => Effect.promise(wire.stop)
+      }),
       Effect.flip
     )
     const error = await Effect.runPromise(asked)

@@ -13,7 +13,13 @@ import { failureFor } from "./problems.ts"
 import { Screen } from "../terminal/Screen.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import type { RungateClient } from "../../client/Rungate.ts"
-import { isLost, Manner, mannerDefault, type MannerShape, transport } from "../../client/Transport.ts"
+import {
+  isLost,
+  RequestPolicy,
+  requestPolicyDefault,
+  type RequestPolicyShape,
+  transport
+} from "../../client/Transport.ts"
 
 export { CommandFailed } from "../terminal/CommandFailed.ts"
 
@@ -79,12 +85,12 @@ export class Client extends Context.Service<
             )
       }
 
-      const manner = (ask: Ask): MannerShape => ({
-        ...mannerDefault,
-        answer_seconds: ask.seconds ?? answerSeconds,
-        patient: ask.patient ?? false,
-        again_seconds: ask.once === true ? 0 : mannerDefault.again_seconds,
-        onAgain: (why, seconds) => screen.say(`${why}; retrying in ${seconds} s.`)
+      const policyOf = (ask: Ask): RequestPolicyShape => ({
+        ...requestPolicyDefault,
+        timeout_seconds: ask.seconds ?? answerSeconds,
+        retry_refused: ask.patient ?? false,
+        retry_seconds: ask.once === true ? 0 : requestPolicyDefault.retry_seconds,
+        onRetry: (why, seconds) => screen.say(`${why}; retrying in ${seconds} s.`)
       })
 
       const send = Effect.fnUntraced(function* (method: Method, path: string, ask: Ask = {}) {
@@ -100,7 +106,7 @@ export class Client extends Context.Service<
         const explained = explain(method !== "GET" || ask.patient === true)
         const response = yield* transport({ url, token: ask.token ?? key })(http)
           .execute(asked)
-          .pipe(Effect.provideService(Manner, manner(ask)), Effect.mapError(explained))
+          .pipe(Effect.provideService(RequestPolicy, policyOf(ask)), Effect.mapError(explained))
         const text = yield* Effect.mapError(response.text, explained)
         if (response.status >= 300 && response.status < 400 && response.status !== 304) {
           return yield* fail(
@@ -126,7 +132,7 @@ export class Client extends Context.Service<
           Effect.flatMap(({ Rungate }) => Rungate.make({ url, token: token ?? key })),
           Effect.provideService(HttpClient.HttpClient, http),
           Effect.flatMap(use),
-          Effect.provideService(Manner, manner({})),
+          Effect.provideService(RequestPolicy, policyOf({})),
           Effect.mapError(understood)
         )
       return Client.of({ url, send, ask })
