@@ -1,7 +1,7 @@
 /**
  * company.search: companies that match filters, page by page.
  *
- * Metered: a base price plus a price per company, at most for the limit. A search that finds none is not charged.
+ * Metered: a base price plus a price per company, never for more than the limit. A search that finds none is not charged.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"

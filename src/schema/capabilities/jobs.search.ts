@@ -1,7 +1,7 @@
 /**
  * jobs.search: job postings, by title, employer and place.
  *
- * Metered: a base price plus a price per posting, at most for the limit. A search that finds none is not charged.
+ * Metered: a base price plus a price per posting, never for more than the limit. A search that finds none is not charged.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"

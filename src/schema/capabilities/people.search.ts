@@ -1,7 +1,7 @@
 /**
  * people.search: people who match filters, page by page.
  *
- * Metered: a base price plus a price per person, at most for the limit. A search that finds nobody is not charged.
+ * Metered: a base price plus a price per person, never for more than the limit. A search that finds nobody is not charged.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"

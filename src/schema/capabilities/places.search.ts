@@ -1,7 +1,7 @@
 /**
  * places.search: businesses and other places on the map.
  *
- * Metered: a base price plus a price per place, at most for the limit. A search that finds none is not charged.
+ * Metered: a base price plus a price per place, never for more than the limit. A search that finds none is not charged.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"

@@ -1,7 +1,7 @@
 /**
  * seo.backlinks: the links to a domain or a page, with a summary.
  *
- * Metered: a base price for the summary plus a price per link, at most for the limit. A target without links is not charged.
+ * Metered: a base price for the summary plus a price per link, never for more than the limit. A target without links is not charged.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"

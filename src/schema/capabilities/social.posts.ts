@@ -1,7 +1,7 @@
 /**
  * social.posts: the posts of an account on a social platform, latest first, page by page.
  *
- * Metered: a base price plus a price per post, at most for the limit. An account without posts is not charged.
+ * Metered: a base price plus a price per post, never for more than the limit. An account without posts is not charged.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"

@@ -7,9 +7,9 @@
 
 /** Maximum number of concurrent runs per organization that hold $0, because an empty wallet can start any number of them. */
 export const freePerOrganizationMax = 20
-/** Free runs of all organizations together may use one of this many parts of the slots. The rest is for paid runs. */
+/** Free runs of all organizations together may use 1/2 of the slots. The rest is for paid runs. */
 const freePart = 2
-/** The same for the jobs of one provider, which are only polled and make no call in between. */
+/** The calls and jobs of one provider may use 1/4 of the slots, or as many as its concurrency. Jobs are only polled, so they do not count as calls. */
 const jobsPart = 4
 
 export interface Bounds {
@@ -30,7 +30,7 @@ export interface Claimant {
 export interface Slot {
   readonly org_id: string
   readonly free: boolean
-  /** The provider that the run calls. Null between two providers. */
+  /** The provider that the run calls. Null between two providers, or if the run continues without a share of one. */
   provider: string | null
   /** The provider works on a job of the run, whose state is polled. */
   job: boolean

@@ -26,7 +26,7 @@ export class Writer {
     for (; rest > 127; rest >>>= 7) this.bytes[this.end++] = (rest & 127) | 128
     this.bytes[this.end++] = rest
   }
-  /** Writes a text of up to 127 ASCII characters. */
+  /** Writes an ASCII text. */
   text(value: string) {
     this.put(value.length)
     for (let at = 0; at < value.length; at++) this.put(value.charCodeAt(at) & 127)

@@ -1,8 +1,8 @@
 /**
  * Reads phone numbers in E.164 with libphonenumber.
  *
- * Without a country, only international forms are read. A number needs only a possible length and no assigned range, because ranges change
- * every year, and runs may contain fictional numbers. Extensions are ignored.
+ * Without a country, only international forms are read. A number counts if its length is possible, even if its range is not assigned: ranges
+ * change every year, and runs may contain fictional numbers. Extensions are ignored.
  */
 import { parsePhoneNumberFromString } from "libphonenumber-js/min"
 import type { Place } from "./Countries.ts"

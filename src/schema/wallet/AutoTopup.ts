@@ -30,9 +30,9 @@ export interface AutoTopupSetting {
 }
 
 const hourMicros = 3_600_000_000n
-/** Pauses after declines in a row. Card networks penalize repeated charges, so after the last pause there is no further attempt. */
+/** Pauses after declines in a row. One more decline switches automatic top-up off, because card networks object to repeated charges. */
 const waits = [1n, 6n, 24n, 72n].map((hours) => hours * hourMicros)
-/** The pause after the last decline. It also applies if automatic top-up is switched off and on again. */
+/** The pause after the decline that switches it off, in case somebody switches it on again. */
 const waitLongest = 72n * hourMicros
 const dayMicros = 24n * hourMicros
 
