@@ -19,7 +19,7 @@ import { isLookup, isTouch, isUnknownTouch, type NoLookups } from "../../src/lay
 import {
   classesOf,
   classRuns,
-  type Kind,
+  type RunKind,
   kindsOf,
   kindsPage,
   pagesOf,
@@ -37,7 +37,7 @@ interface Placed {
 
 const not: NoLookups = { capabilities: ["email.send", "network.invite", "network.message"], providers: ["mailer"] }
 
-const kind: fc.Arbitrary<Kind> = fc.record({
+const kind: fc.Arbitrary<RunKind> = fc.record({
   status: fc.constantFrom("succeeded", "succeeded", "failed", "running", "outcome_unknown"),
   capability: fc.constantFrom("email.find", "email.send", "network.invite", null),
   endpoint: fc.constantFrom(null, "/a", "/b"),
@@ -144,7 +144,7 @@ const told = (all: ReadonlyArray<Placed>, want: Want) => {
   return { ...facts, groups: inOrder(facts.groups) }
 }
 
-const plain: Kind = { status: "succeeded", capability: "email.find", endpoint: null, provider: "acme" }
+const plain: RunKind = { status: "succeeded", capability: "email.find", endpoint: null, provider: "acme" }
 const at = (n: number, segment: number, more: Partial<Placed> = {}): Placed => ({
   ...{ run: { run_id: run_id(n), created_at: n, kind: plain, charged: 10n }, segment, flags: named, ...more }
 })
@@ -197,7 +197,7 @@ describe("what history says of runs", () => {
     const late = all.map((one, n) => (n < 2 * classRuns + 3 ? { ...one, flags: 0 } : one))
     const asked = { newest: 200, reusable: 50, groups: true }
     // Touches and lookups are in pages of their own, the newest of neither kind.
-    const send: Kind = { ...plain, capability: "email.send" }
+    const send: RunKind = { ...plain, capability: "email.send" }
     const parted = all.map((one, n): Placed => {
       const kind = n < classRuns - 99 ? send : n < 2 * classRuns ? plain : { ...plain, status: "failed" }
       return { ...one, run: { ...one.run, kind, charged: 5n } }

@@ -1,10 +1,10 @@
 /**
  * One subject in its many forms, and subjects that only look alike. Every form beside its normalized one is a pair.
  */
-import type { Kind } from "../../src/schema/subjects/Subject.ts"
+import type { SubjectKind } from "../../src/schema/subjects/Subject.ts"
 
 export interface Forms {
-  readonly kind: Kind
+  readonly kind: SubjectKind
   readonly normalized: string
   /** Each is detected as this kind, and normalized to this. */
   readonly detected: ReadonlyArray<string>

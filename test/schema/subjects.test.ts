@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { extract } from "../../src/schema/subjects/Extract.ts"
-import { detect, type Kind, kinds, queryKeys, readAs } from "../../src/schema/subjects/Subject.ts"
+import { detect, type SubjectKind, kinds, queryKeys, readAs } from "../../src/schema/subjects/Subject.ts"
 import { figures } from "../app.ts"
 import { different, same } from "./subject-pairs.ts"
 
@@ -56,7 +56,7 @@ describe("subjects that only look alike", () => {
 })
 
 describe("a forced kind", () => {
-  const refused: ReadonlyArray<[string, Kind]> = [
+  const refused: ReadonlyArray<[string, SubjectKind]> = [
     ["hello", "email"],
     ["https://example.com/", "email"],
     ["ada@", "email"],
@@ -251,7 +251,7 @@ describe("any string", () => {
     const unstable: Array<string> = []
     for (let code = 0; code < 0x1_0000; code++) {
       const letter = String.fromCharCode(code)
-      const forms: ReadonlyArray<[string, Kind]> = [
+      const forms: ReadonlyArray<[string, SubjectKind]> = [
         [`a${letter}`, "text"],
         [`a${letter}b@example.com`, "email"],
         [`in/a${letter}b`, "network"]

@@ -10,19 +10,19 @@ import type { IndexBehind } from "../../layers/history/FreshRuns.ts"
 import { HistoryStore } from "../../layers/history/HistoryStore.ts"
 import { noLookups } from "../../layers/history/index/Lookups.ts"
 import { problem } from "../../schema/Errors.ts"
-import { detect, type Kind, readAs } from "../../schema/subjects/Subject.ts"
+import { detect, type SubjectKind, readAs } from "../../schema/subjects/Subject.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
 import { batchView, historyText, unseen } from "../views/HistoryView.ts"
 import { said } from "../../schema/Hints.ts"
 import { signIn } from "../../schema/Steps.ts"
 
-const unreadable = (kind: Kind | undefined) =>
+const unreadable = (kind: SubjectKind | undefined) =>
   kind === undefined
     ? "can't be read as a subject: give an e-mail address, domain, profile, URL, handle, phone number or words"
     : `can't be read as ${kind}; leave kind out to have it detected`
 
-const subjectOf = (q: string, kind: Kind | undefined) => {
+const subjectOf = (q: string, kind: SubjectKind | undefined) => {
   const subject = kind === undefined ? detect(q) : readAs(q, kind)
   if (subject !== null) return Effect.succeed({ query: q, ...subject })
   const message = unreadable(kind)

@@ -16,7 +16,7 @@ export const docRuns = 32
 export const classRuns = 4_096
 
 /** The properties that many runs share. */
-export interface Kind {
+export interface RunKind {
   readonly status: string
   readonly capability: string | null
   readonly endpoint: string | null
@@ -30,18 +30,18 @@ export interface Doc {
 }
 
 export interface Run extends Doc {
-  readonly kind: Kind
+  readonly kind: RunKind
   /** Microdollars. */
   readonly charged: bigint
 }
 
 /** A run's kind and charge. */
-export interface Class {
-  readonly kind: Kind
+export interface RunClass {
+  readonly kind: RunKind
   readonly charged: bigint
 }
 
-const kindText = ({ status, capability, endpoint, provider }: Kind) =>
+const kindText = ({ status, capability, endpoint, provider }: RunKind) =>
   JSON.stringify([status, capability, endpoint, provider])
 
 type KindText = readonly [string, string | null, string | null, string | null]
@@ -62,7 +62,7 @@ const jsonOf = (page: Uint8Array): unknown => {
 }
 
 /** Reads the kinds from page 0. */
-export const kindsOf = (page: Uint8Array): ReadonlyArray<Kind> => {
+export const kindsOf = (page: Uint8Array): ReadonlyArray<RunKind> => {
   const read = jsonOf(page)
   return areKinds(read)
     ? read.map(([status, capability, endpoint, provider]) => ({ status, capability, endpoint, provider }))
@@ -77,7 +77,7 @@ export const docPageOf = (run: number): number => Math.floor(run / docRuns)
 
 /** Runs with the same kind should share one object. Otherwise the text of the kind is built for every run. */
 const numbersOf = (runs: ReadonlyArray<Run>) => {
-  const byObject = new Map<Kind, number>()
+  const byObject = new Map<RunKind, number>()
   const byText = new Map<string, number>()
   const numbers = runs.map(({ kind }) => {
     const existing = byObject.get(kind)
@@ -137,7 +137,7 @@ export const pagesOf = (runs: ReadonlyArray<Run>): Pages => {
 
 /** A page of classes: which there are, and of each of its runs the number of its own. */
 export interface ClassPage {
-  readonly classes: ReadonlyArray<Class>
+  readonly classes: ReadonlyArray<RunClass>
   readonly of: Uint8Array | Uint16Array
 }
 
@@ -149,7 +149,7 @@ const membersIn = (bytes: Uint8Array, classes: number): Uint8Array | Uint16Array
   return Uint16Array.from({ length: bytes.length / 2 }, (_, n) => view.getUint16(2 * n, true))
 }
 
-export const classesOf = (page: Uint8Array, kinds: ReadonlyArray<Kind>): ClassPage => {
+export const classesOf = (page: Uint8Array, kinds: ReadonlyArray<RunKind>): ClassPage => {
   const reader = new Reader(page)
   const classes = Array.from({ length: reader.next() }, () => {
     const number = reader.next()

@@ -5,11 +5,11 @@
  */
 
 export const kinds = ["email", "domain", "network", "url", "handle", "phone", "text"] as const
-export type Kind = (typeof kinds)[number]
+export type SubjectKind = (typeof kinds)[number]
 
 /** `normalized` read again with `readAs(normalized, kind)` gives the same subject. */
 export interface Subject {
-  readonly kind: Kind
+  readonly kind: SubjectKind
   readonly normalized: string
 }
 

@@ -17,11 +17,11 @@ import {
 } from "./Handle.ts"
 import { profileOf, readNetwork } from "./Network.ts"
 import { readPhone } from "./Phone.ts"
-import { bare, keyOf, type Kind, lengthMax, type Name, type Subject, visible } from "./Form.ts"
+import { bare, keyOf, type SubjectKind, lengthMax, type Name, type Subject, visible } from "./Form.ts"
 import { readText } from "./Text.ts"
 import { isHomePage, parameter, readUrl, segmentsOf, sentenceEnd, type Url } from "./Url.ts"
 
-export { type Kind, kinds, type Subject } from "./Form.ts"
+export { type SubjectKind, kinds, type Subject } from "./Form.ts"
 
 /** What the context of a value says about it. */
 export interface ValueHints {
@@ -38,7 +38,7 @@ export interface Reading {
   readonly names: ReadonlyArray<Name>
 }
 
-const subject = (kind: Kind, normalized: string): Subject => ({ kind, normalized })
+const subject = (kind: SubjectKind, normalized: string): Subject => ({ kind, normalized })
 const exactly = (key: string): Name => ({ key, exact: true })
 
 export const emailReading = ({ normalized, host }: { readonly normalized: string; readonly host: Host }): Reading => ({
@@ -141,7 +141,7 @@ export const readValue = (value: string, hints: ValueHints): Reading | null => {
   return several.test(tight) ? null : readPage(tight, hints)
 }
 
-/** The subject that a value shows by itself. Kind `text` if it is nothing else. Null if it is empty or too long. */
+/** The subject that a value shows by itself. SubjectKind `text` if it is nothing else. Null if it is empty or too long. */
 export const detect = (value: string): Subject | null => {
   if (value.length > lengthMax) return null
   const found = readValue(value, noHints)?.subject ?? digitsAsked(value)
@@ -173,7 +173,7 @@ const readHandle = (text: string): Account | null => {
 }
 
 /** Reads a value as the given kind. Null if that is not possible. */
-export const readAs = (value: string, kind: Kind): Subject | null => {
+export const readAs = (value: string, kind: SubjectKind): Subject | null => {
   if (value.length > lengthMax) return null
   const text = visible(value).trim()
   const tight = unwrapped(text)

@@ -30,7 +30,7 @@ import {
   type SegmentRow
 } from "./Segments.ts"
 import { subjectRules } from "./Subjects.ts"
-import type { Kind, Run } from "../../../schema/segments/Docs.ts"
+import type { RunKind, Run } from "../../../schema/segments/Docs.ts"
 import { PostingsBuilder } from "../../../schema/segments/PostingsBuilder.ts"
 import { seedOf, termRules } from "../../../schema/words/Term.ts"
 
@@ -99,7 +99,7 @@ class SegmentBuilders {
   readonly made: Array<Draft> = []
   private org = ""
   private runs: Array<Run> = []
-  private readonly kinds = new Map<string, Kind>()
+  private readonly kinds = new Map<string, RunKind>()
   private readonly terms: ReadonlyMap<Family, PostingsBuilder>
   /** The builders are used again, because allocating them takes longer than clearing them. */
   constructor(room: Readonly<Record<Family, PostingsBuilder>>, of: ReadonlyArray<Family>) {

@@ -4,7 +4,7 @@
 import { outcomeUnknown } from "../../../schema/catalog/Doubt.ts"
 import type { Catalog } from "../../catalog/Catalog.ts"
 import { touchCapabilities } from "../../../schema/runs/History.ts"
-import type { Class, Kind } from "../../../schema/segments/Docs.ts"
+import type { RunClass, RunKind } from "../../../schema/segments/Docs.ts"
 
 /** Runs of these have side effects, so reading their results does not replace a new run. */
 export interface NoLookups {
@@ -26,7 +26,7 @@ export const noLookups = ({ entries }: Catalog["Service"]): NoLookups => {
 
 /** It was paid for, and its result can be read again. */
 export const isLookup = (
-  { kind: { status, capability, provider }, charged }: Class,
+  { kind: { status, capability, provider }, charged }: RunClass,
   { capabilities, providers }: NoLookups
 ): boolean =>
   status === "succeeded" &&
@@ -34,8 +34,8 @@ export const isLookup = (
   (capability === null ? provider !== null && !providers.includes(provider) : !capabilities.includes(capability))
 
 /** A touch with an unknown outcome. */
-export const isUnknownTouch = ({ status, capability }: Kind): boolean =>
+export const isUnknownTouch = ({ status, capability }: RunKind): boolean =>
   status === outcomeUnknown && capability !== null && touchCapabilities.includes(capability)
 
-export const isTouch = ({ status, capability }: Kind): boolean =>
+export const isTouch = ({ status, capability }: RunKind): boolean =>
   status === "succeeded" && capability !== null && touchCapabilities.includes(capability)

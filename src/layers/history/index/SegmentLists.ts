@@ -18,7 +18,7 @@ import {
   docPageOf,
   docRuns,
   kindsOf,
-  type Kind,
+  type RunKind,
   kindsPage
 } from "../../../schema/segments/Docs.ts"
 import { flagsIn, inAll, inAny, postingOf, postingsIn, runIn, termSpace } from "../../../schema/segments/Segment.ts"
@@ -90,8 +90,8 @@ export const segmentLists = Effect.gen(function* () {
     )
   })
 
-  const kindsCache = new Map<bigint, ReadonlyArray<Kind>>()
-  const cacheKinds = (segment: bigint, kinds: ReadonlyArray<Kind>) => {
+  const kindsCache = new Map<bigint, ReadonlyArray<RunKind>>()
+  const cacheKinds = (segment: bigint, kinds: ReadonlyArray<RunKind>) => {
     kindsCache.set(segment, kinds)
     const [oldest] = kindsCache.keys()
     if (kindsCache.size > cachedMax && oldest !== undefined) kindsCache.delete(oldest)
@@ -204,7 +204,7 @@ export const segmentLists = Effect.gen(function* () {
     const traits = traitsOf(not)
     const cut = all.map((lists) => lists.map((one) => ({ ...one, cuts: cutsOf(one.list) })))
     const places = new Places()
-    const cached = new Map<bigint, ReadonlyArray<Kind>>()
+    const cached = new Map<bigint, ReadonlyArray<RunKind>>()
     for (const { row, cuts } of cut.flat()) {
       const kinds = kindsCache.get(row.segment)
       if (kinds === undefined) places.add(row.segment, kindsPage)

@@ -6,11 +6,11 @@
 import { isLookup, isTouch, isUnknownTouch, type NoLookups } from "./Lookups.ts"
 import type { SegmentRow } from "./Segments.ts"
 import {
-  type Class,
+  type RunClass,
   classPageOf,
   type ClassPage,
   classRuns,
-  type Kind,
+  type RunKind,
   type Run
 } from "../../../schema/segments/Docs.ts"
 import { damaged } from "../../../schema/segments/damaged.ts"
@@ -24,7 +24,7 @@ interface Page extends ClassPage {
 const touch = 1
 const lookup = 2
 const unknownTouch = 4
-const traitsIn = (of: Class, not: NoLookups) =>
+const traitsIn = (of: RunClass, not: NoLookups) =>
   (isTouch(of.kind) ? touch : 0) | (isLookup(of, not) ? lookup : 0) | (isUnknownTouch(of.kind) ? unknownTouch : 0)
 
 export const traitsOf =
@@ -110,7 +110,7 @@ export interface Candidate {
   readonly row: SegmentRow
   readonly number: number
   readonly flags: number
-  readonly of: Class
+  readonly of: RunClass
 }
 
 /** A condition on a run: a trait of its class and a flag of the matching place. 0 means no condition. */
@@ -129,9 +129,9 @@ const meets = ({ trait, flag }: Rule, traits: number, flags: number) =>
 
 const numberOf = ({ of }: ClassPage, posting: number): number =>
   of[runIn(posting) % classRuns] ?? damaged(`the class of run ${runIn(posting)} is missing`)
-const classIn = ({ classes }: ClassPage, number: number): Class =>
+const classIn = ({ classes }: ClassPage, number: number): RunClass =>
   classes[number] ?? damaged(`a run names class ${number} of ${classes.length}`)
-const classAt = (page: ClassPage, posting: number): Class => classIn(page, numberOf(page, posting))
+const classAt = (page: ClassPage, posting: number): RunClass => classIn(page, numberOf(page, posting))
 
 /** The newest runs of one segment that meet a rule, up to `limit`. Pages without such a class are skipped. */
 const newestIn = ({ row, list, stretches }: SegmentMatches, limit: number, rule: Rule): ReadonlyArray<Candidate> => {
@@ -198,7 +198,7 @@ interface Sum {
   count: number
   charged: bigint
 }
-const put = (sums: Map<Kind, Sum>, { kind, charged }: Class, count: number) => {
+const put = (sums: Map<RunKind, Sum>, { kind, charged }: RunClass, count: number) => {
   const sum = sums.get(kind)
   if (sum === undefined) sums.set(kind, { count, charged: charged * BigInt(count) })
   else {
@@ -209,7 +209,7 @@ const put = (sums: Map<Kind, Sum>, { kind, charged }: Class, count: number) => {
 
 /** Counts runs by class first and groups the classes afterwards, because a hundred thousand runs may match. */
 const groupsOf = (matches: ReadonlyArray<SegmentMatches>, unindexed: ReadonlyArray<Found>): ReadonlyArray<Group> => {
-  const sums = new Map<Kind, Sum>()
+  const sums = new Map<RunKind, Sum>()
   for (const { list, stretches } of matches) {
     for (const { page, from, to } of stretches) {
       const counts = new Uint32Array(page.classes.length)
