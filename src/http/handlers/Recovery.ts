@@ -47,8 +47,8 @@ export const RecoveryHandlers = HttpApiBuilder.group(
 
     const session = Effect.gen(function* () {
       const token = yield* bearer
-      const found = yield* accounts.session(token)
-      return Option.isSome(found) ? { token, ...found.value } : yield* Effect.fail(needsSession)
+      const row = yield* accounts.session(token)
+      return Option.isSome(row) ? { token, ...row.value } : yield* Effect.fail(needsSession)
     })
 
     return handlers.handleAll({

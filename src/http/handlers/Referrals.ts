@@ -18,7 +18,7 @@ export const ReferralsHandlers = HttpApiBuilder.group(
     const referrals = yield* Referrals
     const settings = yield* Settings
     const terms = settings.referral
-    const said = describeTerms(terms)
+    const sentences = describeTerms(terms)
     const currency = "USD" as const
     const shownTerms = {
       currency,
@@ -26,7 +26,7 @@ export const ReferralsHandlers = HttpApiBuilder.group(
       deposit_bonus: usd(terms.deposit_bonus),
       share_percent: percentOf(terms.share_bps),
       months: terms.months,
-      description: `${said.referred} ${said.referrer}`
+      description: `${sentences.referred} ${sentences.referrer}`
     }
 
     return handlers.handleAll({

@@ -65,8 +65,8 @@ export const SessionsHandlers = HttpApiBuilder.group(
       }),
 
       session: Effect.fnUntraced(function* () {
-        const found = yield* accounts.session(yield* bearer)
-        return Option.isSome(found) ? shown(found.value) : yield* Effect.fail(needsSession)
+        const mine = yield* accounts.session(yield* bearer)
+        return Option.isSome(mine) ? shown(mine.value) : yield* Effect.fail(needsSession)
       })
     })
   })

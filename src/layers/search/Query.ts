@@ -55,13 +55,13 @@ export const frequencyOf = ({ starts }: Postings, term: number): number => (star
 const longer = (postings: Postings, prefix: string, most: number, weight: number): ReadonlyArray<Alternative> => {
   const { vocabulary } = postings
   const [start, end] = prefixRange(vocabulary, prefix)
-  const found: Array<Alternative> = []
+  const alternatives: Array<Alternative> = []
   for (let term = start; term < Math.min(end, start + rangeMax); term += 1) {
     const length = vocabulary.terms[term]?.length ?? 0
-    if (length > prefix.length) found.push({ term, weight: (weight * prefix.length) / length })
+    if (length > prefix.length) alternatives.push({ term, weight: (weight * prefix.length) / length })
   }
   const gain = ({ term, weight }: Alternative) => frequencyOf(postings, term) * weight
-  return found.sort((a, b) => gain(b) - gain(a) || a.term - b.term).slice(0, most)
+  return alternatives.sort((a, b) => gain(b) - gain(a) || a.term - b.term).slice(0, most)
 }
 
 /** The longest term that an unknown word begins with. */
@@ -75,8 +75,8 @@ const within = ({ vocabulary }: Postings, term: string): ReadonlyArray<Alternati
 
 /** Terms that a misspelt word may stand for: those near its stem, and bases of irregular words near the word itself. */
 const nearest = ({ vocabulary }: Postings, term: string, word: string): ReadonlyArray<Near> => {
-  const found = new Map<number, number>()
-  const take = ({ id, edits }: Near) => found.set(id, Math.min(found.get(id) ?? edits, edits))
+  const editsById = new Map<number, number>()
+  const take = ({ id, edits }: Near) => editsById.set(id, Math.min(editsById.get(id) ?? edits, edits))
   for (const one of nearTerms(vocabulary, term)) take(one)
   // "company" has a consonant before its y and "compnay" has none, so their stems end differently.
   if (term.endsWith("y")) for (const one of nearTerms(vocabulary, `${term.slice(0, -1)}i`)) take(one)
@@ -86,7 +86,7 @@ const nearest = ({ vocabulary }: Postings, term: string, word: string): Readonly
     const edits = id === undefined ? most + 1 : editsBetween(word, form, most)
     if (id !== undefined && edits <= most) take({ id, edits })
   }
-  return Array.from(found, ([id, edits]) => ({ id, edits }))
+  return Array.from(editsById, ([id, edits]) => ({ id, edits }))
 }
 
 const misspelt = (postings: Postings, term: string, word: string): ReadonlyArray<Alternative> =>

@@ -87,7 +87,7 @@ export interface Reading {
   /** Valid until the next text is read. */
   readonly sequence: Uint32Array
   /** The concepts that begin with the term at this place of the sequence. */
-  readonly conceptsAt: (at: number, length: number, found: (concept: number) => void) => void
+  readonly conceptsAt: (at: number, length: number, onConcept: (concept: number) => void) => void
 }
 
 export const reading = (phrases: Phrases): Reading => {
@@ -159,12 +159,12 @@ export const reading = (phrases: Phrases): Reading => {
       }
       return length
     },
-    conceptsAt: (at, length, found) => {
+    conceptsAt: (at, length, onConcept) => {
       for (const { rest, concept } of restsByFirstTerm[sequence[at] ?? 0] ?? noPhrases) {
         let same = at + rest.length < length
         for (let offset = 0; same && offset < rest.length; offset += 1)
           same = sequence[at + 1 + offset] === rest[offset]
-        if (same) found(concept)
+        if (same) onConcept(concept)
       }
     }
   }

@@ -41,7 +41,7 @@ export const companyTech = capability({
   matched: (output) => output.technologies.length > 0,
   side_effect: false,
   simulate: ({ input, seed }) => {
-    const known = [
+    const technologies = [
       { name: "WordPress", category: "cms" },
       { name: "Google Analytics", category: "web_analytics" },
       { name: "Cloudflare", category: "cdn" },
@@ -50,7 +50,7 @@ export const companyTech = capability({
     ]
     return {
       domain: input.domain.toLowerCase(),
-      technologies: known.slice(0, 2 + (seed % 4)),
+      technologies: technologies.slice(0, 2 + (seed % 4)),
       detected_at: `2026-01-${String(1 + (seed % 28)).padStart(2, "0")}`
     }
   },

@@ -70,15 +70,15 @@ export const emailMessages = capability({
   simulate: ({ input, seed, partial }) => {
     const count = (input.limit ?? emailMessagesDefaultLimit) - (partial ? 1 : 0)
     const items = Array.from({ length: count }, (_, index) => {
-      const said = pick(seed + index, ["Thanks, let us talk next week.", "Not now, please.", "Who are you?"])
+      const text = pick(seed + index, ["Thanks, let us talk next week.", "Not now, please.", "Who are you?"])
       return {
         message_id: `sim_${seed}_${index + 1}`,
         thread_id: `sim_thread_${index + 1}`,
         from: `Sample ${index + 1} <sample-${index + 1}@company.example>`,
         to: [input.inbox_id],
         subject: `Re: Hello (simulated ${index + 1})`,
-        preview: said,
-        text: said,
+        preview: text,
+        text,
         // Not before `since`, so that the message matches the input.
         received_at: input.since ?? "2026-01-15T09:30:00Z",
         labels: input.unread_only === true ? ["received", "unread"] : ["received"],

@@ -95,8 +95,8 @@ const effectOfCount = (driver: CostDriver, units: bigint): PriceEffect => {
 }
 
 /** All values, with lists replaced by their items. Nested lists stay as they are. */
-const itemsOf = (found: ReadonlyArray<FieldValue>, reader: FieldReader): ReadonlyArray<FieldValue> =>
-  found.flatMap(({ value, at, isText }) => {
+const itemsOf = (values: ReadonlyArray<FieldValue>, reader: FieldReader): ReadonlyArray<FieldValue> =>
+  values.flatMap(({ value, at, isText }) => {
     if (!Array.isArray(value)) return [{ value, at, isText }]
     const items: Array<FieldValue> = []
     for (const [index, item] of value.entries()) {
@@ -106,8 +106,8 @@ const itemsOf = (found: ReadonlyArray<FieldValue>, reader: FieldReader): Readonl
     return items
   })
 
-const effectOfValues = (driver: CostDriver, found: ReadonlyArray<FieldValue>, reader: FieldReader): PriceEffect => {
-  const given = itemsOf(found, reader)
+const effectOfValues = (driver: CostDriver, values: ReadonlyArray<FieldValue>, reader: FieldReader): PriceEffect => {
+  const given = itemsOf(values, reader)
   const read = (table: CostDriver["values"], otherwise: Decimal.Decimal): ReadonlyArray<Choice> => {
     const choices = choicesOf(table ?? {}, otherwise)
     return given.flatMap(({ value, at }) => {
@@ -136,11 +136,11 @@ const effectOf = (driver: CostDriver, roots: Roots, reader: FieldReader): PriceE
   const isTable = driver.values !== undefined || driver.times !== undefined
   const all = reader.values(root, segments)
   const { contains } = driver
-  const found = contains === undefined ? all : all.filter(({ value }) => containsOne(value, contains))
-  if (contains !== undefined && found.length === 0) return noEffect
+  const values = contains === undefined ? all : all.filter(({ value }) => containsOne(value, contains))
+  if (contains !== undefined && values.length === 0) return noEffect
   // Several texts with a word count once.
-  if (isTable) return effectOfValues(driver, contains === undefined ? found : [anyOther], reader)
-  const counts = found.map((one) => countFrom(driver, one, reader.issues))
+  if (isTable) return effectOfValues(driver, contains === undefined ? values : [anyOther], reader)
+  const counts = values.map((one) => countFrom(driver, one, reader.issues))
   return effectOfCount(driver, unitsOf(driver, counts))
 }
 

@@ -87,12 +87,12 @@ export class FieldReader {
     if (value === undefined || value === null) return []
     // A single value counts as a list of one, and the members of an object as items.
     if (typeof value !== "object") return this.values({ value, at, isText }, rest)
-    const found: Array<FieldValue> = []
+    const values: Array<FieldValue> = []
     for (const [name, item] of Object.entries(value)) {
-      if (!this.mayLook(at)) return found
-      found.push(...this.values({ value: item, at: `${at}.${name}`, isText }, rest))
+      if (!this.mayLook(at)) return values
+      values.push(...this.values({ value: item, at: `${at}.${name}`, isText }, rest))
     }
-    return found
+    return values
   }
 }
 

@@ -111,27 +111,27 @@ const follow = (
   value: unknown,
   [segment, ...rest]: ReadonlyArray<string>,
   at: string,
-  found: NamedObjects
+  objects: NamedObjects
 ): void => {
-  if (segment === undefined) return readLeaf(one, value, at, found)
+  if (segment === undefined) return readLeaf(one, value, at, objects)
   if (Array.isArray(value)) {
     const next = segment === "*" ? rest : [segment, ...rest]
-    if (value.length === 0 && one.required === true) found.issues.push(missing(one.kind, at))
-    for (const [index, item] of value.entries()) follow(one, item, next, join(at, index), found)
+    if (value.length === 0 && one.required === true) objects.issues.push(missing(one.kind, at))
+    for (const [index, item] of value.entries()) follow(one, item, next, join(at, index), objects)
     return
   }
-  if (segment === "*") return follow(one, value, rest, at, found)
+  if (segment === "*") return follow(one, value, rest, at, objects)
   if (!isRecord(value)) {
     // A value that is neither an object nor a list has no fields.
-    if (value !== undefined && value !== null) found.issues.push({ path: at, message: "must be an object" })
-    else if (one.required === true) readLeaf(one, undefined, join(at, segment), found)
+    if (value !== undefined && value !== null) objects.issues.push({ path: at, message: "must be an object" })
+    else if (one.required === true) readLeaf(one, undefined, join(at, segment), objects)
     return
   }
   for (const key of Object.keys(value))
     if (key !== segment && isSpelling(key, segment))
-      found.issues.push({ path: join(at, key), message: `must be written ${segment}` })
-  if (one.kind === "sender" && rest.every((part) => part === "*")) readHeaders(value, at, found.issues)
-  follow(one, Object.hasOwn(value, segment) ? value[segment] : undefined, rest, join(at, segment), found)
+      objects.issues.push({ path: join(at, key), message: `must be written ${segment}` })
+  if (one.kind === "sender" && rest.every((part) => part === "*")) readHeaders(value, at, objects.issues)
+  follow(one, Object.hasOwn(value, segment) ? value[segment] : undefined, rest, join(at, segment), objects)
 }
 
 export interface NamingRequest {
@@ -141,21 +141,21 @@ export interface NamingRequest {
 }
 
 /** Looks up a field in the part of the request where it belongs. On GET, the query may be in `query`, in `input`, or in both. */
-const follows = (one: Use, endpoint: Pick<Endpoint, "method">, request: NamingRequest, found: NamedObjects): void => {
+const follows = (one: Use, endpoint: Pick<Endpoint, "method">, request: NamingRequest, objects: NamedObjects): void => {
   const [place, ...rest] = one.field.split(".")
-  if (place === "path") return follow(one, request.path, rest, "path", found)
+  if (place === "path") return follow(one, request.path, rest, "path", objects)
   const inQuery = place === "query"
   const segments = inQuery ? rest : one.field === "." ? [] : one.field.split(".")
   if (endpoint.method === "GET") {
     const input = isRecord(request.input) ? request.input : {}
     const first = segments[0] ?? ""
     const spelled = (values: object) => Object.keys(values).some((key) => isSpelling(key, first))
-    if (spelled(request.query)) follow(one, request.query, segments, "query", found)
-    if (spelled(input) || !spelled(request.query)) follow(one, input, segments, "input", found)
+    if (spelled(request.query)) follow(one, request.query, segments, "query", objects)
+    if (spelled(input) || !spelled(request.query)) follow(one, input, segments, "input", objects)
     return
   }
-  if (inQuery) return follow(one, request.query, segments, "query", found)
-  follow(one, request.input, segments, "input", found)
+  if (inQuery) return follow(one, request.query, segments, "query", objects)
+  follow(one, request.input, segments, "input", objects)
 }
 
 /** Fields in the wrong part of the request. A server that merges body and query would read them anyway. */
@@ -191,12 +191,12 @@ export const namedBy = (
   endpoint: Pick<Endpoint, "method">,
   request: NamingRequest
 ): { readonly named: ReadonlyArray<Named>; readonly issues: ReadonlyArray<Issue> } => {
-  const found: NamedObjects = { named: [], issues: [] }
-  for (const one of uses) follows(one, endpoint, request, found)
-  found.issues.push(...misplacedFields(uses, endpoint, request))
-  if (found.named.length > namedMax)
+  const objects: NamedObjects = { named: [], issues: [] }
+  for (const one of uses) follows(one, endpoint, request, objects)
+  objects.issues.push(...misplacedFields(uses, endpoint, request))
+  if (objects.named.length > namedMax)
     return { named: [], issues: [{ path: "input", message: `must name at most ${namedMax} objects` }] }
-  return found
+  return objects
 }
 
 const collect = (value: unknown, [segment, ...rest]: ReadonlyArray<string>, ids: Set<string>): void => {

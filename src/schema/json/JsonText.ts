@@ -51,33 +51,33 @@ const valueEnd = (text: string, at: number): number => {
 export const memberText = (json: string, name: string): string | null => {
   let at = skipSpace(json, 0)
   if (json.charCodeAt(at) !== 0x7b) return null
-  let found: string | null = null
+  let value: string | null = null
   at = skipSpace(json, at + 1)
   while (at < json.length && json.charCodeAt(at) === quote) {
     const keyEnd = stringEnd(json, at)
     const key: unknown = JSON.parse(json.slice(at, keyEnd))
     const start = skipSpace(json, skipSpace(json, keyEnd) + 1)
     const end = valueEnd(json, start)
-    if (key === name) found = json.slice(start, end).trimEnd()
+    if (key === name) value = json.slice(start, end).trimEnd()
     at = skipSpace(json, end)
     if (json.charCodeAt(at) === 0x2c) at = skipSpace(json, at + 1)
   }
-  return found
+  return value
 }
 
 /** The texts of the elements of a JSON array. Empty if `json` is not an array. `json` must be valid JSON. */
 export const elementTexts = (json: string): ReadonlyArray<string> => {
   let at = skipSpace(json, 0)
   if (json.charCodeAt(at) !== 0x5b) return []
-  const found: Array<string> = []
+  const elements: Array<string> = []
   at = skipSpace(json, at + 1)
   while (at < json.length && json.charCodeAt(at) !== 0x5d) {
     const end = valueEnd(json, at)
-    found.push(json.slice(at, end).trimEnd())
+    elements.push(json.slice(at, end).trimEnd())
     at = skipSpace(json, end)
     if (json.charCodeAt(at) === 0x2c) at = skipSpace(json, at + 1)
   }
-  return found
+  return elements
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * The route of one run: which providers are asked in which order, how many attempts there are, and which providers were left out and why.
+ * The route of one run: which providers are called in which order, how many attempts there are, and which providers were left out and why.
  *
  * It is fixed at admission and stored with the run. Every worker that executes the run, also after a crash, follows the same route.
  */

@@ -12,7 +12,7 @@ export interface Host {
   /** The registrable domain. Null for IP addresses, single labels and public suffixes. */
   readonly registrable: string | null
   /** Whether its top-level domain exists, or is reserved for examples and internal networks. */
-  readonly known: boolean
+  readonly endingExists: boolean
   /** Whether it could also be the name of a file. */
   readonly fileLike: boolean
   /** The domains under which a query finds this host. None for IP addresses. */
@@ -35,7 +35,7 @@ const address = /^(\d{1,3}\.){3}\d{1,3}$/
 const options = { extractHostname: false, mixedInputs: false, allowPrivateDomains: false } as const
 
 /** An IP address, which belongs to no domain. */
-const numbered = (name: string): Host => ({ name, registrable: null, known: true, fileLike: false, domains: [] })
+const numbered = (name: string): Host => ({ name, registrable: null, endingExists: true, fileLike: false, domains: [] })
 
 /** A host in ASCII (punycode) and lower case. Null if the text is not a host. */
 export const toAscii = (text: string): string | null => {
@@ -81,7 +81,7 @@ const read = (text: string): Host | null => {
   return {
     name,
     registrable: domain,
-    known: isIcann === true || reservedEndings.has(name.slice(name.lastIndexOf(".") + 1)),
+    endingExists: isIcann === true || reservedEndings.has(name.slice(name.lastIndexOf(".") + 1)),
     fileLike: !www && (fileEndings.has(ending) || library.test(name)),
     domains: domain === null ? [] : domainsOf(name, domain).map((one) => ({ key: domainKey(one), exact: false }))
   }
@@ -107,4 +107,4 @@ export const parsedHost = (hostname: string): Host | null =>
   hostname.startsWith("[") ? numbered(hostname) : readHost(hostname)
 
 /** Whether the host is a domain without any hint from its context. */
-export const isDomain = (host: Host): boolean => host.registrable !== null && host.known
+export const isDomain = (host: Host): boolean => host.registrable !== null && host.endingExists

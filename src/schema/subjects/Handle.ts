@@ -59,10 +59,10 @@ export const accountOf = (url: Url): { readonly account: Account; readonly exact
   const number = platform.name === "facebook" ? numbered(url, segments) : null
   const place = number === null ? placeOf(platform, segments) : 0
   if (place < 0) return null
-  const found = account(platform.name, number ?? segments[place])
-  if (found === null) return null
+  const named = account(platform.name, number ?? segments[place])
+  if (named === null) return null
   const [view, ...more] = number === null ? segments.slice(place + 1) : []
-  return { account: found, exact: view === undefined || (platform.views.has(view.toLowerCase()) && more.length === 0) }
+  return { account: named, exact: view === undefined || (platform.views.has(view.toLowerCase()) && more.length === 0) }
 }
 
 const mentionStart = new Set(["@", "/", "u", "U"])

@@ -28,8 +28,8 @@ const parsed = (text: string, place: Place | null): string | null => {
       : "country" in place
         ? { defaultCountry: place.country }
         : { defaultCallingCode: place.callingCode }
-  const found = parsePhoneNumberFromString(text, { ...options, extract: false })
-  return found?.isPossible() ? found.number : null
+  const phone = parsePhoneNumberFromString(text, { ...options, extract: false })
+  return phone?.isPossible() ? phone.number : null
 }
 
 const isValid = (text: string): boolean => parsePhoneNumberFromString(text, { extract: false })?.isValid() ?? false

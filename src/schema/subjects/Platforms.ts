@@ -221,10 +221,10 @@ export const platformCalled = (text: string): string | null => {
 
 /** The platform with accounts on this host. Null for its other hosts, such as docs.github.com. */
 export const platformAt = (name: string, registrable: string): Platform | null => {
-  const found = hosted.get(registrable) ?? anyEnding.find(([stem]) => registrable.startsWith(stem))?.[1]
-  if (found === undefined) return null
+  const platform = hosted.get(registrable) ?? anyEnding.find(([stem]) => registrable.startsWith(stem))?.[1]
+  if (platform === undefined) return null
   const subdomain = name === registrable ? "" : name.slice(0, -registrable.length - 1)
-  return subdomain === "" || subdomain === "m" || subdomain === "mobile" || found.subdomains?.test(subdomain)
-    ? found
+  return subdomain === "" || subdomain === "m" || subdomain === "mobile" || platform.subdomains?.test(subdomain)
+    ? platform
     : null
 }

@@ -145,16 +145,16 @@ export const mentionsOfUrl = (url: string, report: Report) => {
   const slash = url.indexOf("/", url.indexOf("://") + 3)
   const rest = slash < 0 ? "" : url.slice(slash).replace(/%40/g, "@")
   for (let at = rest.indexOf("@"), done = 0; at >= 0; at = rest.indexOf("@", at + 1)) {
-    const found = addressAt(rest, at, done)
-    if (found !== null) {
-      report(found.reading)
-      done = found.end
+    const address = addressAt(rest, at, done)
+    if (address !== null) {
+      report(address.reading)
+      done = address.end
     }
   }
 }
 
 const evident = ({ host, bareHost }: Url): boolean =>
-  host.known && !host.fileLike && (host.domains.length > 0 || !bareHost)
+  host.endingExists && !host.fileLike && (host.domains.length > 0 || !bareHost)
 
 interface Page {
   readonly url: Url | null
@@ -193,9 +193,9 @@ export const scan = (text: string, report: Report, budget: Budget): void => {
   let done = 0
   /** The sequence of characters in which no URL was found yet, and how many starting points were tried. */
   let sequence = { end: 0, tries: 0 }
-  for (let found = trigger.exec(text); found !== null && budget.left > 0; found = trigger.exec(text)) {
-    const at = found.index
-    const [word] = found
+  for (let match = trigger.exec(text); match !== null && budget.left > 0; match = trigger.exec(text)) {
+    const at = match.index
+    const [word] = match
     const first = word.charAt(0)
     let end = 0
     if (first !== "+" && first !== "0") budget.left--

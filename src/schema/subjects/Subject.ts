@@ -75,15 +75,15 @@ export const urlReading = (url: Url): Reading => {
   if (profile !== null) return with_(networkReading(profile))
   const phone = chatPhone(url)
   if (phone !== null) return with_(phoneReading(phone))
-  const found = accountOf(url)
-  if (found?.exact) return with_(accountReading(found.account))
+  const account = accountOf(url)
+  if (account?.exact) return with_(accountReading(account.account))
   const page = exactly(keyOf("u", url.normalized))
   if (isHomePage(url)) {
     const { name } = url.host
     return { subject: subject("domain", name), names: [exactly(domainKey(name)), page, ...on.slice(1)] }
   }
-  if (found === null) return { subject: subject("url", url.normalized), names: [page, ...on] }
-  const authors = accountNames(found.account).map(({ key }) => ({ key, exact: false }))
+  if (account === null) return { subject: subject("url", url.normalized), names: [page, ...on] }
+  const authors = accountNames(account.account).map(({ key }) => ({ key, exact: false }))
   return { subject: subject("url", url.normalized), names: [page, ...authors, ...on] }
 }
 
@@ -141,11 +141,11 @@ export const readValue = (value: string, hints: ValueHints): Reading | null => {
   return several.test(tight) ? null : readPage(tight, hints)
 }
 
-/** The subject that a value shows by itself. SubjectKind `text` if it is nothing else. Null if it is empty or too long. */
+/** The subject that a value shows by itself. The kind is `text` if it is nothing else. Null if it is empty or too long. */
 export const detect = (value: string): Subject | null => {
   if (value.length > lengthMax) return null
-  const found = readValue(value, noHints)?.subject ?? digitsAsked(value)
-  if (found !== null) return found
+  const named = readValue(value, noHints)?.subject ?? digitsAsked(value)
+  if (named !== null) return named
   const text = readText(value)
   return text === null ? null : subject("text", text)
 }
@@ -166,8 +166,8 @@ const readDomain = (text: string): string | null => {
 
 const readHandle = (text: string): Account | null => {
   const url = /[./]/.test(text) && !text.startsWith("@") ? readUrl(text) : null
-  const found = url === null ? null : accountOf(url)
-  if (found !== null) return found.exact ? found.account : null
+  const account = url === null ? null : accountOf(url)
+  if (account !== null) return account.exact ? account.account : null
   if (url?.schemed || readAddress(text, true) !== null) return null
   return readAccount(text)
 }
@@ -206,9 +206,10 @@ export const readAs = (value: string, kind: SubjectKind): Subject | null => {
 /** A page that is a profile is indexed as the profile, so a query for the page looks up the profile. */
 const urlKeys = (normalized: string): ReadonlyArray<string> => {
   const url = readUrl(normalized, true)
-  const found = url === null ? null : urlReading(url)
-  if (found === null || found.subject.kind === "url" || found.subject.kind === "domain") return [keyOf("u", normalized)]
-  return queryKeys(found.subject).slice(0, 1)
+  const reading = url === null ? null : urlReading(url)
+  if (reading === null || reading.subject.kind === "url" || reading.subject.kind === "domain")
+    return [keyOf("u", normalized)]
+  return queryKeys(reading.subject).slice(0, 1)
 }
 
 /**

@@ -46,11 +46,11 @@ const unreserved = /[A-Za-z0-9\-._~!'()*]/
 
 /** Percent-encodes only what needs it, in upper case. */
 const encoded = (text: string): string =>
-  text.replace(escaped, (found: string, hex: string | undefined) => {
-    if (found === "%") return "%25"
-    if (hex === undefined) return encodeURIComponent(found.toWellFormed())
+  text.replace(escaped, (part: string, hex: string | undefined) => {
+    if (part === "%") return "%25"
+    if (hex === undefined) return encodeURIComponent(part.toWellFormed())
     const character = String.fromCharCode(Number.parseInt(hex, 16))
-    return unreserved.test(character) ? character : found.toUpperCase()
+    return unreserved.test(character) ? character : part.toUpperCase()
   })
 
 const isTracking = (name: string, host: Host): boolean =>
@@ -120,13 +120,13 @@ const usual =
 
 /** The parts of a URL in the usual form. Undefined for any other form. */
 const usualParts = (text: string): Parts | null | undefined => {
-  const found = usual.exec(text)
-  if (found === null) return undefined
-  const hostname = found[2] ?? ""
-  const schemed = found[1] !== undefined
+  const groups = usual.exec(text)
+  if (groups === null) return undefined
+  const hostname = groups[2] ?? ""
+  const schemed = groups[1] !== undefined
   if (!schemed && numbers.test(hostname)) return null
   const host = readHost(hostname)
-  return host && { schemed, host, port: "", path: found[3] ?? "", search: found[4] ?? "", hash: "" }
+  return host && { schemed, host, port: "", path: groups[3] ?? "", search: groups[4] ?? "", hash: "" }
 }
 
 const parsedParts = (text: string): Parts | null => {
@@ -160,18 +160,18 @@ const withoutSlashes = (path: string): string => {
 export const readUrl = (text: string, loose = false): Url | null => {
   if (text.length > lengthMax || text.length < 3) return null
   const usually = usualParts(text)
-  const found = usually === undefined ? parsedParts(text) : usually
-  if (found === null) return null
-  const { schemed, host, port } = found
-  const path = withoutSlashes(found.path)
-  const query = queryOf(found.search, host)
-  const route = routeOf(found.hash)
+  const parts = usually === undefined ? parsedParts(text) : usually
+  if (parts === null) return null
+  const { schemed, host, port } = parts
+  const path = withoutSlashes(parts.path)
+  const query = queryOf(parts.search, host)
+  const route = routeOf(parts.hash)
   const bareHost = path === "" && query === "" && route === ""
   const local = host.name === "localhost"
   const dotted = host.name.includes(".") || host.name.startsWith("[")
   if (!schemed && !local) {
     const evident =
-      host.known && (host.registrable !== null || !/[a-z]/.test(host.name)) && (!host.fileLike || !bareHost)
+      host.endingExists && (host.registrable !== null || !/[a-z]/.test(host.name)) && (!host.fileLike || !bareHost)
     if (!evident && !(loose && dotted)) return null
   }
   const head = `${dotted || local ? "" : "http://"}${host.name}${port === "" ? "" : `:${port}`}`
@@ -203,4 +203,4 @@ export const parameter = ({ query }: Url, name: string): string | null => {
 
 /** Whether the URL is the home page of a domain. With a scheme and a port it is a service on the host instead. */
 export const isHomePage = ({ bareHost, port, schemed, host }: Url): boolean =>
-  bareHost && (port === "" || !schemed) && host.registrable !== null && (schemed || isDomain(host) || host.known)
+  bareHost && (port === "" || !schemed) && host.registrable !== null && (schemed || isDomain(host) || host.endingExists)

@@ -16,5 +16,5 @@ const KnownRun = Schema.fromJsonString(
 export type KnownRun = typeof KnownRun.Type
 
 const decode = Schema.decodeUnknownOption(KnownRun)
-/** What is known of the run that an answer shows; null when it shows none. */
+/** Reads the run in a response. Null if the response is not a run. */
 export const runIn = (text: string): KnownRun | null => Option.getOrNull(decode(text))
