@@ -69,8 +69,8 @@ export const creativeImage = capability({
     items: Schema.Array(
       Schema.Struct({
         url: orNull(Schema.String, "URL of the image; providers keep it for a limited time"),
-        width: orNull(Schema.Int, "Pixels"),
-        height: orNull(Schema.Int, "Pixels"),
+        width: orNull(Schema.Int, "Width in pixels"),
+        height: orNull(Schema.Int, "Height in pixels"),
         content_type: Schema.NullOr(Schema.String)
       })
     ),

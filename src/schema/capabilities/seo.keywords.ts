@@ -75,7 +75,7 @@ export const seoKeywords = capability({
               volume: orNull(Schema.Finite, "Searches in the month")
             })
           ),
-          "Searches per month; null if the provider does not report them"
+          "Number of searches in each month; null if the provider does not report them"
         ),
         intent: orNull(Schema.String, "informational, navigational, commercial or transactional")
       })
