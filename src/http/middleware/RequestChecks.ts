@@ -18,7 +18,7 @@ const limitHeaders = ({ policy, limit, window, remaining, reset, allowed }: Allo
   ...(allowed ? {} : { "retry-after": String(reset) })
 })
 
-/** Adds the RateLimit headers to the answer. Fails with `rate_limited` if the limit is used up; the message says of `what`. */
+/** Adds the RateLimit headers to the response. Fails with `rate_limited` if the limit is used up. `what` names the requests in the message. */
 export const enforceRateLimit = (
   allowance: Allowance | null,
   what: string
@@ -48,7 +48,7 @@ export const checkBody = (
 ): Effect.Effect<void, BodyProblem | ProblemOf<"rate_limited">, HttpServerRequest.HttpServerRequest> =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.flatMap(receiveBody(request), (buffer) => {
-      // The API refuses bodies of other types without parsing them.
+      // The API refuses other content types without parsing them, so only JSON is checked.
       const check = () => (isJson(request.headers["content-type"]) ? jsonProblem(new Uint8Array(buffer)) : null)
       const more = Math.ceil(buffer.byteLength / bytesPerRequest) - 1
       if (more <= 0) {
