@@ -136,9 +136,9 @@ describe("api", () => {
   })
 
   test.concurrent.each([
-    ["GET /v1/nothing", 250, "no such path"],
+    ["GET /v1/nothing", 250, "This path does not exist"],
     ["GET https://evil.example/v1/wallet", 5, "Give only the path"],
-    ["GET //evil.example/", 250, "no such path"],
+    ["GET //evil.example/", 250, "This path does not exist"],
     ["FETCH /v1/wallet", 5, "FETCH"],
     ["GET /v1/wallet -H 'Authorization: Bearer x'", 5, "Don't pass the Authorization header"],
     ["POST /v1/run -i nonsense", 5, "not JSON"],
