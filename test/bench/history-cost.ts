@@ -29,6 +29,14 @@ export interface Cost {
   readonly index_postgres: number
   /** Of a run's cost without them. */
   readonly share: number
+  /** Of each way to write the same runs into another index: this process and Postgres. */
+  readonly others: ReadonlyArray<{ readonly name: string; readonly own: number; readonly postgres: number }>
+}
+
+/** Another index that is written for the same runs, in turn with the service and the segments. */
+export interface OtherIndex {
+  readonly name: string
+  readonly write: (org_id: string, run_ids: ReadonlyArray<string>) => Promise<void>
 }
 
 const bodiesOf = (count: number): ReadonlyArray<string> => {
@@ -136,7 +144,8 @@ export const measureCost = async (
   database: string,
   running: Running,
   { org_id, key }: { readonly org_id: string; readonly key: string },
-  count: number
+  count: number,
+  otherIndexes: ReadonlyArray<OtherIndex> = []
 ): Promise<Cost> => {
   const client = new Client({ connectionString: database })
   await client.connect()
@@ -173,10 +182,19 @@ export const measureCost = async (
       org_id,
       before[0].last
     ])
-    const queue = await queueOf(rows.map((run) => String(run.run_id)))
+    const ids = rows.map((run) => String(run.run_id))
+    const queue = await queueOf(ids)
     const steps = await indexed()
+    const others: Array<{ readonly own: number; readonly beside: number }> = []
+    for (const { write } of otherIndexes) {
+      const before = cpuSeconds(postgres)
+      const used = process.cpuUsage()
+      await write(org_id, ids)
+      const { user, system } = process.cpuUsage(used)
+      others.push({ own: (user + system) / 1e6, beside: cpuSeconds(postgres) - before })
+    }
     process.kill(running.pid, "SIGCONT")
-    return { runs: rows.length, service, queue, steps }
+    return { runs: rows.length, service, queue, steps, others }
   }
 
   await round()
@@ -194,7 +212,11 @@ export const measureCost = async (
   const service = sum((one) => one.service)
   return {
     ...{ runs, service: micros(service), queue: micros(sum((one) => one.queue)) },
-    ...{ index: micros(own), index_postgres: micros(beside), share: added / (service - added) }
+    ...{ index: micros(own), index_postgres: micros(beside), share: added / (service - added) },
+    others: otherIndexes.map(({ name }, n) => ({
+      ...{ name, own: micros(sum((one) => one.others[n]?.own ?? 0)) },
+      postgres: micros(sum((one) => one.others[n]?.beside ?? 0))
+    }))
   }
 }
 

@@ -1,9 +1,10 @@
 /**
  * `bun run bench:history`: what a question about a subject takes with a year of runs in the store, and what the index adds to a run's cost.
  *
- * `--runs 20000` makes a smaller store. Durable Postgres and a service process of its own, asked over HTTP from this process.
+ * `--runs 20000` makes a smaller store. `--gin 1` compares with plain rows under a GIN index, over the same runs (history-versus.ts). Durable Postgres and a service process of its own, asked over HTTP from this process.
  */
 import { measureCost } from "./history-cost.ts"
+import { compareWithGin } from "./history-versus.ts"
 import { type AskedKind, askedKinds } from "./history-runs.ts"
 import { fill, type Sample, sharesNote } from "./history-store.ts"
 import { fund, newDatabase, openStage, start } from "./stage.ts"
@@ -161,10 +162,23 @@ for (const [q, times] of [
     null
   )
 }
-const cost = await measureCost(stage, database, running, { org_id: orgs[0] ?? "", key: keys[0] ?? "" }, costRuns)
+const others =
+  option("gin", 0) === 0 ? [] : await compareWithGin({ stage, database, orgs, samples, say, limit, asked, batches })
+const cost = await measureCost(
+  stage,
+  database,
+  running,
+  { org_id: orgs[0] ?? "", key: keys[0] ?? "" },
+  costRuns,
+  others
+)
 const percent = (share: number) => `${(100 * share).toFixed(1)} %`
 console.log(
   `A run's cost, ${cost.runs.toLocaleString("en")} runs of everyday capabilities, 32 clients: ${cost.service} us of CPU; of these the index: its queue ${cost.queue} + ${cost.index} + Postgres ${cost.index_postgres} us, ${percent(cost.share)} of what a run costs without them  under ${percent(shareMax)}: ${verdict(cost.share < shareMax)}`
 )
+for (const { name, own, postgres } of cost.others)
+  console.log(
+    `${name}: ${own} + Postgres ${postgres} us, ${percent((own + postgres) / (cost.service - cost.index - cost.index_postgres - cost.queue))}`
+  )
 console.log(JSON.stringify({ runs: count, rows, cost }))
 process.exit(0)
