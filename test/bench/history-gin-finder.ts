@@ -6,7 +6,7 @@ import { freshRuns } from "../../src/layers/history/FreshRuns.ts"
 import { isLookup, isTouch, isUnknownTouch } from "../../src/layers/history/index/Lookups.ts"
 import { type Found, type SubjectSummary, summaryOf } from "../../src/layers/history/index/SubjectSummary.ts"
 import { bigints, texts } from "../../src/layers/postgres/Columns.ts"
-import type { Kind, Run } from "../../src/schema/segments/Docs.ts"
+import type { RunKind, Run } from "../../src/schema/segments/Docs.ts"
 import { named, recipient } from "../../src/schema/segments/Segment.ts"
 
 /** More matching rows than this are added up by Postgres, fewer are read. */
@@ -25,7 +25,7 @@ export const ginFinder = (table: string) =>
       const sql = yield* SqlClient.SqlClient
       const { naming } = yield* freshRuns
       const from = sql.literal(table)
-      const kinds = new Map<number, Kind>()
+      const kinds = new Map<number, RunKind>()
       const loadKinds = Effect.gen(function* () {
         for (const {
           kind,
@@ -36,9 +36,9 @@ export const ginFinder = (table: string) =>
         } of (yield* sql`SELECT * FROM gin_kinds`) as Array<Row>)
           kinds.set(kind, { status, capability, endpoint, provider })
       })
-      const kindOf = (kind: number): Kind =>
+      const kindOf = (kind: number): RunKind =>
         kinds.get(kind) ?? { status: "", capability: null, endpoint: null, provider: null }
-      const kindsThat = (test: (kind: Kind) => boolean) =>
+      const kindsThat = (test: (kind: RunKind) => boolean) =>
         bigints([...kinds].flatMap(([n, kind]) => (test(kind) ? [BigInt(n)] : [])))
 
       const flagOf = (terms: string, n: number) =>
