@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, backends, rehearse, startApp, type Tenant, timed, verify } from "../app.ts"
+import { type App, oneBackend, rehearse, startApp, type Tenant, timed, verify } from "../app.ts"
 
-describe.each(backends)("GET /v1/runs/{run_id}, queues on %s", (backend) => {
+describe.each(oneBackend)("GET /v1/runs/{run_id}, queues on %s", (backend) => {
   let app: App
   let org: Tenant
   beforeAll(async () => {

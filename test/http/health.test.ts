@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { acme } from "../documents.ts"
 import { latencyBucket } from "../../src/schema/runs/Health.ts"
-import { type App, backends, figures, startApp, type Tenant, until } from "../app.ts"
+import { type App, figures, oneBackend, startApp, type Tenant, until } from "../app.ts"
 
 const search = (query: string, routing: Record<string, unknown> = {}) => ({
   capability: "web.search",
@@ -19,7 +19,7 @@ interface Shown {
   readonly health: Record<string, number | string | null>
 }
 
-describe.each(backends)("health of offers, queues on %s", (backend) => {
+describe.each(oneBackend)("health of offers, queues on %s", (backend) => {
   let app: App
   let org: Tenant
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 /** POST /v1/history: one row per subject that says what GET says of it, in one statement, and no row that breaks another. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { type App, backends, figures, startApp, type Tenant, timed, until } from "../app.ts"
+import { type App, figures, oneBackend, startApp, type Tenant, timed, until } from "../app.ts"
 import { documentOf, endpointOf } from "../documents.ts"
 import { faultyPostgres } from "../faults/postgres.ts"
 
@@ -24,7 +24,7 @@ const dice = (seed: number) => () => {
   return seed / 2 ** 32
 }
 
-describe.each(backends)("POST /v1/history, queues on %s", (backend) => {
+describe.each(oneBackend)("POST /v1/history, queues on %s", (backend) => {
   let app: App
   let org: Tenant
   beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, backends, rehearse, startApp, type Tenant, verify } from "../app.ts"
+import { type App, oneBackend, rehearse, startApp, type Tenant, verify } from "../app.ts"
 
 const control = (name: string) => [{ control: name, manage: "/v1/spend-guard" }]
 
-describe.each(backends)("the spend guard, queues on %s", (backend) => {
+describe.each(oneBackend)("the spend guard, queues on %s", (backend) => {
   let app: App
   let org: Tenant
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { type App, backends, startApp, verify } from "../app.ts"
+import { type App, oneBackend, startApp, verify } from "../app.ts"
 
-describe.each(backends)("the wallet, queues on %s", (backend) => {
+describe.each(oneBackend)("the wallet, queues on %s", (backend) => {
   let app: App
   beforeAll(async () => {
     app = await startApp({ backend })

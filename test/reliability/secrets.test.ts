@@ -3,7 +3,7 @@
  * dump of the database and of Redis, in every command that Redis is sent, in all logs and in every answer.
  */
 import { describe, expect, test } from "bun:test"
-import { type App, backends, figures, startApp, until } from "../app.ts"
+import { type App, figures, oneBackend, startApp, until } from "../app.ts"
 import { startMeter } from "../chaos/meter.ts"
 import { dumpDatabase, dumpRedis, hitsIn, recordRedis, type Stored } from "../dump.ts"
 import { startStripe, webhookSecret } from "../layers/payments/standin.ts"
@@ -71,7 +71,7 @@ const requests = (app: App, key: string, session: string) => [
   app.call(null, "GET", "/readyz")
 ]
 
-describe.each(backends)("T48 key.at_rest_and_once, queues on %s", (backend) => {
+describe.each(oneBackend)("T48 key.at_rest_and_once, queues on %s", (backend) => {
   test("no secret is in the database, in Redis, in a job, in a log or in an answer", async () => {
     const [stripe, echo] = [await startStripe(), startEcho()]
     const settings = {

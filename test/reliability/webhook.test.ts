@@ -4,13 +4,13 @@
  * Two processes over one database; each event goes to one or the other.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { backends, figures, type Tenant } from "../app.ts"
+import { figures, oneBackend, type Tenant } from "../app.ts"
 import { type Desk, openDesk, orders } from "../layers/payments/cashdesk.ts"
 import type { Thing } from "../layers/payments/account.ts"
 
 const topups = async (org: Tenant) => (await org.ledger()).filter((entry) => entry.type === "topup")
 
-describe.each(backends)("events of payments, queues on %s", (backend) => {
+describe.each(oneBackend)("events of payments, queues on %s", (backend) => {
   let desk: Desk
   beforeAll(async () => {
     desk = await openDesk({ backend })
