@@ -196,6 +196,11 @@ describe("never looked up", () => {
     const erased = await send(message, listing(0))
     await looked(erased, 1)
     expect((await app.call(await org.session(), "DELETE", "/v1/history?q=ada@example.com")).status).toBe(200)
+    await until(
+      "the run is erased",
+      () => app.sql("SELECT 1 FROM runs WHERE run_id = $1 AND erased_at IS NOT NULL", [erased]),
+      (rows) => rows.length === 1
+    )
     await age(erased, 20)
     const old = await send({ ...message, to: "eve@example.com" }, listing(0))
     await looked(old, 1)
