@@ -10,6 +10,7 @@ import { CommandClient } from "./actors/mailbox/CommandClient.ts"
 import { PaymentWorker } from "./actors/payments/PaymentWorker.ts"
 import { RunSlots } from "./actors/runs/RunSlots.ts"
 import { HistoryWorker } from "./actors/HistoryWorker.ts"
+import { DirectCommands } from "./actors/mailbox/DirectCommands.ts"
 import { Lanes } from "./actors/mailbox/Lanes.ts"
 import { OutcomeLookups } from "./actors/runs/OutcomeLookups.ts"
 import { PaymentEvents } from "./actors/payments/PaymentEvents.ts"
@@ -79,7 +80,7 @@ const ApiLayer = Layer.mergeAll(
   AccountMails.layer.pipe(Layer.provide(Mailer.layer))
 ).pipe(
   Layer.provideMerge(CommandClient.layer),
-  Layer.provideMerge(Layer.mergeAll(Lanes.layer, Waiters.layer)),
+  Layer.provideMerge(Layer.mergeAll(Lanes.layer, Waiters.layer, DirectCommands.layer)),
   Layer.provideMerge(Infrastructure)
 )
 

@@ -19,6 +19,7 @@ import { closeLost, notRecorded } from "./runs/Delivery.ts"
 import { RunSlots } from "./runs/RunSlots.ts"
 import { fairClaims } from "./runs/FairClaim.ts"
 import { HistoryWorker } from "./HistoryWorker.ts"
+import { DirectCommands } from "./mailbox/DirectCommands.ts"
 import { Lanes } from "./mailbox/Lanes.ts"
 import { LookSeconds, OutcomeLookups } from "./runs/OutcomeLookups.ts"
 import { ReferralActor } from "./payments/ReferralActor.ts"
@@ -72,6 +73,7 @@ export const Workers = Layer.effectDiscard(
     const lookups = yield* OutcomeLookups
     const [lookEvery, sweepEvery] = [yield* LookSeconds, yield* SweepSeconds]
     const lanes = yield* Lanes
+    const direct = yield* DirectCommands
     const referrals = yield* ReferralActor
     const waiters = yield* Waiters
     const fork = Effect.runForkWith(yield* Effect.context<never>())
@@ -87,8 +89,10 @@ export const Workers = Layer.effectDiscard(
           return
         }
         state.turning = true
+        direct.open(lane, () => state.stopWaiting?.())
         const until = (yield* Clock.currentTimeMillis) + holdMillis
         let again = true
+        let broken = true
         yield* Effect.gen(function* () {
           while (again && (yield* Clock.currentTimeMillis) < until) {
             state.dirty = false
@@ -108,14 +112,18 @@ export const Workers = Layer.effectDiscard(
               yield* signals.publish(answer.signals)
             }
             // Runs of a fast provider settle within milliseconds. Waiting for them saves a round trip through the queue.
-            if (answer.started.length > 0 && !answer.more && !state.dirty)
+            // A client that got its answer within milliseconds sends its next run as soon.
+            const expecting = answer.started.length > 0 || answer.direct
+            if (expecting && !answer.more && !state.dirty && !direct.waiting(lane))
               yield* lanes.awaitCommands(lane, awaitCommandsMillis)
-            again = answer.more || state.dirty
+            again = answer.more || state.dirty || direct.waiting(lane)
           }
+          broken = false
         }).pipe(
           Effect.ensuring(
             Effect.sync(() => {
               state.turning = false
+              direct.pause(lane, again && !broken)
             })
           )
         )

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Effect, Exit, Layer, ManagedRuntime } from "effect"
 import { SqlClient } from "effect/sql"
 import { encodeCredit } from "../../src/actors/mailbox/Commands.ts"
+import { DirectCommands } from "../../src/actors/mailbox/DirectCommands.ts"
 import { RunSlots } from "../../src/actors/runs/RunSlots.ts"
 import { decideTurn } from "../../src/actors/wallet/DecideTurn.ts"
 import { WalletActor } from "../../src/actors/wallet/WalletActor.ts"
@@ -24,7 +25,7 @@ import { preparedDatabase } from "../postgres.ts"
 const build = async () => {
   const settings = Settings.layerFrom({ DATABASE_URL: await preparedDatabase() })
   const layer = WalletActor.layer.pipe(
-    Layer.provideMerge(RunSlots.layer),
+    Layer.provideMerge(Layer.merge(RunSlots.layer, DirectCommands.layer)),
     Layer.provideMerge(Storage),
     Layer.provideMerge(settings)
   )
@@ -84,7 +85,7 @@ describe("a turn", () => {
         const sql = yield* SqlClient.SqlClient
         const org_id = yield* accounts.createOrganization("twice", null)
         const lane = yield* topUp(org_id, newId("cs"), "10.00")
-        const one = turns.turn(lane, 100, (view) =>
+        const one = turns.turn(lane, 100, [], (view) =>
           decideTurn(
             view,
             { workerId: "none", tryTake: () => false },

@@ -8,6 +8,7 @@ import { Context, Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import { Client } from "pg"
 import { encodeCredit } from "../../src/actors/mailbox/Commands.ts"
+import { DirectCommands } from "../../src/actors/mailbox/DirectCommands.ts"
 import { RunSlots } from "../../src/actors/runs/RunSlots.ts"
 import { WalletActor } from "../../src/actors/wallet/WalletActor.ts"
 import { Audit } from "../../src/layers/audit/Audit.ts"
@@ -230,7 +231,7 @@ test("a ledger of before the chain is chained when the service is updated, and g
   await writeOld(databaseUrl, { org_none: 0, org_three: 3, org_two: 2 })
   const runtime = ManagedRuntime.make(
     WalletActor.layer.pipe(
-      Layer.provideMerge(RunSlots.layer),
+      Layer.provideMerge(Layer.merge(RunSlots.layer, DirectCommands.layer)),
       Layer.provideMerge(Storage),
       Layer.provideMerge(Settings.layerFrom({ DATABASE_URL: databaseUrl }))
     )

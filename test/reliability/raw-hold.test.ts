@@ -10,6 +10,7 @@ import { Effect, Exit, Layer, ManagedRuntime } from "effect"
 import * as fc from "fast-check"
 import { SqlClient } from "effect/sql"
 import { encodeCredit } from "../../src/actors/mailbox/Commands.ts"
+import { DirectCommands } from "../../src/actors/mailbox/DirectCommands.ts"
 import { RunSlots } from "../../src/actors/runs/RunSlots.ts"
 import { WalletActor } from "../../src/actors/wallet/WalletActor.ts"
 import { Storage } from "../../src/layers/Storage.ts"
@@ -130,7 +131,7 @@ test("the operator's smallest cap is above nothing and lowers a hold of $1.00", 
 const build = async () =>
   ManagedRuntime.make(
     WalletActor.layer.pipe(
-      Layer.provideMerge(RunSlots.layer),
+      Layer.provideMerge(Layer.merge(RunSlots.layer, DirectCommands.layer)),
       Layer.provideMerge(Storage),
       Layer.provideMerge(Settings.layerFrom({ DATABASE_URL: await preparedDatabase() }))
     )

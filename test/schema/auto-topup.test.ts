@@ -88,7 +88,7 @@ class World {
     return [this.mail("Pay", encodePay({ payment_id: payment.payment_id, event_id, fact: fact(payment) }))]
   }
   private mail(tag: string, payload: string): Mail {
-    return { id: 0n, command_id: null, org_id, run_id: null, tag, payload: JSON.parse(payload) }
+    return { id: 0n, command_id: null, org_id, run_id: null, tag, payload: JSON.parse(payload), result: null }
   }
 
   private mailOf(one: Op): ReadonlyArray<Mail> {
@@ -322,7 +322,7 @@ describe("automatic top-up", () => {
       const world = play(set())
       const [payment = expect.unreachable("nothing is charged")] = world.some("auto", "open")
       const about = { payment_id: payment.payment_id, event_id: "evt", fact: paid(payment, intent) }
-      const mail = { id: 0n, command_id: null, org_id, run_id: null, tag: "Pay", payload: JSON.parse(encodePay(about)) }
+      const mail = { id: 0n, command_id: null, org_id, run_id: null, tag: "Pay", payload: JSON.parse(encodePay(about)), result: null }
       const view: TurnView = {
         ...{
           mail: [mail],

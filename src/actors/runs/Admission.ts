@@ -20,6 +20,7 @@ import type { Exclusion, Plan } from "../../schema/runs/Plan.ts"
 import { isFinal, isRunStatus } from "../../schema/runs/Run.ts"
 import { type Candidate, type Route, type RoutingRequest, route } from "../../schema/runs/Routing.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
+import { DirectCommands } from "../mailbox/DirectCommands.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
 import { ownedByRaw, ownedInputs, throughOwned } from "./Owners.ts"
 import { rawRoute, rawRun } from "./RawRoute.ts"
@@ -171,6 +172,7 @@ export class Admission extends Context.Service<
       const ownership = yield* Ownership
       const store = yield* RunStore
       const lanes = yield* Lanes
+      const direct = yield* DirectCommands
       const waiters = yield* Waiters
       const settings = yield* Settings
 
@@ -309,14 +311,22 @@ export class Admission extends Context.Service<
         const admit = Effect.uninterruptible(
           Effect.gen(function* () {
             yield* crashPoint("admit.before")
+            const created_at = yield* direct.apply({ _tag: "Reserve", run })
+            if (created_at !== null) {
+              yield* crashPoint("admit.after")
+              return { _tag: "Admitted", created_at } as const
+            }
             const admitted = yield* store.admit(run)
             yield* crashPoint("admit.after")
-            if (admitted._tag === "Admitted") yield* lanes.wake(admitted.lane)
+            if (admitted._tag === "Admitted") {
+              direct.learn(run.org_id, admitted.lane)
+              yield* lanes.wake(admitted.lane)
+            }
             yield* crashPoint("wake.after")
             return admitted
           })
         )
-        const isOver = (admitted: Admitted) => admitted._tag !== "Admitted"
+        const isOver = (admitted: Pick<Admitted, "_tag">) => admitted._tag !== "Admitted"
         const { answer: admitted, end } = yield* waiters.waitFor(run.run_id, request.wait_millis, admit, isOver)
         if (admitted._tag === "Admitted") {
           if (end !== undefined) return { run: rowOf(run, admitted.created_at, end), replayed: false }

@@ -40,6 +40,7 @@ import {
 } from "./Delivery.ts"
 import { RunSlots } from "./RunSlots.ts"
 import { explainFailure, hintsOf } from "./Explain.ts"
+import { DirectCommands } from "../mailbox/DirectCommands.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
 import { Waiters } from "../mailbox/Waiters.ts"
 
@@ -62,6 +63,10 @@ const unknownOf = (
 ): SettleReport["unknown"] =>
   doubt !== undefined && acts(plan) ? { why: doubt, provider_state: state, look } : undefined
 
+/** A run as the turn that settles it needs it. The turn is rolled back unless the run is still open under this lease. */
+const running = ({ plan, hold }: LeasedRun) =>
+  ({ status: "running", hold: Money.MicroUsd(hold), method: plan.raw?.method ?? null }) as const
+
 export class RunActor extends Context.Service<
   RunActor,
   {
@@ -80,6 +85,7 @@ export class RunActor extends Context.Service<
       const ownership = yield* Ownership
       const mail = yield* MailStore
       const lanes = yield* Lanes
+      const direct = yield* DirectCommands
       const slots = yield* RunSlots
 
       /** Retries a write while the database restarts, so that no result is lost. Only for idempotent writes. */
@@ -103,12 +109,21 @@ export class RunActor extends Context.Service<
       const post = Effect.fnUntraced(function* (run: LeasedRun, report: SettleReport, result: string | null) {
         const { org_id, run_id } = run
         if (result !== null) waiters.keepResult(run_id, run.lease_token, result)
+        slots.leave(run_id)
         yield* crashPoint("mail.before")
         const { path, query } = run.plan.raw ?? {}
         const isRehearsal = catalog.sandbox && findScenario([parsedOrText(run.input), path, query]) !== null
         const payload = encodeSettle(isRehearsal ? { ...report, rehearsed: true } : report)
+        const applied = yield* direct.apply({
+          _tag: "Settle",
+          run: { ...run, ...running(run), plan: null },
+          payload: JSON.parse(payload),
+          result
+        })
+        if (applied !== null) return yield* crashPoint("mail.after")
         const settled = { command_id: null, org_id, run_id, tag: "Settle", payload, result } as const
         const lane = yield* retrying(mail.enqueue(settled))
+        direct.learn(org_id, lane)
         yield* crashPoint("mail.after")
         yield* lanes.wake(lane)
       })

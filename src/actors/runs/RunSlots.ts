@@ -34,6 +34,8 @@ export class RunSlots extends Context.Service<
     /** Call before a run calls a provider. False when the provider's concurrency limit is reached: then requeue the run. */
     readonly enter: (run_id: string, provider: string) => boolean
     readonly beginJob: (run_id: string) => void
+    /** Returns the slot of a run that calls no provider any more and only waits for its settlement. */
+    readonly leave: (run_id: string) => void
     /** Counts newly queued or claimed runs; one entry per run, naming its organization. */
     readonly queued: (org_ids: ReadonlyArray<string>) => void
     readonly claimed: (org_ids: ReadonlyArray<string>) => void
@@ -75,17 +77,21 @@ export class RunSlots extends Context.Service<
         slots.release(slot)
         notify()
       }
+      const left = new WeakSet<Slot>()
+      /** Returns a slot once. The run may have been started again meanwhile, in another slot. */
+      const leave = (run_id: string, slot: Slot | undefined) => {
+        if (slot === undefined || left.has(slot)) return
+        left.add(slot)
+        if (used.get(run_id) === slot) used.delete(run_id)
+        ended(slot)
+      }
       const reserve = (claimant: Claimant) => (stopping ? null : slots.take(claimant))
       const start = (run_id: string, work: Effect.Effect<void>) =>
         Effect.suspend(() => {
           const slot = taken.get(run_id)
           taken.delete(run_id)
           if (slot !== undefined) used.set(run_id, slot)
-          const end = Effect.sync(() => {
-            if (slot === undefined) return
-            if (used.get(run_id) === slot) used.delete(run_id)
-            ended(slot)
-          })
+          const end = Effect.sync(() => leave(run_id, slot))
           return FiberMap.run(fibers, run_id, work.pipe(Effect.ensuring(end)), { startImmediately: true })
         }).pipe(Effect.asVoid)
       const drain = Effect.gen(function* () {
@@ -131,6 +137,7 @@ export class RunSlots extends Context.Service<
           const slot = used.get(run_id)
           if (slot !== undefined) slots.beginJob(slot)
         },
+        leave: (run_id) => leave(run_id, used.get(run_id)),
         queued: (org_ids) => {
           for (const org_id of org_ids) waiting.set(org_id, (waiting.get(org_id) ?? 0) + 1)
         },

@@ -26,7 +26,7 @@ import { decodeCommand, type SettleReport } from "../mailbox/Commands.ts"
 import { decidePayments } from "./DecidePayments.ts"
 
 export interface TurnAnswer {
-  /** Number of commands applied. */
+  /** Number of stored commands applied. */
   readonly taken: number
   /** Whether the lane may hold further commands. */
   readonly more: boolean
@@ -46,6 +46,8 @@ export interface TurnAnswer {
   readonly signals: ReadonlyArray<string>
   /** The database's time of the commit. */
   readonly committed_at: Date
+  /** Whether the turn took direct commands of this process. */
+  readonly direct: boolean
 }
 
 export interface Room {
@@ -62,7 +64,8 @@ const plain = {
   hints: null,
   error_code: null,
   error_message: null,
-  result_of: null
+  result_of: null,
+  result: null
 }
 
 const replyOf = (verdict: Verdict, txn_id: string | null) =>
@@ -118,8 +121,8 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     runs.set(run.run_id, { ...run, status: mine ? "running" : "queued", lease_token })
     if (lease_token === null) queued.push(run.org_id)
     else {
-      const { org_id, run_id, capability, input } = run
-      started.set(run_id, { org_id, run_id, capability, input, plan, lease_token, attempts, job: null })
+      const { org_id, run_id, capability, endpoint, hold, input } = run
+      started.set(run_id, { org_id, run_id, capability, endpoint, hold, input, plan, lease_token, attempts, job: null })
     }
   }
 
@@ -174,7 +177,8 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
       hints: JSON.stringify(report.hints),
       error_code: report.error?.code ?? null,
       error_message: report.error?.message ?? null,
-      result_of: mail.id
+      result_of: mail.id,
+      result: mail.result
     })
   }
 
@@ -245,8 +249,8 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     records: { losses, unknowns },
     payments: payments.effects()
   }
-  const outcome: Omit<TurnAnswer, "more" | "committed_at"> = {
-    taken: view.mail.length,
+  const outcome: Omit<TurnAnswer, "more" | "direct" | "committed_at"> = {
+    taken: view.mail.filter(({ id }) => id !== null).length,
     started: [...started.values()],
     queued,
     ended: effects.ended,

@@ -10,6 +10,7 @@ import { oneLine } from "../../layers/postgres/Batch.ts"
 import { newId } from "../../layers/platform/Ids.ts"
 import { sqlStateOf } from "../../layers/postgres/SqlState.ts"
 import { TurnStore } from "../../layers/ledger/TurnStore.ts"
+import { DirectCommands, type Offered } from "../mailbox/DirectCommands.ts"
 import { RunSlots } from "../runs/RunSlots.ts"
 import { decideTurn, type Names, type Room, type TurnAnswer } from "./DecideTurn.ts"
 
@@ -23,7 +24,8 @@ const nothing: TurnAnswer = {
   charges: false,
   mismatches: [],
   signals: [],
-  committed_at: new Date(0)
+  committed_at: new Date(0),
+  direct: false
 }
 
 const names: Names = {
@@ -58,8 +60,9 @@ export class WalletActor extends Context.Service<
     Effect.gen(function* () {
       const store = yield* TurnStore
       const slots = yield* RunSlots
+      const direct = yield* DirectCommands
 
-      const attempt = (lane: number, max: number) =>
+      const attempt = (lane: number, max: number, offered: ReadonlyArray<Offered>) =>
         Effect.suspend(() => {
           const taken = new Set<string>()
           const room: Room = {
@@ -71,17 +74,27 @@ export class WalletActor extends Context.Service<
             }
           }
           return store
-            .turn(lane, max, (view) => decideTurn(view, room, names))
+            .turn(
+              lane,
+              max,
+              offered.map(({ command }) => command),
+              (view) => decideTurn(view, room, names)
+            )
             .pipe(
               // Returns slots of runs whose turn was rolled back, or that ended in the turn that admitted them.
               Effect.onExit((exit) =>
                 Effect.sync(() => {
                   if (Exit.isSuccess(exit)) for (const { run_id } of exit.value?.started ?? []) taken.delete(run_id)
                   for (const run_id of taken) slots.giveBack(run_id)
+                  const turn = Exit.isSuccess(exit) ? exit.value : null
+                  const rejected = new Set(turn?.rejected)
+                  for (const { command, resume } of offered)
+                    resume(turn === null || rejected.has(command) ? null : turn.committed_at)
                 })
               ),
               Effect.map(
-                (answer): TurnAnswer => (answer === null ? nothing : { ...answer, more: answer.taken >= max })
+                (answer): TurnAnswer =>
+                  answer === null ? nothing : { ...answer, more: answer.taken >= max, direct: offered.length > 0 }
               ),
               // Another turn of the lane committed first. The next turn sees the remaining commands.
               Effect.catch(() => Effect.succeed<TurnAnswer>({ ...nothing, more: true }))
@@ -92,7 +105,7 @@ export class WalletActor extends Context.Service<
       const oneByOne = (lane: number, cause: Cause.Cause<never>) =>
         Effect.gen(function* () {
           yield* Effect.logWarning(`lane ${lane}: a turn failed; retrying it one command at a time: ${oneLine(cause)}`)
-          const exit = yield* Effect.exit(attempt(lane, 1))
+          const exit = yield* Effect.exit(attempt(lane, 1, []))
           if (Exit.isSuccess(exit)) return { ...exit.value, more: exit.value.taken > 0 }
           if (isTransient(exit.cause)) return yield* Effect.failCause(exit.cause)
           const { fate, command, ended } = yield* store.recordFailure(lane, deadLetterAfter, oneLine(exit.cause))
@@ -102,9 +115,12 @@ export class WalletActor extends Context.Service<
         })
 
       const turn = Effect.fnUntraced(function* (lane: number) {
-        const exit = yield* Effect.exit(attempt(lane, turnMax))
+        const offered = direct.take(lane)
+        const exit = yield* Effect.exit(attempt(lane, turnMax, offered))
         if (Exit.isSuccess(exit)) return exit.value
         if (Cause.hasInterruptsOnly(exit.cause) || isTransient(exit.cause)) return yield* Effect.failCause(exit.cause)
+        // A direct command may be to blame. All of them go into the mailbox now, where each is tried alone.
+        if (offered.length > 0) return { ...nothing, more: true }
         return yield* oneByOne(lane, exit.cause)
       })
 

@@ -13,6 +13,8 @@ import { isEmpty, noPayments, type PaymentEffects, readPayments, writePayments }
 import { Settings } from "../platform/Settings.ts"
 import { sqlStateOf } from "../postgres/SqlState.ts"
 import { type Taken, take, type TurnView, viewOf } from "./TurnView.ts"
+import { type DirectCommand, keysAreLive, sortDirect, writeArrived } from "./DirectCommands.ts"
+import type { NewRun } from "../runs/RunStore.ts"
 import { hasRecords, type TurnRecords, writeRecords } from "./TurnRecords.ts"
 import { isRecord } from "../../schema/json/Json.ts"
 import { spans, windowStart } from "../../schema/runs/Health.ts"
@@ -40,6 +42,8 @@ export interface EndedRun {
   readonly error_message: string | null
   /** Id of the command whose `result` becomes the run's. The result is copied inside the database. */
   readonly result_of: bigint | null
+  /** JSON text of the result when a direct command ended the run. */
+  readonly result: string | null
 }
 
 /** A run whose hold the turn reserved. It is `queued`, or already leased to this process and `running`. */
@@ -110,14 +114,19 @@ export class TurnStore extends Context.Service<
   TurnStore,
   {
     /**
-     * Takes up to `max` commands of a lane, oldest first, and writes the effects that `decide` returns. Returns decide's answer,
-     * or null when the lane has no command. Dies when the database refuses the statement. A failed turn writes nothing.
+     * Takes up to `max` commands of a lane, oldest first, then the direct commands, and writes the effects that `decide` returns.
+     * Returns decide's answer with the direct commands that were rejected, or null when there is no command. Dies when the database
+     * refuses the statement. A failed turn writes nothing.
      */
     readonly turn: <A extends object>(
       lane: number,
       max: number,
+      direct: ReadonlyArray<DirectCommand>,
       decide: (view: TurnView) => { readonly effects: TurnEffects; readonly answer: A }
-    ) => Effect.Effect<(A & { readonly committed_at: Date }) | null, TurnConflict>
+    ) => Effect.Effect<
+      (A & { readonly committed_at: Date; readonly rejected: ReadonlyArray<DirectCommand> }) | null,
+      TurnConflict
+    >
     /**
      * Records that the oldest command of a lane failed alone, and dead-letters it after `failuresMax` failures. A run whose
      * reservation is dead-lettered ends as failed at once, because it holds no money. `ended` is that run's id, or null.
@@ -160,13 +169,19 @@ export class TurnStore extends Context.Service<
        * Writes the turn in one statement. Every wallet must still have the version that was read, every run that ends must be open
        * under the lease that was read, and every command must still exist. Otherwise `rungate_turn_conflict()` rolls it back.
        */
-      const { autoTopupDailyMax } = yield* Settings
+      const { autoTopupDailyMax, orgQueue } = yield* Settings
       const apply = Effect.fnUntraced(function* (
         lane: number,
         { mail, versions, heads: before, now_micros }: Taken,
+        arrived: ReadonlyArray<NewRun>,
         effects: TurnEffects
       ) {
-        const { wallets, ended, opened, closed, replies, attempts, records } = effects
+        const { wallets, opened, closed, replies, attempts, records } = effects
+        const stored = mail.flatMap(({ id }) => (id === null ? [] : [id]))
+        const arrivedIds = new Set(arrived.map((run) => run.run_id))
+        const isStored = (run: EndedRun) => !arrivedIds.has(run.run_id)
+        const ended = arrived.length === 0 ? effects.ended : effects.ended.filter(isStored)
+        const refused = new Map(effects.ended.flatMap((run) => (isStored(run) ? [] : [[run.run_id, run] as const])))
         const { entries, heads } = link(before, effects.entries, now_micros)
         const now = yield* Clock.currentTimeMillis
         const versionOf = (org_id: string) => {
@@ -177,7 +192,7 @@ export class TurnStore extends Context.Service<
         const openRuns = openRunsChange(effects)
         const { committed_at } = yield* commitRow(sql`
           WITH gone AS (
-            DELETE FROM mailbox WHERE lane = ${lane} AND id = ANY(${bigints(mail.map((m) => m.id))}) RETURNING 1
+            DELETE FROM mailbox WHERE lane = ${lane} AND id = ANY(${bigints(stored)}) RETURNING 1
           ), paid AS (
             UPDATE wallets w SET version = w.version + 1, balance = n.balance, reserved = n.reserved, entry_seq = n.entry_seq, head = n.head,
                    per_run_limit = n.per_run_limit, daily_limit = n.daily_limit, spent_day = n.spent_day, spent = n.spent,
@@ -219,19 +234,20 @@ export class TurnStore extends Context.Service<
           ), finished AS (
             UPDATE runs r SET status = n.status, charged = n.charged, provider_cost = n.provider_cost, provider = coalesce(n.provider, r.provider),
                    attempts = n.attempts::json, hints = n.hints::json, error_code = n.error_code, error_message = n.error_message,
-                   result = (SELECT m.result FROM mailbox m WHERE m.lane = ${lane} AND m.id = n.result_of), finished_at = now()
+                   result = coalesce(n.result::json, (SELECT m.result FROM mailbox m WHERE m.lane = ${lane} AND m.id = n.result_of)),
+                   finished_at = now()
             FROM unnest(${texts(ended.map((r) => r.org_id))}, ${texts(ended.map((r) => r.run_id))}, ${texts(ended.map((r) => r.status))},
                         ${bigints(ended.map((r) => r.charged))}, ${bigints(ended.map((r) => r.provider_cost))},
                         ${texts(ended.map((r) => r.provider))},
                         ${jsons(ended.map((r) => r.attempts))}, ${jsons(ended.map((r) => r.hints))},
                         ${texts(ended.map((r) => r.error_code))}, ${texts(ended.map((r) => r.error_message))},
-                        ${bigints(ended.map((r) => r.result_of))})
-                 AS n(org_id, run_id, status, charged, provider_cost, provider, attempts, hints, error_code, error_message, result_of)
+                        ${bigints(ended.map((r) => r.result_of))}, ${texts(ended.map((r) => r.result))})
+                 AS n(org_id, run_id, status, charged, provider_cost, provider, attempts, hints, error_code, error_message, result_of, result)
             WHERE r.org_id = n.org_id AND r.run_id = n.run_id AND r.finished_at IS NULL
             RETURNING 1
           ), indexed AS (
             INSERT INTO history_queue (org_id, run_ids)
-            SELECT org_id, array_agg(run_id) FROM unnest(${texts(ended.map((r) => r.org_id))}, ${texts(ended.map((r) => r.run_id))}) AS n(org_id, run_id)
+            SELECT org_id, array_agg(run_id) FROM unnest(${texts(effects.ended.map((r) => r.org_id))}, ${texts(effects.ended.map((r) => r.run_id))}) AS n(org_id, run_id)
             GROUP BY org_id
           ), counted AS (
             -- No other part reads these rows, so Postgres writes them after the check below: only one turn of the lane gets here.
@@ -242,9 +258,10 @@ export class TurnStore extends Context.Service<
                  AS n(subject, ok, latency_bucket, count),
                  unnest(${texts(spans)}, ${bigints(spans.map((span) => BigInt(windowStart(span, now))))}) AS s(span, starts_at)
             ON CONFLICT (span, starts_at, subject, lane, ok, latency_bucket) DO UPDATE SET count = w.count + excluded.count
-          )${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}
-          SELECT CASE WHEN (SELECT count(*) FROM gone) = ${mail.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
+          )${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused)}
+          SELECT CASE WHEN (SELECT count(*) FROM gone) = ${stored.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
                             AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int
+                            ${arrived.length === 0 ? sql.literal("") : keysAreLive(sql, arrived)}
                       THEN 1 ELSE rungate_turn_conflict() END AS whole, now() AS committed_at`)
         return committed_at
       })
@@ -253,17 +270,20 @@ export class TurnStore extends Context.Service<
         function* <A extends object>(
           lane: number,
           max: number,
+          direct: ReadonlyArray<DirectCommand>,
           decide: (view: TurnView) => { readonly effects: TurnEffects; readonly answer: A }
         ) {
-          const rows = yield* take(sql, lane, max)
+          const rows = yield* take(sql, lane, max, direct)
           if (rows.length === 0) return null
-          const view = viewOf(rows)
+          const { taken, rejected } = sortDirect(direct, rows, orgQueue)
+          const view = viewOf(rows, taken)
+          const arrived = taken.flatMap((command) => (command._tag === "Reserve" ? [command.run] : []))
           const payments = yield* paymentsOf(view.mail)
           const { effects, answer } = decide({ ...view, payments, auto_topup_daily_max: autoTopupDailyMax })
           yield* crashPoint("turn.before_commit")
-          const committed_at = yield* apply(lane, view, effects)
+          const committed_at = yield* apply(lane, view, arrived, effects)
           yield* crashPoint("turn.after_commit")
-          return { ...answer, committed_at }
+          return { ...answer, committed_at, rejected }
         },
         Effect.catchTag("SqlError", (error) =>
           sqlStateOf(error) === turnConflict ? Effect.fail(new TurnConflict()) : Effect.die(error)

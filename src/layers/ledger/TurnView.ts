@@ -13,15 +13,19 @@ import { MicroUsd } from "../../schema/money/Money.ts"
 import { isRunStatus } from "../../schema/runs/Run.ts"
 import { storableJson } from "../../schema/json/StorableText.ts"
 import type { WalletRun, Wallet } from "../../schema/wallet/Wallet.ts"
+import { type DirectCommand, directRows, heldKeys, isDirectRow, mailOf, turnRunOf } from "./DirectCommands.ts"
 import { batchRowsOf } from "../postgres/Rows.ts"
 
 export interface Mail {
-  readonly id: bigint
+  /** Null for a direct command, which is in no mailbox. */
+  readonly id: bigint | null
   readonly command_id: string | null
   readonly org_id: string
   readonly run_id: string | null
   readonly tag: string
   readonly payload: unknown
+  /** For a direct command: JSON text of the run's result. That of a stored command stays in the database. */
+  readonly result: string | null
 }
 
 /** A run that a command of the turn names, in any status. */
@@ -57,7 +61,8 @@ export interface TurnView {
 
 /** One command with its wallet and run. Only the first command of a wallet has the wallet's columns; on others they are null. */
 export const CommandRow = Schema.Struct({
-  id: Schema.BigInt,
+  /** Null in a row that only carries the wallet of a direct command. */
+  id: Schema.NullOr(Schema.BigInt),
   command_id: Schema.NullOr(Schema.String),
   org_id: Schema.String,
   run_id: Schema.NullOr(Schema.String),
@@ -75,6 +80,9 @@ export const CommandRow = Schema.Struct({
   daily_limit: Schema.NullOr(Schema.BigInt),
   spent_day: Schema.NullOr(Schema.String),
   spent: Schema.NullOr(Schema.BigInt),
+  open_runs: Schema.NullOr(Schema.BigInt),
+  /** Idempotency-Keys of direct commands that are in use. */
+  held_keys: Schema.NullOr(Schema.Array(Schema.String)),
   status: Schema.NullOr(Schema.String),
   hold: Schema.NullOr(Schema.BigInt),
   lease_token: Schema.NullOr(Schema.String),
@@ -129,7 +137,7 @@ const creditedOf = (row: CommandRow, payload: unknown): string | null => {
   return typeof txn_id === "string" ? txn_id : null
 }
 
-export const viewOf = (rows: ReadonlyArray<CommandRow>): Taken => {
+export const viewOf = (rows: ReadonlyArray<CommandRow>, direct: ReadonlyArray<DirectCommand>): Taken => {
   const [first] = rows
   if (first === undefined) throw new Error("A turn needs at least one command.")
   const { day, now_micros } = first
@@ -143,7 +151,8 @@ export const viewOf = (rows: ReadonlyArray<CommandRow>): Taken => {
   for (const row of rows) {
     const payload = payloadOf(row)
     const { id, command_id, tag } = row
-    mail.push({ id, command_id, org_id: row.org_id, run_id: row.run_id, tag, payload })
+    if (!isDirectRow(row))
+      mail.push({ id, command_id, org_id: row.org_id, run_id: row.run_id, tag, payload, result: null })
     const auto = autoOf(row.auto)
     if (auto !== null) autos.set(row.org_id, auto)
     if (row.version !== null) {
@@ -169,14 +178,21 @@ export const viewOf = (rows: ReadonlyArray<CommandRow>): Taken => {
       input: input ?? "null"
     })
   }
+  for (const command of direct) {
+    mail.push(mailOf(command))
+    // A stored command of this turn may name the run too, and then the row that was read counts.
+    const run = turnRunOf(command)
+    if (!runs.has(run.run_id)) runs.set(run.run_id, run)
+  }
   return { mail, wallets, versions, heads, runs, credited, autos, day, now_micros }
 }
 
-export const take = (sql: SqlClient.SqlClient, lane: number, max: number) =>
+export const take = (sql: SqlClient.SqlClient, lane: number, max: number, direct: ReadonlyArray<DirectCommand>) =>
   takenRows(sql`
   SELECT m.id, m.command_id, m.org_id, m.run_id, m.tag, m.payload::text AS payload, (now() AT TIME ZONE 'UTC')::date::text AS day,
          (extract(epoch FROM now()) * 1000000)::bigint AS now_micros,
          w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.spent_day::text AS spent_day, w.spent,
+         w.open_runs, ${heldKeys(sql, direct)},
          coalesce(o.state, r.status) AS status, r.hold, o.lease_token, r.capability,
          r.endpoint, CASE WHEN m.tag = 'Reserve' OR r.endpoint IS NOT NULL THEN r.plan::text END AS plan,
          CASE WHEN m.tag = 'Reserve' THEN r.input::text END AS input,
@@ -185,8 +201,8 @@ export const take = (sql: SqlClient.SqlClient, lane: number, max: number) =>
            WHERE l.run_id IS NULL AND l.org_id = m.org_id AND l.type IN ('bonus', 'refund') AND l.reference = m.command_id
          ) END AS credited, ${autoColumn(sql)}
   FROM (SELECT *, row_number() OVER (PARTITION BY org_id ORDER BY id) = 1 AS is_first
-        FROM (SELECT id, command_id, org_id, run_id, tag, payload FROM mailbox
-              WHERE lane = ${lane} AND parked IS NULL ORDER BY id LIMIT ${max}) oldest) m
+        FROM (SELECT * FROM (SELECT id, command_id, org_id, run_id, tag, payload FROM mailbox
+                             WHERE lane = ${lane} AND parked IS NULL ORDER BY id LIMIT ${max}) stored${directRows(sql, direct)}) oldest) m
   LEFT JOIN wallets w ON m.is_first AND w.org_id = m.org_id
   LEFT JOIN runs r ON r.org_id = m.org_id AND r.run_id = m.run_id
   LEFT JOIN open_runs o ON o.run_id = m.run_id

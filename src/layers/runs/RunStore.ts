@@ -198,7 +198,12 @@ export class RunStore extends Context.Service<
         if (row.inserted) {
           return { _tag: "Admitted", lane: row.lane, created_at: row.created_at } satisfies Admission
         }
-        if (row.existing_run_id !== null && row.existing_fingerprint !== null) {
+        if (
+          row.existing_run_id !== null &&
+          row.existing_fingerprint !== null &&
+          // An earlier try of this very run was committed, and its answer was lost.
+          row.existing_run_id !== run.run_id
+        ) {
           const { existing_run_id: run_id, existing_fingerprint: fingerprint, lane } = row
           return { _tag: "Existing", run_id, fingerprint, lane } satisfies Admission
         }

@@ -1,0 +1,165 @@
+/**
+ * Commands that a turn takes from the memory of its own process, and the parts of the turn's statements that they need.
+ *
+ * The process that takes a lane's turns need not store a command in the mailbox first: the turn that decides the command stores its
+ * effects at once. A direct command that a turn can't take is rejected, and its sender stores it in the mailbox.
+ */
+import type { SqlClient } from "effect/sql"
+import { bigints, texts } from "../postgres/Columns.ts"
+import type { NewRun } from "../runs/RunStore.ts"
+import type { CommandRow, Mail, TurnRun } from "./TurnView.ts"
+import type { EndedRun } from "./TurnStore.ts"
+import { MicroUsd } from "../../schema/money/Money.ts"
+
+/** Admits a run that is not stored yet. */
+export interface DirectReserve {
+  readonly _tag: "Reserve"
+  readonly run: NewRun
+}
+
+/** Settles a run that this process executed under its lease. */
+export interface DirectSettle {
+  readonly _tag: "Settle"
+  readonly run: TurnRun
+  readonly payload: unknown
+  /** JSON text that becomes the run's result; null when there is none. */
+  readonly result: string | null
+}
+
+export type DirectCommand = DirectReserve | DirectSettle
+
+export const runOf = ({ run }: DirectCommand): Pick<NewRun, "org_id" | "run_id"> => run
+
+export const isReserve = (command: DirectCommand): command is DirectReserve => command._tag === "Reserve"
+
+/** Tag of the rows that carry the wallets of direct commands. */
+const walletRow = "Direct"
+
+/** Rows of the wallets that direct commands name, for the statement that reads a turn. */
+export const directRows = (sql: SqlClient.SqlClient, commands: ReadonlyArray<DirectCommand>) =>
+  commands.length === 0
+    ? sql.literal("")
+    : sql`
+        UNION ALL
+        SELECT NULL, NULL, n.org_id, NULL, ${sql.literal(`'${walletRow}'`)}, NULL
+        FROM unnest(${texts([...new Set(commands.map((one) => one.run.org_id))])}) AS n(org_id)`
+
+/** Column with the Idempotency-Keys of direct commands that other runs of the organization hold already. */
+export const heldKeys = (sql: SqlClient.SqlClient, commands: ReadonlyArray<DirectCommand>) => {
+  const keys = commands.flatMap((one) =>
+    one._tag === "Reserve" && one.run.idempotency_key !== null ? [one.run.idempotency_key] : []
+  )
+  return keys.length === 0
+    ? sql.literal("NULL::text[] AS held_keys")
+    : sql`CASE WHEN m.tag = ${sql.literal(`'${walletRow}'`)} THEN ARRAY(
+           SELECT h.idempotency_key FROM runs h WHERE h.org_id = m.org_id AND h.idempotency_key = ANY(${texts(keys)})
+         ) END AS held_keys`
+}
+
+export const isDirectRow = (row: CommandRow): boolean => row.tag === walletRow
+
+/**
+ * Splits direct commands into those that the turn can take and those that must be stored. A run is stored when its Idempotency-Key is
+ * in use, or when its organization has a quarter of the open runs that it may have: then admissions of all processes are counted
+ * under one lock; see `room_for_runs` in migration 0019.
+ */
+export const sortDirect = (
+  commands: ReadonlyArray<DirectCommand>,
+  rows: ReadonlyArray<CommandRow>,
+  orgQueue: number
+): { readonly taken: ReadonlyArray<DirectCommand>; readonly rejected: ReadonlyArray<DirectCommand> } => {
+  if (commands.length === 0) return { taken: [], rejected: [] }
+  const openRuns = new Map<string, number>()
+  const keys = new Set<string>()
+  for (const row of rows) {
+    if (row.open_runs !== null) openRuns.set(row.org_id, (openRuns.get(row.org_id) ?? 0) + Number(row.open_runs))
+    else if (row.tag === "Reserve") openRuns.set(row.org_id, (openRuns.get(row.org_id) ?? 0) + 1)
+    for (const key of row.held_keys ?? []) keys.add(`${row.org_id} ${key}`)
+  }
+  const taken: Array<DirectCommand> = []
+  const rejected: Array<DirectCommand> = []
+  const fits = (command: DirectCommand): boolean => {
+    if (command._tag === "Settle") return true
+    const { org_id, idempotency_key } = command.run
+    const open = openRuns.get(org_id)
+    if (open === undefined || 4 * (open + 1) > orgQueue) return false
+    if (idempotency_key !== null) {
+      const key = `${org_id} ${idempotency_key}`
+      if (keys.has(key)) return false
+      keys.add(key)
+    }
+    openRuns.set(org_id, open + 1)
+    return true
+  }
+  for (const command of commands) (fits(command) ? taken : rejected).push(command)
+  return { taken, rejected }
+}
+
+/** The command as `decideTurn` reads it, after the commands of the mailbox. */
+export const mailOf = (command: DirectCommand): Mail => ({
+  id: null,
+  command_id: null,
+  org_id: command.run.org_id,
+  run_id: command.run.run_id,
+  tag: command._tag,
+  payload: command._tag === "Settle" ? command.payload : null,
+  result: command._tag === "Settle" ? command.result : null
+})
+
+/** The run that a direct command names, before the turn. */
+export const turnRunOf = (command: DirectCommand): TurnRun => {
+  if (command._tag === "Settle") return command.run
+  const { org_id, run_id, hold, capability, endpoint, plan, input } = command.run
+  return {
+    org_id,
+    run_id,
+    status: "created",
+    hold: MicroUsd(hold),
+    lease_token: null,
+    capability,
+    endpoint,
+    method: null,
+    plan: JSON.parse(plan),
+    input
+  }
+}
+
+/**
+ * Parts of the turn's statement that insert the admitted runs, each with a leading comma. A run that was refused is inserted with its
+ * end. API keys are locked until the commit: a revocation waits for it, so nothing is admitted after a revocation was answered.
+ */
+export const writeArrived = (
+  sql: SqlClient.SqlClient,
+  runs: ReadonlyArray<NewRun>,
+  endings: ReadonlyMap<string, EndedRun>
+) => {
+  const ending = runs.map((run) => endings.get(run.run_id))
+  return sql`, live_keys AS (
+            SELECT k.key_id FROM api_keys k
+            JOIN (SELECT DISTINCT * FROM unnest(${texts(runs.map((r) => r.key_id))}, ${texts(runs.map((r) => r.org_id))}) AS d(key_id, org_id)) d
+              ON k.key_id = d.key_id AND k.org_id = d.org_id
+            WHERE k.revoked_at IS NULL FOR SHARE OF k
+          ), arrived AS (
+            INSERT INTO runs (org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
+                              hold, quoted, input, plan, routing_reason, status, error_code, error_message, finished_at)
+            SELECT org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
+                   hold, quoted, input::json, plan::json, routing_reason, coalesce(status, 'created'), error_code, error_message,
+                   CASE WHEN status IS NOT NULL THEN now() END
+            FROM unnest(
+              ${texts(runs.map((r) => r.run_id))}, ${texts(runs.map((r) => r.org_id))}, ${texts(runs.map((r) => r.key_id))},
+              ${texts(runs.map((r) => r.request_id))}, ${texts(runs.map((r) => r.idempotency_key))},
+              ${texts(runs.map((r) => r.fingerprint))}, ${texts(runs.map((r) => r.kind))}, ${texts(runs.map((r) => r.capability))},
+              ${texts(runs.map((r) => r.endpoint))}, ${texts(runs.map((r) => r.provider))}, ${bigints(runs.map((r) => r.hold))},
+              ${bigints(runs.map((r) => r.quoted))}, ${texts(runs.map((r) => r.input))}, ${texts(runs.map((r) => r.plan))},
+              ${texts(runs.map((r) => r.routing_reason))}, ${texts(ending.map((e) => e?.status ?? null))},
+              ${texts(ending.map((e) => e?.error_code ?? null))}, ${texts(ending.map((e) => e?.error_message ?? null))}
+            ) AS n(run_id, org_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider, hold,
+                   quoted, input, plan, routing_reason, status, error_code, error_message)
+          )`
+}
+
+/** Condition of the turn's statement: every API key that the admitted runs came with is still live. */
+export const keysAreLive = (sql: SqlClient.SqlClient, runs: ReadonlyArray<NewRun>) => {
+  const keys = new Set(runs.flatMap((run) => (run.key_id === null ? [] : [`${run.key_id} ${run.org_id}`])))
+  return sql`AND (SELECT count(*) FROM live_keys) = ${keys.size}::int`
+}

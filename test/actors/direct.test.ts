@@ -1,0 +1,257 @@
+/**
+ * Direct commands: a turn takes runs and settlements from the memory of its process. What it can't take is not applied at all, so that
+ * its sender can store it in the mailbox.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { Effect, Fiber, Layer, ManagedRuntime } from "effect"
+import { SqlClient } from "effect/sql"
+import { encodeCredit, encodeSettle } from "../../src/actors/mailbox/Commands.ts"
+import { DirectCommands } from "../../src/actors/mailbox/DirectCommands.ts"
+import { RunSlots } from "../../src/actors/runs/RunSlots.ts"
+import { WalletActor } from "../../src/actors/wallet/WalletActor.ts"
+import { Accounts } from "../../src/layers/accounts/Accounts.ts"
+import { Audit } from "../../src/layers/audit/Audit.ts"
+import type { DirectCommand } from "../../src/layers/ledger/DirectCommands.ts"
+import { MailStore } from "../../src/layers/ledger/MailStore.ts"
+import { newId } from "../../src/layers/platform/Ids.ts"
+import { Settings } from "../../src/layers/platform/Settings.ts"
+import type { LeasedRun } from "../../src/layers/runs/Leases.ts"
+import { type NewRun, RunStore } from "../../src/layers/runs/RunStore.ts"
+import { Storage } from "../../src/layers/Storage.ts"
+import { dollars } from "../../src/schema/money/Money.ts"
+import { preparedDatabase } from "../postgres.ts"
+
+const build = async () =>
+  ManagedRuntime.make(
+    WalletActor.layer.pipe(
+      Layer.provideMerge(Layer.merge(RunSlots.layer, DirectCommands.layer)),
+      Layer.provideMerge(Storage),
+      Layer.provideMerge(Settings.layerFrom({ DATABASE_URL: await preparedDatabase(), RUNGATE_ORG_QUEUE: "16" }))
+    )
+  )
+let runtime: Awaited<ReturnType<typeof build>>
+beforeAll(async () => {
+  runtime = await build()
+})
+afterAll(() => runtime.dispose())
+
+const plan = {
+  providers: ["hunter"],
+  attempts_max: 3,
+  routing: "auto",
+  include_raw: false,
+  side_effect: false,
+  excluded: []
+}
+const newRun = (org_id: string, changed: Partial<NewRun> = {}): NewRun => ({
+  run_id: newId("run"),
+  org_id,
+  key_id: null,
+  request_id: "req_test",
+  idempotency_key: null,
+  fingerprint: "",
+  kind: "capability",
+  capability: "email.find",
+  endpoint: null,
+  provider: "hunter",
+  hold: dollars("0.10"),
+  quoted: dollars("0.10"),
+  input: "{}",
+  plan: JSON.stringify(plan),
+  routing_reason: "test",
+  ...changed
+})
+const reserve = (run: NewRun): DirectCommand => ({ _tag: "Reserve", run })
+const settle = (run: LeasedRun, charge: string, result: string): DirectCommand => ({
+  _tag: "Settle",
+  run: { ...run, hold: dollars("0.10"), status: "running", method: null, plan: null },
+  payload: JSON.parse(
+    encodeSettle({
+      ...{ lease_token: run.lease_token, status: "succeeded", charge: dollars(charge), billed: true },
+      ...{ provider: "hunter", attempts: [], hints: [], error: null }
+    })
+  ),
+  result
+})
+
+/** A funded organization, and a turn of its lane that takes these commands. Answers when each was committed; null: not applied. */
+const organization = Effect.fnUntraced(function* (amount: string) {
+  const accounts = yield* Accounts
+  const mail = yield* MailStore
+  const wallet = yield* WalletActor
+  const direct = yield* DirectCommands
+  const org_id = yield* accounts.createOrganization("direct", null)
+  const reference = newId("cs")
+  const payload = encodeCredit({ type: "bonus", amount: dollars(amount), reference, note: "test" })
+  const lane = yield* mail.enqueue({
+    command_id: reference,
+    org_id,
+    run_id: null,
+    tag: "Credit",
+    payload,
+    result: null
+  })
+  yield* wallet.turn(lane)
+  direct.learn(org_id, lane)
+  const turn = Effect.fnUntraced(function* (...commands: ReadonlyArray<DirectCommand>) {
+    direct.open(lane, () => {})
+    const fibers = yield* Effect.forEach(commands, (one) =>
+      Effect.forkDetach(direct.apply(one), { startImmediately: true })
+    )
+    const answer = yield* wallet.turn(lane)
+    const applied = yield* Effect.forEach(fibers, (fiber) => Fiber.join(fiber))
+    direct.pause(lane, false)
+    return { ...answer, applied: applied.map((date) => date !== null) }
+  })
+  return { org_id, lane, turn }
+})
+
+const runRow = Effect.fnUntraced(function* ({ org_id, run_id }: NewRun) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql`
+    SELECT r.status, o.state, r.charged, r.result::text AS result, r.error_code FROM runs r LEFT JOIN open_runs o USING (run_id)
+    WHERE r.org_id = ${org_id} AND r.run_id = ${run_id}`
+  return row ?? null
+})
+const mailboxOf = (org_id: string) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT id FROM mailbox WHERE org_id = ${org_id}`)
+const walletOf = (org_id: string) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`SELECT balance, reserved, open_runs FROM wallets WHERE org_id = ${org_id}`
+  )
+
+describe("a turn with direct commands", () => {
+  test("admits and settles runs in one commit each, without the mailbox, and the books are right", () =>
+    runtime.runPromise(
+      Effect.gen(function* () {
+        const { org_id, turn } = yield* organization("5.00")
+        const runs = [newRun(org_id), newRun(org_id), newRun(org_id)]
+        const { applied, started } = yield* turn(...runs.map(reserve))
+        expect(applied).toEqual([true, true, true])
+        expect(started.map((run) => run.run_id).sort()).toEqual(runs.map((run) => run.run_id).sort())
+        expect(yield* walletOf(org_id)).toEqual([{ balance: 5_000_000n, reserved: 300_000n, open_runs: 3n }])
+        const more = newRun(org_id)
+        const settled = yield* turn(...started.map((run) => settle(run, "0.02", '{"a": 1.0}')), reserve(more))
+        expect(settled.applied).toEqual([true, true, true, true])
+        expect(settled.ended.length).toBe(3)
+        expect(yield* runRow(runs[0] ?? more)).toEqual({
+          ...{ status: "succeeded", state: null, charged: 20_000n, error_code: null },
+          // The provider's text, byte for byte.
+          result: '{"a": 1.0}'
+        })
+        expect(yield* runRow(more)).toMatchObject({ status: "created", state: "running" })
+        expect(yield* walletOf(org_id)).toEqual([{ balance: 4_940_000n, reserved: 100_000n, open_runs: 1n }])
+        expect(yield* mailboxOf(org_id)).toEqual([])
+        const audit = yield* Effect.flatMap(Audit, (books) => books.run)
+        expect(audit.violations).toEqual([])
+      })
+    ))
+
+  test("stores a refused run with its end", () =>
+    runtime.runPromise(
+      Effect.gen(function* () {
+        const { org_id, turn } = yield* organization("0.15")
+        const [first, second] = [newRun(org_id), newRun(org_id)]
+        const { applied, ended } = yield* turn(reserve(first), reserve(second))
+        expect(applied).toEqual([true, true])
+        expect(ended.map((run) => [run.run_id, run.error_code])).toEqual([[second.run_id, "insufficient_balance"]])
+        expect(yield* runRow(second)).toMatchObject({
+          status: "failed",
+          state: null,
+          error_code: "insufficient_balance"
+        })
+        expect(yield* walletOf(org_id)).toEqual([{ balance: 150_000n, reserved: 100_000n, open_runs: 1n }])
+      })
+    ))
+
+  test("admits nothing with an API key that was revoked, and nothing beside it", () =>
+    runtime.runPromise(
+      Effect.gen(function* () {
+        const { org_id, turn } = yield* organization("5.00")
+        const accounts = yield* Accounts
+        const { id: key_id } = yield* accounts.createKey(org_id, "a key", "test")
+        const good = newRun(org_id, { key_id })
+        expect((yield* turn(reserve(good))).applied).toEqual([true])
+        yield* accounts.revokeKey(org_id, key_id)
+        const [revoked, other] = [newRun(org_id, { key_id }), newRun(org_id)]
+        expect((yield* turn(reserve(revoked), reserve(other))).applied).toEqual([false, false])
+        expect([yield* runRow(revoked), yield* runRow(other)]).toEqual([null, null])
+        // The mailbox's way says why.
+        expect(yield* (yield* RunStore).admit(revoked)).toEqual({ _tag: "Revoked" })
+      })
+    ))
+
+  test("leaves a run with a used Idempotency-Key to the mailbox, which returns the first one", () =>
+    runtime.runPromise(
+      Effect.gen(function* () {
+        const { org_id, turn } = yield* organization("5.00")
+        const [first, twin, later] = [1, 2, 3].map(() => newRun(org_id, { idempotency_key: "one", fingerprint: "f" }))
+        if (first === undefined || twin === undefined || later === undefined) throw new Error()
+        expect((yield* turn(reserve(first), reserve(twin))).applied).toEqual([true, false])
+        expect((yield* turn(reserve(later))).applied).toEqual([false])
+        const store = yield* RunStore
+        expect(yield* store.admit(later)).toMatchObject({ _tag: "Existing", run_id: first.run_id })
+        // The answer of the first one's turn was lost: it is still itself, and no replay.
+        expect(yield* store.admit(first)).toMatchObject({ _tag: "Admitted" })
+        expect(yield* walletOf(org_id)).toEqual([{ balance: 5_000_000n, reserved: 100_000n, open_runs: 1n }])
+      })
+    ))
+
+  test("leaves runs to the mailbox when a quarter of the organization's open runs is used", () =>
+    runtime.runPromise(
+      Effect.gen(function* () {
+        const { org_id, turn } = yield* organization("5.00")
+        const runs = Array.from({ length: 6 }, () => newRun(org_id))
+        expect((yield* turn(...runs.map(reserve))).applied).toEqual([true, true, true, true, false, false])
+      })
+    ))
+
+  test("settles nothing under a lease that was lost, and nothing twice", () =>
+    runtime.runPromise(
+      Effect.gen(function* () {
+        const { org_id, turn } = yield* organization("5.00")
+        const run = newRun(org_id)
+        const { started } = yield* turn(reserve(run))
+        const [leased] = started
+        if (leased === undefined) throw new Error("the run did not start")
+        const stolen = settle({ ...leased, lease_token: "another" }, "0.10", "{}")
+        expect((yield* turn(stolen)).applied).toEqual([false])
+        expect(yield* runRow(run)).toMatchObject({ status: "created", state: "running" })
+        expect((yield* turn(settle(leased, "0.02", "{}"))).applied).toEqual([true])
+        expect((yield* turn(settle(leased, "0.02", "{}"))).applied).toEqual([false])
+        expect(yield* walletOf(org_id)).toEqual([{ balance: 4_980_000n, reserved: 0n, open_runs: 0n }])
+      })
+    ))
+
+  test("one command that Postgres refuses sends the others to the mailbox, where they succeed", () =>
+    runtime.runPromise(
+      Effect.gen(function* () {
+        const { org_id, turn } = yield* organization("5.00")
+        const bad = newRun(org_id, { kind: "endpoint" })
+        const good = newRun(org_id)
+        expect((yield* turn(reserve(bad), reserve(good))).applied).toEqual([false, false])
+        const store = yield* RunStore
+        expect(yield* store.admit(good)).toMatchObject({ _tag: "Admitted" })
+      })
+    ))
+})
+
+describe("direct commands", () => {
+  test("are refused while this process does not take the lane's turns, and when it stops", () =>
+    runtime.runPromise(
+      Effect.gen(function* () {
+        const direct = yield* DirectCommands
+        const { org_id, lane } = yield* organization("5.00")
+        expect(yield* direct.apply(reserve(newRun(org_id)))).toBeNull()
+        direct.open(lane, () => {})
+        const waits = yield* Effect.forkDetach(direct.apply(reserve(newRun(org_id))), { startImmediately: true })
+        expect(direct.waiting(lane)).toBe(true)
+        direct.pause(lane, false)
+        expect(yield* Fiber.join(waits)).toBeNull()
+        // Another process got the lane: what waits for its return gives up soon.
+        direct.pause(lane, true)
+        expect(yield* direct.apply(reserve(newRun(org_id)))).toBeNull()
+      })
+    ))
+})
