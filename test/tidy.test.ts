@@ -29,7 +29,6 @@ const longFunctions: Readonly<Record<string, number>> = {
   "layers/search/Postings.ts": 110,
   "layers/catalog/import/manifest.ts": 94,
   "actors/wallet/DecideTurn.ts": 85,
-  "layers/ledger/TurnStore.ts": 83,
   "actors/Workers.ts": 75
 }
 /** More files than this are several rooms. */

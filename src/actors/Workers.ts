@@ -25,6 +25,7 @@ import { LookSeconds, OutcomeLookups } from "./runs/OutcomeLookups.ts"
 import { ReferralActor } from "./payments/ReferralActor.ts"
 import { Waiters } from "./mailbox/Waiters.ts"
 import { RunActor } from "./runs/RunActor.ts"
+import type { TurnAnswer } from "./wallet/DecideTurn.ts"
 import { WalletActor } from "./wallet/WalletActor.ts"
 
 /** A process holds a lane at most this long, so that under load every process gets turns. */
@@ -57,6 +58,13 @@ const warned = ({ run_id, provider, reason, cost, charge }: RunLoss) =>
         `${run_id}: ${provider} reported a cost of $${usd(cost)}, and the run was charged $${usd(charge)} (${reason}); see rungate admin losses`
       )
 
+/** Logs what the operator should know of a turn. */
+const logged = Effect.fnUntraced(function* ({ losses, mismatches }: Pick<TurnAnswer, "losses" | "mismatches">) {
+  for (const loss of losses) yield* warned(loss)
+  for (const mismatch of mismatches)
+    yield* Effect.logError(`${mismatch}: nothing was credited; see rungate audit and the payment processor`)
+})
+
 export const Workers = Layer.effectDiscard(
   Effect.gen(function* () {
     const settings = yield* Settings
@@ -80,6 +88,12 @@ export const Workers = Layer.effectDiscard(
 
     const start = (run: LeasedRun) => slots.start(run.run_id, runActor.execute(run))
 
+    const claimLater = (org_ids: ReadonlyArray<string>) =>
+      Effect.suspend(() => {
+        slots.queued(org_ids)
+        return claimSoon
+      })
+
     /** Takes turns of one lane until it has no commands left or `holdMillis` have passed. */
     const turnLane = (lane: number) =>
       Effect.gen(function* () {
@@ -98,14 +112,9 @@ export const Workers = Layer.effectDiscard(
             state.dirty = false
             const answer = yield* wallet.turn(lane)
             yield* Effect.forEach(answer.started, start, { discard: true })
-            if (answer.queued.length > 0) {
-              slots.queued(answer.queued)
-              yield* claimSoon
-            }
+            if (answer.queued.length > 0) yield* claimLater(answer.queued)
             if (answer.charges) fork(processPayments)
-            for (const loss of answer.losses) yield* warned(loss)
-            for (const mismatch of answer.mismatches)
-              yield* Effect.logError(`${mismatch}: nothing was credited; see rungate audit and the payment processor`)
+            yield* logged(answer)
             for (const ending of answer.ended) waiters.keepEnd(ending, answer.committed_at)
             if (answer.signals.length > 0) {
               yield* crashPoint("settle.after")

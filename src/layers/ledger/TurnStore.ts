@@ -15,9 +15,9 @@ import { sqlStateOf } from "../postgres/SqlState.ts"
 import { type Taken, take, type TurnView, viewOf } from "./TurnView.ts"
 import { type DirectCommand, keysAreLive, sortDirect, writeArrived } from "./DirectCommands.ts"
 import type { NewRun } from "../runs/RunStore.ts"
+import { writeAttempts, writeEnded } from "./TurnEnds.ts"
 import { hasRecords, type TurnRecords, writeRecords } from "./TurnRecords.ts"
 import { isRecord } from "../../schema/json/Json.ts"
-import { spans, windowStart } from "../../schema/runs/Health.ts"
 import type { RunStatus } from "../../schema/runs/Run.ts"
 import { storableText } from "../../schema/json/StorableText.ts"
 import type { Wallet } from "../../schema/wallet/Wallet.ts"
@@ -231,34 +231,7 @@ export class TurnStore extends Context.Service<
             SELECT command_id, reply::json FROM unnest(${texts(replies.map((r) => r.command_id))}, ${jsons(replies.map((r) => r.reply))})
                  AS n(command_id, reply)
             ON CONFLICT (command_id) DO NOTHING
-          ), finished AS (
-            UPDATE runs r SET status = n.status, charged = n.charged, provider_cost = n.provider_cost, provider = coalesce(n.provider, r.provider),
-                   attempts = n.attempts::json, hints = n.hints::json, error_code = n.error_code, error_message = n.error_message,
-                   result = coalesce(n.result::json, (SELECT m.result FROM mailbox m WHERE m.lane = ${lane} AND m.id = n.result_of)),
-                   finished_at = now()
-            FROM unnest(${texts(ended.map((r) => r.org_id))}, ${texts(ended.map((r) => r.run_id))}, ${texts(ended.map((r) => r.status))},
-                        ${bigints(ended.map((r) => r.charged))}, ${bigints(ended.map((r) => r.provider_cost))},
-                        ${texts(ended.map((r) => r.provider))},
-                        ${jsons(ended.map((r) => r.attempts))}, ${jsons(ended.map((r) => r.hints))},
-                        ${texts(ended.map((r) => r.error_code))}, ${texts(ended.map((r) => r.error_message))},
-                        ${bigints(ended.map((r) => r.result_of))}, ${texts(ended.map((r) => r.result))})
-                 AS n(org_id, run_id, status, charged, provider_cost, provider, attempts, hints, error_code, error_message, result_of, result)
-            WHERE r.org_id = n.org_id AND r.run_id = n.run_id AND r.finished_at IS NULL
-            RETURNING 1
-          ), indexed AS (
-            INSERT INTO history_queue (org_id, run_ids)
-            SELECT org_id, array_agg(run_id) FROM unnest(${texts(effects.ended.map((r) => r.org_id))}, ${texts(effects.ended.map((r) => r.run_id))}) AS n(org_id, run_id)
-            GROUP BY org_id
-          ), counted AS (
-            -- No other part reads these rows, so Postgres writes them after the check below: only one turn of the lane gets here.
-            INSERT INTO attempt_windows AS w (span, starts_at, subject, lane, ok, latency_bucket, count)
-            SELECT s.span, to_timestamp(s.starts_at), n.subject, ${lane}::smallint, n.ok, n.latency_bucket, n.count
-            FROM unnest(${texts(attempts.map((a) => a.subject))}, ${booleans(attempts.map((a) => a.ok))},
-                        ${bigints(attempts.map((a) => BigInt(a.latency_bucket)))}, ${bigints(attempts.map((a) => BigInt(a.count)))})
-                 AS n(subject, ok, latency_bucket, count),
-                 unnest(${texts(spans)}, ${bigints(spans.map((span) => BigInt(windowStart(span, now))))}) AS s(span, starts_at)
-            ON CONFLICT (span, starts_at, subject, lane, ok, latency_bucket) DO UPDATE SET count = w.count + excluded.count
-          )${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused)}
+          )${writeEnded(sql, lane, ended, effects.ended)}${writeAttempts(sql, lane, attempts, now)}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused)}
           SELECT CASE WHEN (SELECT count(*) FROM gone) = ${stored.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
                             AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int
                             ${arrived.length === 0 ? sql.literal("") : keysAreLive(sql, arrived)}
