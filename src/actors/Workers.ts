@@ -65,6 +65,29 @@ const logged = Effect.fnUntraced(function* ({ losses, mismatches }: Pick<TurnAns
     yield* Effect.logError(`${mismatch}: nothing was credited; see rungate audit and the payment processor`)
 })
 
+/** A call during a pass makes another pass follow and returns at once. */
+const onePassAtATime = (pass: Effect.Effect<unknown>): Effect.Effect<void> => {
+  let running = false
+  let again = false
+  return Effect.suspend(() => {
+    again = true
+    if (running) return Effect.void
+    running = true
+    return Effect.gen(function* () {
+      while (again) {
+        again = false
+        yield* pass
+      }
+    }).pipe(
+      Effect.ensuring(
+        Effect.sync(() => {
+          running = false
+        })
+      )
+    )
+  })
+}
+
 export const Workers = Layer.effectDiscard(
   Effect.gen(function* () {
     const settings = yield* Settings
@@ -88,12 +111,6 @@ export const Workers = Layer.effectDiscard(
 
     const start = (run: LeasedRun) => slots.start(run.run_id, runActor.execute(run))
 
-    const claimLater = (org_ids: ReadonlyArray<string>) =>
-      Effect.suspend(() => {
-        slots.queued(org_ids)
-        return claimSoon
-      })
-
     /** Takes turns of one lane until it has no commands left or `holdMillis` have passed. */
     const turnLane = (lane: number) =>
       Effect.gen(function* () {
@@ -112,7 +129,7 @@ export const Workers = Layer.effectDiscard(
             state.dirty = false
             const answer = yield* wallet.turn(lane)
             yield* Effect.forEach(answer.started, start, { discard: true })
-            if (answer.queued.length > 0) yield* claimLater(answer.queued)
+            if (answer.queued.length > 0) yield* claimSoon
             if (answer.charges) fork(processPayments)
             yield* logged(answer)
             for (const ending of answer.ended) waiters.keepEnd(ending, answer.committed_at)
@@ -139,27 +156,9 @@ export const Workers = Layer.effectDiscard(
         if (again) yield* lanes.wake(lane)
       })
 
-    let processingPayments = false
-    let paymentsDirty = false
-    /** One pass at a time per process. A call during a pass makes another pass follow. */
-    const processPayments: Effect.Effect<void> = Effect.suspend(() => {
-      paymentsDirty = true
-      if (processingPayments) return Effect.void
-      processingPayments = true
-      return Effect.gen(function* () {
-        while (paymentsDirty) {
-          paymentsDirty = false
-          yield* payments.processDue
-        }
-      }).pipe(
-        Effect.catchCause((cause) => Effect.logWarning(`payments: ${oneLine(cause)}`)),
-        Effect.ensuring(
-          Effect.sync(() => {
-            processingPayments = false
-          })
-        )
-      )
-    })
+    const processPayments = onePassAtATime(
+      Effect.catchCause(payments.processDue, (cause) => Effect.logWarning(`payments: ${oneLine(cause)}`))
+    )
 
     const claims = fairClaims(leases, slots)
     let claiming = false

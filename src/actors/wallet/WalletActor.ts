@@ -84,9 +84,10 @@ export class WalletActor extends Context.Service<
               // Returns slots of runs whose turn was rolled back, or that ended in the turn that admitted them.
               Effect.onExit((exit) =>
                 Effect.sync(() => {
-                  if (Exit.isSuccess(exit)) for (const { run_id } of exit.value?.started ?? []) taken.delete(run_id)
-                  for (const run_id of taken) slots.giveBack(run_id)
                   const turn = Exit.isSuccess(exit) ? exit.value : null
+                  for (const { run_id } of turn?.started ?? []) taken.delete(run_id)
+                  for (const run_id of taken) slots.giveBack(run_id)
+                  slots.queued(turn?.queued ?? [])
                   const rejected = new Set(turn?.rejected)
                   for (const { command, resume } of offered)
                     resume(turn === null || rejected.has(command) ? null : turn.committed_at)
