@@ -26,7 +26,7 @@ const build = async () =>
     WalletActor.layer.pipe(
       Layer.provideMerge(Layer.merge(RunSlots.layer, DirectCommands.layer)),
       Layer.provideMerge(Storage),
-      Layer.provideMerge(Settings.layerFrom({ DATABASE_URL: await preparedDatabase(), RUNGATE_ORG_QUEUE: "16" }))
+      Layer.provideMerge(Settings.layerFrom({ DATABASE_URL: await preparedDatabase(), RUNGATE_ORG_QUEUE: "200" }))
     )
   )
 let runtime: Awaited<ReturnType<typeof build>>
@@ -202,8 +202,9 @@ describe("a turn with direct commands", () => {
     runtime.runPromise(
       Effect.gen(function* () {
         const { org_id, turn } = yield* organization("5.00")
-        const runs = Array.from({ length: 6 }, () => newRun(org_id))
-        expect((yield* turn(...runs.map(reserve))).applied).toEqual([true, true, true, true, false, false])
+        const runs = Array.from({ length: 53 }, () => newRun(org_id, { hold: dollars("0.01") }))
+        const { applied } = yield* turn(...runs.map(reserve))
+        expect([applied.indexOf(false), applied.filter((one) => !one).length]).toEqual([50, 3])
       })
     ))
 

@@ -168,7 +168,10 @@ describe("windows of attempts", () => {
       // A turn whose run is not there any more.
       const { lane } = yield* turn(counts(5))
       const closed = [{ org_id: "org_nobody", run_id: "run_nobody", lease_token: null }]
-      const undone = turns.turn(lane, 100, [], () => ({ effects: { ...nothing, closed, attempts: counts(5) }, answer: {} }))
+      const undone = turns.turn(lane, 100, [], () => ({
+        effects: { ...nothing, closed, attempts: counts(5) },
+        answer: {}
+      }))
       expect(Exit.isFailure(yield* Effect.exit(undone))).toBe(true)
       expect(yield* hunter).toMatchObject({ samples: 3 })
     }).pipe(Effect.provideContext(one))

@@ -322,7 +322,15 @@ describe("automatic top-up", () => {
       const world = play(set())
       const [payment = expect.unreachable("nothing is charged")] = world.some("auto", "open")
       const about = { payment_id: payment.payment_id, event_id: "evt", fact: paid(payment, intent) }
-      const mail = { id: 0n, command_id: null, org_id, run_id: null, tag: "Pay", payload: JSON.parse(encodePay(about)), result: null }
+      const mail = {
+        id: 0n,
+        command_id: null,
+        org_id,
+        run_id: null,
+        tag: "Pay",
+        payload: JSON.parse(encodePay(about)),
+        result: null
+      }
       const view: TurnView = {
         ...{
           mail: [mail],

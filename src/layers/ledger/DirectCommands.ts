@@ -32,6 +32,9 @@ export const runOf = ({ run }: DirectCommand): Pick<NewRun, "org_id" | "run_id">
 
 export const isReserve = (command: DirectCommand): command is DirectReserve => command._tag === "Reserve"
 
+/** Organizations with a smaller limit of open runs get no direct admissions. */
+const countedLimitMax = 200
+
 /** Tag of the rows that carry the wallets of direct commands. */
 const walletRow = "Direct"
 
@@ -61,7 +64,8 @@ export const isDirectRow = (row: CommandRow): boolean => row.tag === walletRow
 /**
  * Splits direct commands into those that the turn can take and those that must be stored. A run is stored when its Idempotency-Key is
  * in use, or when its organization has a quarter of the open runs that it may have: then admissions of all processes are counted
- * under one lock; see `room_for_runs` in migration 0019.
+ * under one lock; see `room_for_runs` in migration 0019. A small limit is always counted under the lock, because other processes could
+ * use up its rest between this turn's reading and its commit.
  */
 export const sortDirect = (
   commands: ReadonlyArray<DirectCommand>,
@@ -82,7 +86,7 @@ export const sortDirect = (
     if (command._tag === "Settle") return true
     const { org_id, idempotency_key } = command.run
     const open = openRuns.get(org_id)
-    if (open === undefined || 4 * (open + 1) > orgQueue) return false
+    if (open === undefined || orgQueue < countedLimitMax || 4 * (open + 1) > orgQueue) return false
     if (idempotency_key !== null) {
       const key = `${org_id} ${idempotency_key}`
       if (keys.has(key)) return false
