@@ -32,7 +32,7 @@ export const runOf = ({ run }: DirectCommand): Pick<NewRun, "org_id" | "run_id">
 
 export const isReserve = (command: DirectCommand): command is DirectReserve => command._tag === "Reserve"
 
-/** Organizations with a smaller limit of open runs get no direct admissions. */
+/** Organizations with a smaller limit of open runs get no direct admissions; see migration 0025. */
 const countedLimitMax = 200
 
 /** Tag of the rows that carry the wallets of direct commands. */

@@ -22,6 +22,7 @@ import { hold } from "./0020_hold.ts"
 import { doors } from "./0021_doors.ts"
 import { liveKeys } from "./0022_live_keys.ts"
 import { lookups } from "./0023_lookups.ts"
+import { room } from "./0025_room.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -46,5 +47,6 @@ export const migrations = {
   "0020_hold": hold,
   "0021_doors": doors,
   "0022_live_keys": liveKeys,
-  "0023_lookups": lookups
+  "0023_lookups": lookups,
+  "0025_room": room
 }
