@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Effect, Fiber, Layer, ManagedRuntime } from "effect"
 import { SqlClient } from "effect/sql"
-import { encodeCredit, encodeSettle } from "../../src/actors/mailbox/Commands.ts"
+import { encodeCredit } from "../../src/actors/mailbox/Commands.ts"
 import { DirectCommands } from "../../src/actors/mailbox/DirectCommands.ts"
 import { RunSlots } from "../../src/actors/runs/RunSlots.ts"
 import { WalletActor } from "../../src/actors/wallet/WalletActor.ts"
@@ -19,6 +19,7 @@ import type { LeasedRun } from "../../src/layers/runs/Leases.ts"
 import { type NewRun, RunStore } from "../../src/layers/runs/RunStore.ts"
 import { Storage } from "../../src/layers/Storage.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
+import type { Plan } from "../../src/schema/runs/Plan.ts"
 import { preparedDatabase } from "../postgres.ts"
 
 const build = async () =>
@@ -35,7 +36,7 @@ beforeAll(async () => {
 })
 afterAll(() => runtime.dispose())
 
-const plan = {
+const plan: Plan = {
   providers: ["hunter"],
   attempts_max: 3,
   routing: "auto",
@@ -57,20 +58,18 @@ const newRun = (org_id: string, changed: Partial<NewRun> = {}): NewRun => ({
   hold: dollars("0.10"),
   quoted: dollars("0.10"),
   input: "{}",
-  plan: JSON.stringify(plan),
+  plan,
   routing_reason: "test",
   ...changed
 })
 const reserve = (run: NewRun): DirectCommand => ({ _tag: "Reserve", run })
 const settle = (run: LeasedRun, charge: string, result: string): DirectCommand => ({
   _tag: "Settle",
-  run: { ...run, hold: dollars("0.10"), status: "running", method: null, plan: null },
-  payload: JSON.parse(
-    encodeSettle({
-      ...{ lease_token: run.lease_token, status: "succeeded", charge: dollars(charge), billed: true },
-      ...{ provider: "hunter", attempts: [], hints: [], error: null }
-    })
-  ),
+  run: { ...run, hold: dollars("0.10"), status: "running", method: null, plan: () => plan },
+  report: {
+    ...{ lease_token: run.lease_token, status: "succeeded", charge: dollars(charge), billed: true },
+    ...{ provider: "hunter", attempts: [], hints: [], error: null }
+  },
   result
 })
 

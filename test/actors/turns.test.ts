@@ -20,6 +20,7 @@ import { RunStore } from "../../src/layers/runs/RunStore.ts"
 import { Settings } from "../../src/layers/platform/Settings.ts"
 import { TurnStore } from "../../src/layers/ledger/TurnStore.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
+import type { Plan } from "../../src/schema/runs/Plan.ts"
 import { preparedDatabase } from "../postgres.ts"
 
 const build = async () => {
@@ -46,7 +47,7 @@ const topUp = Effect.fnUntraced(function* (org_id: string, reference: string, am
 const admit = Effect.fnUntraced(function* (org_id: string, hold: string) {
   const store = yield* RunStore
   const run_id = newId("run")
-  const plan = {
+  const plan: Plan = {
     providers: ["hunter"],
     attempts_max: 3,
     routing: "auto",
@@ -68,7 +69,7 @@ const admit = Effect.fnUntraced(function* (org_id: string, hold: string) {
     hold: dollars(hold),
     quoted: dollars(hold),
     input: "{}",
-    plan: JSON.stringify(plan),
+    plan,
     routing_reason: "test"
   })
   return run_id

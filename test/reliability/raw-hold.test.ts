@@ -23,6 +23,7 @@ import { Settings, settingsOf } from "../../src/layers/platform/Settings.ts"
 import { dollars, MicroUsd, usd } from "../../src/schema/money/Money.ts"
 import type { Endpoint } from "../../src/schema/catalog/Endpoint.ts"
 import { rawCharge, rawHold } from "../../src/schema/money/Pricing.ts"
+import { decodePlan } from "../../src/schema/runs/Plan.ts"
 import { type Checks, planRaw } from "../../src/schema/runs/RawPlan.ts"
 import { endpointOf } from "../documents.ts"
 import { figures } from "../app.ts"
@@ -201,7 +202,7 @@ test("T07 hold.unpriced_raw: each class holds on the ledger what the rule says",
           hold,
           quoted: hold,
           input: "{}",
-          plan: JSON.stringify({ ...plan, raw }),
+          plan: decodePlan(JSON.parse(JSON.stringify({ ...plan, raw }))),
           routing_reason: name
         })
         return Effect.as(admitted, run_id)

@@ -88,7 +88,16 @@ class World {
     return [this.mail("Pay", encodePay({ payment_id: payment.payment_id, event_id, fact: fact(payment) }))]
   }
   private mail(tag: string, payload: string): Mail {
-    return { id: 0n, command_id: null, org_id, run_id: null, tag, payload: JSON.parse(payload), result: null }
+    return {
+      id: 0n,
+      command_id: null,
+      org_id,
+      run_id: null,
+      tag,
+      payload: JSON.parse(payload),
+      report: null,
+      result: null
+    }
   }
 
   private mailOf(one: Op): ReadonlyArray<Mail> {
@@ -329,6 +338,7 @@ describe("automatic top-up", () => {
         run_id: null,
         tag: "Pay",
         payload: JSON.parse(encodePay(about)),
+        report: null,
         result: null
       }
       const view: TurnView = {

@@ -5,42 +5,10 @@
  */
 import { Schema } from "effect"
 import type { Mail } from "../../layers/ledger/TurnStore.ts"
-import { Doubt } from "../../schema/catalog/Doubt.ts"
 import { SignedUsd, Usd } from "../../schema/money/Money.ts"
 import { PaymentFact } from "../../schema/wallet/PaymentFact.ts"
-import { Attempt, RunError, RunStatus } from "../../schema/runs/Run.ts"
+import { SettleReport } from "../../schema/runs/SettleReport.ts"
 import type { Command } from "../../schema/wallet/Wallet.ts"
-
-/** A worker's report on a run that it executed. */
-export const SettleReport = Schema.Struct({
-  lease_token: Schema.String,
-  status: RunStatus,
-  charge: Usd,
-  /** Cost of all provider calls, also when none delivered. Absent in commands stored by older versions. */
-  provider_cost: Schema.optionalKey(Schema.NullOr(Usd)),
-  /** Cost that each provider reported. Absent when none reported one. */
-  costs: Schema.optionalKey(
-    Schema.Array(Schema.Struct({ provider: Schema.String, cost: Usd, delivering: Schema.Boolean }))
-  ),
-  /** Why the outcome of the last attempt is unknown, and the state of the job that it started. Absent when the outcome is known. */
-  unknown: Schema.optionalKey(
-    Schema.Struct({
-      why: Doubt,
-      provider_state: Schema.Json,
-      /** The call carried the run id, so the provider can be asked about it. Absent in reports of older workers. */
-      look: Schema.optionalKey(Schema.Boolean)
-    })
-  ),
-  /** Whether the capability bills this no-match. */
-  billed: Schema.Boolean,
-  provider: Schema.NullOr(Schema.String),
-  attempts: Schema.Array(Attempt),
-  /** A sandbox run whose input names a scenario. Its attempts say nothing about a provider, so health does not count them. */
-  rehearsed: Schema.optionalKey(Schema.Literal(true)),
-  hints: Schema.Array(Schema.String),
-  error: Schema.NullOr(RunError)
-})
-export type SettleReport = typeof SettleReport.Type
 
 export const Credit = Schema.Struct({
   type: Schema.Literals(["bonus", "refund"]),
@@ -88,7 +56,7 @@ export const decodeCommand = (
     case "Cancel":
       return { command: { _tag: mail.tag }, report: null }
     case "Settle": {
-      const report = decodeSettle(mail.payload)
+      const report = mail.report ?? decodeSettle(mail.payload)
       const { lease_token, status, charge } = report
       return { command: { _tag: "Settle", lease_token, status, charge }, report }
     }

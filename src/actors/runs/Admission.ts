@@ -296,7 +296,7 @@ export class Admission extends Context.Service<
           hold: chosen.hold,
           quoted: chosen.hold,
           input: JSON.stringify(input),
-          plan: JSON.stringify(plan),
+          plan,
           routing_reason: chosen.reason
         }
       }

@@ -202,7 +202,7 @@ export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute
     hold,
     quoted,
     input: request.input_text,
-    plan: JSON.stringify(plan),
+    plan,
     routing_reason: `raw endpoint of ${provider.slug}, called once (${held}, holds $${raw.hold})`
   }
 }

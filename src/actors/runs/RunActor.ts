@@ -23,7 +23,8 @@ import { failure } from "../../schema/catalog/Provider.ts"
 import type { RawPlan } from "../../schema/runs/RawPlan.ts"
 import { madeBy } from "../../schema/catalog/Resources.ts"
 import type { Attempt } from "../../schema/runs/Run.ts"
-import { encodeSettle, type SettleReport } from "../mailbox/Commands.ts"
+import { encodeSettle } from "../mailbox/Commands.ts"
+import type { SettleReport } from "../../schema/runs/SettleReport.ts"
 import {
   attemptOf,
   costOf,
@@ -113,16 +114,13 @@ export class RunActor extends Context.Service<
         yield* crashPoint("mail.before")
         const { path, query } = run.plan.raw ?? {}
         const isRehearsal = catalog.sandbox && findScenario([parsedOrText(run.input), path, query]) !== null
-        const payload = encodeSettle(isRehearsal ? { ...report, rehearsed: true } : report)
-        const applied = yield* direct.apply({
-          _tag: "Settle",
-          run: { ...run, ...running(run), plan: null },
-          payload: JSON.parse(payload),
-          result
-        })
+        const settled: SettleReport = isRehearsal ? { ...report, rehearsed: true } : report
+        const inMemory = { ...run, ...running(run), plan: () => run.plan }
+        const applied = yield* direct.apply({ _tag: "Settle", run: inMemory, report: settled, result })
         if (applied !== null) return yield* crashPoint("mail.after")
-        const settled = { command_id: null, org_id, run_id, tag: "Settle", payload, result } as const
-        const lane = yield* retrying(mail.enqueue(settled))
+        const payload = encodeSettle(settled)
+        const command = { command_id: null, org_id, run_id, tag: "Settle", payload, result } as const
+        const lane = yield* retrying(mail.enqueue(command))
         direct.learn(org_id, lane)
         yield* crashPoint("mail.after")
         yield* lanes.wake(lane)

@@ -18,11 +18,12 @@ import { endpointSubject, latencyBucket, offerSubject, providerWorked } from "..
 import { outcomeUnknown } from "../../schema/catalog/Doubt.ts"
 import { lossOf } from "../../schema/wallet/Loss.ts"
 import { MicroUsd } from "../../schema/money/Money.ts"
-import { decodePlan } from "../../schema/runs/Plan.ts"
+import { storableJson, storableText } from "../../schema/json/StorableText.ts"
 import type { RunStatus } from "../../schema/runs/Run.ts"
 import type { Claimant } from "../../schema/runs/Slots.ts"
 import { decide, type Entry, type Verdict, type Wallet } from "../../schema/wallet/Wallet.ts"
-import { decodeCommand, type SettleReport } from "../mailbox/Commands.ts"
+import { decodeCommand } from "../mailbox/Commands.ts"
+import type { SettleReport } from "../../schema/runs/SettleReport.ts"
 import { decidePayments } from "./DecidePayments.ts"
 
 export interface TurnAnswer {
@@ -102,7 +103,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   const queued: Array<string> = []
 
   const open = (run: TurnRun) => {
-    const plan = decodePlan(run.plan)
+    const plan = run.plan()
     const provider = plan.providers[0] ?? ""
     const mine = room.tryTake(run.run_id, { org_id: run.org_id, provider, free: run.hold === 0n })
     const lease_token = mine ? names.token() : null
@@ -173,10 +174,11 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
       charged: delivered ? charge : null,
       provider_cost: report.provider_cost ?? null,
       provider: report.provider,
-      attempts: JSON.stringify(report.attempts),
-      hints: JSON.stringify(report.hints),
+      // The client's answer has these texts too, so they are made storable here.
+      attempts: storableJson(JSON.stringify(report.attempts)),
+      hints: storableJson(JSON.stringify(report.hints)),
       error_code: report.error?.code ?? null,
-      error_message: report.error?.message ?? null,
+      error_message: report.error === null ? null : storableText(report.error.message),
       result_of: mail.id,
       result: mail.result
     })

@@ -9,6 +9,7 @@ import { bigints, texts } from "../postgres/Columns.ts"
 import type { NewRun } from "../runs/RunStore.ts"
 import type { CommandRow, Mail, TurnRun } from "./TurnView.ts"
 import type { EndedRun } from "./TurnStore.ts"
+import type { SettleReport } from "../../schema/runs/SettleReport.ts"
 import { MicroUsd } from "../../schema/money/Money.ts"
 
 /** Admits a run that is not stored yet. */
@@ -21,7 +22,7 @@ export interface DirectReserve {
 export interface DirectSettle {
   readonly _tag: "Settle"
   readonly run: TurnRun
-  readonly payload: unknown
+  readonly report: SettleReport
   /** JSON text that becomes the run's result; null when there is none. */
   readonly result: string | null
 }
@@ -106,7 +107,8 @@ export const mailOf = (command: DirectCommand): Mail => ({
   org_id: command.run.org_id,
   run_id: command.run.run_id,
   tag: command._tag,
-  payload: command._tag === "Settle" ? command.payload : null,
+  payload: null,
+  report: command._tag === "Settle" ? command.report : null,
   result: command._tag === "Settle" ? command.result : null
 })
 
@@ -123,7 +125,7 @@ export const turnRunOf = (command: DirectCommand): TurnRun => {
     capability,
     endpoint,
     method: null,
-    plan: JSON.parse(plan),
+    plan: () => plan,
     input
   }
 }
@@ -154,7 +156,7 @@ export const writeArrived = (
               ${texts(runs.map((r) => r.request_id))}, ${texts(runs.map((r) => r.idempotency_key))},
               ${texts(runs.map((r) => r.fingerprint))}, ${texts(runs.map((r) => r.kind))}, ${texts(runs.map((r) => r.capability))},
               ${texts(runs.map((r) => r.endpoint))}, ${texts(runs.map((r) => r.provider))}, ${bigints(runs.map((r) => r.hold))},
-              ${bigints(runs.map((r) => r.quoted))}, ${texts(runs.map((r) => r.input))}, ${texts(runs.map((r) => r.plan))},
+              ${bigints(runs.map((r) => r.quoted))}, ${texts(runs.map((r) => r.input))}, ${texts(runs.map((r) => JSON.stringify(r.plan)))},
               ${texts(runs.map((r) => r.routing_reason))}, ${texts(ending.map((e) => e?.status ?? null))},
               ${texts(ending.map((e) => e?.error_code ?? null))}, ${texts(ending.map((e) => e?.error_message ?? null))}
             ) AS n(run_id, org_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider, hold,

@@ -12,6 +12,8 @@ import { isRecord } from "../../schema/json/Json.ts"
 import { MicroUsd } from "../../schema/money/Money.ts"
 import { isRunStatus } from "../../schema/runs/Run.ts"
 import { storableJson } from "../../schema/json/StorableText.ts"
+import { decodePlan, type Plan } from "../../schema/runs/Plan.ts"
+import type { SettleReport } from "../../schema/runs/SettleReport.ts"
 import type { WalletRun, Wallet } from "../../schema/wallet/Wallet.ts"
 import { type DirectCommand, directRows, heldKeys, isDirectRow, mailOf, turnRunOf } from "./DirectCommands.ts"
 import { batchRowsOf } from "../postgres/Rows.ts"
@@ -24,6 +26,8 @@ export interface Mail {
   readonly run_id: string | null
   readonly tag: string
   readonly payload: unknown
+  /** The payload of a direct command that settles a run. */
+  readonly report: SettleReport | null
   /** For a direct command: JSON text of the run's result. That of a stored command stays in the database. */
   readonly result: string | null
 }
@@ -32,7 +36,7 @@ export interface Mail {
 export interface TurnRun extends WalletRun {
   readonly org_id: string
   /** Plan and input are read only for runs that start in this turn. */
-  readonly plan: unknown
+  readonly plan: () => Plan
   readonly input: string
   readonly capability: string | null
   /** A raw run's endpoint path and method; null for a capability run. */
@@ -152,7 +156,7 @@ export const viewOf = (rows: ReadonlyArray<CommandRow>, direct: ReadonlyArray<Di
     const payload = payloadOf(row)
     const { id, command_id, tag } = row
     if (!isDirectRow(row))
-      mail.push({ id, command_id, org_id: row.org_id, run_id: row.run_id, tag, payload, result: null })
+      mail.push({ id, command_id, org_id: row.org_id, run_id: row.run_id, tag, payload, report: null, result: null })
     const auto = autoOf(row.auto)
     if (auto !== null) autos.set(row.org_id, auto)
     if (row.version !== null) {
@@ -174,7 +178,7 @@ export const viewOf = (rows: ReadonlyArray<CommandRow>, direct: ReadonlyArray<Di
       capability,
       endpoint,
       method: methodOf(endpoint, plan),
-      plan,
+      plan: () => decodePlan(plan),
       input: input ?? "null"
     })
   }

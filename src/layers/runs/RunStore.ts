@@ -8,6 +8,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { bigints, texts } from "../postgres/Columns.ts"
 import { batch } from "../postgres/Batch.ts"
+import type { Plan } from "../../schema/runs/Plan.ts"
 import { Settings } from "../platform/Settings.ts"
 import { batchRowsOf, rowsOf } from "../postgres/Rows.ts"
 
@@ -27,9 +28,9 @@ export interface NewRun {
   readonly provider: string | null
   readonly hold: bigint
   readonly quoted: bigint
-  /** JSON texts. */
+  /** JSON text. */
   readonly input: string
-  readonly plan: string
+  readonly plan: Plan
   readonly routing_reason: string
 }
 
@@ -127,7 +128,7 @@ export class RunStore extends Context.Service<
               ${texts(runs.map((r) => r.request_id))}, ${texts(runs.map((r) => r.idempotency_key))},
               ${texts(runs.map((r) => r.fingerprint))}, ${texts(runs.map((r) => r.kind))}, ${texts(runs.map((r) => r.capability))},
               ${texts(runs.map((r) => r.endpoint))}, ${texts(runs.map((r) => r.provider))}, ${bigints(runs.map((r) => r.hold))},
-              ${bigints(runs.map((r) => r.quoted))}, ${texts(runs.map((r) => r.input))}, ${texts(runs.map((r) => r.plan))},
+              ${bigints(runs.map((r) => r.quoted))}, ${texts(runs.map((r) => r.input))}, ${texts(runs.map((r) => JSON.stringify(r.plan)))},
               ${texts(runs.map((r) => r.routing_reason))}
             ) AS t(run_id, org_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider, hold,
                    quoted, input, plan, routing_reason)
