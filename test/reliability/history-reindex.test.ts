@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { Client } from "pg"
 import { addSubjects, addWords, shortJson, wholeJson } from "../../src/layers/history/index/IndexedRun.ts"
-import { segmentsLock } from "../../src/layers/history/index/Segments.ts"
+import { segmentsLock } from "../../src/layers/history/index/Locks.ts"
 import { runsOf as runsIn } from "../../src/schema/segments/Docs.ts"
 import { PostingsBuilder } from "../../src/schema/segments/PostingsBuilder.ts"
 import { decoded, flagsIn, type Postings, runIn } from "../../src/schema/segments/Segment.ts"
@@ -10,6 +10,7 @@ import { seedOf } from "../../src/schema/words/Term.ts"
 import { type App, figures, startApp, type Tenant, until } from "../app.ts"
 import { type Command, runMain } from "../chaos/processes.ts"
 import { compiledCommand } from "../command.ts"
+import { fitChecksums } from "../damage.ts"
 import { documentOf, endpointOf } from "../documents.ts"
 import { copies, template } from "../old-runs.ts"
 
@@ -113,7 +114,7 @@ const exact = async (databaseUrl: string) => {
       const runs = runsIn({ classes: bytes(classes.get(segment)), docs: bytes(docs.get(segment)) })
       const found = runs.map((): Array<string> => [])
       const of = (blocks.get(segment) ?? []).map((row) => ({ block: row["block"], bytes: row["bytes"] }))
-      termsOf(decoded(of, count), (run, text) => found[run]?.push(text))
+      termsOf(decoded(of, { blocks: count, runs: runs.length }), (run, text) => found[run]?.push(text))
       runs.forEach(({ run_id, kind, charged, created_at }, n) => {
         held.push(JSON.stringify([family, org_id, run_id, ...Object.values(kind), `${charged}`, created_at, found[n]]))
       })
@@ -179,26 +180,34 @@ test("gives back what was lost, and takes away what today's rules don't find", a
   figures("history.reindex", await exact(app.databaseUrl))
 }, 30_000)
 
+const noChecksum = "does not fit its checksum"
 test.each([
-  ["history_classes", "substring(bytes FROM 1 FOR 1)", "page > 0"],
-  ["history_docs", "substring(bytes FROM 1 FOR 3)", "true"]
+  ["history_blocks", 1, "true", { fits: false, what: noChecksum }],
+  ["history_blocks", 1, "true", { fits: true, what: "a page ends within a number" }],
+  ["history_classes", 1, "page > 0", { fits: false, what: noChecksum }],
+  ["history_classes", 1, "page > 0", { fits: true, what: "a page ends within a number" }],
+  ["history_docs", 3, "true", { fits: false, what: noChecksum }],
+  ["history_docs", 3, "true", { fits: true, what: "a page ends within a text" }]
 ])(
-  "repairs %s that are damaged; until then they are an error and not another answer",
-  async (table, bytes, where) => {
+  "repairs %s cut to %i bytes (%s) without a worker; until then they are a 503 and not another answer: %j",
+  async (table, length, where, { fits, what }) => {
     const service = await started()
     const { org, before } = await past(service)
-    await service.sql(`UPDATE ${table} SET bytes = ${bytes} WHERE ${where}`)
-    const refused = await org.get(asked("ada@one.example"))
-    expect(refused).toMatchObject({ status: 500, body: { error: { code: "internal_error" } } })
-    expect(service.logs.join("\n")).toContain("Rebuild the index: rungate admin reindex-history")
-    const { code, missing, errors } = await told(reindex(service.databaseUrl))
-    expect({ code, missing: (missing ?? 0) > 0 }).toEqual({ code: 0, missing: true })
-    expect(errors).toMatch(
-      /history index: segment \d+ is damaged and is deleted\. Its runs are indexed again: a page ends/
-    )
-    expect(await answers(org)).toEqual(before)
-    expect(await exact(service.databaseUrl)).toMatchObject({ runs: 8 })
+    // No worker repairs what this one finds.
+    const doors = await startApp({ beside: service, role: "http" })
     await service.stop()
+    await doors.sql(`UPDATE ${table} SET bytes = substring(bytes FROM 1 FOR ${length}) WHERE ${where}`)
+    if (fits) await fitChecksums(doors)
+    const refused = await org.over(doors).get(asked("ada@one.example"))
+    expect(refused).toMatchObject({ status: 503, body: { error: { code: "service_unavailable" } } })
+    const found = doors.logs.filter((line) => line.includes("is damaged"))
+    expect(found.join("\n")).toContain(what)
+    const { code, missing, errors } = await told(reindex(service.databaseUrl))
+    expect({ code, missing }).toEqual({ code: 0, missing: 0 })
+    expect(errors).toContain("history index: rebuilt damaged segments of")
+    expect(await answers(org.over(doors))).toEqual(before)
+    expect(await exact(service.databaseUrl)).toMatchObject({ runs: 8 })
+    await doors.stop()
   },
   30_000
 )

@@ -6,6 +6,7 @@ import { SqlClient } from "effect/sql"
 import { type App, figures, startApp, type Tenant, until } from "../app.ts"
 import { documentOf, endpointOf } from "../documents.ts"
 import { HistoryIndex } from "../../src/layers/history/index/HistoryIndex.ts"
+import { historyLocks } from "../../src/layers/history/index/Locks.ts"
 import { families, historySegments } from "../../src/layers/history/index/Segments.ts"
 import { subjectTerm } from "../../src/layers/history/index/Subjects.ts"
 import { docsOf } from "../../src/schema/segments/Docs.ts"
@@ -46,13 +47,15 @@ const termsOf = (org_id: string, text: string) => {
 /** Those of the texts of which the organization's segments still hold a term. */
 const termsLeft = async (org_id: string, all: ReadonlyArray<string>) => {
   const rows = await app.sql(
-    "SELECT s.family, s.blocks, b.block, b.bytes FROM history_segments s JOIN history_blocks b USING (segment) WHERE s.org_id = $1",
+    "SELECT s.family, s.blocks, s.runs, b.block, b.bytes FROM history_segments s JOIN history_blocks b USING (segment) WHERE s.org_id = $1",
     [org_id]
   )
   const held = new Set(
-    rows.flatMap(({ family, blocks, block, bytes }) =>
+    rows.flatMap(({ family, blocks, runs, block, bytes }) =>
       bytes instanceof Uint8Array
-        ? [...decoded([{ block: Number(block), bytes }], Number(blocks)).terms].map((term) => `${family} ${term}`)
+        ? [...decoded([{ block: Number(block), bytes }], { blocks: Number(blocks), runs: Number(runs) }).terms].map(
+            (term) => `${family} ${term}`
+          )
         : []
     )
   )
@@ -332,9 +335,10 @@ describe("what was erased", () => {
       const sql = yield* SqlClient.SqlClient
       const { index } = yield* HistoryIndex
       const segments = yield* historySegments
+      const { lock } = yield* historyLocks
       // Another process's turn at the index, caught in the middle of it.
       const turn = Effect.gen(function* () {
-        yield* segments.lock
+        yield* lock([org.org_id])
         if (how === "put into") {
           yield* Effect.promise(say)
           expect(yield* index).toBeGreaterThan(0)

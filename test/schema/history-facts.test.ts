@@ -86,14 +86,22 @@ const indexed = (all: ReadonlyArray<Placed>) => {
     const kinds = kindsOf(pages.classes[kindsPage] ?? new Uint8Array())
     const list = of.flatMap(({ flags }, n) => (flags === 0 ? [] : [postingOf(n, flags)]))
     const row = {
-      ...{ segment: BigInt(segment), family: "subjects", rules: 1, runs: of.length, blocks: 1 },
+      ...{
+        segment: BigInt(segment),
+        family: "subjects",
+        rules: 1,
+        runs: of.length,
+        blocks: 1,
+        format: 2,
+        checksum: null
+      },
       ...{ first_run: of[0]?.run.run_id ?? "", last_run: of.at(-1)?.run.run_id ?? "" }
     }
     runs.set(row.segment, runsOf(pages))
     // Those without it are not among what is sifted.
     if (list.length === 0) continue
     const stretches = cutsOf(list).map(({ number, from, to }) => ({
-      ...{ page: traitsOf(not)(classesOf(pages.classes[number] ?? new Uint8Array(), kinds)), from, to }
+      ...{ page: traitsOf(not)(row.segment, classesOf(pages.classes[number] ?? new Uint8Array(), kinds)), from, to }
     }))
     held.push({ row, list, stretches })
   }

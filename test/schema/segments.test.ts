@@ -1,10 +1,12 @@
 /** Segments of the index, as pure functions: what is packed comes back, parts become what a plain look at all their runs gives, and joins end. */
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { joinable, rules, runsMax } from "../../src/layers/history/index/HistoryIndex.ts"
+import { rules } from "../../src/layers/history/index/Drafts.ts"
+import { joinable, runsMax } from "../../src/layers/history/index/HistoryIndex.ts"
 import { families, type Family, partOf, type SegmentRow } from "../../src/layers/history/index/Segments.ts"
 import { Reader, Writer } from "../../src/schema/segments/Bytes.ts"
-import { DamagedIndex } from "../../src/schema/segments/damaged.ts"
+import { segmentFormat } from "../../src/schema/segments/Checksum.ts"
+import { DamagedBytes } from "../../src/schema/segments/damaged.ts"
 import {
   classesOf,
   classPageOf,
@@ -172,7 +174,7 @@ describe("damaged pages of a segment are an error, and never another answer", ()
     ["docs that end within an id", { classes, docs: docs.map((one) => one.subarray(0, 3)) }]
   ]
   test.each(cases)("%s", (_, pages) => {
-    expect(() => runsOf(pages)).toThrow(DamagedIndex)
+    expect(() => runsOf(pages)).toThrow(DamagedBytes)
     expect(() => runsOf(pages)).toThrow("Rebuild the index: rungate admin reindex-history")
   })
 
@@ -181,16 +183,28 @@ describe("damaged pages of a segment are an error, and never another answer", ()
     for (let run = 0; run < 9; run++) builder.add(0, 5, postingOf(run, named))
     const [block] = blocksOf([partOf(builder.postings(), 9)], 1)
     const cut = block?.bytes.subarray(0, -1) ?? new Uint8Array()
-    const place = { block: 0, blocks: 1 }
-    expect(() => postingsIn(cut, { term: 5, ...place })).toThrow(DamagedIndex)
-    expect(() => postingsIn(cut, { term: 4, ...place })).not.toThrow()
-    expect(() => decoded([{ block: 0, bytes: cut }], 1)).toThrow(DamagedIndex)
+    const size = { blocks: 1, runs: 9 }
+    expect(() => postingsIn(cut, { term: 5, block: 0, ...size })).toThrow(DamagedBytes)
+    expect(() => postingsIn(cut, { term: 4, block: 0, ...size })).not.toThrow()
+    expect(() => decoded([{ block: 0, bytes: cut }], size)).toThrow(DamagedBytes)
   })
 
   test("a term of a run that the segment does not have", () => {
     const builder = new PostingsBuilder()
     builder.add(0, 5, postingOf(9, named))
-    expect(() => [...blocksOf([partOf(builder.postings(), 9)], 1)]).toThrow(DamagedIndex)
+    expect(() => [...blocksOf([partOf(builder.postings(), 9)], 1)]).toThrow(DamagedBytes)
+    const [block] = blocksOf([partOf(builder.postings(), 10)], 1)
+    const bytes = block?.bytes ?? new Uint8Array()
+    for (const runs of [9, 10]) {
+      const size = { blocks: 1, runs }
+      const reads = [
+        () => postingsIn(bytes, { term: 5, block: 0, ...size })?.length,
+        () => decoded([{ block: 0, bytes }], size).postings.length
+      ]
+      for (const read of reads)
+        if (runs === 10) expect(read()).toBe(1)
+        else expect(read).toThrow("a term names run 9 of 9")
+    }
   })
 })
 
@@ -265,18 +279,20 @@ describe("terms of a segment", () => {
             return { from: gathered(own), runs: Int32Array.from(runs, (run) => numbers.get(run) ?? -1) }
           })
           const rows = [...blocksOf(parts, blocks)]
+          const size = { blocks, runs: numbers.size }
           const left = all.flatMap(([term, run, where]): ReadonlyArray<Entry> => {
             const number = numbers.get(run)
             return number === undefined ? [] : [[term, number, where]]
           })
           const truth = plainly(left)
-          expect(listsOf(decoded(rows, blocks))).toEqual(truth)
-          expect(rows.every(({ bytes }) => bytes.length > 0)).toBe(true)
+          expect(listsOf(decoded(rows, size))).toEqual(truth)
+          // Empty ones as well: an absent row is damage.
+          expect(rows.map((row) => row.block)).toEqual(Array.from({ length: blocks }, (_, n) => n))
           // One by one, those that are in no run as well.
           for (const term of new Set(all.map(([one]) => one))) {
             const block = Math.floor(term / (termSpace / blocks))
             const bytes = rows.find((row) => row.block === block)?.bytes
-            const found = bytes === undefined ? null : postingsIn(bytes, { term, block, blocks })
+            const found = bytes === undefined ? null : postingsIn(bytes, { term, block, ...size })
             const told = found?.map((posting) => [runIn(posting), flagsIn(posting)]) ?? null
             expect([term, told]).toEqual([term, truth.find(([one]) => one === term)?.[1] ?? null])
           }
@@ -327,7 +343,10 @@ describe("terms of a segment", () => {
 describe.each(families)("joins of %s", (family: Family) => {
   const most = runsMax[family]
   const row = (n: number, runs: number, by = rules[family]): SegmentRow => {
-    return { segment: BigInt(n), family, rules: by, runs, blocks: 1, first_run: String(n), last_run: String(n) }
+    return {
+      ...{ segment: BigInt(n), family, rules: by, runs, blocks: 1, format: segmentFormat, checksum: null },
+      ...{ first_run: String(n), last_run: String(n) }
+    }
   }
 
   test("a question looks at a few dozen segments, and each run is written anew a few times", () => {

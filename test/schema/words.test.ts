@@ -29,6 +29,7 @@ interface Run {
 }
 type Packed = {
   readonly blocks: number
+  readonly runs: number
   readonly rows: ReadonlyArray<{ readonly block: number; readonly bytes: Uint8Array }>
 }
 
@@ -41,15 +42,19 @@ const packed = (runs: ReadonlyArray<Run>, blocks?: number): Packed => {
   })
   const from = terms.postings()
   const count = blocks ?? blocksFor(from.terms.length, 2_000)
-  return { blocks: count, rows: [...blocksOf([{ from, runs: Int32Array.from(runs.keys()) }], count)] }
+  return {
+    blocks: count,
+    runs: runs.length,
+    rows: [...blocksOf([{ from, runs: Int32Array.from(runs.keys()) }], count)]
+  }
 }
 
 /** The runs that a segment gives for a phrase, with the flags of where. */
-const found = ({ blocks, rows }: Packed, text: string) => {
+const found = ({ blocks, runs, rows }: Packed, text: string) => {
   const lists = (phraseOf(text, seed)?.terms ?? []).map((term) => {
     const block = Math.floor(term / (termSpace / blocks))
     const row = rows.find((one) => one.block === block)
-    return row === undefined ? null : postingsIn(row.bytes, { term, block, blocks })
+    return row === undefined ? null : postingsIn(row.bytes, { term, block, blocks, runs })
   })
   return lists.length === 0 ? [] : inAll(lists).map((hit) => [runIn(hit), flagsIn(hit)])
 }
@@ -148,13 +153,13 @@ describe("segments", () => {
           let seen = 0
           const kept: Array<Run> = []
           const parts = groups.map((group) => {
-            const { rows, blocks } = packed(group)
+            const { rows, ...size } = packed(group)
             const numbers = group.map((run) => {
               if (out[seen++]) return -1
               kept.push(run)
               return next++
             })
-            return { from: decoded(rows, blocks), runs: Int32Array.from(numbers) }
+            return { from: decoded(rows, size), runs: Int32Array.from(numbers) }
           })
           for (const blocks of [1, 16]) expect([...blocksOf(parts, blocks)]).toEqual([...packed(kept, blocks).rows])
         }

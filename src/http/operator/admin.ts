@@ -201,6 +201,7 @@ export const reindexHistory = (restart: boolean) =>
       const step = yield* reindex.step
       if (step === null) break
       if (step._tag === "Renewed") sum.segments += 1
+      else if (step._tag === "Repaired") continue
       else {
         sum.checked += step.runs
         sum.missing += step.missing

@@ -6,7 +6,8 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { jsons, texts } from "../postgres/Columns.ts"
-import type { IndexBehind } from "./FreshRuns.ts"
+import { beingRebuilt, type IndexBehind } from "./FreshRuns.ts"
+import { damageReports } from "./index/Damage.ts"
 import { rowsAs } from "./index/Rows.ts"
 import { HistoryIndex } from "./index/HistoryIndex.ts"
 import { HistoryStore } from "./HistoryStore.ts"
@@ -56,6 +57,7 @@ export class Erasure extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const history = yield* HistoryStore
       const index = yield* HistoryIndex
+      const reports = yield* damageReports
 
       const erase = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
         const rows = yield* attemptRows(sql`
@@ -73,8 +75,11 @@ export class Erasure extends Context.Service<
         return rows.length
       })
 
+      /** Erases nothing if a segment of the runs is damaged: it would keep their terms. */
       const eraseInTransaction = (org_id: string, run_ids: ReadonlyArray<string>) =>
-        sql.withTransaction(erase(org_id, run_ids))
+        Effect.catchTag(sql.withTransaction(erase(org_id, run_ids)), "SegmentDamaged", (damage) =>
+          Effect.andThen(reports.report(damage), Effect.fail(beingRebuilt))
+        )
 
       const isFinished = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
         const rows = yield* finishedRows(sql`
@@ -111,10 +116,13 @@ export class Erasure extends Context.Service<
             SELECT r.run_id FROM runs r WHERE r.org_id = ${org_id} AND r.run_id > ${after} AND ${due} ORDER BY r.run_id LIMIT ${batchMax}`)
           const last = rows.at(-1)
           if (last === undefined) continue
-          erased += yield* eraseInTransaction(
+          const done = yield* eraseInTransaction(
             org_id,
             rows.map((row) => row.run_id)
-          )
+          ).pipe(Effect.catchTag("IndexBehind", () => Effect.succeed(null)))
+          // The next pass tries again, when the index is rebuilt.
+          if (done === null) continue
+          erased += done
           yield* sql`
             INSERT INTO history_progress (name, org_id, run_id) SELECT ${`retain ${org_id}`}, ${org_id}, ${last.run_id}
             WHERE NOT EXISTS (SELECT FROM runs WHERE org_id = ${org_id} AND run_id > ${after} AND run_id < ${last.run_id} AND finished_at IS NULL)

@@ -2,7 +2,8 @@
  * Answers history queries: finds an organization's runs that name a subject or contain a phrase, and summarizes them. Reads only.
  *
  * Indexed runs are found by their terms in segments. Runs in progress or finished a moment ago are read themselves. One statement reads which runs
- * are where, so every run is found exactly once. Phrases match whole words in order, in any case.
+ * are where, so every run is found exactly once. A query that needs a damaged segment fails until the segment is rebuilt. Phrases match whole words
+ * in order, in any case.
  */
 import { Context, Effect, Layer, Schema, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -14,10 +15,13 @@ import {
   type Want,
   type Found
 } from "./index/SubjectSummary.ts"
-import { endedMax, type Fresh, freshRuns, type IndexBehind } from "./FreshRuns.ts"
+import { beingRebuilt, endedMax, type Fresh, freshRuns, type IndexBehind } from "./FreshRuns.ts"
+import { damageReports } from "./index/Damage.ts"
+import { intactRows } from "./index/Places.ts"
 import type { NoLookups } from "./index/Lookups.ts"
 import { type Lists, type Moved, segmentLists } from "./index/SegmentLists.ts"
 import { rowsAs } from "./index/Rows.ts"
+import { failOnDamage, type SegmentDamaged } from "./index/SegmentDamaged.ts"
 import { type Family, segmentFields, type SegmentRow } from "./index/Segments.ts"
 import type { Run } from "../../schema/segments/Docs.ts"
 import type { Phrase } from "../../schema/words/Term.ts"
@@ -60,6 +64,7 @@ export class Finder extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const { bySubject, byPhrase, withClasses, docs } = yield* segmentLists
       const { timely, naming, holding } = yield* freshRuns
+      const reports = yield* damageReports
       const queries = Semaphore.makeUnsafe(queriesMax)
 
       /** Reads the list of segments and the unindexed runs in one statement, so that both are of the same moment. */
@@ -74,7 +79,9 @@ export class Finder extends Context.Service<
           ) w LEFT JOIN history_segments s ON false`)
         const fresh = rows.filter(isFresh)
         yield* timely(org_id, fresh)
-        return { segments: rows.filter(isSegment), fresh }
+        const segments = rows.filter(isSegment)
+        yield* intactRows(org_id, segments)
+        return { segments, fresh }
       })
 
       const summaries = Effect.fnUntraced(function* (
@@ -104,13 +111,17 @@ export class Finder extends Context.Service<
       })
 
       /** Retries a query whose segments changed meanwhile. The last try is in a transaction, in which they can't change. */
-      const retryingRead = <A>(query: Effect.Effect<A, IndexBehind | Moved | SqlError.SqlError>) =>
+      const retryingRead = <A>(query: Effect.Effect<A, IndexBehind | Moved | SegmentDamaged | SqlError.SqlError>) =>
         query.pipe(
           Effect.retry({ times: triesMax - 1, while: isMoved }),
           Effect.catchTag("Moved", () =>
             sql.withTransaction(Effect.andThen(sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`, query))
           ),
           queries.withPermits(1),
+          failOnDamage,
+          Effect.catchTag("SegmentDamaged", (damage) =>
+            Effect.andThen(reports.report(damage), Effect.fail(beingRebuilt))
+          ),
           Effect.catchTag(["SqlError", "Moved"], (error) => Effect.die(error))
         )
 

@@ -32,8 +32,14 @@ const indexedPerSecond = 4_000
 /** Cached subjects of runs in progress, about twenty megabytes. An ordinary run has seven. */
 const cachedMax = 300_000
 
-/** Too many finished runs wait to be indexed, so a correct answer would take too long. */
+/** The index can't give a correct answer soon: too many finished runs wait to be indexed, or a part of it is being rebuilt. */
 export class IndexBehind extends Schema.TaggedError<IndexBehind>()("IndexBehind", { message: Schema.String }) {}
+
+/** For questions and erasures that need a damaged segment. */
+export const beingRebuilt = new IndexBehind({
+  message:
+    "A part of this organization's history index was damaged and is being rebuilt from the runs. Retry in 10 seconds."
+})
 
 const behind = (waiting: number) =>
   new IndexBehind({

@@ -109,8 +109,9 @@ class Runs {
 }
 
 /**
- * The blocks of the new segment, in order. Empty blocks are left out. Within a part, new run numbers must be in the order of the old ones.
- * It is lazy, so that a large segment is written block by block. With `writer.clear()` between two blocks, the earlier one is overwritten.
+ * The blocks of the new segment, in order. Empty blocks are included, because an absent block is damage. Within a part, new run numbers must be
+ * in the order of the old ones. It is lazy, so that a large segment is written block by block. With `writer.clear()` between two blocks, the
+ * earlier one is overwritten.
  */
 export function* blocksOf(
   parts: ReadonlyArray<Part>,
@@ -123,15 +124,13 @@ export function* blocksOf(
   for (let block = 0; block < blocks; block++) {
     const end = (block + 1) * width
     let last = block * width
-    let any = false
     for (let term = heads.lowest; term < end; term = heads.lowest) {
       runs.clear()
       do heads.take(runs)
       while (heads.lowest === term)
       if (!runs.write(writer, term - last)) continue
       last = term
-      any = true
     }
-    if (any) yield { block, bytes: writer.take() }
+    yield { block, bytes: writer.take() }
   }
 }

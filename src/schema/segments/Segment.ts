@@ -6,6 +6,7 @@
  * flags. All numbers are variable-length (Bytes.ts). Segments never change. Merging segments or erasing runs writes a new one.
  */
 import { Reader } from "./Bytes.ts"
+import { damaged } from "./damaged.ts"
 
 /** Terms are numbers of 48 bits. */
 export const termSpace = 2 ** 48
@@ -46,10 +47,18 @@ export const blocksFor = (terms: number, runs: number): number => {
   return blocks
 }
 
-/** The postings of a term in a block. `blocks` is the number of blocks of the segment. Null if the block does not have the term. */
+/** How many blocks and runs a segment has. */
+export interface SegmentSize {
+  readonly blocks: number
+  readonly runs: number
+}
+const noSuchRun = (posting: number, runs: number): never =>
+  damaged(`a term names run ${Math.floor(posting / postingOf(1, 0))} of ${runs}`)
+
+/** The postings of a term in a block. Null if the block does not have the term. */
 export const postingsIn = (
   bytes: Uint8Array,
-  { term, block, blocks }: { readonly term: number; readonly block: number; readonly blocks: number }
+  { term, block, blocks, runs }: SegmentSize & { readonly term: number; readonly block: number }
 ): ReadonlyArray<number> | null => {
   const reader = new Reader(bytes)
   let at = block * (termSpace / blocks)
@@ -61,6 +70,7 @@ export const postingsIn = (
       const postings: Array<number> = []
       for (let n = 0, run = 0; n < count; n++) {
         const posting = postingOf(run, 0) + reader.next()
+        if (posting >= postingOf(runs, 0)) return noSuchRun(posting, runs)
         postings.push(posting)
         run = runIn(posting)
       }
@@ -74,7 +84,7 @@ export const postingsIn = (
 /** Decodes all blocks of a segment, which must be in order. */
 export const decoded = (
   rows: ReadonlyArray<{ readonly block: number; readonly bytes: Uint8Array }>,
-  blocks: number
+  { blocks, runs }: SegmentSize
 ): Postings => {
   // Upper bounds: a posting takes at least one byte, and a term with one posting at least three.
   const most = rows.reduce((sum, { bytes }) => sum + bytes.length, 0)
@@ -93,6 +103,7 @@ export const decoded = (
       let run = 0
       for (let left = reader.next(); left > 0; left--) {
         const posting = postingOf(run, 0) + reader.next()
+        if (posting >= postingOf(runs, 0)) return noSuchRun(posting, runs)
         postings[at++] = posting
         run = runIn(posting)
       }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Client } from "pg"
-import { segmentsLock } from "../../../src/layers/history/index/Segments.ts"
+import { segmentsLock } from "../../../src/layers/history/index/Locks.ts"
 import { type App, startApp, type Tenant, until } from "../../app.ts"
 import { type Home, newHome } from "./shell.ts"
 

@@ -6,9 +6,10 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { damageReports } from "./Damage.ts"
 import { HistoryIndex } from "./HistoryIndex.ts"
+import { historyLocks } from "./Locks.ts"
 import { missing, rowsAs } from "./Rows.ts"
-import { historySegments } from "./Segments.ts"
 
 /** Runs that one step checks. */
 const pageMax = 1_000
@@ -17,6 +18,8 @@ const name = "reindex"
 export type ReindexStep =
   /** `runs` were checkPage, of which `missing` were in no segment. */
   | { readonly _tag: "Checked"; readonly runs: number; readonly missing: number }
+  /** Damaged segments with `runs` were rebuilt, before they can be checked. */
+  | { readonly _tag: "Repaired"; readonly runs: number }
   /** One segment with `runs` was rebuilt, and `left` segments remain. */
   | { readonly _tag: "Renewed"; readonly runs: number; readonly left: number }
 
@@ -44,28 +47,38 @@ export class Reindex extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const index = yield* HistoryIndex
-      const segments = yield* historySegments
+      const locks = yield* historyLocks
+      const reports = yield* damageReports
       const restart = sql`DELETE FROM history_progress WHERE name = ${name}`
 
-      const progress = progressRows(sql`SELECT org_id, run_id FROM history_progress WHERE name = ${name}`)
+      // Two rebuilds at once check one page after the other.
+      const progress = progressRows(sql`SELECT org_id, run_id FROM history_progress WHERE name = ${name} FOR UPDATE`)
       const keep = ({ org_id, run_id }: Place) => sql`
         INSERT INTO history_progress (name, org_id, run_id) VALUES (${name}, ${org_id}, ${run_id})
         ON CONFLICT (name) DO UPDATE SET org_id = excluded.org_id, run_id = excluded.run_id, updated_at = now()`
 
+      /** Returns the stored progress. At the start, all segments are marked for rebuilding. */
+      const begin = Effect.gen(function* () {
+        const [stored] = yield* progress
+        if (stored !== undefined) return stored
+        // Taken before any row is locked: the holder may be about to delete segments that this step would lock.
+        yield* locks.lockAll
+        const [meanwhile] = yield* progress
+        if (meanwhile !== undefined) return meanwhile
+        yield* sql`UPDATE history_segments SET rules = 0`
+        return { org_id: "", run_id: "" }
+      })
+
       /** Checks the next page of runs; null at the end. */
       const checkPage = Effect.gen(function* () {
-        // Taken before any row is locked: the holder may be about to delete segments that this step would lock.
-        yield* segments.lock
-        const [start] = yield* progress
-        // At the start, all segments are marked for rebuilding.
-        if (start === undefined) yield* sql`UPDATE history_segments SET rules = 0`
-        const at = start ?? { org_id: "", run_id: "" }
+        const at = yield* begin
         const rows = yield* runRows(sql`
           SELECT org_id, run_id, erased_at IS NOT NULL AS erased FROM runs WHERE (org_id, run_id) > (${at.org_id}, ${at.run_id})
           ORDER BY org_id, run_id LIMIT ${pageMax}`)
         const last = rows.at(-1)
         if (last === undefined) return null
         const unerased = rows.filter((row) => !row.erased)
+        yield* locks.lock(unerased.map((row) => row.org_id))
         let missing = 0
         for (const [org_id, runs] of Map.groupBy(unerased, (row) => row.org_id))
           missing += yield* index.restore(
@@ -77,7 +90,7 @@ export class Reindex extends Context.Service<
       })
 
       const rebuildSegment = Effect.gen(function* () {
-        while ((yield* index.gather) > 0);
+        while ((yield* index.gather) > 0 || (yield* index.repair) !== null);
         const runs = yield* index.renew
         if (runs === null) {
           yield* restart
@@ -90,7 +103,14 @@ export class Reindex extends Context.Service<
       const step: Effect.Effect<ReindexStep | null> = Effect.orDie(
         Effect.gen(function* () {
           return (yield* sql.withTransaction(checkPage)) ?? (yield* rebuildSegment)
-        })
+        }).pipe(
+          Effect.catchTag("SegmentDamaged", (damage) =>
+            Effect.gen(function* () {
+              yield* reports.report(damage)
+              return { _tag: "Repaired", runs: (yield* index.repair) ?? 0 } as const
+            })
+          )
+        )
       )
 
       const runs = countRows(sql`

@@ -5,7 +5,6 @@
  * row of its first results in a process. A wrong row is a defect.
  */
 import { Effect, Schema } from "effect"
-import { damaged } from "../../../schema/segments/damaged.ts"
 
 /** Results that are checked. Later results of the same statement have the same columns. */
 const checkedMax = 3
@@ -26,5 +25,7 @@ export const rowsAs = <A>(what: string, schema: Schema.ConstraintDecoder<A>) => 
     )
 }
 
-/** For a row or page that must exist. Its absence means that the index is damaged. */
-export const missing = (what: string): never => damaged(`${what} is missing`)
+/** For a row that a correct statement always returns. Its absence is a defect. Damaged parts of the index are `SegmentDamaged` instead. */
+export const missing = (what: string): never => {
+  throw new Error(`history index: ${what} is missing. Rebuild the index: rungate admin reindex-history`)
+}

@@ -1,7 +1,8 @@
 /**
  * Looks up terms in an organization's segments: which runs contain a subject or a phrase, their classes for counting, and their ids.
  *
- * The caller passes the list of segments as of one moment. If one of them was deleted since, the lookup fails with `Moved`.
+ * The caller passes the list of segments as of one moment. If one of them was deleted since, the lookup fails with `Moved`. If a part of one is
+ * damaged, it fails with `SegmentDamaged`, or throws it while it decodes.
  */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -9,8 +10,11 @@ import { bigints, texts } from "../../postgres/Columns.ts"
 import { cutsOf, type SegmentMatches, traitsOf } from "./SubjectSummary.ts"
 import type { NoLookups } from "./Lookups.ts"
 import { placesIn, runTextColumns, runTextRows, shortJson } from "./IndexedRun.ts"
-import { missing, rowsAs } from "./Rows.ts"
+import { intact, placeOf, Places, type StoredPart } from "./Places.ts"
+import { rowsAs } from "./Rows.ts"
+import { damagedIn, decodedIn } from "./SegmentDamaged.ts"
 import type { SegmentRow } from "./Segments.ts"
+import type { PartTable } from "../../../schema/segments/Checksum.ts"
 import {
   classesOf,
   type Doc,
@@ -30,22 +34,17 @@ const pageMax = 256
 /** Segments whose kinds are cached. They never change, and a query needs those of dozens of segments. Some megabytes. */
 const cachedMax = 512
 
-interface Row {
-  readonly segment: bigint
-  readonly n: number
-  readonly bytes: Uint8Array
-}
 const PageRow = Schema.Struct({
   segment: Schema.NullOr(Schema.BigInt),
   n: Schema.Int,
-  bytes: Schema.NullOr(Schema.Uint8Array)
+  bytes: Schema.NullOr(Schema.Uint8Array),
+  checksum: Schema.NullOr(Schema.Int)
 })
 const pageRows = {
   history_blocks: rowsAs("blocks", PageRow),
   history_docs: rowsAs("pages of docs", PageRow),
   history_classes: rowsAs("pages of classes", PageRow)
 }
-type Table = keyof typeof pageRows
 const phraseTextRows = runTextRows("runs to be searched for a phrase")
 
 /** Segments were merged or rewritten after the caller read the list of segments. */
@@ -55,39 +54,26 @@ export class Moved extends Schema.TaggedError<Moved>()("Moved", {}) {}
 export type Lists = ReadonlyArray<{ readonly row: SegmentRow; readonly list: ReadonlyArray<number> }>
 
 const blockOf = (term: number, blocks: number) => Math.floor(term / (termSpace / blocks))
-/** A key for a block or page of a segment. No segment has as many as the factor. */
-const placeOf = (segment: bigint, n: number) => Number(segment) * 1_048_576 + n
 const nonEmpty = (lists: Lists): Lists => lists.filter(({ list }) => list.length > 0)
-
-/** A set of places (blocks or pages of segments). */
-class Places {
-  private readonly added = new Set<number>()
-  readonly segments: Array<bigint> = []
-  readonly numbers: Array<bigint> = []
-  add(segment: bigint, n: number) {
-    const place = placeOf(segment, n)
-    if (this.added.has(place)) return
-    this.added.add(place)
-    this.segments.push(segment)
-    this.numbers.push(BigInt(n))
-  }
-}
 
 export const segmentLists = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  /** Reads blocks or pages. Fails when a segment no longer exists. An existing segment is complete and never changes. */
-  const read = Effect.fnUntraced(function* (table: Table, column: "page" | "block", { segments, numbers }: Places) {
+  /** Reads blocks or pages. Fails when a segment no longer exists or is damaged. An existing segment is complete and never changes. */
+  const read = Effect.fnUntraced(function* (table: PartTable, column: "page" | "block", places: Places) {
+    const { segments, numbers } = places
     if (segments.length === 0) return []
     const different = [...new Set(segments)]
     const rows = yield* pageRows[table](sql`
-      SELECT t.segment, t.${sql.literal(column)} AS n, t.bytes FROM unnest(${bigints(segments)}, ${bigints(numbers)}) AS n(segment, n)
+      SELECT t.segment, t.${sql.literal(column)} AS n, t.bytes, t.checksum FROM unnest(${bigints(segments)}, ${bigints(numbers)}) AS n(segment, n)
       JOIN ${sql.literal(table)} t ON t.segment = n.segment AND t.${sql.literal(column)} = n.n::int
-      UNION ALL SELECT NULL, count(*)::int, NULL FROM history_segments WHERE segment = ANY(${bigints(different)})`)
+      UNION ALL SELECT NULL, count(*)::int, NULL, NULL FROM history_segments WHERE segment = ANY(${bigints(different)})`)
     if (rows.some(({ segment, n }) => segment === null && n !== different.length)) return yield* new Moved()
-    return rows.flatMap(
-      ({ segment, n, bytes }): ReadonlyArray<Row> => (segment === null || bytes === null ? [] : [{ segment, n, bytes }])
+    const parts = rows.flatMap(
+      ({ segment, n, bytes, checksum }): ReadonlyArray<StoredPart> =>
+        segment === null || bytes === null ? [] : [{ segment, n, bytes, checksum }]
     )
+    return yield* intact(table, parts, places)
   })
 
   const kindsCache = new Map<bigint, ReadonlyArray<RunKind>>()
@@ -102,13 +88,14 @@ export const segmentLists = Effect.gen(function* () {
     asked: ReadonlyArray<{ readonly row: SegmentRow; readonly terms: ReadonlyArray<number> }>
   ) {
     const places = new Places()
-    for (const { row, terms } of asked) for (const term of terms) places.add(row.segment, blockOf(term, row.blocks))
+    for (const { row, terms } of asked) for (const term of terms) places.add(row, blockOf(term, row.blocks))
     const rows = yield* read("history_blocks", "block", places)
     const blocks = new Map(rows.map((block) => [placeOf(block.segment, block.n), block.bytes]))
-    return ({ segment, blocks: count }: SegmentRow, term: number) => {
-      const block = blockOf(term, count)
-      const bytes = blocks.get(placeOf(segment, block))
-      return bytes === undefined ? null : postingsIn(bytes, { term, block, blocks: count })
+    return (row: SegmentRow, term: number) => {
+      const block = blockOf(term, row.blocks)
+      const bytes = blocks.get(placeOf(row.segment, block))
+      if (bytes === undefined) return null
+      return decodedIn(row.segment, () => postingsIn(bytes, { term, block, blocks: row.blocks, runs: row.runs }))
     }
   })
 
@@ -149,14 +136,13 @@ export const segmentLists = Effect.gen(function* () {
 
   const docs = Effect.fnUntraced(function* (wanted: ReadonlyArray<{ row: SegmentRow; number: number }>) {
     const places = new Places()
-    for (const { row, number } of wanted) places.add(row.segment, docPageOf(number))
+    for (const { row, number } of wanted) places.add(row, docPageOf(number))
     const rows = yield* read("history_docs", "page", places)
     const pages = new Map(rows.map((page) => [placeOf(page.segment, page.n), page.bytes]))
     return ({ segment }: SegmentRow, number: number): Doc => {
       const page = pages.get(placeOf(segment, docPageOf(number)))
-      return (
-        (page === undefined ? null : docAt(page, number % docRuns)) ?? missing(`run ${number} of segment ${segment}`)
-      )
+      const doc = page === undefined ? null : decodedIn(segment, () => docAt(page, number % docRuns))
+      return doc ?? damagedIn(segment, `the id of run ${number} is missing`)
     }
   })
 
@@ -207,9 +193,9 @@ export const segmentLists = Effect.gen(function* () {
     const cached = new Map<bigint, ReadonlyArray<RunKind>>()
     for (const { row, cuts } of cut.flat()) {
       const kinds = kindsCache.get(row.segment)
-      if (kinds === undefined) places.add(row.segment, kindsPage)
+      if (kinds === undefined) places.add(row, kindsPage)
       else cached.set(row.segment, kinds)
-      for (const { number } of cuts) places.add(row.segment, number)
+      for (const { number } of cuts) places.add(row, number)
     }
     const rows = Map.groupBy(yield* read("history_classes", "page", places), (page) => page.segment)
     const pages = new Map(
@@ -217,13 +203,12 @@ export const segmentLists = Effect.gen(function* () {
         const [first] = of.filter(({ n }) => n === kindsPage)
         const kinds =
           first === undefined
-            ? (cached.get(segment) ?? missing(`the kinds of segment ${segment}`))
-            : kindsOf(first.bytes)
+            ? (cached.get(segment) ?? damagedIn(segment, "the list of kinds is missing"))
+            : decodedIn(segment, () => kindsOf(first.bytes))
         if (first !== undefined) cacheKinds(segment, kinds)
-        const classes = of
-          .filter(({ n }) => n !== kindsPage)
-          .map(({ n, bytes }) => [n, traits(classesOf(bytes, kinds))] as const)
-        return [segment, new Map(classes)]
+        const classes = of.filter(({ n }) => n !== kindsPage)
+        const pageOf = ({ bytes }: StoredPart) => decodedIn(segment, () => classesOf(bytes, kinds))
+        return [segment, new Map(classes.map((part) => [part.n, traits(segment, pageOf(part))]))]
       })
     )
     return cut.map(
@@ -234,7 +219,7 @@ export const segmentLists = Effect.gen(function* () {
             row,
             list,
             stretches: cuts.map(({ number, from, to }) => ({
-              page: of?.get(number) ?? missing(`page ${number} of segment ${row.segment}`),
+              page: of?.get(number) ?? damagedIn(row.segment, `page ${number} of classes is missing`),
               from,
               to
             }))

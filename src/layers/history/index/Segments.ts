@@ -3,21 +3,21 @@
  * replaces it.
  *
  * Subjects and words are two families of segments, because a run has fifteen times as many words as subjects. Segments of subjects can therefore
- * hold more runs, so that a query for two hundred subjects reads few of them. Every change of the list of segments holds the lock and is one
- * transaction, so an indexed run is in exactly one segment of each family. Readers detect deleted segments (SegmentLists.ts).
+ * hold more runs, so that a query for two hundred subjects reads few of them. Every change of an organization's list of segments holds its lock
+ * (Locks.ts) and is one transaction, so an indexed run is in exactly one segment of each family. Readers detect deleted segments
+ * (SegmentLists.ts) and damaged ones (Places.ts, SegmentDamaged.ts).
  */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { bigints, byteas, texts } from "../../postgres/Columns.ts"
+import { intact, intactRows, Places, type StoredPart } from "./Places.ts"
 import { missing, rowsAs } from "./Rows.ts"
-import { docsOf, type Pages, pagesOf, type Run, runsOf } from "../../../schema/segments/Docs.ts"
+import { damagedIn, decodedIn, failOnDamage } from "./SegmentDamaged.ts"
+import { headerChecksum, partChecksum, type PartTable, segmentFormat } from "../../../schema/segments/Checksum.ts"
+import { classPageOf, docPageOf, docsOf, type Pages, pagesOf, type Run, runsOf } from "../../../schema/segments/Docs.ts"
 import { Writer } from "../../../schema/segments/Bytes.ts"
-import { DamagedIndex } from "../../../schema/segments/damaged.ts"
 import { blocksOf, type Part } from "../../../schema/segments/Merge.ts"
 import { blocksFor, decoded, type Postings } from "../../../schema/segments/Segment.ts"
-
-/** Id of the advisory lock; it must be unique in the database. */
-export const segmentsLock = 7_411_008
 
 export const families = ["subjects", "words"] as const
 export type Family = (typeof families)[number]
@@ -30,20 +30,29 @@ export const segmentFields = {
   rules: Schema.Int,
   runs: Schema.Int,
   blocks: Schema.Int,
+  /** Version of its bytes; see schema/segments/Checksum.ts. */
+  format: Schema.Int,
+  /** Of this row; null in format 1. */
+  checksum: Schema.NullOr(Schema.Int),
   first_run: Schema.String,
   last_run: Schema.String
 }
 const SegmentRow = Schema.Struct(segmentFields)
 export type SegmentRow = typeof SegmentRow.Type
 
-const lockRows = rowsAs("the lock of segments", Schema.Struct({ free: Schema.Boolean }))
 const listRows = rowsAs("segments of an organization", SegmentRow)
 const touchingRows = rowsAs("segments of runs", SegmentRow)
-const pageRows = {
-  history_docs: rowsAs("pages of docs", Schema.Struct({ bytes: Schema.Uint8Array })),
-  history_classes: rowsAs("pages of classes", Schema.Struct({ bytes: Schema.Uint8Array }))
+const PartRow = Schema.Struct({
+  segment: Schema.BigInt,
+  n: Schema.Int,
+  bytes: Schema.Uint8Array,
+  checksum: Schema.NullOr(Schema.Int)
+})
+const partRows = {
+  history_blocks: rowsAs("blocks of a segment", PartRow),
+  history_docs: rowsAs("pages of docs", PartRow),
+  history_classes: rowsAs("pages of classes", PartRow)
 }
-const blockRows = rowsAs("blocks of a segment", Schema.Struct({ block: Schema.Int, bytes: Schema.Uint8Array }))
 const writtenRows = rowsAs("new segments", Schema.Struct({ segment: Schema.BigInt }))
 
 /** A segment to be written: runs of one organization, the oldest first, and their postings by number of the run. */
@@ -74,58 +83,69 @@ interface Bytes {
 const numbered = (segment: bigint, pages: ReadonlyArray<Uint8Array>): ReadonlyArray<Bytes> =>
   pages.map((bytes, n) => ({ segment, n, bytes }))
 
+/** The column that numbers the parts in a table, and how many a segment has. */
+const partsIn = (table: PartTable, { runs, blocks }: SegmentRow): readonly ["page" | "block", number] =>
+  table === "history_blocks"
+    ? ["block", blocks]
+    : ["page", table === "history_docs" ? docPageOf(runs - 1) + 1 : classPageOf(runs - 1) + 1]
+
+/** Segments of format 1 have no checksums, so a lost page of theirs is noticed by the number of runs. */
+const allRuns = <A>({ segment, runs }: SegmentRow, read: ReadonlyArray<A>): ReadonlyArray<A> =>
+  read.length === runs ? read : damagedIn(segment, `it has ${read.length} instead of ${runs} runs`)
+
 const order = ({ run: a }: { readonly run: Run }, { run: b }: { readonly run: Run }) =>
   a.run_id < b.run_id ? -1 : a.run_id > b.run_id ? 1 : 0
 
 export const historySegments = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const columns = sql.literal("segment, family, rules, runs, blocks, first_run, last_run")
+  const columns = sql.literal("segment, family, rules, runs, blocks, format, checksum, first_run, last_run")
 
-  /** Takes the lock until the transaction ends. */
-  const lock = sql`SELECT pg_advisory_xact_lock(${segmentsLock})`
-  /**
-   * Takes the lock unless another process holds it, and turns synchronous commit off for the transaction. Only for transactions that move runs: after
-   * a crash the runs are either in the new place or still in the old one.
-   */
-  const lockIfFree = Effect.map(
-    lockRows(
-      sql`SELECT pg_try_advisory_xact_lock(${segmentsLock}) AS free, set_config('synchronous_commit', 'off', true)`
-    ),
-    ([row]) => (row ?? missing("the lock of segments")).free
-  )
-
-  /** Segments of an organization, the oldest first. */
-  const list = (org_id: string, family: Family) =>
+  /** Segments of an organization, the oldest first, whose rows may be damaged. */
+  const listUnchecked = (org_id: string, family: Family) =>
     listRows(sql`
       SELECT ${columns} FROM history_segments WHERE org_id = ${org_id} AND family = ${family} ORDER BY first_run, segment`)
+  /** Segments of an organization, the oldest first. */
+  const list = (org_id: string, family: Family) =>
+    Effect.flatMap(listUnchecked(org_id, family), (rows) => intactRows(org_id, rows))
 
-  const pages = (table: "history_docs" | "history_classes", segment: bigint) =>
-    Effect.map(
-      pageRows[table](sql`SELECT bytes FROM ${sql.literal(table)} WHERE segment = ${segment} ORDER BY page`),
-      (rows) => rows.map((row) => row.bytes)
-    )
-  const runs = Effect.fnUntraced(function* (segment: bigint) {
+  /** All blocks or pages of a segment, in order. */
+  const parts = Effect.fnUntraced(function* (table: PartTable, row: SegmentRow) {
+    const [column, count] = partsIn(table, row)
+    const places = new Places()
+    for (let n = 0; n < count; n++) places.add(row, n)
+    const rows = yield* partRows[table](sql`
+      SELECT segment, ${sql.literal(column)} AS n, bytes, checksum FROM ${sql.literal(table)} WHERE segment = ${row.segment} ORDER BY 2`)
+    return yield* intact(table, rows, places)
+  })
+  const bytesOf = (parts: ReadonlyArray<StoredPart>) => parts.map((part) => part.bytes)
+  const runs = Effect.fnUntraced(function* (row: SegmentRow) {
     const segmentPages: Pages = {
-      classes: yield* pages("history_classes", segment),
-      docs: yield* pages("history_docs", segment)
+      classes: bytesOf(yield* parts("history_classes", row)),
+      docs: bytesOf(yield* parts("history_docs", row))
     }
-    return runsOf(segmentPages)
-  })
+    return allRuns(
+      row,
+      decodedIn(row.segment, () => runsOf(segmentPages))
+    )
+  }, failOnDamage)
 
-  const postings = Effect.fnUntraced(function* ({ segment, blocks }: Pick<SegmentRow, "segment" | "blocks">) {
-    const rows = yield* blockRows(sql`
-      SELECT block, bytes FROM history_blocks WHERE segment = ${segment} ORDER BY block`)
-    return decoded(rows, blocks)
-  })
+  /** For a row that was not listed: checks it as well. */
+  const checkedRuns = (org_id: string, row: SegmentRow) => Effect.andThen(intactRows(org_id, [row]), runs(row))
+
+  const postings = Effect.fnUntraced(function* (row: SegmentRow) {
+    const blocks = (yield* parts("history_blocks", row)).map(({ n, bytes }) => ({ block: n, bytes }))
+    return decodedIn(row.segment, () => decoded(blocks, row))
+  }, failOnDamage)
 
   const drop = Effect.fnUntraced(function* (segments: ReadonlyArray<bigint>) {
     for (const table of ["history_segments", "history_blocks", "history_docs", "history_classes"])
       yield* sql`DELETE FROM ${sql.literal(table)} WHERE segment = ANY(${bigints(segments)})`
   })
 
-  const insert = (table: string, column: "page" | "block", all: ReadonlyArray<Bytes>) => sql`
-    INSERT INTO ${sql.literal(table)} (segment, ${sql.literal(column)}, bytes)
-    SELECT * FROM unnest(${bigints(all.map((one) => one.segment))}, ${ints(all.map((one) => one.n))}, ${byteas(all.map((one) => one.bytes))})`
+  const insert = (table: PartTable, column: "page" | "block", all: ReadonlyArray<Bytes>) => sql`
+    INSERT INTO ${sql.literal(table)} (segment, ${sql.literal(column)}, bytes, checksum)
+    SELECT * FROM unnest(${bigints(all.map((one) => one.segment))}, ${ints(all.map((one) => one.n))}, ${byteas(all.map((one) => one.bytes))},
+                         ${ints(all.map((one) => partChecksum(table, one.segment, one)))})`
 
   /** Writes one segment for each draft. The number of statements does not depend on the number of drafts. */
   const write = Effect.fnUntraced(function* (drafts: ReadonlyArray<Draft>) {
@@ -140,16 +160,16 @@ export const historySegments = Effect.gen(function* () {
         draft.parts.reduce((sum, part) => sum + part.from.terms.length, 0),
         draft.runs.length
       ),
-      first: (draft.runs[0] ?? missing("the first run of a new segment")).run_id,
-      last: (draft.runs.at(-1) ?? missing("the last run of a new segment")).run_id
+      first_run: (draft.runs[0] ?? missing("the first run of a new segment")).run_id,
+      last_run: (draft.runs.at(-1) ?? missing("the last run of a new segment")).run_id
     }))
     const rows = yield* writtenRows(sql`
-      INSERT INTO history_segments (org_id, family, rules, runs, blocks, first_run, last_run)
-      SELECT org_id, family, rules, runs, blocks, first_run, last_run
+      INSERT INTO history_segments (org_id, family, rules, runs, blocks, format, checksum, first_run, last_run)
+      SELECT org_id, family, rules, runs, blocks, ${segmentFormat}, checksum, first_run, last_run
       FROM unnest(${texts(made.map((m) => m.org_id))}, ${texts(made.map((m) => m.family))}, ${ints(made.map((m) => m.rules))},
-                  ${ints(made.map((m) => m.runs.length))}, ${ints(made.map((m) => m.blocks))}, ${texts(made.map((m) => m.first))},
-                  ${texts(made.map((m) => m.last))})
-           WITH ORDINALITY AS n(org_id, family, rules, runs, blocks, first_run, last_run, place) ORDER BY place
+                  ${ints(made.map((m) => m.runs.length))}, ${ints(made.map((m) => m.blocks))}, ${texts(made.map((m) => m.first_run))},
+                  ${texts(made.map((m) => m.last_run))}, ${ints(made.map((m) => headerChecksum(m.org_id, { ...m, runs: m.runs.length })))})
+           WITH ORDINALITY AS n(org_id, family, rules, runs, blocks, first_run, last_run, checksum, place) ORDER BY place
       RETURNING segment`)
     // Postgres assigns identities in the order of the rows.
     const segments = rows.map((row) => row.segment).toSorted((a, b) => (a < b ? -1 : 1))
@@ -186,7 +206,7 @@ export const historySegments = Effect.gen(function* () {
     if (waiting.length > 0) yield* flush
   })
 
-  /** Merges segments of one family into one, without the given runs. The caller must hold the lock. */
+  /** Merges segments of one family into one, without the given runs. The caller must hold the organization's lock. */
   const join = Effect.fnUntraced(function* (
     org_id: string,
     rows: ReadonlyArray<SegmentRow>,
@@ -197,7 +217,7 @@ export const historySegments = Effect.gen(function* () {
     const kept: Array<{ readonly run: Run; readonly part: number; readonly n: number }> = []
     const parts: Array<Part> = []
     for (const [part, row] of rows.entries()) {
-      const all = yield* runs(row.segment)
+      const all = yield* runs(row)
       all.forEach((run, n) => {
         if (!without.has(run.run_id)) kept.push({ run, part, n })
       })
@@ -212,47 +232,39 @@ export const historySegments = Effect.gen(function* () {
     if (kept.length > 0) yield* write([{ org_id, family, rules, runs: kept.map(({ run }) => run), parts }])
   })
 
-  const touching = (org_id: string, run_ids: ReadonlyArray<string>) =>
-    touchingRows(sql`
-      SELECT ${columns} FROM history_segments
-      WHERE org_id = ${org_id} AND EXISTS (SELECT FROM unnest(${texts(run_ids)}) AS n(run_id) WHERE run_id BETWEEN first_run AND last_run)`)
+  /** Reads the rows of all of its segments, because the range of a damaged one may be wrong. */
+  const touching = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
+    const rows = yield* intactRows(
+      org_id,
+      yield* touchingRows(sql`SELECT ${columns} FROM history_segments WHERE org_id = ${org_id}`)
+    )
+    return rows.filter(({ first_run, last_run }) => run_ids.some((run_id) => first_run <= run_id && run_id <= last_run))
+  })
 
-  const runIdsOf = (segment: bigint) =>
-    Effect.map(pages("history_docs", segment), (docs) => docs.flatMap(docsOf).map((run) => run.run_id))
+  const runIdsOf = Effect.fnUntraced(function* (row: SegmentRow) {
+    const pages = bytesOf(yield* parts("history_docs", row))
+    const docs = allRuns(
+      row,
+      decodedIn(row.segment, () => pages.flatMap(docsOf))
+    )
+    return docs.map((run) => run.run_id)
+  }, failOnDamage)
 
-  /** Removes runs from all segments completely. The caller must hold the lock. */
+  /** Removes runs from all segments completely. The caller must hold the organization's lock. */
   const forget = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
     const without = new Set(run_ids)
     for (const row of yield* touching(org_id, run_ids)) {
-      if ((yield* runIdsOf(row.segment)).some((run_id) => without.has(run_id))) yield* join(org_id, [row], without)
+      if ((yield* runIdsOf(row)).some((run_id) => without.has(run_id))) yield* join(org_id, [row], without)
     }
   })
 
-  /** Deletes a damaged segment, which then has no runs. */
-  const runsOrDrop = (segment: bigint) =>
-    Effect.catchDefect(runs(segment), (defect) =>
-      defect instanceof DamagedIndex
-        ? drop([segment]).pipe(
-            Effect.andThen(
-              Effect.logWarning(
-                `history index: segment ${segment} is damaged and is deleted. Its runs are indexed again: ${defect.what}`
-              )
-            ),
-            Effect.as([])
-          )
-        : Effect.die(defect)
-    )
-
-  /**
-   * The given runs that are in a segment of each family. Deletes damaged segments, so that a rebuild indexes their runs again. The
-   * caller must hold the lock.
-   */
+  /** The given runs that are in a segment of each family. */
   const holding = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
     const indexed = { subjects: new Set<string>(), words: new Set<string>() }
-    for (const { segment, family } of yield* touching(org_id, run_ids))
-      if (isFamily(family)) for (const { run_id } of yield* runsOrDrop(segment)) indexed[family].add(run_id)
+    for (const row of yield* touching(org_id, run_ids))
+      if (isFamily(row.family)) for (const run_id of yield* runIdsOf(row)) indexed[row.family].add(run_id)
     return new Set(run_ids.filter((run_id) => families.every((family) => indexed[family].has(run_id))))
   })
 
-  return { lock, lockIfFree, list, runs, write, join, drop, forget, holding }
+  return { list, listUnchecked, checkedRuns, runIdsOf, write, join, drop, forget, holding }
 })

@@ -4,6 +4,7 @@
  * Counting needs only the runs' classes. Single runs are read only if they may be among the newest, which the range of ids of each segment tells.
  */
 import { isLookup, isTouch, isUnknownTouch, type NoLookups } from "./Lookups.ts"
+import { damagedIn } from "./SegmentDamaged.ts"
 import type { SegmentRow } from "./Segments.ts"
 import {
   type RunClass,
@@ -13,11 +14,11 @@ import {
   type RunKind,
   type Run
 } from "../../../schema/segments/Docs.ts"
-import { damaged } from "../../../schema/segments/damaged.ts"
 import { flagsIn, named, recipient, runIn } from "../../../schema/segments/Segment.ts"
 
 /** A page of classes with the traits (touch, lookup) of each class, and the traits that any of them has. */
 interface Page extends ClassPage {
+  readonly segment: bigint
   readonly traits: Uint8Array
   readonly any: number
 }
@@ -29,9 +30,9 @@ const traitsIn = (of: RunClass, not: NoLookups) =>
 
 export const traitsOf =
   (not: NoLookups) =>
-  (page: ClassPage): Page => {
+  (segment: bigint, page: ClassPage): Page => {
     const traits = Uint8Array.from(page.classes, (of) => traitsIn(of, not))
-    return { ...page, traits, any: traits.reduce((sum, one) => sum | one, 0) }
+    return { ...page, segment, traits, any: traits.reduce((sum, one) => sum | one, 0) }
   }
 
 /** The part of a list of postings whose classes are on one page. */
@@ -127,11 +128,11 @@ const lookups: Rule = { trait: lookup, flag: named }
 const meets = ({ trait, flag }: Rule, traits: number, flags: number) =>
   (flag === 0 || (flags & flag) !== 0) && (trait === 0 || (traits & trait) !== 0)
 
-const numberOf = ({ of }: ClassPage, posting: number): number =>
-  of[runIn(posting) % classRuns] ?? damaged(`the class of run ${runIn(posting)} is missing`)
-const classIn = ({ classes }: ClassPage, number: number): RunClass =>
-  classes[number] ?? damaged(`a run names class ${number} of ${classes.length}`)
-const classAt = (page: ClassPage, posting: number): RunClass => classIn(page, numberOf(page, posting))
+const numberOf = ({ segment, of }: Page, posting: number): number =>
+  of[runIn(posting) % classRuns] ?? damagedIn(segment, `the class of run ${runIn(posting)} is missing`)
+const classIn = ({ segment, classes }: Page, number: number): RunClass =>
+  classes[number] ?? damagedIn(segment, `a run names class ${number} of ${classes.length}`)
+const classAt = (page: Page, posting: number): RunClass => classIn(page, numberOf(page, posting))
 
 /** The newest runs of one segment that meet a rule, up to `limit`. Pages without such a class are skipped. */
 const newestIn = ({ row, list, stretches }: SegmentMatches, limit: number, rule: Rule): ReadonlyArray<Candidate> => {

@@ -22,6 +22,7 @@ import { hold } from "./0020_hold.ts"
 import { doors } from "./0021_doors.ts"
 import { liveKeys } from "./0022_live_keys.ts"
 import { lookups } from "./0023_lookups.ts"
+import { damage } from "./0024_damage.ts"
 import { room } from "./0025_room.ts"
 
 export const migrations = {
@@ -48,5 +49,6 @@ export const migrations = {
   "0021_doors": doors,
   "0022_live_keys": liveKeys,
   "0023_lookups": lookups,
+  "0024_damage": damage,
   "0025_room": room
 }
