@@ -3,7 +3,8 @@
  * ids as of one moment.
  *
  * A batch of thousands of runs may be in progress for hours, so the subjects of their inputs, which don't change, are cached. Finished runs are
- * usually indexed within seconds. If too many of them wait, as after an upgrade, a query fails with `IndexBehind` instead of taking minutes.
+ * usually indexed within seconds, and don't change either. After an upgrade hundreds of thousands may wait. A query then fails with `IndexBehind`
+ * instead of taking minutes.
  */
 import { Effect, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -25,11 +26,11 @@ import { type Phrase, seedOf } from "../../schema/words/Term.ts"
 
 /** Runs per read. */
 const pageMax = 256
-/** Finished runs that a query searches, which takes about a second. */
-export const endedMax = 20_000
+/** Finished runs that a query searches. That takes about a second for 20,000 on an idle machine, and less for the next query, which uses the cache. */
+export const endedMax = 100_000
 /** Approximate speed of indexing, in runs per second. */
 const indexedPerSecond = 4_000
-/** Cached subjects of runs in progress, about twenty megabytes. An ordinary run has seven. */
+/** Cached subjects of runs, about twenty megabytes. An ordinary run in progress has seven, a finished one twenty. */
 const cachedMax = 300_000
 
 /** The index can't give a correct answer soon: too many finished runs wait to be indexed, or a part of it is being rebuilt. */
@@ -64,14 +65,17 @@ const flagsOf = (flags: Flags, subjects: ReadonlyArray<ReadonlyArray<number>>): 
 
 export const freshRuns = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  /** By id and state of the run: a run that ends may get a result with more subjects. */
   const cache = new Map<string, Flags>()
   let room = cachedMax
   /** A run without subjects uses memory too. */
   const sizeOf = (flags: Flags) => 1 + flags.size
-  const cacheFlags = (run_id: string, flags: Flags) => {
-    const before = cache.get(run_id)
+  const cacheKey = ({ run_id, ended }: Fresh) => (ended ? `${run_id} ended` : run_id)
+  const cacheFlags = (run: Fresh, flags: Flags) => {
+    const key = cacheKey(run)
+    const before = cache.get(key)
     if (before !== undefined) room += sizeOf(before)
-    cache.set(run_id, flags)
+    cache.set(key, flags)
     room -= sizeOf(flags)
     for (const [oldest, oldestFlags] of cache) {
       if (room >= 0) break
@@ -90,7 +94,7 @@ export const freshRuns = Effect.gen(function* () {
   const textsOf = (org_id: string, run_ids: ReadonlyArray<string>) =>
     unindexedTextRows(sql`
     SELECT ${runTextColumns(sql, "any")} FROM runs r LEFT JOIN open_runs o ON o.run_id = r.run_id
-    WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(run_ids)})`)
+    WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(run_ids)}) AND r.erased_at IS NULL`)
 
   /** Returns the matching runs for each subject or phrase. */
   const searchRuns = Effect.fnUntraced(function* (
@@ -116,16 +120,16 @@ export const freshRuns = Effect.gen(function* () {
     fresh: ReadonlyArray<Fresh>,
     subjects: ReadonlyArray<ReadonlyArray<number>>
   ) {
-    const open = new Set(fresh.flatMap(({ run_id, ended }) => (ended ? [] : [run_id])))
-    const cachedFlags = (run_id: string) => (open.has(run_id) ? cache.get(run_id) : undefined)
-    const run_ids = fresh.flatMap(({ run_id }) => {
-      const flags = cachedFlags(run_id)
-      return flags === undefined || flagsOf(flags, subjects).some((where) => where !== 0) ? [run_id] : []
+    const byId = new Map(fresh.map((run) => [run.run_id, run]))
+    const run_ids = fresh.flatMap((run) => {
+      const flags = cache.get(cacheKey(run))
+      return flags === undefined || flagsOf(flags, subjects).some((where) => where !== 0) ? [run.run_id] : []
     })
     const search: Search = Effect.fnUntraced(function* (row: RunText) {
-      const before = cachedFlags(row.run_id)
+      const run = byId.get(row.run_id)
+      const before = run === undefined ? undefined : cache.get(cacheKey(run))
       const flags = before ?? subjectsIn(wholeJson(yield* wholeText(sql, row)), org_id)
-      if (before === undefined && open.has(row.run_id)) cacheFlags(row.run_id, flags)
+      if (before === undefined && run !== undefined) cacheFlags(run, flags)
       return flagsOf(flags, subjects)
     })
     return yield* searchRuns(org_id, run_ids, { count: subjects.length, search })
