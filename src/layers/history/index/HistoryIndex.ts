@@ -145,7 +145,14 @@ export class HistoryIndex extends Context.Service<
           { org_id: row.org_id, family: row.family, segments: [row.segment] },
           runs.map((run) => run.run_id)
         )
-      }).pipe(Effect.catchTag("SegmentDamaged", (damage) => Effect.andThen(reports.report(damage), repair.next)))
+      }).pipe(
+        Effect.catchTag("SegmentDamaged", (damage) =>
+          Effect.andThen(
+            reports.report(damage),
+            Effect.map(repair.next, (runs): number | null => runs ?? 0)
+          )
+        )
+      )
 
       const mergeAll = (org_id: string, family: Family) =>
         Effect.gen(function* () {
