@@ -54,6 +54,13 @@ const held = async <A>(keys: string, work: () => Promise<A>): Promise<A> => {
   }
 }
 
+/** A process that indexes when it is told to. */
+const hand = () =>
+  ManagedRuntime.make(
+    HistoryIndex.layer.pipe(Layer.provideMerge(PgClient.layer({ url: Redacted.make(app.databaseUrl) })))
+  )
+const index = Effect.flatMap(HistoryIndex, (history) => history.index)
+
 beforeAll(async () => {
   app = await startApp()
   await app.catalog(documentOf("acme", [people]))
@@ -70,6 +77,8 @@ afterAll(() => app.stop())
 const mine = "segment IN (SELECT segment FROM history_segments WHERE org_id = $1)"
 const flipped = "bytes = set_byte(bytes, length(bytes) / 2, get_byte(bytes, length(bytes) / 2) # 85)"
 const cut = "bytes = substring(bytes FROM 1 FOR 1)"
+/** Segments of an older release have no checksums. */
+const old = "UPDATE history_segments SET format = 1, checksum = NULL WHERE org_id = $1"
 const fits = true
 /** What happens to the tables. With `fits` the checksums fit the damaged bytes, as if a faulty release had written them. */
 const damages: ReadonlyArray<readonly [string, string, boolean?]> = [
@@ -107,7 +116,9 @@ const damages: ReadonlyArray<readonly [string, string, boolean?]> = [
     "kinds that are not JSON and fit their checksum",
     `UPDATE history_classes SET bytes = '[[' WHERE ${mine} AND page = 0`,
     fits
-  ]
+  ],
+  ["blocks of an old segment that end early", `WITH cut AS (UPDATE history_blocks SET ${cut} WHERE ${mine}) ${old}`],
+  ["pages of ids of an old segment that are gone", `WITH gone AS (DELETE FROM history_docs WHERE ${mine}) ${old}`]
 ]
 
 test.each(damages)(
@@ -173,6 +184,42 @@ test("an erasure that meets damage erases nothing, and works after the repair", 
   expect((await other.get(asked("hello there"))).body.count).toBe(0)
 }, 30_000)
 
+test("a merge that meets damage leaves it to the repair, and no run is lost", async () => {
+  const other = await app.tenant("1.00")
+  const lines = app.logs.length
+  // One segment less than are merged.
+  const indexer = hand()
+  for (let n = 0; n < 15; n++) {
+    await send(other, `merge${n}@many.example`)
+    await indexer.runPromise(index)
+  }
+  await indexer.dispose()
+  await indexed()
+  await app.sql(`UPDATE history_blocks SET ${cut} WHERE ${mine}`, [other.org_id])
+  await fitChecksums(app)
+  await send(other, "merge15@many.example")
+  await indexed()
+  await until(
+    "it is merged",
+    () => app.sql("SELECT FROM history_segments WHERE org_id = $1", [other.org_id]),
+    (rows) => rows.length < 16
+  )
+  await until(
+    "it is rebuilt",
+    () => app.sql("SELECT FROM history_damage"),
+    (rows) => rows.length === 0
+  )
+  expect(app.logs.slice(lines).join("\n")).toContain("is damaged: a page ends within a number")
+  for (let n = 0; n < 16; n++) {
+    const path = asked(`merge${n}@many.example`)
+    const answer = async () => {
+      const { status, body } = await other.get(path)
+      return status === 200 ? body.count : null
+    }
+    expect(await until(`${path} is answered`, answer, (count) => count !== null)).toBe(1)
+  }
+}, 60_000)
+
 test("segments without checksums are answered from, and are rebuilt with them", async () => {
   const old = () => app.sql("SELECT FROM history_segments WHERE format = 1")
   await held(String(segmentsLock), async () => {
@@ -191,12 +238,7 @@ test("segments without checksums are answered from, and are rebuilt with them", 
 test("two organizations are indexed at the same time, and one doesn't wait for the other", async () => {
   let other = await app.tenant("5.00")
   while (lockGroupOf(other.org_id) === lockGroupOf(org.org_id)) other = await app.tenant("5.00")
-  const hand = () =>
-    ManagedRuntime.make(
-      HistoryIndex.layer.pipe(Layer.provideMerge(PgClient.layer({ url: Redacted.make(app.databaseUrl) })))
-    )
   const [one, two] = [hand(), hand()]
-  const index = Effect.flatMap(HistoryIndex, (history) => history.index)
   const waiting = async (of: Tenant) =>
     (await app.sql("SELECT coalesce(sum(runs), 0)::int AS n FROM history_queue WHERE org_id = $1", [of.org_id]))[0]?.[
       "n"

@@ -137,6 +137,9 @@ export const historySegments = Effect.gen(function* () {
     return decodedIn(row.segment, () => decoded(blocks, row))
   }, failOnDamage)
 
+  /** Reads all parts of a segment, and fails if one of them is damaged. */
+  const verify = (org_id: string, row: SegmentRow) => Effect.andThen(checkedRuns(org_id, row), postings(row))
+
   const drop = Effect.fnUntraced(function* (segments: ReadonlyArray<bigint>) {
     for (const table of ["history_segments", "history_blocks", "history_docs", "history_classes"])
       yield* sql`DELETE FROM ${sql.literal(table)} WHERE segment = ANY(${bigints(segments)})`
@@ -266,5 +269,5 @@ export const historySegments = Effect.gen(function* () {
     return new Set(run_ids.filter((run_id) => families.every((family) => indexed[family].has(run_id))))
   })
 
-  return { list, listUnchecked, checkedRuns, runIdsOf, write, join, drop, forget, holding }
+  return { list, listUnchecked, checkedRuns, verify, runIdsOf, write, join, drop, forget, holding }
 })
