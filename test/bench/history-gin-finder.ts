@@ -1,6 +1,6 @@
 /** Answers history queries from rows under a GIN index (history-gin.ts), with the same summaries as segments. */
 import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { Finder } from "../../src/layers/history/Finder.ts"
 import { freshRuns } from "../../src/layers/history/FreshRuns.ts"
 import { isLookup, isTouch, isUnknownTouch } from "../../src/layers/history/index/Lookups.ts"
@@ -11,8 +11,8 @@ import { named, recipient } from "../../src/schema/segments/Segment.ts"
 
 /** More matching rows than this are added up by Postgres, fewer are read. */
 const rowsMax = 300
-/** With so many reusable runs, walking back in time finds the newest of them soon. */
-const walkMin = 500
+/** With so many matches, walking back in time finds the newest of them soon. Fewer are sorted. */
+const walkMin = 20_000
 const nothing = { newest: [], oldest: [], touch: [], contact: [], unknown: [], reusable: [] }
 
 /** Generous types: the bench doesn't check rows. */
@@ -43,7 +43,9 @@ export const ginFinder = (table: string) =>
 
       const flagOf = (terms: string, n: number) =>
         `coalesce(get_byte(r.flags, array_position(r.subjects, (${terms})[${n}]) - 1), 0)`
-      const flags = (terms: string) => sql.literal(`(${[1, 2, 3].map((n) => flagOf(terms, n)).join(" | ")})`)
+      /** Of the first subjects' keys; no kind has more than three. */
+      const flags = (terms: string, count: number) =>
+        sql.literal(`(${Array.from({ length: count }, (_, n) => flagOf(terms, n + 1)).join(" | ")})`)
       /** The terms as a constant of the statement: numbers of our own. */
       const constant = (terms: ReadonlyArray<number>) => `'{${terms.join(",")}}'::bigint[]`
 
@@ -76,7 +78,7 @@ export const ginFinder = (table: string) =>
       ) {
         const text = constant(sought)
         const terms = sql.literal(text)
-        const columns = sql`r.run_id, r.created_at, r.kind, r.charged, ${flags(text)} AS flags`
+        const columns = sql`r.run_id, r.created_at, r.kind, r.charged, ${flags(text, sought.length)} AS flags`
         const found = (rows: ReadonlyArray<Row>) => rows.map((row): Found => ({ run: runOf(row), flags: row["flags"] }))
         const matching = sql`FROM ${from} r WHERE r.org_id = ${org_id} AND r.subjects && ${terms}`
         const few = (yield* sql`SELECT ${columns} ${matching} LIMIT ${rowsMax + 1}`) as Array<Row>
@@ -85,25 +87,24 @@ export const ginFinder = (table: string) =>
         if (unindexed.length > 0) return yield* Effect.die(new Error("the bench indexes all runs first"))
 
         const lookups = kindsThat((kind) => isLookup({ kind, charged: 1n }, not))
-        const reusable = sql`r.kind = ANY(${lookups}) AND r.charged > 0 AND ${flags(text)} & ${sql.literal(String(named))} <> 0`
+        const reusable = sql`r.kind = ANY(${lookups}) AND r.charged > 0 AND ${flags(text, sought.length)} & ${sql.literal(String(named))} <> 0`
         const touches = kindsThat(isTouch)
         const unknowns = kindsThat(isUnknownTouch)
-        const to = sql`${flags(text)} & ${sql.literal(String(recipient))} <> 0`
+        const to = sql`${flags(text, sought.length)} & ${sql.literal(String(recipient))} <> 0`
         const sums = (yield* sql`
           SELECT r.kind, count(*)::int AS count, sum(r.charged)::bigint AS charged, min(r.run_id) AS first,
                  max(r.run_id) FILTER (WHERE r.kind = ANY(${touches})) AS touch, max(r.run_id) FILTER (WHERE r.kind = ANY(${touches}) AND ${to}) AS contact,
                  max(r.run_id) FILTER (WHERE r.kind = ANY(${unknowns}) AND ${to}) AS unknown, (count(*) FILTER (WHERE ${reusable}))::int AS reusable
           ${matching} GROUP BY r.kind`) as Array<Row>
         const walk = sql`FROM (SELECT * FROM ${from} WHERE org_id = ${org_id} ORDER BY run_id DESC OFFSET 0) r WHERE r.subjects && ${terms}`
-        const newest = (yield* sql`SELECT ${columns} ${walk} LIMIT ${want.newest}`) as Array<Row>
+        const latest = (of: Statement.Fragment, count: number, limit: number) =>
+          count >= walkMin
+            ? sql`SELECT ${columns} ${walk} AND ${of} LIMIT ${limit}`
+            : sql`SELECT ${columns} ${matching} AND ${of} ORDER BY r.run_id DESC LIMIT ${limit}`
+        const count = sums.reduce((sum, row) => sum + row["count"], 0)
         const many = sums.reduce((sum, row) => sum + row["reusable"], 0)
-        const again = (
-          many === 0
-            ? []
-            : many >= walkMin
-              ? yield* sql`SELECT ${columns} ${walk} AND ${reusable} LIMIT ${want.reusable}`
-              : yield* sql`SELECT ${columns} ${matching} AND ${reusable} ORDER BY r.run_id DESC LIMIT ${want.reusable}`
-        ) as Array<Row>
+        const newest = (yield* latest(sql`true`, count, want.newest)) as Array<Row>
+        const again = (many === 0 ? [] : yield* latest(reusable, many, want.reusable)) as Array<Row>
         const best = (name: string): string | null =>
           sums.reduce<string | null>(
             (max, row) => (row[name] !== null && (max === null || row[name] > max) ? row[name] : max),
@@ -122,7 +123,7 @@ export const ginFinder = (table: string) =>
         }
         return {
           ...{
-            count: sums.reduce((sum, row) => sum + row["count"], 0),
+            count,
             groups: [...groups.values()],
             newest: found(newest)
           },
@@ -144,7 +145,7 @@ export const ginFinder = (table: string) =>
       ) {
         const lookups = kindsThat((kind) => isLookup({ kind, charged: 1n }, not))
         const touches = kindsThat(isTouch)
-        const place = flags("n.terms")
+        const place = flags("n.terms", 3)
         const rows = (yield* sql`
           SELECT s.* FROM unnest(${texts(sought.map((terms) => `{${terms.join(",")}}`))}) WITH ORDINALITY AS q(text, n),
             LATERAL (SELECT q.text::bigint[] AS terms) n, LATERAL (
