@@ -29,10 +29,6 @@ export interface DirectSettle {
 
 export type DirectCommand = DirectReserve | DirectSettle
 
-export const runOf = ({ run }: DirectCommand): Pick<NewRun, "org_id" | "run_id"> => run
-
-export const isReserve = (command: DirectCommand): command is DirectReserve => command._tag === "Reserve"
-
 /** Organizations with a smaller limit of open runs get no direct admissions; see migration 0025. */
 const countedLimitMax = 200
 
@@ -78,7 +74,7 @@ export const sortDirect = (
   const keys = new Set<string>()
   for (const row of rows) {
     if (row.open_runs !== null) openRuns.set(row.org_id, (openRuns.get(row.org_id) ?? 0) + Number(row.open_runs))
-    else if (row.tag === "Reserve") openRuns.set(row.org_id, (openRuns.get(row.org_id) ?? 0) + 1)
+    if (row.tag === "Reserve") openRuns.set(row.org_id, (openRuns.get(row.org_id) ?? 0) + 1)
     for (const key of row.held_keys ?? []) keys.add(`${row.org_id} ${key}`)
   }
   const taken: Array<DirectCommand> = []
