@@ -28,8 +28,8 @@ const partOf = (part: Part): Sentence =>
     ? { message: part.http, commands: [part] }
     : sentenceOf(typeof part === "number" ? String(part) : part)
 
-/** A template whose parts may be commands, or sentences: said`Top up with ${topUp}.` */
-export const said = (texts: TemplateStringsArray, ...given: ReadonlyArray<Part>): Sentence => {
+/** A template whose parts may be commands, or sentences: withCommands`Top up with ${topUp}.` */
+export const withCommands = (texts: TemplateStringsArray, ...given: ReadonlyArray<Part>): Sentence => {
   const parts = given.map(partOf)
   return {
     message: texts.map((text, index) => text + (parts[index]?.message ?? "")).join(""),

@@ -25,7 +25,7 @@ import { Lanes } from "../mailbox/Lanes.ts"
 import { ownedByRaw, ownedInputs, throughOwned } from "./Owners.ts"
 import { rawRoute, rawRun } from "./RawRoute.ts"
 import { type CommittedEnd, Waiters } from "../mailbox/Waiters.ts"
-import { said } from "../../schema/Hints.ts"
+import { withCommands } from "../../schema/Hints.ts"
 import { discover } from "../../schema/Steps.ts"
 
 /** The caller, its idempotency key, and how long it waits. */
@@ -199,7 +199,7 @@ export class Admission extends Context.Service<
           return Effect.fail(
             problem(
               "capability_not_found",
-              said`There is no capability "${request.capability}".${didYouMean(request.capability, capabilityNames)} Search the catalog with ${discover}.`
+              withCommands`There is no capability "${request.capability}".${didYouMean(request.capability, capabilityNames)} Search the catalog with ${discover}.`
             )
           )
         }

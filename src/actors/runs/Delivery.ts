@@ -114,9 +114,9 @@ export const rawDeliveryOf = (
 
 /** Provider cost per attempt, by the attempt's index. Attempts that report no cost have no entry. */
 export type Reports = ReadonlyMap<number, Money.MicroUsd>
-export const reportOf = (said: ProviderAnswer | RawProviderAnswer): Money.MicroUsd | null => {
-  if ("measured" in said) return said.measured
-  return said.answer._tag === "Delivered" ? said.answer.measured : null
+export const reportOf = (answered: ProviderAnswer | RawProviderAnswer): Money.MicroUsd | null => {
+  if ("measured" in answered) return answered.measured
+  return answered.answer._tag === "Delivered" ? answered.answer.measured : null
 }
 /** The reported costs as a settlement holds them; no member when there are none, as for most runs. */
 export const costsOf = (attempts: ReadonlyArray<Attempt>, delivering: number | null, reports: Reports) => {

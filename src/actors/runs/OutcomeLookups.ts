@@ -51,16 +51,16 @@ export class OutcomeLookups extends Context.Service<
         if (offer === undefined) return
         const { title } = offer.provider
         const input: unknown = JSON.parse(due.input)
-        const said = yield* providers.lookUp({ run_id, offer, input, age_seconds })
-        if (said === null) return
-        if (said._tag === "Failure") return yield* failed(run_id, title, said.detail)
+        const answered = yield* providers.lookUp({ run_id, offer, input, age_seconds })
+        if (answered === null) return
+        if (answered._tag === "Failure") return yield* failed(run_id, title, answered.detail)
         const recorded = yield* outcomes.resolve(
           run_id,
-          said.finding,
-          said.note,
+          answered.finding,
+          answered.note,
           `This service looked it up at ${title}`
         )
-        if (recorded) yield* Effect.logInfo(`${run_id}: ${said.finding}: ${said.note}`)
+        if (recorded) yield* Effect.logInfo(`${run_id}: ${answered.finding}: ${answered.note}`)
       })
 
       /** Logs a failed look-up, so that the others continue. */

@@ -12,7 +12,7 @@ import { doubledName } from "../../schema/json/JsonText.ts"
 import { type Named, namedBy, type NamingRequest, nouns } from "../../schema/catalog/Resources.ts"
 import type { Candidate } from "../../schema/runs/Routing.ts"
 import { domainOf, readFrom } from "../../schema/accounts/Sender.ts"
-import { said, type Sentence, sentenceOf } from "../../schema/Hints.ts"
+import { withCommands, type Sentence, sentenceOf } from "../../schema/Hints.ts"
 import { addSender } from "../../schema/Steps.ts"
 
 type Refused = ProblemOf<"invalid_request">
@@ -29,7 +29,7 @@ interface Fault {
 const refused = (faults: ReadonlyArray<Fault>): Refused => {
   const [{ path = "", message = "" } = {}] = faults
   const details = faults.slice(0, detailsMax).map((one) => ({ ...one, message: sentenceOf(one.message).message }))
-  return problem("invalid_request", said`${path} ${message}`, details)
+  return problem("invalid_request", withCommands`${path} ${message}`, details)
 }
 
 const advice = (kind: Named["kinds"][number], id: string, provider: string | null): string | Sentence => {
@@ -38,7 +38,7 @@ const advice = (kind: Named["kinds"][number], id: string, provider: string | nul
     case "sender": {
       const address = readFrom(id)
       if (address === null) return ". It must be one address in ASCII, such as ada@example.com or Ada <ada@example.com>"
-      return said`. Prove its domain with ${addSender(domainOf(address))}, or ask the operator to assign it: rungate admin resources assign <org> sender ${address}`
+      return withCommands`. Prove its domain with ${addSender(domainOf(address))}, or ask the operator to assign it: rungate admin resources assign <org> sender ${address}`
     }
     case "account":
       return `. The operator assigns it: rungate admin resources assign <org> account <id> --provider ${place}`
@@ -53,7 +53,7 @@ const advice = (kind: Named["kinds"][number], id: string, provider: string | nul
 /** The same words whether the object exists or not. */
 const notOwned = ({ kinds: [kind = "job"], id, path }: Named, provider: string | null, where: string): Fault => ({
   path: where === "" ? path : `${where}.${path}`,
-  message: said`is not ${nouns[kind]} of this organization${advice(kind, id, provider)}`
+  message: withCommands`is not ${nouns[kind]} of this organization${advice(kind, id, provider)}`
 })
 
 /** Returns how the organization owns each named object. Fails if it does not own one of them. */
@@ -97,18 +97,18 @@ export const ownedByRaw = Effect.fnUntraced(function* (
   ownership: Ownership["Service"],
   provider: string,
   endpoint: Endpoint,
-  asked: RawNaming
+  request: RawNaming
 ) {
   const uses = endpoint.resources?.uses ?? []
   if (uses.length === 0) return
-  const { named, issues } = namedBy(uses, endpoint, asked)
-  const doubled = endpoint.method === "GET" ? null : doubledName(asked.input_text)
+  const { named, issues } = namedBy(uses, endpoint, request)
+  const doubled = endpoint.method === "GET" ? null : doubledName(request.input_text)
   const details = [
     ...issues,
     ...(doubled === null ? [] : [{ path: "input", message: `has the name ${JSON.stringify(doubled)} twice` }])
   ]
   if (details.length > 0) return yield* Effect.fail(refused(details))
-  const owned = yield* ownership.owned(asked.org_id, named)
+  const owned = yield* ownership.owned(request.org_id, named)
   const foreign = named.flatMap((one, index) =>
     (owned[index] ?? []).some((as) => as.provider === null || as.provider === provider)
       ? []

@@ -17,7 +17,7 @@ import type { Plan } from "../../schema/runs/Plan.ts"
 import { type Checks, planRaw, type RawPlan } from "../../schema/runs/RawPlan.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
 import type { EndpointRequest } from "./Admission.ts"
-import { said } from "../../schema/Hints.ts"
+import { withCommands } from "../../schema/Hints.ts"
 import { discover, viaApi } from "../../schema/Steps.ts"
 
 type EndpointProblem = ProblemOf<"invalid_request" | "endpoint_not_found" | "provider_not_available">
@@ -46,34 +46,34 @@ const whole = (endpoint: Endpoint, loaded: ActorInput | null): Endpoint => {
 
 const pathsOf = ({ endpoints }: RawProvider) => endpoints.map((one) => one.path)
 
-const discoverHint = said`search the catalog with ${discover}`
+const discoverHint = withCommands`search the catalog with ${discover}`
 
 /** The endpoint that a request names, or an error that suggests how to find one. */
 export const foundEndpoint = (
-  found: Lookup,
-  asked: { readonly provider: string; readonly endpoint: string; readonly method: string | null }
+  lookup: Lookup,
+  request: { readonly provider: string; readonly endpoint: string; readonly method: string | null }
 ): Effect.Effect<
   { readonly provider: RawProvider; readonly endpoint: Endpoint },
   ProblemOf<"invalid_request" | "endpoint_not_found">
 > => {
-  const { provider, endpoint, method } = asked
-  switch (found._tag) {
+  const { provider, endpoint, method } = request
+  switch (lookup._tag) {
     case "Found":
-      return Effect.succeed(found)
+      return Effect.succeed(lookup)
     case "UnknownProvider":
       return Effect.fail(
         problem(
           "endpoint_not_found",
-          said`There is no provider "${provider}".${didYouMean(provider, found.providers)} List providers with ${viaApi("GET", "/v1/catalog/providers")}, or ${discoverHint}.`
+          withCommands`There is no provider "${provider}".${didYouMean(provider, lookup.providers)} List providers with ${viaApi("GET", "/v1/catalog/providers")}, or ${discoverHint}.`
         )
       )
     case "Excluded":
-      return Effect.fail(problem("endpoint_not_found", `${provider} has no raw endpoints here: ${found.reason}`))
+      return Effect.fail(problem("endpoint_not_found", `${provider} has no raw endpoints here: ${lookup.reason}`))
     case "Retired":
       return Effect.fail(
         problem(
           "endpoint_not_found",
-          said`${provider} no longer has ${endpoint}. It was removed from the provider's catalog on ${found.retired_at.slice(0, 10)}; ${discoverHint}.`
+          withCommands`${provider} no longer has ${endpoint}. It was removed from the provider's catalog on ${lookup.retired_at.slice(0, 10)}; ${discoverHint}.`
         )
       )
     case "NotAllowed":
@@ -84,7 +84,7 @@ export const foundEndpoint = (
         )
       )
     case "WhichMethod": {
-      const methods = found.methods.join(", ")
+      const methods = lookup.methods.join(", ")
       const message = method === null ? `is required: this path takes ${methods}` : `must be one of ${methods}`
       return Effect.fail(problem("invalid_request", `method ${message}`, [{ path: "method", message }]))
     }
@@ -92,7 +92,7 @@ export const foundEndpoint = (
       return Effect.fail(
         problem(
           "endpoint_not_found",
-          said`${provider} has no endpoint "${endpoint}".${didYouMean(endpoint, pathsOf(found.provider))} ${viaApi("GET", `/v1/catalog/providers/${provider}/endpoints`)} lists its ${found.provider.endpoints.length} endpoints, or ${discoverHint}.`
+          withCommands`${provider} has no endpoint "${endpoint}".${didYouMean(endpoint, pathsOf(lookup.provider))} ${viaApi("GET", `/v1/catalog/providers/${provider}/endpoints`)} lists its ${lookup.provider.endpoints.length} endpoints, or ${discoverHint}.`
         )
       )
   }

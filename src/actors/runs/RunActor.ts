@@ -206,11 +206,11 @@ export class RunActor extends Context.Service<
         })
 
       /** The provider answers for the whole shared account. Keeps only the objects of the run's organization. */
-      const ownOnly = Effect.fnUntraced(function* (org_id: string, capability: Capability, said: ProviderAnswer) {
-        const { answer } = said
-        if (capability.ownOnly === null || catalog.sandbox || answer._tag !== "Match") return said
+      const ownOnly = Effect.fnUntraced(function* (org_id: string, capability: Capability, answered: ProviderAnswer) {
+        const { answer } = answered
+        if (capability.ownOnly === null || catalog.sandbox || answer._tag !== "Match") return answered
         const owned = yield* retrying(ownership.all(org_id, capability.ownOnly.kind))
-        return { ...said, raw: null, answer: { ...answer, output: capability.ownOnly.keep(answer.output, owned) } }
+        return { ...answered, raw: null, answer: { ...answer, output: capability.ownOnly.keep(answer.output, owned) } }
       })
 
       /** Assigns objects that a raw call made at the provider to the run's organization before the run ends. */
@@ -243,15 +243,15 @@ export class RunActor extends Context.Service<
             const rawProvider = endpoints.snapshot().providers.get(provider)
             if (rawProvider === undefined) return null
             const call = { run_id, org_id, provider: rawProvider, raw, input, input_text: run.input, state, keep }
-            const said = yield* catchingBugs(provider, providers.callRaw(call))
-            yield* claimMade(run, provider, raw.makes ?? [], said)
-            return { said, delivered: rawDeliveryOf(provider, raw, said, catalog.sandbox) }
+            const answered = yield* catchingBugs(provider, providers.callRaw(call))
+            yield* claimMade(run, provider, raw.makes ?? [], answered)
+            return { answered, delivered: rawDeliveryOf(provider, raw, answered, catalog.sandbox) }
           }
           const capability = catalog.find(run.capability ?? "")?.capability
           const offer = catalog.offer(run.capability ?? "", provider)
           if (offer === undefined || capability === undefined) return null
           const { include_raw } = plan
-          const asked = {
+          const request = {
             run_id,
             org_id,
             offer,
@@ -262,10 +262,14 @@ export class RunActor extends Context.Service<
             state,
             keep
           }
-          const said = yield* ownOnly(run.org_id, capability, yield* catchingBugs(provider, providers.call(asked)))
-          const made = said.answer._tag === "Match" ? capability.makes(said.answer.output) : []
+          const answered = yield* ownOnly(
+            run.org_id,
+            capability,
+            yield* catchingBugs(provider, providers.call(request))
+          )
+          const made = answered.answer._tag === "Match" ? capability.makes(answered.answer.output) : []
           if (made.length > 0) yield* retrying(ownership.claim(run.org_id, run_id, provider, made))
-          return { said, delivered: deliveryOf(capability, offer, input, said, catalog.sandbox) }
+          return { answered, delivered: deliveryOf(capability, offer, input, answered, catalog.sandbox) }
         })
 
       const gone = (provider: string): Attempt => ({
@@ -307,15 +311,20 @@ export class RunActor extends Context.Service<
           recorded = false
           yield* crashPoint("provider.before")
           const job: StartedJob = { state: run.job?.state ?? null }
-          const went = yield* attempt(run, provider, input, made.length + 1, job)
+          const attempted = yield* attempt(run, provider, input, made.length + 1, job)
           yield* crashPoint("provider.after")
-          made.push(went === null ? gone(provider) : attemptOf(provider, went.said, went.delivered, plan))
+          made.push(
+            attempted === null ? gone(provider) : attemptOf(provider, attempted.answered, attempted.delivered, plan)
+          )
           const at = made.length - 1
-          const reported = went === null ? null : reportOf(went.said)
+          const reported = attempted === null ? null : reportOf(attempted.answered)
           if (reported !== null) reports.set(at, reported)
-          const delivered = went?.delivered ?? null
+          const delivered = attempted?.delivered ?? null
           // The call may have been carried out, so no second provider may repeat it.
-          unknown = went === null ? undefined : unknownOf(plan, went.said, job, carriesRunId(run, provider, input))
+          unknown =
+            attempted === null
+              ? undefined
+              : unknownOf(plan, attempted.answered, job, carriesRunId(run, provider, input))
           if (unknown !== undefined) break
           if (delivered === null) continue
           if (!(plan.conclusive === true && delivered.inconclusive))

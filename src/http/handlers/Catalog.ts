@@ -18,7 +18,7 @@ import type { InspectRequest } from "../api/Catalog.ts"
 import { startingPrice } from "../views/CatalogView.ts"
 import { endpointInspection } from "../views/EndpointView.ts"
 import { healthView, metricsView } from "../views/HealthView.ts"
-import { hinted, said } from "../../schema/Hints.ts"
+import { hinted, withCommands } from "../../schema/Hints.ts"
 import { discover, viaApi, runCapability } from "../../schema/Steps.ts"
 
 const currency = "USD" as const
@@ -85,7 +85,7 @@ const entryView = (entry: CatalogEntry, sandbox: boolean, health: Health["Servic
     starting_price: startingPrice(entry),
     ...hinted([
       ...(capability.status === "live" ? [] : [comingSoon]),
-      said`Run it: ${run}`,
+      withCommands`Run it: ${run}`,
       `Or: ${run.cli}`,
       ...(sandbox ? [scenarios] : [])
     ])
@@ -144,7 +144,7 @@ export const CatalogHandlers = HttpApiBuilder.group(
           return yield* Effect.fail(
             problem(
               "capability_not_found",
-              said`There is no capability "${capability}".${didYouMean(capability, capabilityNames)} ${viaApi("GET", "/v1/catalog/capabilities")} lists them, or search with ${discover}.`
+              withCommands`There is no capability "${capability}".${didYouMean(capability, capabilityNames)} ${viaApi("GET", "/v1/catalog/capabilities")} lists them, or search with ${discover}.`
             )
           )
         }

@@ -20,7 +20,7 @@ import {
   inspectCommand,
   providerView
 } from "../views/CatalogView.ts"
-import { said } from "../../schema/Hints.ts"
+import { withCommands } from "../../schema/Hints.ts"
 import { inspectCapability, viaApi } from "../../schema/Steps.ts"
 
 /** How long clients and proxies may cache a list. They see an import at most this much later. */
@@ -73,7 +73,7 @@ export const DiscoveryHandlers = HttpApiBuilder.group(
         ? Effect.fail(
             problem(
               "provider_not_found",
-              said`There is no provider "${slug}".${didYouMean(slug, providers.keys())} ${viaApi("GET", "/v1/catalog/providers")} lists them.`
+              withCommands`There is no provider "${slug}".${didYouMean(slug, providers.keys())} ${viaApi("GET", "/v1/catalog/providers")} lists them.`
             )
           )
         : Effect.succeed(provider)

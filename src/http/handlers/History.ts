@@ -14,7 +14,7 @@ import { detect, type SubjectKind, readAs } from "../../schema/subjects/Subject.
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
 import { batchView, historyText, unseen } from "../views/HistoryView.ts"
-import { said } from "../../schema/Hints.ts"
+import { withCommands } from "../../schema/Hints.ts"
 import { signIn } from "../../schema/Steps.ts"
 
 const unreadable = (kind: SubjectKind | undefined) =>
@@ -91,7 +91,7 @@ export const HistoryHandlers = HttpApiBuilder.group(
           return yield* Effect.fail(
             problem(
               "forbidden",
-              said`An API key can't erase history; sign in with ${signIn} and use the session token.`
+              withCommands`An API key can't erase history; sign in with ${signIn} and use the session token.`
             )
           )
         }

@@ -8,16 +8,16 @@ import { looksLike } from "../../schema/Ids.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
 import { requireVerified } from "../middleware/Verified.ts"
-import { said } from "../../schema/Hints.ts"
+import { withCommands } from "../../schema/Hints.ts"
 import { revokeKey, signIn } from "../../schema/Steps.ts"
 
 const needsPerson = problem(
   "forbidden",
-  said`An API key may revoke itself and no other key. Sign in with ${signIn} and use the session token.`
+  withCommands`An API key may revoke itself and no other key. Sign in with ${signIn} and use the session token.`
 )
 const tooMany = problem(
   "invalid_request",
-  said`This organization has ${keysMax} API keys in use, which is the most. Revoke one with ${revokeKey} first.`
+  withCommands`This organization has ${keysMax} API keys in use, which is the most. Revoke one with ${revokeKey} first.`
 )
 
 const view = (row: KeyRow) => ({
@@ -52,7 +52,10 @@ export const KeysHandlers = HttpApiBuilder.group(
         const caller = yield* CurrentCaller
         if (caller.user_id === null) {
           return yield* Effect.fail(
-            problem("forbidden", said`An API key can't create keys; sign in with ${signIn} and use the session token.`)
+            problem(
+              "forbidden",
+              withCommands`An API key can't create keys; sign in with ${signIn} and use the session token.`
+            )
           )
         }
         if (payload.environment !== environment) {

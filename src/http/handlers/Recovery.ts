@@ -10,19 +10,19 @@ import { Api } from "../api/Api.ts"
 import { allowAttempt, linkAccount } from "../middleware/Attempts.ts"
 import { bearer, needsSession } from "../middleware/Bearer.ts"
 import { Limits } from "../middleware/Limits.ts"
-import { said, type Sentence, sentenceOf } from "../../schema/Hints.ts"
+import { withCommands, type Sentence, sentenceOf } from "../../schema/Hints.ts"
 import { viaApi, resetPassword } from "../../schema/Steps.ts"
 
 const refusedField = (path: string, sentence: string | Sentence) =>
-  problem("invalid_request", said`${path} ${sentence}`, [{ path, message: sentenceOf(sentence).message }])
+  problem("invalid_request", withCommands`${path} ${sentence}`, [{ path, message: sentenceOf(sentence).message }])
 
 const expiredVerification = refusedField(
   "token",
-  said`is not valid: the link was used, or has expired. Sign in, and get another one with ${viaApi("POST", "/v1/auth/verify-email/resend")}`
+  withCommands`is not valid: the link was used, or has expired. Sign in, and get another one with ${viaApi("POST", "/v1/auth/verify-email/resend")}`
 )
 const expiredReset = refusedField(
   "token",
-  said`is not valid: the link was used, or has expired. Ask for another one with ${resetPassword}`
+  withCommands`is not valid: the link was used, or has expired. Ask for another one with ${resetPassword}`
 )
 const addressTaken = refusedField(
   "token",

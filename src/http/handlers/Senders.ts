@@ -9,7 +9,7 @@ import { looksLike } from "../../schema/Ids.ts"
 import { sendingDomain } from "../../schema/accounts/Sender.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
-import { said } from "../../schema/Hints.ts"
+import { withCommands } from "../../schema/Hints.ts"
 import { listSenders, signIn } from "../../schema/Steps.ts"
 
 const recordOf = ({ domain, token }: SenderRow) => ({
@@ -61,14 +61,14 @@ export const SendersHandlers = HttpApiBuilder.group(
         ? Effect.fail(
             problem(
               "forbidden",
-              said`An API key can't change senders; sign in with ${signIn} and use the session token.`
+              withCommands`An API key can't change senders; sign in with ${signIn} and use the session token.`
             )
           )
         : Effect.succeed(caller)
     )
 
     const unknown = (sender_id: string) =>
-      problem("invalid_request", said`There is no sender "${sender_id}"; ${listSenders} lists them.`, [
+      problem("invalid_request", withCommands`There is no sender "${sender_id}"; ${listSenders} lists them.`, [
         { path: "path.sender_id", message: "is not a sender of this organization" }
       ])
     const senderOf = Effect.fnUntraced(function* (org_id: string, sender_id: string) {

@@ -10,7 +10,7 @@ import { Api } from "../api/Api.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 import { cancelPath, successPath } from "../middleware/Paths.ts"
 import { requireVerified } from "../middleware/Verified.ts"
-import { said } from "../../schema/Hints.ts"
+import { withCommands } from "../../schema/Hints.ts"
 import { signIn, topUp } from "../../schema/Steps.ts"
 
 const topUpMin = dollars("10.00")
@@ -85,7 +85,7 @@ export const TopUpsHandlers = HttpApiBuilder.group(
           return yield* Effect.fail(
             problem(
               "forbidden",
-              said`An API key can read this setting but not change it; sign in with ${signIn} and use the session token.`
+              withCommands`An API key can read this setting but not change it; sign in with ${signIn} and use the session token.`
             )
           )
         }
@@ -102,7 +102,7 @@ export const TopUpsHandlers = HttpApiBuilder.group(
               Effect.fail(
                 problem(
                   "invalid_request",
-                  said`There is no saved payment method; complete a checkout first: ${topUp}.`,
+                  withCommands`There is no saved payment method; complete a checkout first: ${topUp}.`,
                   [{ path: "enabled", message: "needs a completed checkout with a saved payment method" }]
                 )
               ),

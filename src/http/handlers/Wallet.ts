@@ -11,7 +11,7 @@ import { type EntryType, entryTypes } from "../../schema/wallet/Wallet.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
 import { walletAuditView } from "../views/WalletAuditView.ts"
-import { said } from "../../schema/Hints.ts"
+import { withCommands } from "../../schema/Hints.ts"
 import { signIn } from "../../schema/Steps.ts"
 
 const tryAgain = problem(
@@ -21,7 +21,7 @@ const tryAgain = problem(
 
 const needsPerson = problem(
   "forbidden",
-  said`An API key may only lower a limit. To raise or remove one, sign in with ${signIn} and use the session token.`
+  withCommands`An API key may only lower a limit. To raise or remove one, sign in with ${signIn} and use the session token.`
 )
 
 const entryType = (text: string): EntryType => entryTypes.find((type) => type === text) ?? "refund"

@@ -11,7 +11,7 @@ import { problem } from "../../schema/Errors.ts"
 import { Auth, CurrentCaller } from "../api/shapes/Common.ts"
 import { checkBody, enforceRateLimit, hasPayload } from "./RequestChecks.ts"
 import { Limits } from "./Limits.ts"
-import { said, type Sentence } from "../../schema/Hints.ts"
+import { withCommands, type Sentence } from "../../schema/Hints.ts"
 import { createKey, signIn } from "../../schema/Steps.ts"
 
 /** Time to live and size of the cache of callers. */
@@ -34,10 +34,10 @@ const otherEnvironment: Readonly<Record<Environment, ReturnType<typeof unauthori
 }
 /** One message for both causes, so nobody learns whether a guessed key existed. */
 const unknownKey = unauthorized(
-  said`This API key is unknown or revoked. Create another one with ${createKey} and a session token.`
+  withCommands`This API key is unknown or revoked. Create another one with ${createKey} and a session token.`
 )
 const unknownSession = unauthorized(
-  said`This session token is unknown, or the session has ended. Sign in with ${signIn}.`
+  withCommands`This session token is unknown, or the session has ended. Sign in with ${signIn}.`
 )
 
 const tokenForm = /^rg_(test|live|sess)_[0-9A-Za-z]{20,100}$/

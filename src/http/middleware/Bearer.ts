@@ -2,7 +2,7 @@
 import { Effect, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { problem } from "../../schema/Errors.ts"
-import { said } from "../../schema/Hints.ts"
+import { withCommands } from "../../schema/Hints.ts"
 import { signIn } from "../../schema/Steps.ts"
 
 export const bearer = Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
@@ -11,5 +11,5 @@ export const bearer = Effect.map(HttpServerRequest.HttpServerRequest, (request) 
 
 export const needsSession = problem(
   "forbidden",
-  said`This endpoint needs a session token (rg_sess_…). Sign in with ${signIn}.`
+  withCommands`This endpoint needs a session token (rg_sess_…). Sign in with ${signIn}.`
 )

@@ -7,12 +7,12 @@ import { Effect } from "effect"
 import type { SettingsShape } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
-import { said } from "../../schema/Hints.ts"
+import { withCommands } from "../../schema/Hints.ts"
 import { viaApi } from "../../schema/Steps.ts"
 
 const unverified = problem(
   "forbidden",
-  said`Verify your e-mail address first: open the link that was mailed to you. To get another one, call ${viaApi("POST", "/v1/auth/verify-email/resend")} with your session token.`
+  withCommands`Verify your e-mail address first: open the link that was mailed to you. To get another one, call ${viaApi("POST", "/v1/auth/verify-email/resend")} with your session token.`
 )
 
 /** Whether the user of a session still has to verify the e-mail address. */

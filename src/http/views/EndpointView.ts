@@ -13,7 +13,7 @@ import { holdOf, rateCardOf } from "../../schema/runs/RawHold.ts"
 import { nouns } from "../../schema/catalog/Resources.ts"
 import { addSender, quoted } from "../../schema/Steps.ts"
 import { costView, endpointHealth } from "./CatalogView.ts"
-import { hinted, said, type Sentence } from "../../schema/Hints.ts"
+import { hinted, withCommands, type Sentence } from "../../schema/Hints.ts"
 
 const decodeObject = Schema.decodeUnknownSync(Schema.JsonObject)
 
@@ -72,7 +72,7 @@ const ownershipHints = ({ resources }: Endpoint): ReadonlyArray<Sentence> => {
   const fields = Map.groupBy(resources?.uses ?? [], (one) => one.kind)
   return [...fields].map(
     ([kind, those]) =>
-      said`In production ${those.map((one) => one.field).join(" and ")} must name ${nouns[kind]} that your organization owns${kind === "sender" ? said`; prove a domain with ${addSender()}` : ""}.`
+      withCommands`In production ${those.map((one) => one.field).join(" and ")} must name ${nouns[kind]} that your organization owns${kind === "sender" ? withCommands`; prove a domain with ${addSender()}` : ""}.`
   )
 }
 

@@ -7,7 +7,7 @@ import type { SearchDocument } from "./Document.ts"
 import type { Hit, SearchIndex, SearchRequest } from "./Index.ts"
 import { suggestionsOf } from "./Query.ts"
 import { queryLengthMax, queryWords } from "./Tokens.ts"
-import { type Hinted, hinted, said, type Sentence } from "../../schema/Hints.ts"
+import { type Hinted, hinted, withCommands, type Sentence } from "../../schema/Hints.ts"
 import { getRun, history, inspectCapability, inspectEndpoint } from "../../schema/Steps.ts"
 
 /** Nobody reads more hints than this. */
@@ -114,7 +114,7 @@ const forData = (query: string, slugs: ReadonlySet<string>): ReadonlyArray<strin
   const uses = subject.capabilities
     .filter(([slug]) => slugs.has(slug))
     .map(([slug, purpose]) => `${slug} to ${purpose}`)
-  const earlier = said`See your earlier runs about it, free of charge: ${history(text)}`
+  const earlier = withCommands`See your earlier runs about it, free of charge: ${history(text)}`
   return uses.length > 0
     ? [`The query contains ${subject.what}. Run ${listed(uses)}. Discover finds capabilities, not data.`, earlier]
     : [earlier]
@@ -144,7 +144,7 @@ const forFound = (index: SearchIndex, hits: ReadonlyArray<Hit>): ReadonlyArray<s
   const inspect =
     first.kind === "capability" ? inspectCapability(first.slug) : inspectEndpoint(first.provider ?? "", first.slug)
   return [
-    said`Inspect before you run, for the input and the price: ${inspect}`,
+    withCommands`Inspect before you run, for the input and the price: ${inspect}`,
     ...(first.kind === "capability" && !first.live
       ? [`${first.slug} is not live yet: in the sandbox it returns simulated data, in production it can't run.`]
       : [])
@@ -154,10 +154,10 @@ const forFound = (index: SearchIndex, hits: ReadonlyArray<Hit>): ReadonlyArray<s
 /** Sentences for the caller of a search: most useful first, at most `hintsMax`. */
 export const hintsFor = (index: SearchIndex, request: SearchRequest, hits: ReadonlyArray<Hit>): Hinted => {
   const text = request.query.slice(0, queryLengthMax).trim()
-  if (runId.test(text)) return hinted([said`The query is the id of a run: ${getRun(text.toLowerCase())}`])
+  if (runId.test(text)) return hinted([withCommands`The query is the id of a run: ${getRun(text.toLowerCase())}`])
   const slugs = new Set(capabilitiesOf(index).map(({ slug }) => slug))
   const slug = text.toLowerCase()
-  const exact = slugs.has(slug) ? [said`The query is the slug of a capability: ${inspectCapability(slug)}`] : []
+  const exact = slugs.has(slug) ? [withCommands`The query is the slug of a capability: ${inspectCapability(slug)}`] : []
   const data = exact.length > 0 ? [] : forData(text, slugs)
   const rest = hits.length === 0 ? forNothing(index, request) : exact.length > 0 ? [] : forFound(index, hits)
   return hinted([...exact, ...data, ...rest].slice(0, hintsMax))

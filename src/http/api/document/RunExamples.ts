@@ -1,5 +1,5 @@
 /** One request and one answer of each operation about runs, history and the catalog, for the OpenAPI document. Tests validate them. */
-import { hinted, said } from "../../../schema/Hints.ts"
+import { hinted, withCommands } from "../../../schema/Hints.ts"
 import { inspectCapability, runCapability } from "../../../schema/Steps.ts"
 import type { Example } from "./Example.ts"
 
@@ -167,7 +167,9 @@ export const runExamples: Readonly<Record<string, Example>> = {
             starting_price: { amount: "0.003", currency: "USD" }
           }
         ],
-        ...hinted([said`Inspect before you run, for the input and the price: ${inspectCapability("email.verify")}`])
+        ...hinted([
+          withCommands`Inspect before you run, for the input and the price: ${inspectCapability("email.verify")}`
+        ])
       }
     }
   },
@@ -320,7 +322,7 @@ export const runExamples: Readonly<Record<string, Example>> = {
           }
         ],
         starting_price: { amount: "0.003", currency: "USD" },
-        ...hinted([said`Run it: ${runCapability("email.verify", { email: "jane.doe@example.com" })}`])
+        ...hinted([withCommands`Run it: ${runCapability("email.verify", { email: "jane.doe@example.com" })}`])
       }
     }
   },
