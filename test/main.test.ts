@@ -10,6 +10,7 @@ import { join } from "node:path"
 import { runMain, startService } from "./chaos/processes.ts"
 import { freshDatabase } from "./postgres.ts"
 import { startRedis } from "./redis.ts"
+import { exhaustive } from "./exhaustive.ts"
 
 const startMillisMax = 20_000
 const redisUrl = await startRedis()
@@ -112,22 +113,26 @@ describe("main", () => {
     startMillisMax + 5_000
   )
 
-  test("a start says what is simulated, names misspelled settings, and later how to get another key", async () => {
-    const misspelled = { RUNGATE_CONCURENCY: "5", RUNGATE_PROVIDER_LEEDMAGIC_API_KEY: "hidden" }
-    const env = { DATABASE_URL: await freshDatabase(), RUNGATE_PROFILE: "mine" }
-    const first = await startService("http", { ...env, ...misspelled })
-    await first.kill()
-    expect(first.output()).toContain("Sandbox (default): providers and payments are simulated")
-    expect(first.output()).toContain(
-      "RUNGATE_CONCURENCY is not a setting and is ignored. Did you mean RUNGATE_CONCURRENCY?"
-    )
-    expect(first.output()).toContain("Did you mean RUNGATE_PROVIDER_LEADMAGIC_API_KEY?")
-    expect(first.output()).not.toContain("hidden")
-    const second = await startService("http", env)
-    await second.kill()
-    expect(second.output()).toMatch(/rungate admin keys create org_\w+/)
-    expect(second.output()).not.toContain("is not a setting")
-  }, 90_000)
+  test.if(exhaustive)(
+    "a start says what is simulated, names misspelled settings, and later how to get another key",
+    async () => {
+      const misspelled = { RUNGATE_CONCURENCY: "5", RUNGATE_PROVIDER_LEEDMAGIC_API_KEY: "hidden" }
+      const env = { DATABASE_URL: await freshDatabase(), RUNGATE_PROFILE: "mine" }
+      const first = await startService("http", { ...env, ...misspelled })
+      await first.kill()
+      expect(first.output()).toContain("Sandbox (default): providers and payments are simulated")
+      expect(first.output()).toContain(
+        "RUNGATE_CONCURENCY is not a setting and is ignored. Did you mean RUNGATE_CONCURRENCY?"
+      )
+      expect(first.output()).toContain("Did you mean RUNGATE_PROVIDER_LEADMAGIC_API_KEY?")
+      expect(first.output()).not.toContain("hidden")
+      const second = await startService("http", env)
+      await second.kill()
+      expect(second.output()).toMatch(/rungate admin keys create org_\w+/)
+      expect(second.output()).not.toContain("is not a setting")
+    },
+    90_000
+  )
 
   test("a production start says how many providers are configured and whether payments are on", async () => {
     const service = await startService("worker", {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { Exit, Schema } from "effect"
+import { howMany } from "../exhaustive.ts"
 import * as Money from "../../src/schema/money/Money.ts"
 
 const decode = Schema.decodeUnknownExit(Money.Usd)
@@ -19,8 +20,8 @@ const random = (() => {
 })()
 
 describe("money.codec", () => {
-  test("2,000,000 amounts survive the way in and the way out", () => {
-    const count = 2_000_000
+  test("random amounts survive the way in and the way out", () => {
+    const count = howMany(2_000_000, 200_000)
     let wrong = 0
     let wrongInFloat = 0
     for (let index = 0; index < count; index++) {

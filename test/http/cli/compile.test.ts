@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { type App, startApp, type Tenant } from "../../app.ts"
 import { compiledCommand } from "../../command.ts"
+import { exhaustive } from "../../exhaustive.ts"
 
 const root = join(import.meta.dir, "..", "..", "..")
 const folder = mkdtempSync(join(tmpdir(), "rungate-compile-"))
@@ -63,37 +64,41 @@ test("one compiled file: starts, finds, and says what it can't", async () => {
   expect([serve.code, serve.err]).toEqual([1, expect.stringMatching(/^rungate: .*npm start or npx rungate\)\.\n$/)])
 }, 60_000)
 
-test("the package's command starts from one file, made anew when the sources change, and obeys nothing of the folder", async () => {
-  trap()
-  for (const name of ["src", "scripts", "package.json", "package-lock.json", "tsconfig.json"]) {
-    cpSync(join(root, name), join(checkout, name), { recursive: true, preserveTimestamps: true })
-  }
-  symlinkSync(join(root, "node_modules"), join(checkout, "node_modules"))
-  symlinkSync(join("..", "..", basename(checkout), "scripts", "rungate"), join(folder, "node_modules", "rungate"))
-  const command = join(folder, "node_modules", "rungate")
-  const file = join(checkout, "dist", "cli", "rungate.js")
-  const address = { RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key }
-  const first = await spawned([command, "wallet"], address)
-  expect([first.code, first.out]).toEqual([0, `${(await org.get("/v1/wallet")).text}\n`])
-  const made = statSync(file).mtimeMs
-  // Without Node: nothing but a shell's own tools and the file.
-  const nodeless = join(folder, "node")
-  writeFileSync(nodeless, "#!/bin/sh\necho node was started >&2; exit 99\n", { mode: 0o755 })
-  const [second, away, operates] = await Promise.all([
-    spawned([command, "wallet"], { ...address, PATH: `${folder}:/usr/bin:/bin` }),
-    spawned([command, "doctor"], { RUNGATE_API_KEY: org.key }),
-    spawned([command, "--no-color", "audit", "--processor-days", "-1"])
-  ])
-  expect([second.code, second.out, second.err]).toEqual([0, first.out, ""])
-  expect(away.out).not.toMatch(/127\.0\.0\.1:1\b|code of the folder/)
-  expect([operates.code, operates.err]).toEqual([5, expect.stringContaining("--processor-days")])
-  expect(statSync(file).mtimeMs).toBe(made)
-  const manifest = join(checkout, "package.json")
-  writeFileSync(manifest, readFileSync(manifest, "utf8").replace(/"version": "[^"]+"/, '"version": "9.9.9"'))
-  const changed = await spawned([command, "--version"])
-  expect([changed.out, statSync(file).mtimeMs > made]).toEqual(["rungate v9.9.9\n", true])
-  // Where it can't be made, the sources run, and say what is wrong with them.
-  writeFileSync(join(checkout, "src", "schema", "money", "Money.ts"), "export const broken =")
-  const broken = await spawned([command, "--version"])
-  expect([broken.code === 0, broken.err]).toEqual([false, expect.stringContaining("Money.ts")])
-}, 60_000)
+test.if(exhaustive)(
+  "the package's command starts from one file, made anew when the sources change, and obeys nothing of the folder",
+  async () => {
+    trap()
+    for (const name of ["src", "scripts", "package.json", "package-lock.json", "tsconfig.json"]) {
+      cpSync(join(root, name), join(checkout, name), { recursive: true, preserveTimestamps: true })
+    }
+    symlinkSync(join(root, "node_modules"), join(checkout, "node_modules"))
+    symlinkSync(join("..", "..", basename(checkout), "scripts", "rungate"), join(folder, "node_modules", "rungate"))
+    const command = join(folder, "node_modules", "rungate")
+    const file = join(checkout, "dist", "cli", "rungate.js")
+    const address = { RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key }
+    const first = await spawned([command, "wallet"], address)
+    expect([first.code, first.out]).toEqual([0, `${(await org.get("/v1/wallet")).text}\n`])
+    const made = statSync(file).mtimeMs
+    // Without Node: nothing but a shell's own tools and the file.
+    const nodeless = join(folder, "node")
+    writeFileSync(nodeless, "#!/bin/sh\necho node was started >&2; exit 99\n", { mode: 0o755 })
+    const [second, away, operates] = await Promise.all([
+      spawned([command, "wallet"], { ...address, PATH: `${folder}:/usr/bin:/bin` }),
+      spawned([command, "doctor"], { RUNGATE_API_KEY: org.key }),
+      spawned([command, "--no-color", "audit", "--processor-days", "-1"])
+    ])
+    expect([second.code, second.out, second.err]).toEqual([0, first.out, ""])
+    expect(away.out).not.toMatch(/127\.0\.0\.1:1\b|code of the folder/)
+    expect([operates.code, operates.err]).toEqual([5, expect.stringContaining("--processor-days")])
+    expect(statSync(file).mtimeMs).toBe(made)
+    const manifest = join(checkout, "package.json")
+    writeFileSync(manifest, readFileSync(manifest, "utf8").replace(/"version": "[^"]+"/, '"version": "9.9.9"'))
+    const changed = await spawned([command, "--version"])
+    expect([changed.out, statSync(file).mtimeMs > made]).toEqual(["rungate v9.9.9\n", true])
+    // Where it can't be made, the sources run, and say what is wrong with them.
+    writeFileSync(join(checkout, "src", "schema", "money", "Money.ts"), "export const broken =")
+    const broken = await spawned([command, "--version"])
+    expect([broken.code === 0, broken.err]).toEqual([false, expect.stringContaining("Money.ts")])
+  },
+  60_000
+)

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { type App, rehearse, startApp, type Tenant, until, verify } from "../../app.ts"
 import { type Home, newHome } from "./shell.ts"
+import { exhaustive } from "../../exhaustive.ts"
 
 let app: App
 let home: Home
@@ -66,61 +67,67 @@ const newcomer = async () => {
   return { org, mine: { RUNGATE_API_KEY: org.key }, quick, slow, fails }
 }
 
-test.concurrent("in a pipe: the past, then every run as the API lists it, once when it is seen and once when it ends", async () => {
-  const { org, mine, quick, slow, fails } = await newcomer()
-  const old = await slow(4)
-  const [first, second] = [await quick("first"), await quick("second")]
-  const door = doorway()
-  const child = home.start("exec rungate logs tail -n 2", { ...mine, RUNGATE_URL: door.url })
-  const [out, err] = [reading(child.stdout), reading(child.stderr)]
-  const told = () => lines(out.text()).map((line) => JSON.parse(line))
-  const tells = (run_id: string, status: string) =>
-    until(`${run_id} ${status}`, told, (all) => all.some((run) => run.run_id === run_id && run.status === status))
+test.concurrent.if(exhaustive)(
+  "in a pipe: the past, then every run as the API lists it, once when it is seen and once when it ends",
+  async () => {
+    const { org, mine, quick, slow, fails } = await newcomer()
+    const old = await slow(4)
+    const [first, second] = [await quick("first"), await quick("second")]
+    const door = doorway()
+    const child = home.start("exec rungate logs tail -n 2", { ...mine, RUNGATE_URL: door.url })
+    const [out, err] = [reading(child.stdout), reading(child.stderr)]
+    const told = () => lines(out.text()).map((line) => JSON.parse(line))
+    const tells = (run_id: string, status: string) =>
+      until(`${run_id} ${status}`, told, (all) => all.some((run) => run.run_id === run_id && run.status === status))
 
-  await until("it follows", err.text, (text) => text.includes("Following the runs"))
-  expect(told().map((run) => run.run_id)).toEqual([first, second])
+    await until("it follows", err.text, (text) => text.includes("Following the runs"))
+    expect(told().map((run) => run.run_id)).toEqual([first, second])
 
-  const running = await slow(2)
-  await tells(running, "running")
-  // A rate limit is waited out, without a word.
-  door.refuse(429, { "retry-after": "1" })
-  const third = await quick("third")
-  await tells(third, "succeeded")
-  await tells(running, "succeeded")
-  expect(err.text()).not.toContain("again")
+    const running = await slow(2)
+    await tells(running, "running")
+    // A rate limit is waited out, without a word.
+    door.refuse(429, { "retry-after": "1" })
+    const third = await quick("third")
+    await tells(third, "succeeded")
+    await tells(running, "succeeded")
+    expect(err.text()).not.toContain("again")
 
-  await door.close()
-  await until("it says that the service is away", err.text, (text) => text.includes("Retrying until"))
-  const [fourth, broken] = [await quick("fourth"), await fails()]
-  const before = door.asked()
-  door.refuse(503, {})
-  door.reopen()
-  await until("it is back", err.text, (text) => text.includes("Reconnected"))
-  expect(door.asked() - before).toBeGreaterThanOrEqual(2)
-  await tells(broken, "failed")
-  await tells(old, "succeeded")
+    await door.close()
+    await until("it says that the service is away", err.text, (text) => text.includes("Retrying until"))
+    const [fourth, broken] = [await quick("fourth"), await fails()]
+    const before = door.asked()
+    door.refuse(503, {})
+    door.reopen()
+    await until("it is back", err.text, (text) => text.includes("Reconnected"))
+    expect(door.asked() - before).toBeGreaterThanOrEqual(2)
+    await tells(broken, "failed")
+    await tells(old, "succeeded")
 
-  child.kill("SIGINT")
-  expect(await child.exited).toBe(2)
-  await Promise.all([out.ended, err.ended])
-  await door.close()
-  expect(err.text().match(/Retrying until it answers/g)).toHaveLength(1)
-  expect(err.text().match(/Reconnected/g)).toHaveLength(1)
-  const seen = told().map((run) => `${run.run_id} ${run.status}`)
-  expect(seen.toSorted()).toEqual(
-    [
-      ...[first, second, third, running, old, fourth].map((run_id) => `${run_id} succeeded`),
-      `${running} running`,
-      `${broken} failed`
-    ].toSorted()
-  )
-  const listed = new Map((await org.list("?limit=200")).body.items.map((run: { run_id: string }) => [run.run_id, run]))
-  const exact = lines((await home.shell("rungate runs list --jsonl --limit 200", mine)).out)
-  for (const line of lines(out.text()).filter((one) => JSON.parse(one).done)) {
-    expect(listed.get(JSON.parse(line).run_id)).toEqual(JSON.parse(line))
-    expect(exact).toContain(line)
-  }
-}, 60_000)
+    child.kill("SIGINT")
+    expect(await child.exited).toBe(2)
+    await Promise.all([out.ended, err.ended])
+    await door.close()
+    expect(err.text().match(/Retrying until it answers/g)).toHaveLength(1)
+    expect(err.text().match(/Reconnected/g)).toHaveLength(1)
+    const seen = told().map((run) => `${run.run_id} ${run.status}`)
+    expect(seen.toSorted()).toEqual(
+      [
+        ...[first, second, third, running, old, fourth].map((run_id) => `${run_id} succeeded`),
+        `${running} running`,
+        `${broken} failed`
+      ].toSorted()
+    )
+    const listed = new Map(
+      (await org.list("?limit=200")).body.items.map((run: { run_id: string }) => [run.run_id, run])
+    )
+    const exact = lines((await home.shell("rungate runs list --jsonl --limit 200", mine)).out)
+    for (const line of lines(out.text()).filter((one) => JSON.parse(one).done)) {
+      expect(listed.get(JSON.parse(line).run_id)).toEqual(JSON.parse(line))
+      expect(exact).toContain(line)
+    }
+  },
+  60_000
+)
 
 test.concurrent("at a terminal: a line each, in columns and colors; filters hold for past and future", async () => {
   const { mine, quick, fails } = await newcomer()

@@ -6,6 +6,7 @@ import { type App, startApp, type Tenant } from "../../app.ts"
 import { acme } from "../../documents.ts"
 import { preparedDatabase } from "../../postgres.ts"
 import { type Environment, type Home, newHome } from "./shell.ts"
+import { exhaustive } from "../../exhaustive.ts"
 
 let app: App
 let org: Tenant
@@ -84,39 +85,46 @@ describe("a command that can't", () => {
   })
 })
 
-test("catalog import prints the difference, changes nothing on --dry-run, and is seen when it is done", async () => {
-  const file = join(linked.folder, "beta.json")
-  const operation = (summary: string) => ({ get: { summary, responses: { 200: { description: "ok" } } } })
-  const put = (paths: Record<string, unknown>) =>
-    writeFileSync(
-      file,
-      JSON.stringify({
-        openapi: "3.0.0",
-        info: { title: "Beta", version: "1" },
-        servers: [{ url: "https://api.beta.example" }],
-        paths
-      })
-    )
-  const settings = { DATABASE_URL: await preparedDatabase(), REDIS_URL: "" }
-  put({ "/one": operation("One"), "/two": operation("Two") })
-  const dry = await linked.shell(`rungate catalog import ${file} --provider beta --dry-run`, settings)
-  expect([dry.code, dry.out]).toEqual([0, expect.stringContaining("beta: 2 endpoints; 2 added, 0 changed, 0 removed")])
-  const first = await linked.shell(`rungate catalog import ${file} --provider beta`, settings)
-  expect([first.code, first.out]).toEqual([0, expect.stringContaining("+ GET /one")])
-  put({ "/one": operation("One, new"), "/three": operation("Three") })
-  const second = await linked.shell(`rungate catalog import ${file} --provider beta`, settings)
-  expect(second.out.trim().split("\n")).toEqual([
-    "+ GET /three",
-    "~ GET /one",
-    "- GET /two",
-    "beta: 2 endpoints; 1 added, 1 changed, 1 removed, 0 unchanged, 0 warnings."
-  ])
-  const [again, nameless, excluded] = await Promise.all([
-    linked.shell(`rungate catalog import ${file} --provider beta`, settings),
-    linked.shell(`rungate catalog import ${file}`, settings),
-    linked.shell(`rungate catalog import ${file} --provider fal`, settings)
-  ])
-  expect(again.err).toContain("Nothing was changed")
-  expect([nameless.code, nameless.err]).toEqual([1, expect.stringContaining("--provider")])
-  expect([excluded.code, excluded.err]).toEqual([1, expect.stringContaining("never exposed raw")])
-}, 60_000)
+test.if(exhaustive)(
+  "catalog import prints the difference, changes nothing on --dry-run, and is seen when it is done",
+  async () => {
+    const file = join(linked.folder, "beta.json")
+    const operation = (summary: string) => ({ get: { summary, responses: { 200: { description: "ok" } } } })
+    const put = (paths: Record<string, unknown>) =>
+      writeFileSync(
+        file,
+        JSON.stringify({
+          openapi: "3.0.0",
+          info: { title: "Beta", version: "1" },
+          servers: [{ url: "https://api.beta.example" }],
+          paths
+        })
+      )
+    const settings = { DATABASE_URL: await preparedDatabase(), REDIS_URL: "" }
+    put({ "/one": operation("One"), "/two": operation("Two") })
+    const dry = await linked.shell(`rungate catalog import ${file} --provider beta --dry-run`, settings)
+    expect([dry.code, dry.out]).toEqual([
+      0,
+      expect.stringContaining("beta: 2 endpoints; 2 added, 0 changed, 0 removed")
+    ])
+    const first = await linked.shell(`rungate catalog import ${file} --provider beta`, settings)
+    expect([first.code, first.out]).toEqual([0, expect.stringContaining("+ GET /one")])
+    put({ "/one": operation("One, new"), "/three": operation("Three") })
+    const second = await linked.shell(`rungate catalog import ${file} --provider beta`, settings)
+    expect(second.out.trim().split("\n")).toEqual([
+      "+ GET /three",
+      "~ GET /one",
+      "- GET /two",
+      "beta: 2 endpoints; 1 added, 1 changed, 1 removed, 0 unchanged, 0 warnings."
+    ])
+    const [again, nameless, excluded] = await Promise.all([
+      linked.shell(`rungate catalog import ${file} --provider beta`, settings),
+      linked.shell(`rungate catalog import ${file}`, settings),
+      linked.shell(`rungate catalog import ${file} --provider fal`, settings)
+    ])
+    expect(again.err).toContain("Nothing was changed")
+    expect([nameless.code, nameless.err]).toEqual([1, expect.stringContaining("--provider")])
+    expect([excluded.code, excluded.err]).toEqual([1, expect.stringContaining("never exposed raw")])
+  },
+  60_000
+)
