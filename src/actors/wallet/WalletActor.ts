@@ -115,8 +115,7 @@ export class WalletActor extends Context.Service<
           return { ...nothing, more: true, signals: ended === null ? [] : [ended] }
         })
 
-      const turn = Effect.fnUntraced(function* (lane: number) {
-        const offered = direct.take(lane)
+      const decide = Effect.fnUntraced(function* (lane: number, offered: ReadonlyArray<Offered>) {
         const exit = yield* Effect.exit(attempt(lane, turnMax, offered))
         if (Exit.isSuccess(exit)) return exit.value
         if (Cause.hasInterruptsOnly(exit.cause) || isTransient(exit.cause)) return yield* Effect.failCause(exit.cause)
@@ -124,6 +123,17 @@ export class WalletActor extends Context.Service<
         if (offered.length > 0) return { ...nothing, more: true }
         return yield* oneByOne(lane, exit.cause)
       })
+
+      // Whatever interrupts a turn, nobody waits for it any longer. Who was resumed before is not resumed again.
+      const turn = (lane: number) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => direct.take(lane)),
+          (offered) => decide(lane, offered),
+          (offered) =>
+            Effect.sync(() => {
+              for (const { resume } of offered) resume(null)
+            })
+        )
 
       return WalletActor.of({ turn })
     })
