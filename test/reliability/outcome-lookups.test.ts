@@ -61,11 +61,13 @@ const rowOf = async (run_id: string) => {
   )
   return Object(row)
 }
+/** A look-up is counted before its request leaves, and the next answers are played when it has arrived. */
 const looked = (run_id: string, times: number) =>
   until(
     `${times} look-ups`,
     () => rowOf(run_id),
-    (row) => row.looks === times
+    (row) =>
+      row.looks === times && looks().filter(({ query }) => Object.values(query).includes(run_id)).length === times
   )
 const resolved = (run_id: string) =>
   until(
