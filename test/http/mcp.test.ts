@@ -18,6 +18,7 @@ import {
   verify
 } from "./cli/host.ts"
 import { _meta, calling, modern, type Post, postTo } from "./mcp-request.ts"
+import { exhaustive } from "../exhaustive.ts"
 
 type Remote = Omit<Host, "pid">
 
@@ -265,50 +266,53 @@ describe("a run", () => {
     expect(await chargesOf(org)).toBe(before + 1)
   })
 
-  test("that a host calls off, or hangs up on, goes on; nothing waits for a host that is gone", async () => {
-    const before = await chargesOf(org)
-    const giveUp = new AbortController()
-    const named = signal<string>()
-    const given = host.call("run", verify("slow_1@sandbox.test"), {
-      signal: giveUp.signal,
-      onprogress: ({ message = "" }) => named.send(message)
-    })
-    const first = /run_\w+/.exec(await named.received)?.[0] ?? ""
-    giveUp.abort("no patience")
-    expect(given).rejects.toThrow("no patience")
+  test.if(exhaustive)(
+    "that a host calls off, or hangs up on, goes on; nothing waits for a host that is gone",
+    async () => {
+      const before = await chargesOf(org)
+      const giveUp = new AbortController()
+      const named = signal<string>()
+      const given = host.call("run", verify("slow_1@sandbox.test"), {
+        signal: giveUp.signal,
+        onprogress: ({ message = "" }) => named.send(message)
+      })
+      const first = /run_\w+/.exec(await named.received)?.[0] ?? ""
+      giveUp.abort("no patience")
+      expect(given).rejects.toThrow("no patience")
 
-    const hangUp = new AbortController()
-    const slow = calling("run", verify("slow_6@sandbox.test"), 7, { _meta: { progressToken: 7 } })
-    const response = await post(slow, { key: org.key, signal: hangUp.signal })
-    let heard = ""
-    for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-      heard += part
-      if (heard.includes("is executing")) break
+      const hangUp = new AbortController()
+      const slow = calling("run", verify("slow_6@sandbox.test"), 7, { _meta: { progressToken: 7 } })
+      const response = await post(slow, { key: org.key, signal: hangUp.signal })
+      let heard = ""
+      for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+        heard += part
+        if (heard.includes("is executing")) break
+      }
+      const second = /run_\w+/.exec(heard)?.[0] ?? ""
+      hangUp.abort()
+      const waiters = async () => /^rungate_waiters (\d+)$/m.exec(await app.metrics())?.[1]
+      const nobodyWaits = () => until("nobody waits", waiters, (many) => many === "0")
+      await nobodyWaits()
+      expect((await org.get(`/v1/runs/${second}`)).body.done).toBe(false)
+
+      // Before a word was answered, too: this one stands behind the other and is found in the list.
+      const hasty = new AbortController()
+      const third = calling("run", verify("queued@example.com"), 8, { _meta })
+      const unheard = post(third, { key: org.key, headers: modern("run"), signal: hasty.signal })
+      const newest = async () => (await org.list("?limit=1")).body.items[0]
+      const { run_id: queued } = await until("a third run", newest, ({ run_id }) => run_id !== second)
+      await until("it is waited for", waiters, (many) => many === "1")
+      hasty.abort()
+      expect(unheard).rejects.toThrow()
+      await nobodyWaits()
+      expect((await host.call("cancel_run", { run_id: queued })).body.status).toBe("cancelled")
+      for (const run_id of [first, second]) expect((await final(run_id)).body.status).toBe("succeeded")
+      expect(await chargesOf(org)).toBe(before + 2)
     }
-    const second = /run_\w+/.exec(heard)?.[0] ?? ""
-    hangUp.abort()
-    const waiters = async () => /^rungate_waiters (\d+)$/m.exec(await app.metrics())?.[1]
-    const nobodyWaits = () => until("nobody waits", waiters, (many) => many === "0")
-    await nobodyWaits()
-    expect((await org.get(`/v1/runs/${second}`)).body.done).toBe(false)
-
-    // Before a word was answered, too: this one stands behind the other and is found in the list.
-    const hasty = new AbortController()
-    const third = calling("run", verify("queued@example.com"), 8, { _meta })
-    const unheard = post(third, { key: org.key, headers: modern("run"), signal: hasty.signal })
-    const newest = async () => (await org.list("?limit=1")).body.items[0]
-    const { run_id: queued } = await until("a third run", newest, ({ run_id }) => run_id !== second)
-    await until("it is waited for", waiters, (many) => many === "1")
-    hasty.abort()
-    expect(unheard).rejects.toThrow()
-    await nobodyWaits()
-    expect((await host.call("cancel_run", { run_id: queued })).body.status).toBe("cancelled")
-    for (const run_id of [first, second]) expect((await final(run_id)).body.status).toBe("succeeded")
-    expect(await chargesOf(org)).toBe(before + 2)
-  })
+  )
 })
 
-test("a service that stops answers the hosts that wait, and their runs go on", async () => {
+test.if(exhaustive)("a service that stops answers the hosts that wait, and their runs go on", async () => {
   const leaving = await startApp({ beside: app, role: "http" })
   const leaver = await remoteHostOf(leaving.url, org.key)
   const named = signal<string>()

@@ -221,20 +221,24 @@ test("a merge that meets damage leaves it to the repair, and no run is lost", as
   }
 }, 60_000)
 
-test("segments without checksums are answered from, and are rebuilt with them", async () => {
-  const old = () => app.sql("SELECT FROM history_segments WHERE format = 1")
-  await held(String(segmentsLock), async () => {
-    for (const table of ["history_blocks", "history_docs", "history_classes", "history_segments"])
-      await app.sql(`UPDATE ${table} SET checksum = NULL`)
-    await app.sql("UPDATE history_segments SET format = 1")
+test.if(exhaustive)(
+  "segments without checksums are answered from, and are rebuilt with them",
+  async () => {
+    const old = () => app.sql("SELECT FROM history_segments WHERE format = 1")
+    await held(String(segmentsLock), async () => {
+      for (const table of ["history_blocks", "history_docs", "history_classes", "history_segments"])
+        await app.sql(`UPDATE ${table} SET checksum = NULL`)
+      await app.sql("UPDATE history_segments SET format = 1")
+      expect(await answers(org)).toEqual([...before])
+    })
+    // A worker looks for them when it starts.
+    const worker = await startApp({ beside: app, role: "worker" })
+    await until("all have the new format", old, (rows) => rows.length === 0)
+    await worker.stop()
     expect(await answers(org)).toEqual([...before])
-  })
-  // A worker looks for them when it starts.
-  const worker = await startApp({ beside: app, role: "worker" })
-  await until("all have the new format", old, (rows) => rows.length === 0)
-  await worker.stop()
-  expect(await answers(org)).toEqual([...before])
-}, 30_000)
+  },
+  30_000
+)
 
 test("two organizations are indexed at the same time, and one doesn't wait for the other", async () => {
   let other = await app.tenant("5.00")

@@ -13,6 +13,7 @@ import { compiledCommand } from "../command.ts"
 import { fitChecksums } from "../damage.ts"
 import { documentOf, endpointOf } from "../documents.ts"
 import { copies, template } from "../old-runs.ts"
+import { exhaustive } from "../exhaustive.ts"
 
 const people = endpointOf({
   path: "/people/{who}",
@@ -279,138 +280,148 @@ test(
   30_000
 )
 
-test("goes on where it was killed, says how far it is, and begins anew when it is told to", async () => {
-  const step = 1_000
-  const ages = Array.from({ length: 5 * step }, (_, n) => 40 - n / 1000)
-  const made = await copies(app, org, await template(org, "ada@many.example"), ages)
-  const all = (await app.sql("SELECT run_id FROM runs ORDER BY org_id, run_id")).map((row) => String(row["run_id"]))
-  const holder = new Client({ connectionString: app.databaseUrl })
-  await holder.connect()
-  const progress = async () =>
-    (await app.sql("SELECT org_id, run_id FROM history_progress WHERE name = 'reindex'"))[0] ?? {}
-  /** So many runs are behind that. */
-  const left = ({ org_id, run_id }: Record<string, unknown>) =>
-    count("runs WHERE erased_at IS NULL AND (org_id, run_id) > ($1, $2)", [org_id, run_id])
-  const waiting = `SELECT coalesce(max(extract(epoch FROM now() - query_start)), -1)::float8 AS seconds FROM pg_stat_activity
+test.if(exhaustive)(
+  "goes on where it was killed, says how far it is, and begins anew when it is told to",
+  async () => {
+    const step = 1_000
+    const ages = Array.from({ length: 5 * step }, (_, n) => 40 - n / 1000)
+    const made = await copies(app, org, await template(org, "ada@many.example"), ages)
+    const all = (await app.sql("SELECT run_id FROM runs ORDER BY org_id, run_id")).map((row) => String(row["run_id"]))
+    const holder = new Client({ connectionString: app.databaseUrl })
+    await holder.connect()
+    const progress = async () =>
+      (await app.sql("SELECT org_id, run_id FROM history_progress WHERE name = 'reindex'"))[0] ?? {}
+    /** So many runs are behind that. */
+    const left = ({ org_id, run_id }: Record<string, unknown>) =>
+      count("runs WHERE erased_at IS NULL AND (org_id, run_id) > ($1, $2)", [org_id, run_id])
+    const waiting = `SELECT coalesce(max(extract(epoch FROM now() - query_start)), -1)::float8 AS seconds FROM pg_stat_activity
                      WHERE datname = current_database() AND application_name = 'rungate' AND query LIKE '%history_%' AND wait_event IN ('transactionid', 'tuple')`
-  const waited = async () => Number((await app.sql(waiting))[0]?.["seconds"])
-  const held = (seconds: number) => until("it is held", waited, (found) => found >= seconds)
-  await app.sql(`
+    const waited = async () => Number((await app.sql(waiting))[0]?.["seconds"])
+    const held = (seconds: number) => until("it is held", waited, (found) => found >= seconds)
+    await app.sql(`
     CREATE TABLE held (run_id text PRIMARY KEY);
     CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS
       'BEGIN INSERT INTO held SELECT unnest(NEW.run_ids) ON CONFLICT DO NOTHING; RETURN NEW; END';
     CREATE TRIGGER hold BEFORE INSERT ON history_queue FOR EACH ROW EXECUTE FUNCTION hold()`)
-  /** Holds back the page that has this run, which is not in the index. */
-  const hold = async (run_id: string | undefined) => {
-    await holder.query("BEGIN")
-    await holder.query("INSERT INTO held VALUES ($1)", [run_id])
-  }
-  const release = async () => {
-    await holder.query("ROLLBACK")
-    await until("nothing waits", waited, (seconds) => seconds < 0)
-  }
-  const kill = async (run: ReturnType<typeof reindex>) => {
-    run.child.kill("SIGKILL")
-    expect((await run.ended).signal).toBe("SIGKILL")
-  }
-  try {
-    // The oldest ids of an organization come first; the third page is held.
-    await hold(all[2 * step + step / 2])
-    const first = again()
-    await held(0)
-    const reached = await progress()
-    expect(reached["run_id"]).toBe(all[2 * step - 1])
-    await kill(first)
-    await release()
-    const slow = await org.run({ capability: "email.verify", input: { email: "slow_1@sandbox.test" }, async: true })
+    /** Holds back the page that has this run, which is not in the index. */
+    const hold = async (run_id: string | undefined) => {
+      await holder.query("BEGIN")
+      await holder.query("INSERT INTO held VALUES ($1)", [run_id])
+    }
+    const release = async () => {
+      await holder.query("ROLLBACK")
+      await until("nothing waits", waited, (seconds) => seconds < 0)
+    }
+    const kill = async (run: ReturnType<typeof reindex>) => {
+      run.child.kill("SIGKILL")
+      expect((await run.ended).signal).toBe("SIGKILL")
+    }
+    try {
+      // The oldest ids of an organization come first; the third page is held.
+      await hold(all[2 * step + step / 2])
+      const first = again()
+      await held(0)
+      const reached = await progress()
+      expect(reached["run_id"]).toBe(all[2 * step - 1])
+      await kill(first)
+      await release()
+      const slow = await org.run({ capability: "email.verify", input: { email: "slow_1@sandbox.test" }, async: true })
 
-    // Held again for longer than it keeps silent.
-    await hold(all[3 * step + step / 2])
-    const second = again()
-    await held(1.1)
-    const [runs, missing] = [await left(reached), made.filter((run_id) => run_id > String(reached["run_id"])).length]
-    await release()
-    const rest = await told(second)
-    expect(rest).toMatchObject({ code: 0, runs, missing })
-    expect(rest.errors).toMatch(/^\d+ of about \d+ runs checked\. Safe to interrupt: the next call continues here\.\n/)
-    expect(await progress()).toEqual({})
-    expect((await org.get(asked("ada@many.example"))).body.count).toBe(5 * step + 1)
-    const found = await org.get(`/v1/runs/${slow.body.run_id}?wait=20`)
-    expect(found.body.status).toBe("succeeded")
-    expect((await org.get(asked("slow_1@sandbox.test"))).body.items[0].run_id).toBe(slow.body.run_id)
-
-    // Killed while it makes segments anew: somebody holds a page of one of them.
-    await waitsFor(app)
-    const old = () => count("history_segments WHERE rules = 0")
-    await holder.query("BEGIN")
-    await holder.query(
-      "SELECT FROM history_docs WHERE segment = (SELECT max(segment) FROM history_segments) FOR UPDATE"
-    )
-    const third = again()
-    await held(0)
-    await kill(third)
-    await release()
-    const segments = await old()
-    expect([segments > 0, segments < (await count("history_segments"))]).toEqual([true, true])
-    expect(await told(again())).toMatchObject({ code: 0, runs: 0, missing: 0, segments })
-    expect(await old()).toBe(0)
-
-    // Broken off once more, and told to begin anew.
-    await app.sql("INSERT INTO history_progress (name, org_id, run_id) VALUES ('reindex', $1, 'run_z')", [org.org_id])
-    const whole = await count("history_segments")
-    expect(await told(again("--restart"))).toMatchObject({
-      code: 0,
-      runs: await runsOf(),
-      missing: 0,
-      segments: whole
-    })
-    const { body } = await org.post("/v1/history", { subjects: ["ada@many.example"] })
-    expect(body.items[0].count).toBe(5 * step + 1)
-    figures("history.reindex_killed", await exact(app.databaseUrl))
-    await app.books()
-  } finally {
-    await holder.end()
-  }
-}, 60_000)
-
-test("is exact beside a service that goes on taking runs, ending and erasing them", async () => {
-  const session = await org.session()
-  const work = again("--restart")
-  const over = { yes: false }
-  void work.ended.then(() => {
-    over.yes = true
-  })
-  let [ran, looked] = [0, 0]
-  const seen = async (q: string) => Number((await org.get(`${asked(q)}&limit=1`)).body.count)
-  const client = async (who: number) => {
-    for (let n = 0; n < 5 || !over.yes; n++) {
-      const email = `busy${who}.${n}@live.example`
-      const send = { from: "me@live.example", to: [email], subject: "Hi", text: `round ${n} of client ${who}` }
-      await org.run(
-        n % 2 === 0 ? { capability: "email.send", input: send } : { capability: "email.verify", input: { email } }
+      // Held again for longer than it keeps silent.
+      await hold(all[3 * step + step / 2])
+      const second = again()
+      await held(1.1)
+      const [runs, missing] = [await left(reached), made.filter((run_id) => run_id > String(reached["run_id"])).length]
+      await release()
+      const rest = await told(second)
+      expect(rest).toMatchObject({ code: 0, runs, missing })
+      expect(rest.errors).toMatch(
+        /^\d+ of about \d+ runs checked\. Safe to interrupt: the next call continues here\.\n/
       )
-      expect([email, await seen(email)]).toEqual([email, 1])
-      if (n % 5 === 4) {
-        await app.call(session, "DELETE", asked(email))
-        expect([email, await seen(email)]).toEqual([email, 0])
+      expect(await progress()).toEqual({})
+      expect((await org.get(asked("ada@many.example"))).body.count).toBe(5 * step + 1)
+      const found = await org.get(`/v1/runs/${slow.body.run_id}?wait=20`)
+      expect(found.body.status).toBe("succeeded")
+      expect((await org.get(asked("slow_1@sandbox.test"))).body.items[0].run_id).toBe(slow.body.run_id)
+
+      // Killed while it makes segments anew: somebody holds a page of one of them.
+      await waitsFor(app)
+      const old = () => count("history_segments WHERE rules = 0")
+      await holder.query("BEGIN")
+      await holder.query(
+        "SELECT FROM history_docs WHERE segment = (SELECT max(segment) FROM history_segments) FOR UPDATE"
+      )
+      const third = again()
+      await held(0)
+      await kill(third)
+      await release()
+      const segments = await old()
+      expect([segments > 0, segments < (await count("history_segments"))]).toEqual([true, true])
+      expect(await told(again())).toMatchObject({ code: 0, runs: 0, missing: 0, segments })
+      expect(await old()).toBe(0)
+
+      // Broken off once more, and told to begin anew.
+      await app.sql("INSERT INTO history_progress (name, org_id, run_id) VALUES ('reindex', $1, 'run_z')", [org.org_id])
+      const whole = await count("history_segments")
+      expect(await told(again("--restart"))).toMatchObject({
+        code: 0,
+        runs: await runsOf(),
+        missing: 0,
+        segments: whole
+      })
+      const { body } = await org.post("/v1/history", { subjects: ["ada@many.example"] })
+      expect(body.items[0].count).toBe(5 * step + 1)
+      figures("history.reindex_killed", await exact(app.databaseUrl))
+      await app.books()
+    } finally {
+      await holder.end()
+    }
+  },
+  60_000
+)
+
+test.if(exhaustive)(
+  "is exact beside a service that goes on taking runs, ending and erasing them",
+  async () => {
+    const session = await org.session()
+    const work = again("--restart")
+    const over = { yes: false }
+    void work.ended.then(() => {
+      over.yes = true
+    })
+    let [ran, looked] = [0, 0]
+    const seen = async (q: string) => Number((await org.get(`${asked(q)}&limit=1`)).body.count)
+    const client = async (who: number) => {
+      for (let n = 0; n < 5 || !over.yes; n++) {
+        const email = `busy${who}.${n}@live.example`
+        const send = { from: "me@live.example", to: [email], subject: "Hi", text: `round ${n} of client ${who}` }
+        await org.run(
+          n % 2 === 0 ? { capability: "email.send", input: send } : { capability: "email.verify", input: { email } }
+        )
+        expect([email, await seen(email)]).toEqual([email, 1])
+        if (n % 5 === 4) {
+          await app.call(session, "DELETE", asked(email))
+          expect([email, await seen(email)]).toEqual([email, 0])
+        }
+        ran += 1
       }
-      ran += 1
     }
-  }
-  const steady = [
-    ["ada@many.example", 5_001],
-    ["many.example", 5_001],
-    ["ask ada@one.example", 5]
-  ] as const
-  const asker = async () => {
-    while (!over.yes) {
-      for (const [q, count] of steady) expect([q, await seen(q)]).toEqual([q, count])
-      looked += 1
+    const steady = [
+      ["ada@many.example", 5_001],
+      ["many.example", 5_001],
+      ["ask ada@one.example", 5]
+    ] as const
+    const asker = async () => {
+      while (!over.yes) {
+        for (const [q, count] of steady) expect([q, await seen(q)]).toEqual([q, count])
+        looked += 1
+      }
     }
-  }
-  await Promise.all([...[0, 1, 2, 3].map(client), asker()])
-  expect(await told(work)).toMatchObject({ code: 0, missing: 0, errors: expect.not.stringMatching(/error/i) })
-  await waitsFor(app)
-  figures("history.reindex_busy", { ...(await exact(app.databaseUrl)), meanwhile: ran, looked, violations: 0 })
-  await app.books()
-}, 60_000)
+    await Promise.all([...[0, 1, 2, 3].map(client), asker()])
+    expect(await told(work)).toMatchObject({ code: 0, missing: 0, errors: expect.not.stringMatching(/error/i) })
+    await waitsFor(app)
+    figures("history.reindex_busy", { ...(await exact(app.databaseUrl)), meanwhile: ran, looked, violations: 0 })
+    await app.books()
+  },
+  60_000
+)
