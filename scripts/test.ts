@@ -1,6 +1,6 @@
 /**
  * `npm test [-- files or flags of bun test]`: runs every test but chaos and bench, and ends with `N passed, N failed`.
- * With TEST_EXHAUSTIVE=1 the slow tests try all their inputs, and without it a sample (test/exhaustive.ts).
+ * With TEST_EXHAUSTIVE=1 the slow tests try all their inputs, and without it a sample (test/exhaustive.ts) and half of the slow files.
  *
  * A test file that takes the whole process with it (a crash, a stray `process.exit`) counts as one failure and does not
  * hide the files behind it: they run in another process. The exit code is 0 only when nothing failed and something ran.
@@ -61,7 +61,18 @@ const readsDocuments = (file: string, seen = new Set<string>()): boolean => {
   })
 }
 const leftOut = existsSync(documents) ? [] : chosen.filter((file) => readsDocuments(join(root, file)))
-const running = chosen.filter((file) => !leftOut.includes(file))
+
+/** Files that take longer are slow. Without TEST_EXHAUSTIVE=1, a run of all files has one half of the slow ones, and another half the day after. */
+const slowMillis = 4_000
+const seed = Number(process.env["TEST_SEED"] ?? Math.floor(Date.now() / 86_400_000))
+const takes: Readonly<Record<string, number>> = existsSync(timings)
+  ? JSON.parse(readFileSync(timings, "utf8")).files
+  : {}
+const waiting =
+  wanted.length > 0 || process.env["TEST_EXHAUSTIVE"] === "1" || flags.includes("--update-timings")
+    ? []
+    : chosen.filter((file) => (takes[file] ?? 0) >= slowMillis).filter((_, at) => (at + seed) % 2 === 0)
+const running = chosen.filter((file) => !leftOut.includes(file) && !waiting.includes(file))
 
 interface Round {
   readonly passed: number
@@ -148,6 +159,10 @@ console.log()
 if (leftOut.length > 0)
   console.log(
     `${leftOut.length} test files were left out: they read the providers' documents, which are not beside this project`
+  )
+if (waiting.length > 0)
+  console.log(
+    `${waiting.length} slow test files wait for another day's run: TEST_EXHAUSTIVE=1 runs all, TEST_SEED=${seed + 1} the others`
   )
 if (chosen.length === 0) console.log(`no test file matches ${wanted.join(" ")}`)
 if (skipped > 0) console.log(`${skipped} skipped`)

@@ -190,11 +190,29 @@ describe("scripts/test.ts", () => {
       "test/killed.test.ts": `${header}test("x", () => process.kill(process.pid, "SIGKILL"))`,
       "test/unloaded.test.ts": 'import "./nothing.ts"',
       "test/wrong.test.ts": `${header}test("w", () => expect(1).toBe(2)); test.skip("v", () => {})`,
-      "test/timings.json": '{"version":1,"files":{"test/many7.test.ts":9000}}'
+      "test/timings.json": '{"version":1,"files":{"test/many7.test.ts":3000}}'
     })
     expect([lastLine(stdout), code]).toEqual(["41 passed, 4 failed", 1])
     expect(stdout).toContain("1 skipped")
     for (const name of ["dies", "killed", "unloaded", "wrong"]) expect(stderr).toContain(`test/${name}.test.ts`)
+  })
+
+  test("half of the slow files run, the other half with the next seed, and all when they are named or all inputs are", async () => {
+    const slow = '{"version":1,"files":{"test/a.test.ts":9000,"test/b.test.ts":9000,"test/c.test.ts":10}}'
+    const files = { "test/a.test.ts": good, "test/b.test.ts": good, "test/c.test.ts": good, "test/timings.json": slow }
+    const root = project(files)
+    const sum = async (setting: string, ...args: ReadonlyArray<string>) => {
+      const script = join(root, "scripts", "test.ts")
+      const { stdout, stderr } = await run(
+        ["env", "-u", "TEST_EXHAUSTIVE", setting, process.execPath, script, ...args],
+        root
+      )
+      return [lastLine(stdout), ["a", "b", "c"].filter((name) => stderr.includes(`test/${name}.test.ts`)).join("")]
+    }
+    expect(await sum("TEST_SEED=0")).toEqual(["4 passed, 0 failed", "bc"])
+    expect(await sum("TEST_SEED=1")).toEqual(["4 passed, 0 failed", "ac"])
+    expect(await sum("TEST_SEED=0", "test/a.test.ts")).toEqual(["2 passed, 0 failed", "a"])
+    expect(await sum("TEST_EXHAUSTIVE=1")).toEqual(["6 passed, 0 failed", "abc"])
   })
 
   test("a filter that matches nothing is a failure, not a success without tests", async () => {
