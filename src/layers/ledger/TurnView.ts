@@ -15,7 +15,7 @@ import { storableJson } from "../../schema/json/StorableText.ts"
 import { decodePlan, type Plan } from "../../schema/runs/Plan.ts"
 import type { SettleReport } from "../../schema/runs/SettleReport.ts"
 import type { WalletRun, Wallet } from "../../schema/wallet/Wallet.ts"
-import { type DirectCommand, directRows, heldKeys, isDirectRow, mailOf, turnRunOf } from "./DirectCommands.ts"
+import { type DirectCommand, directRows, heldKeys, isDirectRow, liveKeys, mailOf, turnRunOf } from "./DirectCommands.ts"
 import { batchRowsOf } from "../postgres/Rows.ts"
 
 export interface Mail {
@@ -87,6 +87,8 @@ export const CommandRow = Schema.Struct({
   open_runs: Schema.NullOr(Schema.BigInt),
   /** Idempotency-Keys of direct commands that are in use. */
   held_keys: Schema.NullOr(Schema.Array(Schema.String)),
+  /** Ids of the live API keys that direct commands came with. */
+  live_keys: Schema.NullOr(Schema.Array(Schema.String)),
   status: Schema.NullOr(Schema.String),
   hold: Schema.NullOr(Schema.BigInt),
   lease_token: Schema.NullOr(Schema.String),
@@ -196,7 +198,7 @@ export const take = (sql: SqlClient.SqlClient, lane: number, max: number, direct
   SELECT m.id, m.command_id, m.org_id, m.run_id, m.tag, m.payload::text AS payload, (now() AT TIME ZONE 'UTC')::date::text AS day,
          (extract(epoch FROM now()) * 1000000)::bigint AS now_micros,
          w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.spent_day::text AS spent_day, w.spent,
-         w.open_runs, ${heldKeys(sql, direct)},
+         w.open_runs, ${heldKeys(sql, direct)}, ${liveKeys(sql, direct)},
          coalesce(o.state, r.status) AS status, r.hold, o.lease_token, r.capability,
          r.endpoint, CASE WHEN m.tag = 'Reserve' OR r.endpoint IS NOT NULL THEN r.plan::text END AS plan,
          CASE WHEN m.tag = 'Reserve' THEN r.input::text END AS input,
