@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { Effect, Fiber, Layer, ManagedRuntime } from "effect"
 import { SqlClient } from "effect/sql"
+import { Client } from "pg"
 import { encodeCredit } from "../../src/actors/mailbox/Commands.ts"
 import { DirectCommands } from "../../src/actors/mailbox/DirectCommands.ts"
 import { RunSlots } from "../../src/actors/runs/RunSlots.ts"
@@ -20,16 +21,20 @@ import { type NewRun, RunStore } from "../../src/layers/runs/RunStore.ts"
 import { Storage } from "../../src/layers/Storage.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
 import type { Plan } from "../../src/schema/runs/Plan.ts"
+import { until } from "../app.ts"
 import { preparedDatabase } from "../postgres.ts"
 
-const build = async () =>
-  ManagedRuntime.make(
+let databaseUrl = ""
+const build = async () => {
+  databaseUrl = await preparedDatabase()
+  return ManagedRuntime.make(
     WalletActor.layer.pipe(
       Layer.provideMerge(Layer.merge(RunSlots.layer, DirectCommands.layer)),
       Layer.provideMerge(Storage),
-      Layer.provideMerge(Settings.layerFrom({ DATABASE_URL: await preparedDatabase(), RUNGATE_ORG_QUEUE: "200" }))
+      Layer.provideMerge(Settings.layerFrom({ DATABASE_URL: databaseUrl, RUNGATE_ORG_QUEUE: "200" }))
     )
   )
+}
 let runtime: Awaited<ReturnType<typeof build>>
 beforeAll(async () => {
   runtime = await build()
@@ -178,6 +183,35 @@ describe("a turn with direct commands", () => {
         expect([yield* runRow(revoked), (yield* runRow(other))?.["state"]]).toEqual([null, "running"])
         // The mailbox's way says why.
         expect(yield* (yield* RunStore).admit(revoked)).toEqual({ _tag: "Revoked" })
+      })
+    ))
+
+  test("is undone when a key that it has read as live is revoked before its commit", () =>
+    runtime.runPromise(
+      Effect.gen(function* () {
+        const { org_id, turn } = yield* organization("5.00")
+        const { id: key_id } = yield* (yield* Accounts).createKey(org_id, "a key", "test")
+        const revoker = new Client({ connectionString: databaseUrl })
+        const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        yield* Effect.promise(async () => {
+          await revoker.connect()
+          await revoker.query("BEGIN")
+          await revoker.query("UPDATE api_keys SET revoked_at = now() WHERE key_id = $1", [key_id])
+        })
+        const run = newRun(org_id, { key_id })
+        const turning = yield* Effect.forkDetach(turn(reserve(run)), { startImmediately: true })
+        yield* Effect.promise(async () => {
+          await until(
+            "the turn waits for the key",
+            () => revoker.query(waiting),
+            ({ rowCount }) => rowCount === 1
+          )
+          await revoker.query("COMMIT")
+          await revoker.end()
+        })
+        expect((yield* Fiber.join(turning)).applied).toEqual([false])
+        expect(yield* runRow(run)).toBeNull()
+        expect(yield* walletOf(org_id)).toEqual([{ balance: 5_000_000n, reserved: 0n, open_runs: 0n }])
       })
     ))
 
