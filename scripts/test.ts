@@ -5,6 +5,10 @@
  * A test file that takes the whole process with it (a crash, a stray `process.exit`) counts as one failure and does not
  * hide the files behind it: they run in another process. The exit code is 0 only when nothing failed and something ran.
  *
+ * What failed is repeated at the end, where it is found below thousands of lines. With TEST_FLAKY_FILES=1, as in `.ci/run`, one file with
+ * failed tests runs three times more, alone. If it passes each time, it is named as flaky and not counted as failed. Broken books
+ * ("violation" in the output) are never tried again.
+ *
  * All files run in several processes, each with servers of its own; whichever is free takes the next, the longest first. How long they
  * take stands in test/timings.json: `npm test -- --update-timings`, on a quiet machine, writes it anew.
  */
@@ -74,10 +78,17 @@ const waiting =
     : chosen.filter((file) => (takes[file] ?? 0) >= slowMillis).filter((_, at) => (at + seed) % 2 === 0)
 const running = chosen.filter((file) => !leftOut.includes(file) && !waiting.includes(file))
 
+/** One failed test, and what was printed since the test before it ended. */
+interface Failure {
+  readonly file: string
+  readonly text: string
+}
+
 interface Round {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
+  readonly failures: ReadonlyArray<Failure>
   /** Files that need not run again. */
   readonly done: ReadonlySet<string>
 }
@@ -95,10 +106,27 @@ const division = several
     ]
   : []
 
+/** A failed test's own message and stack are its last lines. The ones before are the service's log. */
+const failureLinesMax = 60
+
+/** Each failed test with the lines that belong to it. */
+const failuresIn = (lines: ReadonlyArray<string>, files: ReadonlyArray<string>): ReadonlyArray<Failure> => {
+  const failures: Array<Failure> = []
+  let file = ""
+  let block: Array<string> = []
+  for (const line of lines) {
+    const header = line.replace(/^::group::/, "").replace(/:$/, "")
+    if (files.includes(header)) file = header
+    if (line.startsWith("(fail) ")) failures.push({ file, text: [...block.slice(-failureLinesMax), line].join("\n") })
+    block = files.includes(header) || /^\((pass|fail|skip|todo)\) /.test(line) ? [] : [...block, line]
+  }
+  return failures
+}
+
 /** One `bun test` over some files. Its report is read on the way. */
-const run = async (files: ReadonlyArray<string>): Promise<Round> => {
+const run = async (files: ReadonlyArray<string>, together: ReadonlyArray<string> = division): Promise<Round> => {
   const paths = files.map((file) => `./${file}`)
-  const child = spawn(process.execPath, ["test", ...division, ...flags, ...paths], {
+  const child = spawn(process.execPath, ["test", ...together, ...flags, ...paths], {
     cwd: root,
     stdio: ["ignore", "inherit", "pipe"],
     env: { ...process.env, ...(process.stderr.isTTY ? { FORCE_COLOR: "1" } : {}) }
@@ -128,7 +156,14 @@ const run = async (files: ReadonlyArray<string>): Promise<Round> => {
     const how = signal === null ? `exit code ${code}` : signal
     console.error(`\nbun test ended before its summary (${how}) in ${Array.from(started).at(-1) ?? "no file"}`)
     const unloaded = lines.filter((line) => line === "# Unhandled error between tests").length
-    return { passed: marked("pass"), failed: marked("fail") + unloaded + 1, skipped: marked("skip"), done: started }
+    const end = { file: Array.from(started).at(-1) ?? "", text: `bun test ended before its summary (${how})` }
+    return {
+      passed: marked("pass"),
+      failed: marked("fail") + unloaded + 1,
+      skipped: marked("skip"),
+      failures: [...failuresIn(lines, files), end],
+      done: started
+    }
   }
   const counted = (name: string) => {
     const line = lines.slice(0, ran).findLast((line) => new RegExp(`^ *\\d+ ${name}s?$`).test(line))
@@ -137,12 +172,14 @@ const run = async (files: ReadonlyArray<string>): Promise<Round> => {
   // An error outside every test is no failed test for bun, but it is one for us.
   const failed = Math.max(counted("fail"), code === 0 ? 0 : 1)
   // Of a process that died among others, bun counts the end and leaves out what had passed.
-  return { passed: Math.max(counted("pass"), marked("pass")), failed, skipped: counted("skip"), done: new Set(files) }
+  const passed = Math.max(counted("pass"), marked("pass"))
+  return { passed, failed, skipped: counted("skip"), failures: failuresIn(lines, files), done: new Set(files) }
 }
 
 let passed = 0
 let failed = 0
 let skipped = 0
+const failures: Array<Failure> = []
 
 // In as many rounds as it takes when some die.
 for (let left = running; left.length > 0; ) {
@@ -150,12 +187,35 @@ for (let left = running; left.length > 0; ) {
   passed += round.passed
   failed += round.failed
   skipped += round.skipped
+  failures.push(...round.failures)
   const next = left.filter((file) => !round.done.has(file))
   if (next.length === left.length) break
   left = next
 }
 
+/** How many files may be tried again, and how often each must pass then. */
+const flakyFilesMax = Number(process.env["TEST_FLAKY_FILES"] ?? 0)
+const passesAgain = 3
+const failedFiles = Array.from(new Set(failures.map((failure) => failure.file)))
+const mayBeFlaky =
+  failed > 0 &&
+  failed === failures.length &&
+  failedFiles.length <= flakyFilesMax &&
+  !failures.some(({ file, text }) => file === "" || /violation/i.test(text))
+if (mayBeFlaky) {
+  console.log(`\ntrying again, ${passesAgain} times: ${failedFiles.join(" ")}`)
+  let again = 0
+  for (let at = 0; at < passesAgain && again === 0; at += 1) again += (await run(failedFiles, [])).failed
+  if (again === 0) {
+    passed += failed
+    failed = 0
+  }
+}
+
+for (const { file, text } of failures) console.log(`\n=== failed in ${file}\n${text}`)
 console.log()
+if (mayBeFlaky && failed === 0)
+  console.log(`FLAKY: ${failedFiles.join(" ")} failed once and then passed ${passesAgain} times`)
 if (leftOut.length > 0)
   console.log(
     `${leftOut.length} test files were left out: they read the providers' documents, which are not beside this project`

@@ -215,6 +215,32 @@ describe("scripts/test.ts", () => {
     expect(await sum("TEST_EXHAUSTIVE=1")).toEqual(["6 passed, 0 failed", "abc"])
   })
 
+  test("a file that failed once may be tried again, if that is asked for, and is named as flaky", async () => {
+    /** Fails when it runs for the first time in its folder. */
+    const flaky = (message: string) => `${header}import { existsSync, writeFileSync } from "node:fs"
+      test("a", () => {})
+      test("b", () => {
+        const mark = import.meta.path + ".mark"
+        const first = !existsSync(mark)
+        writeFileSync(mark, "")
+        if (first) throw new Error("${message}")
+      })`
+    const outcome = async (allowed: number, ...texts: ReadonlyArray<string>) => {
+      const root = project(Object.fromEntries(texts.map((text, at) => [`test/t${at}.test.ts`, text])))
+      const script = join(root, "scripts", "test.ts")
+      const { code, stdout } = await run(["env", `TEST_FLAKY_FILES=${allowed}`, process.execPath, script], root)
+      const named = stdout.match(/^FLAKY: .*$/m)?.[0]
+      return [lastLine(stdout), code, named, stdout.includes("=== failed in test/t0.test.ts")]
+    }
+    const named = "FLAKY: test/t0.test.ts failed once and then passed 3 times"
+    expect(await outcome(1, flaky("late"), good)).toEqual(["4 passed, 0 failed", 0, named, true])
+    expect(await outcome(0, flaky("late"))).toEqual(["1 passed, 1 failed", 1, undefined, true])
+    expect(await outcome(1, flaky("late"), flaky("late"))).toEqual(["2 passed, 2 failed", 1, undefined, true])
+    expect(await outcome(1, flaky("2 violations of the books"))).toEqual(["1 passed, 1 failed", 1, undefined, true])
+    const wrong = `${header}test("w", () => expect(1).toBe(2))`
+    expect(await outcome(1, wrong)).toEqual(["0 passed, 1 failed", 1, undefined, true])
+  })
+
   test("a filter that matches nothing is a failure, not a success without tests", async () => {
     const { code, stdout } = await suite({ "test/a.test.ts": good }, "nowhere")
     expect(stdout).toContain("no test file matches nowhere")
