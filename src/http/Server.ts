@@ -10,7 +10,7 @@ import { Waiters } from "../actors/mailbox/Waiters.ts"
 import { Settings } from "../layers/platform/Settings.ts"
 import { Api } from "./api/Api.ts"
 import { AccountPages } from "./pages/AccountPages.ts"
-import { AuthLayer } from "./middleware/Auth.ts"
+import { AuthLayer, CachedCallers } from "./middleware/Auth.ts"
 import { bodyBytesMax } from "./middleware/Body.ts"
 import { BoundaryLayer } from "./middleware/Boundary.ts"
 import { Peers } from "./middleware/ClientAddress.ts"
@@ -29,6 +29,7 @@ import { WalletHandlers } from "./handlers/Wallet.ts"
 import { HomeRoute, type HomeServices } from "./pages/Home.ts"
 import { JoinRoute, type JoinServices } from "./pages/Join.ts"
 import { Limits } from "./middleware/Limits.ts"
+import { shortRunRoute } from "./ShortRun.ts"
 import { portTaken } from "./Listening.ts"
 import { malformedPath } from "./middleware/MalformedRequest.ts"
 import { isMcp, mcpHandler } from "./handlers/Mcp.ts"
@@ -94,6 +95,11 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
         RouteServices,
         RouteServices | Scope.Scope | HttpServerRequest.HttpServerRequest
       >(context)(httpEffect)
+      const short = yield* shortRunRoute
+      const byApi = (came: Request, request: Request) => {
+        if (came !== request) callers.set(request, peers.of(came) ?? "")
+        return api(request)
+      }
       const mcp = yield* mcpHandler((request, address) => {
         callers.set(request, address)
         return api(request)
@@ -107,7 +113,8 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
               idleTimeout: idleSeconds,
               // Above the boundary's limit, which answers with a body; this one only cuts off what is absurd.
               maxRequestBodySize: 8 * bodyBytesMax,
-              fetch: (request) => malformedPath(request) ?? (isMcp(request) ? mcp(request) : api(request))
+              fetch: (request) =>
+                short(request, byApi) ?? malformedPath(request) ?? (isMcp(request) ? mcp(request) : api(request))
             }),
           catch: () => portTaken(host, port, "PORT or HOST")
         }),
@@ -122,5 +129,5 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
       peerOf = (request) => server.requestIP(request)?.address ?? null
       return { url: `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${server.port}` }
     })
-  ).pipe(Layer.provide(Limits.layer))
+  ).pipe(Layer.provide([Limits.layer, CachedCallers.layer]))
 }

@@ -4,21 +4,18 @@
  * Every request reads the token's row from the database, so revocation is immediate. Only `POST /v1/run` may use a cached caller, because
  * admission checks the key again in its own statement.
  */
-import { Clock, Effect, Layer, Option, Redacted } from "effect"
+import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
+import { HttpServerRequest } from "effect/http"
 import { Accounts, digest, type Principal } from "../../layers/accounts/Accounts.ts"
-import { Settings } from "../../layers/platform/Settings.ts"
+import { type Mode, Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { Auth, CurrentCaller } from "../api/shapes/Common.ts"
 import { checkBody, enforceRateLimit, hasPayload } from "./RequestChecks.ts"
-import { Limits } from "./Limits.ts"
+import { Limits, TakenFromLimit } from "./Limits.ts"
 import { withCommands, type Sentence } from "../../schema/Hints.ts"
 import { createKey, signIn } from "../../schema/Steps.ts"
 
-/** Time to live and size of the cache of callers. */
-const cacheMillis = 30_000
-const cacheMax = 10_000
-
-type Environment = "test" | "live"
+export type Environment = "test" | "live"
 
 const unauthorized = (message: string | Sentence) => problem("unauthorized", message)
 
@@ -50,6 +47,40 @@ const formProblem = (text: string, environment: Environment) => {
   return kind === "sess" || kind === environment ? null : otherEnvironment[environment]
 }
 
+export const environmentOf = (mode: Mode): Environment => (mode === "sandbox" ? "test" : "live")
+
+/** Milliseconds for which `POST /v1/run` may use a caller that it has found, and how many it keeps. */
+const keptMillis = 30_000
+const keptMax = 10_000
+
+/** The callers that `POST /v1/run` found by their API keys, so that a run needs no query for its key. */
+export class CachedCallers extends Context.Service<
+  CachedCallers,
+  {
+    /** The caller with this token, if it was kept less than half a minute before `now` (milliseconds since 1970). */
+    readonly find: (token: string, now: number) => Principal | null
+    /** Keeps the caller of an API key. Does nothing for a session. */
+    readonly keep: (token: string, principal: Principal, now: number) => void
+  }
+>()("rungate/http/middleware/Auth/CachedCallers") {
+  static readonly layer = Layer.sync(CachedCallers, () => {
+    const kept = new Map<string, { readonly principal: Principal; readonly until: number }>()
+    // A digest, so that a dump of the memory shows no key of a caller who has left.
+    const nameOf = (token: string) => Buffer.from(digest(token)).toString("base64")
+    return CachedCallers.of({
+      find: (token, now) => {
+        const found = kept.get(nameOf(token))
+        return found !== undefined && found.until > now ? found.principal : null
+      },
+      keep: (token, principal, now) => {
+        if (principal.key_id === null) return
+        if (kept.size >= keptMax) kept.clear()
+        kept.set(nameOf(token), { principal, until: now + keptMillis })
+      }
+    })
+  })
+}
+
 const withThisKey = "requests with this key"
 
 export const AuthLayer = Layer.effect(
@@ -57,24 +88,19 @@ export const AuthLayer = Layer.effect(
   Effect.gen(function* () {
     const accounts = yield* Accounts
     const limits = yield* Limits
+    const callers = yield* CachedCallers
+    const taken = yield* TakenFromLimit
     const { mode } = yield* Settings
-    const environment: Environment = mode === "sandbox" ? "test" : "live"
-    const cache = new Map<string, { readonly principal: Principal; readonly until: number }>()
-
-    const store = (name: string, principal: Principal, now: number) => {
-      if (cache.size >= cacheMax) cache.clear()
-      cache.set(name, { principal, until: now + cacheMillis })
-    }
+    const environment = environmentOf(mode)
 
     const lookUp = Effect.fnUntraced(function* (credential: Redacted.Redacted, mayUseCache: boolean) {
       if (!mayUseCache) return Option.getOrNull(yield* accounts.principal(credential))
       const now = yield* Clock.currentTimeMillis
-      const name = Buffer.from(digest(Redacted.value(credential))).toString("base64")
-      const cached = cache.get(name)
-      if (cached !== undefined && cached.until > now) return cached.principal
+      const token = Redacted.value(credential)
+      const cached = callers.find(token, now)
+      if (cached !== null) return cached
       const principal = Option.getOrNull(yield* accounts.principal(credential))
-      // A session has no second check at admission, so it is never cached.
-      if (principal !== null && principal.key_id !== null) store(name, principal, now)
+      if (principal !== null) callers.keep(token, principal, now)
       return principal
     })
 
@@ -88,7 +114,9 @@ export const AuthLayer = Layer.effect(
         if (principal.environment !== null && principal.environment !== environment)
           return yield* Effect.fail(otherEnvironment[environment])
         const caller = principal.key_id ?? principal.user_id ?? principal.org_id
-        yield* enforceRateLimit(yield* limits.request(caller), withThisKey)
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const before = request.source instanceof Request ? taken.get(request.source) : undefined
+        yield* enforceRateLimit(before === undefined ? yield* limits.request(caller) : before, withThisKey)
         if (hasPayload(endpoint)) yield* checkBody((requests) => limits.request(caller, requests), withThisKey)
         if (principal.key_id !== null) accounts.used(principal.key_id)
         return yield* Effect.provideService(httpEffect, CurrentCaller, principal)

@@ -35,7 +35,7 @@ export const bodyProblem = (defect: unknown): BodyProblem | null => {
 }
 
 /** Reads a body with a Content-Length, which the boundary has compared with the limit already. */
-const read = (source: Request, seconds: number): Effect.Effect<ArrayBuffer, BodyProblem> =>
+export const readBody = (source: Request, seconds: number): Effect.Effect<ArrayBuffer, BodyProblem> =>
   Effect.callback((resume) => {
     const timer = setTimeout(() => resume(Effect.fail(late(seconds))), seconds * 1000)
     source.arrayBuffer().then(
@@ -62,7 +62,7 @@ export const receiveBody = (request: HttpServerRequest.HttpServerRequest): Effec
     const seconds = fiber.getRef(BodySeconds)
     const { source, headers } = request
     if (headers["content-length"] !== undefined && source instanceof Request) {
-      return Effect.map(read(source, seconds), (buffer) => {
+      return Effect.map(readBody(source, seconds), (buffer) => {
         Object.assign(request, { arrayBufferEffect: Effect.succeed(buffer) })
         return buffer
       })

@@ -18,7 +18,7 @@ import { notFound, parametersOf } from "./NotFound.ts"
 import { Readiness } from "./Readiness.ts"
 import { RequestContext } from "./RequestContext.ts"
 
-const answer = (body: Problem, headers: Record<string, string> = {}) =>
+export const answer = (body: Problem, headers: Record<string, string> = {}) =>
   HttpServerResponse.jsonUnsafe(body, { status: statusOf[body.error.code], headers })
 
 const internal = problem(
@@ -112,6 +112,33 @@ const isMessage = (response: HttpServerResponse.HttpServerResponse) =>
 const isRouteNotFound = (error: unknown): error is HttpServerError.HttpServerError =>
   HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
 
+/** The answer to a request that died. `asked` names the request in the log. */
+export const answerToDefect = (readiness: Readiness["Service"], asked: string, defect: unknown) => {
+  const refused = bodyProblem(defect)
+  if (refused !== null) return Effect.succeed(answer(refused))
+  const noted = isFullDisk(defect) ? readiness.diskWasFull : Effect.void
+  return Effect.as(
+    Effect.andThen(noted, Effect.logError(`${asked}: ${inWords(defect)}`)),
+    isOutage(defect) ? answer(outage, { "retry-after": "1" }) : answer(internal)
+  )
+}
+
+/** Gives an answer its request id, and an error the public form that the client accepts. */
+export const concluded = (
+  response: HttpServerResponse.HttpServerResponse,
+  request_id: string,
+  accept: string | undefined
+): HttpServerResponse.HttpServerResponse => {
+  const finished =
+    response.status < 400 || isRun(response) || isPage(response) || isMessage(response)
+      ? response
+      : finishError(response, request_id, (accept ?? "").includes("application/problem+json"))
+  const named = HttpServerResponse.setHeader(finished, "x-request-id", request_id)
+  // The rest of a late body is not read, so the connection closes after the answer.
+  if (named.status === statusOf.request_timeout) return HttpServerResponse.setHeader(named, "connection", "close")
+  return named.status === 401 ? HttpServerResponse.setHeader(named, "www-authenticate", "Bearer") : named
+}
+
 export const Boundary = HttpRouter.middleware(
   Effect.map(
     Effect.all([Settings, Readiness]),
@@ -137,30 +164,12 @@ export const Boundary = HttpRouter.middleware(
             Effect.provideService(RequestContext, facts),
             Effect.catchIf(isRouteNotFound, () => Effect.succeed(notFound(request))),
             Effect.catchDefect((defect) => {
-              const refused = bodyProblem(defect)
-              if (refused !== null) return Effect.succeed(answer(refused))
               // Logged without the query, which may contain personal data.
               const path = request.url.split("?")[0] ?? ""
-              const noted = isFullDisk(defect) ? readiness.diskWasFull : Effect.void
-              return Effect.as(
-                Effect.andThen(noted, Effect.logError(`${request_id} ${request.method} ${path}: ${inWords(defect)}`)),
-                isOutage(defect) ? answer(outage, { "retry-after": "1" }) : answer(internal)
-              )
+              return answerToDefect(readiness, `${request_id} ${request.method} ${path}`, defect)
             })
           )
-          const finished =
-            response.status < 400 || isRun(response) || isPage(response) || isMessage(response)
-              ? response
-              : finishError(
-                  response,
-                  request_id,
-                  (request.headers["accept"] ?? "").includes("application/problem+json")
-                )
-          const named = HttpServerResponse.setHeader(finished, "x-request-id", request_id)
-          // The rest of a late body is not read, so the connection closes after the answer.
-          if (named.status === statusOf.request_timeout)
-            return HttpServerResponse.setHeader(named, "connection", "close")
-          return named.status === 401 ? HttpServerResponse.setHeader(named, "www-authenticate", "Bearer") : named
+          return concluded(response, request_id, request.headers["accept"])
         })
   ),
   { global: true }

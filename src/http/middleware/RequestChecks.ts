@@ -12,7 +12,14 @@ import { type BodyProblem, jsonProblem, receiveBody } from "./Body.ts"
 import { type AddressLimit, type Allowance, bytesPerRequest, Limits } from "./Limits.ts"
 import { RequestContext } from "./RequestContext.ts"
 
-const limitHeaders = ({ policy, limit, window, remaining, reset, allowed }: Allowance): Record<string, string> => ({
+export const limitHeaders = ({
+  policy,
+  limit,
+  window,
+  remaining,
+  reset,
+  allowed
+}: Allowance): Record<string, string> => ({
   "ratelimit-policy": `"${policy}";q=${limit};w=${window}`,
   ratelimit: `"${policy}";r=${remaining};t=${reset}`,
   ...(allowed ? {} : { "retry-after": String(reset) })
@@ -38,7 +45,7 @@ export const enforceRateLimit = (
 /** Takes this many requests from a rate limit. */
 type TakeRequests = (requests: number) => Effect.Effect<Allowance | null>
 
-const isJson = (contentType: string | undefined) =>
+export const isJson = (contentType: string | undefined) =>
   contentType === undefined || contentType === "application/json" || /^\s*application\/json\s*(;|$)/i.test(contentType)
 
 /** Receives a body and checks it. A large body counts as several requests, which are taken from the rate limit before the check. */

@@ -1,0 +1,126 @@
+/**
+ * Submits the run of a `POST /v1/run`, waits for its end as long as the request asks, and shows it.
+ *
+ * Both routes of this request end here: the one of the API, and the short one of ShortRun.ts. It only decodes, asks an actor and shows.
+ */
+import { Clock, Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import type { Admission } from "../../actors/runs/Admission.ts"
+import type { Principal } from "../../layers/accounts/Accounts.ts"
+import type { RunRow } from "../../layers/runs/RunStore.ts"
+import { problem } from "../../schema/Errors.ts"
+import { memberText } from "../../schema/json/JsonText.ts"
+import type { RunRequest } from "../api/Runs.ts"
+import { fingerprintOf } from "../middleware/Fingerprint.ts"
+import { httpStatusOf, pollUrl, runJson } from "../views/RunView.ts"
+
+const waitSecondsDefault = 30
+const idempotencyKeyMax = 255
+
+/** Accepts the bare key and the quoted form of the IETF draft. */
+const idempotencyKeyOf = (header: string | undefined) => {
+  if (header === undefined) return Effect.succeed(null)
+  const quoted = /^"(.*)"$/.exec(header.trim())?.[1]
+  const key = quoted ?? header.trim()
+  if (key.length >= 1 && key.length <= idempotencyKeyMax && /^[\x21-\x7e]+$/.test(key)) return Effect.succeed(key)
+  const message = `must be 1 to ${idempotencyKeyMax} visible ASCII characters`
+  return Effect.fail(
+    problem("invalid_request", `Idempotency-Key ${message}`, [{ path: "headers.idempotency-key", message }])
+  )
+}
+
+const refused = (path: string, message: string) =>
+  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
+
+/** The target that a request names: a capability alone, or a provider with an endpoint. */
+const targetOf = (payload: RunRequest) => {
+  const { capability, provider, endpoint } = payload
+  if (capability !== undefined && capability !== null) {
+    if ((provider ?? null) !== null)
+      return refused("provider", "can't be combined with capability; to pin a provider use routing.provider")
+    if ((endpoint ?? null) !== null) return refused("endpoint", "can't be combined with capability")
+    if ((payload.path ?? null) !== null) return refused("path", "is for raw endpoints only")
+    if ((payload.query ?? null) !== null) return refused("query", "is for raw endpoints only")
+    if ((payload.method ?? null) !== null) return refused("method", "is for raw endpoints only")
+    return Effect.succeed({ _tag: "Capability" as const, capability })
+  }
+  if ((provider ?? null) === null && (endpoint ?? null) === null) {
+    return refused("capability", "is required: name a capability, or a provider and its endpoint")
+  }
+  if (provider === undefined || provider === null) return refused("provider", "is required with endpoint")
+  if (endpoint === undefined || endpoint === null) return refused("endpoint", "is required with provider")
+  const pinned = payload.routing?.provider ?? "auto"
+  if (pinned !== "auto" && pinned !== provider)
+    return refused("routing.provider", `can't differ from provider, which is ${provider}: a raw endpoint has no other`)
+  return Effect.succeed({ _tag: "Endpoint" as const, provider, endpoint })
+}
+
+export const show = (run: RunRow, now: number, status: number, headers: Record<string, string> = {}) =>
+  HttpServerResponse.text(runJson(run, now, true), {
+    status,
+    contentType: "application/json",
+    headers: {
+      "run-id": run.run_id,
+      ...(status === 202 ? { location: pollUrl(run.run_id), "retry-after": "1" } : {}),
+      ...headers
+    }
+  })
+
+/** Seconds after which some of an organization's open runs will have ended. */
+export const retryAfterSeconds = "2"
+
+/** One `POST /v1/run` whose caller is known and whose body was decoded. */
+export interface RunSubmission {
+  readonly caller: Principal
+  readonly request_id: string
+  /** Milliseconds since 1970. The time that the client waits begins here. */
+  readonly arrived: number
+  readonly idempotencyKey: string | undefined
+  readonly payload: RunRequest
+  /** The body as the client wrote it. Raw endpoints get their input from it, byte for byte. */
+  readonly text: Effect.Effect<string>
+}
+
+export const submitRun = (admission: Admission["Service"]) =>
+  Effect.fnUntraced(function* ({ caller, request_id, arrived, idempotencyKey, payload, text }: RunSubmission) {
+    const target = yield* targetOf(payload)
+    const idempotency_key = yield* idempotencyKeyOf(idempotencyKey)
+    const seconds = payload.async === true ? 0 : (payload.wait_seconds ?? waitSecondsDefault)
+    const elapsed = (yield* Clock.currentTimeMillis) - arrived
+    const common = {
+      org_id: caller.org_id,
+      key_id: caller.key_id,
+      request_id,
+      idempotency_key,
+      fingerprint: idempotency_key === null ? "" : fingerprintOf(payload),
+      input: payload.input,
+      wait_millis: Math.max(0, seconds * 1000 - elapsed)
+    }
+    const max_cost = payload.routing?.max_cost ?? null
+    const submitted =
+      target._tag === "Endpoint"
+        ? admission.submitRaw({
+            ...common,
+            input_text: memberText(yield* text, "input") ?? JSON.stringify(payload.input),
+            provider: target.provider,
+            endpoint: target.endpoint,
+            method: payload.method ?? null,
+            path: payload.path ?? {},
+            query: payload.query ?? {},
+            max_cost
+          })
+        : admission.submit({
+            ...common,
+            capability: target.capability,
+            routing: {
+              provider: payload.routing?.provider ?? "auto",
+              strategy: payload.routing?.strategy ?? "best_value",
+              max_cost,
+              allow_fallback: payload.routing?.allow_fallback ?? true
+            },
+            include_raw: payload.response?.include_raw ?? false
+          })
+    const { run, replayed } = yield* submitted
+    const now = yield* Clock.currentTimeMillis
+    return show(run, now, httpStatusOf(run), replayed ? { "idempotent-replay": "true" } : {})
+  })
