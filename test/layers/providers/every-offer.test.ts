@@ -48,7 +48,7 @@ const served: Readonly<Record<string, string>> = {
   "serp.search": "dataforseo serper apify",
   "places.search": "serper dataforseo apify",
   "news.search": "serper tavily exa dataforseo apollo apify",
-  "seo.keywords": "dataforseo seranking apify",
+  "seo.keywords": "dataforseo seranking",
   "seo.backlinks": "dataforseo seranking",
   "seo.domain": "dataforseo apify seranking",
   "social.profile": "scrapecreators ensembledata apify",

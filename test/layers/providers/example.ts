@@ -13,6 +13,10 @@ export const example = (provider: string, name: string, status = 200, headers: R
   return answer(status, typeof _text === "string" ? _text : text, headers)
 }
 
+/** A payload that the review of the providers found: `examples-2/<name>.json`, and where it is from in `SOURCES.md` beside it. */
+export const reviewed = (name: string): ReturnType<typeof JSON.parse> =>
+  JSON.parse(readFileSync(new URL(`../../../../shared/specs/examples-2/${name}.json`, import.meta.url), "utf8"))
+
 /** The same with some of its fields changed. */
 export const altered = (provider: string, name: string, change: (body: unknown) => unknown, status = 200): Played =>
   answer(status, change(JSON.parse(example(provider, name).body)))

@@ -10,6 +10,7 @@ export const inputOf = (offer: Offer, example: unknown): unknown => {
     { ...Object(example), from: "sales@agentmail.to" },
     { network_url: "https://www.linkedin.com/company/example" },
     { name: "Example" },
+    { domain: "example.com" },
     { titles: ["head of sales"] },
     { platform: "instagram", handle: "example" },
     { platform: "tiktok", query: "https://ads.tiktok.com/business/creativecenter/topads/7213160569871581185/pc/en" },

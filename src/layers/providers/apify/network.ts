@@ -1,17 +1,13 @@
 /**
- * Offers for the professional network through Apify actors: people, companies, job postings and profiles.
- *
- * The answers of HarvestAPI's three actors are documented. The profile scraper documents little more than a name, so the other fields of
- * its profiles are null.
+ * Offers for the professional network through HarvestAPI's Apify actors: people, companies and job postings.
  */
 import { companyEnrich } from "../../../schema/capabilities/company.enrich.ts"
 import { jobsSearch, jobsSearchDefaultLimit } from "../../../schema/capabilities/jobs.search.ts"
-import { networkProfile } from "../../../schema/capabilities/network.profile.ts"
 import { peopleSearch, peopleSearchDefaultLimit } from "../../../schema/capabilities/people.search.ts"
 import { company, type Location, location, person } from "../../../schema/capabilities/shapes.ts"
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { flat, metered } from "../../../schema/money/Pricing.ts"
-import { failure } from "../../../schema/catalog/Provider.ts"
+import { isOngoing, locationOf } from "./profiles.ts"
 import { actorOffer } from "./runs.ts"
 import { issue, redeem } from "../kit/cursor.ts"
 import { match, noMatch } from "../kit/outcome.ts"
@@ -20,15 +16,8 @@ import { at, flag, host, list, number, providerIds, text, whole } from "../kit/r
 const actors = {
   people: "harvestapi/linkedin-profile-search",
   company: "harvestapi/linkedin-company",
-  jobs: "harvestapi/linkedin-job-search",
-  profile: "thescrappa/linkedin-profile-scraper"
+  jobs: "harvestapi/linkedin-job-search"
 } as const
-
-/** Splits "Los Angeles, California, United States". Text without exactly three parts becomes the region. */
-const locationOf = (line: string | null): Location | null => {
-  const [city = null, region = null, country = null, ...rest] = line?.split(",").map((part) => part.trim()) ?? []
-  return country !== null && rest.length === 0 ? location(city, region, country) : location(null, line, null)
-}
 
 /** The location in the actor's parsed fields. If they are empty, the line that the network shows. */
 const placeOf = (place: unknown): Location | null => {
@@ -79,6 +68,18 @@ const pageOf = ({ cursor }: PeopleInput): number | null => {
   return page !== null && Number.isInteger(page) && page >= 1 && page <= pagesMax ? page : null
 }
 
+/** The job of a full profile. The actor's current position has the employer, but not always the title. */
+const jobOf = (profile: unknown) => {
+  const company_name = text(profile, "currentPosition", 0, "companyName")
+  const job = list(profile, "experience")?.[0]
+  const employer = text(job, "companyName")
+  const isCurrent = isOngoing(text(job, "endDate", "text")) && (company_name === null || company_name === employer)
+  return {
+    title: text(profile, "currentPosition", 0, "position") ?? (isCurrent ? text(job, "position") : null),
+    company_name: company_name ?? (isCurrent ? employer : null)
+  }
+}
+
 export const findPeople = actorOffer(peopleSearch, {
   // $0.10 for a page × 1.2, and $0.004 for each full profile × 1.2
   price: metered("0.12", "0.0048", peopleSearchDefaultLimit),
@@ -122,8 +123,7 @@ export const findPeople = actorOffer(peopleSearch, {
         first_name,
         last_name,
         headline: text(one, "headline"),
-        title: text(one, "currentPosition", 0, "position"),
-        company_name: text(one, "currentPosition", 0, "companyName"),
+        ...jobOf(one),
         network_url,
         location: placeOf(at(one, "location")),
         email: text(one, "emails", 0) ?? text(one, "emails", 0, "email"),
@@ -233,48 +233,5 @@ export const findJobs = actorOffer(jobsSearch, {
     return items.length === 0
       ? noMatch("no open positions", cost)
       : match({ items, total: null, next_cursor: null }, cost)
-  }
-})
-
-const profilePage = /^(https?:\/\/)?((www|m|[a-z]{2,3})\.)?linkedin\.com\/in\/[a-zA-Z0-9._-]+/i
-
-export const networkPage = actorOffer(networkProfile, {
-  // 1 profile × $0.0003 × 1.2
-  price: flat("0.00036"),
-  note: "The actor publishes $0.30 per 1,000 results. Answers have name, location, about text and counts only, because the actor documents no positions.",
-  actors: [actors.profile],
-  serves: (input) => profilePage.test(input.network_url ?? ""),
-  start: (input) => ({
-    actor: actors.profile,
-    input: { urls: [input.network_url] },
-    price: 0.0003,
-    itemsMax: 1
-  }),
-  read: ([item], _input, cost) => {
-    if (item === undefined) return noMatch("nothing on record", cost)
-    if (flag(item, "success") === false)
-      return whole(item, "status_code") === 404
-        ? noMatch("the profile does not exist", cost)
-        : failure("provider_error", text(item, "error")?.slice(0, 200) ?? "the actor could not read the profile")
-    const full_name = text(item, "name")
-    if (full_name === null) return noMatch("the profile shows no name", cost)
-    const profile = person({
-      full_name,
-      location: locationOf(text(item, "location")),
-      network_url: text(item, "url")
-    })
-    return match(
-      {
-        ...profile,
-        about: text(item, "about"),
-        followers: whole(item, "followers"),
-        connections: whole(item, "connections"),
-        experience: null,
-        education: null,
-        skills: null,
-        is_connected: null
-      },
-      cost
-    )
   }
 })

@@ -1,5 +1,6 @@
 /**
  * Runs an Apify actor in three steps: start it, poll until it has ended, read its items. Pure. Adapters and raw runs share it.
+ * For some actors there is a step before the items: read the record that has what the items lack, such as the token of the next page.
  *
  * The start returns the run's id at once, and the id is stored. So a restarted worker resumes the run and never starts a second one.
  * Apify enforces the cap and the time limit.
@@ -33,6 +34,10 @@ export interface RunStage {
   readonly run: string
   /** The dataset with the run's items. Null until the run has succeeded. */
   readonly dataset: string | null
+  /** The store with the run's record. Null until the run has succeeded, and once the record was read. */
+  readonly store: string | null
+  /** What an offer kept of the record. */
+  readonly extra: Schema.Json
   /** The reported cost in USD. Null until the run has ended. */
   readonly cost: string | null
   /** USD per item. Null unless the actor charges per item. */
@@ -46,6 +51,10 @@ const idOf = (value: unknown, name: string): string | null => {
   return id !== null && /^[\w-]{1,64}$/.test(id) ? id : null
 }
 
+/** What `stateOf` stored under `extra`. The state is JSON, so this is too. */
+const extraOf = (state: Schema.Json): Schema.Json =>
+  typeof state === "object" && state !== null && "extra" in state ? state.extra : null
+
 /** Null before the start, and for a state in another format. */
 export const stageOf = (state: Schema.Json): RunStage | null => {
   const run = idOf(state, "run")
@@ -53,13 +62,19 @@ export const stageOf = (state: Schema.Json): RunStage | null => {
   return {
     run,
     dataset: idOf(state, "dataset"),
+    store: idOf(state, "store"),
+    extra: extraOf(state),
     cost: text(state, "cost"),
     item_price: text(state, "item_price"),
     misses: number(state, "misses") ?? 0
   }
 }
 
-export const stateOf = (stage: RunStage): Schema.Json => ({ ...stage })
+export const stateOf = ({ store, extra, ...rest }: RunStage): Schema.Json => ({
+  ...rest,
+  ...(store === null ? {} : { store }),
+  ...(extra === null ? {} : { extra })
+})
 
 export interface Start {
   /** `username/actor-name`. */
@@ -90,6 +105,12 @@ export const itemsCall = (dataset: string, limit: number, offset = 0): Call => (
   method: "GET",
   path: `/datasets/${dataset}/items`,
   query: { clean: true, format: "json", limit, offset: offset === 0 ? undefined : offset }
+})
+
+/** The record in which an actor keeps its source's whole answer, by the actors' convention. */
+export const recordCall = (store: string): Call => ({
+  method: "GET",
+  path: `/key-value-stores/${store}/records/OUTPUT`
 })
 
 export const pollCall = ({ run }: RunStage): Call => ({
@@ -153,7 +174,7 @@ export const readRun = (reply: Reply, stage: RunStage | null): RunProgress => {
   const id = idOf(run, "id")
   const status = text(run, "status")
   if (id === null || status === null) return unreadable("run")
-  const started = { run: id, dataset: null, cost: null, item_price: null, misses: 0 }
+  const started = { run: id, dataset: null, store: null, extra: null, cost: null, item_price: null, misses: 0 }
   if (working.has(status)) return { _tag: "Working", stage: started }
   const words = text(run, "statusMessage")?.slice(0, 200) ?? ""
   const ended = `the actor's run ended as ${status}${words === "" ? "" : `: ${words}`}`
@@ -162,7 +183,7 @@ export const readRun = (reply: Reply, stage: RunStage | null): RunProgress => {
   const dataset = idOf(run, "defaultDatasetId")
   if (status !== "SUCCEEDED" || dataset === null) return unreadable("run")
   const costs = { cost: runCost(run)?.amount ?? null, item_price: itemPrice(run) }
-  return { _tag: "Ended", stage: { ...started, dataset, ...costs } }
+  return { _tag: "Ended", stage: { ...started, dataset, store: idOf(run, "defaultKeyValueStoreId"), ...costs } }
 }
 
 /** What an offer defines: the actor to run for an input, and how to read its items. */
@@ -177,7 +198,10 @@ export interface ActorOffer<I, O> extends Pick<OfferDefinition<I, O>, "price" | 
     /** Maximum number of items to read from the run's dataset. */
     readonly itemsMax: number
   }
-  readonly read: (items: ReadonlyArray<unknown>, input: I, cost: Cost | null) => Outcome<O>
+  /** Read from the run's record before the items: a few values, because they are stored. */
+  readonly extra?: (record: unknown) => Schema.Json
+  /** `extra` is null if the actor has none, or if the record could not be read. */
+  readonly read: (items: ReadonlyArray<unknown>, input: I, cost: Cost | null, extra: Schema.Json) => Outcome<O>
 }
 
 /** Time limit of one attempt, pauses included. Apify ends the run before that, so that an abandoned run costs nothing more. */
@@ -200,12 +224,23 @@ const readItems = <I, O>(reply: Reply, stage: RunStage, input: I, { read }: Acto
     return progress._tag === "Failure" ? progress : again(progress.stage, pauseMillis)
   }
   const items = list(reply.body)?.filter(isRecord)
-  return items === undefined ? unreadable("items") : read(items, input, stageCost(stage, items.length))
+  return items === undefined ? unreadable("items") : read(items, input, stageCost(stage, items.length), stage.extra)
+}
+
+/** The next stage after the record. The run is paid for, so a record that can't be read only loses what it says. */
+const readRecord = (reply: Reply, stage: RunStage, extra: (record: unknown) => Schema.Json): Outcome<never> => {
+  const error = runErrors(reply)
+  if (error !== undefined && isTransient(reply.status)) {
+    const progress = pollAgain(error, stage)
+    if (progress._tag !== "Failure") return again(progress.stage, pauseMillis)
+  }
+  const kept = error === undefined ? extra(reply.body) : null
+  return again({ ...stage, store: null, extra: kept, misses: 0 }, 0)
 }
 
 /** Makes an offer that runs an actor. */
 export const actorOffer = <I, O>(capability: Capability<I, O>, actor: ActorOffer<I, NoInfer<O>>): Offer => {
-  const { actors, start, read: _read, ...terms } = actor
+  const { actors, start, read: _read, extra, ...terms } = actor
   return offer(capability, {
     ...terms,
     // The path of an actor's raw endpoint is the actor's name.
@@ -218,14 +253,20 @@ export const actorOffer = <I, O>(capability: Capability<I, O>, actor: ActorOffer
     next: (state, input) => {
       const stage = stageOf(state)
       if (stage === null) throw new Error("the stored state names no actor's run")
-      return stage.dataset === null ? pollCall(stage) : itemsCall(stage.dataset, start(input).itemsMax)
+      if (stage.dataset === null) return pollCall(stage)
+      return stage.store === null ? itemsCall(stage.dataset, start(input).itemsMax) : recordCall(stage.store)
     },
     response: (reply, input, state) => {
       const stage = stageOf(state)
-      if (stage !== null && stage.dataset !== null) return readItems(reply, stage, input, actor)
+      if (stage !== null && stage.dataset !== null) {
+        return stage.store === null || extra === undefined
+          ? readItems(reply, stage, input, actor)
+          : readRecord(reply, stage, extra)
+      }
       const progress = readRun(reply, stage)
       if (progress._tag === "Failure") return progress
-      return again(progress.stage, progress._tag === "Ended" ? 0 : pauseMillis)
+      if (progress._tag === "Working") return again(progress.stage, pauseMillis)
+      return again(extra === undefined ? { ...progress.stage, store: null } : progress.stage, 0)
     }
   })
 }

@@ -1,8 +1,7 @@
 /**
  * Offers for the web through Apify actors: pages, places, news, and whether a domain name is available.
  *
- * The actors' descriptions document the names of their flat fields only. If an actor could not read a page, its run still succeeds
- * and the item has the error.
+ * If an actor could not read a page, its run still succeeds and the item has the error.
  */
 import { domainCheck } from "../../../schema/capabilities/domain.check.ts"
 import { newsSearch, newsSearchDefaultLimit } from "../../../schema/capabilities/news.search.ts"
@@ -12,7 +11,7 @@ import { flat, metered } from "../../../schema/money/Pricing.ts"
 import { failure } from "../../../schema/catalog/Provider.ts"
 import { actorOffer } from "./runs.ts"
 import { match, noMatch } from "../kit/outcome.ts"
-import { flag, number, text, whole } from "../kit/read.ts"
+import { flag, number, text, texts, whole } from "../kit/read.ts"
 import { unreadable } from "../kit/httpErrors.ts"
 
 const assumed = "The actor publishes no price of its own; assumed at $0.30 per 1,000 results, like similar actors."
@@ -52,7 +51,7 @@ export const scrape = actorOffer(webScrape, {
       return noMatch(wrong ?? "the page could not be read", cost)
     const content = input.format === "text" ? text(item, "body_text") : text(item, "markdown")
     if (content === null) return wrong === null ? unreadable("content") : noMatch(wrong, cost)
-    const description = text(item, "description")
+    const metadata = { description: text(item, "description"), language: text(item, "languages_detected", 0) }
     return match(
       {
         url: input.url,
@@ -60,8 +59,10 @@ export const scrape = actorOffer(webScrape, {
         status_code: whole(item, "site_status_code"),
         title: text(item, "title"),
         content,
-        links: null,
-        metadata: description === null ? {} : { description }
+        links: texts(item, "data", "links"),
+        metadata: Object.fromEntries(
+          Object.entries(metadata).flatMap(([name, value]) => (value === null ? [] : [[name, value]]))
+        )
       },
       cost
     )
@@ -92,8 +93,8 @@ export const places = actorOffer(placesSearch, {
         ? []
         : {
             name,
-            address: text(one, "full_address"),
-            phone: text(one, "phone_numbers", 0),
+            address: text(one, "full_address") ?? text(one, "address"),
+            phone: text(one, "phone_numbers", 0) ?? text(one, "phone"),
             website: text(one, "website"),
             rating: number(one, "rating"),
             reviews: whole(one, "review_count"),
