@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
-import { prospeo } from "../../../src/layers/providers/prospeo.ts"
+import { prospeo } from "../../../src/layers/providers/prospeo/index.ts"
 import { conforms } from "./conformance.ts"
+import { reviewed } from "./example.ts"
 import { answer, fixture, offerOf, post, runId, secretInHeader, stage } from "./stage.ts"
 
 const play = stage(prospeo)
@@ -144,6 +145,62 @@ describe("prospeo people.enrich", () => {
     })
   })
 
+  test("a match as the provider documents it", async () => {
+    const { outcome } = await play("people.enrich", { email: "a@b.co" }, answer(200, reviewed("prospeo-people.enrich")))
+    expect(outcome).toEqual({
+      _tag: "Match",
+      output: {
+        full_name: "John Doe",
+        first_name: "John",
+        last_name: "Doe",
+        headline: "VP of Sales at Acme Corp",
+        title: "VP of Sales",
+        seniority: null,
+        company_name: "Acme Corp",
+        company_domain: "acme.com",
+        network_url: "https://linkedin.com/in/jdoe",
+        location: { city: "San Francisco", region: "California", country: "United States" },
+        email: "john@acme.com",
+        email_status: "valid",
+        phone: null,
+        provider_ids: { prospeo: "abc123" },
+        experience: [
+          {
+            title: "VP of Sales",
+            company_name: "Acme Corp",
+            company_domain: null,
+            start_date: "2021-01",
+            end_date: null,
+            is_current: true
+          }
+        ],
+        education: null,
+        skills: ["SaaS", "B2B Sales", "CRM"],
+        match_confidence: null
+      },
+      cost: credit
+    })
+  })
+
+  test("the seniority is that of the main job", async () => {
+    const job = (job_key: string, seniority: string, current: boolean) => ({ job_key, seniority, current })
+    const seniority = async (more: object, ...job_history: ReadonlyArray<object>) => {
+      const person = { full_name: "John Doe", job_history, ...more }
+      const { outcome } = await play("people.enrich", { email: "a@b.co" }, answer(200, { error: false, person }))
+      return outcome?._tag === "Match" ? Object(outcome.output).seniority : outcome
+    }
+    const jobs = [job("1", "Intern", false), job("2", "Director", true), job("3", "C-Suite", true)]
+    expect(await seniority({ current_job_key: "3" }, ...jobs)).toBe("C-Suite")
+    expect(await seniority({ current_job_key: "9" }, ...jobs)).toBe("Director")
+    expect(await seniority({}, job("1", "Intern", false))).toBeNull()
+  })
+
+  test("an address that is masked is none", async () => {
+    const person = { full_name: "John Doe", email: { status: "VERIFIED", revealed: true, email: "j**@acme.com" } }
+    const { outcome } = await play("people.enrich", { email: "a@b.co" }, answer(200, { error: false, person }))
+    expect(outcome).toMatchObject({ output: { email: null, email_status: null } })
+  })
+
   test("a mobile number costs ten credits, so others look for it", () => {
     const { serves } = offerOf(prospeo, "people.enrich")
     expect(serves({ email: "a@b.co", require: ["email"] })).toBe(true)
@@ -160,7 +217,7 @@ describe("prospeo people.enrich", () => {
 describe("prospeo people.search", () => {
   const input = { company_domains: ["intercom.com"], seniorities: ["director"] }
 
-  test("a page, in which addresses are masked", async () => {
+  test("a page, which has no addresses", async () => {
     const { asked, outcome } = await play("people.search", input, fixture("prospeo", "search_person"))
     expect(asked[0]).toMatchObject({
       ...post("/search-person", {
@@ -205,6 +262,42 @@ describe("prospeo people.search", () => {
     expect(pages).toMatchObject([{ page: 1 }, { page: 1 }, { page: 1 }, { page: 2 }])
   })
 
+  const words: ReadonlyArray<[string, string]> = [
+    ["VP", "Vice President"],
+    ["vice president", "Vice President"],
+    ["cxo", "C-Suite"],
+    ["C-Level", "C-Suite"],
+    ["c_suite", "C-Suite"],
+    ["founder", "Founder/Owner"],
+    ["Owner", "Founder/Owner"],
+    ["partner", "Partner"],
+    ["Head", "Head"],
+    [" director ", "Director"],
+    ["manager", "Manager"],
+    ["senior", "Senior"],
+    ["junior", "Entry"],
+    ["intern", "Intern"]
+  ]
+  test.each(words)("the seniority %s is called %s", (word, name) => {
+    const asking = { company_domains: ["intercom.com"], seniorities: [word] }
+    expect(offerOf(prospeo, "people.search").serves(asking)).toBe(true)
+    const { body } = offerOf(prospeo, "people.search").request(asking, { run_id: runId })
+    expect(body).toMatchObject({ filters: { person_seniority: { include: [name] } } })
+  })
+
+  test("a seniority is asked for once, and one without a name is left to others", () => {
+    const { serves, request } = offerOf(prospeo, "people.search")
+    const { body } = request({ seniorities: ["owner", "founder", "vp"] }, { run_id: runId })
+    expect(body).toMatchObject({ filters: { person_seniority: { include: ["Founder/Owner", "Vice President"] } } })
+    for (const word of ["wizard", "constructor", "__proto__"])
+      expect(serves({ ...input, seniorities: ["vp", word] })).toBe(false)
+  })
+
+  test("a filter that the provider refuses is the caller's, not its fault", async () => {
+    const { outcome } = await play("people.search", input, answer(400, reviewed("prospeo-error.filters")))
+    expect(outcome).toMatchObject({ _tag: "Failure", reason: "provider_rejected" })
+  })
+
   test("serves only the filters whose names are known", () => {
     const { serves } = offerOf(prospeo, "people.search")
     expect(serves({ ...input, limit: 26 })).toBe(false)
@@ -244,12 +337,42 @@ describe("prospeo company.enrich", () => {
         description: "Customer service",
         revenue: "200000000-500000000",
         funding: "240000000",
-        technologies: null,
-        phone: null,
+        technologies: ["Salesforce", "Slack"],
+        phone: "+14155550100",
         provider_ids: { prospeo: "c1" }
       },
       cost: credit
     })
+  })
+
+  const about = async (more: object) => {
+    const company = { name: "Acme Corp", domain: "acme.com", ...more }
+    const { outcome } = await play("company.enrich", { name: "Acme" }, answer(200, { error: false, company }))
+    return outcome?._tag === "Match" ? Object(outcome.output) : {}
+  }
+  const revenues: ReadonlyArray<[unknown, string | null]> = [
+    ["$10M-$50M", "10000000-50000000"],
+    ["$1.5M-$2B", "1500000-2000000000"],
+    ["$5B+", "5000000000"],
+    ["unknown", null],
+    [{ min: 10, max: 50 }, "10-50"],
+    [{ min: 10, max: null }, "10"],
+    [null, null],
+    [["$10M"], null]
+  ]
+  test.each(revenues)("the revenue %j is %p", async (revenue_range, revenue) => {
+    expect(await about({ revenue_range })).toMatchObject({ revenue })
+  })
+
+  test("funding and technologies, by both of their names", async () => {
+    const { company } = reviewed("prospeo-people.enrich")
+    expect(await about(company)).toMatchObject({
+      funding: "25000000",
+      technologies: ["Salesforce", "HubSpot", "AWS"],
+      revenue: "10000000-50000000"
+    })
+    expect(await about({ funding: { total_raised: 7 } })).toMatchObject({ funding: "7", technologies: null })
+    expect(await about({ funding: { total_funding: 9, total_raised: 7 } })).toMatchObject({ funding: "9" })
   })
 
   test("no match", async () => {
@@ -361,8 +484,8 @@ describe("prospeo company.search", () => {
             description: "Customer service",
             revenue: "200000000-500000000",
             funding: "240000000",
-            technologies: null,
-            phone: null,
+            technologies: ["Salesforce", "Slack"],
+            phone: "+14155550100",
             provider_ids: { prospeo: "c0" }
           }
         ],
