@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { apollo } from "../../../src/layers/providers/apollo/index.ts"
 import { conforms } from "./conformance.ts"
-import { altered, example } from "./example.ts"
+import { altered, example, reviewed } from "./example.ts"
 import { answer, get, offerOf, runId, secretInHeader, stage } from "./stage.ts"
 
 const play = stage(apollo)
@@ -61,6 +61,25 @@ describe("apollo people.search", () => {
         ],
         total: 232764882,
         next_cursor: "apollo:2"
+      }
+    })
+  })
+
+  test("people as they were captured", async () => {
+    const played = answer(200, reviewed("apollo-people.search"))
+    const { outcome } = await play("people.search", { titles: ["founder"], limit: 5 }, played)
+    expect(outcome).toMatchObject({
+      _tag: "Match",
+      output: {
+        items: [
+          { first_name: "Mike", last_name: null, company_name: "Intempo Health" },
+          { first_name: "Bill", title: "Founder", provider_ids: { apollo: "6867cec58eea26000153fa61" } },
+          {},
+          {},
+          {}
+        ],
+        total: 243009131,
+        next_cursor: "apollo:5"
       }
     })
   })
@@ -153,6 +172,12 @@ describe("apollo people.search", () => {
 })
 
 describe("apollo people.enrich", () => {
+  test("an empty record, as it was captured for nobody, is a miss", async () => {
+    const input = { email: "alice@nango-test.io" }
+    const { outcome } = await play("people.enrich", input, answer(200, reviewed("apollo-people.enrich.miss")))
+    expect(outcome).toEqual({ _tag: "NoMatch", detail: "an empty record" })
+  })
+
   const input = { full_name: "tim zheng", company_domain: "apollo.io" }
 
   test("a person, but nothing of the operator's own records", async () => {
@@ -392,6 +417,38 @@ describe("apollo company.enrich", () => {
     expect(field(field(outcome, "output"), "technologies")).toContain("Android")
   })
 
+  test("a company as it was captured", async () => {
+    const played = answer(200, reviewed("apollo-company.enrich"))
+    const { outcome } = await play("company.enrich", { domain: "apollo.io" }, played)
+    expect(outcome).toMatchObject({
+      _tag: "Match",
+      output: {
+        name: "Apollo.io",
+        domain: "apollo.io",
+        employee_count: 990,
+        location: { city: "San Francisco", region: "California", country: "United States" },
+        revenue: "150000000",
+        funding: "253400000",
+        phone: "+34955627015"
+      }
+    })
+    expect(field(field(outcome, "output"), "technologies")).toContain("Amplitude")
+  })
+
+  test("the revenue is read by both of its names", async () => {
+    const revenue = async (more: object) => {
+      const { outcome } = await play(
+        "company.enrich",
+        { domain: "x.co" },
+        answer(200, { organization: { name: "X", ...more } })
+      )
+      return field(field(outcome, "output"), "revenue")
+    }
+    expect(await revenue({ organization_revenue: 7, annual_revenue: 9 })).toBe("7")
+    expect(await revenue({ annual_revenue: 9 })).toBe("9")
+    expect(await revenue({ organization_revenue: null })).toBeNull()
+  })
+
   test("by profile, else by name", () => {
     const network_url = "http://www.linkedin.com/company/apolloio"
     expect(ask("company.enrich", { name: "Apollo", network_url }).query).toEqual({ linkedin_url: network_url })
@@ -427,6 +484,22 @@ describe("apollo company.enrich", () => {
 })
 
 describe("apollo company.search", () => {
+  test("companies as they were captured", async () => {
+    const played = answer(200, reviewed("apollo-company.search"))
+    const { outcome } = await play("company.search", { query: "apollo", limit: 2 }, played)
+    expect(outcome).toMatchObject({
+      _tag: "Match",
+      output: {
+        items: [
+          { name: "Apollo Hospitals", domain: "apollohospitals.com", revenue: "2551200000", phone: "+914428290200" },
+          { name: "Apollo Global Management, Inc.", founded_year: 1990, revenue: "30299000000" }
+        ],
+        total: 4348,
+        next_cursor: "apollo:2"
+      }
+    })
+  })
+
   test("companies that fit, but none of the operator's own", async () => {
     const input = { locations: ["japan", "ireland"], employee_ranges: ["201-500", "5001-10000"], limit: 2 }
     const played = altered("apollo", "mixed_companies_search", (body) => ({

@@ -28,7 +28,8 @@ const companyOf = (record: unknown): Company =>
     founded_year: whole(record, "founded_year"),
     location: place(record, "city", "state", "country"),
     description: text(record, "short_description"),
-    revenue: whole(record, "annual_revenue")?.toString() ?? null,
+    // A search has the first name only, an enrichment both.
+    revenue: (whole(record, "organization_revenue") ?? whole(record, "annual_revenue"))?.toString() ?? null,
     funding: whole(record, "total_funding")?.toString() ?? null,
     technologies: texts(record, "technology_names"),
     phone:
