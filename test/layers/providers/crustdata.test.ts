@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { crustdata } from "../../../src/layers/providers/crustdata/index.ts"
 import { conforms } from "./conformance.ts"
-import { altered, example } from "./example.ts"
+import { altered, example, reviewed } from "./example.ts"
 import { answer, offerOf, post, runId, secretAsBearer, stage } from "./stage.ts"
 
 const play = stage(crustdata)
@@ -51,6 +51,37 @@ describe("crustdata people.search", () => {
         ],
         total: 1,
         next_cursor: null
+      },
+      cost: { unit: "credit", amount: "0.03" }
+    })
+  })
+
+  test("people as the provider documents them", async () => {
+    const played = answer(200, reviewed("crustdata-people.search"), spent("0.03"))
+    const { outcome } = await play("people.search", { titles: ["vp engineering"], limit: 1 }, played)
+    expect(outcome).toEqual({
+      _tag: "Match",
+      output: {
+        items: [
+          {
+            full_name: "Jane Smith",
+            first_name: "Jane",
+            last_name: "Smith",
+            headline: "VP Engineering at ExampleCo",
+            title: "VP Engineering",
+            seniority: "VP",
+            company_name: "ExampleCo",
+            company_domain: "example.com",
+            network_url: null,
+            location: { city: "San Francisco", region: "California", country: "US" },
+            email: null,
+            email_status: null,
+            phone: null,
+            provider_ids: { crustdata: "12345" }
+          }
+        ],
+        total: 42,
+        next_cursor: "crustdata:..."
       },
       cost: { unit: "credit", amount: "0.03" }
     })
@@ -243,12 +274,6 @@ describe("crustdata people.enrich", () => {
     expect(conforms(crustdata, ask("people.enrich", profile))).toEqual([])
   })
 
-  test("asks by address when there is no profile", () => {
-    const call = ask("people.enrich", { email: "david@retool.com" })
-    expect(call.body).toMatchObject({ business_emails: ["david@retool.com"] })
-    expect(conforms(crustdata, call)).toEqual([])
-  })
-
   test("no match: an empty list, no matches, a 404 that says so, an empty profile", async () => {
     const none = await play("people.enrich", profile, example("crustdata", "person_contact_enrich.no_match"))
     expect(none.outcome).toEqual({ _tag: "NoMatch", detail: "nobody found" })
@@ -273,6 +298,7 @@ describe("crustdata people.enrich", () => {
     const { serves } = offerOf(crustdata, "people.enrich")
     expect(serves(profile)).toBe(true)
     expect(serves({ ...profile, require: ["email"] })).toBe(false)
+    expect(serves({ email: "david@retool.com" })).toBe(false)
     expect(serves({ full_name: "A B", company_domain: "b.co" })).toBe(false)
   })
 })

@@ -144,7 +144,7 @@ const educationOf = (study: unknown) => ({
   end_date: year(study, "end_year")
 })
 
-/** Crustdata accepts one of the two identifiers, not both. */
+/** For contact data Crustdata accepts one of the two identifiers, not both. */
 const identified = (input: { readonly network_url?: string; readonly email?: string }) =>
   input.network_url === undefined
     ? { business_emails: [input.email] }
@@ -154,12 +154,13 @@ export const enrichPerson = offer(peopleEnrich, {
   price: oneCredit,
   note: `${note} The base profile only, because contact data costs more.`,
   wraps: [{ method: "POST", path: "/person/enrich" }],
-  serves: (input) => (input.network_url !== undefined || input.email !== undefined) && input.require === undefined,
+  // Crustdata documents a profile by its URL only. Whether an address works has not been tried.
+  serves: (input) => input.network_url !== undefined && input.require === undefined,
   request: (input) => ({
     method: "POST",
     path: "/person/enrich",
     body: {
-      ...identified(input),
+      professional_network_profile_urls: [input.network_url],
       fields: ["basic_profile", "experience", "education", "skills", "social_handles"]
     }
   }),
