@@ -1,8 +1,8 @@
 /**
  * Adapter for Exa: web, people, company and news search, and the contents of pages.
  *
- * Every answer reports its cost in US dollars. The prices of web and people search are reported costs times 1.2, for the maximum number
- * of results and highlights. The other prices are published rates.
+ * Every answer reports its cost in US dollars. A search costs $0.007 with up to ten results and their highlights, as a captured answer
+ * and the published rates say. Each further result costs $0.001. The prices are these costs times 1.2.
  */
 import type { InputOf } from "../../schema/catalog/Capability.ts"
 import { companySearch, companySearchDefaultLimit } from "../../schema/capabilities/company.search.ts"
@@ -18,16 +18,16 @@ import { at, host, list, number, place, providerIds, text, whole } from "./kit/r
 import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
 
-/** Highlights that the flat price covers. A longer page would cost more than its price. */
+/** Results that the flat price of a search covers. */
 const webResultsMax = 10
-/** With more than 25 results, the provider charges five times as much for the search. */
+/** The price per result covers the results beyond ten, and searches without a result, which we do not charge. */
 const searchResultsMax = 25
 
 const dollarsSpent = (reply: Reply) => cost("USD", reply.body, "costDollars", "total")
 
 const search = offer(webSearch, {
-  // ($0.005 for up to 25 results + 10 highlights × $0.001) × 1.2
-  price: flat("0.018"),
+  // $0.007 × 1.2
+  price: flat("0.0084"),
   verified: true,
   wraps: [{ method: "POST", path: "/search" }],
   // Exa filters by date and not by age or language. Adapters are pure and have no clock, so they can't convert an age to a date.
@@ -97,8 +97,8 @@ const titleParts = (title: string | null) => {
 }
 
 const findPeople = offer(peopleSearch, {
-  // $0.005 × 1.2 per search. The price per person covers searches without a result, which we do not charge.
-  price: metered("0.006", "0.001", peopleSearchDefaultLimit),
+  // $0.007 × 1.2 per search
+  price: metered("0.0084", "0.001", peopleSearchDefaultLimit),
   verified: true,
   note: "Name, headline and profile only; filters are part of the search text and not applied exactly.",
   wraps: [{ method: "POST", path: "/search" }],
@@ -168,8 +168,8 @@ const companyOf = (result: unknown) => {
 }
 
 const findCompanies = offer(companySearch, {
-  // $0.005 × 1.2 per search, and per company the same as for a person
-  price: metered("0.006", "0.001", companySearchDefaultLimit),
+  // $0.007 × 1.2 per search, and per company the same as for a person
+  price: metered("0.0084", "0.001", companySearchDefaultLimit),
   note: "Published rate, not measured yet. Filters are part of the search text and not applied exactly.",
   wraps: [{ method: "POST", path: "/search" }],
   serves: (input) => input.cursor === undefined && (input.limit ?? companySearchDefaultLimit) <= searchResultsMax,
@@ -193,8 +193,8 @@ const findCompanies = offer(companySearch, {
 })
 
 const news = offer(newsSearch, {
-  // ($0.005 for up to 25 results + 10 highlights × $0.001) × 1.2
-  price: flat("0.018"),
+  // $0.007 × 1.2
+  price: flat("0.0084"),
   note: "Published rate, not measured yet.",
   wraps: [{ method: "POST", path: "/search" }],
   // Articles that mention a domain are not news about the company. Exa has no filters for age and language.

@@ -34,11 +34,13 @@ const terms = (input: InputOf<typeof webSearch>): string => {
   ].join(" ")
 }
 
-const note = "$1.00 per 1,000 searches in the smallest pack, $0.30 in the largest."
+const pack = "$1.00 per 1,000 searches in the smallest pack, $0.30 in the largest."
+const note = `${pack} More than ten results cost two searches, and every search is priced at that.`
+/** 2 credits × $0.001 × 1.2 */
+const twoCredits = flat("0.0024")
 
 const search = offer(webSearch, {
-  // 1 credit × $0.001 × 1.2
-  price: flat("0.0012"),
+  price: twoCredits,
   note,
   wraps: [{ method: "POST", path: "/search" }],
   request: (input) => ({
@@ -89,9 +91,8 @@ const featureNames: Readonly<Record<string, string>> = {
 const isShown = (part: unknown): boolean => (Array.isArray(part) ? part.length > 0 : isRecord(part))
 
 const results = offer(serpSearch, {
-  // 2 credits × $0.001 × 1.2
-  price: flat("0.0024"),
-  note: `${note} A hundred results cost two searches, and every depth is priced at that.`,
+  price: twoCredits,
+  note,
   wraps: [{ method: "POST", path: "/search" }],
   serves: (input) => input.type !== "maps" && input.device !== "mobile",
   request: (input) => ({
@@ -171,7 +172,7 @@ const pageOf = (state: Schema.Json): number => whole(state, "page") ?? 1
 const places = offer(placesSearch, {
   // 1 credit × $0.001 × 1.2, and a tenth of one per place, because further pages are searches too
   price: metered("0.0012", "0.00012", placesSearchDefaultLimit),
-  note,
+  note: pack,
   wraps: [
     { method: "POST", path: "/places" },
     { method: "POST", path: "/maps" }
@@ -198,8 +199,7 @@ const places = offer(placesSearch, {
 })
 
 const news = offer(newsSearch, {
-  // 1 credit × $0.001 × 1.2
-  price: flat("0.0012"),
+  price: twoCredits,
   note,
   wraps: [{ method: "POST", path: "/news" }],
   // Serper searches by words only. Articles that merely mention a domain are not news about the company.

@@ -96,7 +96,8 @@ describe("every capability", () => {
         const prices = offers
           .filter(({ offer, provider }) => !free(offer) && !provider.free)
           .map((pair) => priceMax(pair.offer.price, { ...capability.demand(capability.example), results: null }))
-        expect(new Set(prices).size).toBe(prices.length)
+        // Two may cost the same. When all do, the price is nothing to choose by.
+        expect(new Set(prices).size > 1).toBe(prices.length > 1)
         expect(prices.every((price) => price > zero)).toBe(true)
       })
 

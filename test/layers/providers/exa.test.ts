@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { exa } from "../../../src/layers/providers/exa.ts"
 import { conforms } from "./conformance.ts"
+import { reviewed } from "./example.ts"
 import { answer, fixture, offerOf, post, runId, secretInHeader, stage } from "./stage.ts"
 
 const play = stage(exa)
@@ -39,6 +40,23 @@ describe("exa web.search", () => {
         next_cursor: null
       },
       cost: dollars
+    })
+  })
+
+  test("pages as they were captured, and what they cost", async () => {
+    const played = answer(200, reviewed("exa-web.search"))
+    const { outcome } = await play("web.search", { query: "openai", limit: 3 }, played)
+    const blank = { snippet: null, published_at: null }
+    expect(outcome).toMatchObject({
+      _tag: "Match",
+      output: {
+        items: [
+          { ...blank, title: "OpenAI | OpenAI", url: "https://openai.com/", score: 1, position: 1 },
+          { ...blank, title: "OpenAI", score: 0.5, position: 2 },
+          { ...blank, url: "https://en.wikipedia.org/wiki/_OpenAI", score: 0, position: 3 }
+        ]
+      },
+      cost: { unit: "USD", amount: "0.007" }
     })
   })
 
@@ -292,6 +310,24 @@ describe("exa news.search", () => {
 
 describe("exa web.scrape", () => {
   const input = { url: "https://arxiv.org/abs/2307.06435" }
+
+  test("a page as it was captured", async () => {
+    const url = "https://example.com"
+    const { outcome } = await play("web.scrape", { url }, answer(200, reviewed("exa-web.scrape")))
+    expect(outcome).toEqual({
+      _tag: "Match",
+      output: {
+        url,
+        final_url: url,
+        status_code: null,
+        title: "Example Domain",
+        content: expect.stringContaining("for use in documentation examples"),
+        links: null,
+        metadata: {}
+      },
+      cost: { unit: "USD", amount: "0.001" }
+    } as never)
+  })
 
   test("a page's text", async () => {
     const { asked, outcome } = await play("web.scrape", input, documented("contents"))

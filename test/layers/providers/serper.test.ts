@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { serper } from "../../../src/layers/providers/serper.ts"
+import { flat } from "../../../src/schema/money/Pricing.ts"
 import { conforms } from "./conformance.ts"
 import { answer, fixture, offerOf, post, runId, secretInHeader, stage } from "./stage.ts"
 
@@ -63,6 +64,11 @@ describe("serper web.search", () => {
       tbs: "qdr:w"
     })
     expect(outcome).toMatchObject({ output: { items: [{ title: "Google" }] } })
+  })
+
+  test("its price covers the second credit of more than ten results", () => {
+    for (const capability of ["web.search", "news.search", "serp.search"])
+      expect(offerOf(serper, capability).price).toEqual(flat("0.0024"))
   })
 
   test("no pages", async () => {
