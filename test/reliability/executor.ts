@@ -15,7 +15,7 @@ import { flag, text } from "../../src/layers/providers/kit/read.ts"
 import { httpErrors, unreadable } from "../../src/layers/providers/kit/httpErrors.ts"
 import { Settings } from "../../src/layers/platform/Settings.ts"
 import { emailVerify } from "../../src/schema/capabilities/email.verify.ts"
-import { flat } from "../../src/schema/money/Pricing.ts"
+import { inUsd } from "../../src/schema/money/Rates.ts"
 import { type Call, offer, type Provider, provider } from "../../src/schema/catalog/Provider.ts"
 
 export const secret = "s3cret/of-the:account"
@@ -39,7 +39,7 @@ export const providerOf = (
     ...changes,
     offers: [
       offer(emailVerify, {
-        price: flat("0.003"),
+        price: inUsd.flat("0.0025"),
         wraps: [],
         request: () => ({ method: "POST", path: "/good", body: { a: 1 }, ...call }),
         response: (reply, input) => {

@@ -16,7 +16,9 @@ import { type Admission as Admitted, type NewRun, type RunRow, RunStore } from "
 import { Settings } from "../../layers/platform/Settings.ts"
 import { type Detail, problem, type ProblemOf } from "../../schema/Errors.ts"
 import type * as Money from "../../schema/money/Money.ts"
-import type { Exclusion, Plan } from "../../schema/runs/Plan.ts"
+import type { Demand } from "../../schema/money/Pricing.ts"
+import { type Exclusion, markedUp, type Plan } from "../../schema/runs/Plan.ts"
+import { plannedPrice } from "../../schema/runs/PlannedPrice.ts"
 import { isFinal, isRunStatus } from "../../schema/runs/Run.ts"
 import { type Candidate, type Route, type RoutingRequest, route } from "../../schema/runs/Routing.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
@@ -83,6 +85,7 @@ const withoutNulls = (input: unknown): unknown => {
 /** A checked request with its route. */
 interface Prepared {
   readonly input: unknown
+  readonly demand: Demand
   readonly chosen: Route
   readonly side_effect: boolean
 }
@@ -250,9 +253,10 @@ export class Admission extends Context.Service<
             }) satisfies Candidate
         )
         const candidates = uses.length === 0 ? offered : offered.map((one) => throughOwned(owned, one))
-        const { demand, side_effect } = entry.capability
+        const { side_effect } = entry.capability
+        const asked = entry.capability.demand(input)
         const among = (candidates: ReadonlyArray<Candidate>) =>
-          route(candidates, request.routing, input, demand(input), side_effect)
+          route(candidates, request.routing, input, asked, side_effect)
         const real = among(candidates)
         // Simulated providers serve every input that the contract accepts, even one that no real provider could.
         const simulated = catalog.sandbox && real.candidates.length === 0 && !hasForeignCursor(candidates, input)
@@ -269,10 +273,10 @@ export class Admission extends Context.Service<
         }
         if (chosen.candidates.length === 0)
           return yield* Effect.fail(unavailable(request.capability, request.routing, chosen, names))
-        return { input, chosen, side_effect }
+        return { input, demand: asked, chosen, side_effect }
       })
 
-      const newRun = (request: CapabilityRequest, { input, chosen, side_effect }: Prepared): NewRun => {
+      const newRun = (request: CapabilityRequest, { input, demand, chosen, side_effect }: Prepared): NewRun => {
         const plan: Plan = {
           providers: chosen.candidates.map((one) => one.provider),
           attempts_max: chosen.attempts_max,
@@ -280,6 +284,8 @@ export class Admission extends Context.Service<
           include_raw: request.include_raw,
           ...(request.routing.strategy === "highest_success_rate" ? { conclusive: true } : {}),
           side_effect,
+          prices: chosen.candidates.map((one) => plannedPrice(one.offer.price, demand)),
+          ...markedUp(settings.markup),
           excluded: chosen.excluded
         }
         return {

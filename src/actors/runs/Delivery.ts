@@ -1,14 +1,13 @@
 /**
  * Evaluates a provider's answer for its run: the delivery and its charge, the attempt's outcome, and the provider cost. Pure.
  */
-import type { CatalogOffer } from "../../layers/catalog/Catalog.ts"
 import type { ProviderAnswer, RawProviderAnswer } from "../../layers/executor/Providers.ts"
 import type { Capability } from "../../schema/catalog/Capability.ts"
 import { outcomeUnknown } from "../../schema/catalog/Doubt.ts"
 import type { ReportedCost } from "../../schema/wallet/Loss.ts"
 import * as Money from "../../schema/money/Money.ts"
 import { acts, type Plan } from "../../schema/runs/Plan.ts"
-import { charge, providerCost, rawCharge } from "../../schema/money/Pricing.ts"
+import { charge, type Price, providerCost, rawCharge } from "../../schema/money/Pricing.ts"
 import type { RawPlan } from "../../schema/runs/RawPlan.ts"
 import type { Attempt, RunStatus } from "../../schema/runs/Run.ts"
 import { storableJson } from "../../schema/json/StorableText.ts"
@@ -68,10 +67,18 @@ const resultOf = (output: unknown, raw: string | null, sandbox: boolean): string
   return raw === null ? text : `${text.slice(0, -1)},"raw":${raw}}`
 }
 
+/** What the run may be charged. */
+export interface Agreed {
+  readonly provider: string
+  readonly price: Price
+  /** It covers every price of the plan. A plan of an older version has none, and today's price may be above its hold. */
+  readonly hold: Money.MicroUsd
+}
+
 /** The delivery of an answer, or null when the next provider should be called. */
 export const deliveryOf = (
   capability: Capability,
-  offer: CatalogOffer,
+  { provider, price, hold }: Agreed,
   input: unknown,
   { answer, raw }: ProviderAnswer,
   sandbox: boolean
@@ -82,10 +89,9 @@ export const deliveryOf = (
       ? capability.judge(answer.output)
       : { matched: false, results: 0, unbilled: false, inconclusive: false }
   if (judged === null) return null
-  const provider = offer.provider.slug
   const output = answer._tag === "Match" ? answer.output : null
-  const price = charge(offer.offer.price, capability.billing, capability.demand(input), judged)
-  const about = { provider, charge: price, billed: true, inconclusive: judged.inconclusive }
+  const charged = Money.min(charge(price, capability.billing, capability.demand(input), judged), hold)
+  const about = { provider, charge: charged, billed: true, inconclusive: judged.inconclusive }
   if (judged.matched) return { ...about, status: "succeeded", result: resultOf(output, raw, sandbox) }
   if (!capability.billing.bills_no_match) return null
   // A billed miss with an output, such as "unknown", succeeds. Without an output it is a billed no-match.
@@ -97,6 +103,7 @@ export const deliveryOf = (
 export const rawDeliveryOf = (
   provider: string,
   raw: RawPlan,
+  markup: string | undefined,
   { answer }: RawProviderAnswer,
   sandbox: boolean
 ): Delivered | null => {
@@ -105,7 +112,7 @@ export const rawDeliveryOf = (
   return {
     status: "succeeded",
     provider,
-    charge: rawCharge(rates, answer.measured, Money.dollars(raw.hold)),
+    charge: rawCharge(rates, answer.measured, Money.dollars(raw.hold), markup),
     billed: true,
     inconclusive: false,
     result: `{"data":${answer.data},"raw":true${sandbox ? ',"sandbox":true' : ""}}`
@@ -128,9 +135,14 @@ export const costsOf = (attempts: ReadonlyArray<Attempt>, delivering: number | n
   return costs.length === 0 ? {} : { costs }
 }
 /** `delivering` is the index of the charged attempt; null for a run without a charge. */
-export const costOf = (charged: Money.MicroUsd, delivering: number | null, reports: Reports): Money.MicroUsd => {
+export const costOf = (
+  charged: Money.MicroUsd,
+  delivering: number | null,
+  reports: Reports,
+  markup: string | undefined
+): Money.MicroUsd => {
   const others = [...reports].flatMap(([number, cost]) => (number === delivering ? [] : [cost]))
-  return providerCost(charged, delivering === null ? null : (reports.get(delivering) ?? null), others)
+  return providerCost(charged, delivering === null ? null : (reports.get(delivering) ?? null), others, markup)
 }
 
 export const finalStatus = (attempts: ReadonlyArray<Attempt>): RunStatus => {

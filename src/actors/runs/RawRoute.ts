@@ -13,11 +13,12 @@ import type { SettingsShape } from "../../layers/platform/Settings.ts"
 import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import * as Money from "../../schema/money/Money.ts"
-import type { Plan } from "../../schema/runs/Plan.ts"
+import { markedUp, type Plan } from "../../schema/runs/Plan.ts"
 import { type Checks, planRaw, type RawPlan } from "../../schema/runs/RawPlan.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
 import type { EndpointRequest } from "./Admission.ts"
 import { withCommands } from "../../schema/Hints.ts"
+import { defined } from "../../schema/defined.ts"
 import { discover, viaApi } from "../../schema/Steps.ts"
 
 type EndpointProblem = ProblemOf<"invalid_request" | "endpoint_not_found" | "provider_not_available">
@@ -118,13 +119,14 @@ export interface RawRoute {
   readonly raw: RawPlan
   readonly hold: Money.MicroUsd
   readonly quoted: Money.MicroUsd
+  readonly markup: string
 }
 
 export const rawRoute = (
   endpoints: Endpoints["Service"],
   actors: Marketplace["Service"],
   breakers: Breakers["Service"],
-  { mode, rawMinCap }: Pick<SettingsShape, "mode" | "rawMinCap">,
+  { mode, rawMinCap, markup }: Pick<SettingsShape, "mode" | "rawMinCap" | "markup">,
   request: EndpointRequest
 ): Effect.Effect<RawRoute, EndpointProblem> =>
   Effect.gen(function* () {
@@ -171,12 +173,13 @@ export const rawRoute = (
         problem("invalid_request", `routing.max_cost ${message}`, [{ path: "routing.max_cost", message }])
       )
     }
-    return { provider, endpoint, ...decision }
+    const credit = provider.provider?.credit ?? undefined
+    return { provider, endpoint, ...decision, raw: { ...decision.raw, ...defined({ credit }) }, markup }
   })
 
 /** A raw run makes one attempt only, because the effect of a lost call is unknown. */
 export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute): NewRun => {
-  const { provider, endpoint, raw, hold, quoted } = route
+  const { provider, endpoint, raw, hold, quoted, markup } = route
   const plan: Plan = {
     providers: [provider.slug],
     attempts_max: 1,
@@ -184,6 +187,7 @@ export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute
     include_raw: false,
     side_effect: endpoint.method !== "GET" || endpoint.acts === true,
     ...(endpoint.acts === true ? { acts: true as const } : {}),
+    ...markedUp(markup),
     excluded: [],
     raw
   }

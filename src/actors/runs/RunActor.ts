@@ -20,6 +20,7 @@ import * as Money from "../../schema/money/Money.ts"
 import type { Doubt } from "../../schema/catalog/Doubt.ts"
 import { acts, type Plan } from "../../schema/runs/Plan.ts"
 import { failure } from "../../schema/catalog/Provider.ts"
+import { priceFrom } from "../../schema/runs/PlannedPrice.ts"
 import type { RawPlan } from "../../schema/runs/RawPlan.ts"
 import { madeBy } from "../../schema/catalog/Resources.ts"
 import type { Attempt } from "../../schema/runs/Run.ts"
@@ -142,7 +143,7 @@ export class RunActor extends Context.Service<
             lease_token: run.lease_token,
             status,
             charge: Money.zero,
-            provider_cost: costOf(Money.zero, null, reports),
+            provider_cost: costOf(Money.zero, null, reports, plan.markup),
             ...costsOf(attempts, null, reports),
             ...(unknown === undefined ? {} : { unknown }),
             billed: false,
@@ -165,7 +166,7 @@ export class RunActor extends Context.Service<
       ) => {
         const { lease_token } = run
         const { status, charge, billed, provider } = delivered
-        const provider_cost = costOf(charge, at, reports)
+        const provider_cost = costOf(charge, at, reports, plan.markup)
         const capability = catalog.find(run.capability ?? "")?.capability
         const error = status === "succeeded" ? null : explainFailure(status, attempts, plan)
         const hints = status === "succeeded" ? [] : hintsOf({ status, plan, attempts, capability, input })
@@ -245,7 +246,7 @@ export class RunActor extends Context.Service<
             const call = { run_id, org_id, provider: rawProvider, raw, input, input_text: run.input, state, keep }
             const answered = yield* catchingBugs(provider, providers.callRaw(call))
             yield* claimMade(run, provider, raw.makes ?? [], answered)
-            return { answered, delivered: rawDeliveryOf(provider, raw, answered, catalog.sandbox) }
+            return { answered, delivered: rawDeliveryOf(provider, raw, plan.markup, answered, catalog.sandbox) }
           }
           const capability = catalog.find(run.capability ?? "")?.capability
           const offer = catalog.offer(run.capability ?? "", provider)
@@ -269,7 +270,10 @@ export class RunActor extends Context.Service<
           )
           const made = answered.answer._tag === "Match" ? capability.makes(answered.answer.output) : []
           if (made.length > 0) yield* retrying(ownership.claim(run.org_id, run_id, provider, made))
-          return { answered, delivered: deliveryOf(capability, offer, input, answered, catalog.sandbox) }
+          const planned = plan.prices?.[plan.providers.indexOf(provider)]
+          const price = planned === undefined ? offer.offer.price : priceFrom(planned)
+          const agreed = { provider, price, hold: Money.MicroUsd(run.hold) }
+          return { answered, delivered: deliveryOf(capability, agreed, input, answered, catalog.sandbox) }
         })
 
       const gone = (provider: string): Attempt => ({

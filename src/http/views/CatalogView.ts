@@ -16,7 +16,7 @@ export const startingPrice = ({ offers }: CatalogEntry) => {
   return { amount: Money.usd(rest.reduce((least, one) => Money.min(least, one), first)), currency }
 }
 
-export const costView = ({ cost }: Endpoint) => ({ ...cost, currency })
+export const costView = ({ cost: { model, estimate, note } }: Endpoint) => ({ model, estimate, note, currency })
 
 export const capabilityView = (entry: CatalogEntry) => {
   const { capability, offers } = entry

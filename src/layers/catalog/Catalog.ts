@@ -7,9 +7,9 @@
 import { Context, Effect, Layer } from "effect"
 import type { Capability } from "../../schema/catalog/Capability.ts"
 import { capabilities } from "../../schema/capabilities/index.ts"
-import { needsNoAccount, type Offer, type Provider } from "../../schema/catalog/Provider.ts"
+import { needsNoAccount, type Offer, type Provider, withRates } from "../../schema/catalog/Provider.ts"
 import { providers } from "../providers/index.ts"
-import { Settings } from "../platform/Settings.ts"
+import { type Account, Settings } from "../platform/Settings.ts"
 
 export interface CatalogOffer {
   readonly provider: Provider
@@ -25,21 +25,31 @@ export interface CatalogEntry {
   readonly offers: ReadonlyArray<CatalogOffer>
 }
 
+/** A provider without credits has no price of a credit, whatever the settings say. */
+const creditOf = ({ credit }: Provider, account: Account | undefined): string | null =>
+  credit === null ? null : (account?.creditUsd ?? credit)
+
 export class Catalog extends Context.Service<
   Catalog,
   {
     readonly sandbox: boolean
     readonly entries: ReadonlyArray<CatalogEntry>
     readonly find: (slug: string) => CatalogEntry | undefined
+    /** All providers, with the prices of this installation. */
+    readonly providers: ReadonlyArray<Provider>
     readonly provider: (slug: string) => Provider | undefined
     readonly offer: (capability: string, provider: string) => CatalogOffer | undefined
   }
 >()("rungate/layers/catalog/Catalog") {
-  static readonly layerOf = (capabilities: ReadonlyArray<Capability>, providers: ReadonlyArray<Provider>) =>
+  static readonly layerOf = (capabilities: ReadonlyArray<Capability>, adapters: ReadonlyArray<Provider>) =>
     Layer.effect(
       Catalog,
       Effect.gen(function* () {
-        const { mode, accounts } = yield* Settings
+        const { mode, accounts, markup } = yield* Settings
+        // Priced here, once per process: what a credit costs and the markup are settings.
+        const providers = adapters.map((one) =>
+          withRates(one, { credit: creditOf(one, accounts.get(one.slug)), markup })
+        )
         const sandbox = mode === "sandbox"
         const bySlug = new Map(providers.map((provider) => [provider.slug, provider]))
         const entries = capabilities.map((capability): CatalogEntry => {
@@ -59,6 +69,7 @@ export class Catalog extends Context.Service<
         return Catalog.of({
           sandbox,
           entries,
+          providers,
           find: (slug) => byCapability.get(slug),
           provider: (slug) => bySlug.get(slug),
           offer: (capability, provider) =>

@@ -14,8 +14,8 @@ import { Catalog } from "./Catalog.ts"
 import { CatalogStore, type StoredDocument } from "./CatalogStore.ts"
 import type { Retired } from "./import/diff.ts"
 import { unpack } from "./import/pack.ts"
-import { providers as adapters } from "../providers/index.ts"
 import { Settings } from "../platform/Settings.ts"
+import { repriced } from "./repriced.ts"
 
 /** `live`: can be run. `ready`: listed, but the provider's account is not configured. `excluded`: never exposed raw. */
 export type EndpointStatus = "live" | "ready" | "excluded"
@@ -108,8 +108,9 @@ export class Endpoints extends Context.Service<
     Layer.effect(
       Endpoints,
       Effect.gen(function* () {
-        const { mode, accounts, actors } = yield* Settings
+        const { mode, accounts, actors, markup } = yield* Settings
         const catalog = yield* Catalog
+        const adapters = catalog.providers
         const store = yield* CatalogStore
         const base = new Map((yield* builtIn).map((document) => [document.provider, document]))
         const listeners: Array<Effect.Effect<void>> = []
@@ -155,10 +156,11 @@ export class Endpoints extends Context.Service<
         }
 
         const rawProvider = (slug: string): RawProvider => {
-          const provider = adapters.find((one) => one.slug === slug) ?? null
+          const provider = catalog.provider(slug) ?? null
           const excluded = provider?.excluded ?? null
           const stored = imported.get(slug)
-          const document = excluded === null ? (stored?.document ?? base.get(slug) ?? null) : null
+          const listed = excluded === null ? (stored?.document ?? base.get(slug) ?? null) : null
+          const document = listed === null ? null : repriced(listed, { credit: provider?.credit ?? null, markup })
           // An imported document must not send a provider's key to a host that the adapter does not list.
           const endpoints = (document?.endpoints ?? []).filter(
             (one) => (one.origin === undefined || provider?.origins.includes(one.origin) === true) && isAllowed(one)

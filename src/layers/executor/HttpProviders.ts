@@ -290,7 +290,8 @@ export const HttpProviders = Layer.effect(
         // Other text, such as CSV, is delivered as one JSON string.
         const data = reply.body === undefined ? JSON.stringify(reply.text) : reply.text
         const { provider } = rawCall.provider
-        const measured = provider === null ? null : measuredOf(provider.measured(reply), provider.credit)
+        const measured =
+          provider === null ? null : measuredOf(provider.measured(reply), rawCall.raw.credit ?? provider.credit)
         return { _tag: "Delivered", data, measured }
       })
 

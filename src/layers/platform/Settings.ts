@@ -5,18 +5,14 @@
  */
 import { isIP } from "node:net"
 import { availableParallelism } from "node:os"
-import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
-import { dollars, type MicroUsd, min, Usd, usd } from "../../schema/money/Money.ts"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { type Account, accountName, accountsOf, markupOf } from "./ProviderSettings.ts"
+import { type Environment, reader, secret } from "./SettingsReader.ts"
+import { dollars, type MicroUsd, min, usd } from "../../schema/money/Money.ts"
 import { bonusMax, bpsOf, percentOf, type Terms } from "../../schema/wallet/Referral.ts"
 
 export type Role = "all" | "http" | "worker"
 export type Mode = "sandbox" | "production"
-
-/** The operator's account at a provider: RUNGATE_PROVIDER_<SLUG>_API_KEY and RUNGATE_PROVIDER_<SLUG>_BASE_URL. */
-export interface Account {
-  readonly apiKey: Redacted.Redacted | null
-  readonly baseUrl: string | null
-}
 
 /** The Stripe account that receives payments. */
 export interface StripeAccount {
@@ -93,6 +89,8 @@ export interface SettingsShape {
   readonly connections: number
   /** The operator's accounts by provider slug. */
   readonly accounts: ReadonlyMap<string, Account>
+  /** What a dollar of provider cost is charged, as a decimal string. At least 1. */
+  readonly markup: string
   /** Null in the sandbox, even if the environment has Stripe settings, because sandbox payments are simulated. */
   readonly stripe: StripeAccount | null
   /** The most that automatic top-ups may charge one organization in 24 hours. */
@@ -117,53 +115,12 @@ export interface SettingsShape {
 export const addressOf = ({ publicUrl, host, port }: Pick<SettingsShape, "publicUrl" | "host" | "port">): string =>
   publicUrl ?? `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${port}`
 
+export type { Account } from "./ProviderSettings.ts"
+export type { Environment } from "./SettingsReader.ts"
+
 export class SettingsInvalid extends Schema.TaggedError<SettingsInvalid>()("SettingsInvalid", {
   message: Schema.String
 }) {}
-
-export type Environment = Readonly<Record<string, string | undefined>>
-
-/** Reads variables and collects invalid ones in `problems`. An empty variable counts as unset. */
-const reader = (environment: Environment) => {
-  const problems: Array<string> = []
-  const namesRead = new Set<string>()
-  const text = (name: string) => {
-    namesRead.add(name)
-    return environment[name]?.trim() === "" ? undefined : environment[name]?.trim()
-  }
-  return {
-    problems,
-    namesRead,
-    text,
-    int: (name: string, fallback: number, min: number, max: number) => {
-      const value = text(name)
-      if (value === undefined) return fallback
-      const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN
-      if (number >= min && number <= max) return number
-      problems.push(`${name} must be a whole number from ${min} to ${max}`)
-      return fallback
-    },
-    oneOf: <A extends string>(name: string, fallback: A, values: ReadonlyArray<A>) => {
-      const value = text(name)
-      const choice = value === undefined ? fallback : values.find((one) => one === value)
-      if (choice === undefined) problems.push(`${name} must be ${values.join(" or ")}`)
-      return choice ?? fallback
-    },
-    usd: (name: string, fallback: string, least: "0" | "above 0" = "above 0") => {
-      const amount = Schema.decodeOption(Usd)(text(name) ?? fallback)
-      if (Option.isSome(amount) && (amount.value > 0n || least === "0")) return amount.value
-      problems.push(`${name} must be an amount in USD${least === "0" ? "" : " above 0"}, such as ${fallback}`)
-      return dollars(fallback)
-    },
-    url: (name: string, protocols: ReadonlyArray<string>) => {
-      const value = text(name)
-      if (value === undefined) return null
-      if (protocols.some((protocol) => value.startsWith(`${protocol}://`)) && URL.canParse(value)) return value
-      problems.push(`${name} must be an address that starts with ${protocols.map((one) => `${one}://`).join(" or ")}`)
-      return null
-    }
-  }
-}
 
 /** Of a deposit of $10.00 the platform earns about $1.50 after the referrer's share. The card processor takes about $0.60 of that. */
 const bonusDefault = "1.00"
@@ -199,25 +156,8 @@ const rawMinCapOf = (read: ReturnType<typeof reader>): MicroUsd => {
   return minCap
 }
 
-const secret = (text: string | null | undefined) => (text === null || text === undefined ? null : Redacted.make(text))
-
-/** Reads `RUNGATE_PROVIDER_<SLUG>_API_KEY` and `…_BASE_URL`, with the provider's slug in capitals. */
-const accountsOf = (environment: Environment, read: ReturnType<typeof reader>) => {
-  const accounts = new Map<string, Account>()
-  for (const name of Object.keys(environment)) {
-    const slug = /^RUNGATE_PROVIDER_([A-Z0-9_]+?)_(API_KEY|BASE_URL)$/.exec(name)?.[1]
-    if (slug === undefined) continue
-    accounts.set(slug.toLowerCase(), {
-      apiKey: secret(read.text(`RUNGATE_PROVIDER_${slug}_API_KEY`)),
-      baseUrl: read.url(`RUNGATE_PROVIDER_${slug}_BASE_URL`, ["http", "https"])?.replace(/\/+$/, "") ?? null
-    })
-  }
-  return accounts
-}
-
 /** Variables that the client's commands read. They are no unknown settings if an operator has them in the same environment. */
 const clientNames = ["RUNGATE_URL", "RUNGATE_API_KEY", "RUNGATE_PROFILE", "RUNGATE_MAX_COST"]
-const accountName = /^RUNGATE_PROVIDER_[A-Z0-9_]+_(API_KEY|BASE_URL)$/
 
 const namesOf = (environment: Environment, read: ReturnType<typeof reader>): SettingsShape["names"] => ({
   given: Object.keys(environment).filter((name) => name.startsWith("RUNGATE_")),
@@ -375,6 +315,7 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
       referralSeconds: read.int("RUNGATE_REFERRAL_SECONDS", 60, 1, 86_400),
       connections: read.int("RUNGATE_DATABASE_CONNECTIONS", Math.max(8, availableParallelism() * 2), 2, 500),
       accounts: accountsOf(environment, read),
+      markup: markupOf(read),
       stripe: mode === "sandbox" ? null : stripeOf(read),
       autoTopupDailyMax: read.usd("RUNGATE_AUTO_TOPUP_DAILY_MAX", "500.00"),
       rawMinCap: rawMinCapOf(read),

@@ -10,7 +10,7 @@ import { emailInboxCreate, type Inbox } from "../../schema/capabilities/email.in
 import { emailInboxList, emailInboxListDefaultLimit } from "../../schema/capabilities/email.inbox_list.ts"
 import { emailMessages, emailMessagesDefaultLimit, type Message } from "../../schema/capabilities/email.messages.ts"
 import { emailSend, recipients } from "../../schema/capabilities/email.send.ts"
-import { flat } from "../../schema/money/Pricing.ts"
+import { inUsd } from "../../schema/money/Rates.ts"
 import { type Call, type Failure, type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "./kit/cursor.ts"
 import { listed, namesRun, notListed, runField } from "./kit/listed.ts"
@@ -36,8 +36,7 @@ const inboxOf = (value: unknown): Inbox => {
 }
 
 const create = offer(emailInboxCreate, {
-  // $2.00 × 1.2
-  price: flat("2.40"),
+  price: inUsd.flat("2.00"),
   note,
   wraps: [],
   request: (input, context) => ({
@@ -53,7 +52,7 @@ const create = offer(emailInboxCreate, {
 })
 
 const inboxes = offer(emailInboxList, {
-  price: flat("0.00"),
+  price: inUsd.flat("0"),
   note: `${note} Reading is free.`,
   wraps: [],
   serves: (input) => accepts(slug, input.cursor),
@@ -143,7 +142,7 @@ const messageCall = (state: Schema.Json, input: InputOf<typeof emailMessages>): 
 }
 
 const messages = offer(emailMessages, {
-  price: flat("0.00"),
+  price: inUsd.flat("0"),
   note: `${note} Reading is free. Each message needs its own request.`,
   wraps: [],
   serves: (input) => accepts(slug, input.cursor),
@@ -185,8 +184,7 @@ const labelsOf = (tags: Readonly<Record<string, string>>, run_id: string): Reado
 ]
 
 const send = offer(emailSend, {
-  // $0.01 × 1.2
-  price: flat("0.012"),
+  price: inUsd.flat("0.01"),
   note,
   wraps: [],
   // Only inboxes of this provider. Other providers send from other addresses.

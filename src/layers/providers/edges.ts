@@ -9,15 +9,14 @@ import { networkInvite } from "../../schema/capabilities/network.invite.ts"
 import { networkMessage } from "../../schema/capabilities/network.message.ts"
 import { networkProfile } from "../../schema/capabilities/network.profile.ts"
 import { location, person } from "../../schema/capabilities/shapes.ts"
-import { flat } from "../../schema/money/Pricing.ts"
+import { inCredits } from "../../schema/money/Rates.ts"
 import { type Call, offer, type Outcome, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { match, noMatch } from "./kit/outcome.ts"
 import { flag, list, providerIds, text, webAddress, whole } from "./kit/read.ts"
 import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 const note = "Assumed at one credit for an action and $0.01 per credit."
-/** 1 credit × $0.01 × 1.2 */
-const oneCredit = flat("0.012")
+const oneCredit = inCredits.flat("1")
 
 /** Errors of the network arrive as status 424, with a label that says which one. */
 const labels = ["ALREADY_CONNECTED", "INVITATION_PENDING", "NOT_CONNECTED", "PROFILE_NOT_ACCESSIBLE", "LIMIT_REACHED"]
@@ -55,8 +54,7 @@ const addressed = (input: Addressed): boolean =>
   input.network_url !== undefined || memberPattern.test(input.provider_member_id ?? "")
 
 const profile = offer(networkProfile, {
-  // 1.5 credits × $0.01 × 1.2
-  price: flat("0.018"),
+  price: inCredits.flat("1.5"),
   note: `${note} An action by an identity that the provider manages costs half a credit more, as published.`,
   wraps: [{ method: "POST", path: "/actions/linkedin-extract-people/run/live" }],
   serves: (input) => input.network_url !== undefined,

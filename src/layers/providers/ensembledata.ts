@@ -9,7 +9,7 @@ import type { InputOf } from "../../schema/catalog/Capability.ts"
 import { type Post, post } from "../../schema/capabilities/posts.ts"
 import { socialPosts, socialPostsDefaultLimit } from "../../schema/capabilities/social.posts.ts"
 import { socialProfile } from "../../schema/capabilities/social.profile.ts"
-import { byPlatform, metered } from "../../schema/money/Pricing.ts"
+import { inCredits } from "../../schema/money/Rates.ts"
 import { type Call, type Cost, type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { accountName } from "./kit/accounts.ts"
 import { accepts } from "./kit/cursor.ts"
@@ -97,8 +97,7 @@ const profileCall = (platform: string, name: string): Call => {
 }
 
 const profile = offer(socialProfile, {
-  // 2 units × $0.0025 × 1.2 on Instagram, 1 unit elsewhere
-  price: byPlatform({ instagram: "0.006", tiktok: "0.003", x: "0.003", youtube: "0.003" }),
+  price: inCredits.byPlatform({ instagram: "2", tiktok: "1", x: "1", youtube: "1" }),
   platforms: ["instagram", "tiktok", "x", "youtube"],
   note: `${note} A profile is assumed to cost one unit, two on Instagram.`,
   wraps: [
@@ -228,8 +227,8 @@ const totalCost = (reply: Reply, state: Schema.Json): Cost | null => {
 }
 
 const posts = offer(socialPosts, {
-  // 1 unit × $0.0025 × 1.2, and a tenth of one per post
-  price: metered("0.003", "0.0003", socialPostsDefaultLimit),
+  // 1 unit, and a tenth of one per post
+  price: inCredits.metered("1", "0.1", socialPostsDefaultLimit),
   platforms: ["instagram", "tiktok", "x"],
   note: `${note} A page of ten posts is assumed to cost one unit.`,
   wraps: [

@@ -2,7 +2,7 @@
  * Adapter for Exa: web, people, company and news search, and the contents of pages.
  *
  * Every answer reports its cost in US dollars. A search costs $0.007 with up to ten results and their highlights, as a captured answer
- * and the published rates say. Each further result costs $0.001. The prices are these costs times 1.2.
+ * and the published rates say. Each further result costs $0.001.
  */
 import type { InputOf } from "../../schema/catalog/Capability.ts"
 import { companySearch, companySearchDefaultLimit } from "../../schema/capabilities/company.search.ts"
@@ -11,7 +11,7 @@ import { peopleSearch, peopleSearchDefaultLimit } from "../../schema/capabilitie
 import { company, person } from "../../schema/capabilities/shapes.ts"
 import { webScrape } from "../../schema/capabilities/web.scrape.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
-import { flat, metered } from "../../schema/money/Pricing.ts"
+import { inUsd } from "../../schema/money/Rates.ts"
 import { failure, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, match, noMatch } from "./kit/outcome.ts"
 import { at, host, list, number, place, providerIds, text, whole } from "./kit/read.ts"
@@ -26,8 +26,8 @@ const searchResultsMax = 25
 const dollarsSpent = (reply: Reply) => cost("USD", reply.body, "costDollars", "total")
 
 const search = offer(webSearch, {
-  // $0.007 × 1.2
-  price: flat("0.0084"),
+  // $0.007
+  price: inUsd.flat("0.007"),
   verified: true,
   wraps: [{ method: "POST", path: "/search" }],
   // Exa filters by date and not by age or language. Adapters are pure and have no clock, so they can't convert an age to a date.
@@ -97,8 +97,8 @@ const titleParts = (title: string | null) => {
 }
 
 const findPeople = offer(peopleSearch, {
-  // $0.007 × 1.2 per search
-  price: metered("0.0084", "0.001", peopleSearchDefaultLimit),
+  // $0.007 per search
+  price: inUsd.metered("0.007", "0.0008333", peopleSearchDefaultLimit),
   verified: true,
   note: "Name, headline and profile only; filters are part of the search text and not applied exactly.",
   wraps: [{ method: "POST", path: "/search" }],
@@ -168,8 +168,8 @@ const companyOf = (result: unknown) => {
 }
 
 const findCompanies = offer(companySearch, {
-  // $0.007 × 1.2 per search, and per company the same as for a person
-  price: metered("0.0084", "0.001", companySearchDefaultLimit),
+  // $0.007 per search, and per company the same as for a person
+  price: inUsd.metered("0.007", "0.0008333", companySearchDefaultLimit),
   note: "Published rate, not measured yet. Filters are part of the search text and not applied exactly.",
   wraps: [{ method: "POST", path: "/search" }],
   serves: (input) => input.cursor === undefined && (input.limit ?? companySearchDefaultLimit) <= searchResultsMax,
@@ -193,8 +193,8 @@ const findCompanies = offer(companySearch, {
 })
 
 const news = offer(newsSearch, {
-  // $0.007 × 1.2
-  price: flat("0.0084"),
+  // $0.007
+  price: inUsd.flat("0.007"),
   note: "Published rate, not measured yet.",
   wraps: [{ method: "POST", path: "/search" }],
   // Articles that mention a domain are not news about the company. Exa has no filters for age and language.
@@ -241,8 +241,8 @@ const news = offer(newsSearch, {
 const unreachable = new Set(["CRAWL_NOT_FOUND", "SOURCE_NOT_AVAILABLE", "UNSUPPORTED_URL"])
 
 const scrape = offer(webScrape, {
-  // $0.001 for a page × 1.2
-  price: flat("0.0012"),
+  // A page
+  price: inUsd.flat("0.001"),
   note: "Published rate of a page's text, not measured yet.",
   wraps: [{ method: "POST", path: "/contents" }],
   serves: (input) => input.format !== "html" && input.format !== "links" && input.wait_ms === undefined,

@@ -8,7 +8,7 @@ import type { Schema } from "effect"
 import type { InputOf } from "../../schema/catalog/Capability.ts"
 import { creativeImage, creativeImageDefaultCount } from "../../schema/capabilities/creative.image.ts"
 import { creativeVideo, creativeVideoDefaultSeconds } from "../../schema/capabilities/creative.video.ts"
-import { metered } from "../../schema/money/Pricing.ts"
+import { inUsd } from "../../schema/money/Rates.ts"
 import { type Call, type Cost, offer, type Outcome, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, match, noMatch } from "./kit/outcome.ts"
 import { at, list, number, text, whole } from "./kit/read.ts"
@@ -85,8 +85,8 @@ const imageCost = (reply: Reply, model: string): Cost | null => {
 }
 
 const image = offer(creativeImage, {
-  // $0.025 per image × 1.2
-  price: metered("0", "0.03", creativeImageDefaultCount),
+  // An image
+  price: inUsd.metered("0", "0.025", creativeImageDefaultCount),
   note: "Published rate of fal-ai/flux/dev, $0.025 per image; fal-ai/flux/schnell costs less.",
   wraps: [],
   // Only one of the models accepts an image as input.
@@ -141,8 +141,8 @@ const secondsOf = (input: VideoInput) => input.duration_seconds ?? creativeVideo
 const videoModel = (input: VideoInput) => `${family}/${input.image_url === undefined ? "text" : "image"}-to-video`
 
 const video = offer(creativeVideo, {
-  // $0.10 per second × 1.2
-  price: metered("0", "0.12", creativeVideoDefaultSeconds),
+  // A second
+  price: inUsd.metered("0", "0.10", creativeVideoDefaultSeconds),
   note: `Assumed at $0.10 per second. Prices of models differ by a factor of ten. ${family} makes clips of 5 or 10 seconds.`,
   wraps: [],
   serves: (input) =>

@@ -8,7 +8,7 @@ import { emailFind } from "../../schema/capabilities/email.find.ts"
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
 import { fullName, nameParts } from "../../schema/capabilities/names.ts"
 import { phoneFind } from "../../schema/capabilities/phone.find.ts"
-import { flat } from "../../schema/money/Pricing.ts"
+import { inCredits } from "../../schema/money/Rates.ts"
 import { type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { match, noMatch } from "./kit/outcome.ts"
 import { international } from "./kit/phone.ts"
@@ -23,8 +23,7 @@ const nothing = (reply: Reply): boolean =>
 const missed = (reply: Reply): Outcome<never> | undefined => (nothing(reply) ? noMatch("nothing on record") : undefined)
 
 const find = offer(emailFind, {
-  // 1 credit × $0.049 × 1.2
-  price: flat("0.0588"),
+  price: inCredits.flat("1"),
   note,
   wraps: [{ method: "POST", path: "/search/name" }],
   request: (input) => ({
@@ -55,8 +54,7 @@ const find = offer(emailFind, {
 })
 
 const verify = offer(emailVerify, {
-  // 0.25 credit × $0.049 × 1.2
-  price: flat("0.0147"),
+  price: inCredits.flat("0.25"),
   note: `${note} A verification is assumed to cost a quarter of a credit.`,
   wraps: [{ method: "POST", path: "/verify" }],
   request: (input) => ({ method: "POST", path: "/verify", body: { email: input.email } }),
@@ -79,8 +77,7 @@ const verify = offer(emailVerify, {
 })
 
 const findPhone = offer(phoneFind, {
-  // 10 credits × $0.049 × 1.2
-  price: flat("0.588"),
+  price: inCredits.flat("10"),
   note: `${note} A number is assumed to cost ten credits.`,
   wraps: [{ method: "POST", path: "/search/phone" }],
   serves: (input) => input.network_url !== undefined,

@@ -1,12 +1,12 @@
 /**
  * Adapter for Firecrawl: web search, and the contents of pages, read with a browser.
  *
- * Firecrawl reports the credits of a call: two per ten results of a search, one per page. Prices are based on the Standard plan,
- * $0.00083 per credit.
+ * Firecrawl reports the credits of a call: two per ten results of a search, one per page. The price of a
+ * credit in the smallest plan is assumed.
  */
 import { webScrape } from "../../schema/capabilities/web.scrape.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
-import { flat } from "../../schema/money/Pricing.ts"
+import { inCredits } from "../../schema/money/Rates.ts"
 import { offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, match, noMatch } from "./kit/outcome.ts"
 import { at, flag, isRecord, list, text, texts, whole } from "./kit/read.ts"
@@ -19,11 +19,11 @@ const resultsMax = 10
 const credits = (reply: Reply) =>
   cost("credit", reply.body, "creditsUsed") ?? cost("credit", reply.body, "data", "metadata", "creditsUsed")
 
-const note = "Standard plan, about $0.00083 per credit; small plans pay more."
+const note =
+  "A credit is assumed at $0.006334, as in the smallest plan (Hobby, $19 for 3,000 a month); the Standard plan pays about $0.00083."
 
 const search = offer(webSearch, {
-  // 2 credits × $0.00083 × 1.2, rounded up
-  price: flat("0.001992"),
+  price: inCredits.flat("2"),
   note,
   wraps: [{ method: "POST", path: "/search" }],
   serves: (input) =>
@@ -84,8 +84,7 @@ const isOfX = (url: string): boolean =>
   URL.canParse(url) && /(?:^|\.)(?:x|twitter)\.com\.?$/.test(new URL(url).hostname)
 
 const scrape = offer(webScrape, {
-  // 1 credit × $0.00083 × 1.2
-  price: flat("0.000996"),
+  price: inCredits.flat("1"),
   note,
   wraps: [{ method: "POST", path: "/scrape" }],
   // Firecrawl has no plain text format, and charges a credit for every page of a PDF.
@@ -137,7 +136,7 @@ export const firecrawl = provider({
   homepage: "https://www.firecrawl.dev",
   base_url: "https://api.firecrawl.dev/v2",
   auth: { kind: "bearer" },
-  credit: "0.00083",
+  credit: "0.006334",
   concurrency: 5,
   timeoutMillis: 30_000,
   httpErrors: httpErrors({ reasons: { 408: "provider_timeout" } }),

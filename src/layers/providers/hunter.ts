@@ -12,15 +12,14 @@ import { emailFind } from "../../schema/capabilities/email.find.ts"
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
 import { lacks, peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
 import { company, type EmailStatus, person } from "../../schema/capabilities/shapes.ts"
-import { flat, metered } from "../../schema/money/Pricing.ts"
+import { inCredits, inUsd } from "../../schema/money/Rates.ts"
 import { type Call, type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "./kit/cursor.ts"
 import { match, noMatch } from "./kit/outcome.ts"
 import { at, flag, host, isRecord, list, number, place, providerIds, text, texts, whole } from "./kit/read.ts"
 import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 
-/** 1 credit × $0.0245 × 1.2 */
-const oneCredit = flat("0.0294")
+const oneCredit = inCredits.flat("1")
 const note = "One credit of the Starter plan; the provider does not report what a call has cost."
 
 /** Poll interval. The finder and the verifier take up to 20 seconds and answer 202 in the meantime. */
@@ -237,8 +236,7 @@ const discoverCall = (input: InputOf<typeof companySearch>): Call => ({
 })
 
 const findCompanies = offer(companySearch, {
-  // 0 credits; $0.00083 per company × 1.2, rounded up
-  price: metered("0", "0.001", companySearchDefaultLimit),
+  price: inUsd.metered("0", "0.00083", companySearchDefaultLimit),
   note: "The provider charges nothing for it, but returns names, domains and a count of addresses only. Priced low, and not at zero, so that routing does not prefer an incomplete answer. Filters are part of the search text and not applied exactly.",
   wraps: [{ method: "POST", path: "/discover" }],
   serves: (input) =>

@@ -9,7 +9,7 @@ import { emailFind } from "../../schema/capabilities/email.find.ts"
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
 import { nameParts } from "../../schema/capabilities/names.ts"
 import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
-import { flat } from "../../schema/money/Pricing.ts"
+import { inCredits } from "../../schema/money/Rates.ts"
 import {
   type Call,
   type Cost,
@@ -80,8 +80,7 @@ const debited = (status: string, credits: string): Cost | null => {
 const sure = new Set(["ultra_sure", "very_sure", "sure"])
 
 const find = offer(emailFind, {
-  // 1 credit × $0.04 × 1.2
-  price: flat("0.048"),
+  price: inCredits.flat("1"),
   note,
   wraps: [{ method: "POST", path: "/email-search" }, ticket],
   serves: (input) => nameParts(input) !== null,
@@ -135,8 +134,7 @@ const verdicts: Readonly<Record<string, EmailStatus>> = {
 }
 
 const verify = offer(emailVerify, {
-  // 0.1 credit × $0.04 × 1.2
-  price: flat("0.0048"),
+  price: inCredits.flat("0.1"),
   note,
   wraps: [{ method: "POST", path: "/email-verification" }, ticket],
   request: (input, { run_id }) => ({

@@ -6,7 +6,7 @@
  */
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
 import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
-import { flat } from "../../schema/money/Pricing.ts"
+import { inCredits } from "../../schema/money/Rates.ts"
 import { failure, offer, provider } from "../../schema/catalog/Provider.ts"
 import { match } from "./kit/outcome.ts"
 import { flag, text } from "./kit/read.ts"
@@ -24,8 +24,7 @@ const statuses: Readonly<Record<string, EmailStatus>> = {
 }
 
 const verify = offer(emailVerify, {
-  // 1 credit × $0.0037 × 1.2
-  price: flat("0.00444"),
+  price: inCredits.flat("1"),
   note: "Assumed at $0.0037 per credit in the smallest pack; larger ones cost less.",
   wraps: [{ method: "GET", path: "/api/v3/" }],
   request: (input) => ({ method: "GET", path: "/api/v3/", query: { email: input.email, timeout: serverSeconds } }),

@@ -6,7 +6,7 @@
  */
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
 import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
-import { flat } from "../../schema/money/Pricing.ts"
+import { inCredits } from "../../schema/money/Rates.ts"
 import { type Failure, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, match } from "./kit/outcome.ts"
 import { text, texts } from "./kit/read.ts"
@@ -32,8 +32,7 @@ const reasons: Readonly<Record<string, Failure["reason"]>> = {
 const spent = (reply: Reply) => cost("credit", reply.body, "credits_info", "paid_credits_used")
 
 const verify = offer(emailVerify, {
-  // 1 credit × $0.01 × 1.2
-  price: flat("0.012"),
+  price: inCredits.flat("1"),
   note: "Assumed at $0.01 per credit in small packs; larger ones cost less.",
   wraps: [{ method: "GET", path: "/v4.2/single/check" }],
   request: (input) => ({

@@ -11,7 +11,7 @@ import { networkProfile } from "../../schema/capabilities/network.profile.ts"
 import { lacks, peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
 import { peopleSearch, peopleSearchDefaultLimit } from "../../schema/capabilities/people.search.ts"
 import { type Company, company, type Person, person } from "../../schema/capabilities/shapes.ts"
-import { flat, metered } from "../../schema/money/Pricing.ts"
+import { inCredits, inUsd } from "../../schema/money/Rates.ts"
 import { type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "./kit/cursor.ts"
 import { cost, match, noMatch } from "./kit/outcome.ts"
@@ -89,8 +89,7 @@ const educationOf = (study: unknown) => ({
 const required = { email: "emails", phone: "phone_numbers" } as const
 
 const enrichPerson = offer(peopleEnrich, {
-  // 1 credit × $0.28 × 1.2
-  price: flat("0.336"),
+  price: inCredits.flat("1"),
   note,
   wraps: [{ method: "GET", path: "/v5/person/enrich" }],
   request: (input) => ({
@@ -170,8 +169,8 @@ const queryOf = (input: InputOf<typeof peopleSearch>) => ({
 })
 
 const search = offer(peopleSearch, {
-  // 1 credit per record × $0.28 × 1.2
-  price: metered("0", "0.336", peopleSearchDefaultLimit),
+  // 1 credit per record
+  price: inCredits.metered("0", "1", peopleSearchDefaultLimit),
   note,
   wraps: [{ method: "POST", path: "/v5/person/search" }],
   serves: (input) => accepts("peopledatalabs", input.cursor),
@@ -227,8 +226,8 @@ const companyOf = (data: unknown): Company => {
 }
 
 const enrichCompany = offer(companyEnrich, {
-  // 1 credit × $0.10 × 1.2
-  price: flat("0.12"),
+  // A credit for companies, which is billed apart from those for people
+  price: inUsd.flat("0.10"),
   note,
   wraps: [{ method: "GET", path: "/v5/company/enrich" }],
   request: (input) => ({
@@ -265,8 +264,8 @@ const companyQueryOf = (input: InputOf<typeof companySearch>) => ({
 })
 
 const findCompanies = offer(companySearch, {
-  // 1 credit per record × $0.10 × 1.2
-  price: metered("0", "0.12", companySearchDefaultLimit),
+  // A credit for companies per record
+  price: inUsd.metered("0", "0.10", companySearchDefaultLimit),
   note,
   wraps: [{ method: "POST", path: "/v5/company/search" }],
   // The records do not contain technologies.
@@ -304,8 +303,7 @@ const findCompanies = offer(companySearch, {
 })
 
 const networkPage = offer(networkProfile, {
-  // 1 credit × $0.28 × 1.2
-  price: flat("0.336"),
+  price: inCredits.flat("1"),
   note,
   wraps: [{ method: "GET", path: "/v5/person/enrich" }],
   serves: (input) => input.network_url !== undefined,

@@ -9,7 +9,7 @@ import type { InputOf } from "../../schema/catalog/Capability.ts"
 import { domainCheck } from "../../schema/capabilities/domain.check.ts"
 import { domainRegister, domainRegisterDefaultYears } from "../../schema/capabilities/domain.register.ts"
 import { dollars, type MicroUsd, usd } from "../../schema/money/Money.ts"
-import { flat, metered } from "../../schema/money/Pricing.ts"
+import { inUsd } from "../../schema/money/Rates.ts"
 import { type Call, type Failure, offer, type Outcome, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, match, noMatch } from "./kit/outcome.ts"
 import { at, flag, isRecord, text, whole } from "./kit/read.ts"
@@ -39,8 +39,7 @@ const checkCall = (domain: string): Call => ({
 })
 
 const check = offer(domainCheck, {
-  // $0.00025 × 1.2
-  price: flat("0.0003"),
+  price: inUsd.flat("0.00025"),
   note: "Checks are free at the registrar, but limited to one per ten seconds and account. Priced at $0.00025 for that.",
   wraps: [],
   request: (input) => checkCall(input.domain),
@@ -108,8 +107,8 @@ const orderCall = (state: Schema.Json, input: RegisterInput, run_id: string): Ca
 const inDollars = (cents: number): string => `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, "0")}`
 
 const register = offer(domainRegister, {
-  // $11.08 per year × 1.2
-  price: metered("0", "13.296", domainRegisterDefaultYears),
+  // A year
+  price: inUsd.metered("0", "11.08", domainRegisterDefaultYears),
   note: "A year of a .com, assumed at $11.08. Domains with a higher quote are refused. Registers for one year.",
   wraps: [],
   serves: (input) => yearsOf(input) === 1,

@@ -6,7 +6,7 @@
  * messages.
  */
 import { emailSend, recipients } from "../../schema/capabilities/email.send.ts"
-import { flat } from "../../schema/money/Pricing.ts"
+import { inCredits } from "../../schema/money/Rates.ts"
 import { offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { listed, namesRun, notListed, runField } from "./kit/listed.ts"
 import { match } from "./kit/outcome.ts"
@@ -36,9 +36,8 @@ const isOthers = (reply: Reply, run_id: string): boolean => {
 }
 
 const send = offer(emailSend, {
-  // $0.0018 × 1.2
-  price: flat("0.00216"),
-  note: "Plans are paid by the month; about $0.00125 to $0.0018 per message.",
+  price: inCredits.flat("1"),
+  note: "Plans are paid by the month; about $0.00125 to $0.0018 per message, which counts as a credit.",
   wraps: [{ method: "POST", path: "/email" }],
   // Addresses of inboxes belong to another provider.
   serves: (input) => !isInbox(input.from),
@@ -97,6 +96,7 @@ export const postmark = provider({
   homepage: "https://postmarkapp.com",
   base_url: "https://api.postmarkapp.com",
   auth: { kind: "header", name: "X-Postmark-Server-Token" },
+  credit: "0.0018",
   headers: { Accept: "application/json" },
   concurrency: 10,
   timeoutMillis: 20_000,

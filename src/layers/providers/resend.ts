@@ -2,11 +2,11 @@
  * Adapter for Resend: sends e-mail from the operator's verified domains.
  *
  * The run id is the idempotency key, so a repeated request sends one message. Resend reports no cost. The price is the published
- * overage rate, $0.90 per 1,000 messages. Resend's list of sent e-mails has no filter by tag or key, so a send of unknown outcome
+ * overage rate, $0.90 per 1,000 messages, of which one counts as a credit. Resend's list of sent e-mails has no filter by tag or key, so a send of unknown outcome
  * can't be looked up.
  */
 import { emailSend, recipients } from "../../schema/capabilities/email.send.ts"
-import { flat } from "../../schema/money/Pricing.ts"
+import { inCredits } from "../../schema/money/Rates.ts"
 import { offer, provider } from "../../schema/catalog/Provider.ts"
 import { match } from "./kit/outcome.ts"
 import { text } from "./kit/read.ts"
@@ -15,9 +15,8 @@ import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
 
 const send = offer(emailSend, {
-  // $0.0009 × 1.2
-  price: flat("0.00108"),
-  note: "Plans are paid by the month; about $0.0004 to $0.0009 per message.",
+  price: inCredits.flat("1"),
+  note: "Plans are paid by the month; about $0.0004 to $0.0009 per message, which counts as a credit.",
   wraps: [{ method: "POST", path: "/emails" }],
   // Addresses of inboxes belong to another provider.
   serves: (input) => !isInbox(input.from),
@@ -56,6 +55,7 @@ export const resend = provider({
   homepage: "https://resend.com",
   base_url: "https://api.resend.com",
   auth: { kind: "bearer" },
+  credit: "0.0009",
   // Two requests per second, unless Resend raised the account's limit.
   concurrency: 2,
   timeoutMillis: 20_000,

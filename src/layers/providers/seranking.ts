@@ -6,14 +6,13 @@
 import { seoBacklinks, seoBacklinksDefaultLimit } from "../../schema/capabilities/seo.backlinks.ts"
 import { seoDomain } from "../../schema/capabilities/seo.domain.ts"
 import { seoKeywords, seoKeywordsDefaultLimit } from "../../schema/capabilities/seo.keywords.ts"
-import { flat, metered } from "../../schema/money/Pricing.ts"
+import { inUsd } from "../../schema/money/Rates.ts"
 import { listed, provider } from "../../schema/catalog/Provider.ts"
 
 const note = "Coming soon: its answers and prices have not been seen yet, so this price is assumed."
 
 const keywords = listed(seoKeywords, {
-  // $0.0005 per keyword × 1.2
-  price: metered("0", "0.0006", seoKeywordsDefaultLimit),
+  price: inUsd.metered("0", "0.0005", seoKeywordsDefaultLimit),
   note,
   wraps: [
     { method: "POST", path: "/v1/keywords/export" },
@@ -22,8 +21,7 @@ const keywords = listed(seoKeywords, {
 })
 
 const backlinks = listed(seoBacklinks, {
-  // $0.01 × 1.2, and $0.0002 per link × 1.2
-  price: metered("0.012", "0.00024", seoBacklinksDefaultLimit),
+  price: inUsd.metered("0.01", "0.0002", seoBacklinksDefaultLimit),
   note,
   wraps: [
     { method: "GET", path: "/v1/backlinks/summary" },
@@ -32,8 +30,7 @@ const backlinks = listed(seoBacklinks, {
 })
 
 const domainOverview = listed(seoDomain, {
-  // $0.015 × 1.2
-  price: flat("0.018"),
+  price: inUsd.flat("0.015"),
   note,
   wraps: [{ method: "GET", path: "/v1/domain/overview/db" }]
 })

@@ -9,7 +9,7 @@ import { newsSearch, newsSearchDefaultLimit } from "../../schema/capabilities/ne
 import { placesSearch, placesSearchDefaultLimit } from "../../schema/capabilities/places.search.ts"
 import { serpSearch, serpSearchDefaultDepth } from "../../schema/capabilities/serp.search.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
-import { flat, metered } from "../../schema/money/Pricing.ts"
+import { inCredits } from "../../schema/money/Rates.ts"
 import { type Call, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, match, noMatch } from "./kit/outcome.ts"
 import { at, host, isRecord, list, number, text, whole } from "./kit/read.ts"
@@ -36,8 +36,8 @@ const terms = (input: InputOf<typeof webSearch>): string => {
 
 const pack = "$1.00 per 1,000 searches in the smallest pack, $0.30 in the largest."
 const note = `${pack} More than ten results cost two searches, and every search is priced at that.`
-/** 2 credits × $0.001 × 1.2 */
-const twoCredits = flat("0.0024")
+/** 2 credits × $0.001 */
+const twoCredits = inCredits.flat("2")
 
 const search = offer(webSearch, {
   price: twoCredits,
@@ -170,8 +170,8 @@ const placesPage = (input: InputOf<typeof placesSearch>, page: number): Call => 
 const pageOf = (state: Schema.Json): number => whole(state, "page") ?? 1
 
 const places = offer(placesSearch, {
-  // 1 credit × $0.001 × 1.2, and a tenth of one per place, because further pages are searches too
-  price: metered("0.0012", "0.00012", placesSearchDefaultLimit),
+  // 1 credit × $0.001, and a tenth of one per place, because further pages are searches too
+  price: inCredits.metered("1", "0.1", placesSearchDefaultLimit),
   note: pack,
   wraps: [
     { method: "POST", path: "/places" },

@@ -6,7 +6,7 @@
 import { newsSearch, newsSearchDefaultLimit } from "../../schema/capabilities/news.search.ts"
 import { webScrape } from "../../schema/capabilities/web.scrape.ts"
 import { webSearch, webSearchDefaultLimit } from "../../schema/capabilities/web.search.ts"
-import { flat } from "../../schema/money/Pricing.ts"
+import { inCredits } from "../../schema/money/Rates.ts"
 import { offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { cost, match, noMatch } from "./kit/outcome.ts"
 import { host, list, number, text } from "./kit/read.ts"
@@ -29,8 +29,7 @@ const countryName = (code: string): string | undefined => {
 }
 
 const search = offer(webSearch, {
-  // 1 credit × $0.008 × 1.2
-  price: flat("0.0096"),
+  price: inCredits.flat("1"),
   note: "Pay-as-you-go rate, about $0.008 per credit.",
   wraps: [{ method: "POST", path: "/search" }],
   serves: (input) =>
@@ -76,8 +75,7 @@ const search = offer(webSearch, {
 })
 
 const news = offer(newsSearch, {
-  // 1 credit × $0.008 × 1.2
-  price: flat("0.0096"),
+  price: inCredits.flat("1"),
   note: "Pay-as-you-go rate, about $0.008 per credit.",
   wraps: [{ method: "POST", path: "/search" }],
   // Tavily has no country filter for news. It searches by words, and articles that mention a domain are not news about the company.
@@ -121,8 +119,7 @@ const news = offer(newsSearch, {
 })
 
 const scrape = offer(webScrape, {
-  // 1 credit × $0.008 × 1.2
-  price: flat("0.0096"),
+  price: inCredits.flat("1"),
   note: "Pay-as-you-go rate, about $0.008 per credit, which would cover five pages.",
   wraps: [{ method: "POST", path: "/extract" }],
   serves: (input) => input.format !== "html" && input.format !== "links" && input.wait_ms === undefined,

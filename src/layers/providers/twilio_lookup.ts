@@ -5,7 +5,7 @@
  * with `valid: false`, which is a result and not an error.
  */
 import { phoneLookup } from "../../schema/capabilities/phone.lookup.ts"
-import { flat } from "../../schema/money/Pricing.ts"
+import { inUsd } from "../../schema/money/Rates.ts"
 import { offer, provider } from "../../schema/catalog/Provider.ts"
 import { match } from "./kit/outcome.ts"
 import { flag, text } from "./kit/read.ts"
@@ -15,8 +15,7 @@ import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 const compact = (phone: string): string => phone.replace(/[\s().\-/]/g, "")
 
 const lookup = offer(phoneLookup, {
-  // $0.008 × 1.2
-  price: flat("0.0096"),
+  price: inUsd.flat("0.008"),
   note: "List price of a line type, $0.008. Twilio reports no cost that confirms it. The caller's name would cost more and is not requested.",
   wraps: [{ method: "GET", path: "/v2/PhoneNumbers/{PhoneNumber}" }],
   // Without a country code, Twilio would treat every number as American.

@@ -10,7 +10,7 @@ import { profileSlug } from "../../schema/capabilities/names.ts"
 import { networkInvite } from "../../schema/capabilities/network.invite.ts"
 import { networkMessage } from "../../schema/capabilities/network.message.ts"
 import { networkProfile } from "../../schema/capabilities/network.profile.ts"
-import { flat } from "../../schema/money/Pricing.ts"
+import { inCredits } from "../../schema/money/Rates.ts"
 import {
   type Call,
   type Failure,
@@ -25,9 +25,8 @@ import { at, flag, text } from "./kit/read.ts"
 import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
 import { defined } from "../../schema/defined.ts"
 
-const note = "A call is assumed at $0.005, a thousandth of the monthly price of a connected account."
-/** $0.005 × 1.2 */
-const oneCall = flat("0.006")
+const note = "A call counts as a credit, assumed at $0.005, a thousandth of the monthly price of a connected account."
+const oneCall = inCredits.flat("1")
 
 const profile = listed(networkProfile, {
   price: oneCall,
@@ -185,6 +184,7 @@ export const unipile = provider({
   // Every Unipile customer has its own host and port (DSN). Operators set it as this provider's base URL.
   base_url: "https://api.unipile.com",
   auth: { kind: "header", name: "X-API-KEY" },
+  credit: "0.005",
   concurrency: 5,
   timeoutMillis: 60_000,
   httpErrors: httpErrors({

@@ -7,7 +7,7 @@ import type { Schema } from "effect"
 import type { InputOf } from "../../schema/catalog/Capability.ts"
 import { govContracts, govContractsDefaultLimit } from "../../schema/capabilities/gov.contracts.ts"
 import { govEntity } from "../../schema/capabilities/gov.entity.ts"
-import { flat } from "../../schema/money/Pricing.ts"
+import { inUsd } from "../../schema/money/Rates.ts"
 import { type Call, offer, provider } from "../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "./kit/cursor.ts"
 import { match, noMatch } from "./kit/outcome.ts"
@@ -15,7 +15,7 @@ import { at, flag, list, number, segment, text } from "./kit/read.ts"
 import { httpErrors, unreadable } from "./kit/httpErrors.ts"
 
 const slug = "usaspending"
-const free = flat("0.00")
+const free = inUsd.flat("0")
 const note = "Public data of the United States government, free of charge."
 
 /** The earliest date of a search, because older awards are only in archives. */

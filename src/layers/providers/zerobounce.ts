@@ -5,7 +5,7 @@
  */
 import { emailVerify } from "../../schema/capabilities/email.verify.ts"
 import type { EmailStatus } from "../../schema/capabilities/shapes.ts"
-import { flat } from "../../schema/money/Pricing.ts"
+import { inCredits } from "../../schema/money/Rates.ts"
 import { offer, provider } from "../../schema/catalog/Provider.ts"
 import { match } from "./kit/outcome.ts"
 import { flag, text } from "./kit/read.ts"
@@ -22,8 +22,7 @@ const statuses: Readonly<Record<string, EmailStatus>> = {
 }
 
 const verify = offer(emailVerify, {
-  // 1 credit × $0.008 × 1.2
-  price: flat("0.0096"),
+  price: inCredits.flat("1"),
   note: "About $0.008 per credit in small packs; the provider does not report what a call has cost.",
   wraps: [{ method: "GET", path: "/v2/validate" }],
   request: (input) => ({ method: "GET", path: "/v2/validate", query: { email: input.email, ip_address: "" } }),

@@ -21,9 +21,13 @@ export const costModels = ["free", "per_call", "per_result", "per_event", "unpub
 
 export const EndpointCost = Schema.Struct({
   model: Schema.Literals(costModels),
-  /** The charge for an ordinary call, with the platform's rate, as a decimal string in USD. Null if unpublished. */
+  /** The charge for an ordinary call, with the markup, as a decimal string in USD. Null if unpublished. */
   estimate: Schema.NullOr(Schema.String),
-  note: Schema.NullOr(Schema.String)
+  note: Schema.NullOr(Schema.String),
+  /** The price of a credit, in USD, that the amounts contain. Absent if the call is billed in USD, or in both. */
+  credit: Schema.optionalKey(Schema.String),
+  /** The estimate before it was rounded up, with all its digits. Absent if it was not rounded, or if it follows from `price`. */
+  exact: Schema.optionalKey(Schema.String)
 })
 export type EndpointCost = typeof EndpointCost.Type
 

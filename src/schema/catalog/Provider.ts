@@ -11,6 +11,7 @@ import type { Issue } from "./Contract.ts"
 import type { Found } from "./Doubt.ts"
 import type { ResourceKind } from "./Endpoint.ts"
 import { demandOf, type Price } from "../money/Pricing.ts"
+import { defaultMarkup, type OfferRate, priceOf, type Rates } from "../money/Rates.ts"
 import { defined } from "../defined.ts"
 
 /** One HTTP request to the provider. The path is relative to the provider's base URL and starts with "/". */
@@ -110,6 +111,9 @@ export interface Offer {
   readonly capability: string
   /** A real adapter exists. Without one the offer is listed, and the sandbox simulates it. */
   readonly wired: boolean
+  /** What it costs the operator. */
+  readonly rate: OfferRate
+  /** What a run is charged: the rate in USD with the markup. */
   readonly price: Price
   /** The price is based on measured provider costs and not on published rates. */
   readonly verified: boolean
@@ -171,12 +175,19 @@ export interface Provider {
   readonly free: boolean
   /** The cost of a call that its response reports. Null if it reports none. */
   readonly measured: (reply: Reply) => Cost | null
-  /** The operator's price of a credit, as a decimal string in USD. Null if the provider bills in USD or the price is unknown. */
+  /**
+   * What the operator pays for a credit, as a decimal string in USD. Null if the provider bills in USD. For a provider that is paid by the
+   * month, a credit is one call or message, and its price is a share of the plan.
+   */
   readonly credit: string | null
 }
 
+/** An offer before its provider gives it a price. */
+export type UnpricedOffer = Omit<Offer, "price">
+
 export interface OfferDefinition<I, O> {
-  readonly price: Price
+  /** What it costs the operator, without markup. */
+  readonly price: OfferRate
   readonly verified?: boolean
   readonly platforms?: ReadonlyArray<string>
   readonly note?: string
@@ -211,7 +222,7 @@ type Terms<I> = Pick<
 
 const terms = <I, O>(capability: Capability<I, O>, definition: Terms<I>) => ({
   capability: capability.slug,
-  price: definition.price,
+  rate: definition.price,
   verified: definition.verified ?? false,
   platforms: definition.platforms ?? [],
   note: definition.note ?? null,
@@ -224,7 +235,7 @@ const terms = <I, O>(capability: Capability<I, O>, definition: Terms<I>) => ({
 })
 
 /** An offer with a price and without an adapter yet: the sandbox simulates it, production never routes to it. */
-export const listed = <I, O>(capability: Capability<I, O>, definition: Terms<NoInfer<I>>): Offer => ({
+export const listed = <I, O>(capability: Capability<I, O>, definition: Terms<NoInfer<I>>): UnpricedOffer => ({
   ...terms(capability, definition),
   wired: false,
   request: () => {
@@ -247,7 +258,10 @@ const erased = <I>(capability: Capability<I, unknown>, { marks, call, finding }:
     capability.input.accepts(input) && marks(input) ? finding(reply, input, context) : null
 })
 
-export const offer = <I, O>(capability: Capability<I, O>, definition: OfferDefinition<I, NoInfer<O>>): Offer => ({
+export const offer = <I, O>(
+  capability: Capability<I, O>,
+  definition: OfferDefinition<I, NoInfer<O>>
+): UnpricedOffer => ({
   ...terms(capability, definition),
   wired: true,
   request: (input, context) => {
@@ -281,13 +295,18 @@ export const offer = <I, O>(capability: Capability<I, O>, definition: OfferDefin
  * reply goes to `response`. An HTTP status of 400 or above that neither recognizes is a provider error.
  */
 export const provider = (
-  definition: Omit<Provider, "headers" | "spacingMillis" | "origins" | "excluded" | "free" | "credit" | "measured"> & {
+  definition: Omit<
+    Provider,
+    "headers" | "spacingMillis" | "origins" | "excluded" | "free" | "credit" | "measured" | "offers"
+  > & {
     readonly headers?: Provider["headers"]
     readonly spacingMillis?: number
     readonly origins?: Provider["origins"]
     readonly excluded?: string
     readonly free?: boolean
+    /** The price of a credit in the smallest paid plan. */
     readonly credit?: string
+    readonly offers: ReadonlyArray<UnpricedOffer>
     readonly measured?: (reply: Reply) => Cost | null
     readonly httpErrors?: (reply: Reply) => Failure | undefined
   }
@@ -302,6 +321,7 @@ export const provider = (
   measured: definition.measured ?? (() => null),
   offers: definition.offers.map(({ reconcile, ...one }) => ({
     ...one,
+    price: priceOf(one.rate, { credit: definition.credit ?? null, markup: defaultMarkup }),
     response: (reply, input, state) => definition.httpErrors?.(reply) ?? one.response(reply, input, state),
     ...(reconcile === undefined
       ? {}
@@ -314,3 +334,13 @@ export const provider = (
         })
   }))
 })
+
+/** The provider with the prices that follow from these rates; the provider itself if they are its own. */
+export const withRates = (provider: Provider, rates: Rates): Provider =>
+  rates.credit === provider.credit && rates.markup === defaultMarkup
+    ? provider
+    : {
+        ...provider,
+        credit: rates.credit,
+        offers: provider.offers.map((one) => ({ ...one, price: priceOf(one.rate, rates) }))
+      }

@@ -48,6 +48,16 @@ export const product = (factors: Iterable<Decimal>): Decimal => {
   return total
 }
 
+/** a × numerator ÷ denominator, rounded up to `decimals` digits behind the point. */
+export const scaledUp = (a: Decimal, numerator: Decimal, denominator: Decimal, decimals: number): Decimal => {
+  const divisor = denominator.digits * 10n ** BigInt(a.scale + numerator.scale)
+  const digits = a.digits * numerator.digits * 10n ** BigInt(denominator.scale + decimals)
+  return { digits: (digits + divisor - 1n) / divisor, scale: decimals }
+}
+
+export const isEqual = (a: Decimal, b: Decimal): boolean =>
+  atScale(a, a.scale + b.scale) === atScale(b, a.scale + b.scale)
+
 /** An amount in USD, rounded up to a microdollar. */
 export const micros = ({ digits, scale }: Decimal): Money.MicroUsd => {
   const divisor = 10n ** BigInt(scale)

@@ -5,6 +5,7 @@
  */
 import * as Decimal from "./Decimal.ts"
 import * as Money from "./Money.ts"
+import { defaultMarkup } from "./Rates.ts"
 
 /** How an offer is priced. Units: microdollars per call, per result, per call on one platform. */
 export type Price =
@@ -117,18 +118,18 @@ export interface RateCard {
 const unpricedHold = Money.dollars("1.00")
 /** A rate card is an estimate, so 1.5 times as much is held. */
 const headroom = { numerator: 3n, denominator: 2n }
-/** What the platform charges for a provider's measured cost. */
-const platformRate = { numerator: 6n, denominator: 5n }
-
 const scaled = (amount: Money.MicroUsd, rate: { numerator: bigint; denominator: bigint }): Money.MicroUsd =>
   Money.MicroUsd((amount * rate.numerator + rate.denominator - 1n) / rate.denominator)
 
-/** The same rate as a decimal. */
-const platformDecimal = Decimal.parse("1.2")
+/** The markup as a ratio of whole numbers. */
+const ratioOf = (markup: string) => {
+  const { digits, scale } = Decimal.parse(markup)
+  return { numerator: digits, denominator: 10n ** BigInt(scale) }
+}
 
-const priced = (factors: ReadonlyArray<string>) => Decimal.product([platformDecimal, ...factors.map(Decimal.parse)])
+const priced = (factors: ReadonlyArray<string>) => Decimal.product([defaultMarkup, ...factors].map(Decimal.parse))
 
-/** The platform's charge for the product of these decimals (such as a price and a number of units), exactly. */
+/** The product of these decimals (such as a price and a number of units) and the markup that imported documents contain, exactly. */
 export const exactAtPlatformRate = (...factors: ReadonlyArray<string>): string => Decimal.text(priced(factors))
 
 /** The same, rounded up once, to a microdollar. */
@@ -142,24 +143,28 @@ export const rawHold = (rates: RateCard | null, max_cost: Money.MicroUsd | null)
   capped(rates === null ? unpricedHold : scaled(rates.estimate, headroom), max_cost)
 
 /**
- * The charge of a delivered raw run: the measured cost at the platform's rate, otherwise the rate card's estimate, otherwise the hold. It is
+ * The charge of a delivered raw run: the measured cost with the markup, otherwise the rate card's estimate, otherwise the hold. It is
  * never above the hold. A measured cost of zero charges nothing.
  */
 export const rawCharge = (
   rates: RateCard | null,
   measured: Money.MicroUsd | null,
-  hold: Money.MicroUsd
+  hold: Money.MicroUsd,
+  markup = defaultMarkup
 ): Money.MicroUsd => {
-  const amount = measured === null ? (rates?.estimate ?? hold) : scaled(Money.max(Money.zero, measured), platformRate)
+  const amount =
+    measured === null ? (rates?.estimate ?? hold) : scaled(Money.max(Money.zero, measured), ratioOf(markup))
   return Money.min(amount, hold)
 }
 
 /** A higher cost report is a mistake of the provider, and must not prevent the run from settling. */
 const costMax = Money.dollars("1000000.00")
 
-/** The estimated provider cost of a run without cost reports: the charge divided by the platform's rate. */
-export const estimatedCost = (charged: Money.MicroUsd): Money.MicroUsd =>
-  scaled(charged, { numerator: platformRate.denominator, denominator: platformRate.numerator })
+/** The estimated provider cost of a run without cost reports: the charge without the markup. */
+export const estimatedCost = (charged: Money.MicroUsd, markup = defaultMarkup): Money.MicroUsd => {
+  const { numerator, denominator } = ratioOf(markup)
+  return scaled(charged, { numerator: denominator, denominator: numerator })
+}
 
 /**
  * The provider cost of a run: the reports of its attempts, with an estimate for the delivering attempt if that reports nothing. `delivering`
@@ -168,5 +173,6 @@ export const estimatedCost = (charged: Money.MicroUsd): Money.MicroUsd =>
 export const providerCost = (
   charged: Money.MicroUsd,
   delivering: Money.MicroUsd | null,
-  others: Iterable<Money.MicroUsd>
-): Money.MicroUsd => Money.min(Money.plus(delivering ?? estimatedCost(charged), Money.sum(others)), costMax)
+  others: Iterable<Money.MicroUsd>,
+  markup = defaultMarkup
+): Money.MicroUsd => Money.min(Money.plus(delivering ?? estimatedCost(charged, markup), Money.sum(others)), costMax)

@@ -4,6 +4,8 @@
  * It is fixed at admission and stored with the run. Every worker that executes the run, also after a crash, follows the same route.
  */
 import { Schema } from "effect"
+import { defaultMarkup } from "../money/Rates.ts"
+import { PlannedPrice } from "./PlannedPrice.ts"
 import { RawPlan } from "./RawPlan.ts"
 
 export const Exclusion = Schema.Struct({
@@ -23,6 +25,10 @@ export const Plan = Schema.Struct({
   include_raw: Schema.Boolean,
   side_effect: Schema.Boolean,
   excluded: Schema.Array(Exclusion),
+  /** The price of each provider in `providers`. Absent in plans of older versions and of raw runs. */
+  prices: Schema.optionalKey(Schema.Array(PlannedPrice)),
+  /** The markup at admission. Absent: the default. */
+  markup: Schema.optionalKey(Schema.String),
   /** Whether an inconclusive answer is kept as a fallback while the next provider is called. */
   conclusive: Schema.optionalKey(Schema.Boolean),
   /** For a raw run: the endpoint changes something outside. Capabilities with a side effect always do. */
@@ -34,5 +40,8 @@ export type Plan = typeof Plan.Type
 
 /** Whether the calls of this run act, so that a call with an unknown outcome must not be repeated. */
 export const acts = (plan: Plan): boolean => plan.acts === true || (plan.raw === undefined && plan.side_effect)
+
+/** The members of a plan that fix the markup. The default is left out, because most plans have it. */
+export const markedUp = (markup: string) => (markup === defaultMarkup ? {} : { markup })
 
 export const decodePlan = Schema.decodeUnknownSync(Plan)

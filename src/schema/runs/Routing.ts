@@ -24,7 +24,7 @@ export interface Metrics {
 
 export interface Candidate {
   readonly provider: string
-  readonly offer: Offer
+  readonly offer: Omit<Offer, "rate">
   readonly metrics: Metrics | null
   /** Why the offer can't be used now, with any input. Null if it can. */
   readonly barred: "no_account" | "unavailable" | null

@@ -237,12 +237,14 @@ describe("rates", () => {
     expect(costOf(credit, "rate: { credits: 1 }").cost).toEqual({
       model: "per_call",
       estimate: "0.0294",
-      note: "1 credit of $0.0245 per call."
+      note: "1 credit of $0.0245 per call.",
+      credit: "0.0245"
     })
     expect(costOf(credit, 'rate: { credits: "0.5", note: Sometimes. }').cost).toEqual({
       model: "per_call",
       estimate: "0.0147",
-      note: "0.5 credits of $0.0245 per call. Sometimes."
+      note: "0.5 credits of $0.0245 per call. Sometimes.",
+      credit: "0.0245"
     })
     expect(costOf("", 'rate: { usd: "0.0002", model: per_result, results: 100 }').cost).toEqual({
       model: "per_result",

@@ -110,17 +110,18 @@ const rawOf = (provider: Provider): string => {
 
 const reportOf = (provider: Provider): string => {
   if (provider.free) return "nothing to report"
-  if (reports(provider)) return "read from its answers: a raw call is charged 1.2 times what it cost, at most its hold"
+  if (reports(provider))
+    return "read from its answers: a raw call is charged what it cost times the markup, at most its hold"
   return provider.excluded === null
     ? "none is read: a raw call is charged what the rate card says"
     : "none is read for raw calls, because there are none"
 }
 
-const billingOf = ({ free, credit }: Provider): string => {
+const billingOf = ({ free, credit, slug }: Provider): string => {
   if (free) return "public data, free of charge"
   return credit === null
-    ? "in US dollars or by the plan: no credits"
-    : `credits, of which one is taken to cost $${credit}`
+    ? "in US dollars: no credits"
+    : `credits. One is taken to cost $${credit}; if your plan pays another price, set ${variable(slug, "CREDIT_USD")}`
 }
 
 const sentences = (note: string | null) => note?.split(/(?<=\.) (?=[A-Z])/) ?? []
@@ -236,7 +237,9 @@ and compare the charge with the provider's bill. What stands behind each adapter
 - **request**: whether what it asks first was held against the provider's document that the catalog ships, by the test that checks
   this page (${requests}).
   \`validated in part\`: it deviates only as the note says.
-- **price**: what a run is charged, ours and not the provider's: its rate times 1.2, as published or assumed (the note says which).
+- **price**: what a run is charged with the settings' defaults: the provider's rate, as published or assumed (the note says which), times
+  \`RUNGATE_MARKUP\` (1.2), rounded up to a microdollar. The rate of a provider with credits is that of its smallest paid plan.
+  \`RUNGATE_PROVIDER_<SLUG>_CREDIT_USD\` replaces it by what your plan pays, for capabilities and raw endpoints alike.
   \`verified\` is the catalog's word for a margin over a cost that every answer reports. \`a match\`: a miss costs nothing. \`a call\`: a miss costs the same.
 
 ${overview()}

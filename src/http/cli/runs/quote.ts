@@ -61,7 +61,7 @@ const never = (): never => {
 }
 
 /** An offer with what inspect returns: enough to rank and price it. */
-const offerOf = (capability: string, shown: typeof OfferShown.Type, price: Price): Offer => ({
+const offerOf = (capability: string, shown: typeof OfferShown.Type, price: Price): Omit<Offer, "rate"> => ({
   capability,
   wired: shown.wired,
   price,

@@ -2,7 +2,7 @@
  * Adapter for Apify, a marketplace of scrapers. Apify calls them actors, and each has its own price.
  *
  * An actor's run reports its cost in US dollars and takes a cap that Apify enforces. Prices are those that the actors publish in their
- * titles or descriptions, times 1.2.
+ * titles or descriptions.
  */
 import { provider } from "../../../schema/catalog/Provider.ts"
 import { enrichCompany, findJobs, findPeople } from "./network.ts"

@@ -6,7 +6,7 @@ import { jobsSearch, jobsSearchDefaultLimit } from "../../../schema/capabilities
 import { peopleSearch, peopleSearchDefaultLimit } from "../../../schema/capabilities/people.search.ts"
 import { company, type Location, location, person } from "../../../schema/capabilities/shapes.ts"
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
-import { flat, metered } from "../../../schema/money/Pricing.ts"
+import { inUsd } from "../../../schema/money/Rates.ts"
 import { isOngoing, locationOf } from "./profiles.ts"
 import { actorOffer } from "./runs.ts"
 import { issue, redeem } from "../kit/cursor.ts"
@@ -81,8 +81,8 @@ const jobOf = (profile: unknown) => {
 }
 
 export const findPeople = actorOffer(peopleSearch, {
-  // $0.10 for a page × 1.2, and $0.004 for each full profile × 1.2
-  price: metered("0.12", "0.0048", peopleSearchDefaultLimit),
+  // $0.10 for a page, and $0.004 for each full profile
+  price: inUsd.metered("0.10", "0.004", peopleSearchDefaultLimit),
   note: "Published by the actor: $0.10 for a page of up to 25 profiles and $0.004 for each full profile. It filters employers and industries only by the network's own URLs and ids, so searches with these filters use other providers.",
   actors: [actors.people],
   serves: (input) =>
@@ -148,8 +148,7 @@ const rangeOf = (range: unknown): string | null => {
 }
 
 export const enrichCompany = actorOffer(companyEnrich, {
-  // $0.004 × 1.2
-  price: flat("0.0048"),
+  price: inUsd.flat("0.004"),
   note: "The actor publishes $4 per 1,000 companies. It finds them by name or network page, not by domain.",
   actors: [actors.company],
   serves: (input) => companyPage.test(input.network_url ?? "") || input.name !== undefined,
@@ -187,8 +186,7 @@ const postedLimit = (days: number | undefined): string | undefined =>
   days === undefined ? undefined : days < 7 ? "24h" : days < 30 ? "week" : "month"
 
 export const findJobs = actorOffer(jobsSearch, {
-  // 1 job × $0.001 × 1.2
-  price: metered("0", "0.0012", jobsSearchDefaultLimit),
+  price: inUsd.metered("0", "0.001", jobsSearchDefaultLimit),
   note: "The actor publishes $1 per 1,000 jobs. It finds employers by name or network page, not by domain.",
   actors: [actors.jobs],
   serves: (input) =>

@@ -7,7 +7,7 @@ import { type Post, post } from "../../../schema/capabilities/posts.ts"
 import { socialPosts, socialPostsDefaultLimit } from "../../../schema/capabilities/social.posts.ts"
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { defined } from "../../../schema/defined.ts"
-import { metered } from "../../../schema/money/Pricing.ts"
+import { inUsd } from "../../../schema/money/Rates.ts"
 import { accepts, issue, redeem } from "../kit/cursor.ts"
 import { moment, seconds } from "../kit/moment.ts"
 import { match, noMatch } from "../kit/outcome.ts"
@@ -73,8 +73,8 @@ const extra = (record: unknown) => {
 const limitOf = (input: InputOf<typeof socialPosts>): number => input.limit ?? socialPostsDefaultLimit
 
 export const posts = actorOffer(socialPosts, {
-  // 1 post × $0.0003 × 1.2
-  price: metered("0", "0.00036", socialPostsDefaultLimit),
+  // 1 post × $0.0003
+  price: inUsd.metered("0", "0.0003", socialPostsDefaultLimit),
   platforms: ["instagram", "tiktok"],
   note: "The Instagram actor publishes $0.20 per 1,000 posts. The TikTok actor publishes $0.30, and both are priced at that. There is a next page only if the limit covers the whole page, because the actors charge for a page again.",
   actors: [actors.instagram, actors.tiktok],

@@ -4,7 +4,7 @@
 import { networkProfile } from "../../../schema/capabilities/network.profile.ts"
 import { type Location, location, person } from "../../../schema/capabilities/shapes.ts"
 import { failure } from "../../../schema/catalog/Provider.ts"
-import { flat } from "../../../schema/money/Pricing.ts"
+import { inUsd } from "../../../schema/money/Rates.ts"
 import { match, noMatch } from "../kit/outcome.ts"
 import { flag, list, text, texts, whole } from "../kit/read.ts"
 import { actorOffer } from "./runs.ts"
@@ -44,8 +44,8 @@ const educationOf = (study: unknown) => ({
 const profilePage = /^(https?:\/\/)?((www|m|[a-z]{2,3})\.)?linkedin\.com\/in\/[a-zA-Z0-9._-]+/i
 
 export const networkPage = actorOffer(networkProfile, {
-  // 1 profile × $0.0003 × 1.2
-  price: flat("0.00036"),
+  // 1 profile × $0.0003
+  price: inUsd.flat("0.0003"),
   note: "The actor publishes $0.30 per 1,000 results.",
   actors: [actor],
   serves: (input) => profilePage.test(input.network_url ?? ""),

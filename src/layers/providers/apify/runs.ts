@@ -12,11 +12,11 @@ import {
   type Cost,
   type Failure,
   failure,
-  type Offer,
   type OfferDefinition,
   offer,
   type Outcome,
-  type Reply
+  type Reply,
+  type UnpricedOffer
 } from "../../../schema/catalog/Provider.ts"
 import { cost } from "../kit/outcome.ts"
 import { at, isRecord, list, number, text } from "../kit/read.ts"
@@ -239,7 +239,7 @@ const readRecord = (reply: Reply, stage: RunStage, extra: (record: unknown) => S
 }
 
 /** Makes an offer that runs an actor. */
-export const actorOffer = <I, O>(capability: Capability<I, O>, actor: ActorOffer<I, NoInfer<O>>): Offer => {
+export const actorOffer = <I, O>(capability: Capability<I, O>, actor: ActorOffer<I, NoInfer<O>>): UnpricedOffer => {
   const { actors, start, read: _read, extra, ...terms } = actor
   return offer(capability, {
     ...terms,

@@ -4,7 +4,7 @@
 import { seoDomain, seoDomainDefaultLimit } from "../../../schema/capabilities/seo.domain.ts"
 import { serpSearch, serpSearchDefaultDepth } from "../../../schema/capabilities/serp.search.ts"
 import { defined } from "../../../schema/defined.ts"
-import { flat } from "../../../schema/money/Pricing.ts"
+import { inUsd } from "../../../schema/money/Rates.ts"
 import { unreadable } from "../kit/httpErrors.ts"
 import { match, noMatch } from "../kit/outcome.ts"
 import { at, flag, host, isRecord, list, number, text, texts, whole } from "../kit/read.ts"
@@ -15,7 +15,7 @@ const actors = {
   traffic: "thescrappa/similarweb-traffic-analytics-scraper"
 } as const
 
-/** USD per result. The price of a result is 1.2 times that. */
+/** USD per result. */
 const resultCost = 0.0003
 /** The number of results that the flat price of a search covers. */
 const resultsMax = 10
@@ -33,8 +33,8 @@ const featureNames: Readonly<Record<string, string>> = {
 const isShown = (part: unknown): boolean => (Array.isArray(part) ? part.length > 0 : isRecord(part))
 
 export const results = actorOffer(serpSearch, {
-  // 10 results × $0.0003 × 1.2
-  price: flat("0.0036"),
+  // 10 results × $0.0003
+  price: inUsd.flat("0.003"),
   note: "The actor publishes $0.30 per 1,000 results. Ten results at most.",
   actors: [actors.results],
   serves: (input) =>
@@ -81,8 +81,8 @@ export const results = actorOffer(serpSearch, {
 })
 
 export const traffic = actorOffer(seoDomain, {
-  // 1 result × $0.0003 × 1.2
-  price: flat("0.00036"),
+  // 1 result × $0.0003
+  price: inUsd.flat("0.0003"),
   note: "The actor publishes no price of its own; assumed at $0.30 per 1,000 results, like similar actors. Its figures are of all countries: the rank, the visits from search (paid ones included), and top keywords without positions. So searches for one country or language use other providers.",
   actors: [actors.traffic],
   serves: (input) => input.country === undefined && input.language === undefined,

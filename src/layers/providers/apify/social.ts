@@ -4,7 +4,7 @@
 import { ad } from "../../../schema/capabilities/posts.ts"
 import { adsSearch } from "../../../schema/capabilities/ads.search.ts"
 import { socialProfile } from "../../../schema/capabilities/social.profile.ts"
-import { byPlatform, flat } from "../../../schema/money/Pricing.ts"
+import { inUsd } from "../../../schema/money/Rates.ts"
 import { accountName, type AccountInput } from "../kit/accounts.ts"
 import { actorOffer } from "./runs.ts"
 import { match, noMatch } from "../kit/outcome.ts"
@@ -14,7 +14,7 @@ import { unreadable } from "../kit/httpErrors.ts"
 /** The TikTok actor writes account names with an @. */
 export const unmarked = (name: string | null): string | null => name?.replace(/^@+/, "") ?? null
 
-/** USD per result of the more expensive actors. The price of a result is 1.2 times that. */
+/** USD per result of the more expensive actors. */
 export const resultCost = 0.0003
 
 const actors = {
@@ -38,8 +38,7 @@ const pageOf = (input: AccountInput, name: string | null): string | null =>
   name === null ? null : isInstagram(input) ? `https://www.instagram.com/${name}/` : `https://www.tiktok.com/@${name}`
 
 export const profile = actorOffer(socialProfile, {
-  // $0.0002 × 1.2 and $0.0003 × 1.2
-  price: byPlatform({ instagram: "0.00024", tiktok: "0.00036" }),
+  price: inUsd.byPlatform({ instagram: "0.0002", tiktok: "0.0003" }),
   platforms: ["instagram", "tiktok"],
   note: "The Instagram actor publishes $0.20 per 1,000 results. The TikTok actor is assumed at $0.30.",
   actors: [actors.instagramProfile, actors.tiktokProfile],
@@ -92,8 +91,7 @@ export const profile = actorOffer(socialProfile, {
 const adPage = /^https:\/\/ads\.tiktok\.com\/business\/creativecenter\/topads\/\d+(\/pc\/en)?\/?([?#]\S*)?$/i
 
 export const ads = actorOffer(adsSearch, {
-  // 1 result × $0.0003 × 1.2
-  price: flat("0.00036"),
+  price: inUsd.flat("0.0003"),
   platforms: ["tiktok"],
   note: "The actor publishes no price of its own; assumed at $0.30 per 1,000 results, like similar actors. It reads the ad at a URL of TikTok's Creative Center and can't search.",
   actors: [actors.ads],

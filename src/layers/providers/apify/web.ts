@@ -7,7 +7,7 @@ import { domainCheck } from "../../../schema/capabilities/domain.check.ts"
 import { newsSearch, newsSearchDefaultLimit } from "../../../schema/capabilities/news.search.ts"
 import { placesSearch, placesSearchDefaultLimit } from "../../../schema/capabilities/places.search.ts"
 import { webScrape } from "../../../schema/capabilities/web.scrape.ts"
-import { flat, metered } from "../../../schema/money/Pricing.ts"
+import { inUsd } from "../../../schema/money/Rates.ts"
 import { failure } from "../../../schema/catalog/Provider.ts"
 import { actorOffer } from "./runs.ts"
 import { match, noMatch } from "../kit/outcome.ts"
@@ -15,9 +15,9 @@ import { flag, number, text, texts, whole } from "../kit/read.ts"
 import { unreadable } from "../kit/httpErrors.ts"
 
 const assumed = "The actor publishes no price of its own; assumed at $0.30 per 1,000 results, like similar actors."
-/** USD per result. The price of a result is 1.2 times that. */
+/** USD per result. */
 const resultCost = 0.0003
-const oneResult = flat("0.00036")
+const oneResult = inUsd.flat("0.0003")
 
 const actors = {
   page: "thescrappa/website-content-extractor-scraper",
@@ -73,8 +73,7 @@ export const scrape = actorOffer(webScrape, {
 const pageItems = 100
 
 export const places = actorOffer(placesSearch, {
-  // 1 result × $0.0003 × 1.2
-  price: metered("0", "0.00036", placesSearchDefaultLimit),
+  price: inUsd.metered("0", "0.0003", placesSearchDefaultLimit),
   note: `${assumed} One page of the map.`,
   actors: [actors.places],
   start: (input) => ({
@@ -114,8 +113,8 @@ export const places = actorOffer(placesSearch, {
 const articlesMax = 10
 
 export const news = actorOffer(newsSearch, {
-  // 10 results × $0.0003 × 1.2
-  price: flat("0.0036"),
+  // 10 results × $0.0003
+  price: inUsd.flat("0.003"),
   note: `${assumed} Ten results at most, without a filter by age.`,
   actors: [actors.news],
   serves: (input) =>

@@ -6,15 +6,14 @@ import { companyEnrich } from "../../../schema/capabilities/company.enrich.ts"
 import { companySearch, companySearchDefaultLimit } from "../../../schema/capabilities/company.search.ts"
 import { companyTech } from "../../../schema/capabilities/company.tech.ts"
 import { type Company, company } from "../../../schema/capabilities/shapes.ts"
-import { flat, metered } from "../../../schema/money/Pricing.ts"
+import { inCredits } from "../../../schema/money/Rates.ts"
 import { type Call, offer } from "../../../schema/catalog/Provider.ts"
 import { band, companyCall, note, organizationOf, pageOf, servesPage } from "./answer.ts"
 import { match, noMatch } from "../kit/outcome.ts"
 import { host, list, place, providerIds, text, texts, webAddress, whole } from "../kit/read.ts"
 import { unreadable } from "../kit/httpErrors.ts"
 
-/** 1 credit × $0.025 × 1.2 */
-const oneCredit = flat("0.03")
+const oneCredit = inCredits.flat("1")
 
 /** Reads `organization` only. An `account` beside it comes from the operator's own records. */
 const companyOf = (record: unknown): Company =>
@@ -72,8 +71,8 @@ const searchCall = (input: InputOf<typeof companySearch>): Call => ({
 })
 
 export const findCompanies = offer(companySearch, {
-  // 1 credit per page × $0.025 × 1.2
-  price: metered("0.03", "0", companySearchDefaultLimit),
+  // 1 credit per page
+  price: inCredits.metered("1", "0", companySearchDefaultLimit),
   note: `${note} The query is the company's name. Industries are searched as keywords.`,
   wraps: [{ method: "POST", path: "/mixed_companies/search" }],
   // Industries and keywords share one filter that matches any of them, and there is no filter for founding years.

@@ -4,7 +4,7 @@
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { jobsSearch, jobsSearchDefaultLimit } from "../../../schema/capabilities/jobs.search.ts"
 import { newsSearch, newsSearchDefaultLimit } from "../../../schema/capabilities/news.search.ts"
-import { flat, metered } from "../../../schema/money/Pricing.ts"
+import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { badState, companyCall, lookedUp, note } from "./answer.ts"
 import { match, noMatch } from "../kit/outcome.ts"
@@ -35,8 +35,8 @@ const fits = (posting: unknown, input: InputOf<typeof jobsSearch>): boolean => {
 }
 
 export const findJobs = offer(jobsSearch, {
-  // (1 credit for the employer + 1 for a page of postings) × $0.025 × 1.2
-  price: metered("0.06", "0", jobsSearchDefaultLimit),
+  // 1 credit for the employer + 1 for a page of postings
+  price: inCredits.metered("2", "0", jobsSearchDefaultLimit),
   note: `${note} Returns the postings of one employer, which is looked up first.`,
   wraps: [
     { method: "GET", path: "/organizations/enrich" },
@@ -92,8 +92,8 @@ const about = (article: unknown, words: ReadonlyArray<string>): boolean => {
 }
 
 export const findNews = offer(newsSearch, {
-  // (1 credit for the company + 1 for a page of articles) × $0.025 × 1.2
-  price: flat("0.06"),
+  // 1 credit for the company + 1 for a page of articles
+  price: inCredits.flat("2"),
   note: `${note} Returns articles about one company, which is looked up first. Articles with words of the query come first.`,
   wraps: [
     { method: "GET", path: "/organizations/enrich" },

@@ -5,7 +5,7 @@ import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { lacks, peopleEnrich } from "../../../schema/capabilities/people.enrich.ts"
 import { peopleSearch, peopleSearchDefaultLimit } from "../../../schema/capabilities/people.search.ts"
 import { type EmailStatus, person } from "../../../schema/capabilities/shapes.ts"
-import { flat, metered } from "../../../schema/money/Pricing.ts"
+import { inCredits } from "../../../schema/money/Rates.ts"
 import { type Call, offer } from "../../../schema/catalog/Provider.ts"
 import { band, note, pageOf, servesPage } from "./answer.ts"
 import { match, noMatch } from "../kit/outcome.ts"
@@ -28,8 +28,8 @@ const words = (input: InputOf<typeof peopleSearch>): string | undefined =>
   [input.name, input.keywords].filter((part) => part !== undefined).join(" ") || undefined
 
 export const findPeople = offer(peopleSearch, {
-  // 0 credits; a tenth of the credit of the enrichment that has to follow × $0.025 × 1.2
-  price: metered("0", "0.003", peopleSearchDefaultLimit),
+  // 0 credits; a tenth of the credit of the enrichment that has to follow
+  price: inCredits.metered("0", "0.1", peopleSearchDefaultLimit),
   note: "The provider charges nothing for a search, but shortens last names, so each person needs an enrichment afterwards. Priced at a tenth of that credit, so that routing does not prefer an incomplete answer.",
   wraps: [{ method: "POST", path: "/mixed_people/api_search" }],
   // Apollo filters employers by domain only, and has no filter for industries.
@@ -121,8 +121,7 @@ export const matchCall = (input: Sought, more: Call["query"] = {}): Call => ({
 })
 
 export const enrichPerson = offer(peopleEnrich, {
-  // 1 credit × $0.025 × 1.2
-  price: flat("0.03"),
+  price: inCredits.flat("1"),
   note,
   wraps: [{ method: "POST", path: "/people/match" }],
   // Phone numbers are a separate offer, because one costs nine times this price and arrives later.

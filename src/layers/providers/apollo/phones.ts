@@ -4,7 +4,7 @@
  * The request's id is stored before the first pause, so a restarted worker polls for the number and does not buy it again.
  */
 import { phoneFind } from "../../../schema/capabilities/phone.find.ts"
-import { flat } from "../../../schema/money/Pricing.ts"
+import { inCredits } from "../../../schema/money/Rates.ts"
 import { failure, type Outcome, offer, type Reply } from "../../../schema/catalog/Provider.ts"
 import { note } from "./answer.ts"
 import { matchCall } from "./people.ts"
@@ -52,8 +52,7 @@ const readRequest = (reply: Reply): Outcome<never> => {
 }
 
 export const findPhone = offer(phoneFind, {
-  // 9 credits × $0.025 × 1.2
-  price: flat("0.27"),
+  price: inCredits.flat("9"),
   note: `${note} Numbers arrive some time after the request.`,
   wraps: [
     { method: "POST", path: "/people/match" },

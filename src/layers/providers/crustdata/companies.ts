@@ -5,7 +5,7 @@ import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { companySearch, companySearchDefaultLimit } from "../../../schema/capabilities/company.search.ts"
 import { jobsSearch, jobsSearchDefaultLimit } from "../../../schema/capabilities/jobs.search.ts"
 import { type Company, company, location } from "../../../schema/capabilities/shapes.ts"
-import { metered } from "../../../schema/money/Pricing.ts"
+import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { all, contains, type Filter, inBands, note, used, within } from "./answer.ts"
 import { accepts, issue, redeem } from "../kit/cursor.ts"
@@ -14,8 +14,8 @@ import { at, host, list, providerIds, text, webAddress, whole } from "../kit/rea
 import { unreadable } from "../kit/httpErrors.ts"
 import { defined } from "../../../schema/defined.ts"
 
-/** 0.03 credit × $0.10 × 1.2 */
-const perResult = "0.0036"
+/** Credits per result. */
+const perResult = "0.03"
 
 /** Returns "2008" for 2008, "2008" and "2008-01-01". */
 const foundedYear = (info: unknown): number | null => {
@@ -64,7 +64,7 @@ const filtersOf = (input: InputOf<typeof companySearch>): Filter =>
   ])
 
 export const findCompanies = offer(companySearch, {
-  price: metered("0", perResult, companySearchDefaultLimit),
+  price: inCredits.metered("0", perResult, companySearchDefaultLimit),
   note,
   wraps: [{ method: "POST", path: "/company/search" }],
   // Founding years are not filtered, because Crustdata does not document whether they compare as numbers.
@@ -114,7 +114,7 @@ const jobFiltersOf = (input: InputOf<typeof jobsSearch>): Filter =>
 const isRemote = (workplace: string | null): boolean | null => (workplace === null ? null : /remote/i.test(workplace))
 
 export const findJobs = offer(jobsSearch, {
-  price: metered("0", perResult, jobsSearchDefaultLimit),
+  price: inCredits.metered("0", perResult, jobsSearchDefaultLimit),
   note,
   wraps: [{ method: "POST", path: "/job/search" }],
   // Crustdata filters by date and not by age. Adapters are pure and have no clock, so they can't convert an age to a date.

@@ -7,7 +7,7 @@ import { peopleEnrich } from "../../../schema/capabilities/people.enrich.ts"
 import { peopleSearch, peopleSearchDefaultLimit } from "../../../schema/capabilities/people.search.ts"
 import { phoneFind } from "../../../schema/capabilities/phone.find.ts"
 import { type EmailStatus, type Person, person } from "../../../schema/capabilities/shapes.ts"
-import { flat, metered } from "../../../schema/money/Pricing.ts"
+import { inCredits } from "../../../schema/money/Rates.ts"
 import { type Call, offer } from "../../../schema/catalog/Provider.ts"
 import { all, bestMatch, contains, inBands, isBand, missed, note, used, within } from "./answer.ts"
 import { accepts, issue, redeem } from "../kit/cursor.ts"
@@ -17,8 +17,7 @@ import { at, flag, host, list, number, place, providerIds, text, texts, webAddre
 import { unreadable } from "../kit/httpErrors.ts"
 import { defined } from "../../../schema/defined.ts"
 
-/** 1 credit × $0.10 × 1.2 */
-const oneCredit = flat("0.12")
+const oneCredit = inCredits.flat("1")
 
 const jobs = (data: unknown, when: "current" | "past") => list(data, "experience", "employment_details", when)
 
@@ -91,8 +90,7 @@ const filtersOf = (input: InputOf<typeof peopleSearch>) =>
   ])
 
 export const findPeople = offer(peopleSearch, {
-  // 0.03 credit × $0.10 × 1.2
-  price: metered("0", "0.0036", peopleSearchDefaultLimit),
+  price: inCredits.metered("0", "0.03", peopleSearchDefaultLimit),
   note,
   wraps: [{ method: "POST", path: "/person/search" }],
   serves: (input) => accepts("crustdata", input.cursor) && isBand(input.employee_range),
@@ -240,8 +238,7 @@ export const findEmail = offer(emailFind, {
 })
 
 export const findPhone = offer(phoneFind, {
-  // 2 credits × $0.10 × 1.2
-  price: flat("0.24"),
+  price: inCredits.flat("2"),
   note,
   wraps: [{ method: "POST", path: "/person/contact/enrich" }],
   serves: (input) => input.network_url !== undefined || input.email !== undefined,

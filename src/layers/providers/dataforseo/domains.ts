@@ -4,7 +4,7 @@
 import { companyTech } from "../../../schema/capabilities/company.tech.ts"
 import { domainCheck } from "../../../schema/capabilities/domain.check.ts"
 import { webScrape } from "../../../schema/capabilities/web.scrape.ts"
-import { flat } from "../../../schema/money/Pricing.ts"
+import { inUsd } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { instant, itemsOf, readResult, spent, task } from "./task.ts"
 import { match, noMatch } from "../kit/outcome.ts"
@@ -18,8 +18,7 @@ const whoisPath = "/v3/domain_analytics/whois/overview/live"
 const entries = (value: unknown): ReadonlyArray<[string, unknown]> => Object.entries(isRecord(value) ? value : {})
 
 export const technologies = offer(companyTech, {
-  // $0.01 × 1.2
-  price: flat("0.012"),
+  price: inUsd.flat("0.01"),
   note: "Assumed at $0.01 per domain, because the provider's rate was not available.",
   wraps: [{ method: "POST", path: technologiesPath }],
   request: (input) => task(technologiesPath, { target: host(input.domain) ?? input.domain }),
@@ -64,8 +63,7 @@ const addressesOf = (piece: unknown): ReadonlyArray<string> => [
 const errorStatus = 400
 
 export const scrape = offer(webScrape, {
-  // $0.0125 × 1.2
-  price: flat("0.015"),
+  price: inUsd.flat("0.0125"),
   note: "Published rate per page, from $0.0125.",
   wraps: [{ method: "POST", path: contentPath }],
   serves: (input) => input.format !== "html" && input.wait_ms === undefined,
@@ -108,8 +106,8 @@ export const scrape = offer(webScrape, {
 })
 
 export const records = offer(domainCheck, {
-  // ($0.10 + 1 domain × $0.001) × 1.2
-  price: flat("0.1212"),
+  // $0.10 + 1 domain × $0.001
+  price: inUsd.flat("0.101"),
   note: "Assumed at $0.10 per call and $0.001 per domain. Says whether a domain is registered, but not its price.",
   wraps: [{ method: "POST", path: whoisPath }],
   request: (input) => task(whoisPath, { filters: [["domain", "=", input.domain.toLowerCase()]], limit: 1 }),

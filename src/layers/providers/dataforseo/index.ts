@@ -1,7 +1,7 @@
 /**
  * Adapter for DataForSEO: search results, keywords, backlinks, news, places, jobs, technologies and domain records.
  *
- * Every answer reports its cost in US dollars. Prices are published rates, or costs reported by recorded calls, times 1.2.
+ * Every answer reports its cost in US dollars. Prices are published rates, or costs reported by recorded calls.
  */
 import { provider } from "../../../schema/catalog/Provider.ts"
 import { records, scrape, technologies } from "./domains.ts"

@@ -7,7 +7,7 @@ import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { adsSearch, adsSearchDefaultLimit } from "../../../schema/capabilities/ads.search.ts"
 import { jobsSearch, jobsSearchDefaultLimit } from "../../../schema/capabilities/jobs.search.ts"
 import { ad } from "../../../schema/capabilities/posts.ts"
-import { flat, metered } from "../../../schema/money/Pricing.ts"
+import { inUsd } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { countryCode, countryOf, isCountry } from "./locale.ts"
 import { fetchJob, followJob, instant, itemsOf, jobTimeoutMillis, keyword, task } from "./task.ts"
@@ -48,8 +48,8 @@ const posting = (item: unknown) => ({
 })
 
 export const jobs = offer(jobsSearch, {
-  // $0.0006 × 1.2, and a tenth of a further page: $0.00045 ÷ 10 × 1.2
-  price: metered("0.00072", "0.000054", jobsSearchDefaultLimit),
+  // $0.0006, and a tenth of a further page: $0.00045 ÷ 10
+  price: inUsd.metered("0.0006", "0.000045", jobsSearchDefaultLimit),
   note: "Published standard rate for a page of ten results; answers may take minutes.",
   wraps: [
     { method: "POST", path: `${jobsPath}/task_post` },
@@ -80,8 +80,7 @@ const adsPageSize = 40
 const adsLimit = (input: InputOf<typeof adsSearch>): number => input.limit ?? adsSearchDefaultLimit
 
 export const ads = offer(adsSearch, {
-  // $0.0006 × 1.2
-  price: flat("0.00072"),
+  price: inUsd.flat("0.0006"),
   platforms: ["google"],
   note: "Published standard rate; answers may take minutes.",
   wraps: [

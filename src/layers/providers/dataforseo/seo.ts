@@ -7,7 +7,7 @@ import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { seoBacklinks, seoBacklinksDefaultLimit } from "../../../schema/capabilities/seo.backlinks.ts"
 import { seoDomain, seoDomainDefaultLimit } from "../../../schema/capabilities/seo.domain.ts"
 import { seoKeywords, seoKeywordsDefaultLimit } from "../../../schema/capabilities/seo.keywords.ts"
-import { flat, metered } from "../../../schema/money/Pricing.ts"
+import { inUsd } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { countryCode, isCountry, keywordLanguageCode, languageCode } from "./locale.ts"
 import { instant, itemsOf, keyword, readResult, readResults, spent, spentInAll, task } from "./task.ts"
@@ -50,8 +50,8 @@ const suggestedKeyword = (item: unknown) => ({
 })
 
 export const keywords = offer(seoKeywords, {
-  // $0.075 for a list of up to 1,000 keywords × 1.2, and $0.0001 for each one suggested × 1.2
-  price: metered("0.09", "0.00012", seoKeywordsDefaultLimit),
+  // $0.075 for a list of up to 1,000 keywords, and $0.0001 for each one suggested
+  price: inUsd.metered("0.075", "0.0001", seoKeywordsDefaultLimit),
   note: "A captured call of search volumes cost $0.075, whatever the number of keywords. Suggestions are assumed to cost the same per call, and $0.0001 each.",
   wraps: [
     { method: "POST", path: volumesPath },
@@ -110,8 +110,8 @@ const summaryOf = (summary: unknown) => ({
 })
 
 export const backlinks = offer(seoBacklinks, {
-  // ($0.02 for the summary + $0.02 for the list) × 1.2, and $0.00003 for each link × 1.2
-  price: metered("0.048", "0.000036", seoBacklinksDefaultLimit),
+  // $0.02 for the summary + $0.02 for the list, and $0.00003 for each link
+  price: inUsd.metered("0.04", "0.00003", seoBacklinksDefaultLimit),
   note: "Captured calls cost $0.02 and $0.00003 per row. An answer takes two calls.",
   wraps: [
     { method: "POST", path: summaryPath },
@@ -151,8 +151,8 @@ export const backlinks = offer(seoBacklinks, {
 const rankedPath = "/v3/dataforseo_labs/google/ranked_keywords/live"
 
 export const domainOverview = offer(seoDomain, {
-  // ($0.01 + 100 keywords × $0.0001) × 1.2
-  price: flat("0.024"),
+  // $0.01 + 100 keywords × $0.0001
+  price: inUsd.flat("0.02"),
   note: "Assumed at $0.01 per call and $0.0001 per keyword, for at most 100 keywords.",
   wraps: [{ method: "POST", path: rankedPath }],
   serves: (input) => isCountry(input.country),

@@ -7,7 +7,7 @@ import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { newsSearch, newsSearchDefaultLimit } from "../../../schema/capabilities/news.search.ts"
 import { placesSearch, placesSearchDefaultLimit } from "../../../schema/capabilities/places.search.ts"
 import { serpSearch, serpSearchDefaultDepth } from "../../../schema/capabilities/serp.search.ts"
-import { flat, metered } from "../../../schema/money/Pricing.ts"
+import { inUsd } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { countryCode, isCountry, languageCode, placeName } from "./locale.ts"
 import { instant, itemsOf, keyword, readResult, spent, task } from "./task.ts"
@@ -35,8 +35,8 @@ const typeOf = (item: unknown): string | null => {
 const isResult = (item: unknown): boolean => text(item, "title") !== null || text(item, "url") !== null
 
 export const results = offer(serpSearch, {
-  // ($0.002 + 9 further pages × $0.0015) × 1.2
-  price: flat("0.0186"),
+  // $0.002 + 9 further pages × $0.0015
+  price: inUsd.flat("0.0155"),
   note: "Published live rate for the maximum number of pages. A captured call of 100 results cost $0.0155.",
   wraps: [
     { method: "POST", path: organicPath },
@@ -86,8 +86,8 @@ const articlesOf = (item: unknown): ReadonlyArray<unknown> =>
   text(item, "type") === "top_stories" ? (list(item, "items") ?? []) : [item]
 
 export const news = offer(newsSearch, {
-  // 1 page × $0.002 × 1.2
-  price: flat("0.0024"),
+  // 1 page
+  price: inUsd.flat("0.002"),
   note: "Published live rate for a page of ten results.",
   wraps: [{ method: "POST", path: newsPath }],
   // The provider searches by words only. Articles that merely mention a domain are not news about the company.
@@ -129,8 +129,8 @@ export const news = offer(newsSearch, {
 })
 
 export const places = offer(placesSearch, {
-  // $0.002 × 1.2, and a tenth of a further page: $0.0015 ÷ 10 × 1.2
-  price: metered("0.0024", "0.00018", placesSearchDefaultLimit),
+  // $0.002, and a tenth of a further page: $0.0015 ÷ 10
+  price: inUsd.metered("0.002", "0.00015", placesSearchDefaultLimit),
   note: "Published live rate for a page of ten results. Further pages cost 75 percent of it.",
   wraps: [{ method: "POST", path: mapsPath }],
   serves: (input) => isCountry(input.country),

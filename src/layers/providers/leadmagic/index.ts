@@ -2,14 +2,14 @@
  * Adapter for LeadMagic: finds and verifies e-mail addresses, and enriches companies. The files beside it have phones, profiles, jobs and
  * ads.
  *
- * Every answer reports `credits_consumed`, which is zero for a miss. Prices are based on the Essential plan, $0.01 per credit.
+ * Every answer reports `credits_consumed`, which is zero for a miss. The price of a credit is that of the Basic plan.
  */
 import { companyEnrich } from "../../../schema/capabilities/company.enrich.ts"
 import { emailFind } from "../../../schema/capabilities/email.find.ts"
 import { emailVerify } from "../../../schema/capabilities/email.verify.ts"
 import { nameParts } from "../../../schema/capabilities/names.ts"
 import { company, type EmailStatus } from "../../../schema/capabilities/shapes.ts"
-import { flat } from "../../../schema/money/Pricing.ts"
+import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer, provider } from "../../../schema/catalog/Provider.ts"
 import { findAds, findJobs } from "./listings.ts"
 import { findPhone, networkPage } from "./people.ts"
@@ -28,8 +28,7 @@ const statuses: Readonly<Record<string, EmailStatus>> = {
 }
 
 const find = offer(emailFind, {
-  // 1 credit × $0.01 × 1.2
-  price: flat("0.012"),
+  price: inCredits.flat("1"),
   note,
   wraps: [{ method: "POST", path: "/v1/people/email-finder" }],
   serves: (input) => nameParts(input) !== null,
@@ -62,8 +61,7 @@ const find = offer(emailFind, {
 })
 
 const verify = offer(emailVerify, {
-  // 0.25 credit × $0.01 × 1.2
-  price: flat("0.003"),
+  price: inCredits.flat("0.25"),
   note,
   wraps: [{ method: "POST", path: "/v1/people/email-validation" }],
   request: (input) => ({ method: "POST", path: "/v1/people/email-validation", body: { email: input.email } }),
@@ -94,8 +92,7 @@ const band = (start: number | null, end: number | null): string | null =>
   start === null ? null : end === null ? `${start}+` : `${start}-${end}`
 
 const enrichCompany = offer(companyEnrich, {
-  // 1 credit × $0.01 × 1.2
-  price: flat("0.012"),
+  price: inCredits.flat("1"),
   note,
   wraps: [{ method: "POST", path: "/v1/companies/company-search" }],
   request: (input) => ({
@@ -143,7 +140,7 @@ export const leadmagic = provider({
   homepage: "https://leadmagic.io",
   base_url: "https://api.leadmagic.io",
   auth: { kind: "header", name: "X-API-Key" },
-  credit: "0.01",
+  credit: "0.024",
   concurrency: 10,
   timeoutMillis: 30_000,
   measured: consumed,

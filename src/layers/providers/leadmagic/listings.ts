@@ -6,7 +6,7 @@
 import { adsSearch, adsSearchDefaultLimit } from "../../../schema/capabilities/ads.search.ts"
 import { jobsSearch, jobsSearchDefaultLimit } from "../../../schema/capabilities/jobs.search.ts"
 import { type Ad, ad } from "../../../schema/capabilities/posts.ts"
-import { flat, metered } from "../../../schema/money/Pricing.ts"
+import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { consumed, note } from "./report.ts"
 import { match, noMatch } from "../kit/outcome.ts"
@@ -18,8 +18,8 @@ import { defined } from "../../../schema/defined.ts"
 const pageSizeMax = 50
 
 export const findJobs = offer(jobsSearch, {
-  // 1 credit per job × $0.01 × 1.2
-  price: metered("0", "0.012", jobsSearchDefaultLimit),
+  // 1 credit per job
+  price: inCredits.metered("0", "1", jobsSearchDefaultLimit),
   note,
   wraps: [{ method: "POST", path: "/v1/jobs/jobs-finder" }],
   // LeadMagic has no filters for age and for remote jobs.
@@ -107,8 +107,8 @@ const adOf = (platform: string, one: unknown): Ad => {
 }
 
 export const findAds = offer(adsSearch, {
-  // 0.2 credit per ad × 25 ads × $0.01 × 1.2: the specification's examples consume 2.6 to 8 credits a call.
-  price: flat("0.06"),
+  // 0.2 credit per ad × 25 ads: the specification's examples consume 2.6 to 8 credits a call.
+  price: inCredits.flat("5"),
   platforms: Object.keys(libraries),
   note: `${note} The provider charges per ad, however many the advertiser runs. Priced for 25 ads.`,
   wraps: Object.values(libraries).map((path) => ({ method: "POST", path })),

@@ -4,7 +4,7 @@
 import { networkProfile } from "../../../schema/capabilities/network.profile.ts"
 import { phoneFind } from "../../../schema/capabilities/phone.find.ts"
 import { type Location, location, person } from "../../../schema/capabilities/shapes.ts"
-import { flat } from "../../../schema/money/Pricing.ts"
+import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { consumed, note } from "./report.ts"
 import { match, noMatch } from "../kit/outcome.ts"
@@ -14,8 +14,7 @@ import { unreadable } from "../kit/httpErrors.ts"
 import { defined } from "../../../schema/defined.ts"
 
 export const findPhone = offer(phoneFind, {
-  // 5 credits × $0.01 × 1.2
-  price: flat("0.06"),
+  price: inCredits.flat("5"),
   note,
   wraps: [{ method: "POST", path: "/v1/people/mobile-finder" }],
   serves: (input) => input.network_url !== undefined || input.email !== undefined,
@@ -59,8 +58,7 @@ const placeOf = (printed: string | null, country: string | null): Location | nul
 }
 
 export const networkPage = offer(networkProfile, {
-  // 1 credit × $0.01 × 1.2
-  price: flat("0.012"),
+  price: inCredits.flat("1"),
   note,
   wraps: [{ method: "POST", path: "/v1/people/profile-search" }],
   serves: (input) => input.network_url !== undefined,

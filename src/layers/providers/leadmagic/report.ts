@@ -4,6 +4,6 @@
 import type { Reply } from "../../../schema/catalog/Provider.ts"
 import { cost } from "../kit/outcome.ts"
 
-export const note = "Published plans range from about $0.01 to $0.024 per credit; priced at the lower one."
+export const note = "Published rate of the Basic plan, the smallest; larger plans pay $0.01 per credit and less."
 
 export const consumed = (reply: Reply) => cost("credit", reply.body, "credits_consumed")

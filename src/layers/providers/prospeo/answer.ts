@@ -2,7 +2,7 @@
  * What Prospeo's answers have in common: errors, misses, charges and pages, and how a person and a company are read.
  */
 import { type Company, company, type EmailStatus, type Person, person } from "../../../schema/capabilities/shapes.ts"
-import { flat } from "../../../schema/money/Pricing.ts"
+import { inCredits } from "../../../schema/money/Rates.ts"
 import { type Cost, type Failure, type Outcome, type Reply } from "../../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "../kit/cursor.ts"
 import { refusal } from "../kit/httpErrors.ts"
@@ -11,8 +11,8 @@ import { international } from "../kit/phone.ts"
 import { at, flag, host, list, place, providerIds, text, texts, webAddress, whole } from "../kit/read.ts"
 
 export const note = "Published plans are about $0.039 per credit and less."
-/** 1 credit × $0.039 × 1.2 */
-export const oneCredit = flat("0.0468")
+/** 1 credit × $0.039 */
+export const oneCredit = inCredits.flat("1")
 
 export const reasons: Readonly<Record<string, Failure["reason"]>> = {
   INSUFFICIENT_CREDITS: "provider_account",

@@ -6,7 +6,7 @@ import { companyEnrich } from "../../../schema/capabilities/company.enrich.ts"
 import { companySearch, companySearchDefaultLimit } from "../../../schema/capabilities/company.search.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { defined } from "../../../schema/defined.ts"
-import { metered } from "../../../schema/money/Pricing.ts"
+import { inCredits } from "../../../schema/money/Rates.ts"
 import { unreadable } from "../kit/httpErrors.ts"
 import { match, noMatch } from "../kit/outcome.ts"
 import { at, list, text } from "../kit/read.ts"
@@ -71,8 +71,8 @@ const companyFilters = (input: InputOf<typeof companySearch>) => ({
 })
 
 export const findCompanies = offer(companySearch, {
-  // 1 credit per page × $0.039 × 1.2
-  price: metered("0.0468", "0", companySearchDefaultLimit),
+  // 1 credit per page × $0.039
+  price: inCredits.metered("1", "0", companySearchDefaultLimit),
   note: "One page of at most 25 companies. The query is the company's name.",
   wraps: [{ method: "POST", path: "/search-company" }],
   // Prospeo's filters for industries and technologies accept only its own lists of words.

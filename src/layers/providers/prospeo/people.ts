@@ -7,7 +7,7 @@ import { peopleSearch, peopleSearchDefaultLimit } from "../../../schema/capabili
 import { phoneFind } from "../../../schema/capabilities/phone.find.ts"
 import { offer } from "../../../schema/catalog/Provider.ts"
 import { defined } from "../../../schema/defined.ts"
-import { flat, metered } from "../../../schema/money/Pricing.ts"
+import { inCredits } from "../../../schema/money/Rates.ts"
 import { unreadable } from "../kit/httpErrors.ts"
 import { match, noMatch } from "../kit/outcome.ts"
 import { international } from "../kit/phone.ts"
@@ -157,8 +157,8 @@ const levelOf = (word: string): string | undefined => {
 }
 
 export const findPeople = offer(peopleSearch, {
-  // 1 credit per page × $0.039 × 1.2
-  price: metered("0.0468", "0", peopleSearchDefaultLimit),
+  // 1 credit per page × $0.039
+  price: inCredits.metered("1", "0", peopleSearchDefaultLimit),
   note: "One page of at most 25 people, by employer's domain and seniority only.",
   wraps: [{ method: "POST", path: "/search-person" }],
   serves: (input) =>
@@ -190,8 +190,8 @@ export const findPeople = offer(peopleSearch, {
 })
 
 export const findPhone = offer(phoneFind, {
-  // 10 credits × $0.039 × 1.2
-  price: flat("0.468"),
+  // 10 credits × $0.039
+  price: inCredits.flat("10"),
   note,
   wraps: [{ method: "POST", path: "/enrich-person" }],
   request: (input) => ({

@@ -7,7 +7,7 @@
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { adsSearch, adsSearchDefaultLimit } from "../../../schema/capabilities/ads.search.ts"
 import { type Ad, ad } from "../../../schema/capabilities/posts.ts"
-import type { Price } from "../../../schema/money/Pricing.ts"
+import type { OfferRate } from "../../../schema/money/Rates.ts"
 import { type Call, offer } from "../../../schema/catalog/Provider.ts"
 import { accepts } from "../kit/cursor.ts"
 import { milliseconds, moment, seconds } from "../kit/moment.ts"
@@ -168,7 +168,7 @@ const libraries: Readonly<Record<Input["platform"], Library>> = {
   }
 }
 
-export const ads = (oneCredit: Price, note: string) =>
+export const ads = (oneCredit: OfferRate, note: string) =>
   offer(adsSearch, {
     price: oneCredit,
     platforms: ["meta", "google", "network", "tiktok"],

@@ -1,14 +1,14 @@
 /**
  * Adapter for ScrapeCreators: social profiles and posts, ad libraries, network profiles and Google results.
  *
- * Every answer reports the credits that it cost. A request costs one credit, and an answer from the provider's cache none. Prices are
- * based on the pack of 500,000 credits for $497.
+ * Every answer reports the credits that it cost. A request costs one credit, and an answer from the provider's cache none. The
+ * price of a credit in a small pack is assumed.
  */
 import { companyEnrich } from "../../../schema/capabilities/company.enrich.ts"
 import { networkProfile } from "../../../schema/capabilities/network.profile.ts"
 import { company, location, person } from "../../../schema/capabilities/shapes.ts"
 import { webSearch, webSearchDefaultLimit } from "../../../schema/capabilities/web.search.ts"
-import { flat } from "../../../schema/money/Pricing.ts"
+import { inCredits } from "../../../schema/money/Rates.ts"
 import { offer, provider, type Reply } from "../../../schema/catalog/Provider.ts"
 import { match, noMatch } from "../kit/outcome.ts"
 import { at, flag, host, list, place, providerIds, text, webAddress, whole } from "../kit/read.ts"
@@ -18,10 +18,8 @@ import { posts } from "./posts.ts"
 import { profile } from "./profiles.ts"
 import { httpErrors, unreadable } from "../kit/httpErrors.ts"
 
-const note = "Published rate of the pack of 500,000 credits, $0.000994 per credit; small packs pay about twice as much."
-/** 1 credit × $0.000994 × 1.2, rounded up */
-const oneRequest = "0.001193"
-const oneCredit = flat(oneRequest)
+const note = "A credit is assumed at $0.002, as in a small pack; one of a pack of 500,000 costs $0.000994."
+const oneCredit = inCredits.flat("1")
 
 /** Results on one page of Google. */
 const resultsMax = 10
@@ -203,7 +201,7 @@ export const scrapecreators = provider({
   homepage: "https://scrapecreators.com",
   base_url: "https://api.scrapecreators.com",
   auth: { kind: "header", name: "x-api-key" },
-  credit: "0.000994",
+  credit: "0.002",
   concurrency: 20,
   timeoutMillis: 60_000,
   measured: charged,
@@ -217,5 +215,5 @@ export const scrapecreators = provider({
       return status === 429 ? "provider_rate_limited" : undefined
     }
   }),
-  offers: [profile(oneRequest, note), posts(oneRequest, note), ads(oneCredit, note), networkPage, enrichCompany, search]
+  offers: [profile(note), posts(note), ads(oneCredit, note), networkPage, enrichCompany, search]
 })

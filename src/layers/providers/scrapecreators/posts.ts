@@ -6,7 +6,7 @@
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { type Post, post } from "../../../schema/capabilities/posts.ts"
 import { socialPosts, socialPostsDefaultLimit } from "../../../schema/capabilities/social.posts.ts"
-import { metered } from "../../../schema/money/Pricing.ts"
+import { inCredits } from "../../../schema/money/Rates.ts"
 import { type Call, offer, type Wraps } from "../../../schema/catalog/Provider.ts"
 import { type AccountInput, accountName } from "../kit/accounts.ts"
 import { accepts } from "../kit/cursor.ts"
@@ -128,10 +128,10 @@ const nextToken = (body: unknown, { cursor, more }: Source): string | null => {
   return token(body, cursor)
 }
 
-export const posts = (oneRequest: string, note: string) =>
+export const posts = (note: string) =>
   offer(socialPosts, {
-    // 1 credit for the first page, and a third of one per post, because the smallest pages hold 3: $0.000994 ÷ 3 × 1.2, rounded up
-    price: metered(oneRequest, "0.000398", socialPostsDefaultLimit),
+    // 1 credit for the first page, and a third of one per post, because the smallest pages hold 3
+    price: inCredits.metered("1", "0.333334", socialPostsDefaultLimit),
     platforms: ["instagram", "tiktok", "x", "youtube", "facebook", "threads", "bluesky"],
     note: `${note} A page has from 3 to 30 posts, depending on the platform. Priced for 3.`,
     wraps: Object.values(sources).map(({ path }): Wraps => ({ method: "GET", path })),

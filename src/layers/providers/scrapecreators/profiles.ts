@@ -5,7 +5,7 @@
  */
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { socialProfile } from "../../../schema/capabilities/social.profile.ts"
-import { byPlatform } from "../../../schema/money/Pricing.ts"
+import { inCredits } from "../../../schema/money/Rates.ts"
 import { type Call, offer, type Wraps } from "../../../schema/catalog/Provider.ts"
 import { type AccountInput, accountName } from "../kit/accounts.ts"
 import { match } from "../kit/outcome.ts"
@@ -143,17 +143,17 @@ const sources: Readonly<Record<InputOf<typeof socialProfile>["platform"], Source
 export const facebookPage = (name: string, input: AccountInput): string =>
   input.handle === undefined && input.url !== undefined ? input.url : `https://www.facebook.com/${name}`
 
-export const profile = (oneRequest: string, note: string) =>
+export const profile = (note: string) =>
   offer(socialProfile, {
-    price: byPlatform({
-      instagram: oneRequest,
-      tiktok: oneRequest,
-      x: oneRequest,
-      youtube: oneRequest,
-      facebook: oneRequest,
-      threads: oneRequest,
-      bluesky: oneRequest,
-      reddit: oneRequest
+    price: inCredits.byPlatform({
+      instagram: "1",
+      tiktok: "1",
+      x: "1",
+      youtube: "1",
+      facebook: "1",
+      threads: "1",
+      bluesky: "1",
+      reddit: "1"
     }),
     platforms: ["instagram", "tiktok", "x", "youtube", "facebook", "threads", "bluesky", "reddit"],
     note: `${note} On Reddit only communities, not users.`,

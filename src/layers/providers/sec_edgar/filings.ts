@@ -7,7 +7,7 @@
 import type { Schema } from "effect"
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { govFilings, govFilingsDefaultLimit } from "../../../schema/capabilities/gov.filings.ts"
-import { flat } from "../../../schema/money/Pricing.ts"
+import { inUsd } from "../../../schema/money/Rates.ts"
 import { type Call, type Outcome, offer, type Reply } from "../../../schema/catalog/Provider.ts"
 import { match, noMatch } from "../kit/outcome.ts"
 import { at, list, text, texts, whole } from "../kit/read.ts"
@@ -205,7 +205,7 @@ const searched = (reply: Reply, before: Progress, input: Input) => {
 
 export const filings = (note: string) =>
   offer(govFilings, {
-    price: flat("0.00"),
+    price: inUsd.flat("0"),
     note: `${note} Companies whose stock is not traded are found by their number only.`,
     wraps: [
       { method: "GET", path: "/submissions/CIK{cik}.json" },

@@ -7,7 +7,7 @@ import type { Schema } from "effect"
 import { companyEnrich } from "../../../schema/capabilities/company.enrich.ts"
 import { govEntity } from "../../../schema/capabilities/gov.entity.ts"
 import { company, location } from "../../../schema/capabilities/shapes.ts"
-import { flat } from "../../../schema/money/Pricing.ts"
+import { inUsd } from "../../../schema/money/Rates.ts"
 import { type Call, type Outcome, offer, provider, type Reply } from "../../../schema/catalog/Provider.ts"
 import { match, noMatch } from "../kit/outcome.ts"
 import { host, list, providerIds, text, texts, webAddress, whole } from "../kit/read.ts"
@@ -15,7 +15,7 @@ import { type CompanyInput, cikInDirectory, directoryCall, seat, submissionsCall
 import { filings } from "./filings.ts"
 import { refusal, httpErrors, unreadable } from "../kit/httpErrors.ts"
 
-const free = flat("0.00")
+const free = inUsd.flat("0")
 const note = "Public data of the United States government, free of charge."
 
 const firstCall = ({ cik }: CompanyInput): Call => (cik === undefined ? directoryCall : submissionsCall(cik))

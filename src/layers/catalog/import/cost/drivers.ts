@@ -74,6 +74,9 @@ export const isPriced = (driver: Driver): boolean => effects.some((effect) => dr
 export const isInCredits = ({ credits, values_credits }: Driver): boolean =>
   credits !== undefined || values_credits !== undefined
 
+export const isDriverInUsd = ({ usd = "0", values_usd = {} }: Driver): boolean =>
+  [usd, ...Object.values(values_usd)].some((amount) => Number(amount) > 0)
+
 type Prices = Readonly<Record<string, string>>
 
 const mapped = (prices: Prices, change: (amount: string) => string): Prices =>

@@ -6,12 +6,13 @@
  */
 import { Schema } from "effect"
 import { type Endpoint, type EndpointCost, endpointKey } from "../../../../schema/catalog/Endpoint.ts"
+import * as Decimal from "../../../../schema/money/Decimal.ts"
 import * as Money from "../../../../schema/money/Money.ts"
 import { ordinaryCost } from "../../../../schema/catalog/CallCost.ts"
 import type { CallPrice } from "../../../../schema/catalog/CostDriver.ts"
 import { atPlatformRate, exactAtPlatformRate } from "../../../../schema/money/Pricing.ts"
 import { patternFor } from "../kit/patterns.ts"
-import { Amount, checkDriver, Driver, isInCredits, isPriced, shippedDriver } from "./drivers.ts"
+import { Amount, checkDriver, Driver, isDriverInUsd, isInCredits, isPriced, shippedDriver } from "./drivers.ts"
 import type { Report } from "../kit/fields.ts"
 
 /** Exactly one of `usd`, `credits`, `free` and `unpublished` gives the price. */
@@ -41,6 +42,10 @@ export const Rates = Schema.Struct({
   endpoints: Schema.optionalKey(Schema.Record(Schema.String, Rate))
 })
 export type Rates = typeof Rates.Type
+
+/** Whether every amount is in credits, so that all of them follow the price of a credit. */
+const isAllInCredits = ({ usd = "0", credits, drivers = [] }: Rate): boolean =>
+  (credits !== undefined || drivers.some(isInCredits)) && Number(usd) === 0 && !drivers.some(isDriverInUsd)
 
 const kinds = ["usd", "credits", "free", "unpublished"] as const
 
@@ -108,7 +113,14 @@ export const costOf = (rate: Rate | undefined, credit: string | undefined): Endp
   const estimate = price === undefined ? flat : (ordinaryCost(price) ?? flat)
   const said = unit === undefined ? undefined : `${unit} of $${credit} per ${each}.`
   const many = results === "1" ? undefined : `The estimate counts ${results} ${each}s.`
-  return { model, estimate: Money.usd(estimate), note: sentences(said, many, rate.note) }
+  const exact = exactAtPlatformRate(...factors)
+  return {
+    model,
+    estimate: Money.usd(estimate),
+    note: sentences(said, many, rate.note),
+    ...(credit !== undefined && isAllInCredits(rate) ? { credit } : {}),
+    ...(price === undefined && !Decimal.isEqual(Decimal.parse(exact), Decimal.parse(Money.usd(flat))) ? { exact } : {})
+  }
 }
 
 /** The endpoints with their rates, the rates by `METHOD /path`, and the keys that match no endpoint. */

@@ -1,0 +1,38 @@
+/**
+ * Reads the operator's accounts at providers, `RUNGATE_PROVIDER_<SLUG>_…`, and the markup on what they cost.
+ */
+import type { Redacted } from "effect"
+import { defaultMarkup } from "../../schema/money/Rates.ts"
+import { type Environment, type Reader, secret } from "./SettingsReader.ts"
+
+/** The operator's account at a provider: RUNGATE_PROVIDER_<SLUG>_API_KEY, …_BASE_URL and …_CREDIT_USD. */
+export interface Account {
+  readonly apiKey: Redacted.Redacted | null
+  readonly baseUrl: string | null
+  /** What the operator's plan pays for a credit, as a decimal string in USD. Null: as in the provider's smallest paid plan. */
+  readonly creditUsd: string | null
+}
+
+const parts = ["API_KEY", "BASE_URL", "CREDIT_USD"]
+export const accountName = new RegExp(`^RUNGATE_PROVIDER_([A-Z0-9_]+?)_(${parts.join("|")})$`)
+
+/** No provider sells a credit for more. Finer than a microdollar, because credits are sold by the million. */
+const creditRange = { above: 0, to: 100, decimals: 9 }
+/** Below 1, every run would cost the operator money. */
+const markupRange = { from: 1, to: 10, decimals: 4 }
+
+export const accountsOf = (environment: Environment, read: Reader): ReadonlyMap<string, Account> => {
+  const accounts = new Map<string, Account>()
+  for (const name of Object.keys(environment)) {
+    const slug = accountName.exec(name)?.[1]
+    if (slug === undefined || accounts.has(slug.toLowerCase())) continue
+    accounts.set(slug.toLowerCase(), {
+      apiKey: secret(read.text(`RUNGATE_PROVIDER_${slug}_API_KEY`)),
+      baseUrl: read.url(`RUNGATE_PROVIDER_${slug}_BASE_URL`, ["http", "https"])?.replace(/\/+$/, "") ?? null,
+      creditUsd: read.decimal(`RUNGATE_PROVIDER_${slug}_CREDIT_USD`, creditRange)
+    })
+  }
+  return accounts
+}
+
+export const markupOf = (read: Reader): string => read.decimal("RUNGATE_MARKUP", markupRange) ?? defaultMarkup
