@@ -12,6 +12,7 @@ import { announce } from "./http/cli/state/LocalService.ts"
 import { Readiness } from "./http/middleware/Readiness.ts"
 import { portTaken } from "./http/Listening.ts"
 import { Server } from "./http/Server.ts"
+import { waitingServer } from "./http/WaitingServer.ts"
 import { Accounts } from "./layers/accounts/Accounts.ts"
 import { Catalog } from "./layers/catalog/Catalog.ts"
 import { DatabaseUrl } from "./layers/postgres/Database.ts"
@@ -19,6 +20,7 @@ import { Endpoints } from "./layers/catalog/Endpoints.ts"
 import { newId } from "./layers/platform/Ids.ts"
 import { providers } from "./layers/providers/index.ts"
 import { Queues } from "./layers/queues/Queues.ts"
+import { RedisWait } from "./layers/queues/Redis.ts"
 import { type Role, Settings } from "./layers/platform/Settings.ts"
 import { needsNoAccount } from "./schema/catalog/Provider.ts"
 import { dollars } from "./schema/money/Money.ts"
@@ -144,13 +146,14 @@ const welcome = Effect.gen(function* () {
 export const serve = (role: Role) =>
   Effect.gen(function* () {
     yield* portsFree(role)
+    const wait = yield* waitingServer(role)
     if (role === "worker") {
-      const context = yield* Layer.build(worker)
+      const context = yield* Effect.provideService(Layer.build(worker), RedisWait, wait)
       yield* Effect.provideContext(warnOfUnknownNames, context)
       yield* Effect.logInfo(`Rungate worker is taking turns and executing runs. ${yield* modeLine}.`)
       return yield* Effect.never
     }
-    const context = yield* Layer.build(service(role))
+    const context = yield* Effect.provideService(Layer.build(service(role)), RedisWait, wait)
     yield* announce(Context.get(context, Server).url)
     yield* Effect.provideContext(Effect.andThen(warnOfUnknownNames, welcome), context)
     // Readiness is withdrawn before anything closes, so that requests that arrive meanwhile are still answered.

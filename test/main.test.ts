@@ -63,11 +63,6 @@ describe("main", () => {
       /^rungate: Can't use the database at .+ \(.*password authentication failed.*\); is DATABASE_URL right and the server up\?$/
     ],
     [
-      "a Redis that is not there",
-      () => ({ DATABASE_URL: database, REDIS_URL: `redis://:hidden@127.0.0.1:${silent}` }),
-      /^rungate: Can't reach Redis at 127\.0\.0\.1:\d+ \(.+\)\. Check REDIS_URL and that the server runs, or unset REDIS_URL to run the queues on Postgres\.$/
-    ],
-    [
       "a port that is taken",
       () => ({ DATABASE_URL: database, PORT: String(portOf(taken)) }),
       /^rungate: Can't listen on 127\.0\.0\.1:\d+; is another process there\? Set PORT or HOST\.$/

@@ -5,7 +5,7 @@
  * wake-up during a job leads to one more job. BullMQ runs on Redis if `REDIS_URL` is set, otherwise on the service's Postgres.
  */
 import { createPostgresBackend, Queue, type QueueOptions, Worker, type WorkerOptions } from "bullmq"
-import { Clock, Context, Effect, Exit, Layer, Redacted, type Scope } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Redacted, Schedule, type Scope } from "effect"
 import { oneLine } from "../postgres/Batch.ts"
 import { DatabaseUrl } from "../postgres/Database.ts"
 import { mayMigrateQueues, queueSchema as schema } from "../postgres/QueueSchema.ts"
@@ -37,6 +37,16 @@ const anyToken = "0"
 const stalledCountMax = 1_000_000
 
 type Processor = () => Promise<void>
+
+/** Redis answered a moment ago. If it has gone again, the start goes on when it is back. */
+const untilDone = (name: string, prepare: Effect.Effect<void, Error>) =>
+  prepare.pipe(
+    Effect.tapError((error) =>
+      Effect.logWarning(`queue ${name}: Redis does not answer (${error.message}); trying again`)
+    ),
+    Effect.retry(Schedule.spaced("1 second")),
+    Effect.orDie
+  )
 
 export class Queues extends Context.Service<
   Queues,
@@ -104,16 +114,22 @@ export class Queues extends Context.Service<
       const queues = new Map<string, ReturnType<typeof openQueue>>()
       for (const name of queueNames) {
         const queue = yield* Effect.acquireRelease(
-          Effect.promise(async () => {
+          Effect.sync(() => {
             const opened = openQueue(name)
             opened.on("error", log(`queue ${name}`))
-            await opened.waitUntilReady()
-            // Only lanes need this limit: one turn at a time. Concurrent claims of runs never take the same run.
-            if (name !== runsQueue) await opened.setGlobalConcurrency(1)
             return opened
           }),
           (opened) => Effect.promise(() => opened.close()).pipe(Effect.timeout("3 seconds"), Effect.ignore)
         )
+        const prepare = Effect.tryPromise({
+          try: async () => {
+            await queue.waitUntilReady()
+            // Only lanes need this limit: one turn at a time. Concurrent claims of runs never take the same run.
+            if (name !== runsQueue) await queue.setGlobalConcurrency(1)
+          },
+          catch: (error) => (error instanceof Error ? error : new Error(String(error)))
+        })
+        yield* redis === null ? Effect.orDie(prepare) : untilDone(name, prepare)
         queues.set(name, queue)
       }
 
