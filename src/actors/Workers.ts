@@ -10,7 +10,7 @@ import { Health } from "../layers/executor/Health.ts"
 import { type LeasedRun, Leases, type LostRun } from "../layers/runs/Leases.ts"
 import { MailStore } from "../layers/ledger/MailStore.ts"
 import type { RunLoss } from "../layers/ledger/TurnRecords.ts"
-import { laneCount, laneQueue, Queues, runsQueue } from "../layers/queues/Queues.ts"
+import { laneQueue, Queues, runsQueue } from "../layers/queues/Queues.ts"
 import { Settings } from "../layers/platform/Settings.ts"
 import { Signals } from "../layers/queues/Signals.ts"
 import { usd } from "../schema/money/Money.ts"
@@ -21,6 +21,7 @@ import { fairClaims } from "./runs/FairClaim.ts"
 import { HistoryWorker } from "./HistoryWorker.ts"
 import { DirectCommands } from "./mailbox/DirectCommands.ts"
 import { Lanes } from "./mailbox/Lanes.ts"
+import { laneWorkers } from "./mailbox/LaneWorkers.ts"
 import { LookSeconds, OutcomeLookups } from "./runs/OutcomeLookups.ts"
 import { ReferralActor } from "./payments/ReferralActor.ts"
 import { Waiters } from "./mailbox/Waiters.ts"
@@ -237,8 +238,9 @@ export const Workers = Layer.effectDiscard(
     }
     const sweepLanes = Effect.flatMap(mail.backlog, (backlog) =>
       Effect.forEach(
-        backlog.filter(({ lane }) => lane < laneCount),
-        ({ lane, age_seconds }) => isolated(`sweep of lane ${lane}`, sweepLane(lane, age_seconds)),
+        backlog,
+        ({ lane, age_seconds }) =>
+          isolated(`sweep of lane ${lane}`, Effect.andThen(workers.serve(lane), sweepLane(lane, age_seconds))),
         { discard: true }
       )
     )
@@ -254,6 +256,7 @@ export const Workers = Layer.effectDiscard(
     let sweeps = 0
     const sweep = Effect.gen(function* () {
       sweeps += 1
+      yield* isolated("number of lanes", workers.follow)
       yield* isolated("lane sweep", sweepLanes)
       yield* isolated("recovery of lost runs", recoverLost)
       yield* isolated("claim of queued runs", claimQueued)
@@ -279,7 +282,7 @@ export const Workers = Layer.effectDiscard(
       )
 
     yield* everyWhile(renew, Schedule.spaced(`${Math.ceil((settings.leaseSeconds * 1000) / 3)} millis`), "lease")
-    for (let lane = 0; lane < laneCount; lane++) yield* queues.work(laneQueue(lane), turnLane(lane))
+    const workers = yield* laneWorkers(turnLane)
     yield* queues.work(runsQueue, claimNow)
     yield* everyWhile(sweep, Schedule.spaced(`${sweepEvery} seconds`), "sweeper")
     yield* everyWhile(processPayments, Schedule.spaced(processPaymentsEvery), "payments")

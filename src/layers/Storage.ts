@@ -32,6 +32,7 @@ import { Stats } from "./ledger/Stats.ts"
 import { TurnStore } from "./ledger/TurnStore.ts"
 import { UnknownOutcomes } from "./runs/UnknownOutcomes.ts"
 import { WaitStore } from "./runs/WaitStore.ts"
+import { WalletLanes } from "./accounts/WalletLanes.ts"
 import { DatabaseLayer } from "./postgres/Database.ts"
 
 const Stores = Layer.mergeAll(
@@ -45,7 +46,7 @@ const Stores = Layer.mergeAll(
   Ownership.layer,
   Senders.layer,
   WaitStore.layer,
-  Layer.merge(Accounts.layer, SignInAddresses.layer),
+  Layer.mergeAll(Accounts.layer, WalletLanes.layer, SignInAddresses.layer),
   Layer.mergeAll(Invitations.layer, Mails.layer, Passwords.layer),
   Referrals.layer,
   ReferralShares.layer,

@@ -6,8 +6,8 @@ import { expect } from "bun:test"
 import { Pool, types } from "pg"
 import { encodeCredit } from "../../src/actors/mailbox/Commands.ts"
 import { digest } from "../../src/layers/accounts/Accounts.ts"
-import { laneCount } from "../../src/layers/queues/Queues.ts"
 import { dollars } from "../../src/schema/money/Money.ts"
+import { lanesDefault } from "../../src/schema/wallet/Lane.ts"
 import { freshDatabase } from "../postgres.ts"
 import { startRedis } from "../redis.ts"
 import { type Manner, type Meter, startMeter } from "./meter.ts"
@@ -136,7 +136,7 @@ export class World {
 
   /** Needs a database that a process has migrated, and a worker that applies the credit. */
   async openAccounts(): Promise<void> {
-    for (let lane = 0; lane < laneCount; lane++) {
+    for (let lane = 0; lane < lanesDefault; lane++) {
       const org_id = `org_chaos${lane}`
       const token = `rg_live_${crypto.randomUUID().replaceAll("-", "")}`
       await this.query("INSERT INTO orgs (org_id, name) VALUES ($1, 'Chaos')", [org_id])

@@ -27,6 +27,7 @@ export interface Stage {
 const background = [
   /UPDATE workers SET expires_at/,
   /FROM mailbox\s+WHERE parked IS NULL GROUP BY lane/,
+  /SELECT lanes::int AS lanes, spread/,
   /WITH lost AS/,
   /min\(since\)/,
   /FROM attempt_windows/,

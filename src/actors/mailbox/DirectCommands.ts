@@ -36,7 +36,7 @@ export class DirectCommands extends Context.Service<
      * or when its outcome is unknown: then store it in the mailbox.
      */
     readonly apply: (command: DirectCommand) => Effect.Effect<Date | null>
-    /** Records an organization's lane, which never changes. */
+    /** Records an organization's lane. It changes only when the number of lanes grows; the old lane's turns then reject the command. */
     readonly learn: (org_id: string, lane: number) => void
     /** Call when this process begins to take turns of the lane. `notify` is called for each new command. */
     readonly open: (lane: number, notify: () => void) => void

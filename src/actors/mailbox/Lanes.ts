@@ -5,7 +5,8 @@
  * lane's turns, `wake` marks the lane dirty and another turn follows. Otherwise BullMQ delivers the wake-up to one process.
  */
 import { Context, Effect, Layer } from "effect"
-import { laneCount, laneQueue, Queues } from "../../layers/queues/Queues.ts"
+import { laneQueue, Queues } from "../../layers/queues/Queues.ts"
+import { lanesMax } from "../../schema/wallet/Lane.ts"
 
 export interface LaneState {
   turning: boolean
@@ -27,8 +28,9 @@ export class Lanes extends Context.Service<
     Lanes,
     Effect.gen(function* () {
       const queues = yield* Queues
+      // For as many lanes as there may ever be, because their number can grow while this process runs.
       const states = Array.from(
-        { length: laneCount },
+        { length: lanesMax },
         (): LaneState => ({ turning: false, dirty: false, stopWaiting: null })
       )
       const state = (lane: number): LaneState => {

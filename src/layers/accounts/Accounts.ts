@@ -10,11 +10,11 @@ import { makeId } from "../../schema/Ids.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import { newId } from "../platform/Ids.ts"
 import type { InvitationRefused } from "./Invitations.ts"
-import { laneCount } from "../queues/Queues.ts"
 import { Settings } from "../platform/Settings.ts"
 import type { ReferralRefused } from "./Referrals.ts"
 import { digest, hashed, matches, randomText } from "./Secrets.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { newWalletLane } from "./WalletLanes.ts"
 
 export { digest }
 
@@ -119,9 +119,6 @@ const isTooManyKeys = (cause: unknown) =>
 
 const sessionDays = 30
 
-/** The lane of a new wallet. Any even distribution works, because the lane is stored with the wallet. */
-const laneOf = (org_id: string) => (digest(org_id)[0] ?? 0) % laneCount
-
 const dayMillis = 86_400_000
 /** The smallest possible run id of a day. Ids begin with their time, so they sort by it. */
 const firstRunOf = (dayStart: number) => makeId("run", dayStart).slice(0, -16)
@@ -179,7 +176,8 @@ export class Accounts extends Context.Service<
       const insertOrganization = Effect.fnUntraced(function* (name: string, daily_limit: MicroUsd | null) {
         const org_id = newId("org")
         yield* sql`INSERT INTO orgs ${sql.insert({ org_id, name })}`
-        yield* sql`INSERT INTO wallets ${sql.insert({ org_id, lane: laneOf(org_id), daily_limit })}`
+        const lane = yield* newWalletLane(sql, org_id)
+        yield* sql`INSERT INTO wallets ${sql.insert({ org_id, lane, daily_limit })}`
         return org_id
       })
 

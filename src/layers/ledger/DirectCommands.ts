@@ -73,12 +73,14 @@ export const liveKeys = (sql: SqlClient.SqlClient, commands: ReadonlyArray<Direc
 export const isDirectRow = (row: CommandRow): boolean => row.tag === walletRow
 
 /**
- * Splits direct commands into those that the turn can take and those that must be stored. A run is stored when its Idempotency-Key is
+ * Splits direct commands into those that the turn can take and those that must be stored. A command is stored when its wallet has
+ * moved to another lane, whose turns would meet this one's again and again. A run is stored when its Idempotency-Key is
  * in use, when its API key was revoked, or when its organization has a quarter of the open runs that it may have: then admissions of all processes are counted
  * under one lock; see `room_for_runs` in migration 0019. A small limit is always counted under the lock, because other processes could
  * use up its rest between this turn's reading and its commit.
  */
 export const sortDirect = (
+  lane: number,
   commands: ReadonlyArray<DirectCommand>,
   rows: ReadonlyArray<CommandRow>,
   orgQueue: number
@@ -87,7 +89,9 @@ export const sortDirect = (
   const openRuns = new Map<string, number>()
   const keys = new Set<string>()
   const live = new Set<string>()
+  const moved = new Set<string>()
   for (const row of rows) {
+    if (row.wallet_lane !== null && row.wallet_lane !== lane) moved.add(row.org_id)
     if (row.open_runs !== null) openRuns.set(row.org_id, (openRuns.get(row.org_id) ?? 0) + Number(row.open_runs))
     if (row.tag === "Reserve") openRuns.set(row.org_id, (openRuns.get(row.org_id) ?? 0) + 1)
     for (const key of row.held_keys ?? []) keys.add(`${row.org_id} ${key}`)
@@ -96,6 +100,7 @@ export const sortDirect = (
   const taken: Array<DirectCommand> = []
   const rejected: Array<DirectCommand> = []
   const fits = (command: DirectCommand): boolean => {
+    if (moved.has(command.run.org_id)) return false
     if (command._tag === "Settle") return true
     const { org_id, key_id, idempotency_key } = command.run
     if (key_id !== null && !live.has(key_id)) return false

@@ -248,7 +248,7 @@ export class TurnStore extends Context.Service<
         ) {
           const rows = yield* take(sql, lane, max, direct)
           if (rows.length === 0) return null
-          const { taken, rejected } = sortDirect(direct, rows, orgQueue)
+          const { taken, rejected } = sortDirect(lane, direct, rows, orgQueue)
           const view = viewOf(rows, taken)
           const arrived = taken.flatMap((command) => (command._tag === "Reserve" ? [command.run] : []))
           const payments = yield* paymentsOf(view.mail)

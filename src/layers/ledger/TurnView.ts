@@ -75,6 +75,7 @@ export const CommandRow = Schema.Struct({
   payload: Schema.NullOr(Schema.String),
   day: Schema.String,
   now_micros: Schema.BigInt,
+  wallet_lane: Schema.NullOr(Schema.Number),
   version: Schema.NullOr(Schema.BigInt),
   balance: Schema.NullOr(Schema.BigInt),
   reserved: Schema.NullOr(Schema.BigInt),
@@ -197,7 +198,7 @@ export const take = (sql: SqlClient.SqlClient, lane: number, max: number, direct
   takenRows(sql`
   SELECT m.id, m.command_id, m.org_id, m.run_id, m.tag, m.payload::text AS payload, (now() AT TIME ZONE 'UTC')::date::text AS day,
          (extract(epoch FROM now()) * 1000000)::bigint AS now_micros,
-         w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.spent_day::text AS spent_day, w.spent,
+         w.lane::int AS wallet_lane, w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.spent_day::text AS spent_day, w.spent,
          w.open_runs, ${heldKeys(sql, direct)}, ${liveKeys(sql, direct)},
          coalesce(o.state, r.status) AS status, r.hold, o.lease_token, r.capability,
          r.endpoint, CASE WHEN m.tag = 'Reserve' OR r.endpoint IS NOT NULL THEN r.plan::text END AS plan,

@@ -3,7 +3,7 @@
  */
 import type { Redacted } from "effect"
 import { defaultMarkup } from "../../schema/money/Rates.ts"
-import { type Environment, type Reader, secret } from "./SettingsReader.ts"
+import { type Environment, type SettingsReader, secret } from "./SettingsReader.ts"
 
 /** The operator's account at a provider: RUNGATE_PROVIDER_<SLUG>_API_KEY, …_BASE_URL and …_CREDIT_USD. */
 export interface Account {
@@ -21,7 +21,7 @@ const creditRange = { above: 0, to: 100, decimals: 9 }
 /** Below 1, every run would cost the operator money. */
 const markupRange = { from: 1, to: 10, decimals: 4 }
 
-export const accountsOf = (environment: Environment, read: Reader): ReadonlyMap<string, Account> => {
+export const accountsOf = (environment: Environment, read: SettingsReader): ReadonlyMap<string, Account> => {
   const accounts = new Map<string, Account>()
   for (const name of Object.keys(environment)) {
     const slug = accountName.exec(name)?.[1]
@@ -35,4 +35,4 @@ export const accountsOf = (environment: Environment, read: Reader): ReadonlyMap<
   return accounts
 }
 
-export const markupOf = (read: Reader): string => read.decimal("RUNGATE_MARKUP", markupRange) ?? defaultMarkup
+export const markupOf = (read: SettingsReader): string => read.decimal("RUNGATE_MARKUP", markupRange) ?? defaultMarkup

@@ -7,9 +7,10 @@ import { isIP } from "node:net"
 import { availableParallelism } from "node:os"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { type Account, accountName, accountsOf, markupOf } from "./ProviderSettings.ts"
-import { type Environment, reader, secret } from "./SettingsReader.ts"
 import { dollars, type MicroUsd, min, usd } from "../../schema/money/Money.ts"
+import { lanesDefault, lanesMax } from "../../schema/wallet/Lane.ts"
 import { bonusMax, bpsOf, percentOf, type Terms } from "../../schema/wallet/Referral.ts"
+import { type Environment, reader, secret, type SettingsReader } from "./SettingsReader.ts"
 
 export type Role = "all" | "http" | "worker"
 export type Mode = "sandbox" | "production"
@@ -73,6 +74,8 @@ export interface SettingsShape {
   readonly orgConcurrency: number
   /** Runs of one organization that have not ended. Beyond this number, new runs are refused. */
   readonly orgQueue: number
+  /** Lanes that wallets are distributed over. Null: the stored number, which is 2 unless a service has stored another. */
+  readonly lanes: number | null
   /** Seconds after which a worker that stopped renewing its lease counts as dead. */
   readonly leaseSeconds: number
   /** Seconds that a stopping process waits for its running provider calls. */
@@ -125,7 +128,7 @@ export class SettingsInvalid extends Schema.TaggedError<SettingsInvalid>()("Sett
 /** Of a deposit of $10.00 the platform earns about $1.50 after the referrer's share. The card processor takes about $0.60 of that. */
 const bonusDefault = "1.00"
 
-const referralOf = (read: ReturnType<typeof reader>): Terms => {
+const referralOf = (read: SettingsReader): Terms => {
   const percent = read.text("RUNGATE_REFERRAL_SHARE_PERCENT") ?? "10"
   const share_bps = bpsOf(percent)
   if (share_bps === null)
@@ -150,7 +153,7 @@ const referralOf = (read: ReturnType<typeof reader>): Terms => {
 /** A call without published rates holds $1.00. A minimum cap above that would allow no cap at all. */
 const rawMinCapMax = dollars("1.00")
 
-const rawMinCapOf = (read: ReturnType<typeof reader>): MicroUsd => {
+const rawMinCapOf = (read: SettingsReader): MicroUsd => {
   const minCap = read.usd("RUNGATE_RAW_MIN_CAP", "0.10")
   if (minCap > rawMinCapMax) read.problems.push("RUNGATE_RAW_MIN_CAP must be at most 1.00")
   return minCap
@@ -159,14 +162,14 @@ const rawMinCapOf = (read: ReturnType<typeof reader>): MicroUsd => {
 /** Variables that the client's commands read. They are no unknown settings if an operator has them in the same environment. */
 const clientNames = ["RUNGATE_URL", "RUNGATE_API_KEY", "RUNGATE_PROFILE", "RUNGATE_MAX_COST"]
 
-const namesOf = (environment: Environment, read: ReturnType<typeof reader>): SettingsShape["names"] => ({
+const namesOf = (environment: Environment, read: SettingsReader): SettingsShape["names"] => ({
   given: Object.keys(environment).filter((name) => name.startsWith("RUNGATE_")),
   known: [...clientNames, ...read.namesRead].filter((name) => name.startsWith("RUNGATE_") && !accountName.test(name))
 })
 
 const mailbox = /^(?:[^<>\p{Cc}]{1,100}<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u
 
-const mailOf = (read: ReturnType<typeof reader>, publicUrl: string | null): MailServer | null => {
+const mailOf = (read: SettingsReader, publicUrl: string | null): MailServer | null => {
   const url = read.url("RUNGATE_SMTP_URL", ["smtp", "smtps"])
   const host = publicUrl === null ? "localhost" : new URL(publicUrl).hostname
   const from = read.text("RUNGATE_MAIL_FROM") ?? `Rungate <no-reply@${host}>`
@@ -179,7 +182,7 @@ const mailOf = (read: ReturnType<typeof reader>, publicUrl: string | null): Mail
 }
 
 /** Settings of sign-up: who may sign up, and whether e-mail addresses are verified. */
-const signUpSettingsOf = (read: ReturnType<typeof reader>, mode: Mode, publicUrl: string | null) => {
+const signUpSettingsOf = (read: SettingsReader, mode: Mode, publicUrl: string | null) => {
   const production = mode === "production"
   const signUp = read.oneOf("RUNGATE_SIGN_UP", production ? "invite" : "open", ["open", "invite", "closed"])
   const verification = read.oneOf("RUNGATE_EMAIL_VERIFICATION", production ? "on" : "off", ["on", "off"])
@@ -200,7 +203,7 @@ const signUpSettingsOf = (read: ReturnType<typeof reader>, mode: Mode, publicUrl
 const printable = /^[\x21-\x7e]+$/
 
 /** Requires the key and the webhook secret together. With the key alone, customers could pay without being credited. */
-const stripeOf = (read: ReturnType<typeof reader>): StripeAccount | null => {
+const stripeOf = (read: SettingsReader): StripeAccount | null => {
   const key = read.text("STRIPE_SECRET_KEY")
   const secrets = (read.text("STRIPE_WEBHOOK_SECRET") ?? "").split(",").map((one) => one.trim())
   const webhookSecrets = secrets.filter((one) => one !== "")
@@ -230,7 +233,7 @@ const stripeOf = (read: ReturnType<typeof reader>): StripeAccount | null => {
   }
 }
 
-const listOf = (read: ReturnType<typeof reader>, name: string): ReadonlyArray<string> =>
+const listOf = (read: SettingsReader, name: string): ReadonlyArray<string> =>
   (read.text(name) ?? "")
     .split(",")
     .map((one) => one.trim())
@@ -242,14 +245,14 @@ const isServer = (text: string): boolean => {
   return isIP(host) !== 0
 }
 
-const dnsServersOf = (read: ReturnType<typeof reader>): ReadonlyArray<string> => {
+const dnsServersOf = (read: SettingsReader): ReadonlyArray<string> => {
   const servers = listOf(read, "RUNGATE_DNS_SERVERS")
   if (servers.every(isServer)) return servers
   read.problems.push("RUNGATE_DNS_SERVERS must be IP addresses, each with or without a port, separated by commas")
   return []
 }
 
-const actorsOf = (read: ReturnType<typeof reader>): ReadonlyArray<string> | null => {
+const actorsOf = (read: SettingsReader): ReadonlyArray<string> | null => {
   if (read.text("RUNGATE_ACTORS") === undefined) return null
   const actors = listOf(read, "RUNGATE_ACTORS")
   if (!actors.every((one) => /^[\w.-]+\/([\w.-]+|\*)$/.test(one)))
@@ -258,7 +261,7 @@ const actorsOf = (read: ReturnType<typeof reader>): ReadonlyArray<string> | null
 }
 
 const metricsTokenMin = 16
-const metricsTokenOf = (read: ReturnType<typeof reader>) => {
+const metricsTokenOf = (read: SettingsReader) => {
   const token = read.text("RUNGATE_METRICS_TOKEN")
   if (token === undefined) return null
   if (token.length < metricsTokenMin || !printable.test(token))
@@ -266,7 +269,7 @@ const metricsTokenOf = (read: ReturnType<typeof reader>) => {
   return Redacted.make(token)
 }
 
-const crashAtOf = (read: ReturnType<typeof reader>): CrashAt | null => {
+const crashAtOf = (read: SettingsReader): CrashAt | null => {
   const value = read.text("RUNGATE_CRASH_AT")
   if (value === undefined) return null
   const [, point, hit, stop] = /^([a-z_.]+):([1-9]\d{0,5})(:stop)?$/.exec(value) ?? []
@@ -307,6 +310,7 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
       concurrency,
       orgConcurrency: read.int("RUNGATE_ORG_CONCURRENCY", Math.max(1, Math.floor(concurrency / 4)), 1, 100_000),
       orgQueue: read.int("RUNGATE_ORG_QUEUE", 1_000, 1, 1_000_000),
+      lanes: read.text("RUNGATE_LANES") === undefined ? null : read.int("RUNGATE_LANES", lanesDefault, 1, lanesMax),
       leaseSeconds: read.int("RUNGATE_LEASE_SECONDS", 15, 1, 3600),
       drainSeconds: read.int("RUNGATE_DRAIN_SECONDS", 20, 0, 600),
       stopDelaySeconds: read.int("RUNGATE_STOP_DELAY_SECONDS", 0, 0, 600),

@@ -62,7 +62,7 @@ export const reader = (environment: Environment) => {
     }
   }
 }
-export type Reader = ReturnType<typeof reader>
+export type SettingsReader = ReturnType<typeof reader>
 
 export const secret = (text: string | null | undefined) =>
   text === null || text === undefined ? null : Redacted.make(text)

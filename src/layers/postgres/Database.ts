@@ -8,6 +8,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { DatabaseChecks, statementTimeoutMillis } from "./DatabaseChecks.ts"
+import { claimLanes } from "./DatabaseLanes.ts"
 import { checkMode, claimMode } from "./DatabaseMode.ts"
 import { DatabaseRefused, prepareSchema } from "./DatabaseSchema.ts"
 import { embeddedPostgres } from "./embedded/EmbeddedPostgres.ts"
@@ -135,10 +136,10 @@ export const MigrationDatabase = Layer.effectDiscard(upToDate).pipe(
   )
 )
 
-/** The checks of a starting service: refuses a database that may lose committed money, and writes the mode into a new one. */
+/** The checks of a starting service: refuses a database that may lose committed money, and stores the mode and the number of lanes. */
 export const ServiceDatabase = Layer.unwrap(
   Effect.map(DatabaseUrl, ({ url, embedded }) =>
-    Layer.effectDiscard(claimMode(placeOf(url))).pipe(
+    Layer.effectDiscard(Effect.andThen(claimMode(placeOf(url)), claimLanes(placeOf(url)))).pipe(
       Layer.provideMerge(DatabaseChecks.layerOf(url, placeOf(url), embedded))
     )
   )

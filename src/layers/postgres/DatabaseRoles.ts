@@ -13,7 +13,17 @@ import { oneRowOf, rowsOf } from "./Rows.ts"
 /** Tables whose rows are only inserted. */
 const appendOnly = ["ledger", "audit_checks", "payment_events", "referral_credits", "losses", "service_mode"]
 /** Tables whose rows change and are never deleted. */
-const kept = ["wallets", "runs", "payments", "payment_reversals", "referrals", "orgs", "api_keys", "unknown_outcomes"]
+const kept = [
+  "wallets",
+  "runs",
+  "payments",
+  "payment_reversals",
+  "referrals",
+  "orgs",
+  "api_keys",
+  "unknown_outcomes",
+  "lane_count"
+]
 const readOnly = ["effect_sql_migrations"]
 
 const roleRows = rowsOf({ superuser: Schema.Boolean, owner: Schema.Boolean })

@@ -8,18 +8,13 @@ import { createPostgresBackend, Queue, type QueueOptions, Worker, type WorkerOpt
 import { Clock, Context, Effect, Exit, Layer, Redacted, Schedule, type Scope } from "effect"
 import { oneLine } from "../postgres/Batch.ts"
 import { DatabaseUrl } from "../postgres/Database.ts"
+import { storedLanes } from "../postgres/DatabaseLanes.ts"
 import { mayMigrateQueues, queueSchema as schema } from "../postgres/QueueSchema.ts"
 import { Installation } from "./Installation.ts"
 import { Redis } from "./Redis.ts"
 
-/**
- * Number of lanes that wallets are distributed over. A wallet keeps the lane it was created with, so the number may grow and never
- * shrink. It is small because a lane's turn is a group commit: more commands per commit make each command cheaper.
- */
-export const laneCount = 2
 export const laneQueue = (lane: number) => `lane-${lane}`
 export const runsQueue = "runs"
-const queueNames = [...Array.from({ length: laneCount }, (_, lane) => laneQueue(lane)), runsQueue]
 
 /** A job whose worker died can be taken over after this time. BullMQ renews the lock of a live worker. */
 const lockMillis = 3_000
@@ -39,7 +34,7 @@ const stalledCountMax = 1_000_000
 type Processor = () => Promise<void>
 
 /** Redis answered a moment ago. If it has gone again, the start goes on when it is back. */
-const untilDone = (name: string, prepare: Effect.Effect<void, Error>) =>
+const untilDone = (name: string, prepare: Effect.Effect<unknown, Error>) =>
   prepare.pipe(
     Effect.tapError((error) =>
       Effect.logWarning(`queue ${name}: Redis does not answer (${error.message}); trying again`)
@@ -51,7 +46,7 @@ const untilDone = (name: string, prepare: Effect.Effect<void, Error>) =>
 export class Queues extends Context.Service<
   Queues,
   {
-    /** Wakes a queue's worker. Concurrent calls collapse into one more job. Never fails, because the sweeper repeats lost wake-ups. */
+    /** Wakes a queue's worker, also that of a lane that is new to this process. Concurrent calls collapse into one more job. Never fails, because the sweeper repeats lost wake-ups. */
     readonly wake: (queue: string) => Effect.Effect<void>
     /** Releases the job and the deduplication key of a dead worker, then wakes the queue. */
     readonly releaseStalledJob: (queue: string) => Effect.Effect<void>
@@ -76,9 +71,9 @@ export class Queues extends Context.Service<
         fork(Effect.logDebug(`${message}: ${error.message}`))
       }
 
-      const migrate = redis === null && (yield* mayMigrateQueues)
+      const mayMigrate = redis === null && (yield* mayMigrateQueues)
       // A lost job is harmless, so commits of jobs need not wait for the disk.
-      const postgres = (max: number) => ({
+      const postgres = (max: number, migrate = false) => ({
         connection: {
           connectionString: Redacted.value(url),
           schema,
@@ -87,13 +82,13 @@ export class Queues extends Context.Service<
           options: "-c synchronous_commit=off"
         }
       })
-      const openQueue = (name: string) => {
+      const queueOf = (name: string) => {
         const options: Partial<QueueOptions> = {
           prefix,
           defaultJobOptions: { removeOnComplete: true, removeOnFail: true }
         }
         return redis === null
-          ? new Queue(name, { ...options, ...postgres(2) }, createPostgresBackend)
+          ? new Queue(name, { ...options, ...postgres(2, mayMigrate && name === runsQueue) }, createPostgresBackend)
           : new Queue(name, { ...options, connection: redis.client })
       }
       const openWorker = (name: string, processor: Processor) => {
@@ -110,34 +105,51 @@ export class Queues extends Context.Service<
           : new Worker(name, processor, { ...options, connection: redis.dedicated() })
       }
 
-      // Opened one after the other, because the first one migrates the schema of BullMQ's Postgres backend.
-      const queues = new Map<string, ReturnType<typeof openQueue>>()
-      for (const name of queueNames) {
-        const queue = yield* Effect.acquireRelease(
-          Effect.sync(() => {
-            const opened = openQueue(name)
-            opened.on("error", log(`queue ${name}`))
-            return opened
-          }),
-          (opened) => Effect.promise(() => opened.close()).pipe(Effect.timeout("3 seconds"), Effect.ignore)
-        )
-        const prepare = Effect.tryPromise({
-          try: async () => {
-            await queue.waitUntilReady()
-            // Only lanes need this limit: one turn at a time. Concurrent claims of runs never take the same run.
-            if (name !== runsQueue) await queue.setGlobalConcurrency(1)
-          },
+      type Opened = ReturnType<typeof queueOf>
+      const queues = new Map<string, Promise<Opened>>()
+      const close = (queue: Opened | Promise<Opened>) =>
+        Effect.promise(async () => (await queue).close()).pipe(Effect.timeout("3 seconds"), Effect.ignoreCause)
+      yield* Effect.addFinalizer(() =>
+        Effect.forEach(queues.values(), close, { concurrency: "unbounded", discard: true })
+      )
+      const connect = async (queue: Opened, name: string) => {
+        queue.on("error", log(`queue ${name}`))
+        await queue.waitUntilReady()
+        // Only lanes need this limit: one turn at a time. Concurrent claims of runs never take the same run.
+        if (name !== runsQueue) await queue.setGlobalConcurrency(1)
+        return queue
+      }
+      /** Opens a queue at its first use. The number of lanes may grow while this process runs. A failed opening is tried again. */
+      const opened = (name: string): Promise<Opened> => {
+        const existing = queues.get(name)
+        if (existing !== undefined) return existing
+        const queue = queueOf(name)
+        const connecting = connect(queue, name)
+        queues.set(name, connecting)
+        connecting.catch(() => {
+          queues.delete(name)
+          fork(close(queue))
+        })
+        return connecting
+      }
+      const prepare = (name: string) => {
+        const opening = Effect.tryPromise({
+          try: () => opened(name),
           catch: (error) => (error instanceof Error ? error : new Error(String(error)))
         })
-        yield* redis === null ? Effect.orDie(prepare) : untilDone(name, prepare)
-        queues.set(name, queue)
+        return redis === null ? Effect.orDie(opening) : untilDone(name, opening)
       }
+      // This one migrates the schema of BullMQ's Postgres backend, so it comes before the others.
+      yield* prepare(runsQueue)
+      const lanes = yield* storedLanes
+      for (let lane = 0; lane < lanes; lane++) yield* prepare(laneQueue(lane))
 
       const add = (name: string) =>
         Effect.promise(async () => {
           // Without an id BullMQ creates a sequence for the queue, which needs a role that owns the schema.
           const jobId = crypto.randomUUID()
-          await queues.get(name)?.add("wake", {}, { jobId, deduplication: { id: name, keepLastIfActive: true } })
+          const queue = await opened(name)
+          await queue.add("wake", {}, { jobId, deduplication: { id: name, keepLastIfActive: true } })
         }).pipe(
           Effect.catchCause((cause) => Effect.logDebug(`could not store the wake-up of ${name}: ${oneLine(cause)}`))
         )
@@ -168,7 +180,7 @@ export class Queues extends Context.Service<
       const release = Effect.fnUntraced(function* (name: string) {
         const now = yield* Clock.currentTimeMillis
         yield* Effect.promise(async () => {
-          const [job] = (await queues.get(name)?.getActive(0, 0)) ?? []
+          const [job] = await (await opened(name)).getActive(0, 0)
           const previous = activeJobs.get(name)
           if (job?.id === undefined) activeJobs.delete(name)
           else if (previous?.id !== job.id) activeJobs.set(name, { id: job.id, since: now })
@@ -177,7 +189,7 @@ export class Queues extends Context.Service<
       })
       const releaseStalledJob = (name: string) =>
         Effect.promise(async () => {
-          await queues.get(name)?.removeDeduplicationKey(name)
+          await (await opened(name)).removeDeduplicationKey(name)
         }).pipe(Effect.andThen(release(name)), Effect.ignoreCause, Effect.andThen(wake(name)))
 
       const work = (name: string, process: Effect.Effect<void>) =>
@@ -195,14 +207,14 @@ export class Queues extends Context.Service<
         ).pipe(Effect.asVoid)
 
       const processDue = Effect.promise(async () => {
-        for (const [name, queue] of queues) if (name !== runsQueue) await queue.setGlobalConcurrency(1)
+        for (const [name, queue] of queues) if (name !== runsQueue) await (await queue).setGlobalConcurrency(1)
       }).pipe(
         Effect.catchCause((cause) => Effect.logDebug(`could not set the concurrency of the lanes: ${oneLine(cause)}`))
       )
 
       const depth = Effect.promise(async () => {
         let waiting = 0
-        for (const queue of queues.values()) waiting += await queue.getWaitingCount()
+        for (const queue of queues.values()) waiting += await (await queue).getWaitingCount()
         return waiting
       }).pipe(Effect.catchCause(() => Effect.succeed(0)))
 

@@ -24,6 +24,7 @@ import { liveKeys } from "./0022_live_keys.ts"
 import { lookups } from "./0023_lookups.ts"
 import { damage } from "./0024_damage.ts"
 import { room } from "./0025_room.ts"
+import { laneCount } from "./0028_lane_count.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -50,5 +51,6 @@ export const migrations = {
   "0022_live_keys": liveKeys,
   "0023_lookups": lookups,
   "0024_damage": damage,
-  "0025_room": room
+  "0025_room": room,
+  "0028_lane_count": laneCount
 }
