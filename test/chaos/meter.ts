@@ -23,11 +23,13 @@ export interface Meter {
   readonly open: () => number
   /** From now on nobody waits. */
   readonly hurry: () => void
+  /** Answers the calls of `Hold` so far. Later ones wait for the next release. */
+  readonly release: () => void
   readonly stop: () => Promise<void>
 }
 
-/** `Hit`, `Miss` (LeadMagic finds nothing, Hunter does), `Wait<ms>`. */
-export type Manner = "Hit" | "Miss" | `Wait${number}`
+/** `Hit`, `Miss` (LeadMagic finds nothing, Hunter does), `Hold` (answers when the test says so), `Wait<ms>`. */
+export type Manner = "Hit" | "Miss" | "Hold" | `Wait${number}`
 
 const Finding = Schema.Struct({ first_name: Schema.String, last_name: Schema.String, domain: Schema.String })
 const Message = Schema.Struct({ subject: Schema.String, text: Schema.String })
@@ -38,7 +40,9 @@ export const startMeter = (): Meter => {
   const calls: Array<Call> = []
   let open = 0
   let hurried = false
+  let held = Promise.withResolvers<void>()
   const patience = async (manner: string) => {
+    if (manner === "Hold") return held.promise
     const millis = /^Wait(\d{1,5})$/.exec(manner)?.[1]
     if (millis !== undefined && !hurried) await Bun.sleep(Number(millis))
   }
@@ -96,6 +100,10 @@ export const startMeter = (): Meter => {
     open: () => open,
     hurry: () => {
       hurried = true
+    },
+    release: () => {
+      held.resolve()
+      held = Promise.withResolvers()
     },
     stop: () => server.stop(true)
   }

@@ -99,8 +99,12 @@ const ready = async (url: string) => {
 }
 
 /** Ready when it answers: an HTTP role by /readyz, a worker by what it says. */
-export const startService = async (role: Role, env: Readonly<Record<string, string>>): Promise<Service> => {
-  const { child, output, errors, ended } = runMain(["serve", "--role", role], { PORT: "0", ...env })
+export const startService = async (
+  role: Role,
+  env: Readonly<Record<string, string>>,
+  command?: Command
+): Promise<Service> => {
+  const { child, output, errors, ended } = runMain(["serve", "--role", role], { PORT: "0", ...env }, command)
   const pid = child.pid
   if (pid === undefined) throw new Error("no process was started")
   const all = () => `${output()}${errors()}`

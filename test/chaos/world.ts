@@ -11,7 +11,7 @@ import { lanesDefault } from "../../src/schema/wallet/Lane.ts"
 import { freshDatabase } from "../postgres.ts"
 import { startRedis } from "../redis.ts"
 import { type Manner, type Meter, startMeter } from "./meter.ts"
-import { type Role, runMain, type Service, startService, until } from "./processes.ts"
+import { type Command, type Role, runMain, type Service, startService, until } from "./processes.ts"
 
 export type Backend = "postgres" | "redis"
 export const backends: ReadonlyArray<Backend> =
@@ -113,8 +113,9 @@ export class World {
     return meterless
   }
 
-  async start(role: Role, extra: Readonly<Record<string, string>> = {}): Promise<Service> {
-    const service = await startService(role, { ...this.env, ...extra })
+  /** Starts a process of the sources, or of another release by its `command`. */
+  async start(role: Role, extra: Readonly<Record<string, string>> = {}, command?: Command): Promise<Service> {
+    const service = await startService(role, { ...this.env, ...extra }, command)
     this.services.push(service)
     return service
   }
@@ -311,9 +312,9 @@ export class World {
     return [...found, ...(await this.audit())]
   }
 
-  /** `rungate audit`, as an operator would run it. */
-  async audit(): Promise<ReadonlyArray<string>> {
-    const { child, output, errors, ended } = runMain(["audit"], this.env)
+  /** `rungate audit`, as an operator would run it, of the sources or of another release. */
+  async audit(command?: Command): Promise<ReadonlyArray<string>> {
+    const { child, output, errors, ended } = runMain(["audit"], this.env, command)
     const timer = setTimeout(() => child.kill("SIGKILL"), auditMillisMax)
     const { code } = await ended
     clearTimeout(timer)
