@@ -125,10 +125,14 @@ export const Workers = Layer.effectDiscard(
         const until = (yield* Clock.currentTimeMillis) + holdMillis
         let again = true
         let broken = true
+        // A wake-up says that commands were stored, so the turn after it reads the mailbox.
+        let stored = true
         yield* Effect.gen(function* () {
           while (again && (yield* Clock.currentTimeMillis) < until) {
+            const mayRecall = !stored && !state.dirty
             state.dirty = false
-            const answer = yield* wallet.turn(lane)
+            const answer = yield* wallet.turn(lane, mayRecall)
+            stored = answer.more
             yield* Effect.forEach(answer.started, start, { discard: true })
             if (answer.queued.length > 0) yield* claimSoon
             if (answer.charges) fork(processPayments)

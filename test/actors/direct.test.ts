@@ -13,6 +13,7 @@ import { WalletActor } from "../../src/actors/wallet/WalletActor.ts"
 import { Accounts } from "../../src/layers/accounts/Accounts.ts"
 import { Audit } from "../../src/layers/audit/Audit.ts"
 import type { DirectCommand } from "../../src/layers/ledger/DirectCommands.ts"
+import { RecallMillis } from "../../src/layers/ledger/WalletMemory.ts"
 import { MailStore } from "../../src/layers/ledger/MailStore.ts"
 import { newId } from "../../src/layers/platform/Ids.ts"
 import { Settings } from "../../src/layers/platform/Settings.ts"
@@ -25,21 +26,30 @@ import { until } from "../app.ts"
 import { preparedDatabase } from "../postgres.ts"
 
 let databaseUrl = ""
-const build = async () => {
-  databaseUrl = await preparedDatabase()
+const build = () => {
   return ManagedRuntime.make(
     WalletActor.layer.pipe(
       Layer.provideMerge(Layer.merge(RunSlots.layer, DirectCommands.layer)),
       Layer.provideMerge(Storage),
-      Layer.provideMerge(Settings.layerFrom({ DATABASE_URL: databaseUrl, RUNGATE_ORG_QUEUE: "200" }))
+      Layer.provideMerge(Settings.layerFrom({ DATABASE_URL: databaseUrl, RUNGATE_ORG_QUEUE: "200" })),
+      // A slow test remembers for as long as it takes.
+      Layer.provideMerge(Layer.succeed(RecallMillis, 60_000))
     )
   )
 }
-let runtime: Awaited<ReturnType<typeof build>>
+let runtime: ReturnType<typeof build>
+/** Another process on the same database. */
+let other: ReturnType<typeof build>
 beforeAll(async () => {
-  runtime = await build()
+  databaseUrl = await preparedDatabase()
+  runtime = build()
+  other = build()
 })
-afterAll(() => runtime.dispose())
+afterAll(async () => {
+  const { violations } = await other.runPromise(Effect.flatMap(Audit, (books) => books.run))
+  expect(violations).toEqual([])
+  await Promise.all([runtime.dispose(), other.dispose()])
+})
 
 const plan: Plan = {
   providers: ["hunter"],
@@ -79,7 +89,7 @@ const settle = (run: LeasedRun, charge: string, result: string): DirectCommand =
 })
 
 /** A funded organization, and a turn of its lane that takes these commands. Answers when each was committed; null: not applied. */
-const organization = Effect.fnUntraced(function* (amount: string) {
+const organization = Effect.fnUntraced(function* (amount: string, mayRecall = false) {
   const accounts = yield* Accounts
   const mail = yield* MailStore
   const wallet = yield* WalletActor
@@ -102,7 +112,7 @@ const organization = Effect.fnUntraced(function* (amount: string) {
     const fibers = yield* Effect.forEach(commands, (one) =>
       Effect.forkDetach(direct.apply(one), { startImmediately: true })
     )
-    const answer = yield* wallet.turn(lane)
+    const answer = yield* wallet.turn(lane, mayRecall)
     const applied = yield* Effect.forEach(fibers, (fiber) => Fiber.join(fiber))
     direct.pause(lane, false)
     return { ...answer, applied: applied.map((date) => date !== null) }
@@ -125,11 +135,15 @@ const walletOf = (org_id: string) =>
     (sql) => sql`SELECT balance, reserved, open_runs FROM wallets WHERE org_id = ${org_id}`
   )
 
-describe("a turn with direct commands", () => {
+/** A turn that has just read and written the wallet is remembered, so the next one need not read. */
+describe.each([
+  ["that reads the mailbox", false],
+  ["that may recall its wallets", true]
+])("a turn with direct commands %s", (_name, mayRecall) => {
   test("admits and settles runs in one commit each, without the mailbox, and the books are right", () =>
     runtime.runPromise(
       Effect.gen(function* () {
-        const { org_id, turn } = yield* organization("5.00")
+        const { org_id, turn } = yield* organization("5.00", mayRecall)
         const runs = [newRun(org_id), newRun(org_id), newRun(org_id)]
         const { applied, started } = yield* turn(...runs.map(reserve))
         expect(applied).toEqual([true, true, true])
@@ -155,7 +169,7 @@ describe("a turn with direct commands", () => {
   test("stores a refused run with its end", () =>
     runtime.runPromise(
       Effect.gen(function* () {
-        const { org_id, turn } = yield* organization("0.15")
+        const { org_id, turn } = yield* organization("0.15", mayRecall)
         const [first, second] = [newRun(org_id), newRun(org_id)]
         const { applied, ended } = yield* turn(reserve(first), reserve(second))
         expect(applied).toEqual([true, true])
@@ -172,7 +186,7 @@ describe("a turn with direct commands", () => {
   test("admits nothing with an API key that was revoked, and others beside it", () =>
     runtime.runPromise(
       Effect.gen(function* () {
-        const { org_id, turn } = yield* organization("5.00")
+        const { org_id, turn } = yield* organization("5.00", mayRecall)
         const accounts = yield* Accounts
         const { id: key_id } = yield* accounts.createKey(org_id, "a key", "test")
         const good = newRun(org_id, { key_id })
@@ -189,7 +203,7 @@ describe("a turn with direct commands", () => {
   test("is undone when a key that it has read as live is revoked before its commit", () =>
     runtime.runPromise(
       Effect.gen(function* () {
-        const { org_id, turn } = yield* organization("5.00")
+        const { org_id, turn } = yield* organization("5.00", mayRecall)
         const { id: key_id } = yield* (yield* Accounts).createKey(org_id, "a key", "test")
         const revoker = new Client({ connectionString: databaseUrl })
         const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
@@ -218,7 +232,7 @@ describe("a turn with direct commands", () => {
   test("leaves a run with a used Idempotency-Key to the mailbox, which returns the first one", () =>
     runtime.runPromise(
       Effect.gen(function* () {
-        const { org_id, turn } = yield* organization("5.00")
+        const { org_id, turn } = yield* organization("5.00", mayRecall)
         const [first, twin, later] = [1, 2, 3].map(() => newRun(org_id, { idempotency_key: "one", fingerprint: "f" }))
         if (first === undefined || twin === undefined || later === undefined) throw new Error()
         expect((yield* turn(reserve(first), reserve(twin))).applied).toEqual([true, false])
@@ -234,7 +248,7 @@ describe("a turn with direct commands", () => {
   test("leaves runs to the mailbox when a quarter of the organization's open runs is used", () =>
     runtime.runPromise(
       Effect.gen(function* () {
-        const { org_id, turn } = yield* organization("5.00")
+        const { org_id, turn } = yield* organization("5.00", mayRecall)
         const runs = Array.from({ length: 53 }, () => newRun(org_id, { hold: dollars("0.01") }))
         const { applied } = yield* turn(...runs.map(reserve))
         expect([applied.indexOf(false), applied.filter((one) => !one).length]).toEqual([50, 3])
@@ -244,7 +258,7 @@ describe("a turn with direct commands", () => {
   test("settles nothing under a lease that was lost, and nothing twice", () =>
     runtime.runPromise(
       Effect.gen(function* () {
-        const { org_id, turn } = yield* organization("5.00")
+        const { org_id, turn } = yield* organization("5.00", mayRecall)
         const run = newRun(org_id)
         const { started } = yield* turn(reserve(run))
         const [leased] = started
@@ -261,7 +275,7 @@ describe("a turn with direct commands", () => {
   test("one command that Postgres refuses sends the others to the mailbox, where they succeed", () =>
     runtime.runPromise(
       Effect.gen(function* () {
-        const { org_id, turn } = yield* organization("5.00")
+        const { org_id, turn } = yield* organization("5.00", mayRecall)
         const bad = newRun(org_id, { kind: "endpoint" })
         const good = newRun(org_id)
         expect((yield* turn(reserve(bad), reserve(good))).applied).toEqual([false, false])
@@ -269,6 +283,71 @@ describe("a turn with direct commands", () => {
         expect(yield* store.admit(good)).toMatchObject({ _tag: "Admitted" })
       })
     ))
+})
+
+describe("a turn that recalls its wallets", () => {
+  const remembered = Effect.fnUntraced(function* () {
+    const made = yield* organization("5.00", true)
+    yield* made.turn(reserve(newRun(made.org_id)))
+    return made
+  })
+  const credit = (org_id: string, amount: string) => {
+    const reference = newId("cs")
+    const payload = encodeCredit({ type: "bonus", amount: dollars(amount), reference, note: "test" })
+    return Effect.flatMap(MailStore, (mail) =>
+      mail.enqueue({ command_id: reference, org_id, run_id: null, tag: "Credit", payload, result: null })
+    )
+  }
+
+  test("leaves the mailbox to the next turn that reads", () =>
+    runtime.runPromise(
+      Effect.gen(function* () {
+        const { org_id, lane, turn } = yield* remembered()
+        yield* credit(org_id, "1.00")
+        const { applied, taken } = yield* turn(reserve(newRun(org_id)))
+        expect([applied, taken]).toEqual([[true], 0])
+        expect((yield* (yield* WalletActor).turn(lane)).taken).toBe(1)
+        expect(yield* walletOf(org_id)).toEqual([{ balance: 6_000_000n, reserved: 200_000n, open_runs: 2n }])
+      })
+    ))
+
+  test("never believes what it remembers of a wallet that another process has changed", async () => {
+    const { org_id, lane, turn } = await runtime.runPromise(remembered())
+    await other.runPromise(
+      Effect.gen(function* () {
+        yield* (yield* RunStore).admit(newRun(org_id, { hold: dollars("4.85") }))
+        yield* (yield* WalletActor).turn(lane)
+      })
+    )
+    const [first, second] = [newRun(org_id, { hold: dollars("0.04") }), newRun(org_id, { hold: dollars("0.04") })]
+    const { applied, ended } = await runtime.runPromise(turn(reserve(first), reserve(second)))
+    expect(applied).toEqual([true, true])
+    expect(ended.map((run) => [run.run_id, run.error_code])).toEqual([[second.run_id, "insufficient_balance"]])
+    expect(await runtime.runPromise(walletOf(org_id))).toEqual([
+      { balance: 5_000_000n, reserved: 4_990_000n, open_runs: 3n }
+    ])
+  })
+
+  test("finds a run that another process has admitted with the same Idempotency-Key, and admits those beside it", async () => {
+    const { org_id, turn } = await runtime.runPromise(remembered())
+    const [first, twin, beside] = [1, 2, 3].map((n) => newRun(org_id, { idempotency_key: n === 3 ? null : "both" }))
+    if (first === undefined || twin === undefined || beside === undefined) throw new Error()
+    await other.runPromise(Effect.flatMap(RunStore, (store) => store.admit(first)))
+    const { applied } = await runtime.runPromise(turn(reserve(twin), reserve(beside)))
+    expect(applied).toEqual([false, true])
+    expect(await runtime.runPromise(runRow(twin))).toBeNull()
+  })
+
+  test("rejects runs beyond a quarter of the open runs, also when other processes have opened them", async () => {
+    const { org_id, turn } = await runtime.runPromise(remembered())
+    await other.runPromise(
+      Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE wallets SET open_runs = 50 WHERE org_id = ${org_id}`)
+    )
+    expect((await runtime.runPromise(turn(reserve(newRun(org_id))))).applied).toEqual([false])
+    await other.runPromise(
+      Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE wallets SET open_runs = 1 WHERE org_id = ${org_id}`)
+    )
+  })
 })
 
 describe("direct commands", () => {

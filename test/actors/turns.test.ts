@@ -86,7 +86,7 @@ describe("a turn", () => {
         const sql = yield* SqlClient.SqlClient
         const org_id = yield* accounts.createOrganization("twice", null)
         const lane = yield* topUp(org_id, newId("cs"), "10.00")
-        const one = turns.turn(lane, 100, [], (view) =>
+        const one = turns.turn(lane, 100, [], false, (view) =>
           decideTurn(
             view,
             { workerId: "none", tryTake: () => false },

@@ -68,7 +68,7 @@ const turn = Effect.fnUntraced(function* (attempts: ReadonlyArray<AttemptCount>)
     payload: "{}",
     result: null
   })
-  const taken = turns.turn(lane, 100, [], () => ({ effects: { ...nothing, attempts }, answer: {} }))
+  const taken = turns.turn(lane, 100, [], false, () => ({ effects: { ...nothing, attempts }, answer: {} }))
   return { lane, taken }
 })
 const measure = (attempts: ReadonlyArray<AttemptCount>) => Effect.flatMap(turn(attempts), ({ taken }) => taken)
@@ -168,7 +168,7 @@ describe("windows of attempts", () => {
       // A turn whose run is not there any more.
       const { lane } = yield* turn(counts(5))
       const closed = [{ org_id: "org_nobody", run_id: "run_nobody", lease_token: null }]
-      const undone = turns.turn(lane, 100, [], () => ({
+      const undone = turns.turn(lane, 100, [], false, () => ({
         effects: { ...nothing, closed, attempts: counts(5) },
         answer: {}
       }))

@@ -1,7 +1,7 @@
 /**
  * Takes turns: one turn reads a lane's commands, decides them in order, and commits all results at once.
  *
- * A turn is two SQL statements with pure code between them, so nothing slow happens in it and no provider is called. A run that is
+ * A turn is two SQL statements with pure code between them, or one when this process remembers what it would read, so nothing slow happens in it and no provider is called. A run that is
  * admitted while this process has a free slot is leased to it in the same commit. Otherwise it waits in the queue.
  */
 import { Cause, Context, Effect, Exit, Layer, Schema } from "effect"
@@ -53,7 +53,10 @@ const isTransient = (cause: Cause.Cause<unknown>): boolean => {
 
 export class WalletActor extends Context.Service<
   WalletActor,
-  { readonly turn: (lane: number) => Effect.Effect<TurnAnswer> }
+  {
+    /** With `mayRecall`, a turn of direct commands may leave the mailbox unread. Only for a caller that lets a reading turn follow. */
+    readonly turn: (lane: number, mayRecall?: boolean) => Effect.Effect<TurnAnswer>
+  }
 >()("rungate/actors/wallet/WalletActor") {
   static readonly layer = Layer.effect(
     WalletActor,
@@ -62,7 +65,8 @@ export class WalletActor extends Context.Service<
       const slots = yield* RunSlots
       const direct = yield* DirectCommands
 
-      const attempt = (lane: number, max: number, offered: ReadonlyArray<Offered>) =>
+      /** Takes a turn without resuming the senders of direct commands. Returns slots of runs that did not start. */
+      const attemptOnce = (lane: number, max: number, offered: ReadonlyArray<Offered>, mayRecall: boolean) =>
         Effect.suspend(() => {
           const taken = new Set<string>()
           const room: Room = {
@@ -73,13 +77,9 @@ export class WalletActor extends Context.Service<
               return true
             }
           }
+          const commands = offered.map(({ command }) => command)
           return store
-            .turn(
-              lane,
-              max,
-              offered.map(({ command }) => command),
-              (view) => decideTurn(view, room, names)
-            )
+            .turn(lane, max, commands, mayRecall, (view) => decideTurn(view, room, names))
             .pipe(
               // Returns slots of runs whose turn was rolled back, or that ended in the turn that admitted them.
               Effect.onExit((exit) =>
@@ -88,25 +88,36 @@ export class WalletActor extends Context.Service<
                   for (const { run_id } of turn?.started ?? []) taken.delete(run_id)
                   for (const run_id of taken) slots.giveBack(run_id)
                   slots.queued(turn?.queued ?? [])
-                  const rejected = new Set(turn?.rejected)
-                  for (const { command, resume } of offered)
-                    resume(turn === null || rejected.has(command) ? null : turn.committed_at)
                 })
-              ),
-              Effect.map(
-                (answer): TurnAnswer =>
-                  answer === null ? nothing : { ...answer, more: answer.taken >= max, direct: offered.length > 0 }
-              ),
-              // Another turn of the lane committed first. The next turn sees the remaining commands.
-              Effect.catch(() => Effect.succeed<TurnAnswer>({ ...nothing, more: true }))
+              )
             )
         })
+
+      const attempt = (lane: number, max: number, offered: ReadonlyArray<Offered>, mayRecall: boolean) =>
+        attemptOnce(lane, max, offered, mayRecall).pipe(
+          // What this process remembered has changed meanwhile.
+          Effect.catch((conflict) => (conflict.read ? Effect.fail(conflict) : attemptOnce(lane, max, offered, false))),
+          Effect.onExit((exit) =>
+            Effect.sync(() => {
+              const turn = Exit.isSuccess(exit) ? exit.value : null
+              const rejected = new Set(turn?.rejected)
+              for (const { command, resume } of offered)
+                resume(turn === null || rejected.has(command) ? null : turn.committed_at)
+            })
+          ),
+          Effect.map(
+            (answer): TurnAnswer =>
+              answer === null ? nothing : { ...answer, more: answer.taken >= max, direct: offered.length > 0 }
+          ),
+          // Another turn of the lane committed first. The next turn sees the remaining commands.
+          Effect.catch(() => Effect.succeed<TurnAnswer>({ ...nothing, more: true }))
+        )
 
       /** Applies one command at a time, to find the one that fails and dead-letter it after a few tries. */
       const oneByOne = (lane: number, cause: Cause.Cause<never>) =>
         Effect.gen(function* () {
           yield* Effect.logWarning(`lane ${lane}: a turn failed; retrying it one command at a time: ${oneLine(cause)}`)
-          const exit = yield* Effect.exit(attempt(lane, 1, []))
+          const exit = yield* Effect.exit(attempt(lane, 1, [], false))
           if (Exit.isSuccess(exit)) return { ...exit.value, more: exit.value.taken > 0 }
           if (isTransient(exit.cause)) return yield* Effect.failCause(exit.cause)
           const { fate, command, ended } = yield* store.recordFailure(lane, deadLetterAfter, oneLine(exit.cause))
@@ -115,8 +126,8 @@ export class WalletActor extends Context.Service<
           return { ...nothing, more: true, signals: ended === null ? [] : [ended] }
         })
 
-      const decide = Effect.fnUntraced(function* (lane: number, offered: ReadonlyArray<Offered>) {
-        const exit = yield* Effect.exit(attempt(lane, turnMax, offered))
+      const decide = Effect.fnUntraced(function* (lane: number, offered: ReadonlyArray<Offered>, mayRecall: boolean) {
+        const exit = yield* Effect.exit(attempt(lane, turnMax, offered, mayRecall))
         if (Exit.isSuccess(exit)) return exit.value
         if (Cause.hasInterruptsOnly(exit.cause) || isTransient(exit.cause)) return yield* Effect.failCause(exit.cause)
         // A direct command may be to blame. All of them go into the mailbox now, where each is tried alone.
@@ -125,10 +136,10 @@ export class WalletActor extends Context.Service<
       })
 
       // Whatever interrupts a turn, nobody waits for it any longer. Who was resumed before is not resumed again.
-      const turn = (lane: number) =>
+      const turn = (lane: number, mayRecall = false) =>
         Effect.acquireUseRelease(
           Effect.sync(() => direct.take(lane)),
-          (offered) => decide(lane, offered),
+          (offered) => decide(lane, offered, mayRecall),
           (offered) =>
             Effect.sync(() => {
               for (const { resume } of offered) resume(null)

@@ -32,8 +32,11 @@ export type DirectCommand = DirectReserve | DirectSettle
 /** Organizations with a smaller limit of open runs get no direct admissions; see migration 0025. */
 const countedLimitMax = 200
 
+/** A turn's entries may be dated this much before or after its commit, if it has read nothing. */
+const clockMicrosMax = 2_000_000
+
 /** Tag of the rows that carry the wallets of direct commands. */
-const walletRow = "Direct"
+export const walletRow = "Direct"
 
 /** Rows of the wallets that direct commands name, for the statement that reads a turn. */
 export const directRows = (sql: SqlClient.SqlClient, commands: ReadonlyArray<DirectCommand>) =>
@@ -181,6 +184,11 @@ export const writeArrived = (
                    quoted, input, plan, routing_reason, status, error_code, error_message)
           )`
 }
+
+/** Conditions for a turn that has read nothing: its time is the database's, and none of its organizations has too many open runs. */
+export const stillTrue = (sql: SqlClient.SqlClient, now_micros: bigint, orgQueue: number) => sql`
+                            AND abs((extract(epoch FROM now()) * 1000000)::bigint - ${now_micros}::bigint) < ${clockMicrosMax}
+                            AND (SELECT coalesce(max(open_runs), 0) FROM paid) * 4 <= ${orgQueue}::int`
 
 /** Condition of the turn's statement: every API key that the admitted runs came with is still live. */
 export const keysAreLive = (sql: SqlClient.SqlClient, runs: ReadonlyArray<NewRun>) => {

@@ -13,9 +13,10 @@ import { isEmpty, noPayments, type PaymentEffects, readPayments, writePayments }
 import { Settings } from "../platform/Settings.ts"
 import { sqlStateOf } from "../postgres/SqlState.ts"
 import { type Taken, take, type TurnView, viewOf } from "./TurnView.ts"
-import { type DirectCommand, keysAreLive, sortDirect, writeArrived } from "./DirectCommands.ts"
+import { type DirectCommand, keysAreLive, sortDirect, stillTrue, writeArrived } from "./DirectCommands.ts"
 import type { NewRun } from "../runs/RunStore.ts"
 import { writeAttempts, writeEnded } from "./TurnEnds.ts"
+import { RecallMillis, walletMemory } from "./WalletMemory.ts"
 import { hasRecords, type TurnRecords, writeRecords } from "./TurnRecords.ts"
 import { isRecord } from "../../schema/json/Json.ts"
 import type { RunStatus } from "../../schema/runs/Run.ts"
@@ -86,7 +87,10 @@ export interface AttemptCount {
 }
 
 /** Another turn changed these rows first, so this turn was rolled back. The next turn reads them again. */
-export class TurnConflict extends Schema.TaggedError<TurnConflict>()("TurnConflict", {}) {}
+export class TurnConflict extends Schema.TaggedError<TurnConflict>()("TurnConflict", {
+  /** Whether the turn has read these rows. If not, a turn that reads them may succeed at once. */
+  read: Schema.Boolean
+}) {}
 
 /** The change of each organization's count of open runs. */
 const openRunsChange = ({ opened, closed }: TurnEffects): ReadonlyMap<string, bigint> => {
@@ -98,6 +102,9 @@ const openRunsChange = ({ opened, closed }: TurnEffects): ReadonlyMap<string, bi
 
 /** SQLSTATE that only `rungate_turn_conflict()` raises. */
 const turnConflict = "RG001"
+
+/** Class of the SQLSTATEs of violated constraints, such as a second run with an Idempotency-Key. */
+const constraintClass = "23"
 
 /** Message of a run whose reservation was dead-lettered. */
 const neverReserved =
@@ -116,12 +123,14 @@ export class TurnStore extends Context.Service<
     /**
      * Takes up to `max` commands of a lane, oldest first, then the direct commands, and writes the effects that `decide` returns.
      * Returns decide's answer with the direct commands that were rejected, or null when there is no command. Dies when the database
-     * refuses the statement. A failed turn writes nothing.
+     * refuses the statement. A failed turn writes nothing. With `mayRecall` it may take the direct commands alone and use what the last
+     * turns of this process knew, without reading.
      */
     readonly turn: <A extends object>(
       lane: number,
       max: number,
       direct: ReadonlyArray<DirectCommand>,
+      mayRecall: boolean,
       decide: (view: TurnView) => { readonly effects: TurnEffects; readonly answer: A }
     ) => Effect.Effect<
       (A & { readonly committed_at: Date; readonly rejected: ReadonlyArray<DirectCommand> }) | null,
@@ -174,7 +183,8 @@ export class TurnStore extends Context.Service<
         lane: number,
         { mail, versions, heads: before, now_micros }: Taken,
         arrived: ReadonlyArray<NewRun>,
-        effects: TurnEffects
+        effects: TurnEffects,
+        wasRead: boolean
       ) {
         const { wallets, opened, closed, replies, attempts, records } = effects
         const stored = mail.flatMap(({ id }) => (id === null ? [] : [id]))
@@ -204,7 +214,7 @@ export class TurnStore extends Context.Service<
                         ${bigints(wallets.map((w) => w.spent))}, ${bigints(wallets.map((w) => openRuns.get(w.org_id) ?? 0n))})
                  AS n(org_id, version, balance, reserved, entry_seq, head, per_run_limit, daily_limit, spent_day, spent, opened)
             WHERE w.org_id = n.org_id AND w.version = n.version
-            RETURNING 1
+            RETURNING w.open_runs
           ), written AS (
             INSERT INTO ledger (org_id, seq, txn_id, type, amount, balance_after, reserved_after, run_id, reference, note, hash, created_at)
             SELECT n.*, 'epoch'::timestamptz + ${now_micros}::bigint * interval '1 microsecond'
@@ -234,34 +244,60 @@ export class TurnStore extends Context.Service<
           )${writeEnded(sql, lane, ended, effects.ended)}${writeAttempts(sql, lane, attempts, now)}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused)}
           SELECT CASE WHEN (SELECT count(*) FROM gone) = ${stored.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
                             AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int
-                            ${arrived.length === 0 ? sql.literal("") : keysAreLive(sql, arrived)}
+                            ${arrived.length === 0 ? sql.literal("") : keysAreLive(sql, arrived)}${wasRead ? sql.literal("") : stillTrue(sql, now_micros, orgQueue)}
                       THEN 1 ELSE rungate_turn_conflict() END AS whole, now() AS committed_at`)
-        return committed_at
+        const written = wallets.map((wallet) => ({
+          wallet,
+          version: versionOf(wallet.org_id) + 1n,
+          head: heads.get(wallet.org_id) ?? null,
+          open_runs: openRuns.get(wallet.org_id) ?? 0n
+        }))
+        return { committed_at, written }
       })
 
-      const turn = Effect.fnUntraced(
-        function* <A extends object>(
-          lane: number,
-          max: number,
-          direct: ReadonlyArray<DirectCommand>,
-          decide: (view: TurnView) => { readonly effects: TurnEffects; readonly answer: A }
-        ) {
-          const rows = yield* take(sql, lane, max, direct)
-          if (rows.length === 0) return null
+      const clock = yield* Clock.Clock
+      const memory = walletMemory(() => Number(clock.monotonicTimeNanosUnsafe()) / 1e6, yield* RecallMillis)
+
+      const turn = Effect.fnUntraced(function* <A extends object>(
+        lane: number,
+        max: number,
+        direct: ReadonlyArray<DirectCommand>,
+        mayRecall: boolean,
+        decide: (view: TurnView) => { readonly effects: TurnEffects; readonly answer: A }
+      ) {
+        const recalled = mayRecall ? memory.recall(lane, direct) : null
+        const wasRead = recalled === null
+        const carriedOut = Effect.gen(function* () {
+          const rows = recalled ?? (yield* take(sql, lane, max, direct))
+          const [first] = rows
+          if (first === undefined) return null
+          if (wasRead) memory.read(lane, first)
           const { taken, rejected } = sortDirect(lane, direct, rows, orgQueue)
           const view = viewOf(rows, taken)
           const arrived = taken.flatMap((command) => (command._tag === "Reserve" ? [command.run] : []))
           const payments = yield* paymentsOf(view.mail)
           const { effects, answer } = decide({ ...view, payments, auto_topup_daily_max: autoTopupDailyMax })
           yield* crashPoint("turn.before_commit")
-          const committed_at = yield* apply(lane, view, arrived, effects)
+          const { committed_at, written } = yield* apply(lane, view, arrived, effects, wasRead)
+          const before = new Map(rows.flatMap((row) => (row.open_runs === null ? [] : [[row.org_id, row.open_runs]])))
+          const after = written.map((one) => ({
+            ...one,
+            open_runs: (before.get(one.wallet.org_id) ?? 0n) + one.open_runs
+          }))
+          memory.wrote(lane, after, taken)
+          memory.drop(lane, view.autos.keys())
           yield* crashPoint("turn.after_commit")
           return { ...answer, committed_at, rejected }
-        },
-        Effect.catchTag("SqlError", (error) =>
-          sqlStateOf(error) === turnConflict ? Effect.fail(new TurnConflict()) : Effect.die(error)
+        })
+        return yield* carriedOut.pipe(
+          Effect.onError(() => Effect.sync(() => memory.forget(lane))),
+          Effect.catchTag("SqlError", (error) => {
+            const state = sqlStateOf(error)
+            const conflicts = state === turnConflict || (!wasRead && state?.startsWith(constraintClass) === true)
+            return conflicts ? Effect.fail(new TurnConflict({ read: wasRead })) : Effect.die(error)
+          })
         )
-      )
+      })
 
       const recordFailure = Effect.fnUntraced(function* (lane: number, failuresMax: number, why: string) {
         const [row] = yield* failureRows(sql`

@@ -1,0 +1,91 @@
+/** What a turn may recall of its wallets, and for how long. */
+import { describe, expect, test } from "bun:test"
+import type { DirectCommand } from "../../src/layers/ledger/DirectCommands.ts"
+import { walletMemory } from "../../src/layers/ledger/WalletMemory.ts"
+import { dollars } from "../../src/schema/money/Money.ts"
+import type { Wallet } from "../../src/schema/wallet/Wallet.ts"
+
+const wallet: Wallet = {
+  org_id: "org_a",
+  balance: dollars("5.00"),
+  reserved: dollars("0"),
+  entry_seq: 3n,
+  per_run_limit: null,
+  daily_limit: null,
+  spent_day: "2026-11-22",
+  spent: dollars("0")
+}
+const written = { wallet, version: 7n, head: null, open_runs: 2n }
+const run = (org_id: string, key: string | null = null): DirectCommand => ({
+  _tag: "Reserve",
+  run: {
+    run_id: "run_x",
+    org_id,
+    key_id: "key_a",
+    request_id: "req_x",
+    idempotency_key: key,
+    fingerprint: "",
+    kind: "capability",
+    capability: "email.find",
+    endpoint: null,
+    provider: "hunter",
+    hold: 1n,
+    quoted: 1n,
+    input: "{}",
+    plan: { providers: [], attempts_max: 1, routing: "auto", include_raw: false, side_effect: false, excluded: [] },
+    routing_reason: ""
+  }
+})
+const noon = BigInt(Date.UTC(2026, 10, 22, 12)) * 1000n
+
+describe("a lane's memory", () => {
+  const begun = (now_micros = noon) => {
+    let now = 100
+    const memory = walletMemory(() => now, 10)
+    memory.read(0, { day: "2026-11-22", now_micros })
+    memory.wrote(0, [written], [])
+    return { memory, pass: (millis: number) => (now += millis) }
+  }
+
+  test("gives a wallet as it was written, with the time that has passed since the reading", () => {
+    const { memory, pass } = begun()
+    pass(4)
+    expect(memory.recall(0, [run("org_a"), run("org_a", "new")])).toMatchObject([
+      {
+        ...{ org_id: "org_a", version: 7n, balance: 5_000_000n, entry_seq: 3n, open_runs: 2n, wallet_lane: 0 },
+        ...{ now_micros: noon + 4_000n, live_keys: ["key_a", "key_a"], auto: null }
+      }
+    ])
+  })
+
+  test("ends some milliseconds after the lane was read, and with the day", () => {
+    const { memory, pass } = begun()
+    pass(11)
+    expect(memory.recall(0, [run("org_a")])).toBeNull()
+    const late = begun(BigInt(Date.UTC(2026, 10, 23)) * 1000n - 2_000n)
+    late.pass(1)
+    expect(late.memory.recall(0, [run("org_a")])).not.toBeNull()
+    late.pass(2)
+    expect(late.memory.recall(0, [run("org_a")])).toBeNull()
+  })
+
+  test("has nothing for other wallets, other lanes, no command, a dropped wallet and a forgotten lane", () => {
+    const { memory } = begun()
+    expect(memory.recall(0, [run("org_a"), run("org_b")])).toBeNull()
+    expect(memory.recall(1, [run("org_a")])).toBeNull()
+    expect(memory.recall(0, [])).toBeNull()
+    memory.drop(0, ["org_a"])
+    expect(memory.recall(0, [run("org_a")])).toBeNull()
+    memory.wrote(0, [written], [])
+    expect(memory.recall(0, [run("org_a")])).not.toBeNull()
+    memory.forget(0)
+    expect(memory.recall(0, [run("org_a")])).toBeNull()
+  })
+
+  test("sends a repeated Idempotency-Key to a turn that reads", () => {
+    const { memory } = begun()
+    memory.wrote(0, [written], [run("org_a", "one")])
+    expect(memory.recall(0, [run("org_a", "one")])).toBeNull()
+    expect(memory.recall(0, [run("org_a", "two")])).not.toBeNull()
+  })
+})
