@@ -25,6 +25,7 @@ import type { ProviderDocument } from "../src/schema/catalog/Endpoint.ts"
 import { dollars } from "../src/schema/money/Money.ts"
 import { sampled } from "./exhaustive.ts"
 import { nonconformance } from "./openapi.ts"
+import { plans } from "./plans.ts"
 import { preparedDatabase } from "./postgres.ts"
 import { startRedis } from "./redis.ts"
 import { once } from "./undertaker.ts"
@@ -188,6 +189,7 @@ export const startApp = async (options: Options = {}): Promise<App> => {
     REDIS_URL: redisUrl,
     // A database belongs to one mode.
     ...(beside?.settings["RUNGATE_MODE"] === undefined ? {} : { RUNGATE_MODE: beside.settings["RUNGATE_MODE"] }),
+    ...plans,
     RUNGATE_RATE_LIMIT: "0",
     RUNGATE_DATABASE_CONNECTIONS: "6",
     RUNGATE_DRAIN_SECONDS: "1",

@@ -3,6 +3,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { join } from "node:path"
+import { plans } from "../plans.ts"
 
 const root = join(import.meta.dir, "..", "..")
 const startMillisMax = 40_000
@@ -104,7 +105,7 @@ export const startService = async (
   env: Readonly<Record<string, string>>,
   command?: Command
 ): Promise<Service> => {
-  const { child, output, errors, ended } = runMain(["serve", "--role", role], { PORT: "0", ...env }, command)
+  const { child, output, errors, ended } = runMain(["serve", "--role", role], { PORT: "0", ...plans, ...env }, command)
   const pid = child.pid
   if (pid === undefined) throw new Error("no process was started")
   const all = () => `${output()}${errors()}`

@@ -76,7 +76,7 @@ const raw = (endpoint: string, method: string) =>
   org.run({ provider: "acme", endpoint, method, input: {}, ...(method === "GET" ? {} : { input: { a: 1 } }) })
 const untouched = { balance: "5.00", reserved: "0.00", available: "5.00" }
 const never: Line = () => new Promise(() => {})
-const soon = <A>(slug: string, work: () => Promise<A>) => withDeadline(slug, 150, work)
+const soon = <A>(slug: string, work: () => Promise<A>) => withDeadline(slug, 150, work, app)
 
 const expectUnknown = async (reply: Awaited<ReturnType<typeof send>>, why: string, provider = "postmark") => {
   expect([reply.status, reply.body.status, reply.body.error.code]).toEqual([502, "failed", "outcome_unknown"])

@@ -101,7 +101,7 @@ describe("the first provider fails", () => {
       return answer(200, { email_status: "valid", credits_consumed: 1 })
     })
     there.play("millionverifier", verified)
-    const { body } = await withDeadline("leadmagic", 150, () => run())
+    const { body } = await withDeadline("leadmagic", 150, () => run(), app)
     await expectNext(body, "provider_timeout")
     late.resolve()
     await answered.promise
@@ -134,8 +134,11 @@ describe("nobody delivers", () => {
       return verified
     }
     for (const slug of planned) there.play(slug, silent)
-    const { status, body } = await withDeadline("leadmagic", 100, () =>
-      withDeadline("millionverifier", 100, () => withDeadline("icypeas", 100, () => run()))
+    const { status, body } = await withDeadline(
+      "leadmagic",
+      100,
+      () => withDeadline("millionverifier", 100, () => withDeadline("icypeas", 100, () => run())),
+      app
     )
     never.resolve()
     expect([status, body.status, body.error.code]).toEqual([504, "timed_out", "provider_timeout"])

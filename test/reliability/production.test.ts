@@ -13,6 +13,7 @@ import { capabilities } from "../../src/schema/capabilities/index.ts"
 import { dollars, minus, plus, times, usd, zero } from "../../src/schema/money/Money.ts"
 import { charge, priceMax } from "../../src/schema/money/Pricing.ts"
 import { type App, figures, startApp, type Tenant } from "../app.ts"
+import { asShipped } from "../plans.ts"
 import { howMany, sampled } from "../exhaustive.ts"
 import { ownWhatScenesName } from "../layers/providers/owned.ts"
 import { playedScenes } from "../layers/providers/scenes.ts"
@@ -64,7 +65,10 @@ let scenes: ReadonlyArray<Recorded>
 const there = standIn()
 const unhasten = hasten()
 beforeAll(async () => {
-  const [started, played] = await Promise.all([startApp({ settings: there.settings }), playedScenes()])
+  const [started, played] = await Promise.all([
+    startApp({ settings: { ...there.settings, ...asShipped } }),
+    playedScenes()
+  ])
   app = started
   scenes = played
   org = await app.tenant("9000.00")

@@ -236,7 +236,7 @@ const discoverCall = (input: InputOf<typeof companySearch>): Call => ({
 })
 
 const findCompanies = offer(companySearch, {
-  price: inUsd.metered("0", "0.00083", companySearchDefaultLimit),
+  price: inUsd.metered("0", "0.000833", companySearchDefaultLimit),
   note: "The provider charges nothing for it, but returns names, domains and a count of addresses only. Priced low, and not at zero, so that routing does not prefer an incomplete answer. Filters are part of the search text and not applied exactly.",
   wraps: [{ method: "POST", path: "/discover" }],
   serves: (input) =>

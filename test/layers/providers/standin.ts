@@ -5,6 +5,8 @@
  * Answers are scripted per provider. A request that nobody scripted is answered 599, and found in `heard`.
  */
 import { spyOn } from "bun:test"
+import { Context } from "effect"
+import { Endpoints } from "../../../src/layers/catalog/Endpoints.ts"
 import { providers } from "../../../src/layers/providers/index.ts"
 import type { Provider } from "../../../src/schema/catalog/Provider.ts"
 import { type Asked, askedOf, type Played } from "./stage.ts"
@@ -148,9 +150,15 @@ export const hasten = () => {
   }
 }
 
-/** Gives one provider so long to answer, while something is done. */
-export const withDeadline = async <A>(slug: string, millis: number, work: () => Promise<A>): Promise<A> => {
-  const provider = providers.find((one) => one.slug === slug)
+/** Gives one provider so long to answer, while something is done. An app whose settings price the provider has its own copy of it. */
+export const withDeadline = async <A>(
+  slug: string,
+  millis: number,
+  work: () => Promise<A>,
+  app?: { readonly context: Context.Context<Endpoints> }
+): Promise<A> => {
+  const copy = app === undefined ? null : Context.get(app.context, Endpoints).snapshot().providers.get(slug)?.provider
+  const provider = copy ?? providers.find((one) => one.slug === slug)
   if (provider === undefined) throw new Error(`there is no ${slug}`)
   const { timeoutMillis } = provider
   Object.assign(provider, { timeoutMillis: millis })
