@@ -45,6 +45,7 @@ import { wallet } from "./http/cli/account/wallet.ts"
 import { whoami } from "./http/cli/account/whoami.ts"
 import { Client, CommandFailed } from "./http/cli/answers/Client.ts"
 import { admin, audit, catalog, migrate, packaged } from "./http/operator/commands.ts"
+import { providers } from "./http/operator/providers/commands.ts"
 import { Settings } from "./layers/platform/Settings.ts"
 import packageJson from "../package.json" with { type: "json" }
 
@@ -116,6 +117,7 @@ const operator = [
   Command.provide(migrate, Settings.layer),
   Command.provide(audit, Settings.layer),
   Command.provide(catalog, Settings.layer),
+  Command.provide(providers, Layer.merge(Settings.layer, Screen.layer)),
   Command.provide(admin, Layer.merge(Settings.layer, Screen.layer))
 ] as const
 

@@ -17,14 +17,13 @@ import { Accounts } from "./layers/accounts/Accounts.ts"
 import { Catalog } from "./layers/catalog/Catalog.ts"
 import { DatabaseUrl } from "./layers/postgres/Database.ts"
 import { Endpoints } from "./layers/catalog/Endpoints.ts"
+import { capabilityCount, missingLines, readinessOf } from "./layers/catalog/ProviderReadiness.ts"
 import { newId } from "./layers/platform/Ids.ts"
-import { providers } from "./layers/providers/index.ts"
 import { Queues } from "./layers/queues/Queues.ts"
 import { RedisWait } from "./layers/queues/Redis.ts"
 import { type Role, Settings } from "./layers/platform/Settings.ts"
-import { needsNoAccount } from "./schema/catalog/Provider.ts"
+import { unknownSettings } from "./layers/platform/unknownSettings.ts"
 import { dollars } from "./schema/money/Money.ts"
-import { nearest } from "./schema/nearest.ts"
 
 const demoCredit = dollars("25.00")
 
@@ -47,32 +46,33 @@ const portsFree = Effect.fnUntraced(function* (role: Role) {
   if (metricsPort !== null) yield* portFree(metricsHost, metricsPort, "RUNGATE_METRICS_PORT or RUNGATE_METRICS_HOST")
 })
 
-const accountNames = (slug: string) => {
-  const name = `RUNGATE_PROVIDER_${slug.toUpperCase()}`
-  return [`${name}_API_KEY`, `${name}_BASE_URL`]
-}
-
-/** A misspelled setting would otherwise be ignored without a word. */
 const warnOfUnknownNames = Effect.gen(function* () {
-  const { given, known: settings } = (yield* Settings).names
-  const slugs = [...(yield* Endpoints).snapshot().providers.keys()]
-  const known = [...settings, ...slugs.flatMap(accountNames)]
-  const unknown = given.filter((name) => !known.includes(name))
-  for (const name of unknown) {
-    const meant = nearest(name, known)
-    yield* Effect.logWarning(
-      `${name} is not a setting and is ignored.${meant === null ? "" : ` Did you mean ${meant}?`}`
-    )
-  }
+  const parties = [...(yield* Endpoints).snapshot().providers.values()].map(({ slug, provider }) => ({
+    slug,
+    hasCredits: (provider?.credit ?? null) !== null
+  }))
+  for (const sentence of unknownSettings((yield* Settings).names, parties)) yield* Effect.logWarning(sentence)
 })
 
 /** What is real in this mode: one line for people who start the service. */
-const modeLine = Effect.map(Settings, ({ mode, accounts, stripe }) => {
+const modeLine = Effect.gen(function* () {
+  const { mode, stripe } = yield* Settings
   if (mode === "sandbox") return "Sandbox (default): providers and payments are simulated"
-  const configured = providers.filter(
-    ({ slug, auth }) => needsNoAccount(auth) || (accounts.get(slug)?.apiKey ?? null) !== null
-  )
-  return `Production: ${configured.length} of ${providers.length} providers configured, payments ${stripe === null ? "off" : "on"}`
+  const catalog = yield* Catalog
+  const readiness = readinessOf(catalog.entries, catalog.providers, catalog.isConfigured)
+  const configured = readiness.providers.filter((one) => one.configured).length
+  return `Production: ${configured} of ${readiness.providers.length} providers configured, ${capabilityCount(readiness)}, payments ${stripe === null ? "off" : "on"}`
+})
+
+/** Capabilities without an account, for the operator who starts the service. `rungate providers` says more. */
+const missingMax = 3
+const missingAccounts = Effect.gen(function* () {
+  const catalog = yield* Catalog
+  if (catalog.sandbox) return []
+  const missing = missingLines(readinessOf(catalog.entries, catalog.providers, catalog.isConfigured))
+  const more = missing.length - missingMax
+  const rest = more > 0 ? [`  and ${more} more; see: rungate providers`] : []
+  return [...missing.slice(0, missingMax).map((line) => `  ${line}`), ...rest]
 })
 
 /** The demo organization's API key, if this start created it. */
@@ -118,6 +118,7 @@ const welcome = Effect.gen(function* () {
     "",
     `Rungate (${settings.mode}) listens on ${url}`,
     `  ${yield* modeLine}`,
+    ...(yield* missingAccounts),
     `  database ${embedded ? `embedded, in ${settings.dataDir}` : "from DATABASE_URL"}; queues on ${queues.backend === "redis" ? "Redis" : "Postgres"}`,
     `  ${catalog.entries.length} capabilities, ${snapshot.providers.size} providers, ${endpoints} raw endpoints`,
     `  API reference ${address}/docs`,
@@ -150,7 +151,9 @@ export const serve = (role: Role) =>
     if (role === "worker") {
       const context = yield* Effect.provideService(Layer.build(worker), RedisWait, wait)
       yield* Effect.provideContext(warnOfUnknownNames, context)
-      yield* Effect.logInfo(`Rungate worker is taking turns and executing runs. ${yield* modeLine}.`)
+      yield* Effect.logInfo(
+        `Rungate worker is taking turns and executing runs. ${yield* Effect.provideContext(modeLine, context)}.`
+      )
       return yield* Effect.never
     }
     const context = yield* Effect.provideService(Layer.build(service(role)), RedisWait, wait)

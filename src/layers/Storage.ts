@@ -9,6 +9,7 @@ import { Marketplace } from "./catalog/Marketplace.ts"
 import { Audit } from "./audit/Audit.ts"
 import { Books } from "./ledger/Books.ts"
 import { CatalogStore } from "./catalog/CatalogStore.ts"
+import { ProviderChecks } from "./catalog/ProviderChecks.ts"
 import { Erasure } from "./history/Erasure.ts"
 import { Finder } from "./history/Finder.ts"
 import { HistoryIndex } from "./history/index/HistoryIndex.ts"
@@ -52,7 +53,7 @@ const Stores = Layer.mergeAll(
   ReferralShares.layer,
   Books.layer,
   PaymentStore.layer,
-  CatalogStore.layer,
+  Layer.merge(CatalogStore.layer, ProviderChecks.layer),
   Installation.layer,
   Audit.layer,
   Losses.layer,

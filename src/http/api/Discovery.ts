@@ -57,6 +57,14 @@ export const CatalogProvider = Schema.Struct({
   homepage: Schema.NullOr(Schema.String),
   /** Capabilities that the provider has an offer for. */
   capabilities: Slugs,
+  /** Whether this service can call it: its account is set, or it needs none. */
+  configured: Schema.Boolean,
+  /** Capabilities that nobody runs here now, and that this provider's account would add. */
+  adds: Slugs,
+  /** When the operator last checked its offers. Null: never. */
+  checked_at: Schema.NullOr(Schema.String),
+  /** Of the offer with the most measured calls. */
+  health: Health,
   endpoints: Schema.Struct({
     count: Schema.Int,
     status: Schema.Literals(["live", "ready", "excluded"]),

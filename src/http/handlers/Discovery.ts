@@ -4,7 +4,9 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Catalog } from "../../layers/catalog/Catalog.ts"
 import { Discovery } from "../../layers/search/Discovery.ts"
-import { Endpoints } from "../../layers/catalog/Endpoints.ts"
+import { Endpoints, type RawProvider } from "../../layers/catalog/Endpoints.ts"
+import { ProviderChecks } from "../../layers/catalog/ProviderChecks.ts"
+import { readinessOf } from "../../layers/catalog/ProviderReadiness.ts"
 import { Health } from "../../layers/executor/Health.ts"
 import { endpointKey } from "../../schema/catalog/Endpoint.ts"
 import { problem } from "../../schema/Errors.ts"
@@ -65,6 +67,11 @@ export const DiscoveryHandlers = HttpApiBuilder.group(
     const discovery = yield* Discovery
     const endpoints = yield* Endpoints
     const health = yield* Health
+    const checks = yield* ProviderChecks
+    const readiness = new Map(
+      readinessOf(catalog.entries, catalog.providers, catalog.isConfigured).providers.map((one) => [one.provider, one])
+    )
+    const viewOf = (raw: RawProvider) => providerView(raw, readiness.get(raw.slug), health, checks.of(raw.slug))
 
     const providerOf = (slug: string) => {
       const { providers } = endpoints.snapshot()
@@ -124,11 +131,11 @@ export const DiscoveryHandlers = HttpApiBuilder.group(
       providers: Effect.fnUntraced(function* ({ query, headers }) {
         const all = [...endpoints.snapshot().providers.values()]
         const { items, next_cursor } = yield* pageOf(all, (one) => one.slug, query)
-        return cached({ items: items.map(providerView), next_cursor }, headers["if-none-match"])
+        return cached({ items: items.map(viewOf), next_cursor }, headers["if-none-match"])
       }),
 
       provider: Effect.fnUntraced(function* ({ params, headers }) {
-        return cached(providerView(yield* providerOf(params.provider)), headers["if-none-match"])
+        return cached(viewOf(yield* providerOf(params.provider)), headers["if-none-match"])
       }),
 
       endpoints: Effect.fnUntraced(function* ({ params, query, headers }) {

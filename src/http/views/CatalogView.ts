@@ -1,6 +1,8 @@
 /** Shows catalog items in discover and in lists (specification 2.3, 2.11), with the next commands. */
 import type { CatalogEntry } from "../../layers/catalog/Catalog.ts"
 import type { RawProvider, Snapshot } from "../../layers/catalog/Endpoints.ts"
+import type { CheckRow } from "../../layers/catalog/ProviderChecks.ts"
+import type { ProviderReadiness } from "../../layers/catalog/ProviderReadiness.ts"
 import type { Health } from "../../layers/executor/Health.ts"
 import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
 import * as Money from "../../schema/money/Money.ts"
@@ -63,11 +65,30 @@ export const capabilityHealth = (health: Health["Service"], { capability, offers
   )
 }
 
-/** How many raw endpoints a provider has, and whether they run. */
-export const providerView = (raw: RawProvider) => ({
+/** The health of the offer with the most measured calls. */
+export const providerHealth = (health: Health["Service"], slug: string, capabilities: ReadonlyArray<string>) => {
+  const views = capabilities.map((capability) => healthView(health.offer(capability, slug)))
+  return views.toSorted((a, b) => b.sample_size - a.sample_size)[0] ?? healthView(health.offer("", slug))
+}
+
+/** When the first of a provider's offers was last checked, so that no older check is hidden. Null: never. */
+export const checkedAt = (checks: ReadonlyArray<CheckRow>): string | null =>
+  checks.map((one) => one.checked_at.toISOString()).toSorted()[0] ?? null
+
+/** Whether a provider can be called, what its account would add, and how many raw endpoints it has. */
+export const providerView = (
+  raw: RawProvider,
+  readiness: ProviderReadiness | undefined,
+  health: Health["Service"],
+  checks: ReadonlyArray<CheckRow>
+) => ({
   provider: raw.slug,
   title: raw.title,
   homepage: raw.homepage,
   capabilities: (raw.provider?.offers ?? []).map((one) => one.capability),
+  configured: readiness?.configured ?? raw.status === "live",
+  adds: readiness?.adds ?? [],
+  checked_at: checkedAt(checks),
+  health: providerHealth(health, raw.slug, readiness?.serves ?? []),
   endpoints: { count: raw.endpoints.length, status: raw.status, reason: raw.excluded }
 })

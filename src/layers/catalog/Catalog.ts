@@ -38,6 +38,8 @@ export class Catalog extends Context.Service<
     /** All providers, with the prices of this installation. */
     readonly providers: ReadonlyArray<Provider>
     readonly provider: (slug: string) => Provider | undefined
+    /** Whether the provider can be called: its account is set, or it needs none. */
+    readonly isConfigured: (provider: Provider) => boolean
     readonly offer: (capability: string, provider: string) => CatalogOffer | undefined
   }
 >()("rungate/layers/catalog/Catalog") {
@@ -50,14 +52,15 @@ export class Catalog extends Context.Service<
         const providers = adapters.map((one) =>
           withRates(one, { credit: creditOf(one, accounts.get(one.slug)), markup })
         )
+        const isConfigured = ({ slug, auth }: Provider) =>
+          needsNoAccount(auth) || (accounts.get(slug)?.apiKey ?? null) !== null
         const sandbox = mode === "sandbox"
         const bySlug = new Map(providers.map((provider) => [provider.slug, provider]))
         const entries = capabilities.map((capability): CatalogEntry => {
           const offers = providers.flatMap((provider) =>
             provider.offers.flatMap((offer): ReadonlyArray<CatalogOffer> => {
               if (offer.capability !== capability.slug) return []
-              const account = accounts.get(provider.slug)
-              const live = offer.wired && (needsNoAccount(provider.auth) || (account?.apiKey ?? null) !== null)
+              const live = offer.wired && isConfigured(provider)
               // A capability that is coming soon is not executed, even if an adapter exists.
               const ready = live && capability.status === "live"
               return [{ provider, offer, live, executable: sandbox || ready }]
@@ -70,6 +73,7 @@ export class Catalog extends Context.Service<
           sandbox,
           entries,
           providers,
+          isConfigured,
           find: (slug) => byCapability.get(slug),
           provider: (slug) => bySlug.get(slug),
           offer: (capability, provider) =>

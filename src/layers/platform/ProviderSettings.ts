@@ -14,6 +14,8 @@ export interface Account {
 }
 
 const parts = ["API_KEY", "BASE_URL", "CREDIT_USD"]
+export const accountVariables = (slug: string): ReadonlyArray<string> =>
+  parts.map((part) => `RUNGATE_PROVIDER_${slug.toUpperCase()}_${part}`)
 export const accountName = new RegExp(`^RUNGATE_PROVIDER_([A-Z0-9_]+?)_(${parts.join("|")})$`)
 
 /** No provider sells a credit for more. Finer than a microdollar, because credits are sold by the million. */

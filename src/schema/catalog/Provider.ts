@@ -146,12 +146,13 @@ export type Auth =
   | { readonly kind: "basic" }
   /** Two secrets in two headers. The setting has them as `first:second`. */
   | { readonly kind: "headers"; readonly names: readonly [string, string] }
-  /** No key, but a User-Agent with a contact address. It is live without an account. */
-  | { readonly kind: "contact" }
+  /** No key, but a User-Agent with a contact address. With `required` the provider refuses requests without one. */
+  | { readonly kind: "contact"; readonly required?: true }
   | { readonly kind: "none" }
 
 /** Whether a provider can be called without an account. */
-export const needsNoAccount = (auth: Auth): boolean => auth.kind === "none" || auth.kind === "contact"
+export const needsNoAccount = (auth: Auth): boolean =>
+  auth.kind === "none" || (auth.kind === "contact" && auth.required !== true)
 
 export interface Provider {
   readonly slug: string

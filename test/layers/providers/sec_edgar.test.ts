@@ -111,13 +111,14 @@ describe("sec_edgar gov.filings", () => {
 
   const failures = [
     [page("blocked.403", 403), "provider_rate_limited"],
+    [answer(403, "<html>Your Request Originates from an Undeclared Automated Tool</html>"), "provider_account"],
     [answer(404, "<html>no such page</html>"), "provider_error"],
     [answer(500, "oops"), "provider_error"],
     [answer(200, "<html>maintenance</html>"), "invalid_response"],
     [answer(200, { filings: {} }), "invalid_response"]
   ] as const
   for (const [played, reason] of failures) {
-    test(`${played.status} is ${reason}`, async () => {
+    test(`${played.status} is ${reason}: ${played.body.slice(0, 60)}`, async () => {
       const { outcome } = await play("gov.filings", { cik: "320193" }, played)
       expect(outcome).toMatchObject({ _tag: "Failure", reason })
     })

@@ -1,7 +1,8 @@
 /**
  * Adapter for SEC EDGAR: filings of companies with the United States Securities and Exchange Commission, and the companies themselves.
  *
- * Public data, free of charge. EDGAR answers 403 to requests without a contact address, and to more than ten requests per second.
+ * Public data, free of charge. EDGAR answers 403 to requests without a contact address, so it is live only once one is set. It answers 403 to
+ * more than ten requests per second too; the page says which.
  */
 import type { Schema } from "effect"
 import { companyEnrich } from "../../../schema/capabilities/company.enrich.ts"
@@ -103,7 +104,7 @@ export const secEdgar = provider({
   homepage: "https://www.sec.gov/search-filings",
   base_url: "https://data.sec.gov",
   origins: ["https://efts.sec.gov", "https://www.sec.gov"],
-  auth: { kind: "contact" },
+  auth: { kind: "contact", required: true },
   free: true,
   // 10 requests per second. Above that, EDGAR blocks the IP address for a while.
   concurrency: 5,
@@ -111,7 +112,11 @@ export const secEdgar = provider({
   httpErrors: httpErrors({
     // The offers read 404 themselves: an unknown company number or a wrong path.
     answers: [404],
-    reasons: { 403: "provider_rate_limited" }
+    // EDGAR uses 403 for both: too many requests, and a User-Agent that names no contact or one that it blocks.
+    reason: ({ status, text: page }) =>
+      status === 403 && /request rate|rate threshold|too many requests/i.test(page)
+        ? "provider_rate_limited"
+        : undefined
   }),
   offers: [filings(note), entity, enrichCompany]
 })

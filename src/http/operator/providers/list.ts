@@ -1,0 +1,113 @@
+/**
+ * Handler of `rungate providers`: which accounts are configured, when each was checked, and what the missing ones would add.
+ *
+ * It reads the settings of this shell and the database. Start the service with the same settings.
+ */
+import { Console, Effect, Layer } from "effect"
+import { onDatabase, plain, print, table } from "../output.ts"
+import { checkedAt, providerHealth } from "../../views/CatalogView.ts"
+import { Catalog } from "../../../layers/catalog/Catalog.ts"
+import { type CheckRow, ProviderChecks } from "../../../layers/catalog/ProviderChecks.ts"
+import {
+  capabilityCount,
+  missingLines,
+  type ProviderReadiness,
+  readinessOf
+} from "../../../layers/catalog/ProviderReadiness.ts"
+import { Health } from "../../../layers/executor/Health.ts"
+import { Settings } from "../../../layers/platform/Settings.ts"
+import { unknownSettings } from "../../../layers/platform/unknownSettings.ts"
+
+interface Listed {
+  readonly readiness: ProviderReadiness
+  readonly checks: ReadonlyArray<CheckRow>
+  readonly status: string
+  readonly calls: number
+}
+
+const checksLeft = ({ serves }: ProviderReadiness, checks: ReadonlyArray<CheckRow>) =>
+  serves.filter((capability) => !checks.some((one) => one.capability === capability && one.passed))
+
+/** `2 of 6 passed, 2026-11-22`, or `never`. */
+const checkedText = ({ readiness, checks }: Listed): string => {
+  if (checks.length === 0) return "never"
+  const passed = readiness.serves.length - checksLeft(readiness, checks).length
+  return `${passed} of ${readiness.serves.length} passed, ${checkedAt(checks)?.slice(0, 10)}`
+}
+
+const viewOf = ({ readiness, checks, status, calls }: Listed) => ({
+  provider: readiness.provider,
+  title: readiness.title,
+  configured: readiness.configured,
+  variable: readiness.variable,
+  serves: readiness.serves,
+  adds: readiness.adds,
+  checked_at: checkedAt(checks),
+  unchecked: checksLeft(readiness, checks),
+  health: { status, sample_size: calls }
+})
+
+const lines = (listed: ReadonlyArray<Listed>): ReadonlyArray<string> => {
+  const configured = listed.filter((one) => one.readiness.configured)
+  const missing = listed
+    .filter((one) => !one.readiness.configured)
+    .toSorted((a, b) => b.readiness.adds.length - a.readiness.adds.length)
+  return [
+    ...(configured.length === 0
+      ? ["No provider is configured."]
+      : table(
+          ["configured", "checked", "health", "calls of 30 days", "serves"],
+          configured.map((one) => [
+            one.readiness.provider,
+            checkedText(one),
+            one.status,
+            String(one.calls),
+            one.readiness.serves.join(", ")
+          ])
+        )),
+    "",
+    ...table(
+      ["not configured", "set", "its account would add"],
+      missing.map(({ readiness: { provider, variable, adds, serves } }) => [
+        provider,
+        variable,
+        adds.length > 0 ? adds.join(", ") : serves.length > 0 ? "more providers to fall back to" : "raw endpoints only"
+      ])
+    )
+  ]
+}
+
+export const listProviders = (json: boolean) =>
+  Effect.gen(function* () {
+    const catalog = yield* Catalog
+    const health = yield* Health
+    const checks = yield* ProviderChecks
+    yield* health.refresh
+    const { mode, names } = yield* Settings
+    const readiness = readinessOf(catalog.entries, catalog.providers, catalog.isConfigured)
+    const listed = readiness.providers.map((one): Listed => {
+      const { status, sample_size: calls } = providerHealth(health, one.provider, one.serves)
+      return { readiness: one, checks: checks.of(one.provider), status, calls }
+    })
+    const parties = catalog.providers.map(({ slug, credit }) => ({ slug, hasCredits: credit !== null }))
+    const unknown = unknownSettings(names, parties).filter((line) => line.startsWith("RUNGATE_PROVIDER_"))
+    if (json) {
+      const { capabilities } = readiness
+      const can_run = capabilities.filter((one) => one.can_run).length
+      return yield* print({
+        mode,
+        can_run,
+        capabilities,
+        providers: listed.map(viewOf),
+        warnings: unknown
+      })
+    }
+    yield* Console.log([...lines(listed), "", `${capabilityCount(readiness)}.`, ...missingLines(readiness)].join("\n"))
+    if (mode === "sandbox")
+      yield* Console.error(
+        "This is the sandbox, which simulates all of them. Accounts take effect with RUNGATE_MODE=production."
+      )
+    for (const line of unknown) yield* Console.error(plain(line))
+    if (listed.some((one) => one.readiness.configured && checksLeft(one.readiness, one.checks).length > 0))
+      yield* Console.error("Before customers use a provider, accept it: rungate providers check <slug>")
+  }).pipe(Effect.provide(Layer.mergeAll(Catalog.layer, Health.layer)), onDatabase)
