@@ -47,6 +47,8 @@ export const OpenRunRow = Schema.Struct({
 export type OpenRunRow = typeof OpenRunRow.Type
 const openRunRows = rowsOf(OpenRunRow.fields)
 
+const costRows = rowsOf({ provider_cost: Schema.NullOr(Schema.BigInt) })
+
 export class Books extends Context.Service<
   Books,
   {
@@ -57,6 +59,8 @@ export class Books extends Context.Service<
     readonly credit: (org_id: string, reference: string) => Effect.Effect<EntryRow | null>
     /** Oldest first. */
     readonly openRuns: (org_id: string, limit: number) => Effect.Effect<ReadonlyArray<OpenRunRow>>
+    /** What a run's providers charged the operator. Null if it is unknown. */
+    readonly providerCost: (run_id: string) => Effect.Effect<bigint | null>
     /** Places where this wallet breaks an equation of audit/equations.ts. Run it inside `snapshot`. */
     readonly violations: (org_id: string) => Effect.Effect<ReadonlyArray<Violation>>
     /** Runs `work` in one read-only snapshot, so that the rows it reads can be compared. */
@@ -98,6 +102,13 @@ export class Books extends Context.Service<
         wallet,
         entries: (org_id, before, limit) => Effect.orDie(entries(org_id, before, limit)),
         credit: (org_id, reference) => Effect.orDie(Effect.map(credit(org_id, reference), (rows) => rows[0] ?? null)),
+        providerCost: (run_id) =>
+          Effect.orDie(
+            Effect.map(
+              costRows(sql`SELECT provider_cost FROM runs WHERE run_id = ${run_id}`),
+              ([row]) => row?.provider_cost ?? null
+            )
+          ),
         openRuns: (org_id, limit) => Effect.orDie(openRuns(org_id, limit)),
         violations: (org_id) => Effect.orDie(violations(sql, org_id)),
         snapshot: (work) => Effect.orDie(snapshot(sql, work))

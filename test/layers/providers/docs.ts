@@ -52,7 +52,9 @@ const account = ({ slug, auth }: Provider): string => {
     case "headers":
       return `${key}: two secrets as \`first:second\`, sent as the headers \`${auth.names.join("` and `")}\`${host}`
     case "contact":
-      return `no key, but set ${key} to an e-mail address: it is the contact that every request names`
+      return auth.required === true
+        ? `no key, but ${key} must be an e-mail address: it is the contact that every request names. Without it the provider refuses requests, and is not live`
+        : `no key, but set ${key} to an e-mail address: it is the contact that every request names`
     case "none":
       return "none"
   }
@@ -201,7 +203,7 @@ const overview = () =>
       const wired = provider.offers.filter((offer) => offer.wired).length
       return [
         `[${provider.title}](#${anchor(provider.title)})`,
-        needsNoAccount(provider.auth) ? "none, a contact address" : variable(provider.slug, "API_KEY"),
+        provider.auth.kind === "contact" ? "none, a contact address" : variable(provider.slug, "API_KEY"),
         String(wired),
         String(provider.offers.length - wired),
         provider.excluded === null ? String(endpointsOf(provider).length) : "never",
@@ -225,8 +227,8 @@ In the sandbox all of them are simulated and no account is needed. In production
 account is set, as \`RUNGATE_PROVIDER_<SLUG>_API_KEY\` in the environment of every process; \`GET /v1/catalog/providers\` says
 which are live. \`RUNGATE_PROVIDER_<SLUG>_BASE_URL\` replaces a provider's own origin, for a proxy or a test server.
 
-No adapter has been tried against a paid account yet. Before one serves customers, run each of its capabilities once with your account
-and compare the charge with the provider's bill. What stands behind each adapter until then:
+No adapter has been tried against a paid account yet. Before one serves customers, accept it with your account: \`rungate providers check <slug>\`
+([operate](operate.md#providers)), and compare its cost with the provider's bill. What stands behind each adapter until then:
 
 - **adapter**: \`wired\` runs in production; \`listed\` has a price and is simulated in the sandbox, but has no adapter, so
   production never asks it. \`coming soon\` is the capability's: production does not run it, whoever serves it.

@@ -1,8 +1,39 @@
 /** Definitions of `rungate providers` and its subcommands. Their handlers are loaded on demand. */
-import { Effect } from "effect"
-import { Command } from "effect/cli"
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
 import { packaged } from "../commands.ts"
 import { json } from "../flags.ts"
+import { usd, yes } from "../../cli/terminal/flags.ts"
+import { dollars } from "../../../schema/money/Money.ts"
+
+const check = Command.make(
+  "check",
+  {
+    slug: Argument.String("provider").pipe(Argument.withDescription("slug of a configured provider")),
+    org: Flag.String("org").pipe(
+      Flag.withDescription("organization whose wallet pays; the only one by default"),
+      Flag.optional
+    ),
+    max_cost: usd("max-cost", "the most that all runs together may be charged, in USD").pipe(
+      Flag.withDefault(dollars("0.50"))
+    ),
+    record: Flag.String("record").pipe(
+      Flag.withDescription("folder for redacted recordings of the answers, which npm test can play"),
+      Flag.optional
+    ),
+    yes,
+    json
+  },
+  ({ org, record, ...given }) =>
+    Effect.flatMap(
+      packaged(() => import("./check.ts")),
+      (loaded) => loaded.checkProvider({ ...given, org: Option.getOrNull(org), record: Option.getOrNull(record) })
+    )
+).pipe(
+  Command.withDescription(
+    "Run each offer of a provider once with a known subject, and compare what it answers and costs; exit code 1 when one fails"
+  )
+)
 
 export const providers = Command.make("providers", { json }, ({ json }) =>
   Effect.flatMap(
@@ -12,5 +43,6 @@ export const providers = Command.make("providers", { json }, ({ json }) =>
 ).pipe(
   Command.withDescription(
     "List the providers: which are configured, when they were checked, their health, and what each missing account would add"
-  )
+  ),
+  Command.withSubcommands([check])
 )
