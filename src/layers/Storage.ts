@@ -18,6 +18,7 @@ import { Installation } from "./queues/Installation.ts"
 import { Invitations } from "./accounts/Invitations.ts"
 import { Leases } from "./runs/Leases.ts"
 import { Losses } from "./ledger/Losses.ts"
+import { Margins } from "./ledger/Margins.ts"
 import { Mails } from "./accounts/Mails.ts"
 import { MailStore } from "./ledger/MailStore.ts"
 import { Ownership } from "./runs/Ownership.ts"
@@ -56,7 +57,7 @@ const Stores = Layer.mergeAll(
   Layer.merge(CatalogStore.layer, ProviderChecks.layer),
   Installation.layer,
   Audit.layer,
-  Losses.layer,
+  Layer.merge(Losses.layer, Margins.layer),
   UnknownOutcomes.layer,
   Stats.layer
 )

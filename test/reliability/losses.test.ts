@@ -175,6 +175,45 @@ describe("a run whose measured cost exceeds its charge", () => {
     expect((await admin("show", other.org_id, "--json")).body.losses).toEqual({ runs: 1, loss: own.body.items[0].loss })
   })
 
+  test("rungate admin margins: charged, cost and margin by provider, offer and endpoint, losses first, as the runs say", async () => {
+    const { code, body } = await admin("margins", "--json")
+    expect(code).toBe(0)
+    const runs = await app.sql(`SELECT provider, coalesce(capability, endpoint) AS of, count(*)::int AS runs,
+        sum(coalesce(charged, 0))::text AS charged, sum(coalesce(provider_cost, 0))::text AS cost
+      FROM runs WHERE charged > 0 OR provider_cost > 0 GROUP BY 1, 2`)
+    expect(body.items).toHaveLength(runs.length)
+    const micros = (amount: string) => Math.round(Number(amount) * 1e6)
+    for (const row of runs) {
+      const item = body.items.find(
+        (one: { provider: string; capability: string | null; endpoint: string | null }) =>
+          one.provider === row["provider"] && (one.capability ?? one.endpoint) === row["of"]
+      )
+      expect([item.runs, String(micros(item.charged)), String(micros(item.cost))]).toEqual([
+        row["runs"],
+        row["charged"],
+        row["cost"]
+      ])
+      expect(micros(item.margin)).toBe(micros(item.charged) - micros(item.cost))
+    }
+    const margins: ReadonlyArray<number> = body.items.map((one: { margin: string }) => micros(one.margin))
+    const losing = margins.filter((margin) => margin < 0)
+    expect(losing.length).toBeGreaterThan(1)
+    expect(margins.slice(0, losing.length)).toEqual(losing.toSorted((a, b) => a - b))
+    expect(body.providers.map((one: { provider: string }) => one.provider)).toContain("leadmagic")
+    const text = await admin("margins", "--days", "1")
+    expect(text.out).toMatch(/^provider +offer or endpoint +runs +charged +cost +margin +of charge\n/)
+    expect(text.out.trim().split("\n").at(-1)).toBe(
+      `${body.total.runs} runs of the last day: charged ${body.total.charged} USD, cost ${body.total.cost} USD, margin ${body.total.margin} USD.`
+    )
+    const bad = await admin("margins", "--days", "0")
+    expect([bad.code, bad.err]).toEqual([5, expect.stringContaining("--days")])
+    await app.sql("UPDATE runs SET finished_at = finished_at - interval '3 days'")
+    expect((await admin("margins", "--days", "2", "--json")).body).toMatchObject({
+      items: [],
+      total: { runs: 0, margin: "0.00" }
+    })
+  }, 60_000)
+
   test("rungate audit prints the sum", async () => {
     const { ended, output } = runMain(["audit"], { DATABASE_URL: app.databaseUrl, RUNGATE_MODE: "production" }, [
       command

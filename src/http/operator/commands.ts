@@ -7,7 +7,7 @@ import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { fail } from "../cli/terminal/exits.ts"
 import { json, limitOf } from "./flags.ts"
-import { losses, unknown } from "./outcomeCommands.ts"
+import { losses, margins, unknown } from "./outcomeCommands.ts"
 import { resourceKinds } from "../../schema/catalog/Endpoint.ts"
 import { boolean, yes } from "../cli/terminal/flags.ts"
 
@@ -267,6 +267,7 @@ export const admin = Command.make("admin").pipe(
     crediting("credit", "bonus", "Grant credit to an organization"),
     crediting("refund", "refund", "Refund an organization"),
     losses,
+    margins,
     unknown,
     reindex,
     resources,

@@ -1,4 +1,4 @@
-/** Definitions of `rungate admin losses` and `rungate admin unknown`. Their handlers are loaded on demand. */
+/** Definitions of `rungate admin losses`, `rungate admin margins` and `rungate admin unknown`. Their handlers are loaded on demand. */
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { json, limitOf } from "./flags.ts"
@@ -25,6 +25,31 @@ export const losses = Command.make(
     )
 ).pipe(
   Command.withDescription("List runs that cost more than they were charged, newest first, with totals per provider")
+)
+
+/** Longer than that, the sums say little about today's prices. */
+const marginDaysMax = 366
+
+export const margins = Command.make(
+  "margins",
+  {
+    days: Flag.Int("days").pipe(
+      Flag.withDescription(`days to look back, 1 to ${marginDaysMax}`),
+      Flag.filter(
+        (days) => days >= 1 && days <= marginDaysMax,
+        (days) => `--days must be from 1 to ${marginDaysMax}, not ${days}`
+      ),
+      Flag.withDefault(30)
+    ),
+    json
+  },
+  (given) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./margins.ts")),
+      (loaded) => loaded.margins(given)
+    )
+).pipe(
+  Command.withDescription("Show what was charged and what it cost, by provider and offer or endpoint; losses first")
 )
 
 const unknownActions = Effect.promise(() => import("./unknown.ts"))

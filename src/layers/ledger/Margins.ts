@@ -1,0 +1,54 @@
+/**
+ * What runs charged, and what their providers cost, by provider and by offer or raw endpoint. For operators.
+ *
+ * It reads the runs themselves, so the sums agree with the ledger. Where a provider reported no cost, a run's cost is its charge without the
+ * markup. The cost of a run includes reported costs of attempts at other providers, and of runs that were charged nothing.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { rowsOf } from "../postgres/Rows.ts"
+
+export const MarginRow = Schema.Struct({
+  provider: Schema.NullOr(Schema.String),
+  capability: Schema.NullOr(Schema.String),
+  endpoint: Schema.NullOr(Schema.String),
+  runs: Schema.BigInt,
+  charged: Schema.BigInt,
+  cost: Schema.BigInt,
+  /** Charged runs of earlier versions, whose cost was not stored. */
+  unknown: Schema.BigInt
+})
+export type MarginRow = typeof MarginRow.Type
+const marginRows = rowsOf(MarginRow.fields)
+
+/** A report reads every run of its days, which may be millions. */
+const timeoutSeconds = 600
+
+export class Margins extends Context.Service<
+  Margins,
+  {
+    /** Runs that ended in the last `days` days and charged or cost something. */
+    readonly list: (days: number) => Effect.Effect<ReadonlyArray<MarginRow>>
+  }
+>()("rungate/layers/ledger/Margins") {
+  static readonly layer = Layer.effect(
+    Margins,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const list = (days: number) =>
+        sql.withTransaction(
+          Effect.andThen(
+            sql`SELECT set_config('statement_timeout', ${`${timeoutSeconds}s`}, true)`,
+            marginRows(sql`
+              SELECT provider, capability, endpoint, count(*) AS runs, sum(coalesce(charged, 0))::bigint AS charged,
+                     sum(coalesce(provider_cost, 0))::bigint AS cost,
+                     count(*) FILTER (WHERE charged > 0 AND provider_cost IS NULL) AS unknown
+              FROM runs
+              WHERE finished_at >= now() - ${days}::int * interval '1 day' AND (charged > 0 OR provider_cost > 0)
+              GROUP BY 1, 2, 3`)
+          )
+        )
+      return Margins.of({ list: (days) => Effect.orDie(list(days)) })
+    })
+  )
+}
