@@ -204,6 +204,17 @@ export const runExamples: Readonly<Record<string, Example>> = {
             title: "AgentMail",
             homepage: "https://agentmail.to",
             capabilities: ["email.inbox_create", "email.inbox_list", "email.messages", "email.send"],
+            configured: false,
+            adds: ["email.inbox_create", "email.inbox_list", "email.messages"],
+            checked_at: null,
+            health: {
+              status: "unknown",
+              success_rate: null,
+              latency_ms_p50: null,
+              latency_ms_p95: null,
+              sample_size: 0,
+              source: "measured"
+            },
             endpoints: {
               count: 0,
               status: "excluded",
@@ -230,6 +241,17 @@ export const runExamples: Readonly<Record<string, Example>> = {
           "company.search",
           "company.tech"
         ],
+        configured: true,
+        adds: [],
+        checked_at: "2026-11-21T09:00:00.000Z",
+        health: {
+          status: "healthy",
+          success_rate: 0.9875,
+          latency_ms_p50: 840,
+          latency_ms_p95: 2_100,
+          sample_size: 240,
+          source: "measured"
+        },
         endpoints: { count: 8, status: "live", reason: null }
       }
     }
