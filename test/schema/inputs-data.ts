@@ -175,13 +175,15 @@ export const dataInputs: Readonly<Record<string, Inputs>> = {
     accepted: [
       { target: "example.com" },
       { target: "https://example.com/pricing", mode: "page", dofollow: true, limit: 1 },
-      { target: "example.com", mode: "domain", dofollow: false, limit: 1000 }
+      { target: "example.com", mode: "domain", dofollow: false, limit: 1000 },
+      { target: "example.com", summary_only: true }
     ],
     refused: [
       [{}, "target"],
       [{ target: "" }, "target"],
       [{ target: "example.com", mode: "subdomain" }, "mode"],
       [{ target: "example.com", dofollow: "yes" }, "dofollow"],
+      [{ target: "example.com", summary_only: "yes" }, "summary_only"],
       [{ target: "example.com", limit: 1001 }, "limit"]
     ]
   },

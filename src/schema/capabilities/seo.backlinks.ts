@@ -2,6 +2,7 @@
  * seo.backlinks: the links to a domain or a page, with a summary.
  *
  * Metered: a base price for the summary plus a price per link, never for more than the limit. A target without links is not charged.
+ * With `summary_only`, no links are requested.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
@@ -44,7 +45,10 @@ export const seoBacklinks = capability({
         description: "true: list only followed links; false: only nofollow links; both by default"
       })
     ),
-    limit: Schema.optionalKey(Field.limit("Maximum number of links, 10 by default", 1000))
+    limit: Schema.optionalKey(Field.limit("Maximum number of links, 10 by default", 1000)),
+    summary_only: Schema.optionalKey(
+      Schema.Boolean.annotate({ description: "true: only the totals, without links; more providers can serve that" })
+    )
   }),
   output: Schema.Struct({
     summary: orNull(
@@ -72,9 +76,10 @@ export const seoBacklinks = capability({
   example: { target: "example.com", limit: 5 },
   matched: (output) => output.items.length > 0 || (output.summary?.backlinks ?? 0) > 0,
   results: (output) => output.items.length,
+  requested: (input) => (input.summary_only === true ? 0 : (input.limit ?? null)),
   side_effect: false,
   simulate: ({ input, seed, partial }) => {
-    const count = (input.limit ?? seoBacklinksDefaultLimit) - (partial ? 1 : 0)
+    const count = input.summary_only === true ? 0 : (input.limit ?? seoBacklinksDefaultLimit) - (partial ? 1 : 0)
     return {
       summary: {
         backlinks: count + 100,

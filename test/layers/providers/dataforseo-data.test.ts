@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { dataforseo } from "../../../src/layers/providers/dataforseo/index.ts"
 import { conforms } from "./conformance.ts"
+import { reviewed } from "./example.ts"
 import { answer, get, offerOf, post, runId, stage } from "./stage.ts"
 
 const play = stage(dataforseo)
@@ -350,6 +351,42 @@ describe("dataforseo seo.backlinks", () => {
     })
   })
 
+  test("links as the provider documents them, one of them a picture", async () => {
+    const links = answer(200, reviewed("dataforseo-seo.backlinks"))
+    const forbes = { target: "forbes.com", limit: 2 }
+    const { outcome } = await play("seo.backlinks", forbes, documented("backlinks.summary.live"), links)
+    expect(outcome).toMatchObject({
+      _tag: "Match",
+      output: {
+        items: [
+          {
+            url_from: "https://www.opencart.com/",
+            url_to: expect.stringContaining("http://www.forbes.com/"),
+            anchor: "Forbes",
+            dofollow: true,
+            rank: 862,
+            first_seen: "2019-01-21T18:17:01Z"
+          },
+          { dofollow: true }
+        ],
+        total: 42671699,
+        next_cursor: null
+      },
+      cost: usd("0.04015")
+    } as never)
+  })
+
+  test("the totals alone need the first call only", async () => {
+    const totals = { target: "explodingtopics.com", summary_only: true }
+    const { asked, outcome } = await play("seo.backlinks", totals, documented("backlinks.summary.live"))
+    expect(asked).toHaveLength(1)
+    expect(outcome).toEqual({
+      _tag: "Match",
+      output: { summary, items: [], total: 124571, next_cursor: null },
+      cost: usd("0.02")
+    })
+  })
+
   test("a page goes by its address", async () => {
     const page = { target: "www.a.example/x", mode: "page" }
     const { asked } = await play("seo.backlinks", page, documented("backlinks.summary.live"), finished({ items: [] }))
@@ -425,6 +462,26 @@ describe("dataforseo seo.domain", () => {
     })
   })
 
+  test("figures and top keywords as they were captured", async () => {
+    const captured = answer(200, reviewed("dataforseo-seo.domain"))
+    const { outcome } = await play("seo.domain", { domain: "afishingaddiction.com", limit: 3 }, captured)
+    expect(outcome).toMatchObject({
+      _tag: "Match",
+      output: {
+        organic_keywords: 1324,
+        organic_traffic: 2811.3100450262427,
+        paid_keywords: 0,
+        top_keywords: [
+          { keyword: "best aep fishing ponds", volume: 90, url: expect.stringContaining("afishingaddiction.com") },
+          { keyword: expect.any(String), position: expect.any(Number) },
+          { keyword: expect.any(String), position: expect.any(Number) }
+        ],
+        rank: null
+      },
+      cost: usd("0.02")
+    } as never)
+  })
+
   test("a domain that ranks for nothing", async () => {
     const input = { domain: "a.example" }
     const none = await play("seo.domain", input, finished({ metrics: null, items_count: 0, items: null }, 0.01))
@@ -464,6 +521,23 @@ describe("dataforseo company.tech", () => {
       },
       cost: usd("0.01")
     })
+  })
+
+  test("technologies as the provider documents them", async () => {
+    const { outcome } = await play(
+      "company.tech",
+      { domain: "dataforseo.com" },
+      answer(200, reviewed("dataforseo-company.tech"))
+    )
+    expect(outcome).toMatchObject({
+      _tag: "Match",
+      output: { domain: "dataforseo.com", detected_at: "2022-09-23T17:19:25Z" },
+      cost: usd("0.01")
+    })
+    const { technologies } = outcome?._tag === "Match" ? Object(outcome.output) : { technologies: [] }
+    expect(technologies).toContainEqual({ name: "jQuery", category: "javascript_libraries" })
+    expect(technologies).toContainEqual({ name: "Cloudflare", category: "cdn" })
+    expect(technologies).toHaveLength(18)
   })
 
   test("none known", async () => {
@@ -577,6 +651,17 @@ describe("dataforseo domain.check", () => {
     )
     expect(outcome).toEqual({ _tag: "Match", output: verdict(false), cost: usd("0.101") })
     expect((await play("domain.check", input, record(false))).outcome).toMatchObject({ output: verdict(true) })
+  })
+
+  test("a record as the provider documents it", async () => {
+    const found = answer(200, reviewed("dataforseo-domain.check"))
+    const { outcome } = await play("domain.check", { domain: "Wikipedia.org" }, found)
+    expect(outcome).toMatchObject({
+      _tag: "Match",
+      output: { domain: "wikipedia.org", available: false, price: null },
+      cost: usd("0.102")
+    })
+    expect((await play("domain.check", { domain: "example.org" }, found)).outcome?._tag).toBe("NoMatch")
   })
 
   test("a name that is not on record is no verdict", async () => {

@@ -10,6 +10,7 @@ export const inputOf = (offer: Offer, example: unknown): unknown => {
     { ...Object(example), from: "sales@agentmail.to" },
     { network_url: "https://www.linkedin.com/company/example" },
     { name: "Example" },
+    { target: "example.com", summary_only: true },
     { domain: "example.com" },
     { titles: ["head of sales"] },
     { platform: "instagram", handle: "example" },

@@ -1,7 +1,8 @@
 /**
  * DataForSEO's offers for keyword, backlink and ranking data.
  *
- * Backlinks take two calls, the summary and the list, and their costs add up. A target without backlinks needs only the first call.
+ * Backlinks take two calls, the summary and the list, and their costs add up. A target without backlinks needs only the first call, and
+ * so does an input with `summary_only`.
  */
 import type { InputOf } from "../../../schema/catalog/Capability.ts"
 import { seoBacklinks, seoBacklinksDefaultLimit } from "../../../schema/capabilities/seo.backlinks.ts"
@@ -95,7 +96,8 @@ const targetOf = (input: InputOf<typeof seoBacklinks>): string =>
 const link = (item: unknown) => ({
   url_from: text(item, "url_from"),
   url_to: text(item, "url_to"),
-  anchor: text(item, "anchor"),
+  // A linked picture has a description instead of a text.
+  anchor: text(item, "anchor") ?? text(item, "alt"),
   dofollow: flag(item, "dofollow"),
   rank: number(item, "rank"),
   first_seen: instant(text(item, "first_seen"))
@@ -132,6 +134,8 @@ export const backlinks = offer(seoBacklinks, {
         const summary = summaryOf(result)
         if (summary.backlinks === null) return unreadable("backlinks")
         if (summary.backlinks === 0) return noMatch("no backlinks found", spent(reply))
+        if (input.summary_only === true)
+          return match({ summary, items: [], total: summary.backlinks, next_cursor: null }, spent(reply))
         return { _tag: "Again", state: { summary, spent: total }, afterMillis: 0, job: false }
       })
     }
