@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { millionverifier } from "../../../src/layers/providers/millionverifier.ts"
 import { neverbounce } from "../../../src/layers/providers/neverbounce.ts"
 import { conforms } from "./conformance.ts"
-import { example } from "./example.ts"
+import { example, reviewed } from "./example.ts"
 import { answer, get, offerOf, runId, stage } from "./stage.ts"
 
 const secret = "s3cret-of-the/account"
@@ -133,6 +133,24 @@ describe("millionverifier email.verify", () => {
         mx_found: null,
         did_you_mean: null,
         provider_status: "ok"
+      }
+    })
+  })
+
+  test("a verdict as it was captured", async () => {
+    const played = answer(200, reviewed("millionverifier-email.verify"))
+    expect((await play("email.verify", input, played)).outcome).toEqual({
+      _tag: "Match",
+      output: {
+        email: "not-an-email",
+        email_status: "invalid",
+        score: null,
+        is_disposable: false,
+        is_role: false,
+        is_free: false,
+        mx_found: null,
+        did_you_mean: null,
+        provider_status: "invalid/invalid_syntax"
       }
     })
   })

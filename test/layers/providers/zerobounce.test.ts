@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { zerobounce } from "../../../src/layers/providers/zerobounce.ts"
+import { reviewed } from "./example.ts"
 import { answer, fixture, get, secretInHeader, stage } from "./stage.ts"
 
 const play = stage(zerobounce)
@@ -43,7 +44,29 @@ describe("zerobounce email.verify", () => {
         is_free: false,
         mx_found: true,
         did_you_mean: null,
-        provider_status: "unknown/timeout_exceeded"
+        provider_status: "unknown/mail_server_temporary_error"
+      }
+    })
+  })
+
+  test("a disposable address, and one of a function at a catch-all", async () => {
+    const disposable = answer(200, reviewed("zerobounce-email.verify.disposable"))
+    expect((await play("email.verify", input, disposable)).outcome).toMatchObject({
+      output: {
+        email_status: "risky",
+        is_disposable: true,
+        is_role: false,
+        mx_found: true,
+        provider_status: "do_not_mail/disposable"
+      }
+    })
+    const role = answer(200, reviewed("zerobounce-email.verify.role"))
+    expect((await play("email.verify", input, role)).outcome).toMatchObject({
+      output: {
+        email_status: "risky",
+        is_disposable: false,
+        is_role: true,
+        provider_status: "do_not_mail/role_based_catch_all"
       }
     })
   })
