@@ -136,7 +136,9 @@ describe("main", () => {
       RUNGATE_PROVIDER_HUNTER_API_KEY: "some-key"
     })
     await service.kill()
-    expect(service.output()).toMatch(/Production: \d+ of 30 providers configured, \d+ of 35 capabilities can run, payments off/)
+    expect(service.output()).toMatch(
+      /Production: \d+ of 30 providers configured, \d+ of 35 capabilities can run, payments off/
+    )
   }, 60_000)
 
   test.if(redisUrl !== undefined)(

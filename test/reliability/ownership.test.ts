@@ -36,7 +36,7 @@ afterEach(async () => {
   await app.books()
 })
 
-const inbox = (inbox_id: string) => ({ inbox_id, display_name: null, created_at: "2026-01-15T09:30:00Z" })
+const inbox = (inbox_id: string) => ({ inbox_id, display_name: "Sales", created_at: "2026-01-15T09:30:00Z" })
 const create = async (org: Tenant, inbox_id: string, headers: Record<string, string> = {}) => {
   there.play("agentmail", answer(200, inbox(inbox_id)))
   const username = inbox_id.split("@")[0]
@@ -101,27 +101,98 @@ test("another workspace's inbox does not exist: nothing leaves, nothing is held,
   figures("ownership", { refused: refused.length, requests: there.heard().length })
 })
 
-test("each lists its own of all that the account has, also when it asks for the raw payload", async () => {
-  const everybody = answer(200, {
-    count: 3,
-    inboxes: [inbox(ids.ours), inbox("operator@agentmail.to"), inbox(ids.others)],
-    next_page_token: null
-  })
+test("each lists its own inboxes from the records of owners, and the provider is not asked", async () => {
   for (const [org, mine] of [
     [ours, ids.ours],
     [others, ids.others]
   ] as const) {
-    there.play("agentmail", everybody, everybody)
+    const made = { inbox_id: mine, address: mine, display_name: "Sales", created_at: "2026-01-15T09:30:00Z" }
     const { body } = await list(org)
-    expect(body.result.items.map((one: { inbox_id: string }) => one.inbox_id)).toEqual([mine])
-    expect(body.result.total).toBe(1)
+    expect(body).toMatchObject({
+      status: "succeeded",
+      provider: "agentmail",
+      result: { items: [made], total: 1, next_cursor: null },
+      billing: { charged: "0.00" },
+      attempts: [{ provider: "agentmail", outcome: "succeeded" }]
+    })
     const raw = await list(org, { response: { include_raw: true } })
-    for (const foreign of [ids.ours, ids.others, "operator@agentmail.to"].filter((one) => one !== mine))
-      expect(raw.text).not.toContain(foreign)
+    for (const foreign of [ids.ours, ids.others].filter((one) => one !== mine)) expect(raw.text).not.toContain(foreign)
   }
   const nobody = await app.tenant()
-  there.play("agentmail", everybody)
-  expect((await list(nobody)).body.result).toMatchObject({ items: [], total: 0 })
+  expect((await list(nobody)).body.result).toEqual({ items: [], total: 0, next_cursor: null })
+  expect(there.heard()).toEqual([])
+})
+
+test("an assigned inbox is listed by its address and date, and one whose run was erased too", async () => {
+  const assigned = `assigned-${number}@ours-${number}.example`
+  await app.sql("INSERT INTO owned_resources (kind, resource_id, org_id) VALUES ('inbox', $1, $2)", [
+    assigned,
+    ours.org_id
+  ])
+  await app.sql("UPDATE runs SET result = NULL WHERE org_id = $1 AND capability = 'email.inbox_create'", [ours.org_id])
+  const { body } = await list(ours)
+  const bare = (id: string) => ({ inbox_id: id, address: id, display_name: null, created_at: expect.any(String) })
+  expect(body.result).toEqual({
+    items: [bare(assigned), bare(ids.ours.toLowerCase())],
+    total: 2,
+    next_cursor: null
+  } as never)
+  for (const { created_at } of body.result.items) expect(new Date(created_at).toISOString()).toBe(created_at)
+})
+
+test("pages of one's own inboxes have no gap, and no cursor leads to another workspace's", async () => {
+  const more = Array.from({ length: 5 }, (_, index) => `p${index}-${number}@agentmail.to`)
+  for (const id of more) await create(ours, id)
+  there.forget()
+  const page = async (cursor: string | null) =>
+    (await org.run({ capability: "email.inbox_list", input: { limit: 2, ...(cursor === null ? {} : { cursor }) } }))
+      .body
+  let org = ours
+  const seen: Array<string> = []
+  let cursor: string | null = null
+  do {
+    const { result } = await page(cursor)
+    expect(result.total).toBe(6)
+    seen.push(...result.items.map((one: { inbox_id: string }) => one.inbox_id))
+    cursor = result.next_cursor
+  } while (cursor !== null)
+  expect(seen.toSorted()).toEqual([ids.ours, ...more].toSorted())
+  org = others
+  const cursors = [more[0] ?? "", ids.ours, "agentmail:t1", "a", " ", "%", "'; --", "\u0000x"]
+  for (const foreign of cursors) {
+    const { result } = await page(foreign)
+    for (const { inbox_id } of result?.items ?? []) expect(inbox_id).toBe(ids.others)
+    expect([0, 1, undefined]).toContain(result?.total)
+  }
+  expect(there.heard()).toEqual([])
+})
+
+test("an inbox on a workspace's own domain is listed and sent from, by nobody else", async () => {
+  const domain = `own-${number}.example`
+  await app.sql("INSERT INTO owned_resources (kind, resource_id, org_id) VALUES ('domain', $1, $2)", [
+    domain,
+    ours.org_id
+  ])
+  const id = `hello@${domain}`
+  there.play("agentmail", answer(200, inbox(id)))
+  const made = await ours.run({ capability: "email.inbox_create", input: { username: "hello", domain } })
+  expect(made.body.result.inbox_id).toBe(id)
+  expect((await list(ours)).text).toContain(id)
+  expect((await list(others)).text).not.toContain(domain)
+  there.forget()
+  for (const refused of [read(others, id), send(others, id), send(others, `x@${domain}`)])
+    expect((await refused).body.error.code).toBe("invalid_request")
+  expect(there.heard()).toEqual([])
+  // Postmark and Resend send from the domain as well, and cost less. Only at the inbox provider are the message and its replies in the inbox.
+  there.play("agentmail", sent)
+  expect((await send(ours, `Hello <${id.toUpperCase()}>`)).body).toMatchObject({
+    status: "succeeded",
+    provider: "agentmail"
+  })
+  expect(there.heard().map(({ provider }) => provider)).toEqual(["agentmail"])
+  // A request that names a provider sends as the domain's owner.
+  there.play("postmark", answer(200, { To: "lead@example.com", MessageID: "m-1", ErrorCode: 0, Message: "OK" }))
+  expect((await send(ours, id, { provider: "postmark" })).body).toMatchObject({ provider: "postmark" })
 })
 
 test("a repeat with its idempotency key makes no second inbox, and the first stays its workspace's", async () => {

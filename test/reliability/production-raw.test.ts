@@ -297,7 +297,6 @@ describe("T11 zero_cost.passthrough: with an empty wallet and a guard that is us
   })
 
   test("capabilities without a price run, and their misses too; the others say what is missing", async () => {
-    there.play("agentmail", answer(200, { inboxes: [], count: 0 }))
     expect((await org.run({ capability: "email.inbox_list", input: {} })).status).toBe(200)
     there.play("usaspending", answer(200, { results: [] }))
     const missed = await org.run({

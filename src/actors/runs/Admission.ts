@@ -24,7 +24,7 @@ import { type Candidate, type Route, type RoutingRequest, route } from "../../sc
 import { didYouMean } from "../../schema/suggestion.ts"
 import { DirectCommands } from "../mailbox/DirectCommands.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
-import { ownedByRaw, ownedInputs, throughOwned } from "./Owners.ts"
+import { inboxFirst, ownedByRaw, ownedInputs, throughOwned } from "./Owners.ts"
 import { rawRoute, rawRun } from "./RawRoute.ts"
 import { type CommittedEnd, Waiters } from "../mailbox/Waiters.ts"
 import { withCommands } from "../../schema/Hints.ts"
@@ -238,7 +238,8 @@ export class Admission extends Context.Service<
         const { entry, input } = yield* checked(request)
         const names = entry.offers.map((one) => one.provider.slug)
         const uses = catalog.sandbox ? [] : entry.capability.uses(input)
-        const owned = yield* ownedInputs(ownership, request.org_id, uses)
+        const all = yield* ownedInputs(ownership, request.org_id, uses)
+        const owned = request.routing.provider === "auto" ? inboxFirst(all) : all
         const offered = entry.offers.map(
           ({ provider: { slug }, offer, executable }) =>
             ({

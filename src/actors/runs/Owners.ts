@@ -71,6 +71,15 @@ export const ownedInputs = (
         return details.length > 0 ? Effect.fail(refused(details)) : Effect.succeed(owned)
       })
 
+/**
+ * An address that is an inbox is sent from by the inbox's provider, also if its domain is a sender too: only there the message and the
+ * replies to it are in the inbox. A request that names another provider may still send from the domain.
+ */
+export const inboxFirst = (owned: ReadonlyArray<ReadonlyArray<Owned>>): ReadonlyArray<ReadonlyArray<Owned>> =>
+  owned.map((those) =>
+    those.some((one) => one.kind === "inbox") ? those.filter((one) => one.kind === "inbox") : those
+  )
+
 /** Keeps the offer usable only if its provider can use all of these objects. */
 export const throughOwned = (owned: ReadonlyArray<ReadonlyArray<Owned>>, candidate: Candidate): Candidate => {
   const { offer, provider } = candidate

@@ -206,12 +206,16 @@ export class RunActor extends Context.Service<
           )
         })
 
-      /** The provider answers for the whole shared account. Keeps only the objects of the run's organization. */
-      const ownOnly = Effect.fnUntraced(function* (org_id: string, capability: Capability, answered: ProviderAnswer) {
-        const { answer } = answered
-        if (capability.ownOnly === null || catalog.sandbox || answer._tag !== "Match") return answered
-        const owned = yield* retrying(ownership.all(org_id, capability.ownOnly.kind))
-        return { ...answered, raw: null, answer: { ...answer, output: capability.ownOnly.keep(answer.output, owned) } }
+      /** Answers from the records of owners. The provider's own list has the objects of all organizations. */
+      const ofOwned = Effect.fnUntraced(function* (
+        org_id: string,
+        { kind, page, list }: NonNullable<Capability["owned"]>,
+        input: unknown
+      ) {
+        const began = yield* Clock.currentTimeMillis
+        const output = list(yield* retrying(ownership.page(org_id, kind, page(input))))
+        const duration_ms = (yield* Clock.currentTimeMillis) - began
+        return { answer: { _tag: "Match", output }, duration_ms, raw: null, measured: null } satisfies ProviderAnswer
       })
 
       /** Assigns objects that a raw call made at the provider to the run's organization before the run ends. */
@@ -263,11 +267,9 @@ export class RunActor extends Context.Service<
             state,
             keep
           }
-          const answered = yield* ownOnly(
-            run.org_id,
-            capability,
-            yield* catchingBugs(provider, providers.call(request))
-          )
+          const { owned } = capability
+          const called = owned === null || catalog.sandbox ? providers.call(request) : ofOwned(org_id, owned, input)
+          const answered = yield* catchingBugs(provider, called)
           const made = answered.answer._tag === "Match" ? capability.makes(answered.answer.output) : []
           if (made.length > 0) yield* retrying(ownership.claim(run.org_id, run_id, provider, made))
           const planned = plan.prices?.[plan.providers.indexOf(provider)]

@@ -7,11 +7,19 @@
 import type { Schema } from "effect"
 import type { InputOf } from "../../schema/catalog/Capability.ts"
 import { emailInboxCreate, type Inbox } from "../../schema/capabilities/email.inbox_create.ts"
-import { emailInboxList, emailInboxListDefaultLimit } from "../../schema/capabilities/email.inbox_list.ts"
+import { emailInboxList } from "../../schema/capabilities/email.inbox_list.ts"
 import { emailMessages, emailMessagesDefaultLimit, type Message } from "../../schema/capabilities/email.messages.ts"
 import { emailSend, recipients } from "../../schema/capabilities/email.send.ts"
 import { inUsd } from "../../schema/money/Rates.ts"
-import { type Call, type Failure, type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
+import {
+  type Call,
+  type Failure,
+  type Outcome,
+  offer,
+  provider,
+  recorded,
+  type Reply
+} from "../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "./kit/cursor.ts"
 import { listed, namesRun, notListed, runField } from "./kit/listed.ts"
 import { match } from "./kit/outcome.ts"
@@ -51,26 +59,10 @@ const create = offer(emailInboxCreate, {
   }
 })
 
-const inboxes = offer(emailInboxList, {
+const inboxes = recorded(emailInboxList, {
   price: inUsd.flat("0"),
-  note: `${note} Reading is free.`,
-  wraps: [],
-  serves: (input) => accepts(slug, input.cursor),
-  request: (input) => ({
-    method: "GET",
-    path: "/v0/inboxes",
-    query: { limit: input.limit ?? emailInboxListDefaultLimit, page_token: redeem(slug, input.cursor) }
-  }),
-  response: (reply, input) => {
-    if (reply.status === 404) return refusal(reply)
-    const inboxes = list(reply.body, "inboxes")
-    if (inboxes === null) return unreadable("inboxes")
-    return match({
-      items: inboxes.slice(0, input.limit ?? emailInboxListDefaultLimit).map(inboxOf),
-      total: null,
-      next_cursor: issue(slug, text(reply.body, "next_page_token"))
-    })
-  }
+  note: `${note} Listed from the service's own records.`,
+  wraps: []
 })
 
 const inboxPath = (inbox_id: string): string => `/v0/inboxes/${encodeURIComponent(inbox_id)}/messages`

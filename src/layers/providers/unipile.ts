@@ -2,24 +2,15 @@
  * Adapter for Unipile: sends invitations and messages through professional network accounts that people connected to Unipile.
  *
  * A run looks the person up first and then sends, so only one of its requests contacts somebody. The input must name the connected
- * account. The input of `network.profile` can't, so that offer is only listed. Unipile charges per connected account and month, so the
+ * account. The input of `network.profile` can't, so there is no such offer. Unipile charges per connected account and month, so the
  * price of a call is an assumed share of that.
  */
 import type { Schema } from "effect"
 import { profileSlug } from "../../schema/capabilities/names.ts"
 import { networkInvite } from "../../schema/capabilities/network.invite.ts"
 import { networkMessage } from "../../schema/capabilities/network.message.ts"
-import { networkProfile } from "../../schema/capabilities/network.profile.ts"
 import { inCredits } from "../../schema/money/Rates.ts"
-import {
-  type Call,
-  type Failure,
-  listed,
-  type Outcome,
-  offer,
-  provider,
-  type Reply
-} from "../../schema/catalog/Provider.ts"
+import { type Call, type Failure, type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { match, noMatch } from "./kit/outcome.ts"
 import { at, flag, text } from "./kit/read.ts"
 import { refusal, httpErrors, unreadable } from "./kit/httpErrors.ts"
@@ -27,12 +18,6 @@ import { defined } from "../../schema/defined.ts"
 
 const note = "A call counts as a credit, assumed at $0.005, a thousandth of the monthly price of a connected account."
 const oneCall = inCredits.flat("1")
-
-const profile = listed(networkProfile, {
-  price: oneCall,
-  note: `${note} No adapter: a call needs a connected account, and the capability's input can't name one.`,
-  wraps: [{ method: "GET", path: "/api/v1/users/{identifier}" }]
-})
 
 interface Addressed {
   readonly network_url?: string
@@ -192,5 +177,5 @@ export const unipile = provider({
     answers: [404, 422],
     reason: reasonOf
   }),
-  offers: [profile, invite, message]
+  offers: [invite, message]
 })

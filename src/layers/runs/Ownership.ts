@@ -8,8 +8,9 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type ResourceKind, resourceKinds } from "../../schema/catalog/Endpoint.ts"
-import { isOfProvider, type Made, type Named, resourceId } from "../../schema/catalog/Resources.ts"
+import { isOfProvider, type Made, type Named, type OwnedPage, resourceId } from "../../schema/catalog/Resources.ts"
 import { domainOf, readFrom, withParents } from "../../schema/accounts/Sender.ts"
+import { parsedOrText } from "../../schema/json/Json.ts"
 import { texts } from "../postgres/Columns.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
@@ -66,7 +67,13 @@ export interface Assignment {
 
 const ownedRows = rowsOf({ kind: Schema.Literals(resourceKinds), resource_id: Schema.String, provider: Schema.String })
 const takenRows = rowsOf({ kind: Schema.String, resource_id: Schema.String })
-const resourceIdRows = rowsOf({ resource_id: Schema.String })
+/** A single row without an object stands for an empty page. */
+const pageRows = rowsOf({
+  resource_id: Schema.NullOr(Schema.String),
+  created_at: Schema.NullOr(Schema.Date),
+  result: Schema.NullOr(Schema.String),
+  total: Schema.Int
+})
 const ownerRows = rowsOf({ org_id: Schema.String })
 
 export class Ownership extends Context.Service<
@@ -76,8 +83,12 @@ export class Ownership extends Context.Service<
     readonly owned: (org_id: string, named: ReadonlyArray<Named>) => Effect.Effect<ReadonlyArray<ReadonlyArray<Owned>>>
     /** Records the resources that a run has made at a provider. Safe to repeat. Existing owners keep theirs. */
     readonly claim: (org_id: string, run_id: string, provider: string, made: ReadonlyArray<Made>) => Effect.Effect<void>
-    /** All ids of a kind that the organization owns, normalized. */
-    readonly all: (org_id: string, kind: ResourceKind) => Effect.Effect<ReadonlySet<string>>
+    /** The objects of a kind that the organization owns, by id, after the id `after`. */
+    readonly page: (
+      org_id: string,
+      kind: ResourceKind,
+      asked: { readonly limit: number; readonly after: string | null }
+    ) => Effect.Effect<OwnedPage>
     /** Assigns a resource on behalf of an operator. Returns the other owner's id and changes nothing when it has one, else null. */
     readonly assign: (assignment: Assignment) => Effect.Effect<string | null>
     /** Revokes an ownership of any source on behalf of an operator. False when the organization did not own it. */
@@ -157,11 +168,36 @@ export class Ownership extends Context.Service<
           )
       })
 
-      const all = (org_id: string, kind: ResourceKind) =>
-        Effect.map(
-          resourceIdRows(sql`SELECT resource_id FROM owned_resources WHERE org_id = ${org_id} AND kind = ${kind}`),
-          (rows) => new Set(rows.map((row) => row.resource_id))
+      const page = Effect.fnUntraced(function* (
+        org_id: string,
+        kind: ResourceKind,
+        { limit, after }: { readonly limit: number; readonly after: string | null }
+      ) {
+        // One more than a page, which says whether there is a next one. Compared byte by byte, as the cursor's holder sees the order.
+        const rows = yield* pageRows(sql`
+          SELECT o.resource_id, o.created_at, r.result::text AS result,
+            (SELECT count(*) FROM owned_resources WHERE org_id = ${org_id} AND kind = ${kind})::int AS total
+          FROM (SELECT 1) AS always
+          LEFT JOIN LATERAL (
+            SELECT resource_id, run_id, created_at FROM owned_resources
+            WHERE org_id = ${org_id} AND kind = ${kind}
+              AND (${after}::text IS NULL OR resource_id COLLATE "C" > ${after}::text)
+            ORDER BY resource_id COLLATE "C" LIMIT ${limit + 1}
+          ) o ON true
+          LEFT JOIN runs r ON r.org_id = ${org_id} AND r.run_id = o.run_id
+          ORDER BY o.resource_id COLLATE "C"`)
+        const items = rows.flatMap(({ resource_id, created_at, result }) =>
+          resource_id === null || created_at === null
+            ? []
+            : { id: resource_id, owned_since: created_at, made_as: result === null ? null : parsedOrText(result) }
         )
+        const shown = items.slice(0, limit)
+        return {
+          items: shown,
+          total: rows[0]?.total ?? 0,
+          next: items.length > limit ? (shown.at(-1)?.id ?? null) : null
+        } satisfies OwnedPage
+      })
 
       const assign = Effect.fnUntraced(function* ({ org_id, kind, id, provider }: Assignment) {
         yield* sql`INSERT INTO owned_resources (kind, resource_id, provider, org_id)
@@ -199,7 +235,7 @@ export class Ownership extends Context.Service<
       return Ownership.of({
         owned: (org_id, named) => Effect.orDie(owned(org_id, named)),
         claim: (org_id, run_id, provider, made) => Effect.orDie(claim(org_id, run_id, provider, made)),
-        all: (org_id, kind) => Effect.orDie(all(org_id, kind)),
+        page: (org_id, kind, asked) => Effect.orDie(page(org_id, kind, asked)),
         assign: (assignment) => Effect.orDie(assign(assignment)),
         revoke: (assignment) => Effect.orDie(revoke(assignment)),
         list: (org_id, kind, limit) => Effect.orDie(list(org_id, kind, limit))

@@ -1,16 +1,30 @@
 /**
- * email.inbox_list: the inboxes of the workspace, page by page.
+ * email.inbox_list: the inboxes of the workspace, page by page, as the service recorded them when they were created or assigned.
  *
- * Free. A workspace without inboxes gets an empty list, which is a success and not `no_match`.
+ * Free. No provider is called, because its list has the inboxes of all organizations. A workspace without inboxes gets an empty list, which is a success and not `no_match`.
  */
 import { Schema } from "effect"
 import { capability } from "../catalog/Capability.ts"
 import { Inbox } from "./email.inbox_create.ts"
+import type { OwnedPage } from "../catalog/Resources.ts"
 import * as Field from "./fields.ts"
 import { orNull } from "./shapes.ts"
 
-/** The default limit, which every adapter requests. */
+const isInbox = Schema.is(Inbox)
+
+/** The default limit. */
 export const emailInboxListDefaultLimit = 10
+
+/** An assigned inbox has an address and a date only. */
+const inboxOf = ({ id, owned_since, made_as }: OwnedPage["items"][number]): Inbox =>
+  isInbox(made_as) && made_as.inbox_id?.toLowerCase() === id
+    ? made_as
+    : {
+        inbox_id: id,
+        address: id.includes("@") ? id : null,
+        display_name: null,
+        created_at: owned_since.toISOString()
+      }
 
 export const emailInboxList = capability({
   slug: "email.inbox_list",
@@ -36,14 +50,13 @@ export const emailInboxList = capability({
   example: { limit: 5 },
   matched: () => true,
   results: (output) => output.items.length,
-  ownOnly: {
+  owned: {
     kind: "inbox",
-    keep: (output, owned) => ({
-      items: output.items.filter(({ inbox_id }) => inbox_id !== null && owned.has(inbox_id.toLowerCase())),
-      // The provider's total counts the inboxes of all organizations.
-      total: owned.size,
-      next_cursor: output.next_cursor
-    })
+    page: (input) => ({
+      limit: input.limit ?? emailInboxListDefaultLimit,
+      after: input.cursor?.trim().toLowerCase() ?? null
+    }),
+    list: ({ items, total, next }) => ({ items: items.map(inboxOf), total, next_cursor: next })
   },
   side_effect: false,
   simulate: ({ input, partial }) => {

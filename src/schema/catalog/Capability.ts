@@ -8,7 +8,7 @@ import type { Schema } from "effect"
 import { type Contract, contract, type Issue } from "./Contract.ts"
 import type { ResourceKind } from "./Endpoint.ts"
 import { type Billing, type Demand, demandOf } from "../money/Pricing.ts"
-import type { Made, Named } from "./Resources.ts"
+import type { Made, Named, OwnedPage } from "./Resources.ts"
 import { defined } from "../defined.ts"
 
 /** What the sandbox builds a simulated output from: the input, the provider, and a number derived from both. */
@@ -53,10 +53,11 @@ export interface Definition<I, O> {
   readonly uses?: (input: NoInfer<I>) => ReadonlyArray<Named>
   /** Objects that a successful run created. Its organization owns them from then on. */
   readonly makes?: (output: NoInfer<O>) => ReadonlyArray<Made>
-  /** Reduces an output about the whole provider account to the objects that the organization owns. */
-  readonly ownOnly?: {
+  /** Lists the objects of a kind that the organization owns. In production the service answers it itself and calls no provider. */
+  readonly owned?: {
     readonly kind: ResourceKind
-    readonly keep: (output: NoInfer<O>, owned: ReadonlySet<string>) => NoInfer<O>
+    readonly page: (input: NoInfer<I>) => { readonly limit: number; readonly after: string | null }
+    readonly list: (page: OwnedPage) => NoInfer<O>
   }
   /** True if a run changes something outside, such as sending a message. It then calls a provider at most once: no fallback, no retry. */
   readonly side_effect: boolean
@@ -90,10 +91,11 @@ export interface Capability<I = unknown, O = unknown> {
   readonly demand: (input: unknown) => Demand
   readonly uses: (input: unknown) => ReadonlyArray<Named>
   readonly makes: (output: unknown) => ReadonlyArray<Made>
-  /** Null if the outputs need no reduction. */
-  readonly ownOnly: {
+  /** Null if a provider answers it. */
+  readonly owned: {
     readonly kind: ResourceKind
-    readonly keep: (output: unknown, owned: ReadonlySet<string>) => unknown
+    readonly page: (input: unknown) => { readonly limit: number; readonly after: string | null }
+    readonly list: (page: OwnedPage) => unknown
   } | null
   readonly simulate: (simulation: Simulation<unknown>) => unknown
   readonly missHints: (input: unknown) => ReadonlyArray<string>
@@ -116,7 +118,7 @@ export const capability = <I, O>(definition: Definition<I, O>): Capability<I, O>
     title: `Input of ${definition.slug}`,
     ...defined({ anyOf: definition.anyOf })
   })
-  const { ownOnly } = definition
+  const { owned } = definition
   const output = contract(definition.output, { title: `Output of ${definition.slug}` })
   return {
     slug: definition.slug,
@@ -151,13 +153,15 @@ export const capability = <I, O>(definition: Definition<I, O>): Capability<I, O>
         : demandOf(value),
     uses: (value) => (definition.uses !== undefined && input.accepts(value) ? definition.uses(value) : []),
     makes: (value) => (definition.makes !== undefined && output.accepts(value) ? definition.makes(value) : []),
-    ownOnly:
-      ownOnly === undefined
+    owned:
+      owned === undefined
         ? null
         : {
-            kind: ownOnly.kind,
-            // An output that does not match the schema is not delivered at all.
-            keep: (value, owned) => (output.accepts(value) ? ownOnly.keep(value, owned) : null)
+            ...owned,
+            page: (value) => {
+              if (!input.accepts(value)) throw new Error(`${definition.slug}: a page of a refused input`)
+              return owned.page(value)
+            }
           },
     simulate: (simulation) => {
       if (!input.accepts(simulation.input)) throw new Error(`${definition.slug}: simulated with a refused input`)

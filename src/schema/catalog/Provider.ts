@@ -235,17 +235,17 @@ const terms = <I, O>(capability: Capability<I, O>, definition: Terms<I>) => ({
     (definition.serves?.(input) ?? true)
 })
 
-/** An offer with a price and without an adapter yet: the sandbox simulates it, production never routes to it. */
-export const listed = <I, O>(capability: Capability<I, O>, definition: Terms<NoInfer<I>>): UnpricedOffer => ({
+/** An offer of a capability that the service answers from its own records: no provider is called. */
+export const recorded = <I, O>(capability: Capability<I, O>, definition: Terms<NoInfer<I>>): UnpricedOffer => ({
   ...terms(capability, definition),
-  wired: false,
+  wired: true,
   request: () => {
-    throw new Error(`${capability.slug}: this offer has no adapter`)
+    throw new Error(`${capability.slug}: the service answers it itself`)
   },
   next: () => {
-    throw new Error(`${capability.slug}: this offer has no adapter`)
+    throw new Error(`${capability.slug}: the service answers it itself`)
   },
-  response: () => failure("provider_error", "this offer has no adapter"),
+  response: () => failure("provider_error", "the service answers it itself"),
   timeoutMillis: null
 })
 

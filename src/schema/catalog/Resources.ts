@@ -24,6 +24,20 @@ export interface Made {
   readonly id: string
 }
 
+/** A page of the objects of one kind that an organization owns, in the order of their ids. */
+export interface OwnedPage {
+  readonly items: ReadonlyArray<{
+    /** Normalized by `resourceId`. */
+    readonly id: string
+    readonly owned_since: Date
+    /** The result of the run that made the object. Null if an operator assigned it, or if the result was erased. */
+    readonly made_as: unknown
+  }>
+  readonly total: number
+  /** The id after which the next page begins. Null on the last page. */
+  readonly next: string | null
+}
+
 /** Whether ids of this kind are unique at one provider only. The others are domains and addresses, which are unique everywhere. */
 export const isOfProvider = (kind: ResourceKind): boolean => kind === "account" || kind === "job"
 

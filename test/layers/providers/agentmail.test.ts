@@ -42,7 +42,6 @@ const conforming = (capability: string, input: unknown) =>
 
 test("what it asks conforms to the provider's own document", () => {
   expect(conforming("email.inbox_create", { username: "sales", display_name: "Sales" })).toEqual([])
-  expect(conforming("email.inbox_list", { limit: 5, cursor: "agentmail:t1" })).toEqual([])
   const messages = { inbox_id: "sales@agentmail.to", limit: 5, unread_only: true, since: "2026-01-15T09:30:00Z" }
   expect(conforming("email.messages", messages)).toEqual([])
   const next = offerOf(agentmail, "email.messages").next(
@@ -86,24 +85,6 @@ describe("agentmail email.inbox_create", () => {
       expect(asked).toHaveLength(1)
     })
   }
-})
-
-describe("agentmail email.inbox_list", () => {
-  test("a page", async () => {
-    const { asked, outcome } = await play("email.inbox_list", {}, example("inbox_list"))
-    expect(asked[0]).toMatchObject({ ...get("/v0/inboxes", { limit: "10" }), secret: secretAsBearer })
-    expect(outcome).toEqual({ _tag: "Match", output: { items: [sales], total: null, next_cursor: null } })
-  })
-
-  test("the next page", async () => {
-    const page = { inboxes: [{ inbox_id: "a@b.co" }, { inbox_id: "c@b.co" }], next_page_token: "t2" }
-    const input = { limit: 1, cursor: "agentmail:t1" }
-    const { asked, outcome } = await play("email.inbox_list", input, answer(200, page))
-    expect(asked[0]?.query).toEqual({ limit: "1", page_token: "t1" })
-    expect(Object(outcome).output).toMatchObject({ next_cursor: "agentmail:t2" })
-    expect(Object(outcome).output.items).toHaveLength(1)
-    expect(offerOf(agentmail, "email.inbox_list").serves({ cursor: "other:1" })).toBe(false)
-  })
 })
 
 describe("agentmail email.messages", () => {

@@ -11,7 +11,7 @@ import type { Capability } from "../../../src/schema/catalog/Capability.ts"
 import type { Endpoint } from "../../../src/schema/catalog/Endpoint.ts"
 import { type MicroUsd, usd, zero } from "../../../src/schema/money/Money.ts"
 import { needsNoAccount, type Offer, type Provider } from "../../../src/schema/catalog/Provider.ts"
-import { pairsOf, verdictOf } from "./pairs.ts"
+import { callsProvider, pairsOf, verdictOf } from "./pairs.ts"
 
 const root = fileURLToPath(new URL("../../../", import.meta.url))
 export const file = `${root}docs/providers.md`
@@ -154,7 +154,7 @@ const rowOf = (provider: Provider, offer: Offer, common: string | null): Readonl
   const [first, ...more] = sentences(offer.note)
   const notes = first === undefined || first === common ? more : [first, ...more]
   if (remark !== null) notes.push(`${capitalized(verdict)}: ${remark}.`)
-  const adapter = offer.wired ? "wired" : "listed"
+  const adapter = callsProvider(offer) ? "wired" : "own records"
   return [
     offer.capability,
     capability.status === "live" ? adapter : `${adapter}, coming soon`,
@@ -198,18 +198,14 @@ const anchor = (title: string) => title.toLowerCase().replaceAll(".", "").replac
 
 const overview = () =>
   table(
-    ["provider", "account", "wired offers", "listed only", "raw endpoints", "cost report"],
-    providers.map((provider) => {
-      const wired = provider.offers.filter((offer) => offer.wired).length
-      return [
-        `[${provider.title}](#${anchor(provider.title)})`,
-        provider.auth.kind === "contact" ? "none, a contact address" : variable(provider.slug, "API_KEY"),
-        String(wired),
-        String(provider.offers.length - wired),
-        provider.excluded === null ? String(endpointsOf(provider).length) : "never",
-        reports(provider) ? "read" : "-"
-      ]
-    })
+    ["provider", "account", "offers", "raw endpoints", "cost report"],
+    providers.map((provider) => [
+      `[${provider.title}](#${anchor(provider.title)})`,
+      provider.auth.kind === "contact" ? "none, a contact address" : variable(provider.slug, "API_KEY"),
+      String(provider.offers.length),
+      provider.excluded === null ? String(endpointsOf(provider).length) : "never",
+      reports(provider) ? "read" : "-"
+    ])
   )
 
 const text = () => {
@@ -230,8 +226,8 @@ which are live. \`RUNGATE_PROVIDER_<SLUG>_BASE_URL\` replaces a provider's own o
 No adapter has been tried against a paid account yet. Before one serves customers, accept it with your account: \`rungate providers check <slug>\`
 ([operate](operate.md#providers)), and compare its cost with the provider's bill. What stands behind each adapter until then:
 
-- **adapter**: \`wired\` runs in production; \`listed\` has a price and is simulated in the sandbox, but has no adapter, so
-  production never asks it. \`coming soon\` is the capability's: production does not run it, whoever serves it.
+- **adapter**: \`wired\` calls the provider; \`own records\` is answered by the service itself, and calls nobody.
+  \`coming soon\` is the capability's: production does not run it, whoever serves it.
 - **payload evidence**: what the answers in its tests are
   (${pairs.length} wired offers: ${payloads}).
   \`documented\`: printed in the provider's documentation. \`captured by a third party\`: a real answer that somebody published.

@@ -8,6 +8,7 @@ import { dollars, zero } from "../../../src/schema/money/Money.ts"
 import { priceMax } from "../../../src/schema/money/Pricing.ts"
 import type { Offer, Reply } from "../../../src/schema/catalog/Provider.ts"
 import { inputOf } from "./inputs.ts"
+import { callsProvider } from "./pairs.ts"
 
 const pairs = providers.flatMap((provider) =>
   provider.offers.map((offer) => {
@@ -54,7 +55,7 @@ const served: Readonly<Record<string, string>> = {
   "social.profile": "scrapecreators ensembledata apify",
   "social.posts": "scrapecreators ensembledata apify",
   "ads.search": "scrapecreators leadmagic dataforseo apify",
-  "network.profile": "leadmagic scrapecreators apify unipile peopledatalabs edges",
+  "network.profile": "leadmagic scrapecreators apify peopledatalabs edges",
   "network.invite": "unipile edges",
   "network.message": "unipile edges",
   "email.send": "agentmail resend postmark",
@@ -181,15 +182,18 @@ describe("every offer", () => {
     }
   })
 
-  for (const { offer, capability, name } of pairs.filter((pair) => !pair.offer.wired)) {
-    test(`${name} serves only what the contract accepts, and can't be called`, () => {
+  test("each has an adapter", () => expect(pairs.filter(({ offer }) => !offer.wired)).toEqual([]))
+
+  for (const { offer, capability, name } of pairs.filter((pair) => !callsProvider(pair.offer))) {
+    test(`${name} serves only what the contract accepts, and no provider can be called for it`, () => {
       expect(offer.serves({ unheard_of: 1 })).toBe(false)
-      expect(() => offer.request(capability.example, { run_id: "run_1" })).toThrow("no adapter")
+      expect(() => offer.request(capability.example, { run_id: "run_1" })).toThrow("the service answers it itself")
+      expect(() => offer.next(null, capability.example, { run_id: "run_1" })).toThrow("the service answers it itself")
       expect(offer.response(reply(200, "{}"), capability.example, null)._tag).toBe("Failure")
     })
   }
 
-  for (const { offer, provider, capability, name } of pairs.filter((pair) => pair.offer.wired)) {
+  for (const { offer, provider, capability, name } of pairs.filter((pair) => callsProvider(pair.offer))) {
     describe(name, () => {
       const input = inputOf(offer, capability.example)
 

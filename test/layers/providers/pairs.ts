@@ -3,6 +3,8 @@
  * against the provider's own document. `pairs/<slug>.json` has the rows, `contracts.test.ts` checks them, `docs.ts` prints them.
  */
 import { readdirSync, readFileSync } from "node:fs"
+import { capabilities } from "../../../src/schema/capabilities/index.ts"
+import type { Offer } from "../../../src/schema/catalog/Provider.ts"
 
 export interface Pair {
   readonly capability: string
@@ -15,6 +17,10 @@ export interface Pair {
   /** What the document says against the request, and why that is known to be so stands in `request`. */
   readonly except?: ReadonlyArray<string>
 }
+
+/** Whether the provider answers an offer. The service answers the others from its own records. */
+export const callsProvider = ({ capability }: Offer): boolean =>
+  capabilities.find((one) => one.slug === capability)?.owned === null
 
 const folder = new URL("./pairs/", import.meta.url)
 
