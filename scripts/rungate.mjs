@@ -1,5 +1,5 @@
 /**
- * `node scripts/rungate.mjs …`: what scripts/rungate leaves to Node, as long as it is not all in place: Bun, packages, the client's one file.
+ * `node scripts/rungate.mjs …`: what scripts/rungate leaves to Node, as long as it is not all in place: Bun, packages, the one file.
  */
 import { devNull } from "node:os"
 import { dirname, join } from "node:path"
@@ -15,5 +15,5 @@ const command = words.find((word, index) => !word.startsWith("-") && !withValue.
 const operates = operators.includes(command)
 // Else the folder that somebody happens to stand in could run code (bunfig.toml), or have the key sent elsewhere (.env).
 const flags = [`--config=${devNull}`, ...(operates ? [] : ["--no-env-file"])]
-process.argv.splice(2, 0, ...flags, join(root, ...(operates ? ["src", "main.ts"] : ["scripts", "client.ts"])))
+process.argv.splice(2, 0, ...flags, join(root, "scripts", operates ? "operator.ts" : "client.ts"))
 await import("./bun.mjs")

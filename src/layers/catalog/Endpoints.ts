@@ -14,6 +14,7 @@ import { Catalog } from "./Catalog.ts"
 import { CatalogStore, type StoredDocument } from "./CatalogStore.ts"
 import type { Retired } from "./import/diff.ts"
 import { unpack } from "./import/pack.ts"
+import { packageFolder } from "../platform/packageFolder.ts"
 import { Settings } from "../platform/Settings.ts"
 import { repriced } from "./repriced.ts"
 
@@ -60,7 +61,7 @@ export type Lookup =
 /** Imports of other processes appear within this time. */
 const refreshInterval = "5 seconds"
 
-const shippedFolder = join(import.meta.dir, "import", "shipped")
+const shippedFolder = join(packageFolder, "src", "layers", "catalog", "import", "shipped")
 
 /** Reads the documents that ship with the package. */
 const readShipped = Effect.gen(function* () {

@@ -6,6 +6,7 @@ import { basename, join } from "node:path"
 import { type App, startApp, type Tenant } from "../../app.ts"
 import { compiledCommand } from "../../command.ts"
 import { exhaustive } from "../../exhaustive.ts"
+import { preparedDatabase } from "../../postgres.ts"
 
 const root = join(import.meta.dir, "..", "..", "..")
 const folder = mkdtempSync(join(tmpdir(), "rungate-compile-"))
@@ -64,6 +65,32 @@ test("one compiled file: starts, finds, and says what it can't", async () => {
   expect([serve.code, serve.err]).toEqual([1, expect.stringMatching(/^rungate: .*npm start or npx rungate\)\.\n$/)])
 }, 60_000)
 
+/** Starts the service without Node and stops it again: from the shell script and the file that is there, it finds the package's other files. */
+const servedBy = async (command: ReadonlyArray<string>, file: string) => {
+  const made = statSync(file).mtimeMs
+  const child = Bun.spawn([...command, "serve"], {
+    cwd: folder,
+    env: { PATH: `${folder}:/usr/bin:/bin`, HOME: folder, PORT: "0", DATABASE_URL: await preparedDatabase() },
+    stdout: "pipe",
+    stderr: "inherit"
+  })
+  let out = ""
+  for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) {
+    out += part
+    if (out.includes("Try:")) break
+  }
+  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(out)?.[0] ?? ""
+  const found: { items: ReadonlyArray<{ provider?: string }> } = await fetch(`${url}/v1/discover`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ query: "exa search", kind: "endpoint", limit: 1 })
+  }).then((response) => response.json())
+  child.kill("SIGTERM")
+  const exit = await child.exited
+  expect(statSync(file).mtimeMs).toBe(made)
+  return { endpoint: found.items[0]?.provider, exit }
+}
+
 test.if(exhaustive)(
   "the package's command starts from one file, made anew when the sources change, and obeys nothing of the folder",
   async () => {
@@ -82,6 +109,7 @@ test.if(exhaustive)(
     // Without Node: nothing but a shell's own tools and the file.
     const nodeless = join(folder, "node")
     writeFileSync(nodeless, "#!/bin/sh\necho node was started >&2; exit 99\n", { mode: 0o755 })
+    const operatorFile = join(checkout, "dist", "service", "rungate.js")
     const [second, away, operates] = await Promise.all([
       spawned([command, "wallet"], { ...address, PATH: `${folder}:/usr/bin:/bin` }),
       spawned([command, "doctor"], { RUNGATE_API_KEY: org.key }),
@@ -91,6 +119,7 @@ test.if(exhaustive)(
     expect(away.out).not.toMatch(/127\.0\.0\.1:1\b|code of the folder/)
     expect([operates.code, operates.err]).toEqual([5, expect.stringContaining("--processor-days")])
     expect(statSync(file).mtimeMs).toBe(made)
+    expect(await servedBy([command], operatorFile)).toEqual({ endpoint: "exa", exit: 0 })
     const manifest = join(checkout, "package.json")
     writeFileSync(manifest, readFileSync(manifest, "utf8").replace(/"version": "[^"]+"/, '"version": "9.9.9"'))
     const changed = await spawned([command, "--version"])
@@ -100,5 +129,5 @@ test.if(exhaustive)(
     const broken = await spawned([command, "--version"])
     expect([broken.code === 0, broken.err]).toEqual([false, expect.stringContaining("Money.ts")])
   },
-  60_000
+  120_000
 )

