@@ -32,7 +32,7 @@ import { Limits } from "./middleware/Limits.ts"
 import { shortRunRoute } from "./ShortRun.ts"
 import { portTaken } from "./Listening.ts"
 import { malformedPath } from "./middleware/MalformedRequest.ts"
-import { isMcp, mcpHandler } from "./handlers/Mcp.ts"
+import { lazyMcp } from "./handlers/LazyMcp.ts"
 import { ReturnPages } from "./pages/ReturnPages.ts"
 import { SystemRoutes, type SystemServices } from "./System.ts"
 import { Webhooks, type WebhookServices } from "./Webhooks.ts"
@@ -100,7 +100,7 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
         if (came !== request) callers.set(request, peers.of(came) ?? "")
         return api(request)
       }
-      const mcp = yield* mcpHandler((request, address) => {
+      const mcp = yield* lazyMcp((request, address) => {
         callers.set(request, address)
         return api(request)
       }, peers)
@@ -113,8 +113,7 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
               idleTimeout: idleSeconds,
               // Above the boundary's limit, which answers with a body; this one only cuts off what is absurd.
               maxRequestBodySize: 8 * bodyBytesMax,
-              fetch: (request) =>
-                short(request, byApi) ?? malformedPath(request) ?? (isMcp(request) ? mcp(request) : api(request))
+              fetch: (request) => short(request, byApi) ?? malformedPath(request) ?? mcp(request) ?? api(request)
             }),
           catch: () => portTaken(host, port, "PORT or HOST")
         }),

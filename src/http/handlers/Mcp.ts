@@ -18,10 +18,10 @@ import { statelessRunTool } from "../mcp/statelessRun.ts"
 import { about, protocols } from "../mcp/Protocols.ts"
 import { registerResources, registerTools } from "../mcp/Register.ts"
 import * as Tools from "../mcp/Tools.ts"
+import { mcpPath as path } from "./LazyMcp.ts"
 import { callerFor, type Handler, Sender } from "./McpCaller.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 
-const path = "/mcp"
 /** The version of the API that the tools call. */
 const version = "1"
 const sessionHeader = "mcp-session-id"
@@ -39,9 +39,6 @@ const batchMax = 16
 
 const instructions = `${Tools.instructions}
 Give run an idempotency_key of your own: if its answer is lost, the same call with the same key joins the run instead of paying twice.`
-
-/** Whether a request is for /mcp. A regular expression instead of a URL parser, because every request to the service is tested. */
-export const isMcp = ({ url }: Request): boolean => /^[a-z]+:\/\/[^/]*\/mcp(\?|$)/.test(url)
 
 const registrations = (api: Handler, url: string) =>
   Layer.effectDiscard(

@@ -13,7 +13,7 @@ import { oneLine } from "../postgres/Batch.ts"
 import { Catalog } from "./Catalog.ts"
 import { CatalogStore, type StoredDocument } from "./CatalogStore.ts"
 import type { Retired } from "./import/diff.ts"
-import { unpack } from "./import/pack.ts"
+import { unpackShipped } from "./import/pack.ts"
 import { packageFolder } from "../platform/packageFolder.ts"
 import { Settings } from "../platform/Settings.ts"
 import { repriced } from "./repriced.ts"
@@ -69,7 +69,7 @@ const readShipped = Effect.gen(function* () {
   return yield* Effect.forEach(names.sort(), (name) =>
     Effect.flatMap(
       Effect.promise(() => Bun.file(join(shippedFolder, name)).bytes()),
-      unpack
+      unpackShipped
     )
   )
 })

@@ -26,9 +26,15 @@ export interface Contract<T> {
   readonly issues: (value: unknown) => ReadonlyArray<Issue>
 }
 
-// Verbose: `issueOf` needs the schema and the value around an unknown field.
-const ajv = new Ajv2020({ allErrors: true, strict: false, ownProperties: true, unicodeRegExp: true, verbose: true })
-addFormats(ajv, ["email", "uri", "hostname", "date", "date-time"])
+let madeAjv: Ajv2020 | undefined
+const ajv = (): Ajv2020 => {
+  if (madeAjv === undefined) {
+    // Verbose: `issueOf` needs the schema and the value around an unknown field.
+    madeAjv = new Ajv2020({ allErrors: true, strict: false, ownProperties: true, unicodeRegExp: true, verbose: true })
+    addFormats(madeAjv, ["email", "uri", "hostname", "date", "date-time"])
+  }
+  return madeAjv
+}
 
 const unescaped = (segment: string): string => segment.replaceAll("~1", "/").replaceAll("~0", "~")
 
@@ -98,14 +104,12 @@ const flatten = (node: unknown): unknown => {
   return kept.length === 0 ? rest : { ...rest, allOf: kept }
 }
 
-/**
- * Compiles a contract. `anyOf` lists groups of fields of which at least one group must be present in full
- * (`[["email"], ["full_name", "company_domain"]]`).
- */
-export const contract = <T>(
-  schema: Schema.Codec<T, unknown>,
-  options: { readonly anyOf?: ReadonlyArray<ReadonlyArray<string>>; readonly title?: string } = {}
-): Contract<T> => {
+interface ContractOptions {
+  readonly anyOf?: ReadonlyArray<ReadonlyArray<string>>
+  readonly title?: string
+}
+
+const published = <T>(schema: Schema.Codec<T, unknown>, options: ContractOptions) => {
   const document = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "error" })
   const anyOf =
     options.anyOf === undefined ? {} : { anyOf: options.anyOf.map((required) => ({ required: [...required] })) }
@@ -117,14 +121,30 @@ export const contract = <T>(
     ...(isObject(flat) ? flat : {}),
     ...anyOf
   }
-  let compiled: ValidateFunction<T> | undefined
-  // Compiled on first use: a process uses few contracts, and compiling all of them would take most of its start.
-  const validate = () => (compiled ??= ajv.compile<T>(jsonSchema))
   const properties = document.schema["properties"]
+  const fields = typeof properties === "object" && properties !== null ? Object.keys(properties) : []
+  return { jsonSchema, fields }
+}
+
+/**
+ * Makes a contract. `anyOf` lists groups of fields of which at least one group must be present in full
+ * (`[["email"], ["full_name", "company_domain"]]`).
+ *
+ * The document is generated, and compiled, on first use: a process uses few contracts, and all of them would take most of its start.
+ */
+export const contract = <T>(schema: Schema.Codec<T, unknown>, options: ContractOptions = {}): Contract<T> => {
+  let document: ReturnType<typeof published> | undefined
+  const generated = () => (document ??= published(schema, options))
+  let compiled: ValidateFunction<T> | undefined
+  const validate = () => (compiled ??= ajv().compile<T>(generated().jsonSchema))
   const groups = options.anyOf?.map((group) => group.join(" + ")).join(", or ")
   return {
-    jsonSchema,
-    fields: typeof properties === "object" && properties !== null ? Object.keys(properties) : [],
+    get jsonSchema() {
+      return generated().jsonSchema
+    },
+    get fields() {
+      return generated().fields
+    },
     accepts: (value): value is T => validate()(value),
     issues: (value) => {
       const check = validate()

@@ -5,7 +5,7 @@ import addFormats from "ajv-formats"
 import { Effect } from "effect"
 import { build, shippedPacks, stale } from "../../../scripts/ship-catalog.ts"
 import { compileEndpoint } from "../../../src/layers/catalog/input/EndpointInput.ts"
-import { unpack } from "../../../src/layers/catalog/import/pack.ts"
+import { unpack, unpackShipped } from "../../../src/layers/catalog/import/pack.ts"
 import { providers } from "../../../src/layers/providers/index.ts"
 import { reachable } from "../../../src/schema/catalog/Definitions.ts"
 import { type Endpoint, endpointKey, type ProviderDocument } from "../../../src/schema/catalog/Endpoint.ts"
@@ -53,6 +53,15 @@ describe("the shipped catalog", () => {
       expect(problems).toEqual([])
     })
   }
+
+  test("is read without decoding, and is what decoding gives", async () => {
+    for (const [, bytes] of shippedPacks()) {
+      const [read, decoded] = await Promise.all(
+        [unpackShipped(bytes), unpack(bytes)].map((one) => Effect.runPromise(one))
+      )
+      expect(read).toStrictEqual(decoded)
+    }
+  })
 
   test("runs what it shows: every example is a request that would be sent", async () => {
     const refused: Array<unknown> = []

@@ -7,6 +7,7 @@ import { promisify } from "node:util"
 import { gunzip } from "node:zlib"
 import { Effect, Schema } from "effect"
 import { Endpoint, ProviderDocument } from "../../../schema/catalog/Endpoint.ts"
+import { isRecord } from "../../../schema/json/Json.ts"
 
 const decodeHead = Schema.decodeUnknownSync(Schema.fromJsonString(ProviderDocument))
 const decodeEndpoint = Schema.decodeUnknownSync(Schema.fromJsonString(Endpoint))
@@ -25,13 +26,28 @@ export const pack = (document: ProviderDocument): Uint8Array => {
   return bytes
 }
 
+const linesOf = (bytes: Uint8Array) =>
+  Effect.map(
+    Effect.promise(() => inflate(bytes)),
+    (text) => text.toString("utf8").split("\n")
+  )
+
 export const unpack = Effect.fnUntraced(function* (bytes: Uint8Array) {
-  const text = (yield* Effect.promise(() => inflate(bytes))).toString("utf8")
-  const [head = "", ...lines] = text.split("\n")
+  const [head = "", ...lines] = yield* linesOf(bytes)
   const endpoints: Array<Endpoint> = []
   for (const [index, line] of lines.entries()) {
     endpoints.push(decodeEndpoint(line))
     if (index % sliceMax === sliceMax - 1) yield* Effect.sleep(0)
   }
+  return { ...decodeHead(head), endpoints } satisfies ProviderDocument
+})
+
+/** The type of a line of this package. `scripts/ship-catalog.ts` wrote it, and a test decodes each in full. */
+const isShipped = (line: unknown): line is Endpoint => isRecord(line)
+
+/** Unpacks a document of this package without decoding its endpoints, which would be a fifth of the service's start. */
+export const unpackShipped = Effect.fnUntraced(function* (bytes: Uint8Array) {
+  const [head = "", ...lines] = yield* linesOf(bytes)
+  const endpoints = lines.map((line): unknown => JSON.parse(line)).filter(isShipped)
   return { ...decodeHead(head), endpoints } satisfies ProviderDocument
 })

@@ -1,0 +1,29 @@
+/**
+ * Loads the handler of `POST /mcp` at the first request for it.
+ *
+ * The protocol's library and the tools' schemas would take a tenth of the service's start, and many processes are never asked.
+ */
+import { Effect, type Scope } from "effect"
+import type { PeersShape } from "../middleware/ClientAddress.ts"
+import type { Limits } from "../middleware/Limits.ts"
+import type { Readiness } from "../middleware/Readiness.ts"
+import type { Settings } from "../../layers/platform/Settings.ts"
+import type { Handler } from "./McpCaller.ts"
+
+export const mcpPath = "/mcp"
+
+/** A regular expression instead of a URL parser, because every request to the service is tested. */
+const isMcp = ({ url }: Request): boolean => /^[a-z]+:\/\/[^/]*\/mcp(\?|$)/.test(url)
+
+/** Answers requests to /mcp, and is null for others. `api` answers the requests that the tools make. */
+export const lazyMcp = Effect.fnUntraced(function* (api: Handler, peers: PeersShape) {
+  const context = yield* Effect.context<Settings | Limits | Readiness | Scope.Scope>()
+  const handler = yield* Effect.promise(() => import("./Mcp.ts")).pipe(
+    Effect.flatMap(({ mcpHandler }) => Effect.orDie(mcpHandler(api, peers))),
+    Effect.provideContext(context),
+    Effect.cached
+  )
+  const run = Effect.runPromiseWith(context)
+  return (request: Request): Promise<Response> | null =>
+    isMcp(request) ? run(handler).then((answer) => answer(request)) : null
+})
