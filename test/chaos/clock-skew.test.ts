@@ -6,21 +6,11 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { callUrl, figures, timed } from "../app.ts"
+import { bent, canBend } from "./clock.ts"
 import { type Service, until } from "./processes.ts"
 import { type Customer, leaseSeconds, World } from "./world.ts"
 import { type LocalStripe, startStripe } from "../layers/payments/standin.ts"
-import { once } from "../undertaker.ts"
 
-const [library] = Array.from(new Bun.Glob("/usr/lib/*/faketime/libfaketimeMT.so.1").scanSync({ absolute: true }))
-if (library === undefined)
-  once("faketime/skipped", () => console.log("faketime is not installed: no test bends the clock of a process"))
-
-/** Durations stay right, as they do on a machine whose date is wrong. */
-const bent = (seconds: number) => ({
-  LD_PRELOAD: library ?? "",
-  FAKETIME: `${seconds < 0 ? "" : "+"}${seconds}s`,
-  FAKETIME_DONT_FAKE_MONOTONIC: "1"
-})
 const hour = 3_600
 /** Two hours are hardly ever another day; twenty-six always are. */
 const skews = [2 * hour, -2 * hour, 26 * hour]
@@ -31,7 +21,7 @@ const recoverySecondsMax = leaseSeconds + 10
 /** A stuck lane takes eight seconds for every command, and a run has two of them. */
 const promptMillisMax = 12_000
 
-describe.skipIf(library === undefined)("T33 clock.skew", () => {
+describe.skipIf(!canBend)("T33 clock.skew", () => {
   let world: World
   let stripe: LocalStripe
   let right: Service

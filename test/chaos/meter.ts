@@ -13,7 +13,19 @@ export interface Call {
   /** What Resend got as its own idempotency key: our run id. */
   readonly run_id: string | null
   readonly at: number
+  /** Whether the answer can be taken for a delivery. Only such a call may be charged. */
+  readonly delivers: boolean
+  /** A GET whose connection the provider closes. The runtime's HTTP client asks once more by itself, if it had used the connection before. */
+  readonly asked_again: boolean
 }
+
+/** Answers a call in place of the fake provider, or null. */
+export type Disturb = (call: Pick<Call, "provider" | "key">) => {
+  readonly delivers: boolean
+  /** When the provider closes the connection, whatever it has answered. Null: never. */
+  readonly breaks_after_seconds: number | null
+  readonly answer: Response | Promise<Response>
+} | null
 
 export interface Meter {
   readonly url: string
@@ -36,8 +48,9 @@ const Message = Schema.Struct({ subject: Schema.String, text: Schema.String })
 const findingOf = Schema.decodeUnknownSync(Finding)
 const messageOf = Schema.decodeUnknownSync(Message)
 
-export const startMeter = (): Meter => {
+export const startMeter = (disturb: Disturb = () => null): Meter => {
   const calls: Array<Call> = []
+  const byKey = new Map<string, Array<Call>>()
   let open = 0
   let hurried = false
   let held = Promise.withResolvers<void>()
@@ -49,19 +62,36 @@ export const startMeter = (): Meter => {
 
   const answer = async (request: Request): Promise<Response> => {
     const { pathname, searchParams } = new URL(request.url)
+    /** The hostile answer, if this call gets one. */
     const note = (provider: Call["provider"], key: string) => {
       const run_id = request.headers.get("idempotency-key")
-      calls.push({ provider, key, run_id, at: performance.now() })
+      const disturbed = disturb({ provider, key })
+      const delivers = disturbed?.delivers ?? true
+      const asked_again = request.method === "GET" && (disturbed?.breaks_after_seconds ?? null) !== null
+      const call = { provider, key, run_id, at: performance.now(), delivers, asked_again }
+      calls.push(call)
+      byKey.set(key, [...(byKey.get(key) ?? []), call])
+      if (disturbed === null) return undefined
+      const { answer, breaks_after_seconds } = disturbed
+      if (breaks_after_seconds === null) return answer
+      server.timeout(request, breaks_after_seconds)
+      // Nobody waits for an answer to a connection that is closed.
+      const closed = new Promise<Response>((resolve) =>
+        request.signal.addEventListener("abort", () => resolve(new Response(null, { status: 500 })))
+      )
+      return Promise.race([answer, closed])
     }
     if (pathname === "/emails") {
       const { subject, text } = messageOf(await request.json())
-      note("resend", subject)
+      const disturbed = note("resend", subject)
+      if (disturbed !== undefined) return disturbed
       await patience(text)
       return Response.json({ id: `msg_${calls.length}` })
     }
     if (pathname === "/v1/people/email-finder") {
       const { first_name, last_name, domain } = findingOf(await request.json())
-      note("leadmagic", last_name)
+      const disturbed = note("leadmagic", last_name)
+      if (disturbed !== undefined) return disturbed
       await patience(first_name)
       const names = { first_name, last_name, domain }
       return first_name === "Miss"
@@ -70,7 +100,8 @@ export const startMeter = (): Meter => {
     }
     if (pathname === "/v2/email-finder") {
       const { first_name, last_name, domain } = findingOf(Object.fromEntries(searchParams))
-      note("hunter", last_name)
+      const disturbed = note("hunter", last_name)
+      if (disturbed !== undefined) return disturbed
       await patience(first_name)
       const email = `found@${domain}`
       return Response.json({
@@ -96,7 +127,7 @@ export const startMeter = (): Meter => {
   return {
     url: `http://127.0.0.1:${server.port}`,
     calls,
-    of: (key) => calls.filter((call) => call.key === key),
+    of: (key) => byKey.get(key) ?? [],
     open: () => open,
     hurry: () => {
       hurried = true

@@ -19,6 +19,8 @@ import { until } from "./processes.ts"
 
 export interface Server {
   readonly url: string
+  /** Its files. A PostgreSQL whose folder has a file `keep` leaves them there. */
+  readonly folder: string
   readonly start: () => Promise<void>
   /** Ends it with this signal, or wakes and kills a frozen one, and waits until it is gone. */
   readonly end: (signal: NodeJS.Signals) => Promise<void>
@@ -41,7 +43,7 @@ const ender = (current: () => ChildProcess | undefined) => async (signal: NodeJS
 const buryPostgres = `
   kill -QUIT "$(head -n 1 "$2/postmaster.pid")"
   for try in 1 2 3 4 5 6 7 8 9 10; do [ -e "$2/postmaster.pid" ] && sleep 0.1; done
-  rm -rf "$1" "$2"`
+  [ -e "$1/keep" ] || rm -rf "$1" "$2"`
 
 export const breakablePostgres = async (
   given: Readonly<Record<string, string>> = { fsync: "off" },
@@ -64,13 +66,21 @@ export const breakablePostgres = async (
   let child: ChildProcess | undefined
   const server: Server = {
     url: urlOf(state),
+    folder: dataDir,
     start: async () => {
-      const started = run(place, "postgres", ["-D", place.cluster, ...flags])
-      child = started
-      await until("a ready PostgreSQL", 30_000, () => {
-        if (gone(started)) throw new Error(`PostgreSQL ended: ${files.lastComplaint(place)}`)
-        const noted = files.readPostmaster(place.cluster)
-        return noted?.pid === started.pid && noted?.ready
+      // The processes of a killed server notice its death within moments. Until then no other one starts on their data.
+      await until("a ready PostgreSQL", 60_000, async () => {
+        const started = run(place, "postgres", ["-D", place.cluster, ...flags])
+        child = started
+        return until("its first answer", 60_000, () => {
+          if (gone(started)) {
+            const complaint = files.lastComplaint(place) ?? ""
+            if (/still in use|already exists/.test(complaint)) return "again" as const
+            throw new Error(`PostgreSQL ended: ${complaint}`)
+          }
+          const noted = files.readPostmaster(place.cluster)
+          return noted?.pid === started.pid && noted?.ready && ("ready" as const)
+        }).then(async (how) => how === "ready" || (await Bun.sleep(100), false))
       })
     },
     end: ender(() => child),
@@ -106,6 +116,7 @@ export const breakableRedis = async (): Promise<Server | undefined> => {
   let child: ChildProcess | undefined
   const server: Server = {
     url: `redis://127.0.0.1:${port}`,
+    folder: dir,
     start: async () => {
       const started = spawn("redis-server", [...args, "--pidfile", pidFile], { stdio: "ignore", detached: true })
       started.unref()

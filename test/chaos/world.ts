@@ -10,7 +10,8 @@ import { dollars } from "../../src/schema/money/Money.ts"
 import { lanesDefault } from "../../src/schema/wallet/Lane.ts"
 import { freshDatabase } from "../postgres.ts"
 import { startRedis } from "../redis.ts"
-import { type Manner, type Meter, startMeter } from "./meter.ts"
+import { ended, finals, findings, type RunState } from "./checks.ts"
+import { type Disturb, type Manner, type Meter, startMeter } from "./meter.ts"
 import { type Command, type Role, runMain, type Service, startService, until } from "./processes.ts"
 
 export type Backend = "postgres" | "redis"
@@ -19,7 +20,6 @@ export const backends: ReadonlyArray<Backend> =
 
 export const leaseSeconds = 2
 const creditEach = "1000.00"
-const finals = ["succeeded", "no_match", "failed", "timed_out", "blocked", "cancelled"]
 const auditMillisMax = 30_000
 
 types.setTypeParser(20, Number)
@@ -44,13 +44,11 @@ export interface Told {
   readonly replayed: boolean
 }
 
-export interface RunState {
-  readonly org_id: string
-  readonly run_id: string
-  readonly key: string
+/** The parts of a run's answer that are compared with the books. */
+interface RunAnswer {
   readonly status: string
-  readonly capability: string
-  readonly attempts: ReadonlyArray<{ readonly provider: string; readonly outcome: string }>
+  readonly done: boolean
+  readonly billing: { readonly charged: string | null }
 }
 
 export interface Given {
@@ -58,6 +56,8 @@ export interface Given {
   readonly databaseUrl?: string
   readonly redisUrl?: string
   readonly settings?: Readonly<Record<string, string>>
+  /** Hostile answers of the providers. */
+  readonly disturb?: Disturb
 }
 
 let worlds = 0
@@ -76,28 +76,30 @@ export class World {
   /** By idempotency key: the run that some answer named. */
   readonly acknowledged = new Map<string, string>()
   readonly customers: Array<Customer> = []
+  /** By run: what answers said of ended runs, as `ended` writes it. */
+  readonly told = new Map<string, Set<string>>()
   /** Why clients got no run, newest last. */
   readonly refusals: Array<string> = []
-  readonly meter: Meter = startMeter()
+  readonly meter: Meter
   readonly backend: Backend
   readonly env: Readonly<Record<string, string>>
   readonly pool: Pool
   private next = 0
 
-  private constructor(backend: Backend, env: Readonly<Record<string, string>>) {
+  private constructor(backend: Backend, env: Readonly<Record<string, string>>, disturb?: Disturb) {
+    this.meter = startMeter(disturb)
     this.backend = backend
     this.env = env
     this.pool = new Pool({ connectionString: env["DATABASE_URL"], max: 3, connectionTimeoutMillis: 2_000 })
     this.pool.on("error", () => {})
   }
 
-  static async open({ backend, databaseUrl, redisUrl, settings }: Given): Promise<World> {
+  static async open({ backend, databaseUrl, redisUrl, settings, disturb }: Given): Promise<World> {
     worlds += 1
     const redis = backend === "redis" ? (redisUrl ?? `${await startRedis()}/${worlds % 16}`) : undefined
-    const meterless = new World(backend, {
-      DATABASE_URL: databaseUrl ?? (await freshDatabase()),
-      ...(redis === undefined ? {} : { REDIS_URL: redis })
-    })
+    const url = databaseUrl ?? (await freshDatabase())
+    const own = { DATABASE_URL: url, ...(redis === undefined ? {} : { REDIS_URL: redis }) }
+    const meterless = new World(backend, own, disturb)
     const accounts = ["LEADMAGIC", "HUNTER", "RESEND"].flatMap((slug) => [
       [`RUNGATE_PROVIDER_${slug}_API_KEY`, `key-of-${slug}`],
       [`RUNGATE_PROVIDER_${slug}_BASE_URL`, meterless.meter.url]
@@ -150,18 +152,25 @@ export class World {
       await this.query("INSERT INTO owned_resources (kind, resource_id, org_id) VALUES ('sender', 'example.com', $1)", [
         org_id
       ])
-      const reference = `cs_chaos${lane}`
-      const payload = encodeCredit({ type: "bonus", amount: dollars(creditEach), reference, note: "chaos" })
-      await this.query(
-        "INSERT INTO mailbox (lane, command_id, org_id, tag, payload) VALUES ($1, $2, $3, 'Credit', $4)",
-        [lane, reference, org_id, payload]
-      )
       this.customers.push({ org_id, token, lane })
     }
+    await this.credit("chaos")
     await until("credit for every customer", 20_000, async () => {
       const [row] = await this.query<{ poor: number }>("SELECT count(*) AS poor FROM wallets WHERE balance = 0")
       return row?.poor === 0
     })
+  }
+
+  /** $1,000 for every customer, once for each `name`. A worker applies it. */
+  async credit(name: string): Promise<void> {
+    for (const { org_id, lane } of this.customers) {
+      const reference = `cs_${name}${lane}`
+      const payload = encodeCredit({ type: "bonus", amount: dollars(creditEach), reference, note: name })
+      await this.query(
+        "INSERT INTO mailbox (lane, command_id, org_id, tag, payload) VALUES ($1, $2, $3, 'Credit', $4)",
+        [lane, reference, org_id, payload]
+      )
+    }
   }
 
   private ask(body: Asked["body"], key: string): Asked {
@@ -212,15 +221,21 @@ export class World {
       const run_id = response.headers.get("run-id")
       const text = await response.text()
       if (run_id === null) {
-        // 5xx is a refusal that may be tried again; anything else is a mistake of the test.
-        if (response.status < 500) throw new TypeError(`${response.status} ${text}`)
+        // 5xx is a refusal that may be tried again, and so are full queues and offers that breakers leave alone for a while. Anything
+        // else is a mistake of the test.
+        const again = response.status === 429 || text.includes('"provider_not_available"')
+        if (response.status < 500 && !again) throw new TypeError(`${response.status} ${text}`)
         this.refusals.push(`${response.status} ${text}`)
         return null
       }
       const before = this.acknowledged.get(key)
       if (before !== undefined && before !== run_id) throw new TypeError(`key ${key} is now ${run_id}, was ${before}`)
       this.acknowledged.set(key, run_id)
-      const { status: run_status }: { status: string } = JSON.parse(text)
+      const { status: run_status, done, billing }: RunAnswer = JSON.parse(text)
+      if (done) {
+        const charged = billing.charged === null ? null : Math.round(Number(billing.charged) * 1_000_000)
+        this.told.set(run_id, (this.told.get(run_id) ?? new Set()).add(ended(run_status, charged)))
+      }
       return {
         status: response.status,
         run_id,
@@ -246,7 +261,7 @@ export class World {
 
   async runs(): Promise<ReadonlyArray<RunState>> {
     return this.query<RunState & Record<string, unknown>>(
-      "SELECT org_id, run_id, idempotency_key AS key, status, capability, coalesce(attempts, '[]') AS attempts FROM runs"
+      "SELECT org_id, run_id, idempotency_key AS key, status, capability, charged, coalesce(attempts, '[]') AS attempts FROM runs"
     )
   }
 
@@ -277,39 +292,7 @@ export class World {
 
   /** Everything that must hold of a quiet installation, as sentences about what does not. */
   async violations(): Promise<ReadonlyArray<string>> {
-    const found: Array<string> = []
-    const runs = await this.runs()
-    const byKey = new Map(runs.map((run) => [run.key, run]))
-    for (const run of runs) {
-      const calls = this.meter.of(run.key)
-      if (!finals.includes(run.status)) found.push(`${run.run_id} is ${run.status}`)
-      if (calls.length > run.attempts.length)
-        found.push(`${run.run_id}: ${calls.length} calls, ${run.attempts.length} attempts (E8)`)
-      if (run.attempts.length > 3) found.push(`${run.run_id}: ${run.attempts.length} attempts (E8)`)
-      if (run.status === "cancelled" && calls.length > 0) found.push(`${run.run_id} was cancelled and called (E13)`)
-      if (run.capability === "email.send" && run.attempts.some((one) => one.outcome === "worker_lost"))
-        found.push(`${run.run_id} may have been sent and does not say so`)
-      if (run.capability === "email.send" && calls.length > 1)
-        found.push(`${run.run_id} was sent ${calls.length} times`)
-      if (run.attempts.some((one) => one.outcome === "started")) found.push(`${run.run_id} ends with an open attempt`)
-      if (run.status === "succeeded" && calls.length === 0) found.push(`${run.run_id} succeeded without a call`)
-    }
-    for (const [key, run_id] of this.acknowledged) {
-      if (byKey.get(key)?.run_id !== run_id) found.push(`${run_id} was acknowledged and is not there`)
-    }
-    for (const call of this.meter.calls)
-      if (!byKey.has(call.key)) found.push(`${call.provider} was called for no run (E8 orphan)`)
-    const unlisted = await this.query<{ run_id: string }>(`
-      SELECT r.run_id FROM runs r LEFT JOIN unknown_outcomes u USING (run_id)
-      WHERE (r.error_code IS NOT DISTINCT FROM 'outcome_unknown') <> (u.run_id IS NOT NULL)`)
-    for (const { run_id } of unlisted) found.push(`${run_id} and the list of unknown outcomes disagree (E8)`)
-    const [left] = await this.query<{ open: number; reserved: number; parked: number }>(`
-      SELECT (SELECT count(*) FROM open_runs) AS open, (SELECT coalesce(sum(reserved), 0)::bigint FROM wallets) AS reserved,
-             (SELECT count(*) FROM mailbox WHERE parked IS NOT NULL) AS parked`)
-    if (left?.open !== 0) found.push(`${left?.open} open runs are left`)
-    if (left?.reserved !== 0) found.push(`${left?.reserved} microdollars stay reserved`)
-    if (left?.parked !== 0) found.push(`${left?.parked} commands were dead-lettered`)
-    return [...found, ...(await this.audit())]
+    return (await findings(this)).map(({ text }) => text)
   }
 
   /** `rungate audit`, as an operator would run it, of the sources or of another release. */
