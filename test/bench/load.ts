@@ -1,4 +1,4 @@
-/** The load: so many clients, each with one request under way, for so many seconds. Runs in its own process. */
+/** The load: so many clients, each with one request under way, spread over the services, for so many seconds. Runs in its own process. */
 export interface LoadResult {
   readonly runs: number
   readonly failed: number
@@ -10,7 +10,7 @@ export interface LoadResult {
 const input = { full_name: "Ada Lovelace", company_domain: "example.com" }
 
 export const load = async (
-  url: string,
+  urls: ReadonlyArray<string>,
   keys: ReadonlyArray<string>,
   clients: number,
   seconds: number
@@ -22,6 +22,7 @@ export const load = async (
   const until = began + seconds * 1000
   const client = async (n: number) => {
     let turn = n
+    const url = urls[n % urls.length] ?? ""
     while (performance.now() < until) {
       const key = keys[turn++ % keys.length] ?? ""
       const sent = performance.now()
@@ -44,5 +45,5 @@ export const load = async (
 
 if (import.meta.main) {
   const [url = "", keys = "", clients = "1", seconds = "1"] = process.argv.slice(2)
-  process.stdout.write(JSON.stringify(await load(url, keys.split(","), Number(clients), Number(seconds))))
+  process.stdout.write(JSON.stringify(await load(url.split(","), keys.split(","), Number(clients), Number(seconds))))
 }

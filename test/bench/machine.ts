@@ -50,3 +50,13 @@ export const peakRssMb = (pid: number): number => {
   const line = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]
   return Math.round(Number(line ?? 0) / 1024)
 }
+
+/** CPU seconds that all programs of this machine have spent, over all cores. */
+export const busySeconds = (): number => {
+  const [, user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = (
+    readFileSync("/proc/stat", "utf8").split("\n")[0] ?? ""
+  )
+    .split(/\s+/)
+    .map(Number)
+  return (user + nice + system + irq + softirq) / ticks
+}

@@ -4,10 +4,8 @@
  * The simple service runs in the same call on the same machine, so its ratio holds where the absolute figures drift.
  * `--quick` shortens it; `--only redis|postgres|waiters` picks a part.
  */
-import { spawn } from "node:child_process"
 import { cpuSeconds, peakRssMb } from "./machine.ts"
-import { fund, newDatabase, openStage, type Running, start } from "./stage.ts"
-import type { LoadResult } from "./load.ts"
+import { fund, loadIn, newDatabase, openStage, type Running, start } from "./stage.ts"
 import { waiters } from "./waiters.ts"
 
 const quick = process.argv.includes("--quick")
@@ -28,27 +26,6 @@ interface Row {
   readonly failed: number
 }
 const rows: Array<Row> = []
-
-/** In a process of its own, so that the load's CPU is not the service's. */
-const loadIn = (url: string, keys: ReadonlyArray<string>, clients: number, secs: number) =>
-  new Promise<LoadResult>((resolve, reject) => {
-    const child = spawn(
-      process.execPath,
-      [`${root}test/bench/load.ts`, url, keys.join(","), String(clients), String(secs)],
-      {
-        stdio: ["ignore", "pipe", "inherit"]
-      }
-    )
-    let out = ""
-    child.stdout.on("data", (chunk) => (out += String(chunk)))
-    child.once("exit", () => {
-      try {
-        resolve(JSON.parse(out))
-      } catch {
-        reject(new Error(`the load failed: ${out}`))
-      }
-    })
-  })
 
 const measure = async (
   service: string,

@@ -8,6 +8,7 @@ import { Client } from "pg"
 import { embeddedPostgres } from "../../src/layers/postgres/embedded/EmbeddedPostgres.ts"
 import { startRedis } from "../redis.ts"
 import { afterwards } from "../undertaker.ts"
+import type { LoadResult } from "./load.ts"
 
 export interface Stage {
   readonly server: string
@@ -17,11 +18,11 @@ export interface Stage {
 }
 
 /** Durable: `fsync` and `synchronous_commit` are on, as in production. */
-export const openStage = async (): Promise<Stage> => {
+export const openStage = async (settings: Readonly<Record<string, string>> = {}): Promise<Stage> => {
   const dataDir = mkdtempSync(join(tmpdir(), "rungate-bench-"))
   chmodSync(dataDir, 0o755)
   const running = await Effect.runPromise(
-    embeddedPostgres({ dataDir, onProgress: () => Effect.void }).pipe(Scope.provide(Scope.makeUnsafe()))
+    embeddedPostgres({ dataDir, onProgress: () => Effect.void, settings }).pipe(Scope.provide(Scope.makeUnsafe()))
   )
   afterwards('kill -QUIT "$(head -n 1 "$2/postmaster.pid")"; sleep 1; rm -rf "$1"', dataDir, running.cluster)
   const postgresPid = Number(readFileSync(join(running.cluster, "postmaster.pid"), "utf8").split("\n")[0])
@@ -56,12 +57,13 @@ export const newDatabase = async (stage: Stage): Promise<string> => {
 }
 
 export interface Running {
+  /** Empty for a worker. */
   readonly url: string
   readonly pid: number
   readonly stop: () => Promise<void>
 }
 
-const startMillisMax = 30_000
+const startMillisMax = 90_000
 
 export const start = async (args: ReadonlyArray<string>, env: Record<string, string>): Promise<Running> => {
   const child: ChildProcess = spawn(process.execPath, args, {
@@ -72,8 +74,9 @@ export const start = async (args: ReadonlyArray<string>, env: Record<string, str
   let out = ""
   child.stdout?.on("data", (chunk) => (out += String(chunk)))
   for (const end = performance.now() + startMillisMax; performance.now() < end; await Bun.sleep(20)) {
-    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(out)?.[0]
-    if (url !== undefined && out.includes("Try:")) {
+    const isWorker = out.includes("worker is taking turns")
+    const url = isWorker ? "" : /http:\/\/127\.0\.0\.1:\d+/.exec(out)?.[0]
+    if (url !== undefined && (isWorker || out.includes("Try:"))) {
       const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()))
       return {
         url,
@@ -89,6 +92,27 @@ export const start = async (args: ReadonlyArray<string>, env: Record<string, str
   throw new Error(`did not start: ${out}`)
 }
 
+/** Loads one service, or several with their addresses separated by commas. In a process of its own, so that the load's CPU is not the service's. */
+export const loadIn = (url: string, keys: ReadonlyArray<string>, clients: number, secs: number) =>
+  new Promise<LoadResult>((resolve, reject) => {
+    const child = spawn(
+      process.execPath,
+      [new URL("./load.ts", import.meta.url).pathname, url, keys.join(","), String(clients), String(secs)],
+      {
+        stdio: ["ignore", "pipe", "inherit"]
+      }
+    )
+    let out = ""
+    child.stdout.on("data", (chunk) => (out += String(chunk)))
+    child.once("exit", () => {
+      try {
+        resolve(JSON.parse(out))
+      } catch {
+        reject(new Error(`the load failed: ${out}`))
+      }
+    })
+  })
+
 const digest = (token: string) => new Bun.CryptoHasher("sha256").update(token).digest()
 
 const credited = (org_id: string, txn_id: string) =>
@@ -98,7 +122,7 @@ const credited = (org_id: string, txn_id: string) =>
   })
 
 /** Organizations with a key and a million dollars each, credited on the ledger as a bonus is. */
-export const fund = async (database: string, count: number): Promise<ReadonlyArray<string>> => {
+export const fund = async (database: string, count: number, lanes = 2): Promise<ReadonlyArray<string>> => {
   const client = new Client({ connectionString: database })
   await client.connect()
   const keys: Array<string> = []
@@ -106,7 +130,7 @@ export const fund = async (database: string, count: number): Promise<ReadonlyArr
     const org_id = `org_bench${String(n).padStart(21, "0")}`
     const key = `rg_test_bench${String(n).padStart(38, "0")}`
     await client.query("INSERT INTO orgs (org_id, name) VALUES ($1, 'bench')", [org_id])
-    await client.query("INSERT INTO wallets (org_id, lane) VALUES ($1, $2)", [org_id, n % 2])
+    await client.query("INSERT INTO wallets (org_id, lane) VALUES ($1, $2)", [org_id, n % lanes])
     await client.query(
       `WITH entry AS (
          SELECT e.*, ledger_hash(NULL, e) AS hashed FROM json_populate_record(NULL::ledger, $1) e

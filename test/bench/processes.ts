@@ -1,0 +1,184 @@
+/**
+ * `bun run bench:processes`: 1, 2 and 4 processes of each role, and what limits them.
+ *
+ * One PostgreSQL and one Redis serve all cases of a call, which runs on one machine: it shows what more processes cost there, and what
+ * each part spends on a run. `--only redis|postgres` picks the queues, `--lanes 4` the number of lanes, `--seconds 4` a case's length.
+ */
+import { parseArgs } from "node:util"
+import { Client } from "pg"
+import { busySeconds, cpuSeconds } from "./machine.ts"
+import { fund, loadIn, newDatabase, openStage, type Running, type Stage, start } from "./stage.ts"
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: "string", default: "redis,postgres" },
+    lanes: { type: "string", default: "2" },
+    seconds: { type: "string", default: "4" },
+    clients: { type: "string", default: "128" }
+  }
+})
+const [seconds, clients] = [Number(options.seconds), Number(options.clients)]
+const main = new URL("../../src/main.ts", import.meta.url).pathname
+const [warmUpSeconds, idleMillis] = [3, 1_500]
+const cores = navigator.hardwareConcurrency
+
+/** Processes of each role: `all` does everything, `http` and `worker` share the work. */
+const layouts = [
+  { all: 1, http: 0, worker: 0 },
+  { all: 2, http: 0, worker: 0 },
+  { all: 4, http: 0, worker: 0 },
+  { all: 0, http: 1, worker: 1 },
+  { all: 0, http: 2, worker: 2 },
+  { all: 0, http: 4, worker: 4 }
+] as const
+type Layout = (typeof layouts)[number]
+type Role = keyof Layout
+const nameOf = ({ all, http, worker }: Layout) => (all > 0 ? `${all} x all` : `${http} x http + ${worker} x worker`)
+
+/** What PostgreSQL counts, all of it growing. */
+interface Counters {
+  /** Transactions that wrote, by their ids. */
+  readonly commits: number
+  readonly walBytes: number
+  readonly walSyncs: number
+}
+
+const countersOf = async (client: Client): Promise<Counters> => {
+  const { rows } = await client.query(`
+    SELECT pg_snapshot_xmax(pg_current_snapshot())::text::float8 AS commits, pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 AS bytes,
+           (SELECT sum(fsyncs)::float8 FROM pg_stat_io WHERE object = 'wal') AS syncs`)
+  return { commits: rows[0].commits, walBytes: rows[0].bytes, walSyncs: rows[0].syncs }
+}
+
+interface Row {
+  readonly queues: string
+  readonly processes: string
+  readonly runs_per_s: number
+  readonly p99_ms: number
+  /** Share of one core that all processes take without a run, PostgreSQL and Redis included. */
+  readonly idle: number
+  /** CPU seconds per 1,000 runs, by part. */
+  readonly cpu: Readonly<Record<string, number>>
+  readonly cpu_total: number
+  readonly commits_per_run: number
+  readonly commits_per_s: number
+  readonly wal_syncs_per_s: number
+  readonly wal_bytes_per_run: number
+  readonly connections: number
+  /** Share of all cores that this machine was busy, the load and other programs included. */
+  readonly busy: number
+  /** Share of all cores that the service, PostgreSQL and Redis had. The load and other programs had the rest. */
+  readonly ours: number
+  readonly failed: number
+}
+const rows: Array<Row> = []
+
+const sum = (parts: ReadonlyMap<string, number>) => [...parts.values()].reduce((a, b) => a + b, 0)
+
+const startAll = (layout: Layout, env: Record<string, string>) =>
+  Promise.all(
+    (["all", "http", "worker"] as const).flatMap((role) =>
+      Array.from({ length: layout[role] }, async () => ({
+        role,
+        running: await start([main, "serve", "--role", role], env)
+      }))
+    )
+  )
+const measure = async (
+  stage: Stage,
+  queues: string,
+  layout: Layout,
+  started: ReadonlyArray<{ readonly role: Role; readonly running: Running }>,
+  client: Client,
+  keys: ReadonlyArray<string>
+) => {
+  const urls = started.flatMap(({ running }) => (running.url === "" ? [] : [running.url])).join(",")
+  // Code that is not compiled yet costs several times as much.
+  await loadIn(urls, keys, clients, warmUpSeconds)
+  const parts = new Map<string, ReadonlyArray<number>>()
+  for (const { role, running } of started) parts.set(role, [...(parts.get(role) ?? []), running.pid])
+  parts.set("postgres", [stage.postgresPid])
+  if (queues === "redis" && stage.redisPid !== null) parts.set("redis", [stage.redisPid])
+  const spent = () => new Map([...parts].map(([name, pids]) => [name, cpuSeconds(pids)]))
+  const resting = sum(spent())
+  await Bun.sleep(idleMillis)
+  const idle = (sum(spent()) - resting) / (idleMillis / 1000)
+  const [before, counted, busyBefore, began] = [spent(), await countersOf(client), busySeconds(), performance.now()]
+  const result = await loadIn(urls, keys, clients, seconds)
+  const [after, counts, busyAfter, took] = [spent(), await countersOf(client), busySeconds(), performance.now() - began]
+  const connections = await client.query(
+    "SELECT count(*)::int AS count FROM pg_stat_activity WHERE backend_type = 'client backend'"
+  )
+  const per = (value: number) => Number(((value / result.runs) * 1000).toFixed(3))
+  const cpu = Object.fromEntries([...after].map(([name, value]) => [name, per(value - (before.get(name) ?? 0))]))
+  const total = sum(new Map(Object.entries(cpu)))
+  const row: Row = {
+    queues,
+    processes: nameOf(layout),
+    runs_per_s: Math.round(result.runs / result.seconds),
+    p99_ms: Math.round(result.p99),
+    idle: Number(idle.toFixed(3)),
+    cpu,
+    cpu_total: Number(
+      Object.values(cpu)
+        .reduce((a, b) => a + b)
+        .toFixed(3)
+    ),
+    commits_per_run: Number(((counts.commits - counted.commits) / result.runs).toFixed(2)),
+    commits_per_s: Math.round((counts.commits - counted.commits) / result.seconds),
+    wal_syncs_per_s: Math.round((counts.walSyncs - counted.walSyncs) / result.seconds),
+    wal_bytes_per_run: Math.round((counts.walBytes - counted.walBytes) / result.runs),
+    connections: connections.rows[0].count,
+    busy: Number(((busyAfter - busyBefore) / ((took / 1000) * cores)).toFixed(2)),
+    ours: Number(((total * result.runs) / 1000 / ((took / 1000) * cores)).toFixed(2)),
+    failed: result.failed
+  }
+  rows.push(row)
+  const one = rows.find(
+    (first) => first.queues === queues && first.processes === nameOf(layouts[layout.all > 0 ? 0 : 3])
+  )
+  const relative = one === undefined ? 1 : row.runs_per_s / one.runs_per_s
+  const dearer = one === undefined ? 1 : row.cpu_total / one.cpu_total
+  console.log(
+    `${queues.padEnd(8)} ${row.processes.padEnd(21)} ${String(row.runs_per_s).padStart(5)} runs/s (${relative.toFixed(2)} of one)  p99 ${row.p99_ms} ms  CPU ${row.cpu_total} s/1000 (${dearer.toFixed(2)} of one: ${Object.entries(
+      cpu
+    )
+      .map(([name, value]) => `${name} ${value}`)
+      .join(
+        ", "
+      )})  ${row.commits_per_run} commits, ${row.wal_bytes_per_run} B of WAL a run  ${row.commits_per_s} commits/s, ${row.wal_syncs_per_s} syncs/s  ${row.connections} connections  idle ${row.idle} cores  machine busy ${Math.round(row.busy * 100)} %, with us ${Math.round(row.ours * 100)} %${row.failed === 0 ? "" : `  FAILED ${row.failed}`}`
+  )
+}
+
+const stage = await openStage({ max_connections: "400" })
+console.log(
+  `PostgreSQL durable; ${options.lanes} lanes, ${clients} clients, 100 wallets, ${seconds} s a case, ${cores} cores`
+)
+for (const queues of ["redis", "postgres"] as const) {
+  if (!options.only.split(",").includes(queues) || (queues === "redis" && stage.redis === undefined)) continue
+  const database = await newDatabase(stage)
+  const env = {
+    ...{ DATABASE_URL: database, PORT: "0", RUNGATE_RATE_LIMIT: "0", RUNGATE_LANES: options.lanes },
+    ...(queues === "redis" ? { REDIS_URL: stage.redis ?? "" } : {})
+  }
+  const first = await start([main, "serve"], env)
+  const keys = await fund(database, 100, Number(options.lanes))
+  await first.stop()
+  const client = new Client({ connectionString: database })
+  await client.connect()
+  for (const layout of layouts) {
+    const started = await startAll(layout, env)
+    await measure(stage, queues, layout, started, client, keys)
+    await Promise.all(started.map(({ running }) => running.stop()))
+  }
+  const audit = Bun.spawnSync([process.execPath, main, "audit"], { env: { ...process.env, DATABASE_URL: database } })
+  console.log(audit.stdout.toString().trim())
+  const sizes = await client.query(`
+    SELECT count(*)::int AS runs, pg_database_size(current_database())::float8 AS bytes,
+           sum(pg_total_relation_size('runs'))::float8 / count(*) AS run, pg_total_relation_size('ledger')::float8 / count(*) AS ledger FROM runs`)
+  const { runs, bytes } = sizes.rows[0]
+  console.log(`${runs} runs on disk: ${Math.round(bytes / runs)} B each, all tables and indexes`)
+  await client.end()
+}
+console.log(JSON.stringify(rows))
+process.exit(0)
