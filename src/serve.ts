@@ -15,7 +15,7 @@ import { Server } from "./http/Server.ts"
 import { waitingServer } from "./http/WaitingServer.ts"
 import { Accounts } from "./layers/accounts/Accounts.ts"
 import { Catalog } from "./layers/catalog/Catalog.ts"
-import { DatabaseUrl } from "./layers/postgres/Database.ts"
+import { DatabaseUrl } from "./layers/postgres/DatabaseUrl.ts"
 import { Endpoints } from "./layers/catalog/Endpoints.ts"
 import { capabilityCount, missingLines, readinessOf } from "./layers/catalog/ProviderReadiness.ts"
 import { newId } from "./layers/platform/Ids.ts"
@@ -108,7 +108,7 @@ const welcome = Effect.gen(function* () {
   const { url } = yield* Server
   const settings = yield* Settings
   const queues = yield* Queues
-  const { embedded } = yield* DatabaseUrl
+  const { embedded, sharing } = yield* DatabaseUrl
   const catalog = yield* Catalog
   const snapshot = (yield* Endpoints).snapshot()
   const endpoints = [...snapshot.providers.values()].reduce((sum, one) => sum + one.endpoints.length, 0)
@@ -119,7 +119,7 @@ const welcome = Effect.gen(function* () {
     `Rungate (${settings.mode}) listens on ${url}`,
     `  ${yield* modeLine}`,
     ...(yield* missingAccounts),
-    `  database ${embedded ? `embedded, in ${settings.dataDir}` : "from DATABASE_URL"}; queues on ${queues.backend === "redis" ? "Redis" : "Postgres"}`,
+    `  database ${embedded ? `embedded, in ${settings.dataDir}` : sharing === null ? "from DATABASE_URL" : "from DATABASE_URL, a connection pooler"}; queues on ${queues.backend === "redis" ? "Redis" : "Postgres"}`,
     `  ${catalog.entries.length} capabilities, ${snapshot.providers.size} providers, ${endpoints} raw endpoints`,
     `  API reference ${address}/docs`,
     `  tools for agent hosts (MCP) at ${address}/mcp, with the key as a bearer token`,

@@ -6,9 +6,10 @@
  */
 import { afterEach, describe, expect, test } from "bun:test"
 import { Redis } from "ioredis"
-import { type Service, until } from "./processes.ts"
+import { load, retryAll } from "./load.ts"
+import { until } from "./processes.ts"
 import { breakablePostgres, breakableRedis, type Server, stops } from "./servers.ts"
-import { type Asked, backends, leaseSeconds, percentile, report, World } from "./world.ts"
+import { backends, leaseSeconds, percentile, report, World } from "./world.ts"
 
 const servers: Array<Server> = []
 let world: World | undefined
@@ -23,37 +24,6 @@ const redisServer = async (): Promise<Server> => {
   if (redis === undefined) throw new Error("redis-server is not installed")
   servers.push(redis)
   return redis
-}
-
-/** Clients that keep asking, over one process and another, until `done`. Answers how long each answered request took. */
-const load = (world: World, services: ReadonlyArray<Service>, clients: number, done: () => boolean) => {
-  const millis: Array<number> = []
-  const runs: Array<Asked> = []
-  let refused = 0
-  const client = async (number: number) => {
-    for (let turn = number; !done(); turn++) {
-      const service = services[turn % services.length]
-      if (service === undefined) return
-      const asked = turn % 4 === 0 ? world.send("Hit") : turn % 4 === 1 ? world.find("Miss") : world.find("Wait50")
-      runs.push(asked)
-      const began = performance.now()
-      const told = await world.submit(service, asked, 1, 8_000)
-      if (told === null) {
-        refused += 1
-        // A client that was refused backs off before it asks again.
-        await Bun.sleep(50)
-      } else millis.push(performance.now() - began)
-    }
-  }
-  const finished = Promise.all(Array.from({ length: clients }, (_, number) => client(number)))
-  return { runs, millis, finished, refused: () => refused }
-}
-
-/** Every run once more by its key: what was acknowledged is replayed, the rest is admitted now. */
-const retryAll = async (world: World, service: Service, runs: ReadonlyArray<Asked>) => {
-  for (const asked of runs) {
-    await until(`an answer for ${asked.key}`, 20_000, async () => (await world.submit(service, asked)) ?? undefined)
-  }
 }
 
 describe.if(backends.includes("redis"))("Redis", () => {

@@ -4,9 +4,10 @@
  * The service's role then needs no DDL privilege. Loaded on demand.
  */
 import { Console, Effect, Redacted, References } from "effect"
-import { DatabaseUrl, MigrationDatabase } from "../../layers/postgres/Database.ts"
+import { MigrationDatabase } from "../../layers/postgres/Database.ts"
 import { grantTo } from "../../layers/postgres/DatabaseRoles.ts"
 import { currentVersion, schemaVersion } from "../../layers/postgres/DatabaseSchema.ts"
+import { DatabaseUrl } from "../../layers/postgres/DatabaseUrl.ts"
 import { migrateQueues } from "../../layers/postgres/QueueSchema.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 

@@ -10,7 +10,8 @@ import { type Account, accountName, accountsOf, markupOf } from "./ProviderSetti
 import { dollars, type MicroUsd, min, usd } from "../../schema/money/Money.ts"
 import { lanesDefault, lanesMax } from "../../schema/wallet/Lane.ts"
 import { bonusMax, bpsOf, percentOf, type Terms } from "../../schema/wallet/Referral.ts"
-import { type Environment, reader, secret, type SettingsReader } from "./SettingsReader.ts"
+import { databaseUrlsOf } from "./ServerUrls.ts"
+import { type Environment, listOf, reader, secret, type SettingsReader } from "./SettingsReader.ts"
 
 export type Role = "all" | "http" | "worker"
 export type Mode = "sandbox" | "production"
@@ -48,6 +49,8 @@ export interface SettingsShape {
   /** The URL that clients use, without a trailing slash. Null means the address that the service listens on. */
   readonly publicUrl: string | null
   readonly databaseUrl: Redacted.Redacted | null
+  /** The server's own address if `databaseUrl` is that of a connection pooler. Null: there is no pooler. */
+  readonly databaseDirectUrl: Redacted.Redacted | null
   /** The schema owner's URL, for `rungate migrate`. Null if the service's own role owns the schema. */
   readonly migrationDatabaseUrl: Redacted.Redacted | null
   /** Whether the service refuses or warns of a database that may lose commits, or a pooler that loses session state. */
@@ -233,12 +236,6 @@ const stripeOf = (read: SettingsReader): StripeAccount | null => {
   }
 }
 
-const listOf = (read: SettingsReader, name: string): ReadonlyArray<string> =>
-  (read.text(name) ?? "")
-    .split(",")
-    .map((one) => one.trim())
-    .filter((one) => one !== "")
-
 /** `1.2.3.4`, `1.2.3.4:53`, `::1` or `[::1]:53`. */
 const isServer = (text: string): boolean => {
   const host = /^\[(.+)\](?::\d{1,5})?$/.exec(text)?.[1] ?? /^([\d.]+)(?::\d{1,5})?$/.exec(text)?.[1] ?? text
@@ -293,8 +290,7 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
       mode,
       publicUrl,
       ...signUpSettingsOf(read, mode, publicUrl),
-      databaseUrl: secret(read.url("DATABASE_URL", ["postgres", "postgresql"])),
-      migrationDatabaseUrl: secret(read.url("RUNGATE_MIGRATION_DATABASE_URL", ["postgres", "postgresql"])),
+      ...databaseUrlsOf(read),
       databaseChecks: read.oneOf("RUNGATE_DATABASE_CHECKS", mode === "production" ? "refuse" : "warn", [
         "refuse",
         "warn"

@@ -66,3 +66,9 @@ export type SettingsReader = ReturnType<typeof reader>
 
 export const secret = (text: string | null | undefined) =>
   text === null || text === undefined ? null : Redacted.make(text)
+
+export const listOf = (read: SettingsReader, name: string): ReadonlyArray<string> =>
+  (read.text(name) ?? "")
+    .split(",")
+    .map((one) => one.trim())
+    .filter((one) => one !== "")

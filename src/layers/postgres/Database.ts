@@ -1,96 +1,57 @@
 /**
  * Opens the connection pool, migrates the schema, and explains in one sentence why the database can't be used.
  *
- * Several processes may start at once: an advisory lock lets one of them migrate while the others wait. Without `DATABASE_URL` the
- * service starts an embedded PostgreSQL.
+ * Several processes may start at once: an advisory lock lets one of them migrate while the others wait.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
+import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
-import { DatabaseChecks, statementTimeoutMillis } from "./DatabaseChecks.ts"
+import { DatabaseChecks } from "./DatabaseChecks.ts"
 import { claimLanes } from "./DatabaseLanes.ts"
 import { checkMode, claimMode } from "./DatabaseMode.ts"
 import { DatabaseRefused, prepareSchema } from "./DatabaseSchema.ts"
-import { embeddedPostgres } from "./embedded/EmbeddedPostgres.ts"
-import { Settings, type SettingsShape } from "../platform/Settings.ts"
+import { DatabaseUnavailable, DatabaseUrl, unavailable } from "./DatabaseUrl.ts"
+import { sessionSettings, timezone } from "./SessionSettings.ts"
+import { Settings } from "../platform/Settings.ts"
 import { oneRowOf } from "./Rows.ts"
-
-export class DatabaseUnavailable extends Schema.TaggedError<DatabaseUnavailable>()("DatabaseUnavailable", {
-  message: Schema.String
-}) {}
 
 const versionRow = oneRowOf({ version: Schema.Number })
 
-/** The URL of the database in use. BullMQ opens its own connections with it. */
-export class DatabaseUrl extends Context.Service<
-  DatabaseUrl,
-  { readonly url: Redacted.Redacted; readonly embedded: boolean }
->()("rungate/layers/postgres/DatabaseUrl") {
-  static readonly layerOf = (pick: (settings: SettingsShape) => Redacted.Redacted | null) =>
-    Layer.effect(
-      DatabaseUrl,
-      Effect.gen(function* () {
-        const settings = yield* Settings
-        const url = pick(settings)
-        if (url !== null) return { url, embedded: false }
-        const started = yield* embeddedPostgres({
-          dataDir: settings.dataDir,
-          onProgress: (message) => Effect.logInfo(message)
-        })
-        return { url: started.url, embedded: true }
-      })
-    )
-  static readonly layer = DatabaseUrl.layerOf(({ databaseUrl }) => databaseUrl)
-}
-
-/** A process that freezes inside a transaction keeps its locks. After this long the server closes its connection and rolls back. */
-const idleMillisMax = 3_000
+const clientOptions = Effect.map(Settings, ({ connections }) => ({
+  maxConnections: connections,
+  multiplex: true,
+  connectTimeout: "5 seconds" as const,
+  applicationName: "rungate",
+  maxMessageSize: 256 * 1024 * 1024
+}))
 
 const client = Effect.gen(function* () {
-  const settings = yield* Settings
-  const { url } = yield* DatabaseUrl
+  const options = yield* clientOptions
+  const { url, sharing } = yield* DatabaseUrl
   return PgClient.layer({
+    ...options,
     url,
-    maxConnections: settings.connections,
-    multiplex: true,
-    connectTimeout: "5 seconds",
-    applicationName: "rungate",
-    maxMessageSize: 256 * 1024 * 1024,
-    startupParameters: {
-      statement_timeout: String(statementTimeoutMillis),
-      idle_in_transaction_session_timeout: String(idleMillisMax),
-      synchronous_commit: "on",
-      timezone: "UTC",
-      // There are few statements, and they are large: planning one for each set of parameters would cost more than running it.
-      plan_cache_mode: "force_generic_plan",
-      jit: "off",
-      // A generic plan is made once, perhaps on empty tables, and must also suit full ones: it may only use nested loops over
-      // indexes. The audit reads whole tables and turns the other plans on again (audit/snapshot.ts).
-      enable_seqscan: "off",
-      enable_hashjoin: "off",
-      enable_mergejoin: "off"
-    }
+    // A pooler refuses what it does not know. Behind it the role has the settings (SessionSettings.ts).
+    startupParameters: sharing === null ? sessionSettings : timezone,
+    prepare: sharing === null || sharing.keepsStatements
   })
 })
 
-/** The message of the innermost cause. The outer errors only say that a connection or a statement failed. */
-const reasonOf = (error: { readonly message: string; readonly cause?: unknown }): string =>
-  error.cause instanceof Error ? reasonOf(error.cause) : error.message
-
-/** Host, port and database name, without the credentials. */
-const placeOf = (url: Redacted.Redacted): string => {
-  const { hostname, port, pathname } = new URL(Redacted.value(url))
-  return `${hostname}:${port === "" ? "5432" : port}${pathname}`
-}
-
-/** Names the server, the reason and what to check, without the credentials. */
-const unavailable =
-  (url: Redacted.Redacted, embedded: boolean) => (error: { readonly message: string; readonly cause?: unknown }) => {
-    const advice = embedded ? "see postgres.log in RUNGATE_DATA_DIR" : "is DATABASE_URL right and the server up?"
-    return new DatabaseUnavailable({
-      message: `Can't use the database at ${placeOf(url)} (${reasonOf(error)}); ${advice}`
+/** Connects to the server itself, past a pooler, for LISTEN. Without a pooler it is the client that all share. */
+export class DirectClient extends Context.Service<DirectClient, PgClient.PgClient>()(
+  "rungate/layers/postgres/DirectClient"
+) {
+  static readonly layer = Layer.effect(
+    DirectClient,
+    Effect.gen(function* () {
+      const options = yield* clientOptions
+      const { directUrl, sharing } = yield* DatabaseUrl
+      if (sharing === null) return yield* PgClient.PgClient
+      return yield* PgClient.make({ ...options, url: directUrl, startupParameters: sessionSettings, maxConnections: 2 })
     })
-  }
+  ).pipe(Layer.provide(Reactivity.layer))
+}
 
 /** PostgreSQL 15, as `server_version_num` writes it. */
 const minimumVersion = 150_000
@@ -101,8 +62,8 @@ const isRefused = Schema.is(DatabaseRefused)
 const explained = <A, E extends { readonly message: string; readonly cause?: unknown }, R>(
   work: Effect.Effect<A, E, R>
 ) =>
-  Effect.flatMap(DatabaseUrl, ({ url, embedded }) => {
-    const failed = unavailable(url, embedded)
+  Effect.flatMap(DatabaseUrl, ({ place, embedded }) => {
+    const failed = unavailable(place, embedded)
     return Effect.mapError(work, (error) => (isRefused(error) ? error : failed(error)))
   })
 
@@ -120,27 +81,34 @@ const upToDate = Effect.gen(function* () {
   yield* explained(prepareSchema)
 }).pipe(Effect.withSpan("Database.prepare"))
 
-const ofThisMode = Effect.flatMap(DatabaseUrl, ({ url }) => explained(checkMode(placeOf(url))))
+const ofThisMode = Effect.flatMap(DatabaseUrl, ({ place }) => explained(checkMode(place)))
 
-export const DatabaseLayer: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient | DatabaseUrl, unknown, Settings> =
-  Layer.effectDiscard(Effect.andThen(upToDate, ofThisMode)).pipe(
-    Layer.provideMerge(Layer.unwrap(client)),
-    Layer.provideMerge(DatabaseUrl.layer)
-  )
+export const DatabaseLayer: Layer.Layer<
+  PgClient.PgClient | SqlClient.SqlClient | DatabaseUrl | DirectClient,
+  unknown,
+  Settings
+> = Layer.effectDiscard(Effect.andThen(upToDate, ofThisMode)).pipe(
+  Layer.provideMerge(DirectClient.layer),
+  Layer.provideMerge(Layer.unwrap(client)),
+  Layer.provideMerge(DatabaseUrl.layer)
+)
 
-/** The database for `rungate migrate`: connected as the schema's owner and migrated, in either mode. */
+/** The database for `rungate migrate`: connected as the schema's owner and migrated, in either mode, past a pooler. */
 export const MigrationDatabase = Layer.effectDiscard(upToDate).pipe(
   Layer.provideMerge(Layer.unwrap(client)),
   Layer.provideMerge(
-    DatabaseUrl.layerOf(({ migrationDatabaseUrl, databaseUrl }) => migrationDatabaseUrl ?? databaseUrl)
+    DatabaseUrl.layerOf(({ migrationDatabaseUrl, databaseDirectUrl, databaseUrl }) => ({
+      url: migrationDatabaseUrl ?? databaseDirectUrl ?? databaseUrl,
+      direct: null
+    }))
   )
 )
 
 /** The checks of a starting service: refuses a database that may lose committed money, and stores the mode and the number of lanes. */
 export const ServiceDatabase = Layer.unwrap(
-  Effect.map(DatabaseUrl, ({ url, embedded }) =>
-    Layer.effectDiscard(Effect.andThen(claimMode(placeOf(url)), claimLanes(placeOf(url)))).pipe(
-      Layer.provideMerge(DatabaseChecks.layerOf(url, placeOf(url), embedded))
+  Effect.map(DatabaseUrl, ({ place }) =>
+    Layer.effectDiscard(Effect.andThen(claimMode(place), claimLanes(place))).pipe(
+      Layer.provideMerge(DatabaseChecks.layer)
     )
   )
 )

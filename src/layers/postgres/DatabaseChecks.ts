@@ -1,18 +1,17 @@
 /**
- * Refuses a database that can lose committed transactions, and a pooler that drops session settings.
+ * Refuses a database that can lose committed transactions, and a pooler that drops session settings or leads elsewhere.
  *
  * Money is only as durable as the server's settings, and a statement only has a time limit while the session keeps its timeout. In
  * production the service does not start on such a database. RUNGATE_DATABASE_CHECKS=warn, the sandbox's default, only logs it.
  */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { Client } from "pg"
+import { DatabaseUrl } from "./DatabaseUrl.ts"
 import { DatabaseRefused } from "./DatabaseSchema.ts"
+import { keepsOptions, sameDatabase, sentenceOf, sharingOf } from "./Pooler.ts"
+import { pooledProblems, statementTimeoutMillis } from "./SessionSettings.ts"
 import { Settings } from "../platform/Settings.ts"
 import { rowsOf } from "./Rows.ts"
-
-/** Time limit of every statement: a turn or a read that hangs must not block a lane for ever. */
-export const statementTimeoutMillis = 15_000
 
 const ServerSettings = Schema.Struct({
   fsync: Schema.String,
@@ -26,16 +25,22 @@ type ServerSettings = typeof ServerSettings.Type
 const serverSettingsRows = rowsOf(ServerSettings.fields)
 
 const repair = (name: string) => `ALTER SYSTEM SET ${name} = on; SELECT pg_reload_conf();`
-const direct = "Point DATABASE_URL at the server itself, or at a pool in session mode that keeps startup parameters."
+const direct =
+  "Set DATABASE_DIRECT_URL to the address of the server itself (docs/operate.md, A connection pooler), or point DATABASE_URL there."
 
-/** One sentence per problem, each with a remedy. Pure. */
-export const settingsProblems = (server: ServerSettings): ReadonlyArray<string> => [
+/** Problems of the server, each with a remedy. Pure. */
+const serverProblems = (server: ServerSettings): ReadonlyArray<string> => [
   ...(server.fsync === "off"
     ? [`fsync is off: a crash of the server can lose or corrupt committed payments. Run: ${repair("fsync")}`]
     : []),
   ...(server.full_page_writes === "off"
     ? [`full_page_writes is off: a power failure can corrupt tables. Run: ${repair("full_page_writes")}`]
-    : []),
+    : [])
+]
+
+/** Problems of the server and of a session that asked for its settings when it connected. Pure. */
+export const settingsProblems = (server: ServerSettings): ReadonlyArray<string> => [
+  ...serverProblems(server),
   ...(server.synchronous_commit === "off"
     ? [
         `synchronous_commit is off in this service's session although the service asks for on, so a pooler dropped the request: a crash can lose committed payments. ${direct} Or run: ALTER ROLE "${server.role}" SET synchronous_commit = on;`
@@ -49,48 +54,12 @@ export const settingsProblems = (server: ServerSettings): ReadonlyArray<string> 
 ]
 
 const transactionPooling = `DATABASE_URL leads to a pooler in transaction mode: session state (settings, LISTEN, advisory locks) does not last from one transaction to the next. ${direct}`
+const directIsPooled =
+  "DATABASE_DIRECT_URL leads to a pooler in transaction mode, where LISTEN does not work. Set it to the address of the server itself."
+const elsewhere =
+  "DATABASE_DIRECT_URL leads to another database than DATABASE_URL. Both must name the same database of the same server."
 
-/**
- * Connections that the probe opens beside its own. It does not detect a pooler with more idle server connections than this;
- * `settingsProblems` still detects the settings that such a pooler drops.
- */
-const othersMax = 3
-const probeMillisMax = 5_000
-
-/**
- * Whether a session keeps its settings while other connections are busy. A pooler in transaction mode lends this connection's server
- * session to another connection, which then sees the value, or gives this connection a session without the value.
- */
-const sessionLasts = async (url: string): Promise<boolean> => {
-  const opened: Array<Client> = []
-  const open = async () => {
-    const limits = { connectionTimeoutMillis: probeMillisMax, query_timeout: probeMillisMax }
-    const client = new Client({ connectionString: url, application_name: "rungate", ...limits })
-    // A connection that breaks during the probe also fails its query.
-    client.on("error", () => {})
-    opened.push(client)
-    await client.connect()
-    return client
-  }
-  const read = async (client: Client): Promise<unknown> => {
-    const { rows } = await client.query("SELECT current_setting('rungate.session', true) AS value")
-    return rows[0]?.value
-  }
-  try {
-    const value = crypto.randomUUID()
-    const session = await open()
-    await session.query("SELECT set_config('rungate.session', $1, false)", [value])
-    for (let n = 0; n < othersMax; n++) {
-      const other = await open()
-      await other.query("BEGIN")
-      if ((await read(other)) === value) return false
-    }
-    // In a small pool all sessions are busy with the other connections, so this read fails by its timeout.
-    return (await read(session).catch(() => null)) === value
-  } finally {
-    for (const client of opened) client.end().catch(() => {})
-  }
-}
+const noOptions = `A pooler drops the startup parameter options, and BullMQ's queues on PostgreSQL need it. ${direct} Or set REDIS_URL to run the queues on Redis.`
 
 const ownershipRows = rowsOf({ owns: Schema.Boolean })
 
@@ -101,43 +70,57 @@ export class DatabaseChecks extends Context.Service<
     readonly problems: Effect.Effect<ReadonlyArray<string>>
   }
 >()("rungate/layers/postgres/DatabaseChecks") {
-  /** Checks once, at start. `place` names the database in messages. */
-  static readonly layerOf = (url: Redacted.Redacted, place: string, embedded: boolean) =>
-    Layer.effect(
-      DatabaseChecks,
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { databaseChecks, mode } = yield* Settings
+  /** Checks once, at start. */
+  static readonly layer = Layer.effect(
+    DatabaseChecks,
+    Effect.gen(function* () {
+      const { url, directUrl, embedded, sharing, place } = yield* DatabaseUrl
+      const sql = yield* SqlClient.SqlClient
+      const { databaseChecks, mode, redisUrl } = yield* Settings
 
-        const server = Effect.map(
-          serverSettingsRows(sql`
-            SELECT current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
-                   current_setting('synchronous_commit') AS synchronous_commit, current_user::text AS role,
-                   (extract(epoch FROM current_setting('statement_timeout')::interval) * 1000)::int AS statement_timeout_ms`),
-          (rows) => rows.flatMap(settingsProblems)
-        )
-        const pooled =
-          mode === "production" && !embedded
-            ? Effect.map(
-                Effect.promise(() => sessionLasts(Redacted.value(url))),
-                (lasts) => (lasts ? [] : [transactionPooling])
-              )
-            : Effect.succeed([])
+      const settings = serverSettingsRows(sql`
+        SELECT current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
+               current_setting('synchronous_commit') AS synchronous_commit, current_user::text AS role,
+               (extract(epoch FROM current_setting('statement_timeout')::interval) * 1000)::int AS statement_timeout_ms`)
+      const server =
+        sharing === null
+          ? Effect.map(settings, (rows) => rows.flatMap(settingsProblems))
+          : Effect.zipWith(settings, pooledProblems(sql), (rows, pooled) => [
+              ...rows.flatMap(serverProblems),
+              ...pooled
+            ])
+      // The address for session state: with a pooler, that of the server itself.
+      const shared =
+        (mode === "production" && !embedded) || sharing !== null
+          ? Effect.map(
+              Effect.promise(() => sharingOf(Redacted.value(directUrl))),
+              ({ sessionLasts }) => (sessionLasts ? [] : [sharing === null ? transactionPooling : directIsPooled])
+            )
+          : Effect.succeed([])
 
-        const problems = [...(yield* server), ...(yield* pooled)]
-        if (problems.length > 0 && databaseChecks === "refuse") {
-          return yield* new DatabaseRefused({
-            message: `The database at ${place} is not safe for payments. ${problems.join(" ")} RUNGATE_DATABASE_CHECKS=warn starts anyway.`
-          })
+      if (sharing !== null) {
+        if (!(yield* Effect.promise(() => sameDatabase(url, directUrl)))) {
+          return yield* new DatabaseRefused({ message: elsewhere })
         }
-        for (const problem of problems) yield* Effect.logWarning(`database: ${problem}`)
-        if (mode === "production" && !embedded && (yield* ownsLedger))
-          yield* Effect.logWarning(`database: ${ownerWarning}`)
-        return DatabaseChecks.of({
-          problems: databaseChecks === "refuse" ? Effect.orDie(server) : Effect.succeed([])
+        yield* Effect.logInfo(`database: ${sentenceOf(sharing)}`)
+      }
+      const keeps = redisUrl !== null || embedded || (yield* Effect.promise(() => keepsOptions(directUrl)))
+      const problems = [...(yield* server), ...(yield* shared), ...(keeps ? [] : [noOptions])]
+      if (problems.length > 0 && databaseChecks === "refuse") {
+        return yield* new DatabaseRefused({
+          message: `The database at ${place} is not safe for payments. ${problems.join(" ")} RUNGATE_DATABASE_CHECKS=warn starts anyway.`
         })
+      }
+      // A warning would not help: BullMQ would not find its tables.
+      if (!keeps) return yield* new DatabaseRefused({ message: `The database at ${place} can't be used. ${noOptions}` })
+      for (const problem of problems) yield* Effect.logWarning(`database: ${problem}`)
+      if (mode === "production" && !embedded && (yield* ownsLedger))
+        yield* Effect.logWarning(`database: ${ownerWarning}`)
+      return DatabaseChecks.of({
+        problems: databaseChecks === "refuse" ? Effect.orDie(server) : Effect.succeed([])
       })
-    )
+    })
+  )
 }
 
 const ownerWarning =

@@ -7,7 +7,7 @@
 import { createPostgresBackend, Queue, type QueueOptions, Worker, type WorkerOptions } from "bullmq"
 import { Clock, Context, Effect, Exit, Layer, Redacted, Schedule, type Scope } from "effect"
 import { oneLine } from "../postgres/Batch.ts"
-import { DatabaseUrl } from "../postgres/Database.ts"
+import { DatabaseUrl } from "../postgres/DatabaseUrl.ts"
 import { storedLanes } from "../postgres/DatabaseLanes.ts"
 import { mayMigrateQueues, queueSchema as schema } from "../postgres/QueueSchema.ts"
 import { Installation } from "./Installation.ts"
@@ -64,7 +64,7 @@ export class Queues extends Context.Service<
       const redis = yield* Redis
       // On Postgres, BullMQ's tables are in this service's own database, so the prefix need not name the database.
       const prefix = redis === null ? "rungate" : (yield* Installation).redisPrefix
-      const { url } = yield* DatabaseUrl
+      const { directUrl } = yield* DatabaseUrl
       const fork = Effect.runForkWith(yield* Effect.context<never>())
       const runPromiseExit = Effect.runPromiseExitWith(yield* Effect.context<never>())
       const log = (message: string) => (error: Error) => {
@@ -75,7 +75,7 @@ export class Queues extends Context.Service<
       // A lost job is harmless, so commits of jobs need not wait for the disk.
       const postgres = (max: number, migrate = false) => ({
         connection: {
-          connectionString: Redacted.value(url),
+          connectionString: Redacted.value(directUrl),
           schema,
           max,
           migrate,

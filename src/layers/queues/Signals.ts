@@ -7,6 +7,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Queue, Schedule } from "effect"
 import { oneLine } from "../postgres/Batch.ts"
+import { DirectClient } from "../postgres/Database.ts"
 import { Installation } from "./Installation.ts"
 import { Redis } from "./Redis.ts"
 
@@ -37,6 +38,7 @@ export class Signals extends Context.Service<
     Effect.gen(function* () {
       const redis = yield* Redis
       const pg = yield* PgClient.PgClient
+      const direct = yield* DirectClient
       const redisChannel = `${(yield* Installation).redisPrefix}:signals`
       const origin = crypto.randomUUID().slice(0, 8)
       const listeners = new Set<Listener>()
@@ -57,7 +59,7 @@ export class Signals extends Context.Service<
         yield* Effect.promise(() => subscriber.subscribe(redisChannel))
       } else {
         yield* Effect.gen(function* () {
-          const inbox = yield* pg.listen(postgresChannel)
+          const inbox = yield* direct.listen(postgresChannel)
           while (true) receive((yield* Queue.take(inbox)).payload)
         }).pipe(
           Effect.scoped,
