@@ -6,7 +6,7 @@
  */
 import { Effect } from "effect"
 import { newId } from "../layers/platform/Ids.ts"
-import type { RedisTrouble } from "../layers/queues/Redis.ts"
+import type { RedisTrouble } from "../layers/queues/RedisStart.ts"
 import { type Role, Settings } from "../layers/platform/Settings.ts"
 import { problem, statusOf } from "../schema/Errors.ts"
 

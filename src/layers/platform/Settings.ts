@@ -10,8 +10,8 @@ import { type Account, accountName, accountsOf, markupOf } from "./ProviderSetti
 import { dollars, type MicroUsd, min, usd } from "../../schema/money/Money.ts"
 import { lanesDefault, lanesMax } from "../../schema/wallet/Lane.ts"
 import { bonusMax, bpsOf, percentOf, type Terms } from "../../schema/wallet/Referral.ts"
-import { databaseUrlsOf } from "./ServerUrls.ts"
-import { type Environment, listOf, reader, secret, type SettingsReader } from "./SettingsReader.ts"
+import { type Environment, listOf, reader, type SettingsReader } from "./SettingsReader.ts"
+import { databaseUrlsOf, redisUrlOf } from "./ServerUrls.ts"
 
 export type Role = "all" | "http" | "worker"
 export type Mode = "sandbox" | "production"
@@ -295,7 +295,7 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
         "refuse",
         "warn"
       ]),
-      redisUrl: secret(read.url("REDIS_URL", ["redis", "rediss"])),
+      redisUrl: redisUrlOf(read),
       dataDir: read.text("RUNGATE_DATA_DIR") ?? ".rungate",
       rateLimit: read.int("RUNGATE_RATE_LIMIT", 50, 0, 1_000_000),
       trustedProxies: read.int("RUNGATE_TRUSTED_PROXIES", 0, 0, 10),

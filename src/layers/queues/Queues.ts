@@ -63,7 +63,7 @@ export class Queues extends Context.Service<
     Effect.gen(function* () {
       const redis = yield* Redis
       // On Postgres, BullMQ's tables are in this service's own database, so the prefix need not name the database.
-      const prefix = redis === null ? "rungate" : (yield* Installation).redisPrefix
+      const prefix = redis === null ? "rungate" : redis.together((yield* Installation).redisPrefix)
       const { directUrl } = yield* DatabaseUrl
       const fork = Effect.runForkWith(yield* Effect.context<never>())
       const runPromiseExit = Effect.runPromiseExitWith(yield* Effect.context<never>())

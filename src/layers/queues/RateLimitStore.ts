@@ -89,16 +89,17 @@ const withTimeout = <A>(answer: Promise<A>): Promise<A> =>
     answer.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 
-const redisBuckets = Effect.fnUntraced(function* ({ client }: RedisShape, prefix: string) {
+const redisBuckets = Effect.fnUntraced(function* (server: RedisShape, prefix: string) {
   const send = <A>(command: string, ...args: ReadonlyArray<string>) =>
     Effect.tryPromise({
-      try: () => withTimeout(client.call(command, ...args)) as Promise<A>, // justified: the library types the answers of its own scripts
+      try: () => withTimeout(server.send(command, ...args)) as Promise<A>, // justified: the library types the answers of its own scripts
       catch: (cause) => new EffectRedis.RedisError({ cause })
     })
   const unused = Effect.die(new Error("the rate limiter neither subscribes nor reserves connections"))
   const redis = yield* EffectRedis.make({ send, subscribe: () => unused, connect: unused })
   const store = yield* Effect.provideService(RateLimiter.makeStoreRedis({ prefix }), EffectRedis.Redis, redis)
-  return store.tokenBucket
+  // A bucket has two keys, which its script uses together.
+  return (options: Options) => store.tokenBucket({ ...options, key: server.together(options.key) })
 })
 
 /** Buckets in this process that report their used tokens to `remote`, the buckets in Redis. */

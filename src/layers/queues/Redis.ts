@@ -1,126 +1,91 @@
 /**
- * The connection to Redis if `REDIS_URL` is set. It is checked at start, and shared by queues, signals and rate limits.
+ * The connection to Redis or to a Redis Cluster if `REDIS_URL` is set. It is checked at start, and shared by queues, signals and rate limits.
  *
  * Redis never has the only copy of any data. While it is down, commands fail fast and callers continue without it. A service that starts
- * while Redis is away waits for it (`RedisWait`). A command of an operator fails at once.
+ * while Redis is away waits for it; see RedisStart.ts.
  */
-import { Redis as IORedis, type RedisOptions } from "ioredis"
-import { Clock, Context, Effect, Layer, Redacted, Schema, type Scope } from "effect"
+import { Cluster, type ClusterOptions, Redis as IORedis, type RedisOptions } from "ioredis"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { type RedisCluster, redisClusterOf } from "../platform/ServerUrls.ts"
 import { Settings } from "../platform/Settings.ts"
-
-export class RedisUnavailable extends Schema.TaggedError<RedisUnavailable>()("RedisUnavailable", {
-  message: Schema.String
-}) {}
+import { type Client, opened, RedisUnavailable } from "./RedisStart.ts"
 
 export interface RedisShape {
-  readonly client: IORedis
+  readonly client: Client
   /** Opens another connection, for blocking reads and subscriptions. It reconnects forever. The caller closes it. */
-  readonly dedicated: () => IORedis
+  readonly dedicated: () => Client
+  /** Sends one command. A cluster gets it at the node of its first key, and a script at all nodes that accept writes. */
+  readonly send: (command: string, ...args: ReadonlyArray<string>) => Promise<unknown>
+  /**
+   * The prefix of keys that scripts use together. A cluster stores keys with the same `{…}` on the same node and refuses scripts over
+   * several nodes. Without a cluster the prefix has no braces, because another prefix would lose the wake-ups that wait.
+   */
+  readonly together: (prefix: string) => string
 }
 
-/** What the operator of a starting service has to do. `refused`: Redis is there and does not accept the password. */
-export type RedisTrouble = "away" | "refused"
+const retryStrategy = (times: number) => Math.min(times * 100, 2_000)
 
-/** What a starting process does while it waits for Redis, until the scope closes. Null: it does not wait and fails. */
-export const RedisWait = Context.Reference<
-  ((trouble: () => RedisTrouble) => Effect.Effect<void, never, Scope.Scope>) | null
->("rungate/layers/queues/RedisWait", { defaultValue: () => null })
+const dedicatedOptions: RedisOptions = { maxRetriesPerRequest: null, enableOfflineQueue: true, retryStrategy }
+const sharedOptions: RedisOptions = { maxRetriesPerRequest: 1, enableOfflineQueue: false, retryStrategy }
 
-const connectMillisMax = 5_000
-/** Short, because the service starts this much later than Redis. */
-const againSeconds = 1
-/** A password is corrected by hand, and each attempt is logged. */
-const refusedAgainSeconds = 5
-/** A service that waits for long says so again, for whoever reads only the newest lines of the log. */
-const sayAgainMillis = 60_000
+/** A node that was replaced is noticed by its refused commands, and after this time without any. */
+const slotsRefreshMillis = 5_000
 
-const dedicatedOptions: RedisOptions = {
-  maxRetriesPerRequest: null,
-  enableOfflineQueue: true,
-  retryStrategy: (times) => Math.min(times * 100, 2_000)
-}
-const sharedOptions: RedisOptions = {
-  maxRetriesPerRequest: 1,
-  enableOfflineQueue: false,
-  retryStrategy: (times) => Math.min(times * 100, 2_000)
-}
+const clusterOptions = ({ username, password, tls }: RedisCluster, node: RedisOptions): ClusterOptions => ({
+  enableOfflineQueue: node.enableOfflineQueue ?? false,
+  clusterRetryStrategy: retryStrategy,
+  slotsRefreshInterval: slotsRefreshMillis,
+  redisOptions: {
+    maxRetriesPerRequest: node.maxRetriesPerRequest ?? null,
+    ...(username === null ? {} : { username }),
+    ...(password === null ? {} : { password }),
+    ...(tls ? { tls: {} } : {})
+  },
+  // A certificate names the host and not its address.
+  ...(tls ? { dnsLookup: (host: string, use: (error: null, address: string) => void) => use(null, host) } : {})
+})
 
-const ready = (client: IORedis) =>
-  Effect.callback<void, Error>((resume) => {
-    let lastError: Error | undefined
-    const timer = setTimeout(() => finish(Effect.fail(lastError ?? new Error("no answer"))), connectMillisMax)
-    const onError = (error: Error) => {
-      lastError = error
-      finish(Effect.fail(error))
-    }
-    const finish = (result: Effect.Effect<void, Error>) => {
-      clearTimeout(timer)
-      client.off("error", onError)
-      client.off("ready", onReady)
-      client.on("error", () => {})
-      resume(result)
-    }
-    const onReady = () => finish(Effect.void)
-    client.once("ready", onReady)
-    client.once("error", onError)
-    return Effect.sync(() => clearTimeout(timer))
-  })
-
-/** One attempt. The caller disconnects the client. */
-const connect = (url: string) =>
-  Effect.suspend(() => {
-    const client = new IORedis(url, sharedOptions)
-    return ready(client).pipe(
-      Effect.as(client),
-      Effect.onError(() => Effect.sync(() => client.disconnect()))
+/** A node of a cluster refuses most keys of a client that does not know about the others. */
+const refuseCluster = (client: IORedis, place: string) =>
+  Effect.tryPromise(() => client.info("cluster")).pipe(
+    Effect.orElseSucceed(() => ""),
+    Effect.flatMap((info) =>
+      info.includes("cluster_enabled:1")
+        ? Effect.fail(
+            new RedisUnavailable({
+              message: `Redis at ${place} is a node of a Redis Cluster. Set REDIS_URL=redis+cluster://${place} (docs/operate.md, Redis Cluster).`
+            })
+          )
+        : Effect.void
     )
-  })
+  )
 
-/** The system's words for a server that is not there, not there yet, or still reads its data. */
-const awayPattern =
-  /ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EPIPE|no answer|Connection is closed|Command aborted|LOADING|MASTERDOWN/
-const refusedPattern = /WRONGPASS|NOAUTH|NOPERM|invalid password|AUTH/
+const ofCluster = Effect.fnUntraced(function* (cluster: RedisCluster) {
+  const place = cluster.nodes.map(({ host, port }) => `${host}:${port}`).join(",")
+  const open = (options: RedisOptions) => new Cluster([...cluster.nodes], clusterOptions(cluster, options))
+  const client = yield* opened(() => open(sharedOptions), place)
+  return {
+    client,
+    dedicated: () => open(dedicatedOptions).on("error", () => {}),
+    send: async (command: string, ...args: ReadonlyArray<string>) => {
+      if (command !== "SCRIPT") return client.call(command, ...args)
+      const [first] = await Promise.all(client.nodes("master").map((node) => node.call(command, ...args)))
+      return first
+    },
+    together: (prefix: string) => `{${prefix}}`
+  }
+})
 
-/** Null: waiting does not help, as with a server that is no Redis. */
-const troubleOf = (error: Error): RedisTrouble | null => {
-  if (refusedPattern.test(error.message)) return "refused"
-  return awayPattern.test(`${"code" in error ? error.code : ""} ${error.message}`) ? "away" : null
-}
-
-const advice = "Check REDIS_URL and that the server runs, or unset REDIS_URL to run the queues on Postgres."
-
-/** Tries until Redis answers, and says what the service waits for. Fails if waiting does not help. */
-const waitFor = Effect.fnUntraced(function* (
-  url: string,
-  place: string,
-  first: Error,
-  state: { trouble: RedisTrouble }
-) {
-  let error = first
-  let said = ""
-  let saidAt = 0
-  while (true) {
-    const trouble = troubleOf(error)
-    if (trouble === null) return yield* Effect.fail(error)
-    state.trouble = trouble
-    const now = yield* Clock.currentTimeMillis
-    if (trouble === "refused") {
-      yield* Effect.logWarning(
-        `Redis at ${place} refuses the service (${error.message}). Correct the user and password in REDIS_URL, then start the service again. It tries again every ${refusedAgainSeconds} s, in case they change in Redis.`
-      )
-      said = ""
-    } else if (error.message !== said || now - saidAt >= sayAgainMillis) {
-      yield* Effect.logWarning(`Waiting for Redis at ${place} before the service starts (${error.message}). ${advice}`)
-      said = error.message
-      saidAt = now
-    }
-    yield* Effect.sleep(`${trouble === "refused" ? refusedAgainSeconds : againSeconds} seconds`)
-    const attempt = yield* Effect.result(connect(url))
-    if (attempt._tag === "Success") {
-      yield* Effect.logInfo(`Redis at ${place} answers. The service starts.`)
-      return attempt.success
-    }
-    error = attempt.failure
+const ofServer = Effect.fnUntraced(function* (url: string) {
+  const { hostname, port } = new URL(url)
+  const place = `${hostname}:${port === "" ? "6379" : port}`
+  const client = yield* opened(() => new IORedis(url, sharedOptions), place)
+  yield* refuseCluster(client, place)
+  return {
+    client,
+    dedicated: () => new IORedis(url, dedicatedOptions).on("error", () => {}),
+    send: (command: string, ...args: ReadonlyArray<string>) => client.call(command, ...args),
+    together: (prefix: string) => prefix
   }
 })
 
@@ -130,37 +95,10 @@ export class Redis extends Context.Service<Redis, RedisShape | null>()("rungate/
     Redis,
     Effect.gen(function* () {
       const { redisUrl } = yield* Settings
-      const wait = yield* RedisWait
       if (redisUrl === null) return null
       const url = Redacted.value(redisUrl)
-      const { hostname, port } = new URL(url)
-      const place = `${hostname}:${port === "" ? "6379" : port}`
-      const waiting = (first: Error) => {
-        const trouble = troubleOf(first)
-        if (wait === null || trouble === null) return Effect.fail(first)
-        const state = { trouble }
-        return Effect.scoped(
-          Effect.andThen(
-            wait(() => state.trouble),
-            waitFor(url, place, first, state)
-          )
-        )
-      }
-      const client = yield* Effect.acquireRelease(
-        connect(url).pipe(Effect.catch(waiting)),
-        (redis) => Effect.sync(() => redis.disconnect()),
-        { interruptible: true }
-      ).pipe(
-        Effect.mapError(
-          ({ message }) => new RedisUnavailable({ message: `Can't reach Redis at ${place} (${message}). ${advice}` })
-        )
-      )
-      const dedicated = () => {
-        const redis = new IORedis(url, dedicatedOptions)
-        redis.on("error", () => {})
-        return redis
-      }
-      return { client, dedicated }
+      const cluster = redisClusterOf(url)
+      return cluster === null ? yield* ofServer(url) : yield* ofCluster(cluster)
     })
   )
 }

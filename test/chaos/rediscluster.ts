@@ -1,0 +1,138 @@
+/** A Redis Cluster of three masters with a replica each, all on this machine. A killed master is replaced within about two seconds. */
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtempSync, readFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Redis } from "ioredis"
+import { afterwards } from "../undertaker.ts"
+import { until } from "./processes.ts"
+
+const masters = 3
+/** After this silence the other masters call a node dead. */
+const nodeTimeoutMillis = 1_000
+
+export interface ClusterNode {
+  readonly port: number
+  readonly kill: () => Promise<void>
+}
+
+export interface RedisClusterServers {
+  /** As `REDIS_URL` names it. */
+  readonly url: string
+  readonly nodes: ReadonlyArray<ClusterNode>
+  /** The master that holds the slot of this key, as a living node sees it. */
+  readonly masterOf: (key: string) => Promise<ClusterNode>
+  /** Waits until all slots have a master again, and this key another one than `former`. */
+  readonly replaced: (former: ClusterNode, key: string) => Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+/** A node's second port is 10,000 higher, so both must be valid and free. */
+const freePorts = async (count: number): Promise<ReadonlyArray<number>> => {
+  const ports = new Set<number>()
+  const isFree = (port: number) =>
+    new Promise<boolean>((resolve) => {
+      const probe = createServer()
+      probe.once("error", () => resolve(false))
+      probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)))
+    })
+  while (ports.size < count) {
+    const port = 20_000 + Math.floor(Math.random() * 20_000)
+    if (!ports.has(port) && (await isFree(port)) && (await isFree(port + 10_000))) ports.add(port)
+  }
+  return [...ports]
+}
+
+const startNode = async (port: number) => {
+  const dir = mkdtempSync(join(tmpdir(), "rungate-chaos-cluster-"))
+  const settings = {
+    port,
+    bind: "127.0.0.1",
+    save: "",
+    appendonly: "no",
+    dir,
+    logfile: join(dir, "log"),
+    "cluster-enabled": "yes",
+    "cluster-node-timeout": nodeTimeoutMillis,
+    // A replica without data of its master may take over too: every job can be lost.
+    "cluster-replica-validity-factor": 0
+  }
+  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, `${value}`])
+  const child: ChildProcess = spawn("redis-server", args, { stdio: "ignore", detached: true })
+  child.unref()
+  afterwards('kill -KILL "$1"; rm -rf "$2"', String(child.pid), dir)
+  const client = new Redis({ port, host: "127.0.0.1", retryStrategy: () => 50, maxRetriesPerRequest: null })
+  client.on("error", () => {})
+  await until(`a ready node on port ${port}`, 10_000, async () => {
+    if (child.exitCode !== null) throw new Error(`redis-server ended: ${readFileSync(join(dir, "log"), "utf8")}`)
+    return client.status === "ready"
+  })
+  return {
+    port,
+    client,
+    alive: () => child.exitCode === null && child.signalCode === null,
+    kill: async () => {
+      client.disconnect()
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const gone = new Promise((resolve) => child.once("exit", resolve))
+      child.kill("SIGKILL")
+      await gone
+    }
+  }
+}
+
+export const startRedisCluster = async (): Promise<RedisClusterServers> => {
+  const nodes = await Promise.all((await freePorts(masters * 2)).map(startNode))
+  const [first] = nodes
+  if (first === undefined) throw new Error("no node")
+  const share = Math.ceil(16_384 / masters)
+  for (const [index, { client }] of nodes.slice(0, masters).entries())
+    await client.call("CLUSTER", "ADDSLOTSRANGE", `${index * share}`, `${Math.min(16_383, (index + 1) * share - 1)}`)
+  for (const [index, { client }] of nodes.entries()) await client.call("CLUSTER", "SET-CONFIG-EPOCH", `${index + 1}`)
+  for (const { port } of nodes.slice(1)) await first.client.call("CLUSTER", "MEET", "127.0.0.1", `${port}`)
+  const idOf = new Map<number, string>()
+  for (const { client, port } of nodes) idOf.set(port, String(await client.call("CLUSTER", "MYID")))
+  for (const [index, { client }] of nodes.slice(masters).entries()) {
+    const master = idOf.get(nodes[index]?.port ?? 0) ?? ""
+    await until("a node that knows its master", 10_000, () =>
+      client.call("CLUSTER", "REPLICATE", master).then(
+        () => true,
+        () => false
+      )
+    )
+  }
+  const living = () => nodes.filter(({ alive }) => alive())
+  const whole = () =>
+    until("a whole cluster", 20_000, async () => {
+      const states = await Promise.all(living().map(({ client }) => client.call("CLUSTER", "INFO")))
+      return states.every((state) => String(state).includes("cluster_state:ok"))
+    })
+  const cluster: RedisClusterServers = {
+    url: `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(",")}`,
+    nodes,
+    masterOf: async (key) => {
+      const [one] = living()
+      if (one === undefined) throw new Error("every node is dead")
+      const slot = Number(await one.client.call("CLUSTER", "KEYSLOT", key))
+      const ranges = JSON.parse(JSON.stringify(await one.client.call("CLUSTER", "SLOTS")))
+      const [, , [, port] = []] = ranges.find(([from, to]: [number, number]) => from <= slot && slot <= to) ?? []
+      const master = nodes.find((node) => node.port === port)
+      if (master === undefined) throw new Error(`no master has slot ${slot}`)
+      return master
+    },
+    replaced: async (former, key) => {
+      await until("another master", 20_000, async () => (await cluster.masterOf(key)).port !== former.port)
+      await whole()
+    },
+    stop: async () => {
+      for (const { kill } of nodes) await kill()
+    }
+  }
+  await whole()
+  await until("replicas that follow", 10_000, async () => {
+    const infos = await Promise.all(nodes.slice(masters).map(({ client }) => client.info("replication")))
+    return infos.every((info) => info.includes("master_link_status:up"))
+  })
+  return cluster
+}
