@@ -254,7 +254,7 @@ describe.each(oneBackend)("POST /v1/run, queues on %s", (backend) => {
       const all = await org.run(search("head of sales"))
       const part = await org.run(search("sandbox:partial"))
       expect([all.body.result.items.length, part.body.result.items.length]).toEqual([4, 3])
-      expect([all.body.billing.charged, part.body.billing.charged]).toEqual(["0.01", "0.009"])
+      expect([all.body.billing.charged, part.body.billing.charged]).toEqual(["0.012", "0.009"])
     })
 
     test("slow_1: succeeds after a second", async () => {
