@@ -63,6 +63,9 @@ describe("people.search", () => {
       person.title,
       person.company_name
     ])
+    const undated = (one: ReturnType<typeof JSON.parse>) => delete one.experience[0].endDate
+    expect(await title(undated)).toEqual([person.title, "CVS Health"])
+    expect(await title((one) => undated(Object.assign(one, { currentPosition: [] })))).toEqual([null, null])
     expect(await title((one) => Object.assign(one.currentPosition[0], { position: "Chief" }))).toEqual([
       "Chief",
       "CVS Health"

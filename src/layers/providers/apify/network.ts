@@ -73,7 +73,9 @@ const jobOf = (profile: unknown) => {
   const company_name = text(profile, "currentPosition", 0, "companyName")
   const job = list(profile, "experience")?.[0]
   const employer = text(job, "companyName")
-  const isCurrent = isOngoing(text(job, "endDate", "text")) && (company_name === null || company_name === employer)
+  const end = text(job, "endDate", "text")
+  // A job without an end counts only if the current position names the same employer.
+  const isCurrent = isOngoing(end) && (company_name === null ? end !== null : company_name === employer)
   return {
     title: text(profile, "currentPosition", 0, "position") ?? (isCurrent ? text(job, "position") : null),
     company_name: company_name ?? (isCurrent ? employer : null)
