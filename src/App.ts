@@ -6,6 +6,7 @@
 import { Effect, Layer } from "effect"
 import { AccountMails } from "./actors/accounts/AccountMails.ts"
 import { Admission } from "./actors/runs/Admission.ts"
+import { BackgroundWorker } from "./actors/BackgroundWorker.ts"
 import { CommandClient } from "./actors/mailbox/CommandClient.ts"
 import { PaymentWorker } from "./actors/payments/PaymentWorker.ts"
 import { RunSlots } from "./actors/runs/RunSlots.ts"
@@ -88,7 +89,8 @@ const Working = Workers.pipe(
   Layer.provide(
     Layer.mergeAll(WalletActor.layer, RunActor.layer, PaymentWorker.layer, HistoryWorker.layer, OutcomeLookups.layer)
   ),
-  Layer.provide(RunSlots.layer)
+  Layer.provide(RunSlots.layer),
+  Layer.merge(BackgroundWorker)
 )
 
 /** The service in one role, on `Settings`. Its server's address is in `Server` when the role has one. */

@@ -24,6 +24,7 @@ import { RedisWait } from "./layers/queues/RedisStart.ts"
 import { type Role, Settings } from "./layers/platform/Settings.ts"
 import { unknownSettings } from "./layers/platform/unknownSettings.ts"
 import { dollars } from "./schema/money/Money.ts"
+import packageJson from "../package.json" with { type: "json" }
 
 const demoCredit = dollars("25.00")
 
@@ -116,7 +117,7 @@ const welcome = Effect.gen(function* () {
   const address = settings.publicUrl ?? url
   const lines = [
     "",
-    `Rungate (${settings.mode}) listens on ${url}`,
+    `Rungate ${packageJson.version} (${settings.mode}) listens on ${url}`,
     `  ${yield* modeLine}`,
     ...(yield* missingAccounts),
     `  database ${embedded ? `embedded, in ${settings.dataDir}` : sharing === null ? "from DATABASE_URL" : "from DATABASE_URL, a connection pooler"}; queues on ${queues.backend === "redis" ? "Redis" : "Postgres"}`,
@@ -152,7 +153,7 @@ export const serve = (role: Role) =>
       const context = yield* Effect.provideService(Layer.build(worker), RedisWait, wait)
       yield* Effect.provideContext(warnOfUnknownNames, context)
       yield* Effect.logInfo(
-        `Rungate worker is taking turns and executing runs. ${yield* Effect.provideContext(modeLine, context)}.`
+        `Rungate ${packageJson.version} worker is taking turns and executing runs. ${yield* Effect.provideContext(modeLine, context)}.`
       )
       return yield* Effect.never
     }

@@ -6,6 +6,8 @@ import { compiledCommand } from "./command.ts"
 import { newHome } from "./http/cli/shell.ts"
 import { freshDatabase } from "./postgres.ts"
 import { exhaustive } from "./exhaustive.ts"
+import { schemaVersion } from "../src/layers/postgres/DatabaseSchema.ts"
+import { background } from "../src/layers/postgres/migrations/background.ts"
 
 const command: Command = [await compiledCommand()]
 let app: App
@@ -284,6 +286,22 @@ test.concurrent.if(backends.includes("redis"))("over Redis a credit is taken and
   const { ended, output } = runMain(["admin", "credit", to.org_id, "1.00", "--note", "n"], env, command)
   expect([(await ended).code, output()]).toEqual([0, expect.stringContaining("balance 1.00")])
   await redis.stop()
+})
+
+test("migrations shows the schema's version, and the background migrations of this release", async () => {
+  const known = Object.keys(background)
+  const { code, body } = await beside("migrations", "--json")
+  expect([code, body]).toEqual([
+    0,
+    {
+      schema_version: schemaVersion,
+      release_schema_version: schemaVersion,
+      background: known.map((name) => expect.objectContaining({ name }))
+    }
+  ])
+  const text = await beside("migrations")
+  expect(text.out).toStartWith(`schema: version ${schemaVersion} (this release has ${schemaVersion})\n`)
+  for (const name of known) expect(text.out).toContain(name)
 })
 
 test.concurrent("an empty database has nobody", async () => {

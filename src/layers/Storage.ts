@@ -7,6 +7,7 @@ import { Layer } from "effect"
 import { Accounts } from "./accounts/Accounts.ts"
 import { Marketplace } from "./catalog/Marketplace.ts"
 import { Audit } from "./audit/Audit.ts"
+import { BackgroundMigrations } from "./postgres/BackgroundMigrations.ts"
 import { Books } from "./ledger/Books.ts"
 import { CatalogStore } from "./catalog/CatalogStore.ts"
 import { ProviderChecks } from "./catalog/ProviderChecks.ts"
@@ -59,7 +60,8 @@ const Stores = Layer.mergeAll(
   Audit.layer,
   Layer.merge(Losses.layer, Margins.layer),
   UnknownOutcomes.layer,
-  Stats.layer
+  Stats.layer,
+  BackgroundMigrations.layer
 )
 
 /** The database and the stores, without HTTP and providers. */

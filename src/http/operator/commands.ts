@@ -220,6 +220,13 @@ const reindex = Command.make(
   )
 )
 
+const migrations = Command.make("migrations", { json }, ({ json }) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./migrations.ts")),
+    (loaded) => loaded.migrations(json)
+  )
+).pipe(Command.withDescription("Show the schema's version and the progress of background migrations"))
+
 const ownership = Effect.promise(() => import("./resources.ts"))
 
 const kind = Argument.Literals("kind", resourceKinds).pipe(Argument.withDescription(resourceKinds.join(", ")))
@@ -270,6 +277,7 @@ export const admin = Command.make("admin").pipe(
     margins,
     unknown,
     reindex,
+    migrations,
     resources,
     Command.make("keys").pipe(Command.withDescription("Manage API keys"), Command.withSubcommands([createKey, revoke]))
   ])

@@ -2,10 +2,13 @@
  * Reads the schema's version and migrates it when the role may.
  *
  * A role that owns the schema migrates at start. Any other role never runs DDL: it starts only on a schema that is up to date, and
- * otherwise fails with a message to run `rungate migrate` as the owner.
+ * otherwise fails with a message to run `rungate migrate` as the owner. A schema that is newer than this release says whether it still
+ * supports it.
  */
 import { Effect, Schema } from "effect"
-import { Migrator, SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
+import { type Migrations, migrateWith } from "./Migrate.ts"
+import { type Contracts, contracts } from "./migrations/contracts.ts"
 import { migrations } from "./migrations/index.ts"
 import { oneRowOf } from "./Rows.ts"
 
@@ -14,11 +17,10 @@ export class DatabaseRefused extends Schema.TaggedError<DatabaseRefused>()("Data
   message: Schema.String
 }) {}
 
-/** Arbitrary key of the advisory lock, so that other applications' locks do not collide with it. */
-const migrationLock = 7_305_801_943n
+const versionOf = (known: Migrations) => Math.max(...Object.keys(known).map((name) => Number.parseInt(name, 10)))
 
 /** The schema version that this release needs. */
-export const schemaVersion = Math.max(...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
+export const schemaVersion = versionOf(migrations)
 
 interface State {
   /** 0 for an empty database. */
@@ -29,6 +31,7 @@ interface State {
 
 const migrationsTableRow = oneRowOf({ exists: Schema.Boolean, owned: Schema.Boolean, role: Schema.String })
 const versionRow = oneRowOf({ version: Schema.NullOr(Schema.Number) })
+const compatibilityRow = oneRowOf({ compatible_from: Schema.Number })
 const privilegeRow = oneRowOf({ create: Schema.Boolean })
 
 /** Version, current role and ownership of the table `table`, whose `column` holds the migration numbers. */
@@ -62,22 +65,32 @@ export const behind = ({ version, role }: State, what: string, wanted: number) =
     message: `The database's ${what} has version ${version}, this release needs ${wanted}, and the role "${role}" may not change it. Run \`rungate migrate\` with RUNGATE_MIGRATION_DATABASE_URL set to the owner's URL, then start again; see docs/database-roles.md.`
   })
 
-/** Several processes may start at once: one migrates, and the others wait for its transaction lock. */
-const migrateService = Effect.gen(function* () {
+/**
+ * A newer release has migrated this database: this process is the last one of the old release in an upgrade, or a step back. It works as
+ * long as the newer schema still has everything that this release uses.
+ */
+const onNewer = Effect.fnUntraced(function* (version: number, known: number) {
   const sql = yield* SqlClient.SqlClient
-  yield* sql.withTransaction(
-    Effect.gen(function* () {
-      yield* sql`SET LOCAL statement_timeout = 0`
-      yield* sql`SELECT pg_advisory_xact_lock(${migrationLock})`
-      yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations) })
+  const { compatible_from } = yield* compatibilityRow(sql`SELECT compatible_from FROM schema_compatibility`)
+  if (known < compatible_from)
+    return yield* new DatabaseRefused({
+      message: `A newer release has migrated this database to schema version ${version}, and it no longer works with releases that know only version ${compatible_from - 1} or older. This release knows version ${known}. Install the release that migrated the database, or a newer one.`
     })
+  yield* Effect.logInfo(
+    `database: a newer release has migrated the schema to version ${version}. This release knows version ${known} and is still supported.`
   )
 })
 
 /** Migrates the service's tables; fails with `DatabaseRefused` when they are behind and this role may not change them. */
-export const prepareSchema = Effect.gen(function* () {
+export const prepareSchemaOf = Effect.fnUntraced(function* (known: Migrations, removing: Contracts) {
+  const wanted = versionOf(known)
   const state = yield* serviceState
-  if (state.version >= schemaVersion) return
-  if (!state.may_migrate) return yield* behind(state, "schema", schemaVersion)
-  yield* migrateService
+  if (state.version > wanted) return yield* onNewer(state.version, wanted)
+  if (state.version === wanted) return
+  if (!state.may_migrate) return yield* behind(state, "schema", wanted)
+  yield* migrateWith(known, removing, state.version === 0).pipe(
+    Effect.catchTag("MigrationBlocked", ({ message }) => Effect.fail(new DatabaseRefused({ message })))
+  )
 })
+
+export const prepareSchema = prepareSchemaOf(migrations, contracts)

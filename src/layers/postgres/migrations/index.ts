@@ -25,6 +25,7 @@ import { lookups } from "./0023_lookups.ts"
 import { damage } from "./0024_damage.ts"
 import { room } from "./0025_room.ts"
 import { laneCount } from "./0028_lane_count.ts"
+import { upgrades } from "./0029_upgrades.ts"
 import { providerChecks } from "./0030_provider_checks.ts"
 
 export const migrations = {
@@ -54,5 +55,6 @@ export const migrations = {
   "0024_damage": damage,
   "0025_room": room,
   "0028_lane_count": laneCount,
+  "0029_upgrades": upgrades,
   "0030_provider_checks": providerChecks
 }

@@ -1,0 +1,94 @@
+/**
+ * Runs the migrations that a database lacks, while the last release works on it.
+ *
+ * Each migration is a transaction of its own. It waits for a lock at most `lockMillisMax`, because all statements on a table wait behind a
+ * waiting ALTER TABLE. A migration that does not get its locks is undone and tried again after a pause, so the service goes on meanwhile.
+ */
+import { Effect, Schedule, Schema } from "effect"
+import { Migrator, SqlClient } from "effect/sql"
+import type { Contracts } from "./migrations/contracts.ts"
+import { oneRowOf, rowsOf } from "./Rows.ts"
+import { sqlStateOf } from "./SqlState.ts"
+
+/** The tables are in use, or an earlier step has not finished. */
+export class MigrationBlocked extends Schema.TaggedError<MigrationBlocked>()("MigrationBlocked", {
+  message: Schema.String
+}) {}
+
+export type Migrations = Readonly<Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>>>
+
+/** Arbitrary key of the advisory lock, so that other applications' locks do not collide with it. */
+const migrationLock = 7_305_801_943n
+
+/** Shorter than PostgreSQL's deadlock_timeout of 1 s: in a deadlock with the service it is the migration that gives way. */
+export const lockMillisMax = 800
+const pauseMillis = 1_000
+/** About ten minutes: long reports and backups of operators end in that time. */
+const attemptsMax = 300
+const warnEvery = 20
+
+const versionRow = oneRowOf({ version: Schema.Number })
+const finishedRows = rowsOf({ name: Schema.String })
+
+const numberOf = (name: string) => Number.parseInt(name, 10)
+const lockNotAvailable = "55P03"
+
+const unfinished = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* finishedRows(sql`SELECT name FROM background_migrations WHERE finished_at IS NOT NULL`)
+  return names.filter((name) => !rows.some((row) => row.name === name))
+})
+
+/** Runs the next migration in a transaction. Returns its name, or null when there is none left. */
+const runNext = Effect.fnUntraced(function* (migrations: Migrations, contracts: Contracts, isNew: boolean) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`SET LOCAL statement_timeout = 0`
+  // Several processes may start at once: one migrates, and the others wait here until its transaction ends.
+  yield* sql`SELECT pg_advisory_xact_lock(${migrationLock})`
+  yield* sql`SET LOCAL lock_timeout = ${sql.literal(String(lockMillisMax))}`
+  // Makes the table of migrations if there is none.
+  yield* Migrator.make({})({ loader: Migrator.fromRecord({}) })
+  const { version } = yield* versionRow(sql`
+    SELECT coalesce(max(migration_id), 0)::int AS version FROM effect_sql_migrations`)
+  const [next] = Object.entries(migrations)
+    .filter(([name]) => numberOf(name) > version)
+    .sort(([a], [b]) => numberOf(a) - numberOf(b))
+  if (next === undefined) return null
+  const [name, migration] = next
+  const contract = contracts[name]
+  // A new database has no rows that a background migration would change.
+  const left = contract === undefined || isNew ? [] : yield* unfinished(contract.after)
+  if (left.length > 0)
+    return yield* new MigrationBlocked({
+      message: `Migration ${name} must wait until the background migration ${left.join(", ")} has finished. Keep the release before this one running until \`rungate admin migrations\` shows it as finished, then upgrade again.`
+    })
+  yield* Migrator.make({})({ loader: Migrator.fromRecord({ [name]: migration }) })
+  if (contract !== undefined)
+    yield* sql`UPDATE schema_compatibility SET compatible_from = greatest(compatible_from, ${contract.compatible_from})`
+  return name
+})
+
+const inUse = (attempts: number) =>
+  `A migration could not lock its tables in ${attempts} attempts, because long transactions use them. Find them with: SELECT pid, xact_start, query FROM pg_stat_activity WHERE xact_start IS NOT NULL ORDER BY xact_start; end them, then start again. Nothing is half done.`
+
+/** `isNew`: the database was empty before. */
+export const migrateWith = Effect.fnUntraced(function* (migrations: Migrations, contracts: Contracts, isNew: boolean) {
+  const sql = yield* SqlClient.SqlClient
+  let attempts = 0
+  const attempt = sql.withTransaction(runNext(migrations, contracts, isNew)).pipe(
+    Effect.tapError((error) => {
+      if (sqlStateOf(error) !== lockNotAvailable || attempts++ % warnEvery !== 0) return Effect.void
+      return Effect.logWarning(
+        "A migration waits for tables that a long transaction uses. It tries again every second, and the service goes on meanwhile."
+      )
+    }),
+    Effect.retry({
+      while: (error) => sqlStateOf(error) === lockNotAvailable && attempts < attemptsMax,
+      schedule: Schedule.spaced(pauseMillis)
+    }),
+    Effect.mapError((error) =>
+      sqlStateOf(error) === lockNotAvailable ? new MigrationBlocked({ message: inUse(attempts) }) : error
+    )
+  )
+  while ((yield* attempt) !== null) attempts = 0
+})
