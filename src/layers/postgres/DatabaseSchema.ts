@@ -7,8 +7,9 @@
  */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Migrations, migrateWith } from "./Migrate.ts"
+import { buildIndexes, type Migrations, migrateWith } from "./Migrate.ts"
 import { type Contracts, contracts } from "./migrations/contracts.ts"
+import { type Indexes, indexes } from "./migrations/indexes.ts"
 import { migrations } from "./migrations/index.ts"
 import { oneRowOf } from "./Rows.ts"
 
@@ -82,15 +83,21 @@ const onNewer = Effect.fnUntraced(function* (version: number, known: number) {
 })
 
 /** Migrates the service's tables; fails with `DatabaseRefused` when they are behind and this role may not change them. */
-export const prepareSchemaOf = Effect.fnUntraced(function* (known: Migrations, removing: Contracts) {
+export const prepareSchemaOf = Effect.fnUntraced(function* (
+  known: Migrations,
+  removing: Contracts,
+  wantedIndexes: Indexes
+) {
   const wanted = versionOf(known)
   const state = yield* serviceState
   if (state.version > wanted) return yield* onNewer(state.version, wanted)
-  if (state.version === wanted) return
-  if (!state.may_migrate) return yield* behind(state, "schema", wanted)
-  yield* migrateWith(known, removing, state.version === 0).pipe(
-    Effect.catchTag("MigrationBlocked", ({ message }) => Effect.fail(new DatabaseRefused({ message })))
-  )
+  if (state.version < wanted) {
+    if (!state.may_migrate) return yield* behind(state, "schema", wanted)
+    yield* migrateWith(known, removing, state.version === 0).pipe(
+      Effect.catchTag("MigrationBlocked", ({ message }) => Effect.fail(new DatabaseRefused({ message })))
+    )
+  }
+  if (state.may_migrate) yield* buildIndexes(wantedIndexes)
 })
 
-export const prepareSchema = prepareSchemaOf(migrations, contracts)
+export const prepareSchema = prepareSchemaOf(migrations, contracts, indexes)

@@ -3,10 +3,12 @@
  *
  * Each migration is a transaction of its own. It waits for a lock at most `lockMillisMax`, because all statements on a table wait behind a
  * waiting ALTER TABLE. A migration that does not get its locks is undone and tried again after a pause, so the service goes on meanwhile.
+ * Indexes of tables with rows are built after the migrations, without a lock.
  */
 import { Effect, Schedule, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import type { Contracts } from "./migrations/contracts.ts"
+import type { Indexes } from "./migrations/indexes.ts"
 import { oneRowOf, rowsOf } from "./Rows.ts"
 import { sqlStateOf } from "./SqlState.ts"
 
@@ -20,6 +22,9 @@ export type Migrations = Readonly<Record<string, Effect.Effect<void, unknown, Sq
 /** Arbitrary key of the advisory lock, so that other applications' locks do not collide with it. */
 const migrationLock = 7_305_801_943n
 
+/** Arbitrary key of the advisory lock of the process that builds indexes. */
+const indexLock = 7_305_801_945n
+
 /** Shorter than PostgreSQL's deadlock_timeout of 1 s: in a deadlock with the service it is the migration that gives way. */
 export const lockMillisMax = 800
 const pauseMillis = 1_000
@@ -29,6 +34,9 @@ const warnEvery = 20
 
 const versionRow = oneRowOf({ version: Schema.Number })
 const finishedRows = rowsOf({ name: Schema.String })
+
+const validRows = rowsOf({ name: Schema.String })
+const freeRow = oneRowOf({ free: Schema.Boolean })
 
 const numberOf = (name: string) => Number.parseInt(name, 10)
 const lockNotAvailable = "55P03"
@@ -91,4 +99,46 @@ export const migrateWith = Effect.fnUntraced(function* (migrations: Migrations, 
     )
   )
   while ((yield* attempt) !== null) attempts = 0
+})
+
+/**
+ * Builds the next index that is missing or that a killed build has left invalid. False: another process builds one. Null: nothing to do.
+ *
+ * It needs a session of its own: CREATE INDEX CONCURRENTLY runs outside a transaction. It waits for all older transactions, so nobody may wait
+ * for it inside one.
+ */
+const buildNext = Effect.fnUntraced(function* (wanted: Indexes) {
+  const sql = yield* SqlClient.SqlClient
+  const connection = yield* sql.reserve
+  const run = (text: string) => connection.executeUnprepared(text, [], undefined)
+  const missing = Effect.map(
+    validRows(sql`SELECT indexrelid::regclass::text AS name FROM pg_index WHERE indisvalid`),
+    (rows) => Object.entries(wanted).find(([name]) => !rows.some((row) => row.name === name))
+  )
+  if ((yield* missing) === undefined) return null
+  const { free } = yield* freeRow(run(`SELECT pg_try_advisory_lock(${indexLock}) AS free`))
+  if (!free) return false
+  return yield* Effect.gen(function* () {
+    const next = yield* missing
+    if (next === undefined) return null
+    const [name, definition] = next
+    yield* Effect.logInfo(`database: building the index ${name}. Running processes go on meanwhile.`)
+    yield* run("SET statement_timeout = 0")
+    yield* run(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`)
+    yield* run(`CREATE INDEX CONCURRENTLY ${name} ${definition}`)
+    return true
+  }).pipe(
+    Effect.ensuring(
+      Effect.ignore(Effect.andThen(run("RESET statement_timeout"), run(`SELECT pg_advisory_unlock(${indexLock})`)))
+    )
+  )
+})
+
+export const buildIndexes = Effect.fnUntraced(function* (wanted: Indexes) {
+  if (Object.keys(wanted).length === 0) return
+  for (;;) {
+    const built = yield* Effect.scoped(buildNext(wanted))
+    if (built === null) return
+    if (!built) yield* Effect.sleep(pauseMillis)
+  }
 })

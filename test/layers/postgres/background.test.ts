@@ -1,5 +1,5 @@
 /** Background migrations: every row once, in batches, whatever crashes, by one process at a time. */
-import { afterEach, expect, test } from "bun:test"
+import { afterEach, beforeAll, expect, test } from "bun:test"
 import { Deferred, Effect, Fiber, Layer, Logger } from "effect"
 import { join } from "node:path"
 import { Client } from "pg"
@@ -10,6 +10,10 @@ import { preparedDatabase } from "../../postgres.ts"
 import { countThings, createThings, layerOn, things } from "./things.ts"
 
 let client: Client | undefined
+// The first one starts the server.
+beforeAll(async () => {
+  await preparedDatabase()
+}, 60_000)
 afterEach(async () => {
   await client?.end()
 })
@@ -60,7 +64,7 @@ test("a killed process loses no row and repeats none: the next one continues whe
   expect(steps.at(-2)).toMatchObject({ done: things, finished_at: expect.any(Date) })
   expect(await counts()).toEqual(onceEach)
   expect(await stored()).toEqual([{ cursor: String(things), done: things, total: things, finished: true }])
-}, 30_000)
+}, 60_000)
 
 test("a failed batch is undone as a whole", async () => {
   const { url, counts, stored } = await open()
@@ -113,4 +117,4 @@ test("a worker finishes them one after the other, and says so", async () => {
     "background migration nothing: finished, 0 rows"
   ])
   expect(await counts()).toEqual(onceEach)
-}, 30_000)
+}, 60_000)

@@ -2,7 +2,7 @@
  * Migrations beside a running service: they wait for locks only briefly, are undone as a whole, run once however many processes start, and
  * say which releases may use their schema.
  */
-import { afterEach, describe, expect, test } from "bun:test"
+import { afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { Effect, Fiber, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { Client } from "pg"
@@ -23,6 +23,10 @@ const connect = async (connectionString: string) => {
   opened.push(client)
   return client
 }
+// The first one starts the server.
+beforeAll(async () => {
+  await preparedDatabase()
+}, 60_000)
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((client) => client.end()))
 })
@@ -92,7 +96,7 @@ describe("locks", () => {
     await Effect.runPromise(Fiber.join(migrating))
     expect(await columns(client, "api_keys")).toContain("note")
     expect(await version(client)).toBe(9001)
-  }, 20_000)
+  }, 60_000)
 })
 
 describe("transactions", () => {
@@ -116,9 +120,53 @@ describe("transactions", () => {
       "9001_one": statement("INSERT INTO made VALUES (1)"),
       "9002_two": statement("INSERT INTO made VALUES (2)")
     })
-    await Promise.all([1, 2, 3].map(() => run(prepareSchemaOf(all, none))))
+    await Promise.all([1, 2, 3].map(() => run(prepareSchemaOf(all, none, {}))))
     expect((await client.query("SELECT n FROM made ORDER BY n")).rows).toEqual([{ n: 1 }, { n: 2 }])
   })
+})
+
+describe("indexes", () => {
+  const wanted = { ledger_extra: "ON ledger (amount)", orgs_extra: "ON orgs (name)" }
+  const prepare = prepareSchemaOf(migrations, none, wanted)
+  const valid = async (client: Client) =>
+    (
+      await client.query(
+        "SELECT indexrelid::regclass::text AS name, indisvalid AS valid FROM pg_index WHERE indexrelid::regclass::text LIKE '%_extra' ORDER BY 1"
+      )
+    ).rows
+
+  test("are built once by processes that start at once, also where a killed build has left one invalid", async () => {
+    const { client, run, logs } = await open()
+    // What a build leaves behind that was killed.
+    await client.query("CREATE INDEX ledger_extra ON ledger (amount)")
+    await client.query("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'ledger_extra'::regclass")
+    await Promise.all([1, 2, 3].map(() => run(prepare)))
+    expect(await valid(client)).toEqual([
+      { name: "ledger_extra", valid: true },
+      { name: "orgs_extra", valid: true }
+    ])
+    const building = (name: string) => `database: building the index ${name}. Running processes go on meanwhile.`
+    expect(logs).toEqual([building("ledger_extra"), building("orgs_extra")])
+  }, 60_000)
+
+  test("are built while others write", async () => {
+    const { client, run, url } = await open()
+    const writer = await connect(url)
+    await writer.query("BEGIN")
+    await writer.query("INSERT INTO orgs (org_id, name) VALUES ('org_a', 'A')")
+    const building = Effect.runFork(Effect.promise(() => run(prepare)))
+    const waits = "SELECT count(*)::int AS n FROM pg_stat_progress_create_index"
+    await until(
+      "the build waits for the writer",
+      async () => (await client.query(waits)).rows[0].n,
+      (n) => n === 1
+    )
+    await client.query("INSERT INTO orgs (org_id, name) VALUES ('org_b', 'B')")
+    expect((await valid(client)).filter((one) => one.valid && one.name === "orgs_extra")).toEqual([])
+    await writer.query("COMMIT")
+    await Effect.runPromise(Fiber.join(building))
+    expect((await valid(client)).every((one) => one.valid)).toBe(true)
+  }, 60_000)
 })
 
 describe("releases", () => {
@@ -131,7 +179,7 @@ describe("releases", () => {
     const { run, logs } = await open()
     await run(migrateWith(added({ "9001_more": statement("CREATE TABLE more (n int)") }), none, false))
     expect(logs).toEqual([])
-    await run(prepareSchemaOf(migrations, none))
+    await run(prepareSchemaOf(migrations, none, {}))
     // The layer under `run` is a starting process too.
     expect(new Set(logs)).toEqual(
       new Set([
@@ -150,11 +198,11 @@ describe("releases", () => {
 
   test("less comes after the background migrations that it needs", async () => {
     const { client, run, failure } = await open()
-    expect(await failure(prepareSchemaOf(drops, contractOf(["names"])))).toContain(
+    expect(await failure(prepareSchemaOf(drops, contractOf(["names"]), {}))).toContain(
       "Migration 9001_less must wait until the background migration names has finished."
     )
     await client.query("INSERT INTO background_migrations (name, total) VALUES ('names', 1)")
-    expect(await failure(prepareSchemaOf(drops, contractOf(["names"])))).toContain("must wait")
+    expect(await failure(prepareSchemaOf(drops, contractOf(["names"]), {}))).toContain("must wait")
     expect(await columns(client, "orgs")).toContain("name")
     await client.query("UPDATE background_migrations SET finished_at = now()")
     await run(migrateWith(drops, contractOf(["names"]), false))
