@@ -27,10 +27,13 @@ const indexLock = 7_305_801_945n
 
 /** Shorter than PostgreSQL's deadlock_timeout of 1 s: in a deadlock with the service it is the migration that gives way. */
 export const lockMillisMax = 800
-const pauseMillis = 1_000
+/** Statements on the table wait during each attempt, so attempts become rare while a long transaction lasts. */
+const pauses = Schedule.min([Schedule.exponential("1 second", 1.5), Schedule.spaced("10 seconds")])
 /** About ten minutes: long reports and backups of operators end in that time. */
-const attemptsMax = 300
-const warnEvery = 20
+const attemptsMax = 60
+const warnEvery = 10
+/** Between two looks whether another process has built the indexes. */
+const pauseMillis = 1_000
 
 const versionRow = oneRowOf({ version: Schema.Number })
 const finishedRows = rowsOf({ name: Schema.String })
@@ -87,12 +90,12 @@ export const migrateWith = Effect.fnUntraced(function* (migrations: Migrations, 
     Effect.tapError((error) => {
       if (sqlStateOf(error) !== lockNotAvailable || attempts++ % warnEvery !== 0) return Effect.void
       return Effect.logWarning(
-        "A migration waits for tables that a long transaction uses. It tries again every second, and the service goes on meanwhile."
+        "A migration waits for tables that a long transaction uses. It tries again, and the service goes on meanwhile."
       )
     }),
     Effect.retry({
       while: (error) => sqlStateOf(error) === lockNotAvailable && attempts < attemptsMax,
-      schedule: Schedule.spaced(pauseMillis)
+      schedule: pauses
     }),
     Effect.mapError((error) =>
       sqlStateOf(error) === lockNotAvailable ? new MigrationBlocked({ message: inUse(attempts) }) : error
