@@ -103,12 +103,15 @@ const ready = async (url: string) => {
 export const startService = async (
   role: Role,
   env: Readonly<Record<string, string>>,
-  command?: Command
+  command?: Command,
+  /** Gets what the process says before it is ready. */
+  watch: (output: () => string) => void = () => {}
 ): Promise<Service> => {
   const { child, output, errors, ended } = runMain(["serve", "--role", role], { PORT: "0", ...plans, ...env }, command)
   const pid = child.pid
   if (pid === undefined) throw new Error("no process was started")
   const all = () => `${output()}${errors()}`
+  watch(all)
   let over: Ended | undefined
   void ended.then((how) => {
     over = how

@@ -116,8 +116,13 @@ export class World {
   }
 
   /** Starts a process of the sources, or of another release by its `command`. */
-  async start(role: Role, extra: Readonly<Record<string, string>> = {}, command?: Command): Promise<Service> {
-    const service = await startService(role, { ...this.env, ...extra }, command)
+  async start(
+    role: Role,
+    extra: Readonly<Record<string, string>> = {},
+    command?: Command,
+    watch?: (output: () => string) => void
+  ): Promise<Service> {
+    const service = await startService(role, { ...this.env, ...extra }, command, watch)
     this.services.push(service)
     return service
   }

@@ -18,6 +18,9 @@ export interface Stand {
   readonly slots: Slots
 }
 
+/** A busy machine takes long to start a process, and PostgreSQL may be away meanwhile. */
+const waitMillisMax = 120_000
+
 const sleep = (seconds: number) => Bun.sleep(seconds * 1_000)
 
 /**
@@ -119,7 +122,10 @@ export const inflict = async (stand: Stand, fault: Fault): Promise<void> => {
       let started: Promise<void> | undefined
       await killRedis(stand, async () => {
         await slots.kill(fault.slot)
+        slots.output[fault.slot] = () => ""
         started = slots.start(fault.slot)
+        const waits = () => slots.output[fault.slot]?.().includes("Waiting for Redis")
+        await until("a start that waits for Redis", waitMillisMax, () => waits() || slots.failed)
         await sleep(fault.seconds)
       })
       return started

@@ -17,8 +17,12 @@ export type Tell = (text: string) => void
 
 export class Slots {
   readonly current: Array<Service | undefined> = roles.map(() => undefined)
+  /** What the newest process of each slot has said so far. */
+  readonly output: Array<() => string> = roles.map(() => () => "")
   /** Starts that ended before they were ready, because a server was away. */
   failedStarts = 0
+  /** A start ended because Redis was away. */
+  failed = false
   private readonly world: World
   /** Settings of the process that reaches its servers through proxies. */
   private readonly proxied: Readonly<Record<string, string>>
@@ -38,7 +42,9 @@ export class Slots {
     const env = { ...(slot === proxiedSlot ? this.proxied : {}), ...extra }
     for (const end = performance.now() + startMillisMax; !this.closed; await Bun.sleep(againMillis)) {
       try {
-        const service = await this.world.start(role, env)
+        const service = await this.world.start(role, env, undefined, (output) => {
+          this.output[slot] = output
+        })
         this.current[slot] = service
         void service.ended.then((how) => this.noteEnd(slot, service, how.signal ?? how.code))
         return
@@ -47,9 +53,10 @@ export class Slots {
         this.failedStarts += 1
         const text = String(error)
         this.say(
-          `process ${slot} did not start, again: ${/rungate: (.+)/.exec(text)?.[1] ?? text.split("\n").at(-1)?.slice(0, 300)}`
+          `process ${slot} did not start, again: ${/rungate: (.+)/.exec(text)?.[1] ?? text.trimEnd().split("\n").at(-1)?.slice(0, 300)}`
         )
-        if (text.includes("Can't reach Redis")) this.violate(`a start without Redis ended: ${text.slice(0, 2_000)}`)
+        this.failed = text.includes("Can't reach Redis")
+        if (this.failed) return this.violate(`a start without Redis ended: ${text.slice(0, 2_000)}`)
         if (performance.now() > end) return this.violate(`process ${slot} does not start: ${text.slice(-2_000)}`)
       }
     }
