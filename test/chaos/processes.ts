@@ -99,13 +99,19 @@ const ready = async (url: string) => {
   return answer?.status === 200
 }
 
+export interface Start {
+  readonly millisMax?: number
+  readonly watch?: (output: () => string) => void
+  /** Of another release. Without it the sources run. */
+  readonly command?: Command | undefined
+}
+
 /** Ready when it answers: an HTTP role by /readyz, a worker by what it says. */
 export const startService = async (
   role: Role,
   env: Readonly<Record<string, string>>,
-  command?: Command,
-  /** Gets what the process says before it is ready. */
-  watch: (output: () => string) => void = () => {}
+  /** `watch` gets what the process says before it is ready. */
+  { millisMax = startMillisMax, watch = () => {}, command }: Start = {}
 ): Promise<Service> => {
   const { child, output, errors, ended } = runMain(["serve", "--role", role], { PORT: "0", ...plans, ...env }, command)
   const pid = child.pid
@@ -128,7 +134,7 @@ export const startService = async (
       await ended
     }
   }
-  const started = until(`a ready process of role ${role}`, startMillisMax, async () => {
+  const started = until(`a ready process of role ${role}`, millisMax, async () => {
     if (over !== undefined) throw new Error(`the process of role ${role} ended:\n${all()}`)
     if (role === "worker") return output().includes("worker is taking turns") ? "" : undefined
     const url = /listens on (http:\/\/\S+)/.exec(output())?.[1]

@@ -7,7 +7,7 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { schemaVersion } from "../../src/layers/postgres/DatabaseSchema.ts"
 import { loadOf } from "./balancer.ts"
-import { type Service, until } from "./processes.ts"
+import { type Service, type Start, until } from "./processes.ts"
 import { lastRelease } from "./release.ts"
 import { backends, leaseSeconds, percentile, report, World } from "./world.ts"
 
@@ -46,12 +46,12 @@ describe.each(backends)("T67 deploy.upgrade on %s", (backend) => {
       world = await World.open({ backend, settings })
       const here = world
       const members: Array<Service> = []
-      const join = async (command?: Parameters<World["start"]>[2]) => {
-        const service = await here.start("all", {}, command)
+      const join = async (how?: Start) => {
+        const service = await here.start("all", {}, how)
         members.push(service)
         return service
       }
-      const first = await join(old.command)
+      const first = await join({ command: old.command })
       expect(await migrated(here)).toBe(old.schema)
       await here.openAccounts()
       const load = loadOf(here, () => members)
@@ -65,7 +65,7 @@ describe.each(backends)("T67 deploy.upgrade on %s", (backend) => {
       await load.more(second, 20)
 
       // The way back: the last release starts on the newer schema.
-      const third = await join(old.command)
+      const third = await join({ command: old.command })
       await Promise.all([load.more(second, 20), load.more(third, 20)])
       expect(await auditsOf(here)).toEqual([])
       expect(await end(second)).toMatchObject(stopped)
@@ -109,10 +109,10 @@ describe.each(backends)("T67 deploy.upgrade on %s", (backend) => {
         await here.settled(leaseSeconds + 25)
         return other
       }
-      const before = await here.start("all", {}, old.command)
+      const before = await here.start("all", {}, { command: old.command })
       await here.openAccounts()
       const after = await cross(before, () => here.start("all"), 8)
-      const again = await cross(after, () => here.start("all", {}, old.command), 8)
+      const again = await cross(after, () => here.start("all", {}, { command: old.command }), 8)
       expect(await here.violations()).toEqual([])
       expect(await here.audit(old.command)).toEqual([])
       await again.kill()
@@ -122,8 +122,8 @@ describe.each(backends)("T67 deploy.upgrade on %s", (backend) => {
         [old.command, undefined],
         [undefined, old.command]
       ] as const) {
-        const door = await here.start("http", {}, http)
-        const hands = await here.start("worker", {}, worker)
+        const door = await here.start("http", {}, { command: http })
+        const hands = await here.start("worker", {}, { command: worker })
         for (const asked of [here.find("Hit"), here.find("Miss"), here.send("Hit")]) {
           const told = await here.submit(door, asked, 20)
           expect(told).toMatchObject({ status: 200, run_status: "succeeded" })

@@ -12,7 +12,7 @@ import { freshDatabase } from "../postgres.ts"
 import { startRedis } from "../redis.ts"
 import { ended, finals, findings, type RunState } from "./checks.ts"
 import { type Disturb, type Manner, type Meter, startMeter } from "./meter.ts"
-import { type Command, type Role, runMain, type Service, startService, until } from "./processes.ts"
+import { type Command, type Role, runMain, type Service, type Start, startService, until } from "./processes.ts"
 
 export type Backend = "postgres" | "redis"
 export const backends: ReadonlyArray<Backend> =
@@ -115,14 +115,8 @@ export class World {
     return meterless
   }
 
-  /** Starts a process of the sources, or of another release by its `command`. */
-  async start(
-    role: Role,
-    extra: Readonly<Record<string, string>> = {},
-    command?: Command,
-    watch?: (output: () => string) => void
-  ): Promise<Service> {
-    const service = await startService(role, { ...this.env, ...extra }, command, watch)
+  async start(role: Role, extra: Readonly<Record<string, string>> = {}, how: Start = {}): Promise<Service> {
+    const service = await startService(role, { ...this.env, ...extra }, how)
     this.services.push(service)
     return service
   }

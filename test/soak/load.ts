@@ -14,7 +14,7 @@ const answerMillisMax = 8_000
 const pauseMillisMax = 60
 /** Runs that were acknowledged are asked for again by their key, as many of each stage. */
 const replaysMax = 200
-const replayMillisMax = 60_000
+const replayMillisMax = 120_000
 
 export interface Load {
   readonly asked: ReadonlySet<Asked>

@@ -8,12 +8,17 @@ import { type Service, until } from "../chaos/processes.ts"
 import type { World } from "../chaos/world.ts"
 import { proxiedSlot, roles } from "./plan.ts"
 
-const startMillisMax = 120_000
+/** A process takes 2 s to start on a quiet machine, and half a minute on one that ten others use. */
+const startMillisMax = 150_000
+/** With its repetitions. */
+const startsMillisMax = 400_000
 /** Runs under way may take 20 s to drain, and each layer has a limit of its own. */
 const stopMillisMax = 90_000
 const againMillis = 500
 
 export type Tell = (text: string) => void
+
+const reasonOf = (text: string) => /(?:rungate: |(?=not within ))(.+)/.exec(text)?.[1] ?? text.slice(0, 300)
 
 export class Slots {
   readonly current: Array<Service | undefined> = roles.map(() => undefined)
@@ -40,11 +45,12 @@ export class Slots {
   async start(slot: number, extra: Readonly<Record<string, string>> = {}): Promise<void> {
     const role = roles[slot] ?? "all"
     const env = { ...(slot === proxiedSlot ? this.proxied : {}), ...extra }
-    for (const end = performance.now() + startMillisMax; !this.closed; await Bun.sleep(againMillis)) {
+    for (const end = performance.now() + startsMillisMax; !this.closed; await Bun.sleep(againMillis)) {
       try {
-        const service = await this.world.start(role, env, undefined, (output) => {
+        const watch = (output: () => string) => {
           this.output[slot] = output
-        })
+        }
+        const service = await this.world.start(role, env, { millisMax: startMillisMax, watch })
         this.current[slot] = service
         void service.ended.then((how) => this.noteEnd(slot, service, how.signal ?? how.code))
         return
@@ -52,9 +58,7 @@ export class Slots {
         if (this.closed) return
         this.failedStarts += 1
         const text = String(error)
-        this.say(
-          `process ${slot} did not start, again: ${/rungate: (.+)/.exec(text)?.[1] ?? text.trimEnd().split("\n").at(-1)?.slice(0, 300)}`
-        )
+        this.say(`process ${slot} did not start, again: ${reasonOf(text)}`)
         this.failed = text.includes("Can't reach Redis")
         if (this.failed) return this.violate(`a start without Redis ended: ${text.slice(0, 2_000)}`)
         if (performance.now() > end) return this.violate(`process ${slot} does not start: ${text.slice(-2_000)}`)

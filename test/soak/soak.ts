@@ -25,8 +25,8 @@ export type SoakCheck = Check | "processes"
 
 const auditEverySeconds = 6
 /** A hanging provider, the lease of a dead worker, and a busy machine. */
-const settleSecondsMax = 120
-const healMillisMax = 150_000
+const settleSecondsMax = 180
+const healMillisMax = 500_000
 
 export interface Options {
   readonly backend: Backend
