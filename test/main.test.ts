@@ -9,11 +9,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { runMain, startService } from "./chaos/processes.ts"
 import { freshDatabase } from "./postgres.ts"
-import { startRedis } from "./redis.ts"
 import { exhaustive } from "./exhaustive.ts"
 
 const startMillisMax = 20_000
-const redisUrl = await startRedis()
 
 const outcome = async (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) => {
   const { child, errors, output, ended } = runMain(args, env)
@@ -141,15 +139,17 @@ describe("main", () => {
     )
   }, 60_000)
 
-  test.if(redisUrl !== undefined)(
-    "a server that is no Redis: exit code 1 and one sentence",
+  test(
+    "a server that answers, and not as Redis does: exit code 1 and one sentence",
     async () => {
-      const { port } = new URL(database)
+      const other = createServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n").on("error", () => {}))
+      await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve))
       const { code, errors } = await outcome(["serve"], {
         PORT: "0",
         DATABASE_URL: database,
-        REDIS_URL: `redis://127.0.0.1:${port}`
+        REDIS_URL: `redis://127.0.0.1:${portOf(other)}`
       })
+      other.close()
       expect(errors.trim()).toMatch(/^rungate: Can't reach Redis at 127\.0\.0\.1:\d+ \(.+\)\. Check REDIS_URL/)
       expect(errors.trim().split("\n")).toHaveLength(1)
       expect(code).toBe(1)

@@ -3,7 +3,9 @@
  * A wrong password is named each time. An operator's command does not wait.
  */
 import { afterEach, describe, expect, test } from "bun:test"
+import { createServer } from "node:net"
 import { Redis } from "ioredis"
+import { troubleOf } from "../../src/layers/queues/RedisStart.ts"
 import { type Run, runMain, until } from "../chaos/processes.ts"
 import { breakableRedis, type Server } from "../chaos/servers.ts"
 import { exhaustive } from "../exhaustive.ts"
@@ -87,6 +89,18 @@ describe.if((await startRedis()) !== undefined)("a start while Redis is away", (
     expect(await worker.ended).toEqual({ code: 0, signal: null })
   })
 
+  test("a proxy that accepts connections and closes them is waited for", async () => {
+    const proxy = createServer((socket) => socket.on("error", () => {}).once("data", () => socket.resetAndDestroy()))
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve))
+    const address = proxy.address()
+    const port = typeof address === "object" && address !== null ? address.port : 0
+    const worker = await serve("worker", `redis://127.0.0.1:${port}`)
+    await worker.said(/(Waiting for Redis .+Check REDIS_URL)/)
+    worker.child.kill("SIGTERM")
+    expect(await worker.ended).toEqual({ code: 0, signal: null })
+    proxy.close()
+  })
+
   test("a wrong password is named, and the reason is not the network", async () => {
     const redis = await redisServer()
     const client = new Redis(redis.url)
@@ -121,4 +135,23 @@ describe.if((await startRedis()) !== undefined)("a start while Redis is away", (
     )
     expect(command.errors()).not.toContain("hidden")
   })
+})
+
+const named = (name: string, message: string) => Object.assign(new Error(message), { name })
+
+test.each([
+  ["the connection is refused", named("Error", "connect ECONNREFUSED 127.0.0.1:6379"), "away"],
+  // ioredis, when the connection was closed before its first command.
+  ["it was closed at once", named("Error", "Stream isn't writeable and enableOfflineQueue options is false"), "away"],
+  ["Redis reads its data", named("ReplyError", "LOADING Redis is loading the dataset in memory"), "away"],
+  [
+    "the password is wrong",
+    named("ReplyError", "WRONGPASS invalid username-password pair or user is disabled."),
+    "refused"
+  ],
+  ["a password is missing", named("Error", "Ready check failed: NOAUTH Authentication required."), "refused"],
+  ["the database does not exist", named("ReplyError", "ERR DB index is out of range"), null],
+  ["it is no Redis", named("ParserError", 'Protocol error, got "E" as reply type byte'), null]
+])("waiting helps or not: %s", (_name, error, trouble) => {
+  expect(troubleOf(error)).toBe(trouble as never)
 })

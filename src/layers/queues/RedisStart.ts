@@ -66,16 +66,24 @@ const adviceOf = (reason: string, place: string) =>
     ? `It is no cluster: set REDIS_URL=redis://${place}.`
     : "Check REDIS_URL and that the server runs, or unset REDIS_URL to run the queues on Postgres."
 
-/** The system's words for a server that is not there, not there yet, or still reads its data. */
-const awayPattern =
-  /ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EPIPE|no answer|Connection is closed|Command aborted|LOADING|MASTERDOWN/
+/** Redis itself says that it will answer later. */
+const laterPattern = /^(?:LOADING|MASTERDOWN|BUSY|TRYAGAIN)/
+/** An answer that is not Redis's, or one that refuses what the service asks for. Waiting does not change these. */
+const answerNames = ["ParserError", "ReplyError"]
 const refusedPattern = /WRONGPASS|NOAUTH|NOPERM|invalid password|AUTH/
 
-/** Null: waiting does not help, as with a server that is no Redis. */
-const troubleOf = (error: Error): RedisTrouble | null => {
+/**
+ * Null: waiting does not help, as with a server that is no Redis. Any other failure is waited for: a proxy in front of Redis accepts
+ * connections and closes them at any point, so a list of all errors of a server that is away would never be complete.
+ */
+export const troubleOf = (error: Error): RedisTrouble | null => {
   if (refusedPattern.test(error.message)) return "refused"
-  return awayPattern.test(`${"code" in error ? error.code : ""} ${error.message}`) ? "away" : null
+  return answerNames.includes(error.name) && !laterPattern.test(error.message) ? null : "away"
 }
+
+/** ioredis has no words for a connection that is closed before its first command. A server that is no Redis does that, too. */
+const inWords = ({ message }: Error): string =>
+  message.startsWith("Stream isn't writeable") ? "it closes the connection; is it a Redis?" : message
 
 /** Tries until Redis answers, and says what the service waits for. Fails if waiting does not help. */
 const waitFor = Effect.fnUntraced(function* <A extends Client>(
@@ -97,11 +105,11 @@ const waitFor = Effect.fnUntraced(function* <A extends Client>(
         `Redis at ${place} refuses the service (${error.message}). Correct the user and password in REDIS_URL, then start the service again. It tries again every ${refusedAgainSeconds} s, in case they change in Redis.`
       )
       said = ""
-    } else if (error.message !== said || now - saidAt >= sayAgainMillis) {
+    } else if (inWords(error) !== said || now - saidAt >= sayAgainMillis) {
+      said = inWords(error)
       yield* Effect.logWarning(
-        `Waiting for Redis at ${place} before the service starts (${error.message}). ${adviceOf(error.message, place)}`
+        `Waiting for Redis at ${place} before the service starts (${said}). ${adviceOf(said, place)}`
       )
-      said = error.message
       saidAt = now
     }
     yield* Effect.sleep(`${trouble === "refused" ? refusedAgainSeconds : againSeconds} seconds`)
@@ -134,8 +142,10 @@ export const opened = Effect.fnUntraced(function* <A extends Client>(open: () =>
     { interruptible: true }
   ).pipe(
     Effect.mapError(
-      ({ message }) =>
-        new RedisUnavailable({ message: `Can't reach Redis at ${place} (${message}). ${adviceOf(message, place)}` })
+      (error) =>
+        new RedisUnavailable({
+          message: `Can't reach Redis at ${place} (${inWords(error)}). ${adviceOf(error.message, place)}`
+        })
     )
   )
 })
