@@ -34,9 +34,14 @@ const ready = Effect.gen(function* () {
   const mail = yield* MailStore
   const queues = yield* Queues
   // An operator may have changed the server's settings since the start.
-  const unsafe = yield* (yield* DatabaseChecks).problems.pipe(
+  const server = yield* DatabaseChecks
+  const unsafe = yield* server.problems.pipe(
     Effect.timeout("2 seconds"),
     Effect.catchCause(() => Effect.succeed([]))
+  )
+  const readOnly = yield* server.readOnly.pipe(
+    Effect.timeout("2 seconds"),
+    Effect.catchCause(() => Effect.succeed(null))
   )
   const database = yield* mail.backlog.pipe(Effect.timeout("2 seconds"), Effect.exit)
   const diskFull = yield* (yield* Readiness).diskFull
@@ -45,11 +50,13 @@ const ready = Effect.gen(function* () {
     database:
       database._tag !== "Success"
         ? "unreachable"
-        : diskFull
-          ? "its disk is full: make room for PostgreSQL"
-          : unsafe.length === 0
-            ? "ok"
-            : unsafe.join(" "),
+        : readOnly !== null
+          ? readOnly
+          : diskFull
+            ? "its disk is full: make room for PostgreSQL"
+            : unsafe.length === 0
+              ? "ok"
+              : unsafe.join(" "),
     lanes:
       oldest === null
         ? "unknown"

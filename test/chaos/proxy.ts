@@ -14,6 +14,8 @@ export interface Proxy {
   readonly url: string
   readonly silence: (direction: Direction) => void
   readonly heal: () => void
+  /** New connections go to this server instead, as with an address that an operator moves. Old ones end with their server. */
+  readonly redirect: (serverUrl: string) => void
   /** PostgreSQL only: from now on its notifications are swallowed, or no more. */
   readonly swallowNotifications: (yes: boolean) => void
   readonly swallowed: () => number
@@ -41,7 +43,7 @@ const notificationFilter = (swallow: () => boolean, swallowed: () => void) => {
 }
 
 export const proxyTo = async (serverUrl: string, portDefault: number): Promise<Proxy> => {
-  const target = new URL(serverUrl)
+  let target = new URL(serverUrl)
   const isPostgres = target.protocol.startsWith("postgres")
   const pairs = new Set<{ readonly client: Socket; readonly server: Socket }>()
   let silent: Direction | null = null
@@ -103,6 +105,9 @@ export const proxyTo = async (serverUrl: string, portDefault: number): Promise<P
     heal: () => {
       silent = null
       apply()
+    },
+    redirect: (otherUrl) => {
+      target = new URL(otherUrl)
     },
     swallowNotifications: (yes) => {
       swallowing = yes

@@ -6,6 +6,7 @@
  */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { readOnlyReason } from "./Outage.ts"
 import { DatabaseUrl } from "./DatabaseUrl.ts"
 import { DatabaseRefused } from "./DatabaseSchema.ts"
 import { keepsOptions, sameDatabase, sentenceOf, sharingOf } from "./Pooler.ts"
@@ -68,6 +69,8 @@ export class DatabaseChecks extends Context.Service<
   {
     /** Problems of the server's current settings; empty when RUNGATE_DATABASE_CHECKS is `warn`. */
     readonly problems: Effect.Effect<ReadonlyArray<string>>
+    /** Why the server accepts no writes, or null. A service may be led to a standby when its primary dies. */
+    readonly readOnly: Effect.Effect<string | null>
   }
 >()("rungate/layers/postgres/DatabaseChecks") {
   /** Checks once, at start. */
@@ -117,7 +120,8 @@ export class DatabaseChecks extends Context.Service<
       if (mode === "production" && !embedded && (yield* ownsLedger))
         yield* Effect.logWarning(`database: ${ownerWarning}`)
       return DatabaseChecks.of({
-        problems: databaseChecks === "refuse" ? Effect.orDie(server) : Effect.succeed([])
+        problems: databaseChecks === "refuse" ? Effect.orDie(server) : Effect.succeed([]),
+        readOnly: Effect.orDie(Effect.provideService(readOnlyReason, SqlClient.SqlClient, sql))
       })
     })
   )

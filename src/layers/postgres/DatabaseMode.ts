@@ -6,6 +6,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { DatabaseRefused } from "./DatabaseSchema.ts"
+import { readOnlyReason } from "./Outage.ts"
 import { type Mode, Settings } from "../platform/Settings.ts"
 import { rowsOf } from "./Rows.ts"
 
@@ -28,6 +29,9 @@ export const checkMode = Effect.fnUntraced(function* (place: string) {
 export const claimMode = Effect.fnUntraced(function* (place: string) {
   const sql = yield* SqlClient.SqlClient
   const { mode } = yield* Settings
+  const readOnly = yield* readOnlyReason
+  if (readOnly !== null)
+    return yield* new DatabaseRefused({ message: `Can't use the database at ${place}: ${readOnly}.` })
   yield* sql`INSERT INTO service_mode (mode) VALUES (${mode}) ON CONFLICT DO NOTHING`
   yield* checkMode(place)
 })
