@@ -7,7 +7,7 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { load, retryAll } from "./load.ts"
 import { runMain, type Service, until } from "./processes.ts"
-import { hasStandby, type Pair, startPair } from "./standby.ts"
+import { hasStandby, type Pair, sqlAt, startPair } from "./standby.ts"
 import { backends, leaseSeconds, percentile, report, World } from "./world.ts"
 
 let pair: Pair | undefined
@@ -129,6 +129,34 @@ describe.if(hasStandby).each(backends)("sync: queues on %s", (backend) => {
     expect(left).toEqual({ open: 0, reserved: 0, dead: 0 })
   }, 90_000)
 })
+
+test.if(hasStandby)(
+  "sync: while the only synchronous standby is away nothing is answered, and all of it happens once it is released",
+  async () => {
+    const servers = await startPair()
+    pair = servers
+    await servers.synchronous()
+    world = await World.open({ backend: backends[0] ?? "postgres", databaseUrl: servers.url })
+    const here = world
+    const service = await here.start("all")
+    await here.openAccounts()
+    servers.cutReplication()
+    const asked = Array.from({ length: 8 }, (_, n) => (n % 2 === 0 ? here.find("Hit") : here.send("Hit")))
+    const told = await Promise.all(asked.map((one) => here.submit(service, one, 0, 6_000)))
+    expect(told.filter((one) => one !== null)).toEqual([])
+    expect(here.meter.calls.length).toBe(0)
+    await until("it is not ready", 20_000, async () => (await readiness(service))?.status === 503)
+    // As the manual says.
+    await sqlAt(servers.primaryUrl, "ALTER SYSTEM RESET synchronous_standby_names")
+    await sqlAt(servers.primaryUrl, "SELECT pg_reload_conf()")
+    await until("it is ready", 20_000, () => isReady(service))
+    await retryAll(here, service, asked)
+    await here.settled(leaseSeconds + 30)
+    expect(here.acknowledged.size).toBe(asked.length)
+    expect(await here.violations()).toEqual([])
+  },
+  90_000
+)
 
 test.if(hasStandby)(
   "sync: a service does not start on one, and says what to do",
