@@ -3,9 +3,20 @@ import { type SettingsReader, secret } from "./SettingsReader.ts"
 
 const postgres = ["postgres", "postgresql"]
 
+/** libpq reads several hosts, and the service's driver does not. */
+const severalHosts = /^postgres(?:ql)?:\/\/(?:[^/@]*@)?[^/@?]*,[^/@?]*(?:[/?]|$)/
+
+const postgresUrlOf = (read: SettingsReader, name: string) => {
+  if (!severalHosts.test(read.text(name) ?? "")) return read.url(name, postgres)
+  read.problems.push(
+    `${name} must name one host: an address that leads to the current primary (docs/operate.md, A standby that takes over)`
+  )
+  return null
+}
+
 export const databaseUrlsOf = (read: SettingsReader) => {
-  const url = read.url("DATABASE_URL", postgres)
-  const direct = read.url("DATABASE_DIRECT_URL", postgres)
+  const url = postgresUrlOf(read, "DATABASE_URL")
+  const direct = postgresUrlOf(read, "DATABASE_DIRECT_URL")
   if (direct !== null && read.text("DATABASE_URL") === undefined) {
     read.problems.push(
       "DATABASE_DIRECT_URL is set, but DATABASE_URL is missing: set DATABASE_URL to the address of the connection pooler, or unset DATABASE_DIRECT_URL"
@@ -40,28 +51,34 @@ const nodeOf = (text: string): ReadonlyArray<Node> => {
   return host === undefined ? [] : [{ host, port: port === undefined ? portDefault : Number(port) }]
 }
 
-const decoded = (text: string | undefined): string | null => {
+/** Undefined if it is not percent-encoded as an address must be. */
+const decoded = (text: string | undefined): string | null | undefined => {
   if (text === undefined || text === "") return null
   try {
     return decodeURIComponent(text)
   } catch {
-    return null
+    return undefined
   }
 }
 
 /** `redis+cluster://user:password@host:port,host:port`, with `rediss` for TLS. Null if the text is no such address. */
 export const redisClusterOf = (text: string): RedisCluster | null => {
-  const [, scheme, username, password, hosts] = clusterUrl.exec(text) ?? []
+  const [, scheme, name, secretText, hosts] = clusterUrl.exec(text) ?? []
   if (hosts === undefined) return null
   const names = hosts.split(",")
   const nodes = names.flatMap(nodeOf)
-  if (nodes.length !== names.length) return null
-  return { nodes, username: decoded(username), password: decoded(password), tls: scheme === "rediss" }
+  const username = decoded(name)
+  const password = decoded(secretText)
+  if (nodes.length !== names.length || username === undefined || password === undefined) return null
+  return { nodes, username, password, tls: scheme === "rediss" }
 }
+
+/** A cluster's nodes in the address of a single server. A password may have commas too. */
+const severalServers = /^rediss?:\/\/(?:[^/@]*@)?[^/@?]*,[^/@?]*(?:[/?]|$)/
 
 export const redisUrlOf = (read: SettingsReader) => {
   const text = read.text("REDIS_URL")
-  if (text === undefined || !(/^rediss?\+cluster:/.test(text) || /^rediss?:\/\/[^/]*,/.test(text)))
+  if (text === undefined || !(/^rediss?\+cluster:/.test(text) || severalServers.test(text)))
     return secret(read.url("REDIS_URL", ["redis", "rediss"]))
   if (redisClusterOf(text) !== null) return secret(text)
   read.problems.push(
