@@ -26,6 +26,7 @@ import { Readiness } from "./http/middleware/Readiness.ts"
 import { Server } from "./http/Server.ts"
 import { Breakers } from "./layers/executor/Breakers.ts"
 import { Catalog } from "./layers/catalog/Catalog.ts"
+import { CostDrifts } from "./layers/executor/CostDrifts.ts"
 import { CrashPoints } from "./layers/platform/CrashPoint.ts"
 import { Dns } from "./layers/accounts/Dns.ts"
 import { Discovery } from "./layers/search/Discovery.ts"
@@ -66,7 +67,7 @@ const Infrastructure = Layer.merge(ProvidersLayer, PaymentsLayer).pipe(
   Layer.provideMerge(Discovery.layer),
   Layer.provideMerge(Endpoints.layer),
   Layer.provideMerge(Catalog.layer),
-  Layer.provideMerge(Layer.mergeAll(Signals.layer, Queues.layer, Health.layer, Dns.layer)),
+  Layer.provideMerge(Layer.mergeAll(Signals.layer, Queues.layer, Health.layer, CostDrifts.layer, Dns.layer)),
   Layer.provideMerge(Redis.layer),
   Layer.provideMerge(ServiceDatabase.pipe(Layer.provideMerge(Storage))),
   Layer.provideMerge(CrashPoints)

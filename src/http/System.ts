@@ -11,6 +11,7 @@ import { costBoundCache } from "../layers/platform/costBoundCache.ts"
 import { oneLine } from "../layers/postgres/Batch.ts"
 import { Breakers, type Broken } from "../layers/executor/Breakers.ts"
 import { DatabaseChecks } from "../layers/postgres/DatabaseChecks.ts"
+import { CostDrifts, type OfferDrift } from "../layers/executor/CostDrifts.ts"
 import { Health } from "../layers/executor/Health.ts"
 import { type LossTotal, Losses } from "../layers/ledger/Losses.ts"
 import { MailStore } from "../layers/ledger/MailStore.ts"
@@ -96,9 +97,16 @@ const lossLines = (sums: ReadonlyArray<LossTotal>): ReadonlyArray<string> =>
       `rungate_losses_usd_total{provider="${provider ?? ""}",reason="${reason}"} ${usd(loss)}`
   )
 
+const driftLines = (drifts: ReadonlyArray<OfferDrift>): ReadonlyArray<string> =>
+  drifts.map(({ provider, capability, expected, measured }) => {
+    const ratio = (Number(measured) / Math.max(1, Number(expected))).toFixed(3)
+    return `rungate_cost_drift_ratio{provider="${provider}",capability="${capability}"} ${ratio}`
+  })
+
 const metrics = Effect.gen(function* () {
   const stats = yield* Stats
   const losses = yield* Losses
+  const drifts = yield* CostDrifts
   const waiters = yield* Waiters
   const queues = yield* Queues
   const mail = yield* MailStore
@@ -130,6 +138,12 @@ const metrics = Effect.gen(function* () {
       "What runs cost more than they were charged, in USD, by provider and reason.",
       "counter",
       lossLines(yield* losses.sums)
+    ),
+    ...number(
+      "rungate_cost_drift_ratio",
+      "How many times its rate an offer cost, for offers that cost more than their rate.",
+      "gauge",
+      driftLines(drifts.all())
     ),
     ...number("rungate_queue_depth", "Wake-ups waiting.", "gauge", [`rungate_queue_depth ${yield* queues.depth}`]),
     ...number(
@@ -220,6 +234,7 @@ export const MetricsRoutes = routes(false)
 
 /** What these routes ask of the process. */
 export type SystemServices =
+  | CostDrifts
   | Breakers
   | DatabaseChecks
   | Health

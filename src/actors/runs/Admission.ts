@@ -9,15 +9,16 @@ import { Breakers } from "../../layers/executor/Breakers.ts"
 import { Catalog, type CatalogEntry } from "../../layers/catalog/Catalog.ts"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
 import { Endpoints } from "../../layers/catalog/Endpoints.ts"
+import { CostDrifts } from "../../layers/executor/CostDrifts.ts"
 import { Health } from "../../layers/executor/Health.ts"
 import { newId } from "../../layers/platform/Ids.ts"
 import { Ownership } from "../../layers/runs/Ownership.ts"
 import { type Admission as Admitted, type NewRun, type RunRow, RunStore } from "../../layers/runs/RunStore.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
-import { type Detail, problem, type ProblemOf } from "../../schema/Errors.ts"
+import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import type * as Money from "../../schema/money/Money.ts"
 import type { Demand } from "../../schema/money/Pricing.ts"
-import { type Exclusion, markedUp, type Plan } from "../../schema/runs/Plan.ts"
+import { markedUp, type Plan } from "../../schema/runs/Plan.ts"
 import { plannedPrice } from "../../schema/runs/PlannedPrice.ts"
 import { isFinal, isRunStatus } from "../../schema/runs/Run.ts"
 import { type Candidate, type Route, type RoutingRequest, route } from "../../schema/runs/Routing.ts"
@@ -27,6 +28,7 @@ import { Lanes } from "../mailbox/Lanes.ts"
 import { inboxFirst, ownedByRaw, ownedInputs, throughOwned } from "./Owners.ts"
 import { rawRoute, rawRun } from "./RawRoute.ts"
 import { type CommittedEnd, Waiters } from "../mailbox/Waiters.ts"
+import { unavailable } from "./Unavailable.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { discover } from "../../schema/Steps.ts"
 
@@ -102,35 +104,6 @@ const servingAll = (candidate: Candidate): Candidate => ({
   offer: { ...candidate.offer, serves: () => true }
 })
 
-const whyNot: Readonly<Record<Exclusion["reason"], (one: Exclusion) => Detail>> = {
-  max_cost: ({ provider, quote }) => ({
-    path: "routing.max_cost",
-    message: `${provider} costs up to $${quote}, above the cap`
-  }),
-  cannot_serve: ({ provider }) => ({ path: "input", message: `${provider} can't serve this input` }),
-  no_account: ({ provider }) => ({
-    path: "routing.provider",
-    message: `This service has no account at ${provider} yet`
-  }),
-  unavailable: ({ provider, quote }) => ({
-    path: "routing.provider",
-    message: `${provider} (up to $${quote}) is failing and is not called for some minutes`
-  })
-}
-
-const unavailable = (capability: string, routing: RoutingRequest, chosen: Route, names: ReadonlyArray<string>) => {
-  const { excluded } = chosen
-  const unpaid = excluded.filter((one) => one.reason === "no_account")
-  const reason =
-    unpaid.length < excluded.length
-      ? "every provider was excluded; see details"
-      : routing.provider === "auto"
-        ? "this service has no account at any of its providers yet"
-        : `this service has no account at ${routing.provider} yet; use "auto" or one of: ${names.join(", ")}`
-  const details = excluded.map((one) => whyNot[one.reason](one))
-  return problem("provider_not_available", `${capability} can't run now: ${reason}.`, details)
-}
-
 /** The row of a run that this process admitted and ended itself. It saves the look-up, which would return the same row. */
 const rowOf = (run: NewRun, created_at: Date, { ending, finished_at, result }: CommittedEnd): RunRow => ({
   org_id: run.org_id,
@@ -172,6 +145,7 @@ export class Admission extends Context.Service<
       const actors = yield* Marketplace
       const health = yield* Health
       const breakers = yield* Breakers
+      const drifts = yield* CostDrifts
       const ownership = yield* Ownership
       const store = yield* RunStore
       const lanes = yield* Lanes
@@ -240,7 +214,7 @@ export class Admission extends Context.Service<
         const uses = catalog.sandbox ? [] : entry.capability.uses(input)
         const all = yield* ownedInputs(ownership, request.org_id, uses)
         const owned = request.routing.provider === "auto" ? inboxFirst(all) : all
-        const offered = entry.offers.map(
+        const offered = drifts.priced(entry).offers.map(
           ({ provider: { slug }, offer, executable }) =>
             ({
               provider: slug,

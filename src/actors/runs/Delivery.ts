@@ -30,6 +30,8 @@ export interface Delivered {
   readonly status: "succeeded" | "no_match"
   readonly provider: string
   readonly charge: Money.MicroUsd
+  /** The charge by the offer's rate, with which a reported cost is compared. Null for raw runs. */
+  readonly rated: Money.MicroUsd | null
   readonly billed: boolean
   /** JSON text. */
   readonly result: string | null
@@ -71,6 +73,8 @@ const resultOf = (output: unknown, raw: string | null, sandbox: boolean): string
 export interface Agreed {
   readonly provider: string
   readonly price: Price
+  /** The price that follows from the offer's rate. The plan's may be another one. */
+  readonly rated: Price
   /** It covers every price of the plan. A plan of an older version has none, and today's price may be above its hold. */
   readonly hold: Money.MicroUsd
 }
@@ -78,7 +82,7 @@ export interface Agreed {
 /** The delivery of an answer, or null when the next provider should be called. */
 export const deliveryOf = (
   capability: Capability,
-  { provider, price, hold }: Agreed,
+  { provider, price, rated, hold }: Agreed,
   input: unknown,
   { answer, raw }: ProviderAnswer,
   sandbox: boolean
@@ -90,8 +94,10 @@ export const deliveryOf = (
       : { matched: false, results: 0, unbilled: false, inconclusive: false }
   if (judged === null) return null
   const output = answer._tag === "Match" ? answer.output : null
-  const charged = Money.min(charge(price, capability.billing, capability.demand(input), judged), hold)
-  const about = { provider, charge: charged, billed: true, inconclusive: judged.inconclusive }
+  const demand = capability.demand(input)
+  const charged = Money.min(charge(price, capability.billing, demand, judged), hold)
+  const byRate = charge(rated, capability.billing, demand, judged)
+  const about = { provider, charge: charged, rated: byRate, billed: true, inconclusive: judged.inconclusive }
   if (judged.matched) return { ...about, status: "succeeded", result: resultOf(output, raw, sandbox) }
   if (!capability.billing.bills_no_match) return null
   // A billed miss with an output, such as "unknown", succeeds. Without an output it is a billed no-match.
@@ -113,6 +119,7 @@ export const rawDeliveryOf = (
     status: "succeeded",
     provider,
     charge: rawCharge(rates, answer.measured, Money.dollars(raw.hold), markup),
+    rated: null,
     billed: true,
     inconclusive: false,
     result: `{"data":${answer.data},"raw":true${sandbox ? ',"sandbox":true' : ""}}`

@@ -12,6 +12,9 @@ import { type LeasedRun, Leases, type LostRun } from "../../layers/runs/Leases.t
 import { MailStore } from "../../layers/ledger/MailStore.ts"
 import { Ownership } from "../../layers/runs/Ownership.ts"
 import { Endpoints } from "../../layers/catalog/Endpoints.ts"
+import { CostDrifts } from "../../layers/executor/CostDrifts.ts"
+import { Settings } from "../../layers/platform/Settings.ts"
+import { estimatedCost } from "../../schema/money/Pricing.ts"
 import { findScenario } from "../../layers/executor/Sandbox.ts"
 import { type ProviderAnswer, Providers, type RawProviderAnswer } from "../../layers/executor/Providers.ts"
 import type { Capability } from "../../schema/catalog/Capability.ts"
@@ -30,6 +33,7 @@ import {
   attemptOf,
   costOf,
   costsOf,
+  type Delivered,
   deliveryOf,
   finalStatus,
   isOpenAttempt,
@@ -89,6 +93,8 @@ export class RunActor extends Context.Service<
       const lanes = yield* Lanes
       const direct = yield* DirectCommands
       const slots = yield* RunSlots
+      const drifts = yield* CostDrifts
+      const settings = yield* Settings
 
       /** Retries a write while the database restarts, so that no result is lost. Only for idempotent writes. */
       const retrying = <A>(write: Effect.Effect<A>): Effect.Effect<A> =>
@@ -274,9 +280,21 @@ export class RunActor extends Context.Service<
           if (made.length > 0) yield* retrying(ownership.claim(run.org_id, run_id, provider, made))
           const planned = plan.prices?.[plan.providers.indexOf(provider)]
           const price = planned === undefined ? offer.offer.price : priceFrom(planned)
-          const agreed = { provider, price, hold: Money.MicroUsd(run.hold) }
+          const agreed = { provider, price, rated: offer.offer.price, hold: Money.MicroUsd(run.hold) }
           return { answered, delivered: deliveryOf(capability, agreed, input, answered, catalog.sandbox) }
         })
+
+      /** Compares a reported cost with the offer's rate. A miss or an unbilled answer says nothing about it. */
+      const watchCost = (run: LeasedRun, { rated, provider }: Delivered, measured: Money.MicroUsd) =>
+        rated === null || rated === Money.zero || run.capability === null
+          ? Effect.void
+          : drifts.observe({
+              provider,
+              capability: run.capability,
+              run_id: run.run_id,
+              expected: estimatedCost(rated, settings.markup),
+              measured
+            })
 
       const gone = (provider: string): Attempt => ({
         provider,
@@ -326,6 +344,7 @@ export class RunActor extends Context.Service<
           const reported = attempted === null ? null : reportOf(attempted.answered)
           if (reported !== null) reports.set(at, reported)
           const delivered = attempted?.delivered ?? null
+          if (reported !== null && delivered !== null) yield* watchCost(run, delivered, reported)
           // The call may have been carried out, so no second provider may repeat it.
           unknown =
             attempted === null

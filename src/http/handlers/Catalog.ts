@@ -5,6 +5,7 @@ import { Marketplace } from "../../layers/catalog/Marketplace.ts"
 import { Catalog, type CatalogEntry, type CatalogOffer } from "../../layers/catalog/Catalog.ts"
 import { foundEndpoint, runnable } from "../../actors/runs/RawRoute.ts"
 import { Endpoints } from "../../layers/catalog/Endpoints.ts"
+import { CostDrifts } from "../../layers/executor/CostDrifts.ts"
 import { Health } from "../../layers/executor/Health.ts"
 import { scenarioWords } from "../../layers/executor/Sandbox.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
@@ -118,6 +119,7 @@ export const CatalogHandlers = HttpApiBuilder.group(
     const endpoints = yield* Endpoints
     const actors = yield* Marketplace
     const health = yield* Health
+    const drifts = yield* CostDrifts
     const { rawMinCap } = yield* Settings
     const capabilityNames = catalog.entries.map((one) => one.capability.slug)
     return handlers.handleAll({
@@ -148,7 +150,7 @@ export const CatalogHandlers = HttpApiBuilder.group(
             )
           )
         }
-        return entryView(entry, catalog.sandbox, health)
+        return entryView(drifts.priced(entry), catalog.sandbox, health)
       })
     })
   })

@@ -7,6 +7,7 @@ import { Discovery } from "../../layers/search/Discovery.ts"
 import { Endpoints, type RawProvider } from "../../layers/catalog/Endpoints.ts"
 import { ProviderChecks } from "../../layers/catalog/ProviderChecks.ts"
 import { readinessOf } from "../../layers/catalog/ProviderReadiness.ts"
+import { CostDrifts } from "../../layers/executor/CostDrifts.ts"
 import { Health } from "../../layers/executor/Health.ts"
 import { endpointKey } from "../../schema/catalog/Endpoint.ts"
 import { problem } from "../../schema/Errors.ts"
@@ -67,6 +68,7 @@ export const DiscoveryHandlers = HttpApiBuilder.group(
     const discovery = yield* Discovery
     const endpoints = yield* Endpoints
     const health = yield* Health
+    const drifts = yield* CostDrifts
     const checks = yield* ProviderChecks
     const readiness = new Map(
       readinessOf(catalog.entries, catalog.providers, catalog.isConfigured).providers.map((one) => [one.provider, one])
@@ -104,7 +106,7 @@ export const DiscoveryHandlers = HttpApiBuilder.group(
                   score,
                   health: capabilityHealth(health, item.entry),
                   hint: inspectCapability(item.entry.capability.slug).cli,
-                  ...capabilityView(item.entry)
+                  ...capabilityView(drifts.priced(item.entry))
                 }
               : {
                   kind: item.kind,
@@ -121,7 +123,7 @@ export const DiscoveryHandlers = HttpApiBuilder.group(
       capabilities: Effect.fnUntraced(function* ({ query, headers }) {
         const { items, next_cursor } = yield* pageOf(catalog.entries, (one) => one.capability.slug, query)
         const views = items.map((entry) => ({
-          ...capabilityView(entry),
+          ...capabilityView(drifts.priced(entry)),
           category: entry.capability.category,
           hint: inspectCapability(entry.capability.slug).cli
         }))

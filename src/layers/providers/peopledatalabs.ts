@@ -11,6 +11,7 @@ import { networkProfile } from "../../schema/capabilities/network.profile.ts"
 import { lacks, peopleEnrich } from "../../schema/capabilities/people.enrich.ts"
 import { peopleSearch, peopleSearchDefaultLimit } from "../../schema/capabilities/people.search.ts"
 import { type Company, company, type Person, person } from "../../schema/capabilities/shapes.ts"
+import * as Decimal from "../../schema/money/Decimal.ts"
 import { inCredits, inUsd } from "../../schema/money/Rates.ts"
 import { type Outcome, offer, provider, type Reply } from "../../schema/catalog/Provider.ts"
 import { accepts, issue, redeem } from "./kit/cursor.ts"
@@ -37,6 +38,15 @@ const note = "Published rate of the Pro plan; larger plans pay less."
 const likelihoodMin = 6
 
 const spent = (reply: Reply) => cost("credit", reply.headers["x-call-credits-spent"])
+
+/** A credit for companies. It is billed apart from those for people, and `credit` is the price of one for people. */
+const companyCredit = "0.10"
+/** The cost of a call about companies, in USD, because its credits have another price. */
+const spentOnCompanies = (reply: Reply) => {
+  const reported = spent(reply)
+  if (reported === null || !/^\d{1,9}(\.\d{1,9})?$/.test(reported.amount)) return null
+  return cost("USD", Decimal.text(Decimal.times(Decimal.parse(reported.amount), Decimal.parse(companyCredit))))
+}
 
 /** Reads a 404. Undefined for every other status. `error.type` is a text or a list of texts. */
 const missed = (reply: Reply): Outcome<never> | undefined => {
@@ -226,8 +236,7 @@ const companyOf = (data: unknown): Company => {
 }
 
 const enrichCompany = offer(companyEnrich, {
-  // A credit for companies, which is billed apart from those for people
-  price: inUsd.flat("0.10"),
+  price: inUsd.flat(companyCredit),
   note,
   wraps: [{ method: "GET", path: "/v5/company/enrich" }],
   request: (input) => ({
@@ -240,7 +249,7 @@ const enrichCompany = offer(companyEnrich, {
     if (miss !== undefined) return miss
     // Unlike a person's, a company's fields are at the top level of the answer, beside the status.
     const company = companyOf(reply.body)
-    return company.name === null ? unreadable("name") : match(company, spent(reply))
+    return company.name === null ? unreadable("name") : match(company, spentOnCompanies(reply))
   }
 })
 
@@ -264,8 +273,7 @@ const companyQueryOf = (input: InputOf<typeof companySearch>) => ({
 })
 
 const findCompanies = offer(companySearch, {
-  // A credit for companies per record
-  price: inUsd.metered("0", "0.10", companySearchDefaultLimit),
+  price: inUsd.metered("0", companyCredit, companySearchDefaultLimit),
   note,
   wraps: [{ method: "POST", path: "/v5/company/search" }],
   // The records do not contain technologies.
@@ -288,7 +296,7 @@ const findCompanies = offer(companySearch, {
     if (miss !== undefined) return miss
     const records = list(reply.body, "data")
     if (records === null) return unreadable("data")
-    if (records.length === 0) return noMatch("no record found", spent(reply))
+    if (records.length === 0) return noMatch("no record found", spentOnCompanies(reply))
     const size = input.limit ?? companySearchDefaultLimit
     const token = records.length < size ? null : text(reply.body, "scroll_token")
     return match(
@@ -297,7 +305,7 @@ const findCompanies = offer(companySearch, {
         total: whole(reply.body, "total"),
         next_cursor: issue("peopledatalabs", token)
       },
-      spent(reply)
+      spentOnCompanies(reply)
     )
   }
 })

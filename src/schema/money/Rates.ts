@@ -5,7 +5,7 @@
  * price is never below the cost. Prices are computed once per process, when the catalog is built.
  */
 import * as Decimal from "./Decimal.ts"
-import type { MicroUsd } from "./Money.ts"
+import { MicroUsd } from "./Money.ts"
 import type { Price } from "./Pricing.ts"
 
 /** `credit`: the provider's own unit, whose price depends on the operator's plan. */
@@ -65,4 +65,11 @@ export const priceOf = (rate: OfferRate, { credit, markup }: Rates): Price => {
       return { kind: "by_platform", amounts: Object.fromEntries(amounts) }
     }
   }
+}
+
+/** A cost with the markup, rounded up. */
+export const atMarkup = (cost: MicroUsd, markup: string): MicroUsd => {
+  const { digits, scale } = Decimal.parse(markup)
+  const divisor = 10n ** BigInt(scale)
+  return MicroUsd((cost * digits + divisor - 1n) / divisor)
 }

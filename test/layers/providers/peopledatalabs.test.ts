@@ -238,7 +238,7 @@ describe("peopledatalabs company.enrich", () => {
         phone: null,
         provider_ids: { peopledatalabs: "aKCIYBNF9ey6o5CjHCCO4goHYKlf" }
       },
-      cost: { unit: "credit", amount: "1" }
+      cost: { unit: "USD", amount: "0.1" }
     })
   })
 
@@ -320,7 +320,7 @@ describe("peopledatalabs company.search", () => {
         total: 3,
         next_cursor: "peopledatalabs:7$1"
       },
-      cost: { unit: "credit", amount: "1" }
+      cost: { unit: "USD", amount: "0.1" }
     })
   })
 

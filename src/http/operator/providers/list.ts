@@ -14,6 +14,8 @@ import {
   type ProviderReadiness,
   readinessOf
 } from "../../../layers/catalog/ProviderReadiness.ts"
+import { CostDrifts, fitsToClear, type OfferDrift } from "../../../layers/executor/CostDrifts.ts"
+import { usd } from "../../../schema/money/Money.ts"
 import { Health } from "../../../layers/executor/Health.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
 import { unknownSettings } from "../../../layers/platform/unknownSettings.ts"
@@ -77,11 +79,24 @@ const lines = (listed: ReadonlyArray<Listed>): ReadonlyArray<string> => {
   ]
 }
 
+const driftView = ({ provider, capability, expected, measured, since, run_id }: OfferDrift) => ({
+  provider,
+  capability,
+  expected: usd(expected),
+  measured: usd(measured),
+  since: since.toISOString(),
+  run_id
+})
+
+const driftLine = ({ provider, capability, expected, measured, run_id }: OfferDrift): string =>
+  `${provider} ${capability} costs more than its rate: ${usd(measured)} USD instead of ${usd(expected)} (${run_id}). It is priced by that cost until ${fitsToClear} calls in a row fit.`
+
 export const listProviders = (json: boolean) =>
   Effect.gen(function* () {
     const catalog = yield* Catalog
     const health = yield* Health
     const checks = yield* ProviderChecks
+    const drifts = (yield* CostDrifts).all()
     yield* health.refresh
     const { mode, names } = yield* Settings
     const readiness = readinessOf(catalog.entries, catalog.providers, catalog.isConfigured)
@@ -99,6 +114,7 @@ export const listProviders = (json: boolean) =>
         can_run,
         capabilities,
         providers: listed.map(viewOf),
+        cost_drifts: drifts.map(driftView),
         warnings: unknown
       })
     }
@@ -107,7 +123,8 @@ export const listProviders = (json: boolean) =>
       yield* Console.error(
         "This is the sandbox, which simulates all of them. Accounts take effect with RUNGATE_MODE=production."
       )
+    for (const drift of drifts) yield* Console.error(driftLine(drift))
     for (const line of unknown) yield* Console.error(plain(line))
     if (listed.some((one) => one.readiness.configured && checksLeft(one.readiness, one.checks).length > 0))
       yield* Console.error("Before customers use a provider, accept it: rungate providers check <slug>")
-  }).pipe(Effect.provide(Layer.mergeAll(Catalog.layer, Health.layer)), onDatabase)
+  }).pipe(Effect.provide(Layer.mergeAll(Catalog.layer, Health.layer, CostDrifts.layer)), onDatabase)

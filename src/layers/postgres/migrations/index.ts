@@ -27,6 +27,7 @@ import { room } from "./0025_room.ts"
 import { laneCount } from "./0028_lane_count.ts"
 import { upgrades } from "./0029_upgrades.ts"
 import { providerChecks } from "./0030_provider_checks.ts"
+import { costDrifts } from "./0031_cost_drifts.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -56,5 +57,7 @@ export const migrations = {
   "0025_room": room,
   "0028_lane_count": laneCount,
   "0029_upgrades": upgrades,
-  "0030_provider_checks": providerChecks
+  "0030_provider_checks": providerChecks,
+  "0030_provider_checks": providerChecks,
+  "0031_cost_drifts": costDrifts
 }

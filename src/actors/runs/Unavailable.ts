@@ -1,0 +1,38 @@
+/** The error of a run that no provider can take now, with the reason of each provider. Pure. */
+import { type Detail, problem } from "../../schema/Errors.ts"
+import type { Exclusion } from "../../schema/runs/Plan.ts"
+import type { Route, RoutingRequest } from "../../schema/runs/Routing.ts"
+
+const whyNot: Readonly<Record<Exclusion["reason"], (one: Exclusion) => Detail>> = {
+  max_cost: ({ provider, quote }) => ({
+    path: "routing.max_cost",
+    message: `${provider} costs up to $${quote}, above the cap`
+  }),
+  cannot_serve: ({ provider }) => ({ path: "input", message: `${provider} can't serve this input` }),
+  no_account: ({ provider }) => ({
+    path: "routing.provider",
+    message: `This service has no account at ${provider} yet`
+  }),
+  unavailable: ({ provider, quote }) => ({
+    path: "routing.provider",
+    message: `${provider} (up to $${quote}) is failing and is not called for some minutes`
+  })
+}
+
+export const unavailable = (
+  capability: string,
+  routing: RoutingRequest,
+  chosen: Route,
+  names: ReadonlyArray<string>
+) => {
+  const { excluded } = chosen
+  const unpaid = excluded.filter((one) => one.reason === "no_account")
+  const reason =
+    unpaid.length < excluded.length
+      ? "every provider was excluded; see details"
+      : routing.provider === "auto"
+        ? "this service has no account at any of its providers yet"
+        : `this service has no account at ${routing.provider} yet; use "auto" or one of: ${names.join(", ")}`
+  const details = excluded.map((one) => whyNot[one.reason](one))
+  return problem("provider_not_available", `${capability} can't run now: ${reason}.`, details)
+}
