@@ -100,7 +100,7 @@ const lossLines = (sums: ReadonlyArray<LossTotal>): ReadonlyArray<string> =>
 const driftLines = (drifts: ReadonlyArray<OfferDrift>): ReadonlyArray<string> =>
   drifts.map(({ provider, capability, expected, measured }) => {
     const ratio = (Number(measured) / Math.max(1, Number(expected))).toFixed(3)
-    return `rungate_cost_drift_ratio{provider="${provider}",capability="${capability}"} ${ratio}`
+    return `rungate_cost_drift_ratio{provider="${provider}",capability="${capability.replace(/["\\\n]/g, "")}"} ${ratio}`
   })
 
 const metrics = Effect.gen(function* () {

@@ -101,6 +101,28 @@ test("a verified offer is verified again only when it fits", async () => {
   expect(await verified()).toBe(true)
 })
 
+test("a raw endpoint: inspect, quote, hold and the smallest cap follow what a call cost", async () => {
+  const endpoint = "/v1/people/email-finder"
+  const input = { first_name: "Ada", last_name: "Lovelace", domain: "example.com" }
+  const raw = async (credits_consumed: number, max_cost?: string) => {
+    there.play("leadmagic", { status: 200, body: JSON.stringify({ email: "ada@example.com", credits_consumed }) })
+    const routing = max_cost === undefined ? {} : { routing: { max_cost } }
+    return (await org.run({ provider: "leadmagic", endpoint, input, ...routing })).body
+  }
+  const estimate = async () => (await org.post("/v1/inspect", { provider: "leadmagic", endpoint })).body.cost.estimate
+  expect((await raw(1)).billing).toMatchObject({ quoted: "0.012", charged: "0.012" })
+  // The hold of the first one clips it: a loss.
+  expect((await raw(3)).billing).toMatchObject({ quoted: "0.012", charged: "0.018" })
+  expect(await estimate()).toBe("0.036")
+  expect((await raw(3)).billing).toMatchObject({ quoted: "0.036", charged: "0.036" })
+  expect((await raw(3, "0.03")).error.details[0]).toMatchObject({
+    path: "routing.max_cost",
+    message: expect.stringContaining("must be at least 0.036")
+  })
+  for (let count = 0; count < fitsToClear; count++) expect((await raw(1)).billing).toMatchObject({ charged: "0.012" })
+  expect(await estimate()).toBe("0.012")
+})
+
 test("one call that does not fit begins the count again", async () => {
   await call(2)
   for (let count = 1; count < fitsToClear; count++) await call(1)

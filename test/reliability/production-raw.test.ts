@@ -2,6 +2,8 @@
  * Raw runs in production: the request leaves as the endpoint takes it, the payload comes back untouched, and what is charged
  * is the cost that the provider reports, or the rate card's, and never more than the hold.
  */
+import { Layer } from "effect"
+import { DriftTolerancePercent } from "../../src/layers/executor/CostDrifts.ts"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { Effect } from "effect"
 import { Breakers } from "../../src/layers/executor/Breakers.ts"
@@ -22,7 +24,8 @@ const settings = { ...there.settings, RUNGATE_PROVIDER_EXA_API_KEY: "", RUNGATE_
 let app: App
 let org: Tenant
 beforeAll(async () => {
-  app = await startApp({ settings })
+  // Each lie stands alone: the sentinel would price the next call by it (cost-drift.test.ts).
+  app = await startApp({ settings, limits: Layer.succeed(DriftTolerancePercent, 1e15) })
   await app.catalog(acme)
 })
 afterAll(async () => {

@@ -362,7 +362,7 @@ export class Admission extends Context.Service<
           orItsRun(
             request,
             Effect.gen(function* () {
-              const route = yield* rawRoute(endpoints, actors, breakers, settings, request)
+              const route = yield* rawRoute(endpoints, actors, breakers, drifts, settings, request)
               if (!catalog.sandbox) yield* ownedByRaw(ownership, route.provider.slug, route.endpoint, request)
               return rawRun(request, newId("run"), route)
             })

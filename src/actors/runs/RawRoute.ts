@@ -4,6 +4,8 @@
  */
 import { Clock, Effect } from "effect"
 import type { Marketplace } from "../../layers/catalog/Marketplace.ts"
+import type { CostDrifts } from "../../layers/executor/CostDrifts.ts"
+import { rateCardOf } from "../../schema/runs/RawHold.ts"
 import type { Breakers } from "../../layers/executor/Breakers.ts"
 import type { ActorInput } from "../../layers/catalog/CatalogStore.ts"
 import { compileEndpoint } from "../../layers/catalog/input/EndpointInput.ts"
@@ -122,17 +124,36 @@ export interface RawRoute {
   readonly markup: string
 }
 
+/** What the rate card says about the call, without what is added while calls cost more. */
+const ratedOf = (
+  { provider, free }: RawProvider,
+  listed: Endpoint,
+  priced: Endpoint,
+  request: EndpointRequest,
+  estimate: string | null
+): string | undefined => {
+  // The cap of an actor bounds its cost, and its number of results is not known before.
+  if (estimate === null || free || listed.body_type === "actor_input") return undefined
+  // The provider reports credits, and the rate is in USD: another kind of credit.
+  if ((provider?.credit ?? null) !== null && listed.cost.credit === undefined) return undefined
+  if (listed === priced) return estimate
+  const { card } = rateCardOf(listed, free, request)
+  return card === null ? undefined : Money.usd(card.estimate)
+}
+
 export const rawRoute = (
   endpoints: Endpoints["Service"],
   actors: Marketplace["Service"],
   breakers: Breakers["Service"],
+  drifts: CostDrifts["Service"],
   { mode, rawMinCap, markup }: Pick<SettingsShape, "mode" | "rawMinCap" | "markup">,
   request: EndpointRequest
 ): Effect.Effect<RawRoute, EndpointProblem> =>
   Effect.gen(function* () {
     const sandbox = mode === "sandbox"
     const lookup = endpoints.find(request.provider, request.endpoint, request.method)
-    const { provider, endpoint } = yield* foundEndpoint(lookup, request)
+    const { provider, endpoint: listed } = yield* foundEndpoint(lookup, request)
+    const endpoint = drifts.pricedEndpoint(provider.slug, listed)
     if (!sandbox && provider.status !== "live") {
       return yield* Effect.fail(
         problem(
@@ -174,7 +195,8 @@ export const rawRoute = (
       )
     }
     const credit = provider.provider?.credit ?? undefined
-    return { provider, endpoint, ...decision, raw: { ...decision.raw, ...defined({ credit }) }, markup }
+    const rated = ratedOf(provider, listed, endpoint, request, decision.raw.estimate)
+    return { provider, endpoint, ...decision, raw: { ...decision.raw, ...defined({ credit, rated }) }, markup }
   })
 
 /** A raw run makes one attempt only, because the effect of a lost call is unknown. */

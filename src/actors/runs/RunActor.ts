@@ -284,17 +284,23 @@ export class RunActor extends Context.Service<
           return { answered, delivered: deliveryOf(capability, agreed, input, answered, catalog.sandbox) }
         })
 
-      /** Compares a reported cost with the offer's rate. A miss or an unbilled answer says nothing about it. */
-      const watchCost = (run: LeasedRun, { rated, provider }: Delivered, measured: Money.MicroUsd) =>
-        rated === null || rated === Money.zero || run.capability === null
-          ? Effect.void
-          : drifts.observe({
-              provider,
-              capability: run.capability,
-              run_id: run.run_id,
-              expected: estimatedCost(rated, settings.markup),
-              measured
-            })
+      /** What the rate says about the call. Null if a reported cost says nothing about the rate, as for a miss. */
+      const expectedOf = ({ plan, capability }: LeasedRun, { rated }: Delivered) => {
+        const { raw, markup } = plan
+        if (raw?.rated !== undefined)
+          return {
+            capability: `${raw.method} ${raw.endpoint}`,
+            expected: estimatedCost(Money.dollars(raw.rated), markup)
+          }
+        return rated === null || capability === null
+          ? null
+          : { capability, expected: estimatedCost(rated, settings.markup) }
+      }
+      const watchCost = (run: LeasedRun, delivered: Delivered, measured: Money.MicroUsd) => {
+        const said = expectedOf(run, delivered)
+        if (said === null || said.expected === Money.zero) return Effect.void
+        return drifts.observe({ provider: delivered.provider, run_id: run.run_id, measured, ...said })
+      }
 
       const gone = (provider: string): Attempt => ({
         provider,

@@ -127,7 +127,8 @@ export const CatalogHandlers = HttpApiBuilder.group(
         const target = yield* targetOf(payload)
         if (target._tag === "Endpoint") {
           const lookup = endpoints.find(target.provider, target.endpoint, target.method)
-          const { provider, endpoint } = yield* foundEndpoint(lookup, target)
+          const { provider, endpoint: listed } = yield* foundEndpoint(lookup, target)
+          const endpoint = drifts.pricedEndpoint(provider.slug, listed)
           const loaded = yield* actors.input(provider.slug, endpoint, "fresh")
           yield* runnable(endpoint, loaded)
           return endpointInspection(

@@ -36,27 +36,34 @@ const estimateOf = ({ estimate, exact }: EndpointCost, price: CallPrice | undefi
   return Money.usd(counted ?? Decimal.micros(Decimal.parse(scale(exact ?? estimate))))
 }
 
-const repricedEndpoint = (endpoint: Endpoint, { credit, markup }: Rates): Endpoint => {
+/** The endpoint with every amount times numerator ÷ denominator. */
+export const scaledEndpoint = (
+  endpoint: Endpoint,
+  numerator: Decimal.Decimal,
+  denominator: Decimal.Decimal
+): Endpoint => {
   const { cost, price } = endpoint
-  const contained = cost.credit ?? "1"
-  const paid = cost.credit === undefined ? "1" : (credit ?? cost.credit)
-  const numerator = Decimal.product([paid, markup].map(Decimal.parse))
-  const denominator = Decimal.product([contained, defaultMarkup].map(Decimal.parse))
-  if (Decimal.isEqual(numerator, denominator)) return endpoint
   const scale: Scale = (amount) =>
     Decimal.text(Decimal.scaledUp(Decimal.parse(amount), numerator, denominator, decimalsMax))
   const scaled = price === undefined ? undefined : scaledPrice(price, scale)
   const { exact: _exact, ...said } = cost
   return {
     ...endpoint,
-    cost: {
-      ...said,
-      estimate: estimateOf(cost, scaled, scale),
-      note: cost.note?.replace(` of $${contained} per `, ` of $${paid} per `) ?? null,
-      ...(cost.credit === undefined ? {} : { credit: paid })
-    },
+    cost: { ...said, estimate: estimateOf(cost, scaled, scale) },
     ...(scaled === undefined ? {} : { price: scaled })
   }
+}
+
+const repricedEndpoint = (endpoint: Endpoint, { credit, markup }: Rates): Endpoint => {
+  const contained = endpoint.cost.credit ?? "1"
+  const paid = endpoint.cost.credit === undefined ? "1" : (credit ?? endpoint.cost.credit)
+  const numerator = Decimal.product([paid, markup].map(Decimal.parse))
+  const denominator = Decimal.product([contained, defaultMarkup].map(Decimal.parse))
+  if (Decimal.isEqual(numerator, denominator)) return endpoint
+  const scaled = scaledEndpoint(endpoint, numerator, denominator)
+  const note = scaled.cost.note?.replace(` of $${contained} per `, ` of $${paid} per `) ?? null
+  const inCredits = endpoint.cost.credit === undefined ? {} : { credit: paid }
+  return { ...scaled, cost: { ...scaled.cost, note, ...inCredits } }
 }
 
 /** Each document is scaled once: readers compare endpoints by identity. */

@@ -7,8 +7,11 @@
  */
 import { Context, Effect, Layer, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Drift, isDrift, raisedPrice } from "../../schema/money/Drift.ts"
-import { MicroUsd, usd } from "../../schema/money/Money.ts"
+import { type Endpoint, endpointKey } from "../../schema/catalog/Endpoint.ts"
+import * as Decimal from "../../schema/money/Decimal.ts"
+import { believed, type Drift, isDrift, raisedPrice, tolerancePercent } from "../../schema/money/Drift.ts"
+import { MicroUsd, usd, zero } from "../../schema/money/Money.ts"
+import { scaledEndpoint } from "../catalog/repriced.ts"
 import type { CatalogEntry, CatalogOffer } from "../catalog/Catalog.ts"
 import { oneLine } from "../postgres/Batch.ts"
 import { rowsOf } from "../postgres/Rows.ts"
@@ -16,6 +19,11 @@ import { Settings } from "../platform/Settings.ts"
 
 /** Calls in a row that must fit before an offer has its old price again. */
 export const fitsToClear = 5
+
+/** Tests whose recorded answers cost anything set it high. */
+export const DriftTolerancePercent = Context.Reference("rungate/layers/executor/DriftTolerancePercent", {
+  defaultValue: () => tolerancePercent
+})
 
 const DriftRow = Schema.Struct({
   provider: Schema.String,
@@ -32,6 +40,7 @@ const clearedRows = rowsOf({ provider: Schema.String })
 
 export interface OfferDrift extends Drift {
   readonly provider: string
+  /** A capability, or a raw endpoint as `POST /path`. */
   readonly capability: string
   readonly since: Date
   readonly run_id: string
@@ -44,10 +53,12 @@ export interface Observed extends Drift {
   readonly run_id: string
 }
 
+const late = "Calls cost more than this rate of late, so it is priced by what they cost."
+
 const keyOf = (provider: string, capability: string) => `${capability} ${provider}`
 
 const warning = ({ provider, capability, run_id, measured, expected }: Observed) =>
-  `${provider} ${capability}: a call cost $${usd(measured)}, and its rate says $${usd(expected)} (${run_id}). The offer is not verified any more, and new runs are priced by that cost until ${fitsToClear} calls in a row fit. Compare with the provider's bill, and set RUNGATE_PROVIDER_${provider.toUpperCase()}_CREDIT_USD if your plan pays another price`
+  `${provider} ${capability}: a call cost $${usd(measured)}, and its rate says $${usd(expected)} (${run_id}). It is not verified any more, and new runs are priced by that cost until ${fitsToClear} calls in a row fit. Compare with the provider's bill, and set RUNGATE_PROVIDER_${provider.toUpperCase()}_CREDIT_USD if your plan pays another price`
 
 export class CostDrifts extends Context.Service<
   CostDrifts,
@@ -55,6 +66,8 @@ export class CostDrifts extends Context.Service<
     readonly all: () => ReadonlyArray<OfferDrift>
     /** The offers with the prices of today. The same entry if all of them fit. */
     readonly priced: (entry: CatalogEntry) => CatalogEntry
+    /** The endpoint with the prices of today, and how many times its rate a call cost. The same endpoint if it fits. */
+    readonly pricedEndpoint: (provider: string, endpoint: Endpoint) => Endpoint
     /** Records what a call cost. Never fails: a run must end whatever happens here. */
     readonly observe: (observed: Observed) => Effect.Effect<void>
     readonly refresh: Effect.Effect<void>
@@ -65,10 +78,12 @@ export class CostDrifts extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { healthSeconds, markup } = yield* Settings
+      const percent = yield* DriftTolerancePercent
       let drifts: ReadonlyMap<string, OfferDrift> = new Map()
       let capabilities: ReadonlySet<string> = new Set()
       /** Priced once per offer and snapshot. */
       let offers = new WeakMap<CatalogOffer, CatalogOffer>()
+      let endpoints = new WeakMap<Endpoint, Endpoint>()
 
       const refresh = Effect.gen(function* () {
         const rows = yield* driftRows(sql`
@@ -81,6 +96,7 @@ export class CostDrifts extends Context.Service<
         drifts = new Map(found.map((one) => [keyOf(one.provider, one.capability), one]))
         capabilities = new Set(found.map((one) => one.capability))
         offers = new WeakMap()
+        endpoints = new WeakMap()
       })
       const refreshOrWarn = Effect.catchCause(refresh, (cause) =>
         Effect.logWarning(`cost drifts: can't read them, the last ones stay in use: ${oneLine(cause)}`)
@@ -91,7 +107,7 @@ export class CostDrifts extends Context.Service<
         if (drift === undefined) return one
         const before = offers.get(one)
         if (before !== undefined) return before
-        const note = [one.offer.note, "Calls cost more than this rate of late, so it is priced by what they cost."]
+        const note = [one.offer.note, late]
         const offer = {
           ...one.offer,
           price: raisedPrice(one.offer.price, drift, { markup }),
@@ -100,6 +116,18 @@ export class CostDrifts extends Context.Service<
         }
         const made = { ...one, offer }
         offers.set(one, made)
+        return made
+      }
+
+      const pricedEndpoint = (provider: string, endpoint: Endpoint): Endpoint => {
+        const drift = drifts.get(keyOf(provider, endpointKey(endpoint)))
+        if (drift === undefined || drift.expected === zero) return endpoint
+        const before = endpoints.get(endpoint)
+        if (before !== undefined) return before
+        const scaled = scaledEndpoint(endpoint, Decimal.integer(believed(drift)), Decimal.integer(drift.expected))
+        const note = [endpoint.cost.note, late].filter((part) => part !== null).join(" ")
+        const made = { ...scaled, cost: { ...scaled.cost, note } }
+        endpoints.set(endpoint, made)
         return made
       }
 
@@ -128,7 +156,7 @@ export class CostDrifts extends Context.Service<
       })
 
       const observe = (observed: Observed) => {
-        const drifts_now = isDrift(observed)
+        const drifts_now = isDrift(observed, percent)
         if (!drifts_now && !drifts.has(keyOf(observed.provider, observed.capability))) return Effect.void
         const work = drifts_now
           ? Effect.flatMap(record(observed), ([row]) =>
@@ -148,6 +176,7 @@ export class CostDrifts extends Context.Service<
         all: () => [...drifts.values()],
         priced: (entry) =>
           capabilities.has(entry.capability.slug) ? { ...entry, offers: entry.offers.map(pricedOffer) } : entry,
+        pricedEndpoint,
         observe,
         refresh: Effect.orDie(refresh)
       })

@@ -14,15 +14,15 @@ export interface Drift {
 }
 
 /** Rounding and exchange rates differ by less. In percent. */
-const tolerance = 5n
+export const tolerancePercent = 5
 /** A call may cost no more than this many times its rate. More is a mistake, or a provider that means harm, and is not passed on to customers. */
 const factorMax = 100n
 
-export const isDrift = ({ expected, measured }: Drift): boolean =>
-  measured > expected + 1n && measured * 100n > expected * (100n + tolerance)
+export const isDrift = ({ expected, measured }: Drift, percent: number = tolerancePercent): boolean =>
+  measured > expected + 1n && measured * 100n > expected * (100n + BigInt(percent))
 
 /** The cost that is passed on. */
-const believed = ({ expected, measured }: Drift): Money.MicroUsd =>
+export const believed = ({ expected, measured }: Drift): Money.MicroUsd =>
   expected === Money.zero ? measured : Money.min(measured, Money.MicroUsd(expected * factorMax))
 
 const scaled = (amount: Money.MicroUsd, { expected, measured }: Drift): Money.MicroUsd =>

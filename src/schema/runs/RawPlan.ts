@@ -32,6 +32,8 @@ export const RawPlan = Schema.Struct({
   /** Decimal strings in USD. `estimate` is null when the provider publishes no rates. */
   hold: Schema.String,
   estimate: Schema.NullOr(Schema.String),
+  /** The estimate by the rate card, with which a reported cost is compared. Absent if the report and the rate have different units. */
+  rated: Schema.optionalKey(Schema.String),
   /** The price of a credit at admission, which converts a reported cost. Absent if the provider has no credits. */
   credit: Schema.optionalKey(Schema.String),
   /** Where the answer has the ids of the objects that the call creates. The organization owns them from then on. */
