@@ -70,14 +70,20 @@ test("a cost above the rate raises quote, hold and charge, is told, survives a r
   expect(refused.error.code).toBe("provider_not_available")
   // A smaller drift does not lower the price. Another process, started later, has the same.
   await call(2)
-  const later = await startApp({ beside: app, settings })
+  const later = await startApp({ beside: app, role: "http", settings: { ...settings, RUNGATE_HEALTH_SECONDS: "1" } })
   try {
     expect((await shown(org.over(later))).price).toBe("0.036")
     for (let count = 1; count < fitsToClear; count++)
       expect((await call(1, org.over(later))).billing).toMatchObject({ charged: "0.036" })
     expect((await shown(org.over(later))).price).toBe("0.036")
     await call(1, org.over(later))
-    expect((await shown(org.over(later))).price).toBe("0.012")
+    expect((await shown()).price).toBe("0.012")
+    await until(
+      "the other process's price",
+      () => shown(org.over(later)),
+      ({ price }) => price === "0.012",
+      20
+    )
   } finally {
     await later.stop()
   }

@@ -14,10 +14,22 @@ export const PlannedPrice = Schema.Union([
 ])
 export type PlannedPrice = typeof PlannedPrice.Type
 
-export const plannedPrice = (price: Price, demand: Demand): PlannedPrice =>
+const stored = (price: Price, demand: Demand): PlannedPrice =>
   price.kind === "metered"
     ? { base: Money.usd(price.base), per_result: Money.usd(price.per_result), default_limit: price.default_limit }
     : Money.usd(priceMax(price, demand))
+
+/** An offer has one price object until its price changes, so most plans share these. */
+const known = new WeakMap<Price, PlannedPrice>()
+
+export const plannedPrice = (price: Price, demand: Demand): PlannedPrice => {
+  if (price.kind === "by_platform") return stored(price, demand)
+  const before = known.get(price)
+  if (before !== undefined) return before
+  const made = stored(price, demand)
+  known.set(price, made)
+  return made
+}
 
 export const priceFrom = (planned: PlannedPrice): Price =>
   typeof planned === "string"
