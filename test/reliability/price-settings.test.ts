@@ -72,10 +72,18 @@ test("a raw endpoint: inspect, and what a reported cost is charged", async () =>
   expect(search.body.billing).toMatchObject({ charged: "0.0075" })
 })
 
-test("a run is charged as admitted, though the process that executes it has other prices", async () => {
+test.each([
+  [
+    "higher",
+    { RUNGATE_PROVIDER_HUNTER_CREDIT_USD: "2", RUNGATE_PROVIDER_LEADMAGIC_CREDIT_USD: "1", RUNGATE_MARKUP: "3" }
+  ],
+  [
+    "lower",
+    { RUNGATE_PROVIDER_HUNTER_CREDIT_USD: "0.001", RUNGATE_PROVIDER_LEADMAGIC_CREDIT_USD: "0.001", RUNGATE_MARKUP: "1" }
+  ]
+])("a run is charged as admitted, though the process that executes it has %s prices", async (_, others) => {
   const front = await startApp({ role: "http", settings: { ...there.settings, ...plan } })
-  const dear = { RUNGATE_PROVIDER_HUNTER_CREDIT_USD: "2", RUNGATE_MARKUP: "3" }
-  const worker = await startApp({ beside: front, role: "worker", settings: { ...there.settings, ...dear } })
+  const worker = await startApp({ beside: front, role: "worker", settings: { ...there.settings, ...others } })
   try {
     const customer = await front.tenant("10.00")
     there.play("hunter", found)
@@ -85,6 +93,11 @@ test("a run is charged as admitted, though the process that executes it has othe
     const input = { domain: "example.com", full_name: "Jane Doe" }
     const raw = await customer.run({ provider: "hunter", endpoint: "/email-finder", input })
     expect(raw.body.billing).toMatchObject({ charged: "0.075" })
+    // One credit, as reported: $0.01 × 1.5.
+    there.play("leadmagic", { status: 200, body: JSON.stringify({ email: "a@b.co", credits_consumed: 1 }) })
+    const person = { first_name: "Ada", last_name: "Lovelace", domain: "example.com" }
+    const measured = await customer.run({ provider: "leadmagic", endpoint: "/v1/people/email-finder", input: person })
+    expect(measured.body.billing).toMatchObject({ charged: "0.015" })
     await front.books()
   } finally {
     await worker.stop()
