@@ -7,7 +7,7 @@ import { measureCost } from "./history-cost.ts"
 import { compareWithGin } from "./history-versus.ts"
 import { type AskedKind, askedKinds } from "./history-runs.ts"
 import { fill, type Sample, sharesNote } from "./history-store.ts"
-import { fund, newDatabase, openStage, start } from "./stage.ts"
+import { fund, newDatabase, openStage, program, start } from "./stage.ts"
 
 const option = (name: string, otherwise: number) => {
   const at = process.argv.indexOf(`--${name}`)
@@ -23,14 +23,13 @@ const singleMillisMax = 20
 const batchMillisMax = 250
 const shareMax = 0.1
 
-const root = new URL("../../", import.meta.url).pathname
 const say = (line: string) => process.stderr.write(`  ${line}\n`)
 
 const stage = await openStage()
 const database = await newDatabase(stage)
 const settings: Record<string, string> = { DATABASE_URL: database, PORT: "0", RUNGATE_RATE_LIMIT: "0" }
 if (stage.redis !== undefined) settings["REDIS_URL"] = stage.redis
-const running = await start([`${root}src/main.ts`, "serve"], settings)
+const running = await start([await program(), "serve"], settings)
 const keys = await fund(database, 5)
 const orgs = keys.map((_, n) => `org_bench${String(n).padStart(21, "0")}`)
 console.log(

@@ -5,7 +5,7 @@
  * `--quick` shortens it; `--only redis|postgres|waiters` picks a part.
  */
 import { cpuSeconds, peakRssMb } from "./machine.ts"
-import { fund, loadIn, newDatabase, openStage, type Running, start } from "./stage.ts"
+import { fund, loadIn, newDatabase, openStage, program, type Running, start } from "./stage.ts"
 import { waiters } from "./waiters.ts"
 
 const quick = process.argv.includes("--quick")
@@ -102,20 +102,20 @@ for (const backend of ["redis", "postgres"] as const) {
   const database = await newDatabase(stage)
   const env = { DATABASE_URL: database, PORT: "0", RUNGATE_RATE_LIMIT: "0" }
   const redis: Record<string, string> = backend === "redis" ? { REDIS_URL: stage.redis ?? "" } : {}
-  const running = await start([`${root}src/main.ts`, "serve"], { ...env, ...redis })
+  const running = await start([await program(), "serve"], { ...env, ...redis })
   const keys = await fund(database, 100)
   const others = [stage.postgresPid, ...(backend === "redis" && stage.redisPid !== null ? [stage.redisPid] : [])]
   await warmUp(running, keys)
   for (const [wallets, clients] of cases)
     await measure(`rungate ${backend}`, running, others, keys.slice(0, wallets), clients)
   await running.stop()
-  const audit = Bun.spawnSync([process.execPath, `${root}src/main.ts`, "audit"], {
+  const audit = Bun.spawnSync([process.execPath, await program(), "audit"], {
     env: { ...process.env, DATABASE_URL: database }
   })
   console.log(audit.stdout.toString().trim())
 }
 
-const waited = wanted("waiters") ? await waiters(stage, quick ? 500 : 2_000) : null
+const waited = wanted("waiters") ? await waiters(stage, quick ? 1_000 : 10_000) : null
 
 const find = (service: string, wallets: number) =>
   rows.find((row) => row.service === service && row.wallets === wallets && row.clients === 128)

@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { Effect, Redacted, Scope } from "effect"
 import { Client } from "pg"
 import { embeddedPostgres } from "../../src/layers/postgres/embedded/EmbeddedPostgres.ts"
+import { startable } from "../../scripts/bundle.ts"
 import { startRedis } from "../redis.ts"
 import { afterwards } from "../undertaker.ts"
 import type { LoadResult } from "./load.ts"
@@ -64,6 +65,9 @@ export interface Running {
 }
 
 const startMillisMax = 90_000
+
+/** The service as `npm start` starts it; `RUNGATE_BENCH_PROGRAM` names another version's. */
+export const program = async (): Promise<string> => process.env["RUNGATE_BENCH_PROGRAM"] ?? startable("service")
 
 export const start = async (args: ReadonlyArray<string>, env: Record<string, string>): Promise<Running> => {
   const child: ChildProcess = spawn(process.execPath, args, {

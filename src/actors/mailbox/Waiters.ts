@@ -84,7 +84,10 @@ export class Waiters extends Context.Service<
 
       yield* Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
-        const old = [...watched].flatMap(([id, entry]) => (now - entry.since > pollAfterMillis ? [id] : []))
+        // Without a callback the command may not be stored yet: the poll would take a run that is being admitted for a final one.
+        const old = [...watched].flatMap(([id, { since, callbacks }]) =>
+          callbacks.size > 0 && now - since > pollAfterMillis ? [id] : []
+        )
         if (old.length > 0) signal(yield* store.known(old))
       }).pipe(
         Effect.catchCause((cause) =>

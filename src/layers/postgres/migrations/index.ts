@@ -58,6 +58,5 @@ export const migrations = {
   "0028_lane_count": laneCount,
   "0029_upgrades": upgrades,
   "0030_provider_checks": providerChecks,
-  "0030_provider_checks": providerChecks,
   "0031_cost_drifts": costDrifts
 }
