@@ -64,7 +64,7 @@ export interface Running {
   readonly stop: () => Promise<void>
 }
 
-const startMillisMax = 90_000
+const startMillisMax = 120_000
 
 /** The service as `npm start` starts it; `RUNGATE_BENCH_PROGRAM` names another version's. */
 export const program = async (): Promise<string> => process.env["RUNGATE_BENCH_PROGRAM"] ?? startable("service")

@@ -156,7 +156,7 @@ export class Endpoints extends Context.Service<
           return keyless || (accounts.get(slug)?.apiKey ?? null) !== null ? "live" : "ready"
         }
 
-        const rawProvider = (slug: string): RawProvider => {
+        const makeRawProvider = (slug: string): RawProvider => {
           const provider = catalog.provider(slug) ?? null
           const excluded = provider?.excluded ?? null
           const stored = imported.get(slug)
@@ -179,6 +179,17 @@ export class Endpoints extends Context.Service<
             byPath: byPath(endpoints),
             retired: stored?.retired ?? []
           }
+        }
+
+        /** Those of the last snapshot, by slug. An import changes one of them, and making all anew would stall every request. */
+        const madeOf = new Map<string, { readonly stored: StoredDocument | undefined; readonly raw: RawProvider }>()
+        const rawProvider = (slug: string): RawProvider => {
+          const stored = imported.get(slug)
+          const last = madeOf.get(slug)
+          if (last !== undefined && last.stored === stored) return last.raw
+          const raw = makeRawProvider(slug)
+          madeOf.set(slug, { stored, raw })
+          return raw
         }
 
         const makeSnapshot = (): Snapshot => {

@@ -6,6 +6,7 @@
 import { Context, Effect, Layer, Semaphore } from "effect"
 import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
 import { Catalog, type CatalogEntry } from "../catalog/Catalog.ts"
+import { inSlices } from "../platform/inSlices.ts"
 import { Endpoints, type RawProvider, type Snapshot } from "../catalog/Endpoints.ts"
 import type { SearchDocument } from "./Document.ts"
 import { hintsFor, queryForData } from "./hints.ts"
@@ -36,12 +37,19 @@ interface CurrentIndex {
   readonly snapshot: Snapshot
 }
 
-const itemsOf = (entries: ReadonlyArray<CatalogEntry>, snapshot: Snapshot): ReadonlyArray<Item> => [
-  ...entries.map((entry): Item => ({ kind: "capability", entry })),
-  ...[...snapshot.providers.values()].flatMap((raw) =>
-    raw.endpoints.map((endpoint): Item => ({ kind: "endpoint", raw, endpoint }))
-  )
-]
+/** Items and documents made between two pauses: a tenth of a millisecond. */
+const itemsPerPause = 64
+
+function* itemsOf(entries: ReadonlyArray<CatalogEntry>, snapshot: Snapshot): Generator<void, ReadonlyArray<Item>> {
+  const items = entries.map((entry): Item => ({ kind: "capability", entry }))
+  for (const raw of snapshot.providers.values()) {
+    for (const endpoint of raw.endpoints) {
+      items.push({ kind: "endpoint", raw, endpoint })
+      if (items.length % itemsPerPause === 0) yield
+    }
+  }
+  return items
+}
 
 const capabilityDocument = (id: number, { capability, offers }: CatalogEntry): SearchDocument => ({
   id,
@@ -71,12 +79,18 @@ const endpointDocument = (id: number, raw: RawProvider, endpoint: Endpoint, snap
   wrapped_by: snapshot.wrappedBy(raw.slug, endpoint)
 })
 
-export const documentsOf = (items: ReadonlyArray<Item>, snapshot: Snapshot): ReadonlyArray<SearchDocument> =>
-  items.map((item, id) =>
-    item.kind === "capability"
-      ? capabilityDocument(id, item.entry)
-      : endpointDocument(id, item.raw, item.endpoint, snapshot)
-  )
+function* documentsOf(items: ReadonlyArray<Item>, snapshot: Snapshot): Generator<void, ReadonlyArray<SearchDocument>> {
+  const documents: Array<SearchDocument> = []
+  for (const [id, item] of items.entries()) {
+    documents.push(
+      item.kind === "capability"
+        ? capabilityDocument(id, item.entry)
+        : endpointDocument(id, item.raw, item.endpoint, snapshot)
+    )
+    if (id % itemsPerPause === 0) yield
+  }
+  return documents
+}
 
 export class Discovery extends Context.Service<
   Discovery,
@@ -92,8 +106,9 @@ export class Discovery extends Context.Service<
       const build = Effect.gen(function* () {
         const snapshot = endpoints.snapshot()
         if (built?.snapshot === snapshot) return built
-        const items = itemsOf(catalog.entries, snapshot)
-        built = { items, snapshot, index: yield* buildIndex(documentsOf(items, snapshot)) }
+        const items = yield* inSlices(itemsOf(catalog.entries, snapshot))
+        const documents = yield* inSlices(documentsOf(items, snapshot))
+        built = { items, snapshot, index: yield* buildIndex(documents) }
         return built
       })
       // One rebuild at a time: a second caller gets the index that the first one built.

@@ -52,13 +52,13 @@ const staging = () => {
 /** Sorts in pieces by first two letters, because one sort of all terms would block the event loop. */
 function* sorted(words: ReadonlyArray<string>, pause: number): Generator<void, ReadonlyArray<string>> {
   const buckets = new Map<string, Array<string>>()
-  for (const word of words) {
+  for (const [at, word] of words.entries()) {
     const key = word.slice(0, 2)
     const bucket = buckets.get(key)
     if (bucket === undefined) buckets.set(key, [word])
     else bucket.push(word)
+    if (at % pause === pause - 1) yield
   }
-  yield
   const all: Array<string> = []
   let work = 0
   for (const key of Array.from(buckets.keys()).sort()) {

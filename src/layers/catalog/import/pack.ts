@@ -7,14 +7,12 @@ import { promisify } from "node:util"
 import { gunzip } from "node:zlib"
 import { Effect, Schema } from "effect"
 import { Endpoint, ProviderDocument } from "../../../schema/catalog/Endpoint.ts"
+import { inSlices } from "../../platform/inSlices.ts"
 import { isRecord } from "../../../schema/json/Json.ts"
 
 const decodeHead = Schema.decodeUnknownSync(Schema.fromJsonString(ProviderDocument))
 const decodeEndpoint = Schema.decodeUnknownSync(Schema.fromJsonString(Endpoint))
 const inflate = promisify(gunzip)
-
-/** Endpoints decoded before the event loop continues: a few milliseconds. */
-const sliceMax = 50
 
 /** The same document always gives the same bytes. */
 export const pack = (document: ProviderDocument): Uint8Array => {
@@ -32,13 +30,18 @@ const linesOf = (bytes: Uint8Array) =>
     (text) => text.toString("utf8").split("\n")
   )
 
+function* decoded(lines: ReadonlyArray<string>): Generator<void, ReadonlyArray<Endpoint>> {
+  const endpoints: Array<Endpoint> = []
+  for (const line of lines) {
+    endpoints.push(decodeEndpoint(line))
+    yield
+  }
+  return endpoints
+}
+
 export const unpack = Effect.fnUntraced(function* (bytes: Uint8Array) {
   const [head = "", ...lines] = yield* linesOf(bytes)
-  const endpoints: Array<Endpoint> = []
-  for (const [index, line] of lines.entries()) {
-    endpoints.push(decodeEndpoint(line))
-    if (index % sliceMax === sliceMax - 1) yield* Effect.sleep(0)
-  }
+  const endpoints = yield* inSlices(decoded(lines))
   return { ...decodeHead(head), endpoints } satisfies ProviderDocument
 })
 
