@@ -73,30 +73,27 @@ const importOne = async (n: number) => {
 
 const serviceOf = async (path: string) => {
   const running = await start([path, "serve"], { DATABASE_URL, PORT: "0", RUNGATE_RATE_LIMIT: "0" })
-  const ask = async (query: string, more: object = {}) => {
+  const ask = async (query: string) => {
     const response = await fetch(`${running.url}/v1/discover`, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ query, limit: 10, ...more })
+      body: JSON.stringify({ query, limit: 10 })
     })
     const text = await response.text()
     if (response.status !== 200) throw new Error(text)
     const { items }: { items: ReadonlyArray<unknown> } = JSON.parse(text)
     return items.length
   }
-  return { ...running, path, ask, idle: new Array<number>(), busy: new Array<number>() }
+  return { ...running, ask }
 }
 
 const [first = await program(), ...others] = process.argv.slice(2)
 const migrating = await start([first, "serve"], { DATABASE_URL, PORT: "0" })
 await migrating.stop()
 for (const n of packed.keys()) await importOne(n)
-const services = await Promise.all([first, ...others].map(serviceOf))
-// The first question waits for the index; the others compile the code.
-for (const { ask } of services) for (const query of queries.slice(0, 500)) await ask(query)
+const programs = [first, ...others].map((path) => ({ path, idle: new Array<number>(), busy: new Array<number>() }))
 
-type Service = (typeof services)[number]
-const measure = async ({ ask }: Service, into: Array<number>) => {
+const measure = async (ask: (query: string) => Promise<number>, into: Array<number>) => {
   for (const query of queries) {
     const sent = performance.now()
     await ask(query)
@@ -105,23 +102,24 @@ const measure = async ({ ask }: Service, into: Array<number>) => {
 }
 let imports = 0
 for (let round = 0; round < rounds; round++) {
-  for (const service of services) {
-    await measure(service, service.idle)
+  for (const { path, idle, busy } of programs) {
+    // One at a time: an import makes every running service rebuild its index.
+    const { ask, pid, stop } = await serviceOf(path)
+    // The first question waits for the index; the others compile the code.
+    for (const query of queries.slice(0, 500)) await ask(query)
+    await measure(ask, idle)
     const began = performance.now()
     const timer = setInterval(() => void importOne(imports++), importMillis)
-    const spent = cpuSeconds([service.pid])
-    while (performance.now() - began < 6 * importMillis) await measure(service, service.busy)
+    const spent = cpuSeconds([pid])
+    while (performance.now() - began < 6 * importMillis) await measure(ask, busy)
     clearInterval(timer)
-    process.stderr.write(
-      `    ${service.path}: ${(cpuSeconds([service.pid]) - spent).toFixed(1)} s of CPU while importing\n`
-    )
-    // The last import's index.
-    await Bun.sleep(4 * importMillis)
+    process.stderr.write(`    ${path}: ${(cpuSeconds([pid]) - spent).toFixed(1)} s of CPU while importing\n`)
+    await stop()
   }
 }
 const at = (of: ReadonlyArray<number>, share: number) =>
   (of.toSorted((a, b) => a - b)[Math.min(of.length - 1, Math.floor(of.length * share))] ?? 0).toFixed(2)
-for (const { path, idle, busy } of services) {
+for (const { path, idle, busy } of programs) {
   for (const [name, times] of [
     ["quiet", idle],
     ["while importing", busy]

@@ -1,7 +1,7 @@
 /**
  * `bun run bench:history`: what a question about a subject takes with a year of runs in the store, and what the index adds to a run's cost.
  *
- * `--runs 20000` makes a smaller store. `--gin 1` compares with plain rows under a GIN index, over the same runs (history-versus.ts). Durable Postgres and a service process of its own, asked over HTTP from this process.
+ * `--runs 20000` makes a smaller store. `--busy 32` asks each subject without and with so many clients that make runs as fast as they can, and ends. `--gin 1` compares with plain rows under a GIN index, over the same runs (history-versus.ts). Durable Postgres and a service process of its own, asked over HTTP from this process.
  */
 import { measureCost } from "./history-cost.ts"
 import { compareWithGin } from "./history-versus.ts"
@@ -119,6 +119,19 @@ const round = async (name: string, target: boolean) => {
   tell("all kinds", all, target ? singleMillisMax : null)
 }
 await round("One subject:", true)
+const busyClients = option("busy", 0)
+if (busyClients > 0) {
+  const path = new URL("load.ts", import.meta.url).pathname
+  // Until it is stopped: an hour is longer than all questions take.
+  const args = [running.url, keys.join(","), String(busyClients), "3600"]
+  const load = Bun.spawn([process.execPath, path, ...args], { stdout: "ignore", stderr: "inherit" })
+  // Its code is compiled, and the history worker has begun to follow.
+  await Bun.sleep(5_000)
+  await round(`One subject, while ${busyClients} clients make runs:`, false)
+  load.kill()
+  console.log(JSON.stringify({ runs: count, rows }))
+  process.exit(0)
+}
 const unknown = Array.from({ length: asked }, (_, n) => ({
   org: n % orgs.length,
   q: `nobody${n}@unknown${n % 7}.example`

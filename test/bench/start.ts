@@ -6,7 +6,7 @@
 import { cpuSeconds, rssMb } from "./machine.ts"
 import { newDatabase, openStage, start } from "./stage.ts"
 
-const rounds = 9
+const rounds = 5
 /** Until the last work of the start has ended. */
 const settledMillis = 1_500
 
