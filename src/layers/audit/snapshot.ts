@@ -9,6 +9,7 @@ export const snapshot = <A, E, R>(sql: SqlClient.SqlClient, work: Effect.Effect<
       // An audit reads whole tables. The timeout and the plans of this service are meant for single rows.
       yield* sql`SET LOCAL statement_timeout = 0`
       yield* sql`SET LOCAL enable_seqscan = on`
+      yield* sql`SET LOCAL enable_bitmapscan = on`
       yield* sql`SET LOCAL enable_hashjoin = on`
       yield* sql`SET LOCAL enable_mergejoin = on`
       yield* sql`SET LOCAL plan_cache_mode = force_custom_plan`

@@ -28,6 +28,8 @@ const others: Readonly<Record<string, string>> = {
   // A generic plan is made once, perhaps on empty tables, and must also suit full ones: it may only use nested loops over
   // indexes. The audit reads whole tables and turns the other plans on again (audit/snapshot.ts).
   enable_seqscan: "off",
+  // For a list's first page a bitmap scan reads and sorts all runs of the organization, because the planner does not know the limit.
+  enable_bitmapscan: "off",
   enable_hashjoin: "off",
   enable_mergejoin: "off"
 }
