@@ -18,7 +18,7 @@ const sessionMode = { pool_mode: "session", default_pool_size: "60" }
 /** What PgBouncer must be told to ignore when the service asks for its settings itself. */
 const ignored = {
   ignore_startup_parameters:
-    "options,statement_timeout,idle_in_transaction_session_timeout,synchronous_commit,plan_cache_mode,jit,enable_seqscan,enable_hashjoin,enable_mergejoin"
+    "options,statement_timeout,idle_in_transaction_session_timeout,synchronous_commit,plan_cache_mode,jit,enable_seqscan,enable_bitmapscan,enable_hashjoin,enable_mergejoin"
 }
 const strict = { RUNGATE_MODE: "production", RUNGATE_DATABASE_CHECKS: "refuse" }
 

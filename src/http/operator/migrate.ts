@@ -7,7 +7,7 @@ import { Console, Effect, Redacted, References } from "effect"
 import { MigrationDatabase } from "../../layers/postgres/Database.ts"
 import { grantTo } from "../../layers/postgres/DatabaseRoles.ts"
 import { currentVersion, schemaVersion } from "../../layers/postgres/DatabaseSchema.ts"
-import { DatabaseUrl } from "../../layers/postgres/DatabaseUrl.ts"
+import { DatabaseUrl } from "../../layers/postgres/connection/DatabaseUrl.ts"
 import { migrateQueues } from "../../layers/postgres/QueueSchema.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 

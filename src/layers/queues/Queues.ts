@@ -7,7 +7,7 @@
 import { createPostgresBackend, Queue, type QueueOptions, Worker, type WorkerOptions } from "bullmq"
 import { Clock, Context, Effect, Exit, Layer, Redacted, Schedule, type Scope } from "effect"
 import { oneLine } from "../postgres/Batch.ts"
-import { DatabaseUrl } from "../postgres/DatabaseUrl.ts"
+import { DatabaseUrl } from "../postgres/connection/DatabaseUrl.ts"
 import { storedLanes } from "../postgres/DatabaseLanes.ts"
 import { mayMigrateQueues, queueSchema as schema } from "../postgres/QueueSchema.ts"
 import { Installation } from "./Installation.ts"

@@ -4,8 +4,8 @@
  * Without `DATABASE_URL` the service starts an embedded PostgreSQL.
  */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
-import { Settings, type SettingsShape } from "../platform/Settings.ts"
-import { embeddedPostgres } from "./embedded/EmbeddedPostgres.ts"
+import { Settings, type SettingsShape } from "../../platform/Settings.ts"
+import { embeddedPostgres } from "../embedded/EmbeddedPostgres.ts"
 import { type Sharing, sharingOf } from "./Pooler.ts"
 
 export class DatabaseUnavailable extends Schema.TaggedError<DatabaseUnavailable>()("DatabaseUnavailable", {
