@@ -103,7 +103,7 @@ test("a verified offer is verified again only when it fits", async () => {
   expect(await verified()).toBe(true)
   await search(0.05)
   expect(await verified()).toBe(false)
-  for (let count = 0; count < fitsToClear; count++) await search(0.015)
+  for (let count = 0; count < fitsToClear; count++) await search(0.007)
   expect(await verified()).toBe(true)
 })
 
