@@ -44,6 +44,8 @@ import { Redis } from "./layers/queues/Redis.ts"
 import { SandboxProviders } from "./layers/executor/Sandbox.ts"
 import { type Role, Settings } from "./layers/platform/Settings.ts"
 import { Signals } from "./layers/queues/Signals.ts"
+import { Reads } from "./layers/standby/Reads.ts"
+import { Replica } from "./layers/standby/Replica.ts"
 import { Storage } from "./layers/Storage.ts"
 import { HttpProviders } from "./layers/executor/HttpProviders.ts"
 
@@ -99,10 +101,13 @@ export const service = (role: Exclude<Role, "worker">) =>
   (role === "all" ? Layer.merge(Server.layer, Working) : Server.layer).pipe(
     Layer.merge(MetricsServer),
     Layer.provideMerge(Readiness.layer),
+    Layer.provideMerge(Reads.layer),
+    Layer.provideMerge(Replica.layer),
     Layer.provideMerge(ApiLayer)
   )
 
 export const worker = Layer.merge(Working, MetricsServer).pipe(
   Layer.provideMerge(Readiness.layer),
+  Layer.provideMerge(Replica.none),
   Layer.provideMerge(ApiLayer)
 )

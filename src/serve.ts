@@ -18,6 +18,7 @@ import { Catalog } from "./layers/catalog/Catalog.ts"
 import { DatabaseUrl } from "./layers/postgres/connection/DatabaseUrl.ts"
 import { Endpoints } from "./layers/catalog/Endpoints.ts"
 import { capabilityCount, missingLines, readinessOf } from "./layers/catalog/ProviderReadiness.ts"
+import { Replica } from "./layers/standby/Replica.ts"
 import { newId } from "./layers/platform/Ids.ts"
 import { Queues } from "./layers/queues/Queues.ts"
 import { RedisWait } from "./layers/queues/RedisStart.ts"
@@ -110,6 +111,7 @@ const welcome = Effect.gen(function* () {
   const settings = yield* Settings
   const queues = yield* Queues
   const { embedded, sharing } = yield* DatabaseUrl
+  const { standby } = yield* Replica
   const catalog = yield* Catalog
   const snapshot = (yield* Endpoints).snapshot()
   const endpoints = [...snapshot.providers.values()].reduce((sum, one) => sum + one.endpoints.length, 0)
@@ -121,6 +123,9 @@ const welcome = Effect.gen(function* () {
     `  ${yield* modeLine}`,
     ...(yield* missingAccounts),
     `  database ${embedded ? `embedded, in ${settings.dataDir}` : sharing === null ? "from DATABASE_URL" : "from DATABASE_URL, a connection pooler"}; queues on ${queues.backend === "redis" ? "Redis" : "Postgres"}`,
+    ...(standby === null
+      ? []
+      : [`  lists and history are read from the standby at ${standby.place} while it is up to date`]),
     `  ${catalog.entries.length} capabilities, ${snapshot.providers.size} providers, ${endpoints} raw endpoints`,
     `  API reference ${address}/docs`,
     `  tools for agent hosts (MCP) at ${address}/mcp, with the key as a bearer token`,

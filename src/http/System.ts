@@ -12,6 +12,7 @@ import { oneLine } from "../layers/postgres/Batch.ts"
 import { Breakers, type Broken } from "../layers/executor/Breakers.ts"
 import { DatabaseChecks } from "../layers/postgres/DatabaseChecks.ts"
 import { CostDrifts, type OfferDrift } from "../layers/executor/CostDrifts.ts"
+import { Replica } from "../layers/standby/Replica.ts"
 import { Health } from "../layers/executor/Health.ts"
 import { type LossTotal, Losses } from "../layers/ledger/Losses.ts"
 import { MailStore } from "../layers/ledger/MailStore.ts"
@@ -103,6 +104,9 @@ const driftLines = (drifts: ReadonlyArray<OfferDrift>): ReadonlyArray<string> =>
     return `rungate_cost_drift_ratio{provider="${provider}",capability="${capability.replace(/["\\\n]/g, "")}"} ${ratio}`
   })
 
+const readLines = (answered: Readonly<Record<string, number>>): ReadonlyArray<string> =>
+  Object.entries(answered).map(([by, count]) => `rungate_standby_reads_total{answered_by="${by}"} ${count}`)
+
 const metrics = Effect.gen(function* () {
   const stats = yield* Stats
   const losses = yield* Losses
@@ -112,6 +116,7 @@ const metrics = Effect.gen(function* () {
   const mail = yield* MailStore
   const health = yield* Health
   const breakers = yield* Breakers
+  const { standby } = yield* Replica
   const now = yield* Clock.currentTimeMillis
   const rows = yield* stats.read
   const number = (name: string, help: string, type: string, lines: ReadonlyArray<string>) => [
@@ -145,6 +150,14 @@ const metrics = Effect.gen(function* () {
       "gauge",
       driftLines(drifts.all())
     ),
+    ...(standby === null
+      ? []
+      : number(
+          "rungate_standby_reads_total",
+          "Reads that may go to the standby of DATABASE_READ_URL, by who answered them.",
+          "counter",
+          readLines(standby.answered())
+        )),
     ...number("rungate_queue_depth", "Wake-ups waiting.", "gauge", [`rungate_queue_depth ${yield* queues.depth}`]),
     ...number(
       "rungate_attempts_last_hour",
@@ -242,6 +255,7 @@ export type SystemServices =
   | MailStore
   | Queues
   | Readiness
+  | Replica
   | Settings
   | Stats
   | Waiters

@@ -67,6 +67,9 @@ describe("the addresses of PostgreSQL", () => {
     expect(told({ DATABASE_URL: "postgres://u:p@a:1,b:2/rungate?target_session_attrs=read-write" })).toContain(
       "DATABASE_URL must name one host: an address that leads to the current primary"
     )
+    expect(told({ DATABASE_READ_URL: "postgres://u:p@a:1,b:2/rungate" })).toContain(
+      "DATABASE_READ_URL must name one host: a streaming standby"
+    )
     expect(told({ DATABASE_URL: "postgres://u:p,q@a:1/rungate" })).toBe("accepted")
   })
 

@@ -7,7 +7,7 @@ import { UnknownOutcomes } from "../../layers/runs/UnknownOutcomes.ts"
 import { Erasure } from "../../layers/history/Erasure.ts"
 import { type SubjectSummary, withFinding } from "../../layers/history/index/SubjectSummary.ts"
 import type { IndexBehind } from "../../layers/history/FreshRuns.ts"
-import { HistoryStore } from "../../layers/history/HistoryStore.ts"
+import { Reads } from "../../layers/standby/Reads.ts"
 import { noLookups } from "../../layers/history/index/Lookups.ts"
 import { problem } from "../../schema/Errors.ts"
 import { detect, type SubjectKind, readAs } from "../../schema/subjects/Subject.ts"
@@ -37,7 +37,7 @@ export const HistoryHandlers = HttpApiBuilder.group(
   Api,
   "history",
   Effect.fnUntraced(function* (handlers) {
-    const store = yield* HistoryStore
+    const store = yield* Reads
     const erasure = yield* Erasure
     const outcomes = yield* UnknownOutcomes
     const excluded = noLookups(yield* Catalog)

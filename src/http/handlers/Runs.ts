@@ -4,7 +4,7 @@ import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Admission, isFinalRow } from "../../actors/runs/Admission.ts"
 import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
-import { RunStore } from "../../layers/runs/RunStore.ts"
+import { Reads } from "../../layers/standby/Reads.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
@@ -30,7 +30,7 @@ export const RunsHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const admission = yield* Admission
     const commands = yield* CommandClient
-    const store = yield* RunStore
+    const reads = yield* Reads
     const settings = yield* Settings
     const submit = submitRun(admission)
 
@@ -64,7 +64,7 @@ export const RunsHandlers = HttpApiBuilder.group(
           )
         }
         const { status = null, capability = null, provider = null, endpoint = null } = query
-        const rows = yield* store.list({ org_id, status, capability, provider, endpoint, before, limit: limit + 1 })
+        const rows = yield* reads.runs({ org_id, status, capability, provider, endpoint, before, limit: limit + 1 })
         const now = yield* Clock.currentTimeMillis
         const page = rows.slice(0, limit)
         const next = rows.length > limit ? (page.at(-1)?.run_id ?? null) : null

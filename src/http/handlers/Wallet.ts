@@ -5,6 +5,7 @@ import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
 import { encodeGuard } from "../../actors/mailbox/Commands.ts"
 import { Audit } from "../../layers/audit/Audit.ts"
 import { Books } from "../../layers/ledger/Books.ts"
+import { Reads } from "../../layers/standby/Reads.ts"
 import { problem } from "../../schema/Errors.ts"
 import { usd } from "../../schema/money/Money.ts"
 import { type EntryType, entryTypes } from "../../schema/wallet/Wallet.ts"
@@ -39,6 +40,7 @@ export const WalletHandlers = HttpApiBuilder.group(
   "wallet",
   Effect.fnUntraced(function* (handlers) {
     const books = yield* Books
+    const reads = yield* Reads
     const auditor = yield* Audit
     const commands = yield* CommandClient
 
@@ -67,7 +69,7 @@ export const WalletHandlers = HttpApiBuilder.group(
       transactions: Effect.fnUntraced(function* ({ query }) {
         const { org_id } = yield* CurrentCaller
         const limit = query.limit ?? listLimitDefault
-        const rows = yield* books.entries(org_id, yield* cursorOf(query.cursor), limit + 1)
+        const rows = yield* reads.entries(org_id, yield* cursorOf(query.cursor), limit + 1)
         const page = rows.slice(0, limit)
         return {
           items: page.map((row) => ({

@@ -6,11 +6,12 @@ const postgres = ["postgres", "postgresql"]
 /** libpq reads several hosts, and the service's driver does not. */
 const severalHosts = /^postgres(?:ql)?:\/\/(?:[^/@]*@)?[^/@?]*,[^/@?]*(?:[/?]|$)/
 
-const postgresUrlOf = (read: SettingsReader, name: string) => {
+const primaryHost = "an address that leads to the current primary (docs/operate.md, A standby that takes over)"
+const readHost = "a streaming standby (docs/scaling.md)"
+
+const postgresUrlOf = (read: SettingsReader, name: string, host = primaryHost) => {
   if (!severalHosts.test(read.text(name) ?? "")) return read.url(name, postgres)
-  read.problems.push(
-    `${name} must name one host: an address that leads to the current primary (docs/operate.md, A standby that takes over)`
-  )
+  read.problems.push(`${name} must name one host: ${host}`)
   return null
 }
 
@@ -25,6 +26,7 @@ export const databaseUrlsOf = (read: SettingsReader) => {
   return {
     databaseUrl: secret(url),
     databaseDirectUrl: secret(direct),
+    databaseReadUrl: secret(postgresUrlOf(read, "DATABASE_READ_URL", readHost)),
     migrationDatabaseUrl: secret(read.url("RUNGATE_MIGRATION_DATABASE_URL", postgres))
   }
 }

@@ -51,6 +51,8 @@ export interface SettingsShape {
   readonly databaseUrl: Redacted.Redacted | null
   /** The server's own address if `databaseUrl` is that of a connection pooler. Null: there is no pooler. */
   readonly databaseDirectUrl: Redacted.Redacted | null
+  /** A standby that lists and history are read from. Null: they are read from the primary. */
+  readonly databaseReadUrl: Redacted.Redacted | null
   /** The schema owner's URL, for `rungate migrate`. Null if the service's own role owns the schema. */
   readonly migrationDatabaseUrl: Redacted.Redacted | null
   /** Whether the service refuses or warns of a database that may lose commits, or a pooler that loses session state. */

@@ -4,7 +4,7 @@
  * Several processes may start at once: an advisory lock lets one of them migrate while the others wait.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, type Redacted, Schema } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import { DatabaseChecks } from "./DatabaseChecks.ts"
@@ -37,6 +37,16 @@ const client = Effect.gen(function* () {
     prepare: sharing === null || sharing.keepsStatements
   })
 })
+
+/** Connects to the standby that lists and history are read from. It opens connections when they are first used. */
+export const readClientOf = (url: Redacted.Redacted) =>
+  Effect.map(clientOptions, (options) =>
+    PgClient.layer({
+      ...options,
+      url,
+      startupParameters: { ...sessionSettings, default_transaction_read_only: "on" }
+    })
+  )
 
 /** Connects to the server itself, past a pooler, for LISTEN. Without a pooler it is the client that all share. */
 export class DirectClient extends Context.Service<DirectClient, PgClient.PgClient>()(

@@ -21,7 +21,7 @@ interface Failure {
 const reasonOf = (error: Failure): string => (error.cause instanceof Error ? reasonOf(error.cause) : error.message)
 
 /** Host, port and database name, without the credentials. */
-const placeOf = (url: Redacted.Redacted): string => {
+export const placeOf = (url: Redacted.Redacted): string => {
   const { hostname, port, pathname } = new URL(Redacted.value(url))
   return `${hostname}:${port === "" ? "5432" : port}${pathname}`
 }

@@ -1,0 +1,52 @@
+/**
+ * Lists and history, read from a standby if there is one that is up to date, and from the primary otherwise.
+ *
+ * Only these reads may go to a standby: they are shown, and nothing is decided by them. One run, a wallet's balance, keys, admission
+ * and everything that a turn reads always come from the primary.
+ */
+import { Context, Effect, Layer } from "effect"
+import { Finder } from "../history/Finder.ts"
+import { HistoryStore } from "../history/HistoryStore.ts"
+import { Books } from "../ledger/Books.ts"
+import { Replica } from "./Replica.ts"
+import { RunStore } from "../runs/RunStore.ts"
+
+/** The same stores once more, with connections and caches of their own. */
+const storesOfStandby = Layer.fresh(
+  Layer.mergeAll(RunStore.layer, Books.layer, HistoryStore.layer.pipe(Layer.provide(Finder.layer)))
+)
+
+export class Reads extends Context.Service<
+  Reads,
+  {
+    readonly runs: RunStore["Service"]["list"]
+    readonly entries: Books["Service"]["entries"]
+    readonly known: HistoryStore["Service"]["known"]
+    readonly batch: HistoryStore["Service"]["batch"]
+  }
+>()("rungate/layers/standby/Reads") {
+  static readonly layer = Layer.effect(
+    Reads,
+    Effect.gen(function* () {
+      const primary = { runs: yield* RunStore, books: yield* Books, history: yield* HistoryStore }
+      const { standby } = yield* Replica
+      if (standby === null) {
+        const { runs, books, history } = primary
+        return { runs: runs.list, entries: books.entries, known: history.known, batch: history.batch }
+      }
+      const stores = yield* Layer.build(storesOfStandby).pipe(Effect.provideContext(standby.client))
+      const replica = {
+        runs: Context.get(stores, RunStore),
+        books: Context.get(stores, Books),
+        history: Context.get(stores, HistoryStore)
+      }
+      const { prefer } = standby
+      return {
+        runs: (filter) => prefer(replica.runs.list(filter), primary.runs.list(filter)),
+        entries: (...asked) => prefer(replica.books.entries(...asked), primary.books.entries(...asked)),
+        known: (...asked) => prefer(replica.history.known(...asked), primary.history.known(...asked)),
+        batch: (...asked) => prefer(replica.history.batch(...asked), primary.history.batch(...asked))
+      }
+    })
+  )
+}
