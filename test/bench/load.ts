@@ -2,6 +2,8 @@
 export interface LoadResult {
   readonly runs: number
   readonly failed: number
+  /** The first answer that was no success. */
+  readonly failure: string | null
   readonly seconds: number
   readonly p50: number
   readonly p99: number
@@ -18,6 +20,7 @@ export const load = async (
   const body = JSON.stringify({ capability: "email.find", input })
   const latencies: Array<number> = []
   let failed = 0
+  let failure: string | null = null
   const began = performance.now()
   const until = began + seconds * 1000
   const client = async (n: number) => {
@@ -32,7 +35,10 @@ export const load = async (
         body
       })
       const text = await response.text()
-      if (response.status !== 200 || !text.includes('"succeeded"')) failed += 1
+      if (response.status !== 200 || !text.includes('"succeeded"')) {
+        failed += 1
+        failure ??= `${response.status} ${text.slice(0, 300)}`
+      }
       latencies.push(performance.now() - sent)
     }
   }
@@ -40,7 +46,7 @@ export const load = async (
   const took = (performance.now() - began) / 1000
   latencies.sort((a, b) => a - b)
   const at = (q: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * q))] ?? 0
-  return { runs: latencies.length, failed, seconds: took, p50: at(0.5), p99: at(0.99) }
+  return { runs: latencies.length, failed, failure, seconds: took, p50: at(0.5), p99: at(0.99) }
 }
 
 if (import.meta.main) {

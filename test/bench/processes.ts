@@ -73,6 +73,14 @@ interface Row {
 }
 const rows: Array<Row> = []
 
+/** Bytes of each table with its indexes. */
+const sizesOf = async (client: Client): Promise<ReadonlyMap<string, number>> => {
+  const { rows } = await client.query(`
+    SELECT c.relname AS table, pg_total_relation_size(c.oid)::float8 AS bytes FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind = 'r' AND n.nspname = 'public'`)
+  return new Map(rows.map(({ table, bytes }) => [table, bytes]))
+}
+
 const sum = (parts: ReadonlyMap<string, number>) => [...parts.values()].reduce((a, b) => a + b, 0)
 
 const startAll = (layout: Layout, env: Record<string, string>) =>
@@ -146,7 +154,7 @@ const measure = async (
       .map(([name, value]) => `${name} ${value}`)
       .join(
         ", "
-      )})  ${row.commits_per_run} commits, ${row.wal_bytes_per_run} B of WAL a run  ${row.commits_per_s} commits/s, ${row.wal_syncs_per_s} syncs/s  ${row.connections} connections  idle ${row.idle} cores  machine busy ${Math.round(row.busy * 100)} %, with us ${Math.round(row.ours * 100)} %${row.failed === 0 ? "" : `  FAILED ${row.failed}`}`
+      )})  ${row.commits_per_run} commits, ${row.wal_bytes_per_run} B of WAL a run  ${row.commits_per_s} commits/s, ${row.wal_syncs_per_s} syncs/s  ${row.connections} connections  idle ${row.idle} cores  machine busy ${Math.round(row.busy * 100)} %, with us ${Math.round(row.ours * 100)} %${row.failed === 0 ? "" : `  FAILED ${row.failed}: ${result.failure}`}`
   )
 }
 
@@ -166,6 +174,7 @@ for (const queues of ["redis", "postgres"] as const) {
   await first.stop()
   const client = new Client({ connectionString: database })
   await client.connect()
+  const empty = await sizesOf(client)
   for (const layout of layouts) {
     const started = await startAll(layout, env)
     await measure(stage, queues, layout, started, client, keys)
@@ -173,11 +182,14 @@ for (const queues of ["redis", "postgres"] as const) {
   }
   const audit = Bun.spawnSync([process.execPath, main, "audit"], { env: { ...process.env, DATABASE_URL: database } })
   console.log(audit.stdout.toString().trim())
-  const sizes = await client.query(`
-    SELECT count(*)::int AS runs, pg_database_size(current_database())::float8 AS bytes,
-           sum(pg_total_relation_size('runs'))::float8 / count(*) AS run, pg_total_relation_size('ledger')::float8 / count(*) AS ledger FROM runs`)
-  const { runs, bytes } = sizes.rows[0]
-  console.log(`${runs} runs on disk: ${Math.round(bytes / runs)} B each, all tables and indexes`)
+  const grown = await sizesOf(client)
+  const { rows: counted } = await client.query("SELECT count(*)::int AS runs FROM runs")
+  const tables = [...grown]
+    .map(([table, bytes]) => [table, Math.round((bytes - (empty.get(table) ?? 0)) / counted[0].runs)] as const)
+    .sort(([, a], [, b]) => b - a)
+  const disk = tables.reduce((total, [, bytes]) => total + bytes, 0)
+  const largest = tables.slice(0, 6).map(([table, bytes]) => `${table} ${bytes}`)
+  console.log(`${counted[0].runs} runs: ${disk} B each on disk with indexes (${largest.join(", ")})`)
   await client.end()
 }
 console.log(JSON.stringify(rows))
