@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { randomBytes } from "node:crypto"
 import { Client } from "pg"
+import { walletLane } from "../../src/layers/accounts/WalletLanes.ts"
 import { type Reply, startApp, until, verify } from "../app.ts"
 import { type Command, runMain } from "../chaos/processes.ts"
 import { compiledCommand } from "../command.ts"
@@ -117,6 +118,22 @@ describe("the service as that role", () => {
     await app.stop()
   }, 60_000)
 
+  test("adds lanes, moves wallets to them and works their queues", async () => {
+    const app = await startApp({ settings: { DATABASE_URL: urlFor(service) } })
+    const tenants = await Promise.all(Array.from({ length: 8 }, () => app.tenant("1.00")))
+    const grown = await startApp({ settings: { DATABASE_URL: urlFor(service), RUNGATE_LANES: "3" } })
+    const client = await connect(urlFor(service))
+    const spread = async () => (await client.query("SELECT spread FROM lane_count")).rows[0].spread
+    await until("all wallets moved", spread, (lanes) => lanes === 3)
+    for (const org of tenants) expect((await org.over(grown).run(verify())).status).toBe(200)
+    const { rows } = await client.query("SELECT org_id, lane FROM wallets")
+    for (const { org_id, lane } of rows) expect([org_id, lane]).toEqual([org_id, walletLane(org_id, 3)])
+    await client.end()
+    await grown.books()
+    await grown.stop()
+    await app.stop()
+  }, 60_000)
+
   test("lets operators work: credit, catalog, index, audit", async () => {
     const orgs = await rungate(["admin", "orgs", "--json"])
     const { org_id } = JSON.parse(orgs.out).items[0]
@@ -150,6 +167,7 @@ describe("the service as that role", () => {
       "UPDATE losses SET cost = 0",
       "DELETE FROM losses",
       "UPDATE service_mode SET mode = 'sandbox'",
+      "DELETE FROM lane_count",
       "DELETE FROM effect_sql_migrations",
       "INSERT INTO effect_sql_migrations (migration_id, name) VALUES (99, 'mine')",
       "CREATE TABLE mine (id int)",
