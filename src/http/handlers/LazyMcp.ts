@@ -3,7 +3,7 @@
  *
  * The protocol's library and the tools' schemas would take a tenth of the service's start, and many processes are never asked.
  */
-import { Effect, type Scope } from "effect"
+import { Effect, Exit, Scope } from "effect"
 import type { PeersShape } from "../middleware/ClientAddress.ts"
 import type { Limits } from "../middleware/Limits.ts"
 import type { Readiness } from "../middleware/Readiness.ts"
@@ -17,9 +17,12 @@ const isMcp = ({ url }: Request): boolean => /^[a-z]+:\/\/[^/]*\/mcp(\?|$)/.test
 
 /** Answers requests to /mcp, and is null for others. `api` answers the requests that the tools make. */
 export const lazyMcp = Effect.fnUntraced(function* (api: Handler, peers: PeersShape) {
-  const context = yield* Effect.context<Settings | Limits | Readiness | Scope.Scope>()
+  const context = yield* Effect.context<Settings | Limits | Readiness>()
+  // Made now, so it closes after the server that is made later: hosts that wait while the process stops still get their answers.
+  const scope = yield* Effect.acquireRelease(Scope.make(), (made) => Scope.close(made, Exit.void))
   const handler = yield* Effect.promise(() => import("./Mcp.ts")).pipe(
     Effect.flatMap(({ mcpHandler }) => Effect.orDie(mcpHandler(api, peers))),
+    Scope.provide(scope),
     Effect.provideContext(context),
     Effect.cached
   )
