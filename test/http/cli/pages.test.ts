@@ -7,6 +7,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { asShipped } from "../../plans.ts"
 import { type App, startApp } from "../../app.ts"
 import { blocksOf, pages, pageText } from "./pages.ts"
 import { type Home, newHome } from "./shell.ts"
@@ -17,7 +18,7 @@ const curl = Bun.which("curl") !== null
 
 let app: App
 beforeAll(async () => {
-  app = await startApp()
+  app = await startApp({ settings: asShipped })
 }, 30_000)
 afterAll(() => app.stop())
 
