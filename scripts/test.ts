@@ -96,8 +96,10 @@ interface Round {
 // oxlint-disable-next-line no-control-regex -- colors are control characters
 const colors = /\u001b\[[0-9;]*m/g
 
-// Most tests wait for a database or a process, so several at once take little more time than one.
-const several = running.length >= processesFrom && availableParallelism() > 1
+// Most tests wait for a database or a process, so several at once take little more time than one. A test of chaos starts several
+// processes and servers of its own and waits for them with time limits, so it has the machine to itself.
+const alone = running.some((file) => file.startsWith("test/chaos/"))
+const several = running.length >= processesFrom && availableParallelism() > 1 && !alone
 const division = several
   ? [
       `--parallel=${processesMax}`,
