@@ -111,12 +111,13 @@ const division = several
 /** A failed test's own message and stack are its last lines. The ones before are the service's log. */
 const failureLinesMax = 60
 
-/** Each failed test with the lines that belong to it. */
+/** Each failed test with the lines that belong to it. After many tests bun names the failed ones a second time, at its end. */
 const failuresIn = (lines: ReadonlyArray<string>, files: ReadonlyArray<string>): ReadonlyArray<Failure> => {
   const failures: Array<Failure> = []
   let file = ""
   let block: Array<string> = []
   for (const line of lines) {
+    if (/^\d+ tests? failed:$/.test(line)) break
     const header = line.replace(/^::group::/, "").replace(/:$/, "")
     if (files.includes(header)) file = header
     if (line.startsWith("(fail) ")) failures.push({ file, text: [...block.slice(-failureLinesMax), line].join("\n") })

@@ -234,6 +234,8 @@ describe("scripts/test.ts", () => {
     }
     const named = "FLAKY: test/t0.test.ts failed once and then passed 3 times"
     expect(await outcome(1, flaky("late"), good)).toEqual(["4 passed, 0 failed", 0, named, true])
+    const many = `${header}for (let n = 0; n < 30; n += 1) test("m" + n, () => {})`
+    expect(await outcome(1, flaky("late"), many)).toEqual(["32 passed, 0 failed", 0, named, true])
     expect(await outcome(0, flaky("late"))).toEqual(["1 passed, 1 failed", 1, undefined, true])
     expect(await outcome(1, flaky("late"), flaky("late"))).toEqual(["2 passed, 2 failed", 1, undefined, true])
     expect(await outcome(1, flaky("2 violations of the books"))).toEqual(["1 passed, 1 failed", 1, undefined, true])

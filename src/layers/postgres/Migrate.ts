@@ -57,8 +57,11 @@ const runNext = Effect.fnUntraced(function* (migrations: Migrations, contracts: 
   // Several processes may start at once: one migrates, and the others wait here until its transaction ends.
   yield* sql`SELECT pg_advisory_xact_lock(${migrationLock})`
   yield* sql`SET LOCAL lock_timeout = ${sql.literal(String(lockMillisMax))}`
-  // Makes the table of migrations if there is none.
-  yield* Migrator.make({})({ loader: Migrator.fromRecord({}) })
+  // As the migrator makes it. It looks for the table and then makes it, and an error between the two would spoil this transaction.
+  yield* sql`
+    CREATE TABLE IF NOT EXISTS effect_sql_migrations (
+      migration_id integer PRIMARY KEY, created_at timestamptz NOT NULL DEFAULT now(), name text NOT NULL
+    )`
   const { version } = yield* versionRow(sql`
     SELECT coalesce(max(migration_id), 0)::int AS version FROM effect_sql_migrations`)
   const [next] = Object.entries(migrations)

@@ -22,7 +22,15 @@ export const mayMigrateQueues = Effect.gen(function* () {
   const { create } = yield* privilegeRow(sql`
     SELECT has_database_privilege(current_database(), 'CREATE') AND to_regclass(${versions}) IS NULL AS create`)
   if (create) return true
-  return yield* behind({ version, role, may_migrate: false }, `schema ${queueSchema}`, LATEST_SCHEMA_VERSION)
+  // Another process that starts at the same time may have made the tables since the first look.
+  const now = yield* stateOf(versions, "version")
+  if (now.owned) return true
+  if (now.version >= LATEST_SCHEMA_VERSION) return false
+  return yield* behind(
+    { version: now.version, role, may_migrate: false },
+    `schema ${queueSchema}`,
+    LATEST_SCHEMA_VERSION
+  )
 })
 
 /** Uses a separate connection, because BullMQ needs the `pg` driver. */
