@@ -98,6 +98,8 @@ export const nonconformance = ({ method, path, status, headers, text, body }: An
   if (documented === undefined && !everywhere.has(status)) return `the status ${status} is not documented`
   const type = headers.get("content-type") ?? ""
   if (type.startsWith("application/problem+json")) return null
+  const plain = type.split(";")[0] ?? ""
+  if (plain === "text/csv" && documented?.content?.[plain] !== undefined) return null
   const schema = documented?.content?.["application/json"]?.schema
   if (documented !== undefined && schema === undefined)
     return text === "" ? null : `an answer ${status} has a body, and the document has none`

@@ -94,4 +94,15 @@ export const standbySuite = (name: string, open: () => Promise<World>) =>
     }, 90_000)
   })
 
-const everyRun = { status: null, capability: null, provider: null, endpoint: null, before: null, limit: 10 }
+const everyRun = {
+  status: null,
+  capability: null,
+  provider: null,
+  endpoint: null,
+  key_id: null,
+  from: null,
+  to: null,
+  metadata: null,
+  before: null,
+  limit: 10
+}

@@ -75,6 +75,7 @@ const newRun = (org_id: string, changed: Partial<NewRun> = {}): NewRun => ({
   input: "{}",
   plan,
   routing_reason: "test",
+  metadata: null,
   ...changed
 })
 const reserve = (run: NewRun): DirectCommand => ({ _tag: "Reserve", run })

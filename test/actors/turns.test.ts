@@ -70,7 +70,8 @@ const admit = Effect.fnUntraced(function* (org_id: string, hold: string) {
     quoted: dollars(hold),
     input: "{}",
     plan,
-    routing_reason: "test"
+    routing_reason: "test",
+    metadata: null
   })
   return run_id
 })

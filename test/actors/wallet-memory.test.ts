@@ -33,7 +33,8 @@ const run = (org_id: string, key: string | null = null): DirectCommand => ({
     quoted: 1n,
     input: "{}",
     plan: { providers: [], attempts_max: 1, routing: "auto", include_raw: false, side_effect: false, excluded: [] },
-    routing_reason: ""
+    routing_reason: "",
+    metadata: null
   }
 })
 const noon = BigInt(Date.UTC(2026, 10, 22, 12)) * 1000n

@@ -255,7 +255,7 @@ describe("what was erased", () => {
       const { body: shown } = await org.get(`/v1/runs/${run.run_id}`)
       expect([shown.status, shown.billing, shown.result]).toEqual([run.status, run.billing, undefined])
       expect(shown.hints).toEqual([
-        expect.stringMatching(/^The input and result of this run were erased on \d{4}-\d\d-\d\d;/)
+        expect.stringMatching(/^The input, result and metadata of this run were erased on \d{4}-\d\d-\d\d;/)
       ])
       expect(shown.error?.code).toBe(run.error?.code)
     }

@@ -203,7 +203,8 @@ test("T07 hold.unpriced_raw: each class holds on the ledger what the rule says",
           quoted: hold,
           input: "{}",
           plan: decodePlan(JSON.parse(JSON.stringify({ ...plan, raw }))),
-          routing_reason: name
+          routing_reason: name,
+          metadata: null
         })
         return Effect.as(admitted, run_id)
       }

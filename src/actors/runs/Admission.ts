@@ -20,6 +20,7 @@ import type * as Money from "../../schema/money/Money.ts"
 import type { Demand } from "../../schema/money/Pricing.ts"
 import { markedUp, type Plan } from "../../schema/runs/Plan.ts"
 import { plannedPrice } from "../../schema/runs/PlannedPrice.ts"
+import { type Metadata, storedMetadata } from "../../schema/runs/Metadata.ts"
 import { isFinal, isRunStatus } from "../../schema/runs/Run.ts"
 import { type Candidate, type Route, type RoutingRequest, route } from "../../schema/runs/Routing.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
@@ -40,6 +41,8 @@ export interface Asked {
   readonly idempotency_key: string | null
   readonly fingerprint: string
   readonly wait_millis: number
+  /** The caller's labels; null when there are none. */
+  readonly metadata: Metadata | null
 }
 
 export interface CapabilityRequest extends Asked {
@@ -120,6 +123,7 @@ const rowOf = (run: NewRun, created_at: Date, { ending, finished_at, result }: C
   attempts: ending.attempts,
   hints: ending.hints,
   result,
+  metadata: run.metadata,
   error_code: ending.error_code,
   error_message: ending.error_message,
   created_at,
@@ -278,7 +282,8 @@ export class Admission extends Context.Service<
           quoted: chosen.hold,
           input: JSON.stringify(input),
           plan,
-          routing_reason: chosen.reason
+          routing_reason: chosen.reason,
+          metadata: storedMetadata(request.metadata)
         }
       }
 

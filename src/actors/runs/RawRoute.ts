@@ -16,6 +16,7 @@ import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import * as Money from "../../schema/money/Money.ts"
 import { markedUp, type Plan } from "../../schema/runs/Plan.ts"
+import { storedMetadata } from "../../schema/runs/Metadata.ts"
 import { type Checks, planRaw, type RawPlan } from "../../schema/runs/RawPlan.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
 import type { EndpointRequest } from "./Admission.ts"
@@ -229,6 +230,7 @@ export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute
     quoted,
     input: request.input_text,
     plan,
-    routing_reason: `raw endpoint of ${provider.slug}, called once (${held}, holds $${raw.hold})`
+    routing_reason: `raw endpoint of ${provider.slug}, called once (${held}, holds $${raw.hold})`,
+    metadata: storedMetadata(request.metadata)
   }
 }

@@ -140,7 +140,7 @@ export class HistoryApi extends HttpApiGroup.make("history")
       OpenApi.annotations({
         summary: "Erase a subject",
         description:
-          "Permanently erases input and result of every finished run that names the subject. The runs themselves and their ledger entries stay. Needs a session token."
+          "Permanently erases input, result and metadata of every finished run that names the subject. The runs themselves and their ledger entries stay. Needs a session token."
       })
     )
   )

@@ -3,9 +3,11 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
 import { Usd } from "../../schema/money/Money.ts"
+import { Metadata } from "../../schema/runs/Metadata.ts"
 import { strategies } from "../../schema/runs/Routing.ts"
-import { ListedRun, Run, RunStatus } from "../../schema/runs/Run.ts"
-import { Auth, listQuery, optional, WaitQuery, WaitSeconds } from "./shapes/Common.ts"
+import { ListedRun, Run } from "../../schema/runs/Run.ts"
+import { RunQuery } from "./control/RunQuery.ts"
+import { Auth, optional, WaitQuery, WaitSeconds } from "./shapes/Common.ts"
 
 const Slug = Schema.NonEmptyString.check(Schema.isMaxLength(200))
 
@@ -31,6 +33,7 @@ export const RunRequest = Schema.Struct({
       allow_fallback: optional(Schema.Boolean)
     })
   ),
+  metadata: optional(Metadata),
   response: optional(Schema.Struct({ include_raw: optional(Schema.Boolean) })),
   wait_seconds: optional(
     WaitSeconds.annotate({ description: "how long the request waits for the result; the default is 30" })
@@ -76,16 +79,16 @@ export class RunsApi extends HttpApiGroup.make("runs")
       })
     ),
     HttpApiEndpoint.get("list", "/runs", {
-      query: {
-        ...listQuery,
-        status: Schema.optionalKey(RunStatus),
-        capability: Schema.optionalKey(Slug),
-        provider: Schema.optionalKey(Slug),
-        endpoint: Schema.optionalKey(Schema.NonEmptyString)
-      },
+      query: RunQuery,
       success: Schema.Struct({ items: Schema.Array(ListedRun), next_cursor: Schema.NullOr(Schema.String) }),
       error: [Wire.invalid_request]
-    }).annotateMerge(OpenApi.annotations({ summary: "List runs", description: "Newest first, without results." })),
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "List runs",
+        description:
+          "Newest first, without results. With `Accept: text/csv` the answer is CSV: all rows up to 10,000 or `limit`, and a `Link` header if there are more."
+      })
+    ),
     HttpApiEndpoint.get("get", "/runs/:run_id", {
       params: { run_id: Schema.String },
       query: { wait: Schema.optionalKey(WaitQuery) },

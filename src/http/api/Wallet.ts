@@ -44,7 +44,13 @@ export class WalletApi extends HttpApiGroup.make("wallet")
       query: listQuery,
       success: Schema.Struct({ items: Schema.Array(Transaction), next_cursor: Schema.NullOr(Schema.String) }),
       error: [Wire.invalid_request]
-    }).annotateMerge(OpenApi.annotations({ summary: "List ledger entries", description: "Newest first." })),
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "List ledger entries",
+        description:
+          "Newest first. With `Accept: text/csv` the answer is CSV: all rows up to 10,000 or `limit`, and a `Link` header if there are more."
+      })
+    ),
     HttpApiEndpoint.get("audit", "/wallet/audit", { success: WalletAudit }).annotateMerge(
       OpenApi.annotations({ summary: "Audit the wallet", description: walletAuditDescription })
     ),

@@ -9,10 +9,10 @@ import { Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { Api } from "../api/Api.ts"
-import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
+import { CurrentCaller } from "../api/shapes/Common.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { requireVerified } from "../middleware/Verified.ts"
-import { runJson } from "../views/RunView.ts"
+import { listRuns } from "./control/RunList.ts"
 import { retryAfterSeconds, show, submitRun } from "./SubmitRun.ts"
 
 const unknownRun = (run_id: string) =>
@@ -33,6 +33,7 @@ export const RunsHandlers = HttpApiBuilder.group(
     const reads = yield* Reads
     const settings = yield* Settings
     const submit = submitRun(admission)
+    const list = listRuns(reads)
 
     const runOf = Effect.fnUntraced(function* (org_id: string, run_id: string, millis: number) {
       const run = looksLike("run", run_id) ? yield* admission.watch(org_id, run_id, millis) : null
@@ -52,27 +53,7 @@ export const RunsHandlers = HttpApiBuilder.group(
         )
       }),
 
-      list: Effect.fnUntraced(function* ({ query }) {
-        const { org_id } = yield* CurrentCaller
-        const limit = query.limit ?? listLimitDefault
-        const before = query.cursor ?? null
-        if (before !== null && !looksLike("run", before)) {
-          return yield* Effect.fail(
-            problem("invalid_request", "query.cursor is not a cursor of this list", [
-              { path: "query.cursor", message: "is not a cursor of this list" }
-            ])
-          )
-        }
-        const { status = null, capability = null, provider = null, endpoint = null } = query
-        const rows = yield* reads.runs({ org_id, status, capability, provider, endpoint, before, limit: limit + 1 })
-        const now = yield* Clock.currentTimeMillis
-        const page = rows.slice(0, limit)
-        const next = rows.length > limit ? (page.at(-1)?.run_id ?? null) : null
-        const items = page.map((run) => runJson(run, now, false)).join(",")
-        return HttpServerResponse.text(`{"items":[${items}],"next_cursor":${JSON.stringify(next)}}`, {
-          contentType: "application/json"
-        })
-      }),
+      list: ({ query }) => list(query),
 
       get: Effect.fnUntraced(function* ({ params, query }) {
         const { org_id } = yield* CurrentCaller

@@ -94,7 +94,8 @@ export const submitRun = (admission: Admission["Service"]) =>
       idempotency_key,
       fingerprint: idempotency_key === null ? "" : fingerprintOf(payload),
       input: payload.input,
-      wait_millis: Math.max(0, seconds * 1000 - elapsed)
+      wait_millis: Math.max(0, seconds * 1000 - elapsed),
+      metadata: payload.metadata ?? null
     }
     const max_cost = payload.routing?.max_cost ?? null
     const submitted =

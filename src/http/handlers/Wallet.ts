@@ -4,13 +4,14 @@ import { HttpApiBuilder } from "effect/http-api"
 import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
 import { encodeGuard } from "../../actors/mailbox/Commands.ts"
 import { Audit } from "../../layers/audit/Audit.ts"
-import { Books } from "../../layers/ledger/Books.ts"
+import { Books, type EntryRow } from "../../layers/ledger/Books.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
 import { problem } from "../../schema/Errors.ts"
 import { usd } from "../../schema/money/Money.ts"
 import { type EntryType, entryTypes } from "../../schema/wallet/Wallet.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
+import { csvAnswer, wantsCsv } from "./control/CsvPage.ts"
 import { walletAuditView } from "../views/WalletAuditView.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { signIn } from "../../schema/Steps.ts"
@@ -26,6 +27,18 @@ const needsPerson = problem(
 )
 
 const entryType = (text: string): EntryType => entryTypes.find((type) => type === text) ?? "refund"
+
+const transactionOf = (row: EntryRow) => ({
+  id: row.txn_id,
+  type: entryType(row.type),
+  amount: usd(row.amount),
+  balance_after: usd(row.balance_after),
+  reference: row.reference,
+  note: row.note,
+  created_at: row.created_at.toISOString()
+})
+/** In the order of `transactionOf`. */
+const columns = ["id", "type", "amount", "balance_after", "reference", "note", "created_at"]
 
 /** A cursor is the number of the last entry shown. */
 const cursorOf = (text: string | undefined) => {
@@ -68,21 +81,18 @@ export const WalletHandlers = HttpApiBuilder.group(
 
       transactions: Effect.fnUntraced(function* ({ query }) {
         const { org_id } = yield* CurrentCaller
-        const limit = query.limit ?? listLimitDefault
-        const rows = yield* reads.entries(org_id, yield* cursorOf(query.cursor), limit + 1)
-        const page = rows.slice(0, limit)
-        return {
-          items: page.map((row) => ({
-            id: row.txn_id,
-            type: entryType(row.type),
-            amount: usd(row.amount),
-            balance_after: usd(row.balance_after),
-            reference: row.reference,
-            note: row.note,
-            created_at: row.created_at.toISOString()
-          })),
-          next_cursor: rows.length > limit ? String(page.at(-1)?.seq ?? "") : null
+        const page = Effect.fnUntraced(function* (cursor: string | null, limit: number) {
+          const rows = yield* reads.entries(org_id, yield* cursorOf(cursor ?? undefined), limit + 1)
+          const shown = rows.slice(0, limit)
+          return { rows: shown, next: rows.length > limit ? String(shown.at(-1)?.seq ?? "") : null }
+        })
+        if (yield* wantsCsv) {
+          const { limit = null, cursor = null } = query
+          const cells = (row: EntryRow) => Object.values(transactionOf(row))
+          return yield* csvAnswer({ name: "transactions.csv", columns, cells, limit, cursor, page })
         }
+        const { rows, next } = yield* page(query.cursor ?? null, query.limit ?? listLimitDefault)
+        return { items: rows.map(transactionOf), next_cursor: next }
       }),
 
       audit: Effect.fnUntraced(function* () {

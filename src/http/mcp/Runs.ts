@@ -25,6 +25,7 @@ export const runBody = ({
   max_cost,
   routing = {},
   include_raw,
+  metadata,
   ...target
 }: RunArguments): string => {
   const { capability, provider, endpoint, method } = target
@@ -38,6 +39,7 @@ export const runBody = ({
         path,
         query,
         routing: { ...routing, max_cost: Money.usd(max_cost) },
+        metadata,
         response: include_raw === undefined ? undefined : { include_raw }
       }).filter(([, value]) => value !== undefined)
     ),

@@ -6,6 +6,7 @@
 import { Schema } from "effect"
 import { methods } from "../../schema/catalog/Endpoint.ts"
 import { Usd } from "../../schema/money/Money.ts"
+import { Metadata } from "../../schema/runs/Metadata.ts"
 import { strategies } from "../../schema/runs/Routing.ts"
 import { ListedRun, Run, RunStatus } from "../../schema/runs/Run.ts"
 import { kinds } from "../../schema/subjects/Form.ts"
@@ -136,6 +137,11 @@ const RunParameters = Schema.Struct({
       allow_fallback: optional(Schema.Boolean.annotate({ description: "false tries only one provider; default: true" }))
     }).annotate({ description: "choice of the provider of a capability; default: the service chooses" })
   ),
+  metadata: optional(
+    Metadata.annotate({
+      description: 'labels of your own for this run, such as {"campaign": "spring"}: up to 16, with texts as values'
+    })
+  ),
   include_raw: optional(Schema.Boolean.annotate({ description: "add the provider's raw response to the result" })),
   wait_seconds: optional(
     between(
@@ -207,6 +213,10 @@ export const listRuns = tool({
     capability: optional(named("only runs of this capability")),
     provider: optional(named("only runs that this provider served")),
     endpoint: optional(named("only runs of this raw endpoint", 1_000)),
+    key_id: optional(named("only runs of this API key")),
+    from: optional(named("only runs from this date or time on, such as 2026-11-01")),
+    to: optional(named("only runs before this time; a date includes its day")),
+    metadata: optional(Metadata.annotate({ description: "only runs with all of these labels" })),
     limit,
     cursor
   }),

@@ -5,6 +5,7 @@
  * cancel_run.
  */
 import { Effect, Option, Schema } from "effect"
+import { metadataPrefix } from "../../schema/runs/Metadata.ts"
 import { memberText } from "../../schema/json/JsonText.ts"
 import { answered, refusal, refusalIn, unanswered, withMembers } from "./Answers.ts"
 import type { Readable } from "./Register.ts"
@@ -82,9 +83,11 @@ export const toolsFor = (here: Here, run: Tool): ReadonlyArray<Tool> => {
     Tools.getRun.carriedOut(carry(getRunTool)),
     Tools.cancelRun.carriedOut(carry(cancelRunTool)),
     Tools.listRuns.carriedOut(
-      carry(({ limit = Tools.limitDefault, ...filters }) =>
-        asked("list_runs", send("GET", pathOf("/v1/runs", { ...filters, limit })))
-      )
+      carry(({ limit = Tools.limitDefault, metadata = {}, ...filters }) => {
+        const labels = Object.entries(metadata).map(([name, value]) => [`${metadataPrefix}${name}`, value] as const)
+        const query = { ...filters, limit, ...Object.fromEntries(labels) }
+        return asked("list_runs", send("GET", pathOf("/v1/runs", query)))
+      })
     ),
     Tools.history.carriedOut(carry(historyTool)),
     Tools.wallet.carriedOut(carry(walletTool)),

@@ -24,7 +24,7 @@ export const httpStatusOf = (run: RunRow): number => {
 export const pollUrl = (run_id: string) => `/v1/runs/${run_id}`
 
 const erasedHint = (at: Date) =>
-  `The input and result of this run were erased on ${at.toISOString().slice(0, 10)}; its charge stays in the ledger.`
+  `The input, result and metadata of this run were erased on ${at.toISOString().slice(0, 10)}; its charge stays in the ledger.`
 
 /** `now` in milliseconds since 1970, for the duration of a run that is not finished. */
 export const runJson = (run: RunRow, now: number, withResult: boolean): string => {
@@ -52,7 +52,12 @@ export const runJson = (run: RunRow, now: number, withResult: boolean): string =
     created_at: run.created_at.toISOString()
   })
   const hints = run.erased_at === null ? (run.hints ?? "[]") : JSON.stringify([erasedHint(run.erased_at)])
-  const parts = [head.slice(0, -1), `"attempts":${run.attempts ?? "[]"}`, `"hints":${hints}`]
+  const parts = [
+    head.slice(0, -1),
+    `"metadata":${run.metadata ?? "{}"}`,
+    `"attempts":${run.attempts ?? "[]"}`,
+    `"hints":${hints}`
+  ]
   if (withResult && run.result !== null) parts.push(`"result":${run.result}`)
   if (run.error_code !== null)
     parts.push(`"error":${JSON.stringify({ code: run.error_code, message: run.error_message ?? "" })}`)

@@ -168,9 +168,9 @@ export const writeArrived = (
             WHERE k.revoked_at IS NULL FOR SHARE OF k
           ), arrived AS (
             INSERT INTO runs (org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
-                              hold, quoted, input, plan, routing_reason, status, error_code, error_message, finished_at)
+                              hold, quoted, input, plan, routing_reason, metadata, status, error_code, error_message, finished_at)
             SELECT org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
-                   hold, quoted, input::json, plan::json, routing_reason, coalesce(status, 'created'), error_code, error_message,
+                   hold, quoted, input::json, plan::json, routing_reason, metadata::jsonb, coalesce(status, 'created'), error_code, error_message,
                    CASE WHEN status IS NOT NULL THEN now() END
             FROM unnest(
               ${texts(runs.map((r) => r.run_id))}, ${texts(runs.map((r) => r.org_id))}, ${texts(runs.map((r) => r.key_id))},
@@ -178,10 +178,10 @@ export const writeArrived = (
               ${texts(runs.map((r) => r.fingerprint))}, ${texts(runs.map((r) => r.kind))}, ${texts(runs.map((r) => r.capability))},
               ${texts(runs.map((r) => r.endpoint))}, ${texts(runs.map((r) => r.provider))}, ${bigints(runs.map((r) => r.hold))},
               ${bigints(runs.map((r) => r.quoted))}, ${texts(runs.map((r) => r.input))}, ${texts(runs.map((r) => JSON.stringify(r.plan)))},
-              ${texts(runs.map((r) => r.routing_reason))}, ${texts(ending.map((e) => e?.status ?? null))},
+              ${texts(runs.map((r) => r.routing_reason))}, ${texts(runs.map((r) => r.metadata))}, ${texts(ending.map((e) => e?.status ?? null))},
               ${texts(ending.map((e) => e?.error_code ?? null))}, ${texts(ending.map((e) => e?.error_message ?? null))}
             ) AS n(run_id, org_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider, hold,
-                   quoted, input, plan, routing_reason, status, error_code, error_message)
+                   quoted, input, plan, routing_reason, metadata, status, error_code, error_message)
           )`
 }
 

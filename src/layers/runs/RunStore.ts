@@ -9,6 +9,8 @@ import { SqlClient } from "effect/sql"
 import { bigints, texts } from "../postgres/Columns.ts"
 import { batch } from "../postgres/Batch.ts"
 import type { Plan } from "../../schema/runs/Plan.ts"
+import type { Metadata } from "../../schema/runs/Metadata.ts"
+import { makeId } from "../../schema/Ids.ts"
 import { Settings } from "../platform/Settings.ts"
 import { batchRowsOf, rowsOf } from "../postgres/Rows.ts"
 
@@ -32,6 +34,8 @@ export interface NewRun {
   readonly input: string
   readonly plan: Plan
   readonly routing_reason: string
+  /** JSON text of the caller's labels; null when there are none. */
+  readonly metadata: string | null
 }
 
 export type Admission =
@@ -57,6 +61,7 @@ export const RunRow = Schema.Struct({
   attempts: Schema.NullOr(Schema.String),
   hints: Schema.NullOr(Schema.String),
   result: Schema.NullOr(Schema.String),
+  metadata: Schema.NullOr(Schema.String),
   error_code: Schema.NullOr(Schema.String),
   error_message: Schema.NullOr(Schema.String),
   created_at: Schema.Date,
@@ -73,6 +78,13 @@ export interface ListFilter {
   readonly capability: string | null
   readonly provider: string | null
   readonly endpoint: string | null
+  readonly key_id: string | null
+  /** Only runs that were created at this time or later. */
+  readonly from: Date | null
+  /** Only runs that were created before this time. */
+  readonly to: Date | null
+  /** Only runs with all of these labels. */
+  readonly metadata: Metadata | null
   /** Only runs older than this id. */
   readonly before: string | null
   readonly limit: number
@@ -97,6 +109,11 @@ const admitRows = batchRowsOf(AdmitRow.fields)
 const admissionsMax = 200
 /** Runs in one look-up. */
 const readsMax = 500
+
+/** Clocks of processes and of the database may differ by this much. */
+const clockMillisMax = 3_600_000
+/** Sorts before all runs of a later millisecond. */
+const idOf = (millis: number) => makeId("run", Math.max(0, millis)).slice(0, -16)
 
 const keyHolderRows = rowsOf({ run_id: Schema.String, fingerprint: Schema.String, created_at: Schema.Date })
 const runIdRows = rowsOf({ run_id: Schema.String })
@@ -129,9 +146,9 @@ export class RunStore extends Context.Service<
               ${texts(runs.map((r) => r.fingerprint))}, ${texts(runs.map((r) => r.kind))}, ${texts(runs.map((r) => r.capability))},
               ${texts(runs.map((r) => r.endpoint))}, ${texts(runs.map((r) => r.provider))}, ${bigints(runs.map((r) => r.hold))},
               ${bigints(runs.map((r) => r.quoted))}, ${texts(runs.map((r) => r.input))}, ${texts(runs.map((r) => JSON.stringify(r.plan)))},
-              ${texts(runs.map((r) => r.routing_reason))}
+              ${texts(runs.map((r) => r.routing_reason))}, ${texts(runs.map((r) => r.metadata))}
             ) AS t(run_id, org_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider, hold,
-                   quoted, input, plan, routing_reason)
+                   quoted, input, plan, routing_reason, metadata)
           ), usable AS (
             -- Locked until this commits: a revocation waits for it, so nothing is admitted after a revocation was answered.
             SELECT k.key_id, k.org_id FROM api_keys k
@@ -146,9 +163,9 @@ export class RunStore extends Context.Service<
             WHERE a.key_id IS NULL OR (a.key_id, a.org_id) IN (SELECT key_id, org_id FROM usable)
           ), inserted AS (
             INSERT INTO runs (org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
-                              hold, quoted, input, plan, routing_reason)
+                              hold, quoted, input, plan, routing_reason, metadata)
             SELECT org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
-                   hold, quoted, input::json, plan::json, routing_reason
+                   hold, quoted, input::json, plan::json, routing_reason, metadata::jsonb
             FROM good WHERE NOT excess
             ON CONFLICT DO NOTHING
             RETURNING run_id, org_id
@@ -215,7 +232,7 @@ export class RunStore extends Context.Service<
       // The state of an open run is in open_runs. A run that is neither open nor final waits for the turn that admits it.
       const columns = sql.literal(`r.org_id, r.run_id, r.request_id, r.kind, r.capability, r.endpoint, r.provider,
         coalesce(o.state, r.status) AS status, r.quoted, r.charged, r.routing_reason, coalesce(r.attempts, o.attempts)::text AS attempts,
-        r.hints::text AS hints, r.error_code, r.error_message, r.created_at, r.finished_at, r.erased_at`)
+        r.hints::text AS hints, r.metadata::text AS metadata, r.error_code, r.error_message, r.created_at, r.finished_at, r.erased_at`)
 
       const findOne = yield* batch({
         name: "find",
@@ -232,7 +249,11 @@ export class RunStore extends Context.Service<
       })
 
       const list = (filter: ListFilter) => {
-        const { org_id, status, capability, provider, endpoint, before, limit } = filter
+        const { org_id, status, capability, provider, endpoint, key_id, from, to, before, limit } = filter
+        const metadata = filter.metadata === null ? null : JSON.stringify(filter.metadata)
+        // Ids sort by creation time, so they bound what the index reads.
+        const oldest = from === null ? "" : idOf(from.getTime() - clockMillisMax)
+        const newest = to === null ? "run_~" : idOf(to.getTime() + clockMillisMax)
         return runRows(sql`
           SELECT ${columns}, NULL AS result FROM runs r LEFT JOIN open_runs o ON o.run_id = r.run_id
           WHERE r.org_id = ${org_id}
@@ -240,7 +261,11 @@ export class RunStore extends Context.Service<
             AND (${capability}::text IS NULL OR r.capability = ${capability})
             AND (${provider}::text IS NULL OR r.provider = ${provider})
             AND (${endpoint}::text IS NULL OR r.endpoint = ${endpoint})
-            AND (${before}::text IS NULL OR r.run_id < ${before})
+            AND (${key_id}::text IS NULL OR r.key_id = ${key_id})
+            AND (${metadata}::jsonb IS NULL OR r.metadata @> ${metadata}::jsonb)
+            AND (${from}::timestamptz IS NULL OR r.created_at >= ${from})
+            AND (${to}::timestamptz IS NULL OR r.created_at < ${to})
+            AND r.run_id > ${oldest} AND r.run_id < ${before !== null && before < newest ? before : newest}
           ORDER BY r.run_id DESC LIMIT ${limit}`)
       }
 

@@ -81,6 +81,8 @@ const listed = {
   poll_url: Schema.String,
   stoppable: Schema.Boolean,
   request_id: Schema.String,
+  /** An older service sends none. */
+  metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   created_at: Schema.String
 }
 

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import fc from "fast-check"
-import { csvText, readCsv } from "../../../src/http/cli/history/csv.ts"
+import { unparse } from "papaparse"
+import { readCsv } from "../../../src/http/cli/history/csv.ts"
 import { type App, startApp, type Tenant, until } from "../../app.ts"
 import { type Home, newHome } from "./shell.ts"
 
@@ -27,7 +28,10 @@ test("whatever a spreadsheet holds is read as it was written, without spaces aro
   fc.assert(
     fc.property(fc.array(fc.tuple(cell, cell), { minLength: 1 }), (rows) => {
       const trimmed = rows.map((row) => row.map((one) => one.trim())).filter((row) => row.join("") !== "")
-      expect(readCsv(csvText(["h", "i"], rows))).toEqual({ rows: [["h", "i"], ...trimmed], brokenLine: null })
+      expect(readCsv(unparse([["h", "i"], ...rows], { newline: "\n" }))).toEqual({
+        rows: [["h", "i"], ...trimmed],
+        brokenLine: null
+      })
     })
   )
 })

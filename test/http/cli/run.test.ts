@@ -40,7 +40,7 @@ describe("what leaves", () => {
 
   test("is what the user wrote, digit by digit, under flags that are fields", async () => {
     const fake = recorder(() => Response.json(succeeded))
-    const line = `rungate run email.find -i '{"id": 12345678901234567890, "n": 1.0}' --provider hunter --strategy cheapest --max-cost 0.05 --no-fallback --include-raw --wait 0`
+    const line = `rungate run email.find -i '{"id": 12345678901234567890, "n": 1.0}' --provider hunter --strategy cheapest --max-cost 0.05 --no-fallback --include-raw --metadata campaign=spring --metadata note=a=b --wait 0`
     const { code } = await home.shell(line, { RUNGATE_URL: fake.url })
     await home.shell(
       `rungate call acme '/people/{id}' --method GET --path '{"id": 10000000000000000001}' --query '{"q":"x"}' -i '{}'`,
@@ -54,6 +54,7 @@ describe("what leaves", () => {
       capability: "email.find",
       routing: { provider: "hunter", strategy: "cheapest", max_cost: "0.05", allow_fallback: false },
       response: { include_raw: true },
+      metadata: { campaign: "spring", note: "a=b" },
       wait_seconds: 0
     })
     expect(call?.body).toContain('"path":{"id": 10000000000000000001}')

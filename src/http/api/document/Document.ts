@@ -73,6 +73,8 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   provider: "Slug of a provider.",
   endpoint: "Only raw runs of this endpoint path.",
   run_id: "Id of a run, `run_…`.",
+  from: "Only from this date or time on, UTC.",
+  to: "Only before this time, UTC. A date includes its day.",
   wait: "Seconds to wait for the end of the run.",
   key_id: "Id of an API key, `key_…`.",
   sender_id: "Id of a sender, `snd_…`.",
@@ -129,16 +131,40 @@ const completedOperation = (operation: Node): Node => {
       description: (id === "runs.run" ? runStatuses[status] : undefined) ?? statusDescriptions[status] ?? status,
       headers: headersOf(id, Number(status))
     }
-    return [[status, withExample(described, example?.responses[Number(status)])] as const]
+    return [[status, withCsv(id, status, withExample(described, example?.responses[Number(status)]))] as const]
   })
   const parameters = Array.isArray(operation["parameters"]) ? operation["parameters"].map(record) : []
   return {
     ...operation,
     security,
-    parameters: parameters.map((one) => ({ description: parameterDescriptions[String(one["name"])], ...one })),
+    parameters: [
+      ...parameters.map((one) => ({ description: parameterDescriptions[String(one["name"])], ...one })),
+      ...(id === "runs.list" ? [metadataParameter] : [])
+    ],
     ...(hasRequestBody ? { requestBody: withExample(record(operation["requestBody"]), example?.request) } : {}),
     responses: Object.fromEntries(responses)
   }
+}
+
+/** Lists that are also answered as CSV. Only the document has this form, so the typed client decodes JSON. */
+const csvLists = new Set(["runs.list", "wallet.transactions", "usage.get"])
+const csvContent = { "text/csv": { schema: { type: "string", description: "a header line and one line per row" } } }
+
+const withCsv = (id: string, status: string, response: Node): Node =>
+  csvLists.has(id) && status === "200"
+    ? { ...response, content: { ...record(response["content"]), ...csvContent } }
+    : response
+
+/** Filters by label. OpenAPI writes members of an exploded object as parameters of their own. */
+const metadataParameter = {
+  name: "metadata",
+  in: "query",
+  required: false,
+  style: "form",
+  explode: true,
+  schema: { type: "object", patternProperties: { "^metadata\\.": { type: "string" } }, additionalProperties: false },
+  example: { "metadata.campaign": "spring" },
+  description: "Only runs with this label, such as `metadata.campaign=spring`. Several labels must all match."
 }
 
 /** Adds to the generated document what the types of the contract do not contain. */

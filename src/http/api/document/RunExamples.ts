@@ -17,6 +17,7 @@ const listed = {
   poll_url: "/v1/runs/run_01m81nzk95mq351g8pvrxgm8m4",
   stoppable: false,
   request_id: "req_01m81nzk91vyth8508xq8jsq2x",
+  metadata: { campaign: "spring" },
   created_at: "2026-11-22T09:30:00.000Z",
   attempts: [{ provider: "leadmagic", outcome: "succeeded", duration_ms: 0, detail: null }],
   hints: []

@@ -1,15 +1,9 @@
 /**
- * Reads and writes CSV (RFC 4180) with Papa Parse.
+ * Reads CSV (RFC 4180) with Papa Parse. api/shapes/Csv.ts writes it.
  *
- * Reading accepts the separators and line endings that spreadsheets write, and reports where quotes are broken.
+ * It accepts the separators and line endings that spreadsheets write, and reports where quotes are broken.
  */
-import { parse, unparse } from "papaparse"
-
-type Cell = string | number | null
-
-/** A header line and one line per row. */
-export const csvText = (columns: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<Cell>>): string =>
-  `${unparse([columns, ...rows], { newline: "\n" })}\n`
+import { parse } from "papaparse"
 
 export interface Csv {
   /** Trimmed cells. Rows without any text are left out. */

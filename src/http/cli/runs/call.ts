@@ -5,7 +5,7 @@ import { methods } from "../../../schema/catalog/Endpoint.ts"
 import { bodyOf } from "../../../schema/json/JsonText.ts"
 import * as Money from "../../../schema/money/Money.ts"
 import { inputFlags, jsonOf, runInput, stdinArgument } from "./input.ts"
-import { confirmAndRun, runFlags } from "./confirmAndRun.ts"
+import { confirmAndRun, metadataMember, runFlags } from "./confirmAndRun.ts"
 import { text } from "../terminal/flags.ts"
 
 export const call = Command.make(
@@ -37,7 +37,8 @@ export const call = Command.make(
           provider,
           endpoint,
           ...(method === null ? {} : { method }),
-          ...(max_cost === null ? {} : { routing: { max_cost: Money.usd(max_cost) } })
+          ...(max_cost === null ? {} : { routing: { max_cost: Money.usd(max_cost) } }),
+          ...metadataMember(given.metadata)
         },
         members
       )

@@ -12,7 +12,7 @@ import type * as Quotes from "./quote.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { TypedUsd } from "../terminal/TypedUsd.ts"
 import { decoded, formatOf, json, lines, pageOf, printed } from "../answers/show.ts"
-import { boolean } from "../terminal/flags.ts"
+import { boolean, metadata } from "../terminal/flags.ts"
 
 /** No run takes longer. A larger value is probably in milliseconds. */
 const waitSecondsMost = 24 * 3600
@@ -37,9 +37,14 @@ export const runFlags = {
   async: boolean("async", "print the run id as soon as the run is accepted, without waiting (exit code 0)"),
   yes: boolean("yes", "skip the quote and the confirmation").pipe(Flag.withAlias("y")),
   dry_run: boolean("dry-run", "show the quote without running"),
+  metadata: metadata("a label as name=value, such as campaign=spring; may be repeated"),
   again: boolean("again", "start a new run even if the same command was interrupted a moment ago"),
   json
 }
+
+/** The member of the body that `--metadata` makes. */
+export const metadataMember = (labels: ReadonlyArray<readonly [string, string]>) =>
+  labels.length === 0 ? {} : { metadata: Object.fromEntries(labels) }
 
 export interface Spending {
   readonly max_cost: Money.MicroUsd | null

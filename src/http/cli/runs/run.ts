@@ -5,7 +5,7 @@ import { bodyOf } from "../../../schema/json/JsonText.ts"
 import * as Money from "../../../schema/money/Money.ts"
 import { strategies } from "../../../schema/runs/Routing.ts"
 import { inputFlags, runInput, stdinArgument } from "./input.ts"
-import { confirmAndRun, runFlags } from "./confirmAndRun.ts"
+import { confirmAndRun, metadataMember, runFlags } from "./confirmAndRun.ts"
 import { boolean } from "../terminal/flags.ts"
 
 export const run = Command.make(
@@ -40,7 +40,8 @@ export const run = Command.make(
             ...(max_cost === null ? {} : { max_cost: Money.usd(max_cost) }),
             ...(no_fallback ? { allow_fallback: false } : {})
           },
-          ...(include_raw ? { response: { include_raw: true } } : {})
+          ...(include_raw ? { response: { include_raw: true } } : {}),
+          ...metadataMember(given.metadata)
         },
         { input }
       )

@@ -7,8 +7,9 @@ import { resume } from "./resume.ts"
 import { conclude, waitFor } from "./execution.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { failureOf, formatOf, json, jsonl, printed, show, showList } from "../answers/show.ts"
+import { showCsv } from "../answers/csv.ts"
 import { showRun, waitFlag } from "./confirmAndRun.ts"
-import { text } from "../terminal/flags.ts"
+import { boolean, metadata, text } from "../terminal/flags.ts"
 
 const views = Effect.promise(() => import("./RunView.ts"))
 const run_id = Argument.String("run_id").pipe(Argument.withDescription("the run, as runs list shows it"))
@@ -25,7 +26,11 @@ const drawn = (text: string) =>
 const list = Command.make(
   "list",
   {
-    limit: Flag.Int("limit").pipe(Flag.withDescription("runs per page, 1 to 200"), Flag.withDefault(50)),
+    limit: Flag.Int("limit").pipe(
+      Flag.withDescription("runs per page, 1 to 200; default: 50, with --csv up to 10,000"),
+      Flag.optional,
+      Flag.map(Option.getOrNull)
+    ),
     status: Flag.Literals("status", statuses).pipe(
       Flag.withDescription("only runs of this status"),
       Flag.optional,
@@ -34,15 +39,22 @@ const list = Command.make(
     capability: text("capability", "only runs of this capability"),
     provider: text("provider", "only runs that this provider served"),
     endpoint: text("endpoint", "only runs of this raw endpoint"),
+    key: text("key", "only runs of this API key, by its id"),
+    from: text("from", "only runs from this date or time on, such as 2026-11-01"),
+    to: text("to", "only runs before this time; a date includes its day"),
+    metadata: metadata("only runs with this label, as name=value; may be repeated"),
     cursor: text("cursor", "next_cursor of the previous page"),
+    csv: boolean("csv", "print CSV with a header line"),
     json,
     jsonl
   },
-  Effect.fnUntraced(function* ({ json, jsonl, limit, ...filters }) {
+  Effect.fnUntraced(function* ({ csv, json, jsonl, limit, key, metadata, ...filters }) {
     const { send } = yield* Client
     const screen = yield* Screen
-    const query = new URLSearchParams({ limit: String(limit) })
-    for (const [name, value] of Object.entries(filters)) if (value !== null) query.set(name, value)
+    const query = new URLSearchParams(metadata.map(([name, value]) => [`metadata.${name}`, value]))
+    const named = { ...filters, key_id: key, limit: limit === null ? (csv ? null : "50") : String(limit) }
+    for (const [name, value] of Object.entries(named)) if (value !== null) query.set(name, value)
+    if (csv) return yield* showCsv(`/v1/runs?${query}`, { json, jsonl })
     const answer = yield* send("GET", `/v1/runs?${query}`)
     yield* showList(answer, { json, jsonl }, (body) =>
       Effect.gen(function* () {

@@ -142,6 +142,7 @@ const submit = Effect.fnUntraced(function* (
     idempotency_key: null,
     fingerprint: "",
     wait_millis: waitMillis,
+    metadata: null,
     capability: capability.slug,
     input,
     routing: { provider: offer.provider.slug, strategy: "best_value", max_cost, allow_fallback: false },

@@ -28,6 +28,7 @@ import { laneCount } from "./0028_lane_count.ts"
 import { upgrades } from "./0029_upgrades.ts"
 import { providerChecks } from "./0030_provider_checks.ts"
 import { costDrifts } from "./0031_cost_drifts.ts"
+import { runMetadata } from "./0035_run_metadata.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -58,5 +59,6 @@ export const migrations = {
   "0028_lane_count": laneCount,
   "0029_upgrades": upgrades,
   "0030_provider_checks": providerChecks,
-  "0031_cost_drifts": costDrifts
+  "0031_cost_drifts": costDrifts,
+  "0035_run_metadata": runMetadata
 }

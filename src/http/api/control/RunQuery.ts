@@ -1,0 +1,24 @@
+/** The query of `GET /v1/runs`: named filters, and one parameter `metadata.<name>` for each label. */
+import { Schema } from "effect"
+import { Moment } from "../../../schema/Period.ts"
+import { RunStatus } from "../../../schema/runs/Run.ts"
+import { listQuery } from "../shapes/Common.ts"
+
+const Slug = Schema.NonEmptyString.check(Schema.isMaxLength(200))
+
+/** Shared by lists and usage. */
+export const periodQuery = { from: Schema.optionalKey(Moment), to: Schema.optionalKey(Moment) }
+
+export const RunQuery = Schema.StructWithRest(
+  Schema.Struct({
+    ...listQuery,
+    ...periodQuery,
+    status: Schema.optionalKey(RunStatus),
+    capability: Schema.optionalKey(Slug),
+    provider: Schema.optionalKey(Slug),
+    endpoint: Schema.optionalKey(Schema.NonEmptyString),
+    key_id: Schema.optionalKey(Slug)
+  }),
+  [Schema.Record(Schema.TemplateLiteral(["metadata.", Schema.String]), Schema.String)]
+)
+export type RunQuery = typeof RunQuery.Type

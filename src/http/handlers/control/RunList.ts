@@ -1,0 +1,80 @@
+/** `GET /v1/runs`: filters and pages of runs, as JSON or CSV. */
+import { Clock, Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import type { Reads } from "../../../layers/standby/Reads.ts"
+import type { RunRow } from "../../../layers/runs/RunStore.ts"
+import { problem } from "../../../schema/Errors.ts"
+import { looksLike } from "../../../schema/Ids.ts"
+import { usd } from "../../../schema/money/Money.ts"
+import { fromOf, toOf } from "../../../schema/Period.ts"
+import {
+  isMetadataName,
+  isMetadataValue,
+  type Metadata,
+  metadataPrefix,
+  nameRule
+} from "../../../schema/runs/Metadata.ts"
+import type { RunQuery } from "../../api/control/RunQuery.ts"
+import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
+import type { Cell } from "../../api/shapes/Csv.ts"
+import { runJson } from "../../views/RunView.ts"
+import { csvAnswer, type Page, wantsCsv } from "./CsvPage.ts"
+
+const refused = (path: string, message: string) =>
+  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
+
+/** The labels that runs must have, from query parameters such as `metadata.campaign=spring`. */
+const metadataOf = Effect.fnUntraced(function* (query: RunQuery) {
+  const found: Record<string, string> = {}
+  for (const [parameter, value] of Object.entries(query)) {
+    if (!parameter.startsWith(metadataPrefix) || typeof value !== "string") continue
+    const name = parameter.slice(metadataPrefix.length)
+    if (!isMetadataName(name)) return yield* refused(`query.${metadataPrefix}<name>`, `${nameRule} after the first dot`)
+    // No run has a longer value. It is not refused, because a filter may be any text.
+    found[name] = isMetadataValue(value) ? value : `${value.slice(0, 1_000)}…`
+  }
+  const metadata: Metadata | null = Object.keys(found).length === 0 ? null : found
+  return metadata
+})
+
+const columns = [
+  ...["run_id", "status", "kind", "capability", "endpoint", "provider", "quoted", "charged", "currency", "duration_ms"],
+  ...["error_code", "error_message", "routing_reason", "metadata", "request_id", "created_at", "finished_at"]
+]
+
+const cellsOf = (run: RunRow): ReadonlyArray<Cell> => [
+  ...[run.run_id, run.status, run.kind, run.capability, run.endpoint, run.provider],
+  ...[usd(run.quoted), run.charged === null ? null : usd(run.charged), "USD"],
+  run.finished_at === null ? null : Math.max(0, run.finished_at.getTime() - run.created_at.getTime()),
+  ...[run.error_code, run.error_message, run.routing_reason, run.metadata, run.request_id],
+  ...[run.created_at.toISOString(), run.finished_at?.toISOString() ?? null]
+]
+
+export const listRuns = (reads: Reads["Service"]) =>
+  Effect.fnUntraced(function* (query: RunQuery) {
+    const { org_id } = yield* CurrentCaller
+    const cursor = query.cursor ?? null
+    if (cursor !== null && !looksLike("run", cursor))
+      return yield* refused("query.cursor", "is not a cursor of this list")
+    const { status = null, capability = null, provider = null, endpoint = null, key_id = null } = query
+    const from = query.from === undefined ? null : fromOf(query.from)
+    const to = query.to === undefined ? null : toOf(query.to)
+    if (from !== null && to !== null && from >= to) return yield* refused("query.to", "must be after from")
+    const metadata = yield* metadataOf(query)
+    const filter = { org_id, status, capability, provider, endpoint, key_id, from, to, metadata }
+    const page = Effect.fnUntraced(function* (before: string | null, limit: number) {
+      const rows = yield* reads.runs({ ...filter, before, limit: limit + 1 })
+      const shown = rows.slice(0, limit)
+      return { rows: shown, next: rows.length > limit ? (shown.at(-1)?.run_id ?? null) : null } satisfies Page<RunRow>
+    })
+    if (yield* wantsCsv) {
+      return yield* csvAnswer({ name: "runs.csv", columns, cells: cellsOf, limit: query.limit ?? null, cursor, page })
+    }
+    const { rows, next } = yield* page(cursor, query.limit ?? listLimitDefault)
+    const now = yield* Clock.currentTimeMillis
+    const items = rows.map((run) => runJson(run, now, false)).join(",")
+    return HttpServerResponse.text(`{"items":[${items}],"next_cursor":${JSON.stringify(next)}}`, {
+      contentType: "application/json",
+      headers: { vary: "accept" }
+    })
+  })

@@ -1,0 +1,41 @@
+/**
+ * Metadata: the caller's own labels of a run, such as a campaign or a customer. Runs are filtered and usage is grouped by them.
+ *
+ * Names have few characters, because they are parts of query parameters: `metadata.campaign=spring`.
+ */
+import { Schema } from "effect"
+
+const namesMax = 16
+const valueCharsMax = 500
+const nameCharsMax = 64
+const namePattern = new RegExp(`^[A-Za-z0-9_.-]{1,${nameCharsMax}}$`)
+
+export const isMetadataName = (name: string): boolean => namePattern.test(name) && name !== "__proto__"
+
+export const nameRule = `must be 1 to ${nameCharsMax} letters, digits, "_", "-" or "."`
+const valueRule = `must have at most ${valueCharsMax} characters`
+export const isMetadataValue = (value: string): boolean => value.length <= valueCharsMax
+
+export type Metadata = Readonly<Record<string, string>>
+
+const problemsOf = (metadata: Metadata) => {
+  const entries = Object.entries(metadata)
+  if (entries.length > namesMax) return `must have at most ${namesMax} keys`
+  return entries.flatMap(([name, value]) => {
+    if (!isMetadataName(name)) return [{ path: [name], issue: `is not a valid key: it ${nameRule}` }]
+    return isMetadataValue(value) ? [] : [{ path: [name], issue: valueRule }]
+  })
+}
+
+export const Metadata = Schema.Record(Schema.String, Schema.String)
+  .check(Schema.makeFilter(problemsOf))
+  .annotate({
+    description: `up to ${namesMax} labels of your own, such as {"campaign": "spring"}; values have up to ${valueCharsMax} characters`
+  })
+
+/** The prefix of query parameters and of groupings of usage that name metadata. */
+export const metadataPrefix = "metadata."
+
+/** JSON text for the database. Null when there are no labels. */
+export const storedMetadata = (metadata: Metadata | null): string | null =>
+  metadata === null || Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata)

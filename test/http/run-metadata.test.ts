@@ -1,0 +1,161 @@
+/** Labels of runs: `metadata` of `POST /v1/run`, in every record of the run, and as a filter of `GET /v1/runs`. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { type App, type Reply, startApp, type Tenant, verify } from "../app.ts"
+import { acme } from "../documents.ts"
+
+let app: App
+let org: Tenant
+let ids: { readonly spring: string; readonly both: string; readonly plain: string; readonly raw: string }
+
+const idOf = (reply: Reply): string => {
+  expect(reply.status).toBe(200)
+  return reply.body.run_id
+}
+
+beforeAll(async () => {
+  app = await startApp()
+  await app.catalog(acme)
+  org = await app.tenant("10.00")
+  const spring = idOf(await org.run({ ...verify(), metadata: { campaign: "spring" } }))
+  const both = idOf(await org.run({ ...verify(), metadata: { campaign: "spring", customer: "a=b&c" } }))
+  const plain = idOf(await org.run({ ...verify(), metadata: null }))
+  const raw = idOf(
+    await org.run({
+      provider: "acme",
+      endpoint: "/search",
+      input: { filter: { field: "x" } },
+      metadata: { campaign: "autumn" }
+    })
+  )
+  ids = { spring, both, plain, raw }
+}, 30_000)
+afterAll(async () => {
+  await app.books()
+  await app.stop()
+})
+
+const listed = async (query: string): Promise<ReadonlyArray<string>> => {
+  const { status, body } = await org.list(query)
+  expect(status).toBe(200)
+  return body.items.map((one: { run_id: string }) => one.run_id)
+}
+
+describe("metadata of a run", () => {
+  test("is echoed by the run, its record and lists, for capabilities and raw calls", async () => {
+    const metadata = { campaign: "spring", customer: "a=b&c" }
+    expect((await org.run({ ...verify(), metadata })).body.metadata).toEqual(metadata)
+    expect((await org.get(`/v1/runs/${ids.both}`)).body.metadata).toEqual(metadata)
+    expect((await org.get(`/v1/runs/${ids.raw}`)).body.metadata).toEqual({ campaign: "autumn" })
+    expect((await org.get(`/v1/runs/${ids.plain}`)).body.metadata).toEqual({})
+    const { items } = (await org.list("?metadata.campaign=autumn")).body
+    expect(items[0].metadata).toEqual({ campaign: "autumn" })
+  })
+
+  test("is echoed by a run that is accepted and stored by another route", async () => {
+    const accepted = await org.run({ ...verify(), metadata: { campaign: "async" }, async: true })
+    expect(accepted.body.metadata).toEqual({ campaign: "async" })
+    expect(await listed("?metadata.campaign=async")).toEqual([accepted.body.run_id])
+  })
+
+  test("belongs to what an Idempotency-Key stands for", async () => {
+    const headers = { "idempotency-key": "labelled" }
+    const first = await org.run({ ...verify(), metadata: { a: "1", b: "2" } }, headers)
+    const again = await org.run({ ...verify(), metadata: { b: "2", a: "1" } }, headers)
+    expect(again.body.run_id).toBe(first.body.run_id)
+    const other = await org.run({ ...verify(), metadata: { a: "1", b: "3" } }, headers)
+    expect([other.status, other.body.error.code]).toEqual([422, "idempotency_key_reused"])
+  })
+
+  const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, "v"]))
+  test("has up to 16 keys of 500 characters", async () => {
+    const metadata = { ...many(15), long: "é".repeat(500) }
+    expect((await org.run({ ...verify(), metadata })).body.metadata).toEqual(metadata)
+  })
+
+  test.each([
+    ["17 keys", many(17), "metadata"],
+    ["a long value", { campaign: "x".repeat(501) }, "metadata.campaign"],
+    ["a number", { campaign: 7 }, "metadata.campaign"],
+    ["a nested object", { campaign: { a: "b" } }, "metadata.campaign"],
+    ["null as a value", { campaign: null }, "metadata.campaign"],
+    ["an array", ["a"], "metadata"],
+    ["a text", "campaign=x", "metadata"],
+    ["an empty key", { "": "x" }, "metadata"],
+    ["a key with a comma", { "a,b": "x" }, "metadata.a,b"],
+    ["a long key", { ["k".repeat(65)]: "x" }, `metadata.${"k".repeat(65)}`],
+    ["a key that objects give a meaning", JSON.parse('{"__proto__": "x"}'), "metadata"]
+  ])("refuses %s", async (_, metadata, path) => {
+    const { status, body } = await org.run({ ...verify(), metadata })
+    expect([status, body.error?.code]).toEqual([400, "invalid_request"])
+    expect(body.error.details[0].path).toStartWith(path)
+  })
+
+  test("refuses NUL and half of a surrogate pair", async () => {
+    for (const text of ["\\u0000", "\\ud800"]) {
+      const raw = `{"capability":"email.verify","input":{"email":"a@b.co"},"metadata":{"campaign":"${text}"}}`
+      expect((await app.call(org.key, "POST", "/v1/run", { raw })).status).toBe(400)
+    }
+  })
+
+  test("goes when the run's input and result are erased", async () => {
+    const { run_id } = (await org.run({ ...verify("erase.me"), metadata: { customer: "Jane" } })).body
+    const session = await org.session()
+    const erased = await app.call(session, "DELETE", "/v1/history?q=erase.me@example.com")
+    expect(erased.body.erased).toBe(1)
+    expect((await org.get(`/v1/runs/${run_id}`)).body.metadata).toEqual({})
+    expect(await listed("?metadata.customer=Jane")).toEqual([])
+  })
+})
+
+describe("GET /v1/runs by", () => {
+  test("metadata", async () => {
+    expect(await listed("?metadata.campaign=spring&metadata.customer=a%3Db%26c")).toContain(ids.both)
+    const spring = await listed("?metadata.campaign=spring")
+    expect(spring).toContain(ids.spring)
+    expect(spring).not.toContain(ids.plain)
+    expect(await listed("?metadata.campaign=Spring")).toEqual([])
+    expect(await listed(`?metadata.campaign=${"x".repeat(3_000)}`)).toEqual([])
+    expect(await listed("?metadata.campaign=autumn&capability=email.verify")).toEqual([])
+  })
+
+  test("metadata of another organization finds nothing", async () => {
+    const other = await app.tenant()
+    expect((await other.list("?metadata.campaign=spring")).body.items).toEqual([])
+  })
+
+  test("key", async () => {
+    expect(await listed(`?key_id=${org.key_id}&limit=200`)).toContain(ids.plain)
+    expect(await listed("?key_id=key_nobody")).toEqual([])
+  })
+
+  test("time: from is inclusive, to is exclusive, and a date as `to` includes its day", async () => {
+    const { created_at } = (await org.get(`/v1/runs/${ids.both}`)).body
+    const later = new Date(Date.parse(created_at) + 1).toISOString()
+    expect(await listed(`?from=${created_at}&limit=200`)).toContain(ids.both)
+    expect(await listed(`?from=${created_at}&limit=200`)).not.toContain(ids.spring)
+    expect(await listed(`?to=${created_at}`)).not.toContain(ids.both)
+    expect(await listed(`?to=${later}`)).toContain(ids.both)
+    const day = created_at.slice(0, 10)
+    expect(await listed(`?from=${day}&to=${day}&limit=200`)).toContain(ids.both)
+    expect(await listed("?to=2025-01-01")).toEqual([])
+    expect(await listed("?from=2999-01-01")).toEqual([])
+    expect(await listed("?from=2025-01-01T00:00:00+02:00&limit=1")).toHaveLength(1)
+  })
+
+  test.each([
+    ["from=yesterday", "query.from"],
+    ["from=2026-02-30", "query.from"],
+    ["to=2026-01-01T00:00:00", "query.to"],
+    ["from=2026-01-02&to=2026-01-01", "query.to"],
+    ["from=2026-01-02T00:00:00Z&to=2026-01-02T00:00:00Z", "query.to"],
+    ["metadata.=x", "query.metadata."],
+    ["metadata=x", "query.metadata"],
+    ["metadata.a%20b=x", "query.metadata."],
+    ["metadata.a=x&metadata.a=y", "query.metadata.a"],
+    ["key_id=", "query.key_id"]
+  ])("refuses %s", async (query, path) => {
+    const { status, body } = await org.list(`?${query}`)
+    expect([status, body.error.code]).toEqual([400, "invalid_request"])
+    expect(body.error.details[0].path).toStartWith(path)
+  })
+})
