@@ -9,6 +9,7 @@ import { Admission } from "./actors/runs/Admission.ts"
 import { BackgroundWorker } from "./actors/BackgroundWorker.ts"
 import { CommandClient } from "./actors/mailbox/CommandClient.ts"
 import { PaymentWorker } from "./actors/payments/PaymentWorker.ts"
+import { Quotes } from "./actors/runs/Quotes.ts"
 import { RunSlots } from "./actors/runs/RunSlots.ts"
 import { HistoryWorker } from "./actors/HistoryWorker.ts"
 import { DirectCommands } from "./actors/mailbox/DirectCommands.ts"
@@ -42,6 +43,7 @@ import type { Providers } from "./layers/executor/Providers.ts"
 import { Queues } from "./layers/queues/Queues.ts"
 import { Redis } from "./layers/queues/Redis.ts"
 import { SandboxProviders } from "./layers/executor/Sandbox.ts"
+import { OfferOutcomes } from "./layers/quotes/OfferOutcomes.ts"
 import { type Role, Settings } from "./layers/platform/Settings.ts"
 import { Signals } from "./layers/queues/Signals.ts"
 import { Reads } from "./layers/standby/Reads.ts"
@@ -69,7 +71,9 @@ const Infrastructure = Layer.merge(ProvidersLayer, PaymentsLayer).pipe(
   Layer.provideMerge(Discovery.layer),
   Layer.provideMerge(Endpoints.layer),
   Layer.provideMerge(Catalog.layer),
-  Layer.provideMerge(Layer.mergeAll(Signals.layer, Queues.layer, Health.layer, CostDrifts.layer, Dns.layer)),
+  Layer.provideMerge(
+    Layer.mergeAll(Signals.layer, Queues.layer, Health.layer, CostDrifts.layer, OfferOutcomes.layer, Dns.layer)
+  ),
   Layer.provideMerge(Redis.layer),
   Layer.provideMerge(ServiceDatabase.pipe(Layer.provideMerge(Storage))),
   Layer.provideMerge(CrashPoints)
@@ -77,7 +81,7 @@ const Infrastructure = Layer.merge(ProvidersLayer, PaymentsLayer).pipe(
 
 /** Asking and waiting: what both roles share. */
 const ApiLayer = Layer.mergeAll(
-  Admission.layer,
+  Quotes.layer.pipe(Layer.provideMerge(Admission.layer)),
   TopUps.layer,
   PaymentEvents.layer,
   ReferralActor.layer,

@@ -19,6 +19,7 @@ import { CatalogHandlers } from "./handlers/Catalog.ts"
 import { DiscoveryHandlers } from "./handlers/Discovery.ts"
 import { HistoryHandlers } from "./handlers/History.ts"
 import { KeysHandlers } from "./handlers/Keys.ts"
+import { QuotesHandlers } from "./handlers/control/Quotes.ts"
 import { RecoveryHandlers } from "./handlers/Recovery.ts"
 import { ReferralsHandlers } from "./handlers/Referrals.ts"
 import { RunsHandlers } from "./handlers/Runs.ts"
@@ -45,6 +46,7 @@ export const Routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
     Layer.provide([
       RunsHandlers,
+      QuotesHandlers,
       HistoryHandlers,
       DiscoveryHandlers,
       CatalogHandlers,

@@ -3,10 +3,10 @@
  *
  * Invalid requests are refused before a run exists. An admitted run continues to its end even if the client hangs up.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { Marketplace } from "../../layers/catalog/Marketplace.ts"
 import { Breakers } from "../../layers/executor/Breakers.ts"
-import { Catalog, type CatalogEntry } from "../../layers/catalog/Catalog.ts"
+import { Catalog } from "../../layers/catalog/Catalog.ts"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
 import { Endpoints } from "../../layers/catalog/Endpoints.ts"
 import { CostDrifts } from "../../layers/executor/CostDrifts.ts"
@@ -17,21 +17,17 @@ import { type Admission as Admitted, type NewRun, type RunRow, RunStore } from "
 import { Settings } from "../../layers/platform/Settings.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import type * as Money from "../../schema/money/Money.ts"
-import type { Demand } from "../../schema/money/Pricing.ts"
-import { markedUp, type Plan } from "../../schema/runs/Plan.ts"
+import { markedUp, type Plan, totalOf } from "../../schema/runs/Plan.ts"
 import { plannedPrice } from "../../schema/runs/PlannedPrice.ts"
 import { type Metadata, storedMetadata } from "../../schema/runs/Metadata.ts"
 import { isFinal, isRunStatus } from "../../schema/runs/Run.ts"
-import { type Candidate, type Route, type RoutingRequest, route } from "../../schema/runs/Routing.ts"
-import { didYouMean } from "../../schema/suggestion.ts"
+import type { RoutingRequest } from "../../schema/runs/Routing.ts"
 import { DirectCommands } from "../mailbox/DirectCommands.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
-import { inboxFirst, ownedByRaw, ownedInputs, throughOwned } from "./Owners.ts"
-import { rawRoute, rawRun } from "./RawRoute.ts"
+import { type CapabilityRoute, capabilityRoute } from "./CapabilityRoute.ts"
+import { ownedByRaw } from "./Owners.ts"
+import { type RawRoute, rawRoute, rawRun } from "./RawRoute.ts"
 import { type CommittedEnd, Waiters } from "../mailbox/Waiters.ts"
-import { unavailable } from "./Unavailable.ts"
-import { withCommands } from "../../schema/Hints.ts"
-import { discover } from "../../schema/Steps.ts"
 
 /** The caller, its idempotency key, and how long it waits. */
 export interface Asked {
@@ -62,50 +58,32 @@ export interface EndpointRequest extends Asked {
   /** The input exactly as the caller wrote it. The provider receives this text. */
   readonly input_text: string
   readonly max_cost: Money.MicroUsd | null
+  readonly max_total?: Money.MicroUsd | null
 }
+
+/** A run request of either form. */
+export type PlanRequest =
+  | { readonly _tag: "Capability"; readonly request: CapabilityRequest }
+  | { readonly _tag: "Endpoint"; readonly request: EndpointRequest }
+
+/** A run that was planned and not admitted: what it would call and hold. */
+export type Planned =
+  | { readonly _tag: "Capability"; readonly run: NewRun; readonly route: CapabilityRoute }
+  | { readonly _tag: "Endpoint"; readonly run: NewRun; readonly route: RawRoute }
 
 export interface Submitted {
   readonly run: RunRow
   readonly replayed: boolean
 }
 
-export type Refused = ProblemOf<
-  | "invalid_request"
-  | "capability_not_found"
-  | "endpoint_not_found"
-  | "provider_not_available"
-  | "idempotency_key_reused"
-  | "unauthorized"
-  | "rate_limited"
+/** The errors of a request for which no run can be planned. */
+export type Unplannable = ProblemOf<
+  "invalid_request" | "capability_not_found" | "endpoint_not_found" | "provider_not_available"
 >
 
+export type Refused = Unplannable | ProblemOf<"idempotency_key_reused" | "unauthorized" | "rate_limited">
+
 export const isFinalRow = (run: RunRow): boolean => isRunStatus(run.status) && isFinal(run.status)
-
-/** `null` in an optional field is the same as leaving it out. */
-const withoutNulls = (input: unknown): unknown => {
-  if (typeof input !== "object" || input === null || Array.isArray(input)) return input
-  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))
-}
-
-/** A checked request with its route. */
-interface Prepared {
-  readonly input: unknown
-  readonly demand: Demand
-  readonly chosen: Route
-  readonly side_effect: boolean
-}
-
-/** Whether only the cursor keeps every provider from serving the input: then no provider here issued it. */
-const hasForeignCursor = (candidates: ReadonlyArray<Candidate>, input: unknown): boolean => {
-  if (typeof input !== "object" || input === null || !("cursor" in input)) return false
-  const { cursor: _cursor, ...rest } = input
-  return candidates.some((one) => one.barred === null && one.offer.serves(rest))
-}
-
-const servingAll = (candidate: Candidate): Candidate => ({
-  ...candidate,
-  offer: { ...candidate.offer, serves: () => true }
-})
 
 /** The row of a run that this process admitted and ended itself. It saves the look-up, which would return the same row. */
 const rowOf = (run: NewRun, created_at: Date, { ending, finished_at, result }: CommittedEnd): RunRow => ({
@@ -134,6 +112,8 @@ const rowOf = (run: NewRun, created_at: Date, { ending, finished_at, result }: C
 export class Admission extends Context.Service<
   Admission,
   {
+    /** Plans a run as `submit` does, and changes nothing. It calls no provider and no marketplace. */
+    readonly plan: (request: PlanRequest) => Effect.Effect<Planned, Unplannable>
     readonly submit: (request: CapabilityRequest) => Effect.Effect<Submitted, Refused>
     /** A raw run: one provider's own endpoint, with its own request. */
     readonly submitRaw: (request: EndpointRequest) => Effect.Effect<Submitted, Refused>
@@ -169,103 +149,22 @@ export class Admission extends Context.Service<
         return waited ? yield* store.find(org_id, run_id) : answer
       })
 
-      const capabilityNames = catalog.entries.map((one) => one.capability.slug)
-
-      /** Makes all checks that need no database. */
-      const checked = (
-        request: CapabilityRequest
-      ): Effect.Effect<{ readonly entry: CatalogEntry; readonly input: unknown }, Refused> => {
-        const entry = catalog.find(request.capability)
-        if (entry === undefined) {
-          return Effect.fail(
-            problem(
-              "capability_not_found",
-              withCommands`There is no capability "${request.capability}".${didYouMean(request.capability, capabilityNames)} Search the catalog with ${discover}.`
-            )
-          )
-        }
-        const input = withoutNulls(request.input)
-        const issues = entry.capability.issues(input)
-        if (issues.length > 0) {
-          const details = issues.map((issue) => ({
-            ...issue,
-            path: issue.path === "" ? "input" : `input.${issue.path}`
-          }))
-          const first = details[0]
-          return Effect.fail(problem("invalid_request", `${first?.path} ${first?.message}`, details))
-        }
-        const { provider } = request.routing
-        const names = entry.offers.map((one) => one.provider.slug)
-        if (provider !== "auto" && !names.includes(provider)) {
-          const message = `routing.provider "${provider}" does not serve ${request.capability}.${didYouMean(provider, ["auto", ...names])} Use "auto" or one of: ${names.join(", ")}`
-          return Effect.fail(
-            problem("invalid_request", message, [
-              { path: "routing.provider", message: `must be auto or one of ${names.join(", ")}` }
-            ])
-          )
-        }
-        if (!catalog.sandbox && entry.capability.status === "coming_soon") {
-          const message = `${request.capability} is coming soon. At present it runs only in the sandbox, where it is simulated.`
-          return Effect.fail(problem("provider_not_available", message))
-        }
-        return Effect.succeed({ entry, input })
-      }
-
-      /** Chooses providers that can use the objects (senders, accounts, inboxes) that the input names. */
-      const prepare = Effect.fnUntraced(function* (request: CapabilityRequest, now: number) {
-        const { entry, input } = yield* checked(request)
-        const names = entry.offers.map((one) => one.provider.slug)
-        const uses = catalog.sandbox ? [] : entry.capability.uses(input)
-        const all = yield* ownedInputs(ownership, request.org_id, uses)
-        const owned = request.routing.provider === "auto" ? inboxFirst(all) : all
-        const offered = drifts.priced(entry).offers.map(
-          ({ provider: { slug }, offer, executable }) =>
-            ({
-              provider: slug,
-              offer,
-              metrics: health.offer(request.capability, slug).expected,
-              barred: !executable
-                ? "no_account"
-                : breakers.tripped(slug, request.capability, request.org_id, now)
-                  ? "unavailable"
-                  : null
-            }) satisfies Candidate
-        )
-        const candidates = uses.length === 0 ? offered : offered.map((one) => throughOwned(owned, one))
-        const { side_effect } = entry.capability
-        const asked = entry.capability.demand(input)
-        const among = (candidates: ReadonlyArray<Candidate>) =>
-          route(candidates, request.routing, input, asked, side_effect)
-        const real = among(candidates)
-        // Simulated providers serve every input that the contract accepts, even one that no real provider could.
-        const simulated = catalog.sandbox && real.candidates.length === 0 && !hasForeignCursor(candidates, input)
-        const chosen = simulated ? among(candidates.map(servingAll)) : real
-        const unserved =
-          chosen.candidates.length === 0 &&
-          chosen.excluded.every((one) => one.reason === "cannot_serve" || one.reason === "no_account")
-        if (unserved && hasForeignCursor(candidates, input)) {
-          const message =
-            "must be the next_cursor of an earlier page of the same search, from a provider that may be asked"
-          return yield* Effect.fail(
-            problem("invalid_request", `input.cursor ${message}`, [{ path: "input.cursor", message }])
-          )
-        }
-        if (chosen.candidates.length === 0)
-          return yield* Effect.fail(unavailable(request.capability, request.routing, chosen, names))
-        return { input, demand: asked, chosen, side_effect }
-      })
-
-      const newRun = (request: CapabilityRequest, { input, demand, chosen, side_effect }: Prepared): NewRun => {
+      const newRun = (request: CapabilityRequest, { entry, input, demand, chosen }: CapabilityRoute): NewRun => {
         const plan: Plan = {
           providers: chosen.candidates.map((one) => one.provider),
           attempts_max: chosen.attempts_max,
           routing: chosen.routing,
           include_raw: request.include_raw,
           ...(request.routing.strategy === "highest_success_rate" ? { conclusive: true } : {}),
-          side_effect,
+          side_effect: entry.capability.side_effect,
           prices: chosen.candidates.map((one) => plannedPrice(one.offer.price, demand)),
           ...markedUp(settings.markup),
-          excluded: chosen.excluded
+          excluded: chosen.excluded,
+          ...totalOf(
+            request.routing.max_total ?? null,
+            chosen.candidates.map((one) => one.quote),
+            chosen.over_total
+          )
         }
         return {
           run_id: newId("run"),
@@ -354,24 +253,24 @@ export class Admission extends Context.Service<
           })
         })
 
+      const context = { catalog, health, breakers, drifts, ownership }
+      const plan = (request: CapabilityRequest) =>
+        Effect.map(capabilityRoute(context, request), (route) => ({
+          _tag: "Capability" as const,
+          run: newRun(request, route),
+          route
+        }))
+      const planRaw = Effect.fnUntraced(function* (request: EndpointRequest, load: "new" | "stored") {
+        const route = yield* rawRoute(endpoints, actors, breakers, drifts, settings, request, load)
+        if (!catalog.sandbox) yield* ownedByRaw(ownership, route.provider.slug, route.endpoint, request)
+        return { _tag: "Endpoint" as const, run: rawRun(request, newId("run"), route), route }
+      })
+      const runOf = ({ run }: Planned) => run
+
       return Admission.of({
-        submit: (request) =>
-          orItsRun(
-            request,
-            Effect.map(
-              Effect.flatMap(Clock.currentTimeMillis, (now) => prepare(request, now)),
-              (prepared) => newRun(request, prepared)
-            )
-          ),
-        submitRaw: (request) =>
-          orItsRun(
-            request,
-            Effect.gen(function* () {
-              const route = yield* rawRoute(endpoints, actors, breakers, drifts, settings, request)
-              if (!catalog.sandbox) yield* ownedByRaw(ownership, route.provider.slug, route.endpoint, request)
-              return rawRun(request, newId("run"), route)
-            })
-          ),
+        plan: (asked) => (asked._tag === "Endpoint" ? planRaw(asked.request, "stored") : plan(asked.request)),
+        submit: (request) => orItsRun(request, Effect.map(plan(request), runOf)),
+        submitRaw: (request) => orItsRun(request, Effect.map(planRaw(request, "new"), runOf)),
         watch
       })
     })

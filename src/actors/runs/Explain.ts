@@ -5,20 +5,23 @@
  */
 import type { Capability } from "../../schema/catalog/Capability.ts"
 import { type Doubt, doubtSentences, outcomeUnknown } from "../../schema/catalog/Doubt.ts"
-import type { Plan } from "../../schema/runs/Plan.ts"
+import type { OverTotal, Plan } from "../../schema/runs/Plan.ts"
 import type { Attempt, RunError, RunStatus } from "../../schema/runs/Run.ts"
 
 const overBudget = (plan: Plan) => plan.excluded.filter((one) => one.reason === "max_cost")
 
-const budgetSentence = (plan: Plan): string => {
-  const excluded = overBudget(plan).map((one) => `${one.provider} ($${one.quote})`)
-  return excluded.length === 0 ? "" : ` routing.max_cost excluded ${excluded.join(", ")}.`
-}
+const overTotal = (plan: Plan) => plan.total?.excluded ?? []
+
+const excludedSentence = (field: string, offers: ReadonlyArray<OverTotal>): string =>
+  offers.length === 0 ? "" : ` ${field} excluded ${offers.map((one) => `${one.provider} ($${one.quote})`).join(", ")}.`
+
+const budgetSentence = (plan: Plan): string =>
+  `${excludedSentence("routing.max_cost", overBudget(plan))}${excludedSentence("routing.max_total", overTotal(plan))}`
 
 const summary = (attempts: ReadonlyArray<Attempt>) =>
   attempts.map((one) => `${one.provider}: ${one.outcome}`).join("; ")
 
-/** The error of a run that did not deliver. It names the providers that `max_cost` excluded. */
+/** The error of a run that did not deliver. It names the providers that `max_cost` and `max_total` excluded. */
 export const explainFailure = (
   status: RunStatus,
   attempts: ReadonlyArray<Attempt>,
@@ -66,10 +69,14 @@ export const hintsOf = ({ status, plan, attempts, capability, input }: Miss): Re
       "routing.allow_fallback is false, so only one provider was tried. Leave it out to allow up to 3 attempts."
     )
   }
-  const excluded = overBudget(plan)
-  if (excluded.length > 0) {
+  const caps = [
+    ["routing.max_cost", overBudget(plan)],
+    ["routing.max_total", overTotal(plan)]
+  ] as const
+  for (const [field, excluded] of caps) {
+    if (excluded.length === 0) continue
     const quotes = excluded.map((one) => `${one.provider} at $${one.quote}`).join(", ")
-    hints.push(`routing.max_cost excluded ${quotes}. Raise it to include them.`)
+    hints.push(`${field} excluded ${quotes}. Raise it to include them.`)
   }
   const failing = plan.excluded.filter((one) => one.reason === "unavailable").map((one) => one.provider)
   if (failing.length > 0)

@@ -5,7 +5,7 @@
 import { Clock, Effect } from "effect"
 import type { Marketplace } from "../../layers/catalog/Marketplace.ts"
 import type { CostDrifts } from "../../layers/executor/CostDrifts.ts"
-import { rateCardOf } from "../../schema/runs/RawHold.ts"
+import { capOf, rateCardOf } from "../../schema/runs/RawHold.ts"
 import type { Breakers } from "../../layers/executor/Breakers.ts"
 import type { ActorInput } from "../../layers/catalog/CatalogStore.ts"
 import { compileEndpoint } from "../../layers/catalog/input/EndpointInput.ts"
@@ -15,7 +15,7 @@ import type { SettingsShape } from "../../layers/platform/Settings.ts"
 import type { Endpoint } from "../../schema/catalog/Endpoint.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import * as Money from "../../schema/money/Money.ts"
-import { markedUp, type Plan } from "../../schema/runs/Plan.ts"
+import { markedUp, type Plan, totalOf } from "../../schema/runs/Plan.ts"
 import { storedMetadata } from "../../schema/runs/Metadata.ts"
 import { type Checks, planRaw, type RawPlan } from "../../schema/runs/RawPlan.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
@@ -148,7 +148,9 @@ export const rawRoute = (
   breakers: Breakers["Service"],
   drifts: CostDrifts["Service"],
   { mode, rawMinCap, markup }: Pick<SettingsShape, "mode" | "rawMinCap" | "markup">,
-  request: EndpointRequest
+  request: EndpointRequest,
+  /** `new` loads the input schema of a marketplace actor if it is missing. `stored` asks nobody, and skips the checks that need it. */
+  load: "new" | "stored" = "new"
 ): Effect.Effect<RawRoute, EndpointProblem> =>
   Effect.gen(function* () {
     const sandbox = mode === "sandbox"
@@ -173,15 +175,22 @@ export const rawRoute = (
         )
       )
     }
-    const loaded = yield* actors.input(provider.slug, endpoint, sandbox ? "never" : "new")
+    const loaded = yield* actors.input(provider.slug, endpoint, sandbox || load === "stored" ? "never" : "new")
     yield* runnable(endpoint, loaded)
-    if (!sandbox && endpoint.body_type === "actor_input" && endpoint.body === null && loaded === null) {
+    if (
+      load === "new" &&
+      !sandbox &&
+      endpoint.body_type === "actor_input" &&
+      endpoint.body === null &&
+      loaded === null
+    ) {
       const message = `${endpoint.path} can't run now, because the marketplace did not answer which permissions it requires. Try again in a minute.`
       return yield* Effect.fail(problem("provider_not_available", message))
     }
     const known = whole(endpoint, loaded)
+    const cap = capOf(request.max_cost, request.max_total ?? null)
     const decision = planRaw(known, provider.free, checksOf(provider, known), request, {
-      max_cost: request.max_cost,
+      ...cap,
       unpricedMin: rawMinCap
     })
     if (decision._tag === "Refused") {
@@ -192,7 +201,7 @@ export const rawRoute = (
     if (endpoint.body_type === "actor_input" && decision.hold === Money.zero) {
       const message = "must be above 0: it caps what the actor may cost"
       return yield* Effect.fail(
-        problem("invalid_request", `routing.max_cost ${message}`, [{ path: "routing.max_cost", message }])
+        problem("invalid_request", `routing.${cap.field} ${message}`, [{ path: `routing.${cap.field}`, message }])
       )
     }
     const credit = provider.provider?.credit ?? undefined
@@ -212,6 +221,7 @@ export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute
     ...(endpoint.acts === true ? { acts: true as const } : {}),
     ...markedUp(markup),
     excluded: [],
+    ...totalOf(request.max_total ?? null, [hold], []),
     raw
   }
   const held = raw.estimate === null ? "no published rates" : `rate card $${raw.estimate}`

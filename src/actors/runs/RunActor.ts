@@ -15,13 +15,13 @@ import { Endpoints } from "../../layers/catalog/Endpoints.ts"
 import { CostDrifts } from "../../layers/executor/CostDrifts.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { estimatedCost } from "../../schema/money/Pricing.ts"
-import { findScenario } from "../../layers/executor/Sandbox.ts"
+import { OfferOutcomes } from "../../layers/quotes/OfferOutcomes.ts"
 import { type ProviderAnswer, Providers, type RawProviderAnswer } from "../../layers/executor/Providers.ts"
 import type { Capability } from "../../schema/catalog/Capability.ts"
 import { parsedOrText } from "../../schema/json/Json.ts"
 import * as Money from "../../schema/money/Money.ts"
 import type { Doubt } from "../../schema/catalog/Doubt.ts"
-import { acts, type Plan } from "../../schema/runs/Plan.ts"
+import { acts, affords, type Plan } from "../../schema/runs/Plan.ts"
 import { failure } from "../../schema/catalog/Provider.ts"
 import { priceFrom } from "../../schema/runs/PlannedPrice.ts"
 import type { RawPlan } from "../../schema/runs/RawPlan.ts"
@@ -44,6 +44,7 @@ import {
   reportOf,
   type Reports
 } from "./Delivery.ts"
+import { callsOf } from "./RunOutcomes.ts"
 import { RunSlots } from "./RunSlots.ts"
 import { explainFailure, hintsOf } from "./Explain.ts"
 import { DirectCommands } from "../mailbox/DirectCommands.ts"
@@ -94,6 +95,7 @@ export class RunActor extends Context.Service<
       const direct = yield* DirectCommands
       const slots = yield* RunSlots
       const drifts = yield* CostDrifts
+      const outcomes = yield* OfferOutcomes
       const settings = yield* Settings
 
       /** Retries a write while the database restarts, so that no result is lost. Only for idempotent writes. */
@@ -114,14 +116,19 @@ export class RunActor extends Context.Service<
       const carriesRunId = ({ capability, plan }: LeasedRun, provider: string, input: unknown): boolean =>
         plan.raw === undefined && catalog.offer(capability ?? "", provider)?.offer.reconcile?.marks(input) === true
 
-      const post = Effect.fnUntraced(function* (run: LeasedRun, report: SettleReport, result: string | null) {
+      const post = Effect.fnUntraced(function* (
+        run: LeasedRun,
+        input: unknown,
+        report: SettleReport,
+        result: string | null
+      ) {
         const { org_id, run_id } = run
         if (result !== null) waiters.keepResult(run_id, run.lease_token, result)
         slots.leave(run_id)
         yield* crashPoint("mail.before")
-        const { path, query } = run.plan.raw ?? {}
-        const isRehearsal = catalog.sandbox && findScenario([parsedOrText(run.input), path, query]) !== null
-        const settled: SettleReport = isRehearsal ? { ...report, rehearsed: true } : report
+        const calls = callsOf(run, input, report, catalog)
+        outcomes.observe(calls)
+        const settled: SettleReport = calls.rehearsed ? { ...report, rehearsed: true } : report
         const inMemory = { ...run, ...running(run), plan: () => run.plan }
         const applied = yield* direct.apply({ _tag: "Settle", run: inMemory, report: settled, result })
         if (applied !== null) return yield* crashPoint("mail.after")
@@ -145,6 +152,7 @@ export class RunActor extends Context.Service<
         const capability = catalog.find(run.capability ?? "")?.capability
         return post(
           run,
+          input,
           {
             lease_token: run.lease_token,
             status,
@@ -189,7 +197,7 @@ export class RunActor extends Context.Service<
           hints,
           error
         }
-        return post(run, report, delivered.result)
+        return post(run, input, report, delivered.result)
       }
 
       /** Turns a bug in an adapter into a failed attempt, so that the run continues. */
@@ -322,7 +330,7 @@ export class RunActor extends Context.Service<
         let unknown: SettleReport["unknown"]
         while (made.length < plan.attempts_max) {
           const provider = plan.providers[next]
-          if (provider === undefined) break
+          if (provider === undefined || !affords(plan, made, provider)) break
           next += 1
           // The provider's concurrency limit is reached. The run waits in the queue, where it holds no slot.
           if (!slots.enter(run.run_id, provider) && reports.size === 0 && fallback === null) {

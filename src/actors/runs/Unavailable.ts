@@ -1,6 +1,6 @@
 /** The error of a run that no provider can take now, with the reason of each provider. Pure. */
 import { type Detail, problem } from "../../schema/Errors.ts"
-import type { Exclusion } from "../../schema/runs/Plan.ts"
+import type { Exclusion, OverTotal } from "../../schema/runs/Plan.ts"
 import type { Route, RoutingRequest } from "../../schema/runs/Routing.ts"
 
 const whyNot: Readonly<Record<Exclusion["reason"], (one: Exclusion) => Detail>> = {
@@ -19,20 +19,25 @@ const whyNot: Readonly<Record<Exclusion["reason"], (one: Exclusion) => Detail>> 
   })
 }
 
+const tooMuch = ({ provider, quote }: OverTotal): Detail => ({
+  path: "routing.max_total",
+  message: `${provider} costs up to $${quote}, above the cap of all attempts`
+})
+
 export const unavailable = (
   capability: string,
   routing: RoutingRequest,
   chosen: Route,
   names: ReadonlyArray<string>
 ) => {
-  const { excluded } = chosen
+  const { excluded, over_total } = chosen
   const unpaid = excluded.filter((one) => one.reason === "no_account")
   const reason =
-    unpaid.length < excluded.length
+    unpaid.length < excluded.length + over_total.length
       ? "every provider was excluded; see details"
       : routing.provider === "auto"
         ? "this service has no account at any of its providers yet"
         : `this service has no account at ${routing.provider} yet; use "auto" or one of: ${names.join(", ")}`
-  const details = excluded.map((one) => whyNot[one.reason](one))
+  const details = [...excluded.map((one) => whyNot[one.reason](one)), ...over_total.map(tooMuch)]
   return problem("provider_not_available", `${capability} can't run now: ${reason}.`, details)
 }

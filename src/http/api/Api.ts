@@ -6,6 +6,7 @@ import { completed } from "./document/Document.ts"
 import { DiscoveryApi } from "./Discovery.ts"
 import { HistoryApi } from "./History.ts"
 import { KeysApi } from "./Keys.ts"
+import { QuotesApi } from "./Quotes.ts"
 import { RecoveryApi } from "./Recovery.ts"
 import { ReferralsApi } from "./Referrals.ts"
 import { RunsApi } from "./Runs.ts"
@@ -16,6 +17,7 @@ import { WalletApi } from "./Wallet.ts"
 
 export class Api extends HttpApi.make("rungate")
   .add(RunsApi)
+  .add(QuotesApi)
   .add(HistoryApi)
   .add(DiscoveryApi)
   .add(CatalogApi)

@@ -30,6 +30,7 @@ export const RunRequest = Schema.Struct({
       ),
       strategy: optional(Schema.Literals(strategies)),
       max_cost: optional(Usd),
+      max_total: optional(Usd),
       allow_fallback: optional(Schema.Boolean)
     })
   ),

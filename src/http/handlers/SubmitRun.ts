@@ -5,7 +5,7 @@
  */
 import { Clock, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import type { Admission } from "../../actors/runs/Admission.ts"
+import type { Admission, Asked, PlanRequest } from "../../actors/runs/Admission.ts"
 import type { Principal } from "../../layers/accounts/Accounts.ts"
 import type { RunRow } from "../../layers/runs/RunStore.ts"
 import { problem } from "../../schema/Errors.ts"
@@ -81,26 +81,17 @@ export interface RunSubmission {
   readonly text: Effect.Effect<string>
 }
 
-export const submitRun = (admission: Admission["Service"]) =>
-  Effect.fnUntraced(function* ({ caller, request_id, arrived, idempotencyKey, payload, text }: RunSubmission) {
-    const target = yield* targetOf(payload)
-    const idempotency_key = yield* idempotencyKeyOf(idempotencyKey)
-    const seconds = payload.async === true ? 0 : (payload.wait_seconds ?? waitSecondsDefault)
-    const elapsed = (yield* Clock.currentTimeMillis) - arrived
-    const common = {
-      org_id: caller.org_id,
-      key_id: caller.key_id,
-      request_id,
-      idempotency_key,
-      fingerprint: idempotency_key === null ? "" : fingerprintOf(payload),
-      input: payload.input,
-      wait_millis: Math.max(0, seconds * 1000 - elapsed),
-      metadata: payload.metadata ?? null
-    }
-    const max_cost = payload.routing?.max_cost ?? null
-    const submitted =
-      target._tag === "Endpoint"
-        ? admission.submitRaw({
+/** Runs and quotes decode a request with this function, so both refuse the same requests. */
+export const requestOf = Effect.fnUntraced(function* (payload: RunRequest, asked: Asked, text: RunSubmission["text"]) {
+  const target = yield* targetOf(payload)
+  const max_cost = payload.routing?.max_cost ?? null
+  const max_total = payload.routing?.max_total ?? null
+  const common = { ...asked, input: payload.input }
+  const planned: PlanRequest =
+    target._tag === "Endpoint"
+      ? {
+          _tag: "Endpoint",
+          request: {
             ...common,
             input_text: memberText(yield* text, "input") ?? JSON.stringify(payload.input),
             provider: target.provider,
@@ -108,19 +99,45 @@ export const submitRun = (admission: Admission["Service"]) =>
             method: payload.method ?? null,
             path: payload.path ?? {},
             query: payload.query ?? {},
-            max_cost
-          })
-        : admission.submit({
+            max_cost,
+            max_total
+          }
+        }
+      : {
+          _tag: "Capability",
+          request: {
             ...common,
             capability: target.capability,
             routing: {
               provider: payload.routing?.provider ?? "auto",
               strategy: payload.routing?.strategy ?? "best_value",
               max_cost,
+              max_total,
               allow_fallback: payload.routing?.allow_fallback ?? true
             },
             include_raw: payload.response?.include_raw ?? false
-          })
+          }
+        }
+  return planned
+})
+
+export const submitRun = (admission: Admission["Service"]) =>
+  Effect.fnUntraced(function* ({ caller, request_id, arrived, idempotencyKey, payload, text }: RunSubmission) {
+    const idempotency_key = yield* idempotencyKeyOf(idempotencyKey)
+    const seconds = payload.async === true ? 0 : (payload.wait_seconds ?? waitSecondsDefault)
+    const elapsed = (yield* Clock.currentTimeMillis) - arrived
+    const asked = {
+      org_id: caller.org_id,
+      key_id: caller.key_id,
+      request_id,
+      idempotency_key,
+      fingerprint: idempotency_key === null ? "" : fingerprintOf(payload),
+      wait_millis: Math.max(0, seconds * 1000 - elapsed),
+      metadata: payload.metadata ?? null
+    }
+    const planned = yield* requestOf(payload, asked, text)
+    const submitted =
+      planned._tag === "Endpoint" ? admission.submitRaw(planned.request) : admission.submit(planned.request)
     const { run, replayed } = yield* submitted
     const now = yield* Clock.currentTimeMillis
     return show(run, now, httpStatusOf(run), replayed ? { "idempotent-replay": "true" } : {})

@@ -8,12 +8,7 @@ import { isFinalRow } from "../../actors/runs/Admission.ts"
 import type { RunRow } from "../../layers/runs/RunStore.ts"
 import { isErrorCode, statusOf } from "../../schema/Errors.ts"
 import { usd } from "../../schema/money/Money.ts"
-import { isRunStatus, isStoppable } from "../../schema/runs/Run.ts"
-
-const controls: Readonly<Record<string, string>> = {
-  budget_exceeded: '[{"control":"daily_spend_guard","manage":"/v1/spend-guard"}]',
-  cost_limit_exceeded: '[{"control":"per_run_limit","manage":"/v1/spend-guard"}]'
-}
+import { controlsOf, isRunStatus, isStoppable } from "../../schema/runs/Run.ts"
 
 /** The status that `POST /v1/run` answers: 202 while it runs, then 200 or that of its error. */
 export const httpStatusOf = (run: RunRow): number => {
@@ -61,7 +56,7 @@ export const runJson = (run: RunRow, now: number, withResult: boolean): string =
   if (withResult && run.result !== null) parts.push(`"result":${run.result}`)
   if (run.error_code !== null)
     parts.push(`"error":${JSON.stringify({ code: run.error_code, message: run.error_message ?? "" })}`)
-  const control = run.error_code === null ? undefined : controls[run.error_code]
-  if (control !== undefined) parts.push(`"controls":${control}`)
+  const controls = run.error_code === null ? [] : controlsOf(run.error_code)
+  if (controls.length > 0) parts.push(`"controls":${JSON.stringify(controls)}`)
   return `${parts.join(",")}}`
 }

@@ -8,6 +8,7 @@ import { Clock, Duration, Effect, Layer } from "effect"
 import * as Money from "../../schema/money/Money.ts"
 import type { Doubt, Found } from "../../schema/catalog/Doubt.ts"
 import { type Failure, failure } from "../../schema/catalog/Provider.ts"
+import { findScenario } from "../../schema/runs/Scenario.ts"
 import { Catalog } from "../catalog/Catalog.ts"
 import {
   type Answer,
@@ -20,46 +21,11 @@ import {
   type RawProviderAnswer
 } from "./Providers.ts"
 
-export interface Scenario {
-  readonly word: "no_match" | "timeout" | "error" | "rate_limited" | "malformed" | "slow" | "partial"
-  readonly seconds: number
-  readonly once: boolean
-}
-
 /** The scenario words that clients may use, for inspect's hints. */
 export const scenarioWords = ["no_match", "timeout", "error", "rate_limited", "malformed", "slow_<n>", "partial"]
 
 /** The simulated provider's deadline: a simulated timeout takes a second and not a minute. */
 const deadlineMillis = 1_000
-/** As long as the longest wait that a client may ask for. */
-const slowSecondsMax = 120
-
-const pattern = /(?:sandbox:([a-z0-9_]+)|\b([a-z0-9_-]+)(?:@|\.)sandbox\.test)/i
-const words = ["no_match", "timeout", "error", "rate_limited", "malformed", "partial"] as const
-
-const scenarioOf = (text: string): Scenario | null => {
-  const match = pattern.exec(text)
-  const name = (match?.[1] ?? match?.[2])?.toLowerCase().replaceAll("-", "_")
-  if (name === undefined) return null
-  const once = name.endsWith("_once")
-  const word = once ? name.slice(0, -5) : name
-  const slow = /^slow_(\d{1,3})$/.exec(word)?.[1]
-  if (slow !== undefined) return { word: "slow", seconds: Math.min(Number(slow), slowSecondsMax), once }
-  const known = words.find((one) => one === word)
-  return known === undefined ? null : { word: known, seconds: 0, once }
-}
-
-/** The first scenario named anywhere in the input, depth first. */
-export const findScenario = (value: unknown): Scenario | null => {
-  if (typeof value === "string") return scenarioOf(value)
-  if (typeof value !== "object" || value === null) return null
-  for (const child of Object.values(value)) {
-    const scenario = findScenario(child)
-    if (scenario !== null) return scenario
-  }
-  return null
-}
-
 /** FNV-1a over the provider and the input, so that the same input gets the same output. */
 const seedOf = (text: string): number => {
   let hash = 0x811c9dc5

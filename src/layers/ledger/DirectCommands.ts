@@ -10,7 +10,7 @@ import type { NewRun } from "../runs/RunStore.ts"
 import type { CommandRow, Mail, TurnRun } from "./TurnView.ts"
 import type { EndedRun } from "./TurnStore.ts"
 import type { SettleReport } from "../../schema/runs/SettleReport.ts"
-import { MicroUsd } from "../../schema/money/Money.ts"
+import { dollars, MicroUsd } from "../../schema/money/Money.ts"
 
 /** Admits a run that is not stored yet. */
 export interface DirectReserve {
@@ -146,6 +146,7 @@ export const turnRunOf = (command: DirectCommand): TurnRun => {
     capability,
     endpoint,
     method: null,
+    ...(plan.total === undefined ? {} : { hold_max: dollars(plan.total.amount) }),
     plan: () => plan,
     input
   }

@@ -9,7 +9,7 @@ import type { SqlClient } from "effect/sql"
 import { autoColumn, autoOf, type PaymentView } from "./PaymentTurn.ts"
 import type { AutoTopup } from "../../schema/wallet/AutoTopup.ts"
 import { isRecord } from "../../schema/json/Json.ts"
-import { MicroUsd } from "../../schema/money/Money.ts"
+import { dollars, MicroUsd } from "../../schema/money/Money.ts"
 import { isRunStatus } from "../../schema/runs/Run.ts"
 import { storableJson } from "../../schema/json/StorableText.ts"
 import { decodePlan, type Plan } from "../../schema/runs/Plan.ts"
@@ -138,6 +138,12 @@ const methodOf = (endpoint: string | null, plan: unknown): string | null => {
   return isRecord(raw) && typeof raw["method"] === "string" ? raw["method"] : "-"
 }
 
+/** The cap of the plan's attempts together, `routing.max_total`. No member without one. */
+const holdMaxOf = (plan: unknown) => {
+  const total = isRecord(plan) ? plan["total"] : null
+  return isRecord(total) && typeof total["amount"] === "string" ? { hold_max: dollars(total["amount"]) } : {}
+}
+
 const creditedOf = (row: CommandRow, payload: unknown): string | null => {
   const type = isRecord(payload) ? payload["type"] : null
   const txn_id = isRecord(row.credited) && typeof type === "string" ? row.credited[type] : null
@@ -181,6 +187,7 @@ export const viewOf = (rows: ReadonlyArray<CommandRow>, direct: ReadonlyArray<Di
       capability,
       endpoint,
       method: methodOf(endpoint, plan),
+      ...holdMaxOf(plan),
       plan: () => decodePlan(plan),
       input: input ?? "null"
     })

@@ -24,6 +24,8 @@ export const minus = (a: MicroUsd, b: MicroUsd): MicroUsd => MicroUsd(a - b)
 export const negate = (a: MicroUsd): MicroUsd => MicroUsd(-a)
 /** `count` is a whole number of units, never a rate. */
 export const times = (a: MicroUsd, count: number): MicroUsd => MicroUsd(a * BigInt(count))
+/** `part / whole` of an amount, rounded up. */
+export const share = (a: MicroUsd, part: bigint, whole: bigint): MicroUsd => MicroUsd((a * part + whole - 1n) / whole)
 export const min = (a: MicroUsd, b: MicroUsd): MicroUsd => (a < b ? a : b)
 export const max = (a: MicroUsd, b: MicroUsd): MicroUsd => (a > b ? a : b)
 export const sum = (amounts: Iterable<MicroUsd>): MicroUsd => {

@@ -4,6 +4,7 @@
  * It is fixed at admission and stored with the run. Every worker that executes the run, also after a crash, follows the same route.
  */
 import { Schema } from "effect"
+import * as Money from "../money/Money.ts"
 import { defaultMarkup } from "../money/Rates.ts"
 import { PlannedPrice } from "./PlannedPrice.ts"
 import { RawPlan } from "./RawPlan.ts"
@@ -16,6 +17,10 @@ export const Exclusion = Schema.Struct({
 })
 export type Exclusion = typeof Exclusion.Type
 
+/** An offer that `routing.max_total` left out. `quote` is its maximum price. */
+export const OverTotal = Schema.Struct({ provider: Schema.String, quote: Schema.String })
+export type OverTotal = typeof OverTotal.Type
+
 export const Plan = Schema.Struct({
   /** Provider slugs, best first. */
   providers: Schema.Array(Schema.String),
@@ -27,6 +32,17 @@ export const Plan = Schema.Struct({
   excluded: Schema.Array(Exclusion),
   /** The price of each provider in `providers`. Absent in plans of older versions and of raw runs. */
   prices: Schema.optionalKey(Schema.Array(PlannedPrice)),
+  /**
+   * Present if the request has `routing.max_total`. `holds` are the maximum prices of `providers`: no attempt may begin if its hold and
+   * those of the attempts before it exceed `amount`. Decimal strings.
+   */
+  total: Schema.optionalKey(
+    Schema.Struct({
+      amount: Schema.String,
+      holds: Schema.Array(Schema.String),
+      excluded: Schema.Array(OverTotal)
+    })
+  ),
   /** The markup at admission. Absent: the default. */
   markup: Schema.optionalKey(Schema.String),
   /** Whether an inconclusive answer is kept as a fallback while the next provider is called. */
@@ -43,5 +59,24 @@ export const acts = (plan: Plan): boolean => plan.acts === true || (plan.raw ===
 
 /** The members of a plan that fix the markup. The default is left out, because most plans have it. */
 export const markedUp = (markup: string) => (markup === defaultMarkup ? {} : { markup })
+
+/** The members of a plan that fix `routing.max_total`. */
+export const totalOf = (
+  amount: Money.MicroUsd | null,
+  holds: ReadonlyArray<Money.MicroUsd>,
+  excluded: ReadonlyArray<OverTotal>
+) => (amount === null ? {} : { total: { amount: Money.usd(amount), holds: holds.map(Money.usd), excluded } })
+
+/** Whether `routing.max_total` pays for one more attempt, at this provider. */
+export const affords = (
+  { total, providers }: Plan,
+  made: ReadonlyArray<{ readonly provider: string }>,
+  provider: string
+): boolean => {
+  if (total === undefined) return true
+  const holdOf = (slug: string) => Money.dollars(total.holds[providers.indexOf(slug)] ?? total.amount)
+  const before = Money.sum(made.map((one) => holdOf(one.provider)))
+  return Money.plus(before, holdOf(provider)) <= Money.dollars(total.amount)
+}
 
 export const decodePlan = Schema.decodeUnknownSync(Plan)

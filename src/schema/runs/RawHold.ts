@@ -49,17 +49,34 @@ const whyLeast = ({ body_type, cap_min }: Endpoint, card: RateCard | null): stri
     : `this call is estimated at $${Money.usd(card.estimate)}`
 }
 
-/** The issue of a `max_cost` that is too low, or null. */
+/** The caller's cap, and the operator's minimum for calls without an estimate. */
+export interface Cap {
+  readonly max_cost: Money.MicroUsd | null
+  readonly unpricedMin: Money.MicroUsd
+  /** The field that sets `max_cost`: `max_total` caps a call too, because a raw run makes one. */
+  readonly field?: CapField
+}
+export type CapField = "max_cost" | "max_total"
+
+/** The lower of the two caps, and its field. */
+export const capOf = (
+  max_cost: Money.MicroUsd | null,
+  max_total: Money.MicroUsd | null
+): { readonly max_cost: Money.MicroUsd | null; readonly field: CapField } =>
+  max_total !== null && (max_cost === null || max_total < max_cost)
+    ? { max_cost: max_total, field: "max_total" }
+    : { max_cost, field: "max_cost" }
+
+/** The issue of a cap that is too low, or null. */
 export const capIssue = (
   endpoint: Endpoint,
   card: RateCard | null,
-  max_cost: Money.MicroUsd | null,
-  unpricedMin: Money.MicroUsd
+  { max_cost, unpricedMin, field = "max_cost" }: Cap
 ): Issue | null => {
   const least = leastCap(endpoint, card, unpricedMin)
   if (max_cost === null || max_cost >= least) return null
   return {
-    path: "routing.max_cost",
+    path: `routing.${field}`,
     message: `must be at least ${Money.usd(least)}: ${whyLeast(endpoint, card)}`
   }
 }

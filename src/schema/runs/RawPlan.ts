@@ -12,7 +12,7 @@ import { isRecord } from "../json/Json.ts"
 import { oneLineOf, shownName } from "../json/StorableText.ts"
 import * as Money from "../money/Money.ts"
 import { doubledName } from "../json/JsonNames.ts"
-import { capIssue, holdOf, rateCardOf } from "./RawHold.ts"
+import { type Cap, capIssue, holdOf, rateCardOf } from "./RawHold.ts"
 import { defined } from "../defined.ts"
 import { didYouMean } from "../suggestion.ts"
 
@@ -44,12 +44,6 @@ export type RawPlan = typeof RawPlan.Type
 export interface RawRequest extends CallInput {
   /** The input as the caller wrote it. This text is sent to the provider. */
   readonly input_text?: string
-}
-
-/** The caller's `max_cost`, and the operator's minimum for calls without an estimate. */
-export interface Cap {
-  readonly max_cost: Money.MicroUsd | null
-  readonly unpricedMin: Money.MicroUsd
 }
 
 /** Longer than any identifier, shorter than any server's limit for a request line. */
@@ -170,7 +164,7 @@ export const planRaw = (
   free: boolean,
   checks: Checks,
   request: RawRequest,
-  { max_cost, unpricedMin }: Cap
+  caps: Cap
 ): RawDecision => {
   const isGet = endpoint.method === "GET"
   const issues: Array<Issue> = []
@@ -193,10 +187,10 @@ export const planRaw = (
   // The cost can be computed only for a request that matches the schemas.
   const { card, issues: uncounted } = issues.length > 0 ? unknownCost : rateCardOf(endpoint, free, request)
   issues.push(...uncounted, ...doubledIssues(endpoint, request))
-  const cap = issues.length > 0 ? null : capIssue(endpoint, card, max_cost, unpricedMin)
+  const cap = issues.length > 0 ? null : capIssue(endpoint, card, caps)
   if (cap !== null) issues.push(cap)
   if (issues.length > 0) return { _tag: "Refused", issues: unique(issues) }
-  const hold = holdOf(endpoint, card, max_cost)
+  const hold = holdOf(endpoint, card, caps.max_cost)
   return {
     _tag: "Planned",
     hold,

@@ -5,7 +5,7 @@
  * decides. So the same catalog always gives the same ranking.
  */
 import * as Money from "../money/Money.ts"
-import type { Exclusion, Plan } from "./Plan.ts"
+import type { Exclusion, OverTotal, Plan } from "./Plan.ts"
 import { type Demand, priceMax } from "../money/Pricing.ts"
 import type { Offer } from "../catalog/Provider.ts"
 
@@ -35,12 +35,19 @@ export interface RoutingRequest {
   readonly provider: string
   readonly strategy: Strategy
   readonly max_cost: Money.MicroUsd | null
+  /** The most that the prices of all attempts may add up to. */
+  readonly max_total?: Money.MicroUsd | null
   readonly allow_fallback: boolean
 }
 
 export interface Route {
-  readonly candidates: ReadonlyArray<Candidate>
+  /** The offers that are called, in this order, until one delivers. */
+  readonly candidates: ReadonlyArray<Scored>
   readonly excluded: ReadonlyArray<Exclusion>
+  /** Offers that `max_total` left out. Their maximum prices are decimal strings. */
+  readonly over_total: ReadonlyArray<OverTotal>
+  /** Offers that could serve the run, and that it does not need: it makes no more attempts. */
+  readonly spare: ReadonlyArray<Candidate>
   readonly attempts_max: number
   readonly routing: Plan["routing"]
   /** The highest price of the offers that may be called, which the wallet must hold. */
@@ -59,7 +66,8 @@ const successOf = (metrics: Metrics | null) => {
 }
 const latencyOf = (metrics: Metrics | null) => metrics?.latency_ms_p50 ?? priorLatency
 
-interface Scored extends Candidate {
+/** An offer that the run may call, with its maximum price for this input. */
+export interface Scored extends Candidate {
   readonly quote: Money.MicroUsd
 }
 
@@ -90,12 +98,12 @@ const why: Readonly<Record<Strategy, string>> = {
   highest_success_rate: "the highest expected success"
 }
 
-const reasonOf = (request: RoutingRequest, ranked: ReadonlyArray<Scored>, attempts: number): string => {
-  const first = ranked[0]
+const reasonOf = (request: RoutingRequest, kept: ReadonlyArray<Scored>, ranked: number): string => {
+  const first = kept[0]
   if (first === undefined) return "no provider could serve this run"
   const quote = `quoted at $${Money.usd(first.quote)}`
   if (request.provider !== "auto") return `pinned to ${first.provider}, ${quote}; a pinned provider never falls back`
-  const rest = ranked.slice(1, attempts).map((one) => one.provider)
+  const rest = kept.slice(1).map((one) => one.provider)
   const after =
     rest.length > 0
       ? `; then ${rest.join(", ")} if it does not deliver`
@@ -106,7 +114,25 @@ const reasonOf = (request: RoutingRequest, ranked: ReadonlyArray<Scored>, attemp
     first.metrics === null || first.metrics.sample_size === 0
       ? ", not measured yet"
       : `, ${first.metrics.sample_size} calls measured`
-  return `${request.strategy}: ${first.provider} has ${why[request.strategy]} of ${ranked.length} (${quote}${measured})${after}`
+  return `${request.strategy}: ${first.provider} has ${why[request.strategy]} of ${ranked} (${quote}${measured})${after}`
+}
+
+/** The best offers, as many as there are attempts and as `max_total` pays for. An offer that is too expensive is skipped. */
+const affordable = (ranked: ReadonlyArray<Scored>, attempts: number, max_total: Money.MicroUsd) => {
+  const kept: Array<Scored> = []
+  const spare: Array<Scored> = []
+  const over_total: Array<OverTotal> = []
+  let total = Money.zero
+  for (const one of ranked) {
+    const next = Money.plus(total, one.quote)
+    if (kept.length === attempts) spare.push(one)
+    else if (next > max_total) over_total.push({ provider: one.provider, quote: Money.usd(one.quote) })
+    else {
+      kept.push(one)
+      total = next
+    }
+  }
+  return { kept, spare, over_total }
 }
 
 /** Ranks the offers that can serve this input within the cap. An empty `candidates` means that none can. */
@@ -137,13 +163,19 @@ export const route = (
   // A run with a side effect calls one provider once, because after a failure nobody knows whether the call acted.
   const single = pinned || !request.allow_fallback || side_effect
   const attempts = single ? 1 : attemptsMax
-  const kept = ranked.slice(0, attempts)
+  const { max_total = null } = request
+  const { kept, spare, over_total } =
+    max_total === null
+      ? { kept: ranked.slice(0, attempts), spare: ranked.slice(attempts), over_total: [] }
+      : affordable(ranked, attempts, max_total)
   return {
     candidates: kept,
     excluded,
+    over_total,
+    spare,
     attempts_max: attempts,
     routing: pinned ? "pinned" : request.allow_fallback ? "auto" : "no_fallback",
     hold: kept.reduce((most, one) => Money.max(most, one.quote), Money.zero),
-    reason: reasonOf(request, ranked, attempts)
+    reason: reasonOf(request, kept, kept.length + spare.length)
   }
 }

@@ -53,6 +53,13 @@ export const Control = Schema.Struct({
 }).annotate({ identifier: "Control" })
 export type Control = typeof Control.Type
 
+const controls: Readonly<Record<string, ReadonlyArray<Control>>> = {
+  budget_exceeded: [{ control: "daily_spend_guard", manage: "/v1/spend-guard" }],
+  cost_limit_exceeded: [{ control: "per_run_limit", manage: "/v1/spend-guard" }]
+}
+/** The limits that a run with this error met, and where to change them. */
+export const controlsOf = (code: string): ReadonlyArray<Control> => controls[code] ?? []
+
 export const RunError = Schema.Struct({ code: Schema.String, message: Schema.String }).annotate({
   identifier: "RunError"
 })

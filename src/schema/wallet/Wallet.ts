@@ -38,6 +38,8 @@ export interface WalletRun {
   readonly hold: MicroUsd
   /** Proof of the right to settle. Only the worker that executes the run has it. Null before. */
   readonly lease_token: string | null
+  /** `routing.max_total` of the request: the hold may not be above it. Absent without one. */
+  readonly hold_max?: MicroUsd
 }
 
 export interface Entry {
@@ -139,6 +141,13 @@ const reserve = (wallet: Wallet, run: WalletRun, day: string): Decision => {
   if (run.hold === 0n) return unchanged(wallet, { _tag: "Admitted" })
   const refuse = (code: Refusal, message: string) => unchanged(wallet, { _tag: "Refused", code, message })
   const hold = Money.usd(run.hold)
+  // Planning keeps to it already. The rule is here too, so that a mistake in planning holds no more than the caller allowed.
+  if (run.hold_max !== undefined && run.hold > run.hold_max) {
+    return refuse(
+      "cost_limit_exceeded",
+      `this run would hold $${hold}, above its routing.max_total of $${Money.usd(run.hold_max)}; raise routing.max_total`
+    )
+  }
   if (wallet.per_run_limit !== null && run.hold > wallet.per_run_limit) {
     return refuse(
       "cost_limit_exceeded",

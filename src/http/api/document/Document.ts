@@ -17,6 +17,7 @@ const examples: Readonly<Record<string, Example>> = { ...runExamples, ...account
 
 const tagDescriptions: Readonly<Record<string, string>> = {
   runs: "Run capabilities and raw endpoints; list, read and cancel runs.",
+  quotes: "What a run would cost, and whether it would be blocked. Free.",
   history: "What the organization has on record about a person, a company, a profile or a URL.",
   discovery: "Search the catalog, and list capabilities, providers and endpoints. Public.",
   catalog: "What a capability or a raw endpoint takes, returns and costs.",

@@ -47,10 +47,30 @@ const cancelled = {
   attempts: []
 }
 
+const quote = {
+  currency: "USD",
+  minimum: "0.00",
+  expected: "0.002985",
+  maximum: "0.0048",
+  hold: "0.0048",
+  offers: [
+    { provider: "leadmagic", price: "0.003", expected_success: 0.97, chosen: true, excluded_because: null },
+    { provider: "hunter", price: "0.0048", expected_success: null, chosen: true, excluded_because: null },
+    { provider: "apify", price: "0.006", expected_success: null, chosen: false, excluded_because: "attempt_limit" }
+  ],
+  routing_reason: "best_value: leadmagic has the lowest price per expected success of 7",
+  would: "run",
+  controls: []
+}
+
 export const runExamples: Readonly<Record<string, Example>> = {
   "runs.run": {
     request: { capability: "email.verify", input: { email: "jane.doe@example.com" } },
     responses: { 200: run, 202: pending, 404: failed }
+  },
+  "quotes.quote": {
+    request: { capability: "email.verify", input: { email: "jane.doe@example.com" } },
+    responses: { 200: quote }
   },
   "runs.list": { responses: { 200: { items: [listed], next_cursor: null } } },
   "runs.get": { responses: { 200: run } },

@@ -29,6 +29,7 @@ import { upgrades } from "./0029_upgrades.ts"
 import { providerChecks } from "./0030_provider_checks.ts"
 import { costDrifts } from "./0031_cost_drifts.ts"
 import { runMetadata } from "./0035_run_metadata.ts"
+import { offerOutcomes } from "./0040_offer_outcomes.ts"
 
 export const migrations = {
   "0001_accounts": accounts,
@@ -60,5 +61,6 @@ export const migrations = {
   "0029_upgrades": upgrades,
   "0030_provider_checks": providerChecks,
   "0031_cost_drifts": costDrifts,
-  "0035_run_metadata": runMetadata
+  "0035_run_metadata": runMetadata,
+  "0040_offer_outcomes": offerOutcomes
 }

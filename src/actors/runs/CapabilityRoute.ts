@@ -1,0 +1,153 @@
+/**
+ * Turns a capability request into a route: checks its input and routing, and ranks the offers that can serve it now.
+ *
+ * Runs and quotes use it, so a quote says what a run that follows does. Invalid requests are refused here, before a run or a hold exists.
+ */
+import { Clock, Effect } from "effect"
+import type { Catalog, CatalogEntry } from "../../layers/catalog/Catalog.ts"
+import type { Breakers } from "../../layers/executor/Breakers.ts"
+import type { CostDrifts } from "../../layers/executor/CostDrifts.ts"
+import type { Health } from "../../layers/executor/Health.ts"
+import type { Ownership } from "../../layers/runs/Ownership.ts"
+import { problem, type ProblemOf } from "../../schema/Errors.ts"
+import { withCommands } from "../../schema/Hints.ts"
+import type { Demand } from "../../schema/money/Pricing.ts"
+import { type Candidate, type Route, route } from "../../schema/runs/Routing.ts"
+import { discover } from "../../schema/Steps.ts"
+import { didYouMean } from "../../schema/suggestion.ts"
+import type { CapabilityRequest } from "./Admission.ts"
+import { inboxFirst, ownedInputs, throughOwned } from "./Owners.ts"
+import { unavailable } from "./Unavailable.ts"
+
+type CapabilityProblem = ProblemOf<"invalid_request" | "capability_not_found" | "provider_not_available">
+
+/** What a route depends on besides the request. */
+export interface RouteServices {
+  readonly catalog: Catalog["Service"]
+  readonly health: Health["Service"]
+  readonly breakers: Breakers["Service"]
+  readonly drifts: CostDrifts["Service"]
+  readonly ownership: Ownership["Service"]
+}
+
+/** A checked request with its route. */
+export interface CapabilityRoute {
+  /** The capability with the offers and prices of now. */
+  readonly entry: CatalogEntry
+  readonly input: unknown
+  readonly demand: Demand
+  readonly chosen: Route
+}
+
+/** `null` in an optional field is the same as leaving it out. */
+const withoutNulls = (input: unknown): unknown => {
+  if (typeof input !== "object" || input === null || Array.isArray(input)) return input
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))
+}
+
+/** Whether only the cursor keeps every provider from serving the input: then no provider here issued it. */
+const hasForeignCursor = (candidates: ReadonlyArray<Candidate>, input: unknown): boolean => {
+  if (typeof input !== "object" || input === null || !("cursor" in input)) return false
+  const { cursor: _cursor, ...rest } = input
+  return candidates.some((one) => one.barred === null && one.offer.serves(rest))
+}
+
+const servingAll = (candidate: Candidate): Candidate => ({
+  ...candidate,
+  offer: { ...candidate.offer, serves: () => true }
+})
+
+/** Makes all checks that need no database. */
+const checked = (
+  catalog: Catalog["Service"],
+  request: CapabilityRequest
+): Effect.Effect<{ readonly entry: CatalogEntry; readonly input: unknown }, CapabilityProblem> => {
+  const entry = catalog.find(request.capability)
+  if (entry === undefined) {
+    const names = catalog.entries.map((one) => one.capability.slug)
+    return Effect.fail(
+      problem(
+        "capability_not_found",
+        withCommands`There is no capability "${request.capability}".${didYouMean(request.capability, names)} Search the catalog with ${discover}.`
+      )
+    )
+  }
+  const input = withoutNulls(request.input)
+  const issues = entry.capability.issues(input)
+  if (issues.length > 0) {
+    const details = issues.map((issue) => ({
+      ...issue,
+      path: issue.path === "" ? "input" : `input.${issue.path}`
+    }))
+    const first = details[0]
+    return Effect.fail(problem("invalid_request", `${first?.path} ${first?.message}`, details))
+  }
+  const { provider } = request.routing
+  const names = entry.offers.map((one) => one.provider.slug)
+  if (provider !== "auto" && !names.includes(provider)) {
+    const message = `routing.provider "${provider}" does not serve ${request.capability}.${didYouMean(provider, ["auto", ...names])} Use "auto" or one of: ${names.join(", ")}`
+    return Effect.fail(
+      problem("invalid_request", message, [
+        { path: "routing.provider", message: `must be auto or one of ${names.join(", ")}` }
+      ])
+    )
+  }
+  if (!catalog.sandbox && entry.capability.status === "coming_soon") {
+    const message = `${request.capability} is coming soon. At present it runs only in the sandbox, where it is simulated.`
+    return Effect.fail(problem("provider_not_available", message))
+  }
+  return Effect.succeed({ entry, input })
+}
+
+/** The offers as routing ranks them, with prices, health and breakers of now. */
+const candidatesOf = (
+  { health, breakers }: RouteServices,
+  { offers }: CatalogEntry,
+  { capability, org_id }: CapabilityRequest,
+  now: number
+): ReadonlyArray<Candidate> =>
+  offers.map(({ provider: { slug }, offer, executable }) => ({
+    provider: slug,
+    offer,
+    metrics: health.offer(capability, slug).expected,
+    barred: !executable ? "no_account" : breakers.tripped(slug, capability, org_id, now) !== null ? "unavailable" : null
+  }))
+
+/** Chooses providers that can use the objects (senders, accounts, inboxes) that the input names. */
+export const capabilityRoute = Effect.fnUntraced(function* (services: RouteServices, request: CapabilityRequest) {
+  const { catalog, drifts, ownership } = services
+  const { entry: listed, input } = yield* checked(catalog, request)
+  const { capability } = listed
+  const uses = catalog.sandbox ? [] : capability.uses(input)
+  const all = yield* ownedInputs(ownership, request.org_id, uses)
+  const owned = request.routing.provider === "auto" ? inboxFirst(all) : all
+  const entry = drifts.priced(listed)
+  const offered = candidatesOf(services, entry, request, yield* Clock.currentTimeMillis)
+  const candidates = uses.length === 0 ? offered : offered.map((one) => throughOwned(owned, one))
+  const demand = capability.demand(input)
+  const among = (candidates: ReadonlyArray<Candidate>) =>
+    route(candidates, request.routing, input, demand, capability.side_effect)
+  const real = among(candidates)
+  // Simulated providers serve every input that the contract accepts, even one that no real provider could.
+  const simulated =
+    catalog.sandbox &&
+    real.candidates.length === 0 &&
+    real.over_total.length === 0 &&
+    !hasForeignCursor(candidates, input)
+  const chosen = simulated ? among(candidates.map(servingAll)) : real
+  const unserved =
+    chosen.candidates.length === 0 &&
+    chosen.over_total.length === 0 &&
+    chosen.excluded.every((one) => one.reason === "cannot_serve" || one.reason === "no_account")
+  if (unserved && hasForeignCursor(candidates, input)) {
+    const message = "must be the next_cursor of an earlier page of the same search, from a provider that may be asked"
+    return yield* Effect.fail(
+      problem("invalid_request", `input.cursor ${message}`, [{ path: "input.cursor", message }])
+    )
+  }
+  if (chosen.candidates.length === 0) {
+    const names = entry.offers.map((one) => one.provider.slug)
+    return yield* Effect.fail(unavailable(request.capability, request.routing, chosen, names))
+  }
+  return { entry, input, demand, chosen } satisfies CapabilityRoute
+})

@@ -1,0 +1,163 @@
+/**
+ * Quotes runs: plans a request as a run does, and says what it would hold, what it may charge, and whether the wallet admits it.
+ *
+ * A quote is free. It makes no run, no ledger entry and no hold, and it calls no provider.
+ */
+import { Context, Effect, Layer } from "effect"
+import { Books } from "../../layers/ledger/Books.ts"
+import { turnRunOf } from "../../layers/ledger/DirectCommands.ts"
+import { Catalog } from "../../layers/catalog/Catalog.ts"
+import { type OfferCounts, OfferOutcomes } from "../../layers/quotes/OfferOutcomes.ts"
+import type { NewRun } from "../../layers/runs/RunStore.ts"
+import * as Money from "../../schema/money/Money.ts"
+import { priceMax } from "../../schema/money/Pricing.ts"
+import { countsFor, expectedCharge, successOf } from "../../schema/runs/Quote.ts"
+import { decide, type Verdict, type Wallet } from "../../schema/wallet/Wallet.ts"
+import { Admission, type Planned, type PlanRequest, type Unplannable } from "./Admission.ts"
+import type { CapabilityRoute } from "./CapabilityRoute.ts"
+import { kindOf, subjectOf } from "./RunOutcomes.ts"
+
+/** Why the run does not call an offer. Null if it may. */
+export type NotChosen =
+  | "max_cost"
+  | "max_total"
+  | "cannot_serve"
+  | "no_account"
+  | "unavailable"
+  | "not_pinned"
+  | "attempt_limit"
+
+interface ConsideredOffer {
+  readonly provider: string
+  /** The maximum price for this input. */
+  readonly price: Money.MicroUsd
+  readonly excluded_because: NotChosen | null
+}
+
+export interface QuotedOffer extends ConsideredOffer {
+  /** From 0 to 1. Null if too few calls were measured. */
+  readonly expected_success: number | null
+}
+
+export interface Quote {
+  /** Zero: a run that delivers nothing charges nothing. */
+  readonly minimum: Money.MicroUsd
+  readonly expected: Money.MicroUsd
+  readonly maximum: Money.MicroUsd
+  readonly hold: Money.MicroUsd
+  /** Offers that the run calls come first, in the order of the calls. */
+  readonly offers: ReadonlyArray<QuotedOffer>
+  readonly routing_reason: string
+  /** What the wallet would decide now. */
+  readonly refused: Extract<Verdict, { _tag: "Refused" }> | null
+}
+
+/** All offers of the capability, with the reason for each that is left out. */
+const consideredOffers = ({ entry, chosen, demand }: CapabilityRoute): ReadonlyArray<ConsideredOffer> => {
+  const why = new Map<string, NotChosen>([
+    ...chosen.excluded.map(({ provider, reason }) => [provider, reason] as const),
+    ...chosen.over_total.map(({ provider }) => [provider, "max_total"] as const),
+    ...chosen.spare.map(({ provider }) => [provider, "attempt_limit"] as const)
+  ])
+  const called = chosen.candidates.map((one) => one.provider)
+  const rest = entry.offers
+    .filter((one) => !called.includes(one.provider.slug))
+    .map(({ provider: { slug }, offer }) => ({
+      provider: slug,
+      price: priceMax(offer.price, demand),
+      excluded_because: why.get(slug) ?? ("not_pinned" as const)
+    }))
+  return [
+    ...chosen.candidates.map(({ provider, quote }) => ({ provider, price: quote, excluded_because: null })),
+    ...rest
+  ]
+}
+
+const offersOf = (planned: Planned): ReadonlyArray<ConsideredOffer> => {
+  if (planned._tag === "Capability") return consideredOffers(planned.route)
+  const { provider, raw, hold } = planned.route
+  // Without published rates, a call that reports no cost is charged its hold.
+  const price = raw.estimate === null ? hold : Money.dollars(raw.estimate)
+  return [{ provider: provider.slug, price, excluded_because: null }]
+}
+
+/** The expected charge, from what was measured of the offers that the run calls. */
+const expectedOf = (
+  planned: Planned,
+  offers: ReadonlyArray<ConsideredOffer>,
+  countsOf: (provider: string) => ReturnType<typeof countsFor>
+): Money.MicroUsd =>
+  expectedCharge(
+    offers.flatMap(({ provider, price, excluded_because }) =>
+      excluded_because === null ? [{ price, counts: countsOf(provider) }] : []
+    ),
+    {
+      bills_no_match: planned._tag === "Capability" && planned.route.entry.capability.billing.bills_no_match,
+      conclusive: planned.run.plan.conclusive === true,
+      hold: Money.MicroUsd(planned.run.hold)
+    }
+  )
+
+export class Quotes extends Context.Service<
+  Quotes,
+  { readonly quote: (request: PlanRequest) => Effect.Effect<Quote, Unplannable> }
+>()("rungate/actors/runs/Quotes") {
+  static readonly layer = Layer.effect(
+    Quotes,
+    Effect.gen(function* () {
+      const admission = yield* Admission
+      const books = yield* Books
+      const catalog = yield* Catalog
+      const outcomes = yield* OfferOutcomes
+
+      /** What the wallet's turn would decide on this run, by the turn's own rules. */
+      const verdictOn = Effect.fnUntraced(function* (run: NewRun) {
+        const { balance, reserved, per_run_limit, daily_limit, spent_today } = yield* books.wallet(run.org_id)
+        const limit = (amount: bigint | null) => (amount === null ? null : Money.MicroUsd(amount))
+        // `spent_today` already belongs to the database's day, so the name of the day does not matter.
+        const day = "today"
+        const wallet: Wallet = {
+          org_id: run.org_id,
+          balance: Money.MicroUsd(balance),
+          reserved: Money.MicroUsd(reserved),
+          entry_seq: 0n,
+          per_run_limit: limit(per_run_limit),
+          daily_limit: limit(daily_limit),
+          spent_day: day,
+          spent: Money.MicroUsd(spent_today)
+        }
+        return decide(wallet, turnRunOf({ _tag: "Reserve", run }), { _tag: "Reserve" }, day).verdict
+      })
+
+      const quote = Effect.fnUntraced(function* (request: PlanRequest) {
+        const planned = yield* admission.plan(request)
+        const { run } = planned
+        const offers = offersOf(planned)
+        const input = planned._tag === "Capability" ? planned.route.input : request.request.input
+        const { kind, rehearsed } = kindOf(run, input, catalog.sandbox)
+        const subject = (provider: string) => subjectOf(run, provider)
+        const counted = yield* outcomes.measured(
+          offers.map((one) => subject(one.provider)),
+          kind
+        )
+        const countsOf = (provider: string) => {
+          const counts: OfferCounts | undefined = counted.get(subject(provider))
+          return countsFor(counts?.kind ?? null, rehearsed ? null : (counts?.all ?? null))
+        }
+        const verdict = yield* verdictOn(run)
+        const hold = Money.MicroUsd(run.hold)
+        return {
+          minimum: Money.zero,
+          expected: expectedOf(planned, offers, countsOf),
+          maximum: hold,
+          hold,
+          offers: offers.map((one) => ({ ...one, expected_success: successOf(countsOf(one.provider)) })),
+          routing_reason: run.routing_reason,
+          refused: verdict._tag === "Refused" ? verdict : null
+        } satisfies Quote
+      })
+
+      return Quotes.of({ quote })
+    })
+  )
+}

@@ -1,0 +1,67 @@
+/** The contract of quotes: what a run would cost, and whether it would be admitted. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Wire } from "../../schema/Errors.ts"
+import { Control, RunError } from "../../schema/runs/Run.ts"
+import { RunRequest } from "./Runs.ts"
+import { Auth } from "./shapes/Common.ts"
+
+export const QuotedOffer = Schema.Struct({
+  provider: Schema.String,
+  price: Schema.String.annotate({ description: "the most that this provider would charge for this input, in USD" }),
+  expected_success: Schema.NullOr(
+    Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 1 })).annotate({
+      description:
+        "share of calls of this provider with this kind of input that returned a result, over 30 days; null if too few were measured"
+    })
+  ),
+  chosen: Schema.Boolean.annotate({ description: "the run may call this provider; chosen ones come first, in order" }),
+  excluded_because: Schema.NullOr(
+    Schema.Literals([
+      "max_cost",
+      "max_total",
+      "cannot_serve",
+      "no_account",
+      "unavailable",
+      "not_pinned",
+      "attempt_limit"
+    ])
+  )
+}).annotate({ identifier: "QuotedOffer" })
+
+export const Quote = Schema.Struct({
+  currency: Schema.Literal("USD"),
+  minimum: Schema.String.annotate({ description: "the least that the run charges: 0.00, because a failure is free" }),
+  expected: Schema.String.annotate({ description: "the average charge, by measured success of this kind of input" }),
+  maximum: Schema.String.annotate({ description: "the most that the run charges" }),
+  hold: Schema.String.annotate({ description: "what the run holds until it ends" }),
+  offers: Schema.Array(QuotedOffer),
+  routing_reason: Schema.String,
+  would: Schema.Literals(["run", "block"]).annotate({
+    description: "block: the wallet or a limit would refuse the run now; error says why"
+  }),
+  controls: Schema.Array(Control).annotate({ description: "the limits that would block the run" }),
+  error: Schema.optionalKey(RunError.annotate({ description: "the error that the run would end with" }))
+}).annotate({ identifier: "Quote" })
+
+export class QuotesApi extends HttpApiGroup.make("quotes")
+  .add(
+    HttpApiEndpoint.post("quote", "/quote", {
+      payload: RunRequest,
+      success: Quote,
+      error: [
+        Wire.invalid_request,
+        Wire.capability_not_found,
+        Wire.endpoint_not_found,
+        Wire.forbidden,
+        Wire.provider_not_available
+      ]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Quote a run",
+        description:
+          "Takes the body of POST /v1/run, and returns what that run would hold, what it may charge, which providers it would call, and whether it would be blocked. Free: makes no run and holds nothing. A request that a run refuses is refused with the same error."
+      })
+    )
+  )
+  .middleware(Auth) {}

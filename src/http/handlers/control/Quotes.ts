@@ -1,0 +1,58 @@
+/** Quotes: a handler decodes the request as a run's, asks the actor and shows the quote. Nothing is written. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Quotes } from "../../../actors/runs/Quotes.ts"
+import { Settings } from "../../../layers/platform/Settings.ts"
+import { usd } from "../../../schema/money/Money.ts"
+import { controlsOf } from "../../../schema/runs/Run.ts"
+import { Api } from "../../api/Api.ts"
+import { RequestContext } from "../../middleware/RequestContext.ts"
+import { requireVerified } from "../../middleware/Verified.ts"
+import { requestOf } from "../SubmitRun.ts"
+
+export const QuotesHandlers = HttpApiBuilder.group(
+  Api,
+  "quotes",
+  Effect.fnUntraced(function* (handlers) {
+    const quotes = yield* Quotes
+    const settings = yield* Settings
+
+    return handlers.handle(
+      "quote",
+      Effect.fnUntraced(function* ({ payload, request }) {
+        const { org_id, key_id } = yield* requireVerified(settings)
+        const { request_id } = yield* RequestContext
+        const asked = {
+          org_id,
+          key_id,
+          request_id,
+          idempotency_key: null,
+          fingerprint: "",
+          wait_millis: 0,
+          metadata: null
+        }
+        // The middleware has received the body already, so reading it does not wait.
+        const planned = yield* requestOf(payload, asked, Effect.orDie(request.text))
+        const { offers, refused, routing_reason, ...quote } = yield* quotes.quote(planned)
+        return {
+          currency: "USD" as const,
+          minimum: usd(quote.minimum),
+          expected: usd(quote.expected),
+          maximum: usd(quote.maximum),
+          hold: usd(quote.hold),
+          offers: offers.map(({ provider, price, expected_success, excluded_because }) => ({
+            provider,
+            price: usd(price),
+            expected_success,
+            chosen: excluded_because === null,
+            excluded_because
+          })),
+          routing_reason,
+          would: refused === null ? ("run" as const) : ("block" as const),
+          controls: refused === null ? [] : controlsOf(refused.code),
+          ...(refused === null ? {} : { error: { code: refused.code, message: refused.message } })
+        }
+      })
+    )
+  })
+)

@@ -1,0 +1,39 @@
+/**
+ * The scenario that an input of the sandbox names, such as `no_match@sandbox.test`. Pure.
+ *
+ * The simulated providers follow it (layers/executor/Sandbox.ts). Runs with a scenario are rehearsals, and are counted apart from others.
+ */
+export interface Scenario {
+  readonly word: "no_match" | "timeout" | "error" | "rate_limited" | "malformed" | "slow" | "partial"
+  readonly seconds: number
+  readonly once: boolean
+}
+
+/** As long as the longest wait that a client may ask for. */
+const slowSecondsMax = 120
+
+const pattern = /(?:sandbox:([a-z0-9_]+)|\b([a-z0-9_-]+)(?:@|\.)sandbox\.test)/i
+const words = ["no_match", "timeout", "error", "rate_limited", "malformed", "partial"] as const
+
+const scenarioOf = (text: string): Scenario | null => {
+  const match = pattern.exec(text)
+  const name = (match?.[1] ?? match?.[2])?.toLowerCase().replaceAll("-", "_")
+  if (name === undefined) return null
+  const once = name.endsWith("_once")
+  const word = once ? name.slice(0, -5) : name
+  const slow = /^slow_(\d{1,3})$/.exec(word)?.[1]
+  if (slow !== undefined) return { word: "slow", seconds: Math.min(Number(slow), slowSecondsMax), once }
+  const known = words.find((one) => one === word)
+  return known === undefined ? null : { word: known, seconds: 0, once }
+}
+
+/** The first scenario named anywhere in the input, depth first. */
+export const findScenario = (value: unknown): Scenario | null => {
+  if (typeof value === "string") return scenarioOf(value)
+  if (typeof value !== "object" || value === null) return null
+  for (const child of Object.values(value)) {
+    const scenario = findScenario(child)
+    if (scenario !== null) return scenario
+  }
+  return null
+}
