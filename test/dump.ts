@@ -14,7 +14,9 @@ export interface Stored {
 export const dumpDatabase = async (app: App): Promise<ReadonlyArray<Stored>> => {
   const tables = await app.sql(
     `SELECT format('%I.%I', schemaname, tablename) AS place FROM pg_tables
-     WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`
+     WHERE schemaname NOT IN ('pg_catalog', 'information_schema')
+       -- Partitions are read with their table.
+       AND NOT (SELECT relispartition FROM pg_class WHERE oid = format('%I.%I', schemaname, tablename)::regclass)`
   )
   const stored: Array<Stored> = []
   for (const { place } of tables) {

@@ -12,6 +12,7 @@ import { MailStore } from "../layers/ledger/MailStore.ts"
 import type { RunLoss } from "../layers/ledger/TurnRecords.ts"
 import { laneQueue, Queues, runsQueue } from "../layers/queues/Queues.ts"
 import { Settings } from "../layers/platform/Settings.ts"
+import { Partitions } from "../layers/postgres/partitions/Partitions.ts"
 import { Signals } from "../layers/queues/Signals.ts"
 import { usd } from "../schema/money/Money.ts"
 import { PaymentWorker } from "./payments/PaymentWorker.ts"
@@ -48,6 +49,8 @@ const stuckSeconds = 4
 const processPaymentsEvery = "2 seconds"
 const indexEvery = "1 second"
 const retainEvery = "1 hour"
+/** Months exist long before they begin, so a call that found its tables busy has many more tries. */
+const partitionsEvery = "10 minutes"
 const checkQueuesEverySweeps = 15
 const forgetEverySweeps = 300
 
@@ -106,7 +109,7 @@ export const Workers = Layer.effectDiscard(
     const [lookEvery, sweepEvery] = [yield* LookSeconds, yield* SweepSeconds]
     const lanes = yield* Lanes
     const direct = yield* DirectCommands
-    const referrals = yield* ReferralActor
+    const [referrals, partitions] = [yield* ReferralActor, yield* Partitions]
     const waiters = yield* Waiters
     const fork = Effect.runForkWith(yield* Effect.context<never>())
 
@@ -290,10 +293,10 @@ export const Workers = Layer.effectDiscard(
     yield* queues.work(runsQueue, claimNow)
     yield* everyWhile(sweep, Schedule.spaced(`${sweepEvery} seconds`), "sweeper")
     yield* everyWhile(processPayments, Schedule.spaced(processPaymentsEvery), "payments")
-    const reconcileEvery = Schedule.spaced(`${settings.reconcileSeconds} seconds`)
-    yield* everyWhile(Effect.asVoid(payments.reconcile), reconcileEvery, "reconciler")
+    yield* everyWhile(payments.reconcile, Schedule.spaced(`${settings.reconcileSeconds} seconds`), "reconciler")
     yield* everyWhile(history.index, Schedule.spaced(indexEvery), "history index")
     yield* everyWhile(history.retain, Schedule.spaced(retainEvery), "retention")
+    yield* everyWhile(partitions.tend, Schedule.spaced(partitionsEvery), "partitions")
     yield* everyWhile(referrals.accrue, Schedule.spaced(`${settings.referralSeconds} seconds`), "referrals")
     yield* everyWhile(lookups.look, Schedule.spaced(`${lookEvery * 1_000} millis`), "look-ups of unknown outcomes")
     // Registered last, so it runs first: runs end while the lanes still commit their settlements.

@@ -37,6 +37,7 @@ import { UnknownOutcomes } from "./runs/UnknownOutcomes.ts"
 import { WaitStore } from "./runs/WaitStore.ts"
 import { WalletLanes } from "./accounts/WalletLanes.ts"
 import { DatabaseLayer } from "./postgres/Database.ts"
+import { Partitions } from "./postgres/partitions/Partitions.ts"
 
 const Stores = Layer.mergeAll(
   Layer.mergeAll(Erasure.layer, Reindex.layer).pipe(
@@ -46,6 +47,7 @@ const Stores = Layer.mergeAll(
   TurnStore.layer,
   MailStore.layer,
   Leases.layer,
+  Partitions.layer,
   Ownership.layer,
   Senders.layer,
   WaitStore.layer,

@@ -134,6 +134,27 @@ describe("the service as that role", () => {
     await app.stop()
   }, 60_000)
 
+  test("makes the partitions of the next months, and opens none of them", async () => {
+    const admin = await connect(urlFor(owner))
+    await admin.query("DROP TABLE runs_future")
+    const month = (n: number) => `run_id_at(date_trunc('month', now()) + interval '${n} months')`
+    const { rows: newest } = await admin.query(
+      `SELECT to_char(date_trunc('month', now()) + interval '2 months', 'YYYY_MM') AS name`
+    )
+    const last = `runs_${newest[0].name}`
+    await admin.query(`DROP TABLE ${last}`)
+    await admin.query(`SELECT make_partition('runs_recent', 'runs_future', ${month(2)}, NULL)`)
+    const client = await connect(urlFor(service))
+    await client.query("SELECT make_months('runs')")
+    expect(await client.query(`SELECT to_regclass('${last}') IS NOT NULL AS made`)).toMatchObject({
+      rows: [{ made: true }]
+    })
+    for (const table of [last, "runs_future"])
+      await expect(client.query(`SELECT FROM ${table}`)).rejects.toThrow("permission denied")
+    await client.end()
+    await admin.end()
+  })
+
   test("lets operators work: credit, catalog, index, audit", async () => {
     const orgs = await rungate(["admin", "orgs", "--json"])
     const { org_id } = JSON.parse(orgs.out).items[0]
@@ -162,6 +183,13 @@ describe("the service as that role", () => {
       "DELETE FROM ledger",
       "TRUNCATE ledger",
       "DROP TABLE ledger",
+      "SELECT FROM ledger_first",
+      "DELETE FROM ledger_future",
+      "UPDATE ledger_first SET amount = 1",
+      "UPDATE runs_first SET charged = 0",
+      "DELETE FROM runs_recent",
+      "SELECT make_partition('ledger', 'mine', 'run_0', 'run_1')",
+      "ALTER TABLE runs DETACH PARTITION runs_recent",
       "DELETE FROM wallets",
       "DELETE FROM runs",
       "UPDATE losses SET cost = 0",

@@ -3,15 +3,11 @@
  * every question as the old one would have.
  */
 import { beforeAll, expect, test } from "bun:test"
-import { PgClient } from "@effect/sql-pg"
-import { Effect, Redacted } from "effect"
-import { Migrator } from "effect/sql"
 import { Client } from "pg"
-import { migrations } from "../../src/layers/postgres/migrations/index.ts"
 import { type App, figures, startApp, type Tenant, until } from "../app.ts"
 import { runMain } from "../chaos/processes.ts"
 import { documentOf, endpointOf } from "../documents.ts"
-import { freshDatabase } from "../postgres.ts"
+import { copyRows, oldDatabase } from "../old-database.ts"
 
 const any = endpointOf({ path: "/any", method: "POST", body: { type: "object" } })
 const asked = (q: string) => `/v1/history?${new URLSearchParams({ q })}`
@@ -25,38 +21,6 @@ const answers = async (org: Tenant) => {
   return [...one, (await org.post("/v1/history", { subjects: questions })).body]
 }
 const late = { capability: "email.verify", input: { email: "late@four.example" } }
-
-/** The tables as they were; all but the newest migration. */
-const oldDatabase = async () => {
-  const url = await freshDatabase()
-  const before = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < "0014"))
-  const old = PgClient.layer({ url: Redacted.make(url) })
-  await Effect.runPromise(
-    Effect.scoped(Effect.provide(Migrator.make({})({ loader: Migrator.fromRecord(before) }), old))
-  )
-  return url
-}
-
-/** All rows of the tables that both have, whatever their triggers say. */
-const copied = async (from: App, to: Client) => {
-  // What others refer to comes first.
-  const tables = await to.query(
-    `SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT LIKE '%migration%'
-     ORDER BY tablename <> 'orgs', tablename <> 'users', tablename`
-  )
-  for (const { tablename } of tables.rows) {
-    const [shared] = await from.sql("SELECT to_regclass($1) AS name", [tablename])
-    if (shared?.["name"] === null) continue
-    await to.query(`ALTER TABLE ${tablename} DISABLE TRIGGER USER`)
-    const [all] = await from.sql(`SELECT json_agg(t)::text AS rows FROM ${tablename} t`)
-    await to.query(
-      `INSERT INTO ${tablename} OVERRIDING SYSTEM VALUE SELECT * FROM json_populate_recordset(null::${tablename}, $1)`,
-      [all?.["rows"] ?? "[]"]
-    )
-  }
-  for (const { tablename } of tables.rows) await to.query(`ALTER TABLE ${tablename} ENABLE TRIGGER USER`)
-  await to.query("SELECT setval(pg_get_serial_sequence('mailbox', 'id'), 1000000)")
-}
 
 let source: App
 let org: Tenant
@@ -92,10 +56,10 @@ beforeAll(async () => {
   const doors = await startApp({ beside: source, role: "http" })
   await source.stop()
   run_id = (await org.over(doors).run({ ...late, async: true })).body.run_id
-  url = await oldDatabase()
+  url = await oldDatabase("0014")
   const client = new Client({ connectionString: url })
   await client.connect()
-  await copied(doors, client)
+  await copyRows(doors, client)
   await doors.stop()
   // As the old version kept it: a row for each subject, segments of words, some runs still waiting for theirs; and a re-index that was broken off.
   await client.query(

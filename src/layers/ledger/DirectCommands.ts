@@ -55,7 +55,7 @@ export const heldKeys = (sql: SqlClient.SqlClient, commands: ReadonlyArray<Direc
   return keys.length === 0
     ? sql.literal("NULL::text[] AS held_keys")
     : sql`CASE WHEN m.tag = ${sql.literal(`'${walletRow}'`)} THEN ARRAY(
-           SELECT h.idempotency_key FROM runs h WHERE h.org_id = m.org_id AND h.idempotency_key = ANY(${texts(keys)})
+           SELECT h.idempotency_key FROM run_keys h WHERE h.org_id = m.org_id AND h.idempotency_key = ANY(${texts(keys)})
          ) END AS held_keys`
 }
 
@@ -162,17 +162,22 @@ export const writeArrived = (
   endings: ReadonlyMap<string, EndedRun>
 ) => {
   const ending = runs.map((run) => endings.get(run.run_id))
+  const keyed = runs.filter((run) => run.idempotency_key !== null)
+  const claimed = sql`, claimed AS (
+            INSERT INTO idempotency_keys (org_id, idempotency_key, run_id)
+            SELECT * FROM unnest(${texts(keyed.map((r) => r.org_id))}, ${texts(keyed.map((r) => r.idempotency_key))}, ${texts(keyed.map((r) => r.run_id))})
+          )`
   return sql`, live_keys AS (
             SELECT k.key_id FROM api_keys k
             JOIN (SELECT DISTINCT * FROM unnest(${texts(runs.map((r) => r.key_id))}, ${texts(runs.map((r) => r.org_id))}) AS d(key_id, org_id)) d
               ON k.key_id = d.key_id AND k.org_id = d.org_id
             WHERE k.revoked_at IS NULL FOR SHARE OF k
-          ), arrived AS (
+          )${keyed.length === 0 ? sql.literal("") : claimed}, arrived AS (
             INSERT INTO runs (org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
-                              hold, quoted, input, plan, routing_reason, metadata, status, error_code, error_message, finished_at)
+                              hold, quoted, input, plan, routing_reason, metadata, status, error_code, error_message, finished_at, key_claimed)
             SELECT org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
                    hold, quoted, input::json, plan::json, routing_reason, metadata::jsonb, coalesce(status, 'created'), error_code, error_message,
-                   CASE WHEN status IS NOT NULL THEN now() END
+                   CASE WHEN status IS NOT NULL THEN now() END, CASE WHEN idempotency_key IS NOT NULL THEN true END
             FROM unnest(
               ${texts(runs.map((r) => r.run_id))}, ${texts(runs.map((r) => r.org_id))}, ${texts(runs.map((r) => r.key_id))},
               ${texts(runs.map((r) => r.request_id))}, ${texts(runs.map((r) => r.idempotency_key))},
@@ -186,10 +191,25 @@ export const writeArrived = (
           )`
 }
 
-/** Conditions for a turn that has read nothing: its time is the database's, and none of its organizations has too many open runs. */
-export const stillTrue = (sql: SqlClient.SqlClient, now_micros: bigint, orgQueue: number) => sql`
+/**
+ * Conditions for a turn that has read nothing: its time is the database's, none of its organizations has too many open runs, and no run from
+ * before `idempotency_keys` has one of its Idempotency-Keys. The index of `idempotency_keys` refuses the keys of later runs.
+ */
+export const stillTrue = (
+  sql: SqlClient.SqlClient,
+  runs: ReadonlyArray<NewRun>,
+  now_micros: bigint,
+  orgQueue: number
+) => {
+  const keyed = runs.filter((run) => run.idempotency_key !== null)
+  const free = sql`
+                            AND NOT EXISTS (
+                              SELECT FROM unnest(${texts(keyed.map((r) => r.org_id))}, ${texts(keyed.map((r) => r.idempotency_key))}) AS n(org_id, idempotency_key)
+                              JOIN runs_first f ON f.org_id = n.org_id AND f.idempotency_key = n.idempotency_key)`
+  return sql`
                             AND abs((extract(epoch FROM now()) * 1000000)::bigint - ${now_micros}::bigint) < ${clockMicrosMax}
-                            AND (SELECT coalesce(max(open_runs), 0) FROM paid) * 4 <= ${orgQueue}::int`
+                            AND (SELECT coalesce(max(open_runs), 0) FROM paid) * 4 <= ${orgQueue}::int${keyed.length === 0 ? sql.literal("") : free}`
+}
 
 /** Condition of the turn's statement: every API key that the admitted runs came with is still live. */
 export const keysAreLive = (sql: SqlClient.SqlClient, runs: ReadonlyArray<NewRun>) => {

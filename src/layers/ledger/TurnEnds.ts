@@ -15,7 +15,7 @@ export const writeEnded = (
   ended: ReadonlyArray<EndedRun>,
   all: ReadonlyArray<EndedRun>
 ) => sql`, finished AS (
-            UPDATE runs r SET status = n.status, charged = n.charged, provider_cost = n.provider_cost, provider = coalesce(n.provider, r.provider),
+            UPDATE runs_recent r SET status = n.status, charged = n.charged, provider_cost = n.provider_cost, provider = coalesce(n.provider, r.provider),
                    attempts = n.attempts::json, hints = n.hints::json, error_code = n.error_code, error_message = n.error_message,
                    result = coalesce(n.result::json, (SELECT m.result FROM mailbox m WHERE m.lane = ${lane} AND m.id = n.result_of)),
                    finished_at = now()

@@ -244,7 +244,7 @@ export class TurnStore extends Context.Service<
           )${writeEnded(sql, lane, ended, effects.ended)}${writeAttempts(sql, lane, attempts, now)}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused)}
           SELECT CASE WHEN (SELECT count(*) FROM gone) = ${stored.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
                             AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int
-                            ${arrived.length === 0 ? sql.literal("") : keysAreLive(sql, arrived)}${wasRead ? sql.literal("") : stillTrue(sql, now_micros, orgQueue)}
+                            ${arrived.length === 0 ? sql.literal("") : keysAreLive(sql, arrived)}${wasRead ? sql.literal("") : stillTrue(sql, arrived, now_micros, orgQueue)}
                       THEN 1 ELSE rungate_turn_conflict() END AS whole, now() AS committed_at`)
         const written = wallets.map((wallet) => ({
           wallet,
@@ -306,7 +306,7 @@ export class TurnStore extends Context.Service<
             WHERE lane = ${lane} AND id = (SELECT min(id) FROM mailbox WHERE lane = ${lane} AND parked IS NULL)
             RETURNING id, org_id, run_id, tag, parked IS NOT NULL AS dead_lettered
           ), ended AS (
-            UPDATE runs r SET status = 'failed', error_code = 'internal_error', error_message = ${neverReserved}::text, finished_at = now()
+            UPDATE runs_recent r SET status = 'failed', error_code = 'internal_error', error_message = ${neverReserved}::text, finished_at = now()
             FROM failed f
             WHERE f.dead_lettered AND f.tag = 'Reserve' AND r.org_id = f.org_id AND r.run_id = f.run_id AND r.finished_at IS NULL
               AND NOT EXISTS (SELECT FROM open_runs o WHERE o.run_id = r.run_id)

@@ -218,6 +218,6 @@ export const take = (sql: SqlClient.SqlClient, lane: number, max: number, direct
         FROM (SELECT * FROM (SELECT id, command_id, org_id, run_id, tag, payload FROM mailbox
                              WHERE lane = ${lane} AND parked IS NULL ORDER BY id LIMIT ${max}) stored${directRows(sql, direct)}) oldest) m
   LEFT JOIN wallets w ON m.is_first AND w.org_id = m.org_id
-  LEFT JOIN runs r ON r.org_id = m.org_id AND r.run_id = m.run_id
+  LEFT JOIN runs_recent r ON r.org_id = m.org_id AND r.run_id = m.run_id
   LEFT JOIN open_runs o ON o.run_id = m.run_id
   ORDER BY m.id`)

@@ -16,6 +16,7 @@ const appendOnly = ["ledger", "audit_checks", "payment_events", "referral_credit
 const kept = [
   "wallets",
   "runs",
+  "runs_recent",
   "payments",
   "payment_reversals",
   "referrals",
@@ -59,6 +60,8 @@ export const grantTo = Effect.fnUntraced(function* (role: string, queues: boolea
       for (const table of kept) yield* sql`REVOKE DELETE, TRUNCATE ON ${sql(table)} FROM ${to}`
       for (const table of appendOnly) yield* sql`REVOKE UPDATE, DELETE, TRUNCATE ON ${sql(table)} FROM ${to}`
       for (const table of readOnly) yield* sql`REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON ${sql(table)} FROM ${to}`
+      // The first statement opened them too, and a partition's own privileges count for whoever names it.
+      yield* sql`SELECT close_partitions()`
       if (!queues) return
       const jobs = sql(queueSchema)
       yield* sql`GRANT USAGE ON SCHEMA ${jobs} TO ${to}`

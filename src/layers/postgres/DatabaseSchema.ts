@@ -11,6 +11,7 @@ import { buildIndexes, type Migrations, migrateWith } from "./Migrate.ts"
 import { type Contracts, contracts } from "./migrations/contracts.ts"
 import { type Indexes, indexes } from "./migrations/indexes.ts"
 import { migrations } from "./migrations/index.ts"
+import { boundFirst, unboundFirst } from "./migrations/FirstPartition.ts"
 import { oneRowOf } from "./Rows.ts"
 
 /** The database can be reached, but this process must not use it. */
@@ -82,6 +83,19 @@ const onNewer = Effect.fnUntraced(function* (version: number, known: number) {
   )
 })
 
+/** The migration that partitions `runs` and `ledger`. */
+const partitioned = 32
+
+/** What a migration would do for long under its locks is done before it. Undone if the migration fails. */
+const migrateFrom = Effect.fnUntraced(function* (version: number, known: Migrations, removing: Contracts) {
+  const sql = yield* SqlClient.SqlClient
+  const migrate = migrateWith(known, removing, version === 0)
+  if (version === 0 || version >= partitioned || versionOf(known) < partitioned) return yield* migrate
+  yield* boundFirst(sql)
+  const undo = Effect.flatMap(currentVersion, (reached) => (reached < partitioned ? unboundFirst(sql) : Effect.void))
+  yield* Effect.tapCause(migrate, () => undo)
+})
+
 /** Migrates the service's tables; fails with `DatabaseRefused` when they are behind and this role may not change them. */
 export const prepareSchemaOf = Effect.fnUntraced(function* (
   known: Migrations,
@@ -93,7 +107,7 @@ export const prepareSchemaOf = Effect.fnUntraced(function* (
   if (state.version > wanted) return yield* onNewer(state.version, wanted)
   if (state.version < wanted) {
     if (!state.may_migrate) return yield* behind(state, "schema", wanted)
-    yield* migrateWith(known, removing, state.version === 0).pipe(
+    yield* migrateFrom(state.version, known, removing).pipe(
       Effect.catchTag("MigrationBlocked", ({ message }) => Effect.fail(new DatabaseRefused({ message })))
     )
   }

@@ -40,6 +40,10 @@ const finishedRows = rowsOf({ name: Schema.String })
 
 const validRows = rowsOf({ name: Schema.String })
 const freeRow = oneRowOf({ free: Schema.Boolean })
+const leafRows = rowsOf({ leaf: Schema.String, valid: Schema.Boolean })
+
+/** PostgreSQL cuts longer names off. */
+const nameBytesMax = 63
 
 const numberOf = (name: string) => Number.parseInt(name, 10)
 const lockNotAvailable = "55P03"
@@ -108,6 +112,36 @@ export const migrateWith = Effect.fnUntraced(function* (migrations: Migrations, 
 })
 
 /**
+ * Builds an index without a lock that writers wait for. PostgreSQL builds no index of a table with partitions CONCURRENTLY. So the index of each
+ * partition is built first, and the table's index then takes them over without reading a row. `run` executes a statement outside a transaction.
+ */
+const buildIndex = Effect.fnUntraced(function* <E>(
+  name: string,
+  definition: string,
+  run: (text: string) => Effect.Effect<unknown, E>
+) {
+  const sql = yield* SqlClient.SqlClient
+  const [, table = "", columns = ""] = /^ON (\w+) (.*)$/s.exec(definition) ?? []
+  const leaves = yield* leafRows(sql`
+    SELECT c.relname::text AS leaf, EXISTS (
+      SELECT FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
+      WHERE x.indrelid = c.oid AND x.indisvalid AND i.relname = left(${name} || '_' || c.relname, ${nameBytesMax}::int)) AS valid
+    FROM pg_partition_tree(${table}) t JOIN pg_class c ON c.oid = t.relid WHERE t.isleaf AND t.level > 0`)
+  for (const { leaf, valid } of leaves) {
+    if (valid) continue
+    const own = `${name}_${leaf}`.slice(0, nameBytesMax)
+    yield* run(`DROP INDEX CONCURRENTLY IF EXISTS ${own}`)
+    yield* run(`CREATE INDEX CONCURRENTLY ${own} ON ${leaf} ${columns}`)
+  }
+  const how = leaves.length === 0 ? "CONCURRENTLY" : ""
+  if (leaves.length > 0) yield* run(`SET lock_timeout = ${lockMillisMax}`)
+  yield* Effect.gen(function* () {
+    yield* run(`DROP INDEX ${how} IF EXISTS ${name}`)
+    yield* run(`CREATE INDEX ${how} ${name} ${definition}`)
+  }).pipe(Effect.ensuring(Effect.ignore(run("RESET lock_timeout"))))
+})
+
+/**
  * Builds the next index that is missing or that a killed build has left invalid. False: another process builds one. Null: nothing to do.
  *
  * It needs a session of its own: CREATE INDEX CONCURRENTLY runs outside a transaction. It waits for all older transactions, so nobody may wait
@@ -130,8 +164,7 @@ const buildNext = Effect.fnUntraced(function* (wanted: Indexes) {
     const [name, definition] = next
     yield* Effect.logInfo(`database: building the index ${name}. Running processes go on meanwhile.`)
     yield* run("SET statement_timeout = 0")
-    yield* run(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`)
-    yield* run(`CREATE INDEX CONCURRENTLY ${name} ${definition}`)
+    yield* buildIndex(name, definition, run)
     return true
   }).pipe(
     Effect.ensuring(
@@ -143,7 +176,13 @@ const buildNext = Effect.fnUntraced(function* (wanted: Indexes) {
 export const buildIndexes = Effect.fnUntraced(function* (wanted: Indexes) {
   if (Object.keys(wanted).length === 0) return
   for (;;) {
-    const built = yield* Effect.scoped(buildNext(wanted))
+    const built = yield* Effect.scoped(buildNext(wanted)).pipe(
+      // The index of a table with partitions needs a lock for a moment.
+      Effect.catchIf(
+        (error) => sqlStateOf(error) === lockNotAvailable,
+        () => Effect.succeed(false)
+      )
+    )
     if (built === null) return
     if (!built) yield* Effect.sleep(pauseMillis)
   }

@@ -198,7 +198,7 @@ export class Leases extends Context.Service<
           FROM claimable c WHERE o.run_id = c.run_id RETURNING o.run_id, o.org_id, o.provider, o.free, o.lease_token, o.attempts, o.job
         )
         SELECT r.org_id, r.run_id, l.provider AS asks, l.free, l.lease_token, r.capability, r.endpoint, r.hold, r.plan, r.input::text AS input, l.attempts, l.job
-        FROM leased l JOIN runs r ON r.org_id = l.org_id AND r.run_id = l.run_id`)
+        FROM leased l JOIN runs_recent r ON r.org_id = l.org_id AND r.run_id = l.run_id`)
 
       const attempt = Effect.fnUntraced(function* (run_id: string, lease_token: string, attempts: string) {
         const rows = yield* sql`
@@ -231,7 +231,7 @@ export class Leases extends Context.Service<
         SELECT r.org_id, r.run_id, t.lease_token, t.side_effect, t.attempts, t.job, r.capability, r.endpoint, r.hold, r.plan, r.input::text AS input,
           (SELECT count(*)::int FROM mailbox m WHERE m.run_id = t.run_id AND m.tag = 'Settle' AND m.parked IS NOT NULL) AS dead_letters,
           coalesce((SELECT w.sends_run_id FROM workers w WHERE w.worker_id = t.lost_by), false) AS sends_run_id
-        FROM taken t JOIN runs r ON r.org_id = t.org_id AND r.run_id = t.run_id`)
+        FROM taken t JOIN runs_recent r ON r.org_id = t.org_id AND r.run_id = t.run_id`)
 
       const requeue = (run: Requeued, attempts: string, job: string | null) => sql`
         UPDATE open_runs SET state = 'queued', worker_id = NULL, lease_token = NULL, attempts = ${attempts}::text::json,

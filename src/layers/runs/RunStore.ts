@@ -12,6 +12,7 @@ import type { Plan } from "../../schema/runs/Plan.ts"
 import type { Metadata } from "../../schema/runs/Metadata.ts"
 import { makeId } from "../../schema/Ids.ts"
 import { Settings } from "../platform/Settings.ts"
+import { oldestOf } from "../postgres/partitions/oldestOf.ts"
 import { batchRowsOf, rowsOf } from "../postgres/Rows.ts"
 
 /** A run that is about to be stored, in status `created`. */
@@ -161,12 +162,19 @@ export class RunStore extends Context.Service<
             SELECT a.*, w.lane, row_number() OVER (PARTITION BY a.org_id ORDER BY a.run_id) > m.room AS excess
             FROM asked a JOIN wallets w USING (org_id) JOIN room m USING (org_id)
             WHERE a.key_id IS NULL OR (a.key_id, a.org_id) IN (SELECT key_id, org_id FROM usable)
+          ), claimed AS (
+            INSERT INTO idempotency_keys (org_id, idempotency_key, run_id)
+            SELECT g.org_id, g.idempotency_key, g.run_id FROM good g
+            WHERE g.idempotency_key IS NOT NULL AND NOT g.excess
+              AND NOT EXISTS (SELECT FROM run_keys k WHERE k.org_id = g.org_id AND k.idempotency_key = g.idempotency_key)
+            ON CONFLICT DO NOTHING
+            RETURNING run_id
           ), inserted AS (
             INSERT INTO runs (org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
-                              hold, quoted, input, plan, routing_reason, metadata)
+                              hold, quoted, input, plan, routing_reason, metadata, key_claimed)
             SELECT org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
-                   hold, quoted, input::json, plan::json, routing_reason, metadata::jsonb
-            FROM good WHERE NOT excess
+                   hold, quoted, input::json, plan::json, routing_reason, metadata::jsonb, CASE WHEN idempotency_key IS NOT NULL THEN true END
+            FROM good WHERE NOT excess AND (idempotency_key IS NULL OR run_id IN (SELECT run_id FROM claimed))
             ON CONFLICT DO NOTHING
             RETURNING run_id, org_id
           ), mailed AS (
@@ -177,7 +185,8 @@ export class RunStore extends Context.Service<
           SELECT run_id, true AS inserted, false AS excess, lane, NULL AS existing_run_id, NULL AS existing_fingerprint, now() AS created_at FROM mailed
           UNION ALL
           SELECT g.run_id, false, g.excess, g.lane, e.run_id, e.fingerprint, now()
-          FROM good g LEFT JOIN runs e ON e.org_id = g.org_id AND e.idempotency_key = g.idempotency_key
+          FROM good g LEFT JOIN run_keys k ON k.org_id = g.org_id AND k.idempotency_key = g.idempotency_key
+          LEFT JOIN runs e ON e.org_id = k.org_id AND e.run_id = k.run_id
           WHERE g.run_id NOT IN (SELECT run_id FROM inserted)`)
         const byId = new Map(rows.map((row) => [row.run_id, row]))
         // A run that is missing from the answer came with a revoked API key.
@@ -191,7 +200,8 @@ export class RunStore extends Context.Service<
       const holder = Effect.fnUntraced(function* (run: NewRun, lane: number) {
         const [stored] = yield* keyHolderRows(sql`
           SELECT run_id, fingerprint, created_at FROM runs
-          WHERE org_id = ${run.org_id} AND (run_id = ${run.run_id} OR idempotency_key = ${run.idempotency_key})`)
+          WHERE org_id = ${run.org_id} AND run_id IN (
+            SELECT ${run.run_id} UNION ALL SELECT run_id FROM run_keys WHERE org_id = ${run.org_id} AND idempotency_key = ${run.idempotency_key})`)
         if (stored === undefined)
           return yield* Effect.die(
             new Error(`Run ${run.run_id} was neither admitted nor found under its Idempotency-Key.`)
@@ -242,7 +252,10 @@ export class RunStore extends Context.Service<
           const rows = yield* runRows(sql`
             SELECT ${columns}, r.result::text AS result
             FROM unnest(${texts(asked.map((one) => one.org_id))}, ${texts(asked.map((one) => one.run_id))}) AS asked(org_id, run_id)
-            JOIN runs r USING (org_id, run_id) LEFT JOIN open_runs o ON o.run_id = r.run_id`)
+            -- A subquery: as a condition of a plain join, the planner could read all runs since the oldest one.
+            CROSS JOIN LATERAL (
+              SELECT * FROM runs r WHERE r.org_id = asked.org_id AND r.run_id = asked.run_id AND r.run_id >= ${oldestOf(asked)} LIMIT 1) r
+            LEFT JOIN open_runs o ON o.run_id = r.run_id`)
           const byId = new Map(rows.map((row) => [`${row.org_id} ${row.run_id}`, row]))
           return asked.map((one) => byId.get(`${one.org_id} ${one.run_id}`) ?? null)
         })
@@ -271,8 +284,8 @@ export class RunStore extends Context.Service<
 
       const begun = ({ org_id, key_id, idempotency_key, fingerprint }: Begun) =>
         runIdRows(sql`
-        SELECT run_id FROM runs
-        WHERE org_id = ${org_id} AND idempotency_key = ${idempotency_key} AND fingerprint = ${fingerprint}
+        SELECT r.run_id FROM run_keys k JOIN runs r ON r.org_id = k.org_id AND r.run_id = k.run_id
+        WHERE k.org_id = ${org_id} AND k.idempotency_key = ${idempotency_key} AND r.fingerprint = ${fingerprint}
           AND (${key_id}::text IS NULL OR EXISTS (
             SELECT 1 FROM api_keys WHERE org_id = ${org_id} AND key_id = ${key_id} AND revoked_at IS NULL))`)
 

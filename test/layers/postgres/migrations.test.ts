@@ -19,7 +19,16 @@ import { findings, shapeOf } from "./shape.ts"
 const firstChecked = 26
 
 /** By migration: findings that are slow only on paper, and why. */
-const accepted: Readonly<Record<string, Readonly<Record<string, string>>>> = {}
+const accepted: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "0032_months": {
+    "table runs is rewritten": "no row moves: the table becomes the first partition of a new table with its name",
+    "constraint ledger.before_first_month reads all rows under a lock: add it NOT VALID":
+      "a database with rows gets it before the migration, without a lock"
+  },
+  "0033_ledger_months": {
+    "table ledger is rewritten": "no row moves: the table becomes the first partition of a new table with its name"
+  }
+}
 
 const connect = async (connectionString: string) => {
   const client = new Client({ connectionString })
@@ -117,9 +126,12 @@ describe("what is found", () => {
   })
 
   test.each([
-    ["ALTER TABLE runs ADD COLUMN extra uuid DEFAULT gen_random_uuid()", "table runs is rewritten"],
+    ["ALTER TABLE runs ADD COLUMN extra uuid DEFAULT gen_random_uuid()", "table runs_first is rewritten"],
     ["CREATE INDEX extra ON ledger (amount)", "index extra of ledger is built under a lock"],
-    ["ALTER TABLE ledger ADD UNIQUE (amount)", "index ledger_amount_key of ledger is built under a lock"],
+    [
+      "ALTER TABLE ledger ADD UNIQUE (amount, run_id)",
+      "index ledger_amount_run_id_key of ledger is built under a lock"
+    ],
     [
       "ALTER TABLE ledger ADD CONSTRAINT extra CHECK (amount IS NOT NULL)",
       "constraint ledger.extra reads all rows under a lock: add it NOT VALID"

@@ -114,7 +114,8 @@ export class Reindex extends Context.Service<
       )
 
       const runs = countRows(sql`
-        SELECT greatest(reltuples::bigint, 0) AS runs FROM pg_class WHERE oid = 'runs'::regclass`)
+        SELECT coalesce(sum(greatest(c.reltuples, 0)), 0)::bigint AS runs
+        FROM pg_partition_tree('runs') t JOIN pg_class c ON c.oid = t.relid WHERE t.isleaf`)
 
       return Reindex.of({
         step,

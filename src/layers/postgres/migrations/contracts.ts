@@ -16,4 +16,17 @@ export interface Contract {
 }
 export type Contracts = Readonly<Record<string, Contract>>
 
-export const contracts: Contracts = {}
+export const contracts: Contracts = {
+  "0032_months": {
+    compatible_from: 25,
+    after: [],
+    because:
+      "The unique index runs_idempotency of the whole table is gone. No release names it in ON CONFLICT, and the trigger run_claims_key keeps its rule for processes of 0.1.0"
+  },
+  "0033_ledger_months": {
+    compatible_from: 25,
+    after: [],
+    because:
+      "The indexes ledger_pkey and ledger_once_per_credit of the whole table are gone. No release names them in ON CONFLICT. ledger_first has both, and all credits"
+  }
+}

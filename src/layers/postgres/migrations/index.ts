@@ -28,6 +28,8 @@ import { laneCount } from "./0028_lane_count.ts"
 import { upgrades } from "./0029_upgrades.ts"
 import { providerChecks } from "./0030_provider_checks.ts"
 import { costDrifts } from "./0031_cost_drifts.ts"
+import { months } from "./0032_months.ts"
+import { ledgerMonths } from "./0033_ledger_months.ts"
 import { runMetadata } from "./0035_run_metadata.ts"
 import { offerOutcomes } from "./0040_offer_outcomes.ts"
 
@@ -61,6 +63,8 @@ export const migrations = {
   "0029_upgrades": upgrades,
   "0030_provider_checks": providerChecks,
   "0031_cost_drifts": costDrifts,
+  "0032_months": months,
+  "0033_ledger_months": ledgerMonths,
   "0035_run_metadata": runMetadata,
   "0040_offer_outcomes": offerOutcomes
 }

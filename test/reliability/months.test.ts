@@ -1,0 +1,175 @@
+/**
+ * Runs and ledger by month: a database of before is taken over with its rows, an Idempotency-Key is one run in whatever month, months are made
+ * ahead by several processes at once, and a month whose runs are final leaves the tables that turns read.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { Client } from "pg"
+import { makeId } from "../../src/schema/Ids.ts"
+import { type App, startApp, type Tenant, until, verify } from "../app.ts"
+import { copyRows, oldDatabase } from "../old-database.ts"
+import { copies } from "../old-runs.ts"
+import { pastMonths } from "../months.ts"
+
+const monthMillis = 31 * 86_400_000
+/** The partition of each run. */
+const placeOf = async (app: App, run_id: string) =>
+  (await app.sql("SELECT tableoid::regclass::text AS place FROM runs WHERE run_id = $1", [run_id]))[0]?.["place"]
+const keyed = (org: Tenant, key: string, body: Record<string, unknown>) => org.run(body, { "idempotency-key": key })
+/** Inserts a run as an old process does: without a word about who claims its key. */
+const oldInsert = (run_id: string, key: string, conflict = "") => `
+  INSERT INTO runs (org_id, run_id, request_id, idempotency_key, fingerprint, kind, capability, status, hold, quoted, input, plan, routing_reason, finished_at)
+  SELECT org_id, '${run_id}', 'req', '${key}', '', 'capability', 'email.verify', 'failed', 0, 0, '{}', '{}', '', now() FROM orgs LIMIT 1 ${conflict}`
+
+describe("a database of before the months", () => {
+  let app: App
+  let org: Tenant
+  let first: Awaited<ReturnType<Tenant["run"]>>
+  let entries: ReadonlyArray<Record<string, unknown>>
+  const ledger =
+    "SELECT org_id, seq, txn_id, type, amount, run_id, encode(hash, 'hex') AS hash FROM ledger ORDER BY org_id, seq"
+
+  beforeAll(async () => {
+    const source = await startApp()
+    org = await source.tenant("20.00")
+    first = await keyed(org, "key-1", verify("ada"))
+    await org.run(verify("bob"))
+    await org.run(verify("error", "sandbox.test"))
+    await org.credit("1.00")
+    entries = await source.sql(ledger)
+    const url = await oldDatabase("0032")
+    const client = new Client({ connectionString: url })
+    await client.connect()
+    await copyRows(source, client)
+    await client.end()
+    const moved = { ...source, databaseUrl: url }
+    app = await startApp({ beside: moved })
+    await source.stop()
+    org = org.over(app)
+  }, 60_000)
+  afterAll(() => app.stop())
+
+  test("has the same runs, keys and entries, and goes on", async () => {
+    expect(await app.sql(ledger)).toEqual([...entries])
+    const again = await keyed(org, "key-1", verify("ada"))
+    expect([again.body.run_id, again.headers.get("idempotent-replay")]).toEqual([first.body.run_id, "true"])
+    expect((await keyed(org, "key-1", verify("bob"))).body.error.code).toBe("idempotency_key_reused")
+    const next = await keyed(org, "key-2", verify("cleo"))
+    expect(next.body.status).toBe("succeeded")
+    expect((await keyed(org, "key-2", verify("cleo"))).body.run_id).toBe(next.body.run_id)
+    expect((await org.get("/v1/runs")).body.items).toHaveLength(4)
+    expect((await org.get(`/v1/runs/${first.body.run_id}`)).body.status).toBe("succeeded")
+    await app.books()
+  })
+
+  test("keeps what it had in the first partition, and no row had to be copied", async () => {
+    expect(await placeOf(app, first.body.run_id)).toBe("runs_first")
+    const [credit] = await app.sql("SELECT DISTINCT tableoid::regclass::text AS place FROM ledger WHERE run_id IS NULL")
+    expect(credit).toEqual({ place: "ledger_first" })
+  })
+
+  test("refuses an old run's key in a later month, as each statement asks", async () => {
+    const later = makeId("run", Date.now() + 2 * monthMillis)
+    await expect(app.sql(oldInsert(later, "key-1"))).rejects.toThrow("has the Idempotency-Key of")
+    await app.sql(oldInsert(later, "key-1", "ON CONFLICT DO NOTHING"))
+    expect(await placeOf(app, later)).toBeUndefined()
+  })
+})
+
+describe("months", () => {
+  let app: App
+  let worker: App
+  let org: Tenant
+  beforeAll(async () => {
+    app = await startApp({ role: "http" })
+    await pastMonths((text) => app.sql(text), 5)
+    const client = new Client({ connectionString: app.databaseUrl })
+    await client.connect()
+    // A worker looks after the months when it starts. It must be done before the tests do the same step by step.
+    await client.query("SELECT pg_advisory_lock(730581, hashtext('months'))")
+    worker = await startApp({ beside: app, role: "worker" })
+    const tried = async () => worker.logs.some((line) => line.includes("partitions:"))
+    await until("the worker has tried", tried, (done) => done)
+    await client.end()
+    org = await app.tenant("20.00")
+  }, 60_000)
+  afterAll(async () => {
+    await worker.stop()
+    await app.stop()
+  })
+
+  test("a key of an earlier month belongs to its run", async () => {
+    const old = makeId("run", Date.now() - 2 * monthMillis)
+    await app.sql(oldInsert(old, "key-old"))
+    expect(await placeOf(app, old)).toMatch(/^runs_\d{4}_\d\d$/)
+    const reused = await keyed(org, "key-old", verify("ada"))
+    expect([reused.status, reused.body.error.code]).toEqual([422, "idempotency_key_reused"])
+    expect(reused.text).toContain(old)
+  })
+
+  test("are made by processes that try at once, and a row that came before its month is in it", async () => {
+    const early = makeId("run", Date.now() + 4 * monthMillis)
+    await app.sql(oldInsert(early, "key-early"))
+    expect(await placeOf(app, early)).toBe("runs_future")
+    const all = "SELECT count(*)::int AS n FROM pg_inherits WHERE inhparent = 'runs_recent'::regclass"
+    const [before] = await app.sql(all)
+    const made = await Promise.all([1, 2, 3, 4].map(() => app.sql("SELECT make_months('runs') AS waiting")))
+    expect(made.map(([row]) => row?.["waiting"])).toEqual([true, true, true, true])
+    expect(await app.sql(all)).toEqual([before ?? {}])
+    // As it is when nobody made months for a while: the last one is missing, and has a row.
+    const [last] = await app.sql("SELECT to_char(date_trunc('month', now()) + interval '2 months', 'YYYY_MM') AS month")
+    await app.sql("DELETE FROM runs_future")
+    await app.sql(`DROP TABLE runs_future, runs_${last?.["month"]}`)
+    await app.sql(
+      "SELECT make_partition('runs_recent', 'runs_future', run_id_at(date_trunc('month', now()) + interval '2 months'), NULL)"
+    )
+    const [due] = await app.sql(
+      "SELECT run_id_at(date_trunc('month', now()) + interval '2 months 3 days') || 'abcdefghjkmnpqrs' AS id"
+    )
+    await app.sql(oldInsert(String(due?.["id"]), "key-due"))
+    expect(await app.sql("SELECT make_months('runs') AS waiting")).toEqual([{ waiting: false }])
+    expect(await placeOf(app, String(due?.["id"]))).toBe(`runs_${last?.["month"]}`)
+  })
+
+  test("leave the tables of turns when their runs are final, and stay readable", async () => {
+    const from = (await org.run(verify("dora"))).body.run_id
+    const [done = ""] = await copies(app, org, from, [130])
+    const [open = ""] = await copies(app, org, from, [100], "created")
+    const recent = async (run_id: string) =>
+      (await app.sql("SELECT 1 FROM runs_recent WHERE run_id = $1", [run_id])).length === 1
+    const age = async () => {
+      const steps: Array<unknown> = []
+      for (let n = 0; n < 30; n++) {
+        const [row] = await app.sql("SELECT age_month() AS step")
+        if (row?.["step"] === null) break
+        steps.push(row?.["step"])
+      }
+      return steps
+    }
+    expect((await age()).filter((step) => String(step).endsWith("moved")).length).toBeGreaterThan(0)
+    expect([await recent(done), await recent(open)]).toEqual([false, true])
+    expect((await org.get(`/v1/runs/${done}`)).body.status).toBe("failed")
+    // A process whose clock is months behind can't add a run that no turn would see.
+    const place = String(await placeOf(app, done))
+    await expect(copies(app, org, from, [130], "created")).rejects.toThrow("all_final")
+    // What is final there may still be erased.
+    await app.sql("UPDATE runs SET result = NULL, erased_at = now() WHERE run_id = $1", [done])
+    await app.sql("UPDATE runs SET status = 'failed', finished_at = now() WHERE run_id = $1", [open])
+    await age()
+    expect(await recent(open)).toBe(false)
+    expect(await placeOf(app, done)).toBe(place)
+    expect((await org.run(verify("bob"))).body.status).toBe("succeeded")
+  })
+
+  test("an entry's number is unique over all partitions of the ledger", async () => {
+    await org.run(verify("cleo"))
+    const taken = `
+      WITH e AS (
+        SELECT n.* FROM ledger l, json_populate_record(l, json_build_object('run_id', run_id_at(now() - interval '20 days') || 'abcdefghjkmnpqrs')) n
+        WHERE l.org_id = '${org.org_id}' AND l.seq = (SELECT entry_seq FROM wallets WHERE org_id = '${org.org_id}'))
+      INSERT INTO ledger SELECT * FROM e`
+    await expect(app.sql(taken)).rejects.toThrow(/does not continue|duplicate key/)
+    const older = taken.replace("20 days", "60 days")
+    await expect(app.sql(older)).rejects.toThrow(/does not continue/)
+    await app.books()
+  })
+})
