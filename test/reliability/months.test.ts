@@ -160,16 +160,51 @@ describe("months", () => {
     expect((await org.run(verify("bob"))).body.status).toBe("succeeded")
   })
 
-  test("an entry's number is unique over all partitions of the ledger", async () => {
+  test("an entry's number is used once, in whatever month, and by one of two transactions", async () => {
     await org.run(verify("cleo"))
-    const taken = `
+    /** The wallet's next entry, a reservation of a run of some days ago. `ahead` 0 takes the newest number again. */
+    const entry = (days: number, ahead: number, into = "ledger") => `
       WITH e AS (
-        SELECT n.* FROM ledger l, json_populate_record(l, json_build_object('run_id', run_id_at(now() - interval '20 days') || 'abcdefghjkmnpqrs')) n
-        WHERE l.org_id = '${org.org_id}' AND l.seq = (SELECT entry_seq FROM wallets WHERE org_id = '${org.org_id}'))
-      INSERT INTO ledger SELECT * FROM e`
-    await expect(app.sql(taken)).rejects.toThrow(/does not continue|duplicate key/)
-    const older = taken.replace("20 days", "60 days")
-    await expect(app.sql(older)).rejects.toThrow(/does not continue/)
+        SELECT n.*, w.head AS before FROM wallets w, json_populate_record(NULL::ledger, json_build_object(
+          'org_id', w.org_id, 'seq', w.entry_seq + ${ahead}, 'txn_id', 'txn_${days}', 'type', 'reserve', 'amount', -1, 'balance_after', w.balance,
+          'reserved_after', w.reserved + 1, 'run_id', run_id_at(now() - interval '${days} days') || 'abcdefghjkmnpqrs', 'reference', 'twice',
+          'created_at', now())) n
+        WHERE w.org_id = '${org.org_id}'
+      ), paid AS (
+        UPDATE wallets w SET entry_seq = e.seq, reserved = e.reserved_after, head = ledger_hash(e.before, (e.org_id, e.seq, e.txn_id, e.type, e.amount,
+          e.balance_after, e.reserved_after, e.run_id, e.reference, e.note, e.created_at, e.hash)::ledger)
+        FROM e WHERE w.org_id = e.org_id AND ${ahead} > 0
+      )
+      INSERT INTO ${into} SELECT org_id, seq, txn_id, type, amount, balance_after, reserved_after, run_id, reference, note, created_at,
+        ledger_hash(before, (org_id, seq, txn_id, type, amount, balance_after, reserved_after, run_id, reference, note, created_at, hash)::ledger) FROM e`
+    // No month of 35, 60 or 100 days ago is the newest entry's.
+    for (const days of [35, 60, 100])
+      await expect(app.sql(entry(days, 0))).rejects.toThrow("the ledger does not continue")
+    const [month] = await app.sql("SELECT to_char(now() - interval '60 days', '\"ledger_\"YYYY_MM') AS name")
+    await expect(app.sql(entry(60, 0, String(month?.["name"])))).rejects.toThrow("the ledger does not continue")
     await app.books()
+    const [first, second] = [new Client(app.databaseUrl), new Client(app.databaseUrl)]
+    await Promise.all([first.connect(), second.connect()])
+    await first.query("BEGIN")
+    await first.query(entry(60, 1))
+    // The second transaction's entry has the same number. It takes no lock of the wallet, and waits for the first one all the same.
+    const twin = second.query(entry(100, 1).replace(/, paid AS \([\s\S]*?\n {6}\)\n/, "\n")).catch((error) => error)
+    const waits =
+      "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%txn_100%'"
+    await until(
+      "the second waits",
+      async () => (await app.sql(waits))[0]?.["n"],
+      (n) => n === 1
+    )
+    await first.query("COMMIT")
+    expect(String(await twin)).toContain("the ledger does not continue")
+    const seqs = await app.sql(
+      "SELECT count(*)::int AS n FROM ledger WHERE org_id = $1 GROUP BY seq HAVING count(*) > 1",
+      [org.org_id]
+    )
+    expect(seqs).toEqual([])
+    await expect(app.sql("UPDATE ledger_heads SET seq = seq - 1")).rejects.toThrow("used once")
+    await expect(app.sql("DELETE FROM ledger_heads")).rejects.toThrow("used once")
+    await Promise.all([first.end(), second.end()])
   })
 })

@@ -25,7 +25,7 @@ const kept = [
   "unknown_outcomes",
   "lane_count"
 ]
-const readOnly = ["effect_sql_migrations", "schema_compatibility"]
+const readOnly = ["effect_sql_migrations", "schema_compatibility", "ledger_heads"]
 
 const roleRows = rowsOf({ superuser: Schema.Boolean, owner: Schema.Boolean })
 const placeRow = oneRowOf({ database: Schema.String, schema: Schema.String })

@@ -2,6 +2,8 @@
  * The ledger in one partition for each month, by the ids of the runs that its entries are about. All entries of a run are in one partition, so
  * "one reserve, one settle and one release per run" stays an index.
  *
+ * `ledger_heads` makes the numbers of entries unique over all partitions. Only a trigger of the owner writes it.
+ *
  * `ledger_first` is the table as it was. It keeps all entries of the time before and, as the default partition, all credits, which name no run.
  */
 import { Effect } from "effect"
@@ -11,6 +13,7 @@ import { firstCheck } from "./FirstPartition.ts"
 const table = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`LOCK TABLE runs, ledger IN ACCESS EXCLUSIVE MODE`
+  yield* sql`LOCK TABLE wallets IN SHARE ROW EXCLUSIVE MODE`
   yield* sql`DROP FUNCTION ledger_hash(bytea, ledger)`
   yield* sql`ALTER TABLE ledger RENAME TO ledger_first`
   yield* sql`ALTER TABLE ledger_first RENAME CONSTRAINT ledger_pkey TO ledger_first_pkey`
@@ -34,48 +37,80 @@ const table = Effect.gen(function* () {
     $$`
 })
 
+/** A function that works with its owner's privileges, because the service's role may change no table. */
+const asOwner = Effect.fnUntraced(function* (head: string, body: string, settings = "") {
+  const sql = yield* SqlClient.SqlClient
+  const schema = yield* sql`SELECT quote_ident(current_schema()) AS name`
+  yield* sql.unsafe(`
+    CREATE OR REPLACE FUNCTION ${head} LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = ${String(schema[0]?.["name"])}, pg_temp ${settings} AS $$ ${body} $$`)
+})
+
+const heads = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    CREATE TABLE ledger_heads (
+      org_id text PRIMARY KEY,
+      -- Of the newest entry. 0 before the first one.
+      seq bigint NOT NULL CHECK (seq >= 0),
+      balance bigint NOT NULL,
+      reserved bigint NOT NULL
+    ) WITH (fillfactor = 50)`
+  yield* sql`INSERT INTO ledger_heads (org_id, seq, balance, reserved) SELECT org_id, entry_seq, balance, reserved FROM wallets`
+  yield* asOwner(
+    "wallet_begins_chain() RETURNS trigger",
+    `BEGIN INSERT INTO ledger_heads (org_id, seq, balance, reserved) VALUES (NEW.org_id, 0, 0, 0); RETURN NULL; END`
+  )
+  yield* sql`CREATE TRIGGER wallet_begins_chain AFTER INSERT ON wallets FOR EACH ROW EXECUTE FUNCTION wallet_begins_chain()`
+  yield* sql`
+    CREATE FUNCTION ledger_head_grows() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'an entry number of the ledger is used once: % refused', TG_OP USING ERRCODE = 'restrict_violation'; END $$`
+  yield* sql`
+    CREATE TRIGGER ledger_head_grows BEFORE UPDATE ON ledger_heads FOR EACH ROW
+    WHEN (NEW.org_id <> OLD.org_id OR NEW.seq <= OLD.seq) EXECUTE FUNCTION ledger_head_grows()`
+  yield* sql`
+    CREATE TRIGGER ledger_head_stays BEFORE DELETE OR TRUNCATE ON ledger_heads FOR EACH STATEMENT EXECUTE FUNCTION ledger_head_grows()`
+})
+
 const rules = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // As in 0008_chain. No index makes (org_id, seq) unique over all partitions, so the trigger also refuses a number that is taken: the
-  // statement's first entry must follow the newest one. It looks into the partitions of the last weeks, and into all if the entry
-  // before is not there.
-  yield* sql`
-    CREATE OR REPLACE FUNCTION ledger_chains() RETURNS trigger LANGUAGE plpgsql AS $$
-    DECLARE broken text; since text;
+  // As in 0008_chain. An index can't make (org_id, seq) unique over all partitions. So an organization's entries must begin where its row in
+  // ledger_heads stands, and move it. Of two transactions with the same number, the second one waits for that row and is then refused.
+  yield* asOwner(
+    "ledger_chains() RETURNS trigger",
+    `
+    DECLARE broken text; unequal text;
     BEGIN
-      FOREACH since IN ARRAY ARRAY[least(run_id_at(now() - interval '40 days'), (SELECT min(run_id) FROM added)), ''] LOOP
-        SELECT n.org_id || ' entry ' || n.seq INTO broken
-        FROM (SELECT org_id, seq, type, amount, balance_after, reserved_after, lag(seq) OVER chain AS before,
-                     lag(balance_after) OVER chain AS balance_before, lag(reserved_after) OVER chain AS reserved_before
-              FROM added WINDOW chain AS (PARTITION BY org_id ORDER BY seq)) n
-        LEFT JOIN LATERAL (
-          SELECT max(l.seq) FILTER (WHERE l.seq < n.seq) AS seq, max(l.balance_after) FILTER (WHERE l.seq < n.seq) AS balance_after,
-                 max(l.reserved_after) FILTER (WHERE l.seq < n.seq) AS reserved_after, count(*) FILTER (WHERE l.seq = n.seq) AS same
-          FROM ledger l
-          WHERE n.before IS NULL AND l.org_id = n.org_id AND l.seq BETWEEN n.seq - 1 AND n.seq AND (l.run_id >= since OR l.run_id IS NULL)) p ON true
-        WHERE coalesce(n.before, p.seq, 0) <> n.seq - 1 OR p.same > 1
-           OR n.balance_after <> coalesce(n.balance_before, p.balance_after, 0)
-                + CASE WHEN n.type IN ('reserve', 'release') THEN 0 ELSE n.amount END
-           OR n.reserved_after <> coalesce(n.reserved_before, p.reserved_after, 0)
-                + CASE WHEN n.type IN ('reserve', 'release') THEN -n.amount WHEN n.type = 'settle' THEN n.amount ELSE 0 END
-        LIMIT 1;
-        EXIT WHEN broken IS NULL;
-      END LOOP;
+      WITH n AS (
+        SELECT org_id, seq, balance_after, reserved_after, hash, lag(seq) OVER chain AS before, lead(seq) OVER chain IS NULL AS newest,
+               first_value(seq - 1) OVER chain AS first_before,
+               balance_after - balance_change AS balance_before, reserved_after - reserved_change AS reserved_before,
+               lag(balance_after) OVER chain AS balance_of_before, lag(reserved_after) OVER chain AS reserved_of_before,
+               first_value(balance_after - balance_change) OVER chain AS first_balance,
+               first_value(reserved_after - reserved_change) OVER chain AS first_reserved
+        FROM (SELECT *, CASE WHEN type IN ('reserve', 'release') THEN 0 ELSE amount END AS balance_change,
+                     CASE WHEN type IN ('reserve', 'release') THEN -amount WHEN type = 'settle' THEN amount ELSE 0 END AS reserved_change
+              FROM added) a WINDOW chain AS (PARTITION BY org_id ORDER BY seq)
+      ), moved AS (
+        UPDATE ledger_heads h SET seq = n.seq, balance = n.balance_after, reserved = n.reserved_after FROM n
+        WHERE n.newest AND h.org_id = n.org_id AND h.seq = n.first_before AND h.balance = n.first_balance AND h.reserved = n.first_reserved
+        RETURNING h.org_id
+      )
+      SELECT min(n.org_id || ' entry ' || n.seq) FILTER (WHERE CASE WHEN n.before IS NULL THEN m.org_id IS NULL ELSE n.before <> n.seq - 1
+               OR n.balance_of_before <> n.balance_before OR n.reserved_of_before <> n.reserved_before END),
+             min(n.org_id) FILTER (WHERE n.newest AND (w.entry_seq <> n.seq OR w.balance <> n.balance_after
+               OR w.reserved <> n.reserved_after OR w.head IS DISTINCT FROM n.hash))
+      INTO broken, unequal
+      FROM n LEFT JOIN moved m ON m.org_id = n.org_id LEFT JOIN wallets w ON n.newest AND w.org_id = n.org_id;
       IF broken IS NOT NULL THEN
         RAISE EXCEPTION 'the ledger does not continue at %', broken USING ERRCODE = 'check_violation';
       END IF;
-      SELECT w.org_id INTO broken
-      FROM (SELECT org_id, max(seq) AS seq FROM added GROUP BY org_id) m
-      JOIN added n ON n.org_id = m.org_id AND n.seq = m.seq
-      JOIN wallets w ON w.org_id = m.org_id
-      WHERE w.entry_seq <> n.seq OR w.balance <> n.balance_after OR w.reserved <> n.reserved_after
-         OR w.head IS DISTINCT FROM n.hash
-      LIMIT 1;
-      IF broken IS NOT NULL THEN
-        RAISE EXCEPTION 'wallet % does not equal its newest ledger entry', broken USING ERRCODE = 'check_violation';
+      IF unequal IS NOT NULL THEN
+        RAISE EXCEPTION 'wallet % does not equal its newest ledger entry', unequal USING ERRCODE = 'check_violation';
       END IF;
       RETURN NULL;
-    END $$`
+    END`
+  )
   // As in 0009_payments. Refunds name no run, which leaves one partition.
   yield* sql`
     CREATE OR REPLACE FUNCTION wallet_solvent() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -101,14 +136,8 @@ const rules = Effect.gen(function* () {
     WHEN (NEW.type = 'bonus' AND left(NEW.reference, 10) = 'simulated:') EXECUTE FUNCTION money_is_real()`
 })
 
-/** A function that works with its owner's privileges, because the service's role may change no table. */
-const asOwner = Effect.fnUntraced(function* (head: string, body: string) {
-  const sql = yield* SqlClient.SqlClient
-  const schema = yield* sql`SELECT quote_ident(current_schema()) AS name`
-  yield* sql.unsafe(`
-    CREATE FUNCTION ${head} LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = ${String(schema[0]?.["name"])}, pg_temp SET lock_timeout = '500ms' SET timezone = 'UTC' AS $$ ${body} $$`)
-})
+/** Statements of runs would wait behind a function that waits for a table. */
+const ofMonths = "SET lock_timeout = '500ms' SET timezone = 'UTC'"
 
 /** Months that exist before they begin. */
 const monthsAhead = 2
@@ -172,7 +201,8 @@ const making = Effect.gen(function* () {
       PERFORM close_partitions();
       EXECUTE format('SELECT EXISTS (SELECT FROM %I)', future) INTO late;
       RETURN late;
-    END`
+    END`,
+    ofMonths
   )
   yield* sql`
     DO $$
@@ -212,11 +242,13 @@ const ageing = asOwner(
       EXECUTE format('ALTER TABLE runs ATTACH PARTITION %I FOR VALUES FROM (%s) TO (%L)', leaf, from_id, to_id);
       EXECUTE format('ALTER TABLE runs ATTACH PARTITION runs_recent FOR VALUES FROM (%L) TO (MAXVALUE)', to_id);
       RETURN leaf || ' moved';
-    END`
+    END`,
+  ofMonths
 )
 
 export const ledgerMonths = Effect.gen(function* () {
   yield* table
+  yield* heads
   yield* rules
   yield* making
   yield* ageing
