@@ -1,0 +1,142 @@
+/**
+ * Whether many runs make a run dearer: two services side by side, one on a database with a tenth of the other's runs, both spread over two years.
+ * They are asked in turn, so that a busy machine slows both.
+ *
+ * `bun run bench:growth --runs 1000000`
+ */
+import { parseArgs } from "node:util"
+import { Client } from "pg"
+import { pastMonths } from "../months.ts"
+import { fund, newDatabase, openStage, type Running, start } from "./stage.ts"
+
+const { values } = parseArgs({
+  options: { runs: { type: "string", default: "1000000" }, rounds: { type: "string", default: "200" } }
+})
+const most = Number(values.runs)
+const rounds = Number(values.rounds)
+const [months, orgs] = [24, 5]
+const main = new URL("../../src/main.ts", import.meta.url).pathname
+
+const say = (text: string) => process.stderr.write(`${text}\n`)
+
+/** Runs that succeeded and their entries, evenly over the months, newest last. Triggers are off: the hashes are made up. */
+const fill = async (client: Client, count: number) => {
+  const org = "'org_bench' || lpad((n % 5)::text, 21, '0')"
+  const end = `to_timestamp(${Date.now() / 1000})`
+  const id = `run_id_at(${end} - (${count} - n) * make_interval(days => 730) / ${count} - interval '1 minute') || lpad(n::text, 16, '0')`
+  await client.query(
+    "SET session_replication_role = replica; SET synchronous_commit = off; SET maintenance_work_mem = '256MB'"
+  )
+  await client.query(`
+    INSERT INTO runs (org_id, run_id, request_id, idempotency_key, key_claimed, fingerprint, kind, capability, provider, status, hold, quoted,
+                      charged, input, plan, routing_reason, attempts, result, created_at, finished_at)
+    SELECT ${org}, ${id}, 'req_' || n, md5(n::text), true, md5(n::text), 'capability', 'email.find', 'hunter', 'succeeded', 10, 10, 10,
+           json_build_object('full_name', 'Person ' || n, 'company_domain', 'company-' || n || '.example'), json_build_object('offers', repeat('x', 300)),
+           'best_value', '[{"provider":"hunter","outcome":"succeeded","duration_ms":420,"detail":null}]',
+           json_build_object('email', 'p' || n || '@company.example', 'more', repeat(md5(n::text), 15)), now(), now()
+    FROM generate_series(1, ${count}) n`)
+  await client.query(`
+    INSERT INTO idempotency_keys SELECT ${org}, md5(n::text), ${id} FROM generate_series(1, ${count}) n`)
+  await client.query(`
+    INSERT INTO ledger (org_id, seq, txn_id, type, amount, balance_after, reserved_after, run_id, reference, hash)
+    SELECT ${org}, 2 * ((n - 1) / 5 + 1) + e, 'txn_' || n || '_' || e, CASE e WHEN 0 THEN 'reserve' ELSE 'settle' END, -10,
+           1000000000000 - 10 * ((n - 1) / 5 + e), CASE e WHEN 0 THEN 10 ELSE 0 END, ${id}, 'ref', sha256('')
+    FROM generate_series(1, ${count}) n, generate_series(0, 1) e`)
+  await client.query(`
+    UPDATE wallets w SET entry_seq = l.seq, balance = l.balance_after, reserved = l.reserved_after, head = l.hash
+    FROM ledger l WHERE l.org_id = w.org_id AND l.seq = (SELECT max(seq) FROM ledger m WHERE m.org_id = w.org_id)`)
+  await client.query(
+    "UPDATE ledger_heads h SET seq = w.entry_seq, balance = w.balance, reserved = w.reserved FROM wallets w WHERE w.org_id = h.org_id"
+  )
+  await client.query("VACUUM ANALYZE runs, ledger, idempotency_keys")
+  for (;;) if ((await client.query("SELECT age_month() AS step")).rows[0].step === null) break
+  await client.query("CHECKPOINT")
+}
+
+const sizes = async (client: Client) => {
+  const { rows } = await client.query(`
+    SELECT what, sum(pg_indexes_size(relid))::float8 / 1e6 AS all_mb,
+           (sum(pg_indexes_size(relid)) FILTER (WHERE relid::regclass::text = what || to_char(now(), '_YYYY_MM')))::float8 / 1e6 AS month_mb,
+           sum(pg_table_size(relid))::float8 / 1e6 AS rows_mb
+    FROM unnest(ARRAY['runs', 'ledger']) what, LATERAL pg_partition_tree(what::regclass) WHERE isleaf GROUP BY what ORDER BY what DESC`)
+  const [keys] = (await client.query("SELECT pg_indexes_size('idempotency_keys')::float8 / 1e6 AS mb")).rows
+  return { rows, keys: keys.mb }
+}
+
+interface Stored {
+  readonly running: Running
+  readonly keys: ReadonlyArray<string>
+  readonly ids: ReadonlyArray<{ readonly run_id: string; readonly idempotency_key: string }>
+  readonly count: number
+}
+
+const stage = await openStage()
+const made = async (count: number): Promise<Stored> => {
+  const database = await newDatabase(stage)
+  const env = { PORT: "0", DATABASE_URL: database, RUNGATE_RATE_LIMIT: "0" }
+  await (await start([main, "serve"], env)).stop()
+  const keys = await fund(database, orgs)
+  const client = new Client({ connectionString: database })
+  await client.connect()
+  await pastMonths((text) => client.query(text), months)
+  const began = performance.now()
+  await fill(client, count)
+  say(`${count.toLocaleString("en")} runs in ${Math.round((performance.now() - began) / 1000)} s`)
+  const { rows: ids } = await client.query(
+    "SELECT run_id, idempotency_key FROM runs TABLESAMPLE SYSTEM (5) WHERE org_id = 'org_bench' || lpad('0', 21, '0') ORDER BY random() LIMIT 2000"
+  )
+  const { rows, keys: keysMb } = await sizes(client)
+  for (const { what, rows_mb, all_mb, month_mb } of rows)
+    say(
+      `${what}: ${rows_mb.toFixed(0)} MB, indexes ${all_mb.toFixed(1)} MB, of the current month ${(month_mb ?? 0).toFixed(2)} MB`
+    )
+  say(`idempotency_keys: indexes ${keysMb.toFixed(1)} MB`)
+  await client.end()
+  const redis = stage.redis === undefined ? {} : { REDIS_URL: stage.redis }
+  return { running: await start([main, "serve"], { ...env, ...redis }), keys, ids, count }
+}
+
+const body = JSON.stringify({
+  capability: "email.find",
+  input: { full_name: "Ada Lovelace", company_domain: "example.com" }
+})
+const requests: Readonly<Record<string, (to: Stored, n: number) => readonly [path: string, init?: { key: string }]>> = {
+  "a run with an Idempotency-Key": () => ["/v1/run", { key: crypto.randomUUID() }],
+  "a run's key with another body": ({ ids }, n) => ["/v1/run", { key: ids[n % ids.length]?.idempotency_key ?? "" }],
+  "a run by id": ({ ids }, n) => [`/v1/runs/${ids[n % ids.length]?.run_id}`],
+  "the newest 50 runs": () => ["/v1/runs?limit=50"],
+  "the newest 50 entries": () => ["/v1/wallet/transactions?limit=50"]
+}
+
+const ask = async (to: Stored, path: string, init?: { key: string }) => {
+  const headers: Record<string, string> = { authorization: `Bearer ${to.keys[0]}` }
+  const post = init === undefined ? {} : { method: "POST", body }
+  if (init !== undefined) Object.assign(headers, { "content-type": "application/json", "idempotency-key": init.key })
+  const sent = performance.now()
+  const response = await fetch(`${to.running.url}${path}`, { headers, ...post })
+  await response.text()
+  if (![200, 422].includes(response.status)) throw new Error(`${path}: ${response.status}`)
+  return performance.now() - sent
+}
+
+const few = await made(Math.ceil(most / 10))
+const many = await made(most)
+const median = (times: Array<number>) => times.sort((a, b) => a - b)[times.length >> 1] ?? 0
+process.stdout.write(
+  `| request | p50 ms, ${few.count} runs | p50 ms, ${many.count} runs | ratio |\n| --- | --- | --- | --- |\n`
+)
+for (const [name, request] of Object.entries(requests)) {
+  const times: readonly [Array<number>, Array<number>] = [[], []]
+  for (let n = -20; n < rounds; n++) {
+    for (const which of n % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
+      const to = which === 0 ? few : many
+      const took = await ask(to, ...request(to, n + 20))
+      if (n >= 0) times[which].push(took)
+    }
+  }
+  const [a, b] = [median(times[0]), median(times[1])]
+  process.stdout.write(`| ${name} | ${a.toFixed(2)} | ${b.toFixed(2)} | ${(b / a).toFixed(2)} |\n`)
+}
+await few.running.stop()
+await many.running.stop()
+process.exit(0)
