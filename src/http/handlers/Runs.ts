@@ -13,7 +13,7 @@ import { CurrentCaller } from "../api/shapes/Common.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { requireVerified } from "../middleware/Verified.ts"
 import { listRuns } from "./control/RunList.ts"
-import { retryAfterSeconds, show, submitRun } from "./SubmitRun.ts"
+import { retryAfterSeconds, show, submitRun } from "../submission/SubmitRun.ts"
 
 const unknownRun = (run_id: string) =>
   problem("invalid_request", `There is no run "${run_id}".`, [

@@ -8,7 +8,7 @@ import { controlsOf } from "../../../schema/runs/Run.ts"
 import { Api } from "../../api/Api.ts"
 import { RequestContext } from "../../middleware/RequestContext.ts"
 import { requireVerified } from "../../middleware/Verified.ts"
-import { requestOf } from "../SubmitRun.ts"
+import { requestOf } from "../../submission/SubmitRun.ts"
 
 export const QuotesHandlers = HttpApiBuilder.group(
   Api,
