@@ -115,7 +115,7 @@ export interface Tenant {
   /** Newest first. */
   readonly ledger: () => Promise<ReadonlyArray<Entry>>
   readonly credit: (amount: string) => Promise<void>
-  /** A session token, without a sign-up. */
+  /** A session token of another owner of the organization, without a sign-up. */
   readonly session: () => Promise<string>
   /** The same organization and key, asked over another app. */
   readonly over: (app: App) => Tenant
@@ -319,6 +319,7 @@ const tenantOf = (
         org_id,
         `${user_id}@example.com`
       ])
+      await app.sql("UPDATE members SET role = 'owner' WHERE user_id = $1", [user_id])
       await app.sql(
         "INSERT INTO sessions (token_hash, user_id, org_id, expires_at) VALUES ($1, $2, $3, now() + interval '1 hour')",
         [Buffer.from(digest(token)), user_id, org_id]

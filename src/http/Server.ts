@@ -17,6 +17,8 @@ import { Peers } from "./middleware/ClientAddress.ts"
 import { RequestChecksLayer } from "./middleware/RequestChecks.ts"
 import { CatalogHandlers } from "./handlers/Catalog.ts"
 import { DiscoveryHandlers } from "./handlers/Discovery.ts"
+import { InvitationsHandlers } from "./handlers/control/Invitations.ts"
+import { MembersHandlers } from "./handlers/control/Members.ts"
 import { HistoryHandlers } from "./handlers/History.ts"
 import { KeysHandlers } from "./handlers/Keys.ts"
 import { QuotesHandlers } from "./handlers/control/Quotes.ts"
@@ -28,6 +30,7 @@ import { SessionsHandlers } from "./handlers/Sessions.ts"
 import { TopUpsHandlers } from "./handlers/TopUps.ts"
 import { WalletHandlers } from "./handlers/Wallet.ts"
 import { HomeRoute, type HomeServices } from "./pages/Home.ts"
+import { JoinOrganizationPage } from "./pages/JoinOrganization.ts"
 import { JoinRoute, type JoinServices } from "./pages/Join.ts"
 import { Limits } from "./middleware/Limits.ts"
 import { shortRunRoute } from "./ShortRun.ts"
@@ -54,6 +57,8 @@ export const Routes = Layer.mergeAll(
       TopUpsHandlers,
       KeysHandlers,
       SendersHandlers,
+      MembersHandlers,
+      InvitationsHandlers,
       SessionsHandlers,
       RecoveryHandlers,
       ReferralsHandlers
@@ -73,6 +78,7 @@ export const Routes = Layer.mergeAll(
   HomeRoute,
   JoinRoute,
   AccountPages,
+  JoinOrganizationPage,
   ReturnPages,
   Webhooks
 ).pipe(Layer.provide(BoundaryLayer), Layer.provide(HttpServer.layerServices))

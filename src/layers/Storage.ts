@@ -7,6 +7,7 @@ import { Layer } from "effect"
 import { Accounts } from "./accounts/Accounts.ts"
 import { Marketplace } from "./catalog/Marketplace.ts"
 import { Audit } from "./audit/Audit.ts"
+import { AuditLog } from "./auditlog/AuditLog.ts"
 import { BackgroundMigrations } from "./postgres/BackgroundMigrations.ts"
 import { Books } from "./ledger/Books.ts"
 import { CatalogStore } from "./catalog/CatalogStore.ts"
@@ -16,11 +17,14 @@ import { Finder } from "./history/Finder.ts"
 import { HistoryIndex } from "./history/index/HistoryIndex.ts"
 import { HistoryStore } from "./history/HistoryStore.ts"
 import { Installation } from "./queues/Installation.ts"
+import { InvitationMails } from "./members/InvitationMails.ts"
 import { Invitations } from "./accounts/Invitations.ts"
 import { Leases } from "./runs/Leases.ts"
 import { Losses } from "./ledger/Losses.ts"
 import { Margins } from "./ledger/Margins.ts"
 import { Mails } from "./accounts/Mails.ts"
+import { MemberInvitations } from "./members/MemberInvitations.ts"
+import { Members } from "./members/Members.ts"
 import { MailStore } from "./ledger/MailStore.ts"
 import { Ownership } from "./runs/Ownership.ts"
 import { Passwords } from "./accounts/Passwords.ts"
@@ -53,6 +57,9 @@ const Stores = Layer.mergeAll(
   WaitStore.layer,
   Layer.mergeAll(Accounts.layer, WalletLanes.layer, SignInAddresses.layer),
   Layer.mergeAll(Invitations.layer, Mails.layer, Passwords.layer),
+  Layer.mergeAll(Members.layer, MemberInvitations.layer, InvitationMails.layer, AuditLog.layer).pipe(
+    Layer.provide([Accounts.layer, Mails.layer, AuditLog.layer])
+  ),
   Referrals.layer,
   ReferralShares.layer,
   Books.layer,

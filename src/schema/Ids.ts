@@ -6,7 +6,20 @@
  */
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
-export type Prefix = "run" | "org" | "usr" | "key" | "txn" | "req" | "cmd" | "wrk" | "cs" | "pay" | "ref" | "snd"
+export type Prefix =
+  | "run"
+  | "org"
+  | "usr"
+  | "key"
+  | "txn"
+  | "req"
+  | "cmd"
+  | "wrk"
+  | "cs"
+  | "pay"
+  | "ref"
+  | "snd"
+  | "inv"
 
 /** Two letters for each ten bits, so that 16 letters cost eight look-ups. */
 const pairs = Array.from({ length: 1024 }, (_, bits) => alphabet.charAt(bits >> 5) + alphabet.charAt(bits & 31))

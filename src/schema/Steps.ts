@@ -12,6 +12,8 @@ export const spendGuard: CommandHint = { http: "/v1/spend-guard", cli: "rungate 
 export const createKey: CommandHint = { http: "POST /v1/api-keys", cli: "rungate keys create" }
 export const revokeKey: CommandHint = { http: "DELETE /v1/api-keys/{key_id}", cli: "rungate keys revoke <key_id>" }
 export const listSenders: CommandHint = { http: "GET /v1/senders", cli: "rungate senders list" }
+export const listMembers: CommandHint = { http: "GET /v1/members", cli: "rungate members list" }
+export const listInvitations: CommandHint = { http: "GET /v1/invitations", cli: "rungate invite list" }
 export const runningRuns: CommandHint = {
   http: "GET /v1/runs?status=running",
   cli: "rungate runs list --status running"

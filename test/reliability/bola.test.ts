@@ -21,6 +21,7 @@ const bodies: Readonly<Record<string, Json>> = {
   "history.batch": { subjects: ["nobody@nowhere.example"] },
   "topups.setAutoTopup": { enabled: false, threshold: "5.00", amount: "10.00" },
   "keys.create": { name: "x", environment: "test" },
+  "members.setRole": { role: "admin" },
   "auth.signIn": { email: "nobody@nowhere.example", password: "not the password" }
 }
 const toolArguments: Readonly<Record<string, Json>> = {
@@ -134,7 +135,9 @@ const essence = ({ status, headers, text }: Reply, sent: string) =>
     // A run of one's own is replayed, queued or running by now, and its key shows it.
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<uuid>")
 
-const sessionOnly = /^(senders\.(verify|remove)|keys\.revoke) /
+const sessionOnly = /^(senders\.(verify|remove)|keys\.revoke|members\.\w+|invitations\.\w+) /
+/** Operations that answer an unknown id with 404. */
+const notFound = /^(members|invitations)\./
 
 const difference = (a: string, b: string) => {
   const at = [...a].findIndex((letter, index) => letter !== b[index])
@@ -239,7 +242,8 @@ describe("T51 tenant.bola_sweep", () => {
         const told = Object.entries(theirs).filter(([, one]) => !id.includes(one) && real.text.includes(one))
         if (told.length > 0) violations.push(`${slot.name}, ${kind}: tells their ${told.map(([name]) => name)}`)
         // Some operations need a person: they refuse a key before they look at any id.
-        const statuses = holder === "key" && sessionOnly.test(slot.name) ? [403] : [400]
+        const statuses =
+          holder === "key" && sessionOnly.test(slot.name) ? [403] : notFound.test(slot.name) ? [404] : [400]
         if (/ path /.test(slot.name) && !statuses.includes(real.status))
           violations.push(`${slot.name}, ${kind}: ${real.status}`)
         if (real.status >= 500) violations.push(`${slot.name}, ${kind}: ${real.status}`)

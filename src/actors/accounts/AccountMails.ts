@@ -7,9 +7,10 @@
 import { Cause, Context, Effect, Layer, Queue, Redacted } from "effect"
 import { oneLine } from "../../layers/postgres/Batch.ts"
 import { type Content, type DueMail, Mails } from "../../layers/accounts/Mails.ts"
-import { Mailer } from "../../layers/accounts/Mailer.ts"
+import { type DueInvitation, InvitationMails } from "../../layers/members/InvitationMails.ts"
+import { type Mail, Mailer } from "../../layers/accounts/Mailer.ts"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
-import { alreadyHereMail, resetMail, verifyMail, type Written } from "../../schema/accounts/AccountMail.ts"
+import { alreadyHereMail, joinMail, resetMail, verifyMail, type Written } from "../../schema/accounts/AccountMail.ts"
 
 /** Poll interval. A request wakes the sender in its own process. Polling finds retries and e-mails of processes that died. */
 const pollEvery = "10 seconds"
@@ -32,6 +33,7 @@ export class AccountMails extends Context.Service<
     AccountMails,
     Effect.gen(function* () {
       const mails = yield* Mails
+      const invitations = yield* InvitationMails
       const mailer = yield* Mailer
       const address = addressOf(yield* Settings)
       const wakeUps = yield* Queue.sliding<void>(1)
@@ -47,6 +49,27 @@ export class AccountMails extends Context.Service<
         }
       }
 
+      /** A failed e-mail stays due. `ended` is called when it was sent, or has failed too often. */
+      const sendOrRetry = (
+        mail: Mail,
+        what: string,
+        attempts: number,
+        ended: (outcome: "sent" | "failed") => Effect.Effect<void>
+      ) =>
+        mailer.send(mail).pipe(
+          Effect.andThen(ended("sent")),
+          Effect.catchTag("MailNotSent", ({ message }) =>
+            attempts < attemptsMax
+              ? Effect.logWarning(`${what} could not be sent and will be retried: ${message}`)
+              : Effect.andThen(
+                  Effect.logError(
+                    `${what} could not be sent in ${attempts} attempts and will not be retried: ${message}`
+                  ),
+                  ended("failed")
+                )
+          )
+        )
+
       /** Logs mail ids only, so that the log holds no e-mail addresses. */
       const send = Effect.fnUntraced(function* (mail: DueMail) {
         const { mail_id, kind, attempts } = mail
@@ -55,34 +78,40 @@ export class AccountMails extends Context.Service<
           yield* Effect.logDebug(`mail ${mail_id} (${kind}) was dropped: ${content.why}`)
           return yield* mails.ended(mail_id, "dropped")
         }
-        yield* mailer.send({ to: mail.address, ...render(content) }).pipe(
-          Effect.andThen(mails.ended(mail_id, "sent")),
-          Effect.catchTag("MailNotSent", ({ message }) =>
-            attempts < attemptsMax
-              ? Effect.logWarning(`mail ${mail_id} (${kind}) could not be sent and will be retried: ${message}`)
-              : Effect.andThen(
-                  Effect.logError(
-                    `mail ${mail_id} (${kind}) could not be sent in ${attempts} attempts and will not be retried: ${message}`
-                  ),
-                  mails.ended(mail_id, "failed")
-                )
-          )
+        yield* sendOrRetry({ to: mail.address, ...render(content) }, `mail ${mail_id} (${kind})`, attempts, (outcome) =>
+          mails.ended(mail_id, outcome)
         )
       })
 
-      const sendOne = (mail: DueMail) =>
-        Effect.catchCause(send(mail), (cause) =>
+      const sendInvitation = Effect.fnUntraced(function* (invitation: DueInvitation) {
+        const { invitation_id, email, attempts } = invitation
+        const token = yield* invitations.token(invitation)
+        if (token === null && attempts < attemptsMax) return
+        if (token === null) return yield* invitations.ended(invitation, "failed")
+        const written = joinMail(address, Redacted.value(token))
+        yield* sendOrRetry({ to: email, ...written }, `the mail of ${invitation_id}`, attempts, (outcome) =>
+          invitations.ended(invitation, outcome)
+        )
+      })
+
+      const guarded = (what: string, sending: Effect.Effect<void>) =>
+        Effect.catchCause(sending, (cause) =>
           Cause.hasInterruptsOnly(cause)
             ? Effect.failCause(cause)
-            : Effect.logError(`sending mail ${mail.mail_id} failed: ${oneLine(cause)}`)
+            : Effect.logError(`sending ${what} failed: ${oneLine(cause)}`)
         )
 
       const sendDue = Effect.gen(function* () {
         let more = true
         while (more) {
           const due = yield* mails.due(claimMax)
-          yield* Effect.forEach(due, sendOne, { concurrency: parallel, discard: true })
-          more = due.length === claimMax
+          const invited = yield* invitations.due(claimMax)
+          const all = [
+            ...due.map((mail) => guarded(`mail ${mail.mail_id}`, send(mail))),
+            ...invited.map((one) => guarded(`the mail of ${one.invitation_id}`, sendInvitation(one)))
+          ]
+          yield* Effect.all(all, { concurrency: parallel, discard: true })
+          more = due.length === claimMax || invited.length === claimMax
         }
       })
 
@@ -91,7 +120,7 @@ export class AccountMails extends Context.Service<
         yield* Queue.take(wakeUps).pipe(Effect.timeoutOption(pollEvery))
         yield* sendDue
         polls += 1
-        if (polls % cleanUpEveryPolls === 0) yield* mails.forget
+        if (polls % cleanUpEveryPolls === 0) yield* Effect.andThen(mails.forget, invitations.forget)
       }).pipe(
         Effect.catchCause((cause) =>
           Cause.hasInterruptsOnly(cause)

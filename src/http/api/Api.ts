@@ -7,6 +7,7 @@ import { DiscoveryApi } from "./Discovery.ts"
 import { HistoryApi } from "./History.ts"
 import { KeysApi } from "./Keys.ts"
 import { QuotesApi } from "./Quotes.ts"
+import { InvitationsApi, MembersApi } from "./control/Members.ts"
 import { RecoveryApi } from "./Recovery.ts"
 import { ReferralsApi } from "./Referrals.ts"
 import { RunsApi } from "./Runs.ts"
@@ -26,6 +27,8 @@ export class Api extends HttpApi.make("rungate")
   .add(ReferralsApi)
   .add(KeysApi)
   .add(SendersApi)
+  .add(MembersApi)
+  .add(InvitationsApi)
   .add(SessionsApi)
   .add(RecoveryApi)
   .prefix("/v1")

@@ -4,20 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
 import { Email, LinkToken, NewPassword, OrganizationName, Password } from "./shapes/AccountFields.ts"
 import { Auth, optional } from "./shapes/Common.ts"
-
-export const Session = Schema.Struct({
-  expires_at: Schema.String,
-  organization: Schema.Struct({ id: Schema.String, name: Schema.String }),
-  user: Schema.Struct({ id: Schema.String, email: Schema.String }),
-  verification: Schema.optionalKey(Schema.Literal("pending")).annotate({
-    description:
-      "Present until the e-mail address is verified with the link that was mailed to it. Until then the session can't create keys, run or pay."
-  })
-}).annotate({ identifier: "Session" })
-
-export const NewSession = Schema.Struct({ session_token: Schema.String, ...Session.fields }).annotate({
-  identifier: "NewSession"
-})
+import { NewSession, Session } from "./shapes/Session.ts"
 
 export const SignUpRequest = Schema.Struct({
   email: Email,
@@ -41,15 +28,20 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
     })
   ),
   HttpApiEndpoint.post("signIn", "/auth/sign-in", {
-    payload: Schema.Struct({ email: Email, password: Password }).annotate({
+    payload: Schema.Struct({
+      email: Email,
+      password: Password,
+      organization_id: optional(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
+    }).annotate({
       identifier: "SignInRequest"
     }),
     success: NewSession,
-    error: [Wire.invalid_request, Wire.unauthorized, Wire.rate_limited]
+    error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden, Wire.rate_limited]
   }).annotateMerge(
     OpenApi.annotations({
       summary: "Sign in",
-      description: "Returns a session token. Attempts are rate-limited per account and address."
+      description:
+        "Returns a session token for one organization. organization_id chooses it for a user who is in several; the default is the one that the user signed up with. Attempts are rate-limited per account and address."
     })
   ),
   HttpApiEndpoint.post("signOut", "/auth/sign-out", {

@@ -2,11 +2,14 @@
 import { Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Accounts, keysMax, type KeyRow } from "../../layers/accounts/Accounts.ts"
+import { Members } from "../../layers/members/Members.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
+import { needsRole } from "../access/Access.ts"
+import { makeAsCaller } from "../middleware/Bearer.ts"
 import { requireVerified } from "../middleware/Verified.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { revokeKey, signIn } from "../../schema/Steps.ts"
@@ -35,6 +38,8 @@ export const KeysHandlers = HttpApiBuilder.group(
   "keys",
   Effect.fnUntraced(function* (handlers) {
     const accounts = yield* Accounts
+    const members = yield* Members
+    const asCaller = yield* makeAsCaller
     const settings = yield* Settings
     const { mode } = settings
     const environment = mode === "sandbox" ? "test" : "live"
@@ -65,17 +70,20 @@ export const KeysHandlers = HttpApiBuilder.group(
           )
         }
         yield* requireVerified(settings)
-        const { id, token } = yield* accounts
-          .createKey(caller.org_id, payload.name, payload.environment)
-          .pipe(Effect.catch(() => Effect.fail(tooMany)))
+        const { id, token } = yield* accounts.createKey(caller.org_id, payload.name, payload.environment).pipe(
+          asCaller,
+          Effect.catch(() => Effect.fail(tooMany))
+        )
         return { id, api_key: Redacted.value(token), note: "Store this key now; it is not shown again." }
       }),
 
       revoke: Effect.fnUntraced(function* ({ params }) {
-        const { org_id, key_id, user_id } = yield* CurrentCaller
+        const { org_id, key_id, user_id, role } = yield* CurrentCaller
         if (user_id === null && key_id !== params.key_id) return yield* Effect.fail(needsPerson)
+        if (role === "member" && !(yield* members.created(org_id, user_id ?? "", params.key_id)))
+          return yield* Effect.fail(needsRole("admin", role, "A member may revoke only keys that they created."))
         const row = looksLike("key", params.key_id)
-          ? yield* accounts.revokeKey(org_id, params.key_id)
+          ? yield* asCaller(accounts.revokeKey(org_id, params.key_id))
           : Option.none<KeyRow>()
         if (Option.isSome(row)) return view(row.value)
         return yield* Effect.fail(

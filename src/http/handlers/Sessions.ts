@@ -12,14 +12,18 @@ import { bearer, needsSession } from "../middleware/Bearer.ts"
 import { Limits } from "../middleware/Limits.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { makeSignUp } from "../pages/SignUp.ts"
-import { mustVerify } from "../middleware/Verified.ts"
+import { sessionView } from "../views/SessionView.ts"
 
-const view = (session: SessionRow, verifying: boolean) => ({
-  expires_at: session.expires_at.toISOString(),
-  organization: { id: session.org_id, name: session.organization },
-  user: { id: session.user_id, email: session.email },
-  ...(verifying ? { verification: "pending" as const } : {})
-})
+/** Whoever gets this has given the right password. */
+const notMember = (organization_id: string | null) =>
+  organization_id === null
+    ? problem("forbidden", "Your account is in no organization. Ask the owner or an admin of one for an invitation.")
+    : problem("invalid_request", "You are not a member of the organization organization_id.", [
+        {
+          path: "organization_id",
+          message: "is not an organization of yours; leave it out to sign in to the default one"
+        }
+      ])
 
 export const SessionsHandlers = HttpApiBuilder.group(
   Api,
@@ -32,7 +36,7 @@ export const SessionsHandlers = HttpApiBuilder.group(
     const settings = yield* Settings
     const signUp = yield* makeSignUp
 
-    const shown = (session: SessionRow) => view(session, mustVerify(settings, session.pending))
+    const shown = (session: SessionRow) => sessionView(settings, session)
     const opened = ({ token, session }: NewSession) => ({ session_token: Redacted.value(token), ...shown(session) })
 
     return handlers.handleAll({
@@ -42,7 +46,9 @@ export const SessionsHandlers = HttpApiBuilder.group(
         const { email } = payload
         const { address } = yield* RequestContext
         yield* allowAttempt(limits, email, addresses.isKnown(email, address))
-        const session = yield* accounts.signIn(email, Redacted.make(payload.password))
+        const session = yield* accounts
+          .signIn(email, Redacted.make(payload.password), payload.organization_id ?? null)
+          .pipe(Effect.catchTag("NotMember", () => Effect.fail(notMember(payload.organization_id ?? null))))
         if (Option.isSome(session)) {
           yield* addresses.remember(session.value.session.user_id, address)
           return opened(session.value)

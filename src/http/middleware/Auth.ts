@@ -1,6 +1,8 @@
 /**
  * Middleware that authenticates requests by bearer token: an API key or a session token.
  *
+ * A session may do what its user's role allows (Access.ts). The role is read with the session, so a changed role counts from the next request.
+ *
  * Every request reads the token's row from the database, so revocation is immediate. Only `POST /v1/run` may use a cached caller, because
  * admission checks the key again in its own statement.
  */
@@ -10,6 +12,7 @@ import { Accounts, digest, type Principal } from "../../layers/accounts/Accounts
 import { type Mode, Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { Auth, CurrentCaller } from "../api/shapes/Common.ts"
+import { refusalFor } from "../access/Access.ts"
 import { checkBody, enforceRateLimit, hasPayload } from "./RequestChecks.ts"
 import { Limits, TakenFromLimit } from "./Limits.ts"
 import { withCommands, type Sentence } from "../../schema/Hints.ts"
@@ -105,7 +108,7 @@ export const AuthLayer = Layer.effect(
     })
 
     return Auth.of({
-      bearer: Effect.fnUntraced(function* (httpEffect, { credential, endpoint }) {
+      bearer: Effect.fnUntraced(function* (httpEffect, { credential, endpoint, group }) {
         const text = Redacted.value(credential)
         const wrong = formProblem(text, environment)
         if (wrong !== null) return yield* Effect.fail(wrong)
@@ -118,6 +121,8 @@ export const AuthLayer = Layer.effect(
         const before = request.source instanceof Request ? taken.get(request.source) : undefined
         yield* enforceRateLimit(before === undefined ? yield* limits.request(caller) : before, withThisKey)
         if (hasPayload(endpoint)) yield* checkBody((requests) => limits.request(caller, requests), withThisKey)
+        const refused = refusalFor(`${group.identifier}.${endpoint.identifier}`, principal.role)
+        if (refused !== null) return yield* Effect.fail(refused)
         if (principal.key_id !== null) accounts.used(principal.key_id)
         return yield* Effect.provideService(httpEffect, CurrentCaller, principal)
       })

@@ -1,15 +1,28 @@
-/** Reads the session token of a request that Auth has accepted, to tell which session it is. */
+/** What handlers ask about the caller that Auth has accepted: the session token, and on whose behalf a change is made. */
 import { Effect, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { problem } from "../../schema/Errors.ts"
-import { withCommands } from "../../schema/Hints.ts"
-import { signIn } from "../../schema/Steps.ts"
+import { type Actor, AuditLog } from "../../layers/auditlog/AuditLog.ts"
+import { CurrentCaller } from "../api/shapes/Common.ts"
+import { RequestContext } from "./RequestContext.ts"
+
+export { needsSession } from "../access/Access.ts"
 
 export const bearer = Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
   Redacted.make((request.headers["authorization"] ?? "").replace(/^bearer\s+/i, ""))
 )
 
-export const needsSession = problem(
-  "forbidden",
-  withCommands`This endpoint needs a session token (rg_sess_…). Sign in with ${signIn}.`
+/** The caller of the request, as the audit log names it. */
+export const actor = Effect.gen(function* () {
+  const { key_id, user_id } = yield* CurrentCaller
+  const { address } = yield* RequestContext
+  const person: Actor = { kind: "person", id: user_id, name: null, address }
+  return user_id === null ? { ...person, kind: "key" as const, id: key_id } : person
+})
+
+/** Runs a change on behalf of the request's caller. */
+export const makeAsCaller = Effect.map(
+  AuditLog,
+  (log) =>
+    <A, E, R>(change: Effect.Effect<A, E, R>) =>
+      Effect.flatMap(actor, (caller) => log.by(caller)(change))
 )

@@ -4,10 +4,11 @@
 import { Console, Effect } from "effect"
 import { known, onDatabase, organizationView, plain, print, table, violationLines, when } from "./output.ts"
 import { fail } from "../cli/terminal/exits.ts"
-import { Accounts, type KeyRow, type OrganizationRow, type PersonRow } from "../../layers/accounts/Accounts.ts"
+import { Accounts, type KeyRow, type OrganizationRow } from "../../layers/accounts/Accounts.ts"
 import type { Violation } from "../../layers/audit/equations.ts"
 import { Books, type EntryRow, type OpenRunRow, type WalletRow } from "../../layers/ledger/Books.ts"
 import { type LossTotal, Losses } from "../../layers/ledger/Losses.ts"
+import { type MemberRow, Members } from "../../layers/members/Members.ts"
 import { UnknownOutcomes } from "../../layers/runs/UnknownOutcomes.ts"
 import { type AutoTopupRow, PaymentStore, type PaymentRow } from "../../layers/payments/PaymentStore.ts"
 import { usd } from "../../schema/money/Money.ts"
@@ -24,7 +25,7 @@ interface Shown {
   readonly wallet: WalletRow
   readonly auto: AutoTopupRow | null
   readonly payments: ReadonlyArray<PaymentRow>
-  readonly people: ReadonlyArray<PersonRow>
+  readonly people: ReadonlyArray<MemberRow>
   readonly keys: ReadonlyArray<KeyRow>
   readonly entries: ReadonlyArray<EntryRow>
   readonly runs: ReadonlyArray<OpenRunRow>
@@ -37,7 +38,7 @@ interface Shown {
 const limitOf = (limit: bigint | null) => (limit === null ? null : usd(limit))
 
 /** `not_asked`: verification was off when the user signed up. */
-const verificationOf = ({ pending, email_verified_at }: PersonRow) =>
+const verificationOf = ({ pending, email_verified_at }: MemberRow) =>
   pending ? "pending" : email_verified_at === null ? "not_asked" : "verified"
 
 const lossOf = (losses: ReadonlyArray<LossTotal>) => ({
@@ -67,6 +68,7 @@ const viewOf = (shown: Shown) => ({
   people: shown.people.map((person) => ({
     id: person.user_id,
     email: person.email,
+    role: person.role,
     created_at: person.created_at.toISOString(),
     verification: verificationOf(person),
     email_verified_at: person.email_verified_at?.toISOString() ?? null
@@ -121,10 +123,11 @@ const textOf = (shown: Shown): ReadonlyArray<string> => {
     `automatic top-up: ${autoLine(shown.auto)}`,
     ...section(
       most("people, oldest first", shown.people.length, peopleShown),
-      ["id", "e-mail", "signed up", "e-mail address"],
+      ["id", "e-mail", "role", "joined", "e-mail address"],
       shown.people.map((person) => [
         person.user_id,
         person.email,
+        person.role,
         when(person.created_at),
         {
           pending: "not verified",
@@ -196,6 +199,7 @@ export const show = (org_id: string, json: boolean) =>
     const store = yield* PaymentStore
     const losses = yield* Losses
     const unknowns = yield* UnknownOutcomes
+    const members = yield* Members
     yield* known(org_id)
     const shown = yield* books.snapshot(
       Effect.all({
@@ -203,7 +207,7 @@ export const show = (org_id: string, json: boolean) =>
         wallet: books.wallet(org_id),
         auto: store.autoTopup(org_id),
         payments: store.latest(org_id, paymentsShown),
-        people: accounts.people(org_id, peopleShown),
+        people: members.list(org_id, null, peopleShown),
         keys: accounts.keys(org_id, null, keysShown),
         entries: books.entries(org_id, null, entriesShown),
         runs: books.openRuns(org_id, runsShown),

@@ -6,6 +6,7 @@
 import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { texts } from "../postgres/Columns.ts"
+import { type Role, roles } from "../../schema/accounts/Role.ts"
 import { makeId } from "../../schema/Ids.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import { newId } from "../platform/Ids.ts"
@@ -28,6 +29,8 @@ export interface Principal {
   readonly environment: Environment | null
   /** The session of a user who has not verified the e-mail address. */
   readonly pending: boolean
+  /** The role of a session's user in the organization. Null for an API key. */
+  readonly role: Role | null
 }
 
 export const KeyRow = Schema.Struct({
@@ -63,22 +66,12 @@ export const SessionRow = Schema.Struct({
   email: Schema.String,
   expires_at: Schema.Date,
   /** The user has not verified the e-mail address. */
-  pending: Schema.Boolean
+  pending: Schema.Boolean,
+  /** The user's role in the organization. */
+  role: Schema.Literals(roles)
 })
 export type SessionRow = typeof SessionRow.Type
 const sessionRows = rowsOf(SessionRow.fields)
-
-/** A member of an organization, for operators. */
-export const PersonRow = Schema.Struct({
-  user_id: Schema.String,
-  email: Schema.String,
-  created_at: Schema.Date,
-  pending: Schema.Boolean,
-  /** Null for a pending user, and for a user who signed up while e-mail verification was off. */
-  email_verified_at: Schema.NullOr(Schema.Date)
-})
-export type PersonRow = typeof PersonRow.Type
-const personRows = rowsOf(PersonRow.fields)
 
 export interface NewSession {
   readonly token: Redacted.Redacted
@@ -107,6 +100,8 @@ export interface NewAccount {
   readonly joining: (made: NewUser) => Effect.Effect<void, JoiningRefused>
 }
 
+/** The password is right, and the user is no member of the organization, or of any if none was named. */
+export class NotMember extends Schema.TaggedError<NotMember>()("NotMember", {}) {}
 export class EmailTaken extends Schema.TaggedError<EmailTaken>()("EmailTaken", {}) {}
 /** The organization already has `keysMax` keys that are not revoked. */
 export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys", {}) {}
@@ -138,8 +133,17 @@ export class Accounts extends Context.Service<
   Accounts,
   {
     readonly signUp: (account: NewAccount) => Effect.Effect<NewSession, EmailTaken | JoiningRefused>
-    /** Takes the same time whether or not the address has an account. */
-    readonly signIn: (email: string, password: Redacted.Redacted) => Effect.Effect<Option.Option<NewSession>>
+    /**
+     * Opens a session for `org_id`, or by default for the organization that the user signed up with, else for the oldest membership. Takes
+     * the same time whether or not the address has an account.
+     */
+    readonly signIn: (
+      email: string,
+      password: Redacted.Redacted,
+      org_id: string | null
+    ) => Effect.Effect<Option.Option<NewSession>, NotMember>
+    /** Opens a session for a user whose password hash the caller has checked. Null if the password was changed since, or there is no membership. */
+    readonly open: (user_id: string, password_hash: string, org_id: string | null) => Effect.Effect<NewSession | null>
     readonly signOut: (token: Redacted.Redacted) => Effect.Effect<void>
     readonly session: (token: Redacted.Redacted) => Effect.Effect<Option.Option<SessionRow>>
     /** Creates an organization without users, for the demo and for operators. */
@@ -147,8 +151,6 @@ export class Accounts extends Context.Service<
     readonly organizations: Effect.Effect<number>
     /** Newest first. `search` is a part of the name or of a member's e-mail address, or the whole id. */
     readonly findOrganizations: (search: string | null, limit: number) => Effect.Effect<ReadonlyArray<OrganizationRow>>
-    /** Its members, oldest first. */
-    readonly people: (org_id: string, limit: number) => Effect.Effect<ReadonlyArray<PersonRow>>
     readonly organization: (org_id: string) => Effect.Effect<Option.Option<OrganizationRow>>
     readonly principal: (token: Redacted.Redacted) => Effect.Effect<Option.Option<Principal>>
     readonly createKey: (
@@ -182,24 +184,33 @@ export class Accounts extends Context.Service<
       })
 
       /**
-       * Opens a session. Null if the password was changed after it was checked. The row lock waits for a password change in progress, so
-       * no session opens with the old password afterwards.
+       * Opens a session. Null if the password was changed after it was checked, or there is no membership. The row locks wait for a password
+       * change or a removal in progress, so no session opens with the old password or for a removed member afterwards.
        */
-      const open = Effect.fnUntraced(function* (user_id: string, password_hash: string) {
+      const open = Effect.fnUntraced(function* (user_id: string, password_hash: string, org_id: string | null) {
         const token = `rg_sess_${randomText(43)}`
         yield* sql`
           INSERT INTO sessions (token_hash, user_id, org_id, expires_at)
-          SELECT ${digest(token)}, user_id, org_id, now() + make_interval(days => ${sessionDays}) FROM users
-          WHERE user_id = ${user_id} AND password_hash = ${password_hash} FOR SHARE`
+          SELECT ${digest(token)}, u.user_id, m.org_id, now() + make_interval(days => ${sessionDays})
+          FROM users u JOIN members m ON m.user_id = u.user_id
+          WHERE u.user_id = ${user_id} AND u.password_hash = ${password_hash} AND (${org_id}::text IS NULL OR m.org_id = ${org_id})
+          ORDER BY (m.org_id = u.org_id) DESC, m.created_at, m.org_id LIMIT 1 FOR SHARE OF u FOR KEY SHARE OF m`
         const [session] = yield* findSession(token)
         return session === undefined ? null : { token: Redacted.make(token), session }
       })
 
       const findSession = (token: string) =>
         sessionRows(sql`
-        SELECT s.org_id, o.name AS organization, s.user_id, u.email, s.expires_at, u.pending
+        SELECT s.org_id, o.name AS organization, s.user_id, u.email, s.expires_at, u.pending, m.role
         FROM sessions s JOIN users u USING (user_id) JOIN orgs o ON o.org_id = s.org_id
+        JOIN members m ON m.org_id = s.org_id AND m.user_id = s.user_id
         WHERE s.token_hash = ${digest(token)} AND s.ended_at IS NULL AND s.expires_at > now()`)
+
+      const isMember = Effect.fnUntraced(function* (user_id: string, org_id: string | null) {
+        const rows = yield* sql`
+          SELECT 1 AS found FROM members WHERE user_id = ${user_id} AND (${org_id}::text IS NULL OR org_id = ${org_id}) LIMIT 1`
+        return rows.length > 0
+      })
 
       const signUp = Effect.fn("Accounts.signUp")(function* (account: NewAccount) {
         const { email, address } = account
@@ -215,7 +226,7 @@ export class Accounts extends Context.Service<
                         CASE WHEN ${address === "verified"} THEN now() END)`
               yield* account.joining({ org_id, user_id })
               return (
-                (yield* open(user_id, password_hash)) ??
+                (yield* open(user_id, password_hash, org_id)) ??
                 (yield* Effect.die(new Error("the session of a new user was not stored")))
               )
             })
@@ -226,7 +237,7 @@ export class Accounts extends Context.Service<
           )
       })
 
-      const signIn = Effect.fn("Accounts.signIn")(function* (email: string, password: Redacted.Redacted) {
+      const check = Effect.fnUntraced(function* (email: string, password: Redacted.Redacted) {
         const users = yield* userRows(sql`
           (SELECT user_id, password_hash, pending FROM users WHERE lower(email) = lower(${email}) AND NOT pending)
           UNION ALL
@@ -245,9 +256,20 @@ export class Accounts extends Context.Service<
           }),
           { concurrency: "unbounded" }
         )
-        const user = signedIn.find((one) => one !== undefined)
-        return Option.fromNullishOr(user === undefined ? null : yield* open(user.user_id, user.password_hash))
+        return signedIn.find((one) => one !== undefined)
       }, Effect.orDie)
+
+      const signIn = Effect.fn("Accounts.signIn")(function* (
+        email: string,
+        password: Redacted.Redacted,
+        org_id: string | null
+      ) {
+        const user = yield* check(email, password)
+        if (user === undefined) return Option.none()
+        const opened = yield* Effect.orDie(open(user.user_id, user.password_hash, org_id))
+        if (opened === null && !(yield* Effect.orDie(isMember(user.user_id, org_id)))) return yield* new NotMember()
+        return Option.fromNullishOr(opened)
+      })
 
       const signOut = (token: Redacted.Redacted) => sql`
         UPDATE sessions SET ended_at = now() WHERE token_hash = ${digest(Redacted.value(token))} AND ended_at IS NULL`
@@ -262,7 +284,12 @@ export class Accounts extends Context.Service<
         }
         const [key] = yield* keyOwnerRows(sql`
           SELECT org_id, key_id, environment FROM api_keys WHERE key_hash = ${digest(text)} AND revoked_at IS NULL`)
-        return Option.map(Option.fromNullishOr(key), (owner) => ({ ...owner, user_id: null, pending: false }))
+        return Option.map(Option.fromNullishOr(key), (owner) => ({
+          ...owner,
+          user_id: null,
+          pending: false,
+          role: null
+        }))
       }, Effect.orDie)
 
       const createKey = Effect.fn("Accounts.createKey")(function* (
@@ -308,14 +335,10 @@ export class Accounts extends Context.Service<
           FROM (SELECT org_id, name, created_at FROM orgs
                 WHERE (${org_id}::text IS NULL OR org_id = ${org_id})
                   AND (${search}::text IS NULL OR org_id = ${search} OR strpos(lower(name), lower(${search})) > 0
-                       OR EXISTS (SELECT FROM users u WHERE u.org_id = orgs.org_id AND strpos(lower(u.email), lower(${search})) > 0))
+                       OR EXISTS (SELECT FROM members m JOIN users u USING (user_id) WHERE m.org_id = orgs.org_id AND strpos(lower(u.email), lower(${search})) > 0))
                 ORDER BY org_id DESC LIMIT ${limit}) o
           JOIN wallets w USING (org_id) ORDER BY o.org_id DESC`)
       }, Effect.orDie)
-
-      const people = (org_id: string, limit: number) =>
-        personRows(sql`
-        SELECT user_id, email, created_at, pending, email_verified_at FROM users WHERE org_id = ${org_id} ORDER BY user_id LIMIT ${limit}`)
 
       const usedKeys = new Set<string>()
       const writeUsed = Effect.suspend(() => {
@@ -331,13 +354,13 @@ export class Accounts extends Context.Service<
       return Accounts.of({
         signUp,
         signIn,
+        open: (user_id, password_hash, org_id) => Effect.orDie(open(user_id, password_hash, org_id)),
         signOut: (token) => Effect.asVoid(Effect.orDie(signOut(token))),
         session: (token) => Effect.orDie(Effect.map(session(token), (rows) => Option.fromNullishOr(rows[0]))),
         createOrganization: (name, daily_limit) =>
           Effect.orDie(sql.withTransaction(insertOrganization(name, daily_limit))),
         organizations: Effect.orDie(Effect.map(count, ({ count }) => Number(count))),
         findOrganizations: (search, limit) => listOrganizations(null, search, limit),
-        people: (org_id, limit) => Effect.orDie(people(org_id, limit)),
         organization: (org_id) =>
           Effect.map(listOrganizations(org_id, null, 1), (rows) => Option.fromNullishOr(rows[0])),
         principal,

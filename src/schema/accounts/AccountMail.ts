@@ -15,6 +15,7 @@ export const verifyPath = "/verify-email"
 export const resetPath = "/reset-password"
 export const forgotPath = "/forgot-password"
 export const invitationPath = "/invitation"
+export const joinPath = "/join-organization"
 
 /** The URL of a link. `address` has no trailing slash, and a token has no characters that a query would escape. */
 export const linkOf = (address: string, path: string, token: string): string => `${address}${path}?token=${token}`
@@ -45,5 +46,14 @@ export const resetMail = (address: string, token: string): Written => ({
     `Somebody asked for a new password for your account at ${address}. To set one, open this link:`,
     linkOf(address, resetPath, token),
     "The link works once, within an hour. A new password ends all sessions. If you did not ask for it, ignore this mail: your password stays."
+  )
+})
+
+export const joinMail = (address: string, token: string): Written => ({
+  subject: "You are invited to an organization",
+  text: lines(
+    `Somebody who uses ${address} invited this e-mail address to join their organization there. To see the invitation and accept it, open this link:`,
+    linkOf(address, joinPath, token),
+    "The link works once, within a week of the invitation. If you don't know who invited you, ignore this mail: nothing happens without the link."
   )
 })

@@ -200,7 +200,8 @@ export const accountExamples: Readonly<Record<string, Example>> = {
         session_token: "rg_sess_YOUR_TOKEN",
         expires_at: "2026-12-22T09:30:00.000Z",
         organization: { id: "org_01m81nzq0abter2zvw25jc7vct", name: "Acme" },
-        user: { id: "usr_01m81nzq0ffbkp9cnybd55avrx", email: "jane@acme.example" }
+        user: { id: "usr_01m81nzq0ffbkp9cnybd55avrx", email: "jane@acme.example" },
+        role: "owner"
       }
     }
   },
@@ -211,7 +212,8 @@ export const accountExamples: Readonly<Record<string, Example>> = {
         session_token: "rg_sess_YOUR_TOKEN",
         expires_at: "2026-12-22T09:30:00.000Z",
         organization: { id: "org_01m81nzq0abter2zvw25jc7vct", name: "Acme" },
-        user: { id: "usr_01m81nzq0ffbkp9cnybd55avrx", email: "jane@acme.example" }
+        user: { id: "usr_01m81nzq0ffbkp9cnybd55avrx", email: "jane@acme.example" },
+        role: "owner"
       }
     }
   },
@@ -220,7 +222,8 @@ export const accountExamples: Readonly<Record<string, Example>> = {
       200: {
         expires_at: "2026-11-22T09:30:00.000Z",
         organization: { id: "org_01m81nzgh66f8vfxqbkda58gtf", name: "Acme" },
-        user: { id: "usr_01m81nzgvweh2hdt7twdxbzz25", email: "jane@acme.example" }
+        user: { id: "usr_01m81nzgvweh2hdt7twdxbzz25", email: "jane@acme.example" },
+        role: "owner"
       }
     }
   },

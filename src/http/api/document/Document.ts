@@ -6,6 +6,7 @@
 import { isRecord } from "../../../schema/json/Json.ts"
 import { accountExamples } from "./AccountExamples.ts"
 import type { Example } from "./Example.ts"
+import { peopleExamples } from "./PeopleExamples.ts"
 import { componentHeaders, headersOf } from "./Headers.ts"
 import { runExamples } from "./RunExamples.ts"
 
@@ -13,7 +14,7 @@ type Node = Readonly<Record<string, unknown>>
 
 const record = (value: unknown): Node => (isRecord(value) ? value : {})
 
-const examples: Readonly<Record<string, Example>> = { ...runExamples, ...accountExamples }
+const examples: Readonly<Record<string, Example>> = { ...runExamples, ...accountExamples, ...peopleExamples }
 
 const tagDescriptions: Readonly<Record<string, string>> = {
   runs: "Run capabilities and raw endpoints; list, read and cancel runs.",
@@ -26,6 +27,8 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   referrals: "Referral code, terms and earnings.",
   keys: "API keys.",
   senders: "Domains from which the organization may send e-mail.",
+  members: "The organization's people and their roles.",
+  invitations: "Invitations to join the organization.",
   auth: "Sign-up, sign-in and sessions.",
   recovery: "E-mail verification and passwords."
 }
@@ -78,6 +81,9 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   to: "Only before this time, UTC. A date includes its day.",
   wait: "Seconds to wait for the end of the run.",
   key_id: "Id of an API key, `key_…`.",
+  member_id: "Id of a member's user, `usr_…`.",
+  keep_keys: "`true` keeps the API keys that the member created.",
+  invitation_id: "Id of an invitation, `inv_…`.",
   sender_id: "Id of a sender, `snd_…`.",
   q: "E-mail address, domain, profile URL, handle, phone number or text to look up.",
   kind: "How to read `q`. Detected if left out."

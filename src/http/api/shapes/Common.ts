@@ -6,6 +6,7 @@
 import { Context, Schema } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import { Wire } from "../../../schema/Errors.ts"
+import type { Role } from "../../../schema/accounts/Role.ts"
 import { waitSecondsMax } from "./Limits.ts"
 
 export interface Caller {
@@ -15,6 +16,8 @@ export interface Caller {
   readonly environment: "test" | "live" | null
   /** True for a session whose user has not verified the e-mail address. */
   readonly pending: boolean
+  /** The role of a session's user in the organization. Null for an API key. */
+  readonly role: Role | null
 }
 
 /** The organization, key and user of the request's credential. */
@@ -27,6 +30,7 @@ export class Auth extends HttpApiMiddleware.Service<Auth, { provides: CurrentCal
     security: { bearer: HttpApiSecurity.bearer },
     error: [
       Wire.unauthorized,
+      Wire.forbidden,
       Wire.rate_limited,
       Wire.invalid_request,
       Wire.request_timeout,

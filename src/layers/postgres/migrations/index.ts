@@ -31,6 +31,7 @@ import { costDrifts } from "./0031_cost_drifts.ts"
 import { months } from "./0032_months.ts"
 import { ledgerMonths } from "./0033_ledger_months.ts"
 import { runMetadata } from "./0035_run_metadata.ts"
+import { members } from "./0038_members.ts"
 import { offerOutcomes } from "./0040_offer_outcomes.ts"
 
 export const migrations = {
@@ -66,5 +67,6 @@ export const migrations = {
   "0032_months": months,
   "0033_ledger_months": ledgerMonths,
   "0035_run_metadata": runMetadata,
+  "0038_members": members,
   "0040_offer_outcomes": offerOutcomes
 }

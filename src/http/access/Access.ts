@@ -1,0 +1,72 @@
+/**
+ * Which role a session needs for each operation of the API. Auth.ts checks it for every request, so no handler can forget it.
+ *
+ * An operation without a line here needs an owner, and `test/http/roles.test.ts` fails. API keys have no role: they act for their
+ * organization, and where they may do less than a person, the operation's handler says so. `people` are operations that no key may call.
+ */
+import { allows, type Role } from "../../schema/accounts/Role.ts"
+import { type Problem, problem } from "../../schema/Errors.ts"
+import { type Sentence, withCommands } from "../../schema/Hints.ts"
+import { listMembers, signIn } from "../../schema/Steps.ts"
+
+/** The role that a session needs. */
+export const neededRole: Readonly<Record<string, Role>> = {
+  "runs.run": "member",
+  "runs.list": "viewer",
+  "runs.get": "viewer",
+  "runs.cancel": "member",
+  "history.get": "viewer",
+  "history.batch": "viewer",
+  "history.erase": "admin",
+  "catalog.inspect": "viewer",
+  "wallet.get": "viewer",
+  "wallet.transactions": "viewer",
+  "wallet.audit": "viewer",
+  "wallet.guard": "viewer",
+  "wallet.setGuard": "admin",
+  "topups.checkout": "admin",
+  "topups.autoTopup": "viewer",
+  "topups.setAutoTopup": "admin",
+  "referrals.program": "viewer",
+  "keys.list": "viewer",
+  "keys.create": "member",
+  // A member may revoke own keys only. The handler checks it.
+  "keys.revoke": "member",
+  "senders.list": "viewer",
+  "senders.add": "admin",
+  "senders.verify": "admin",
+  "senders.remove": "admin",
+  "auth.signOut": "viewer",
+  "auth.endSessions": "viewer",
+  "auth.session": "viewer",
+  "recovery.resendVerification": "viewer",
+  "recovery.changePassword": "viewer",
+  "members.list": "viewer",
+  "members.setRole": "owner",
+  // Everybody may remove themselves. The handler checks the rest.
+  "members.remove": "viewer",
+  "invitations.list": "admin",
+  "invitations.create": "admin",
+  "invitations.withdraw": "admin"
+}
+
+export const needsSession = problem(
+  "forbidden",
+  withCommands`This endpoint needs a session token (rg_sess_…). Sign in with ${signIn}.`
+)
+
+/** Groups of operations about people. Keys are for programs, so none may call them. */
+const people = /^(members|invitations)\./
+
+export const needsRole = (needed: Role, has: Role, why?: string | Sentence): Problem<"forbidden"> =>
+  problem(
+    "forbidden",
+    withCommands`${why === undefined ? "" : withCommands`${why} `}This needs the role ${needed}, and yours is ${has}. Ask an owner of the organization; ${listMembers} shows who that is.`
+  )
+
+/** Why a caller may not call an operation. Null if they may. `role` is null for an API key. */
+export const refusalFor = (operation: string, role: Role | null): Problem<"forbidden"> | null => {
+  if (role === null) return people.test(operation) ? needsSession : null
+  const needed = neededRole[operation] ?? "owner"
+  return allows(role, needed) ? null : needsRole(needed, role)
+}

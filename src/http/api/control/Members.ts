@@ -1,0 +1,133 @@
+/** The contract of an organization's people: members with roles, and invitations by e-mail. Keys may not call it. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { roles } from "../../../schema/accounts/Role.ts"
+import { Wire } from "../../../schema/Errors.ts"
+import { Email, LinkToken, Password } from "../shapes/AccountFields.ts"
+import { Auth, listQuery } from "../shapes/Common.ts"
+import { NewSession } from "../shapes/Session.ts"
+
+const Role = Schema.Literals(roles)
+
+export const Member = Schema.Struct({
+  id: Schema.String.annotate({ description: "Id of the user, `usr_…`." }),
+  email: Schema.String,
+  role: Role,
+  verified: Schema.Boolean.annotate({
+    description: "False until the user has verified the e-mail address. True if the service does not ask for that."
+  }),
+  created_at: Schema.String.annotate({ description: "When the user became a member." })
+}).annotate({ identifier: "Member" })
+
+export const Invitation = Schema.Struct({
+  id: Schema.String,
+  email: Schema.String,
+  role: Role,
+  status: Schema.Literals(["open", "expired"]),
+  invited_by: Schema.String.annotate({ description: "E-mail address of the person who invited." }),
+  created_at: Schema.String,
+  expires_at: Schema.String
+}).annotate({ identifier: "Invitation" })
+
+const member = { member_id: Schema.String }
+
+export class MembersApi extends HttpApiGroup.make("members")
+  .add(
+    HttpApiEndpoint.get("list", "/members", {
+      query: listQuery,
+      success: Schema.Struct({ items: Schema.Array(Member), next_cursor: Schema.NullOr(Schema.String) }),
+      error: [Wire.invalid_request]
+    }).annotateMerge(OpenApi.annotations({ summary: "List members", description: "Needs a session token." })),
+    HttpApiEndpoint.patch("setRole", "/members/:member_id", {
+      params: member,
+      payload: Schema.Struct({ role: Role }).annotate({ identifier: "MemberChange" }),
+      success: Member,
+      error: [Wire.invalid_request, Wire.not_found]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Change a member's role",
+        description:
+          "Needs a session token of an owner. The new role counts from the member's next request. The last owner keeps the role until there is another one."
+      })
+    ),
+    HttpApiEndpoint.delete("remove", "/members/:member_id", {
+      params: member,
+      query: { keep_keys: Schema.optionalKey(Schema.Literals(["true", "false"])) },
+      success: Schema.Struct({
+        id: Schema.String,
+        removed: Schema.Literal(true),
+        revoked_keys: Schema.Array(Schema.String).annotate({
+          description: "API keys that the member had created. They are revoked, and no longer work."
+        })
+      }).annotate({ identifier: "RemovedMember" }),
+      error: [Wire.invalid_request, Wire.not_found]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Remove a member",
+        description:
+          "Needs a session token of an owner, or of the member, who leaves. Ends the member's sessions in this organization, withdraws their invitations, and revokes the API keys that they created; keep_keys=true keeps these keys. The account itself stays. The last owner can't be removed."
+      })
+    )
+  )
+  .middleware(Auth) {}
+
+export class InvitationsApi extends HttpApiGroup.make("invitations").add(
+  HttpApiEndpoint.get("list", "/invitations", {
+    query: listQuery,
+    success: Schema.Struct({ items: Schema.Array(Invitation), next_cursor: Schema.NullOr(Schema.String) }),
+    error: [Wire.invalid_request]
+  })
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "List invitations",
+        description: "Needs a session token of an admin. Newest first, without accepted and withdrawn ones."
+      })
+    )
+    .middleware(Auth),
+  HttpApiEndpoint.post("create", "/invitations", {
+    payload: Schema.Struct({ email: Email, role: Role }).annotate({ identifier: "InvitationRequest" }),
+    success: Schema.Struct({
+      ...Invitation.fields,
+      link: Schema.optionalKey(
+        Schema.String.annotate({
+          description:
+            "Send this link to the invited person, and to nobody else. Left out if the service sends e-mails, because the link is mailed then."
+        })
+      )
+    }).annotate({ identifier: "NewInvitation" }),
+    error: [Wire.invalid_request]
+  })
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Invite a person",
+        description:
+          "Needs a session token of an admin. An admin can invite up to the role admin, an owner up to owner. The link works once, for seven days, and only for this address. Another invitation of the address replaces it. The response is the same whether or not the address has an account."
+      })
+    )
+    .middleware(Auth),
+  HttpApiEndpoint.delete("withdraw", "/invitations/:invitation_id", {
+    params: { invitation_id: Schema.String },
+    success: Schema.Struct({ id: Schema.String, deleted: Schema.Literal(true) }).annotate({
+      identifier: "WithdrawnInvitation"
+    }),
+    error: [Wire.not_found]
+  })
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Withdraw an invitation",
+        description: "Needs a session token of an admin. The link stops working at once."
+      })
+    )
+    .middleware(Auth),
+  HttpApiEndpoint.post("accept", "/invitations/accept", {
+    payload: Schema.Struct({ token: LinkToken, password: Password }).annotate({ identifier: "InvitationAcceptance" }),
+    success: NewSession,
+    error: [Wire.invalid_request, Wire.unauthorized, Wire.rate_limited]
+  }).annotateMerge(
+    OpenApi.annotations({
+      summary: "Accept an invitation",
+      description:
+        "The token is in the invitation's link. If the address has an account, password is its password, and the account becomes a member of this organization too. Otherwise password is the password of a new account, with at least ten characters. Returns a session of the organization. Attempts are rate-limited."
+    })
+  )
+) {}

@@ -1,0 +1,47 @@
+/** Examples of the operations about people. Checked against the contract by `test/http/openapi.test.ts`. */
+import type { Example } from "./Example.ts"
+
+const jane = {
+  id: "usr_01m81nzgvweh2hdt7twdxbzz25",
+  email: "jane@acme.example",
+  role: "owner",
+  verified: true,
+  created_at: "2026-11-22T09:30:00.000Z"
+}
+const invitation = {
+  id: "inv_01m81nzp3b11p52yv11fpkfhhy",
+  email: "ada@acme.example",
+  role: "member",
+  status: "open",
+  invited_by: "jane@acme.example",
+  created_at: "2026-11-22T09:30:00.000Z",
+  expires_at: "2026-11-29T09:30:00.000Z"
+}
+
+export const peopleExamples: Readonly<Record<string, Example>> = {
+  "members.list": { responses: { 200: { items: [jane], next_cursor: null } } },
+  "members.setRole": { request: { role: "admin" }, responses: { 200: { ...jane, role: "admin" } } },
+  "members.remove": {
+    responses: { 200: { id: jane.id, removed: true, revoked_keys: ["key_01m81nzk5dej20zws915h61fdz"] } }
+  },
+  "invitations.list": { responses: { 200: { items: [invitation], next_cursor: null } } },
+  "invitations.create": {
+    request: { email: "ada@acme.example", role: "member" },
+    responses: {
+      200: { ...invitation, link: "https://rungate.example/join-organization?token=rg_join_TOKEN_OF_THE_LINK" }
+    }
+  },
+  "invitations.withdraw": { responses: { 200: { id: invitation.id, deleted: true } } },
+  "invitations.accept": {
+    request: { token: "TOKEN_OF_THE_LINK", password: "correct horse battery" },
+    responses: {
+      200: {
+        session_token: "rg_sess_YOUR_TOKEN",
+        expires_at: "2026-12-22T09:30:00.000Z",
+        organization: { id: "org_01m81nzgh66f8vfxqbkda58gtf", name: "Acme" },
+        user: { id: "usr_01m81nzq0ffbkp9cnybd55avrx", email: "ada@acme.example" },
+        role: "member"
+      }
+    }
+  }
+}

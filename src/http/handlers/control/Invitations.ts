@@ -1,0 +1,116 @@
+/** Invitations to join the caller's organization, and accepting one. */
+import { Clock, Effect, Redacted } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { AccountMails } from "../../../actors/accounts/AccountMails.ts"
+import {
+  type InvitationRow,
+  invitationsMax,
+  invitationsPerHour,
+  MemberInvitations
+} from "../../../layers/members/MemberInvitations.ts"
+import { addressOf, Settings } from "../../../layers/platform/Settings.ts"
+import { joinPath, linkOf } from "../../../schema/accounts/AccountMail.ts"
+import { allows } from "../../../schema/accounts/Role.ts"
+import { problem } from "../../../schema/Errors.ts"
+import { withCommands } from "../../../schema/Hints.ts"
+import { looksLike } from "../../../schema/Ids.ts"
+import { listInvitations } from "../../../schema/Steps.ts"
+import { Api } from "../../api/Api.ts"
+import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
+import { needsRole } from "../../access/Access.ts"
+import { makeAsCaller } from "../../middleware/Bearer.ts"
+import { requireVerified } from "../../middleware/Verified.ts"
+import { makeAccept } from "../../pages/AcceptInvitation.ts"
+import { sessionView } from "../../views/SessionView.ts"
+
+const alreadyMember = problem("invalid_request", "email is already a member of this organization", [
+  { path: "email", message: "is already a member of this organization" }
+])
+const tooMany = {
+  open: problem(
+    "invalid_request",
+    withCommands`This organization has ${invitationsMax} open invitations, which is the most. Withdraw one first: ${listInvitations} lists them.`
+  ),
+  hour: problem(
+    "rate_limited",
+    `This organization has sent ${invitationsPerHour} invitations within an hour, which is the most. Try again later.`
+  )
+}
+const unknown = (invitation_id: string) =>
+  problem(
+    "not_found",
+    withCommands`There is no open invitation "${invitation_id}". List them with ${listInvitations}.`,
+    [{ path: "path.invitation_id", message: "is not an open invitation of this organization" }]
+  )
+
+const badCursor = problem("invalid_request", "query.cursor is not a cursor of this list", [
+  { path: "query.cursor", message: "is not a cursor of this list" }
+])
+
+const view = (row: InvitationRow, now: number) => ({
+  id: row.invitation_id,
+  email: row.email,
+  role: row.role,
+  status: row.expires_at.getTime() > now ? ("open" as const) : ("expired" as const),
+  invited_by: row.inviter,
+  created_at: row.created_at.toISOString(),
+  expires_at: row.expires_at.toISOString()
+})
+
+export const InvitationsHandlers = HttpApiBuilder.group(
+  Api,
+  "invitations",
+  Effect.fnUntraced(function* (handlers) {
+    const invitations = yield* MemberInvitations
+    const accountMails = yield* AccountMails
+    const asCaller = yield* makeAsCaller
+    const settings = yield* Settings
+    const accept = yield* makeAccept
+    const mailed = settings.mail !== null
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ query }) {
+        const { org_id } = yield* CurrentCaller
+        const limit = query.limit ?? listLimitDefault
+        if (query.cursor !== undefined && !looksLike("inv", query.cursor)) return yield* Effect.fail(badCursor)
+        const rows = yield* invitations.list(org_id, query.cursor ?? null, limit + 1)
+        const now = yield* Clock.currentTimeMillis
+        const page = rows.slice(0, limit)
+        return {
+          items: page.map((row) => view(row, now)),
+          next_cursor: rows.length > limit ? (page.at(-1)?.invitation_id ?? null) : null
+        }
+      }),
+
+      create: Effect.fnUntraced(function* ({ payload: { email, role: invited } }) {
+        const { org_id, user_id, role } = yield* requireVerified(settings)
+        if (role !== null && !allows(role, invited))
+          return yield* Effect.fail(needsRole(invited, role, "Nobody can invite to a role above their own."))
+        const { row, token } = yield* asCaller(
+          invitations.invite({ org_id, email, role: invited, invited_by: user_id ?? "", mailed })
+        ).pipe(
+          Effect.catchTags({
+            AlreadyMember: () => Effect.fail(alreadyMember),
+            TooManyInvitations: ({ limit }) => Effect.fail(tooMany[limit])
+          })
+        )
+        const shown = view(row, yield* Clock.currentTimeMillis)
+        if (token !== null) return { ...shown, link: linkOf(addressOf(settings), joinPath, Redacted.value(token)) }
+        yield* accountMails.wake
+        return shown
+      }),
+
+      withdraw: Effect.fnUntraced(function* ({ params: { invitation_id } }) {
+        const { org_id } = yield* CurrentCaller
+        const withdrawn =
+          looksLike("inv", invitation_id) && (yield* asCaller(invitations.withdraw(org_id, invitation_id)))
+        return withdrawn ? { id: invitation_id, deleted: true as const } : yield* Effect.fail(unknown(invitation_id))
+      }),
+
+      accept: Effect.fnUntraced(function* ({ payload: { token, password } }) {
+        const { token: session_token, session } = yield* accept(token, password)
+        return { session_token: Redacted.value(session_token), ...sessionView(settings, session) }
+      })
+    })
+  })
+)

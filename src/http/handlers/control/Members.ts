@@ -1,0 +1,81 @@
+/** Members and their roles. Auth.ts has checked the caller's role; what depends on the member is checked here. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { type MemberRow, Members } from "../../../layers/members/Members.ts"
+import { Settings } from "../../../layers/platform/Settings.ts"
+import { problem } from "../../../schema/Errors.ts"
+import { withCommands } from "../../../schema/Hints.ts"
+import { looksLike } from "../../../schema/Ids.ts"
+import { listMembers } from "../../../schema/Steps.ts"
+import { Api } from "../../api/Api.ts"
+import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
+import { needsRole } from "../../access/Access.ts"
+import { makeAsCaller } from "../../middleware/Bearer.ts"
+import { mustVerify } from "../../middleware/Verified.ts"
+
+const unknown = (member_id: string) =>
+  problem("not_found", withCommands`There is no member "${member_id}". List members with ${listMembers}.`, [
+    { path: "path.member_id", message: "is not a member of this organization" }
+  ])
+
+const badCursor = problem("invalid_request", "query.cursor is not a cursor of this list", [
+  { path: "query.cursor", message: "is not a cursor of this list" }
+])
+
+const lastOwner = problem(
+  "invalid_request",
+  "This is the only owner of the organization. Make another member an owner first.",
+  [{ path: "path.member_id", message: "is the only owner of this organization" }]
+)
+
+export const MembersHandlers = HttpApiBuilder.group(
+  Api,
+  "members",
+  Effect.fnUntraced(function* (handlers) {
+    const members = yield* Members
+    const asCaller = yield* makeAsCaller
+    const settings = yield* Settings
+
+    const view = (row: MemberRow) => ({
+      id: row.user_id,
+      email: row.email,
+      role: row.role,
+      verified: !mustVerify(settings, row.pending),
+      created_at: row.created_at.toISOString()
+    })
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ query }) {
+        const { org_id } = yield* CurrentCaller
+        const limit = query.limit ?? listLimitDefault
+        if (query.cursor !== undefined && !looksLike("usr", query.cursor)) return yield* Effect.fail(badCursor)
+        const rows = yield* members.list(org_id, query.cursor ?? null, limit + 1)
+        const page = rows.slice(0, limit)
+        return { items: page.map(view), next_cursor: rows.length > limit ? (page.at(-1)?.user_id ?? null) : null }
+      }),
+
+      setRole: Effect.fnUntraced(function* ({ params: { member_id }, payload: { role } }) {
+        const { org_id } = yield* CurrentCaller
+        const row = looksLike("usr", member_id)
+          ? yield* asCaller(members.setRole(org_id, member_id, role)).pipe(
+              Effect.catchTag("LastOwner", () => Effect.fail(lastOwner))
+            )
+          : null
+        return row === null ? yield* Effect.fail(unknown(member_id)) : view(row)
+      }),
+
+      remove: Effect.fnUntraced(function* ({ params: { member_id }, query }) {
+        const { org_id, user_id, role } = yield* CurrentCaller
+        if (user_id !== member_id && role !== null && role !== "owner")
+          return yield* Effect.fail(needsRole("owner", role, "Only owners remove other members."))
+        const removed = looksLike("usr", member_id)
+          ? yield* asCaller(members.remove(org_id, member_id, query.keep_keys === "true")).pipe(
+              Effect.catchTag("LastOwner", () => Effect.fail(lastOwner))
+            )
+          : null
+        if (removed === null) return yield* Effect.fail(unknown(member_id))
+        return { id: removed.user_id, removed: true as const, revoked_keys: removed.revoked_keys }
+      })
+    })
+  })
+)

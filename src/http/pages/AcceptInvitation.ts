@@ -1,0 +1,55 @@
+/** Accepting an invitation to an organization, shared by the API and the page behind the invitation's link. */
+import { Effect, Redacted } from "effect"
+import { AccountMails } from "../../actors/accounts/AccountMails.ts"
+import { MemberInvitations } from "../../layers/members/MemberInvitations.ts"
+import { Settings } from "../../layers/platform/Settings.ts"
+import { problem } from "../../schema/Errors.ts"
+import { withCommands } from "../../schema/Hints.ts"
+import { resetPassword } from "../../schema/Steps.ts"
+import { passwordLengthMin } from "../api/shapes/AccountFields.ts"
+import { allowAttempt, linkAccount } from "../middleware/Attempts.ts"
+import { Limits } from "../middleware/Limits.ts"
+import { RequestContext } from "../middleware/RequestContext.ts"
+
+const refusedField = (path: string, message: string) =>
+  problem("invalid_request", `${path} ${message}`, [{ path, message }])
+
+const notInvited = refusedField(
+  "token",
+  "is not a valid invitation: it was used, withdrawn or replaced, or has expired after a week. Ask the person who invited you for another one"
+)
+const weak = refusedField(
+  "password",
+  `must have at least ${passwordLengthMin} characters, because it is for a new account`
+)
+const wrongPassword = problem(
+  "unauthorized",
+  withCommands`This address has an account, and the password is not its password. Reset it with ${resetPassword}, then accept the invitation with the new one.`
+)
+
+export const makeAccept = Effect.gen(function* () {
+  const invitations = yield* MemberInvitations
+  const limits = yield* Limits
+  const accountMails = yield* AccountMails
+  const { emailVerification, mail } = yield* Settings
+  // A mailed link proves the address. One that the inviter passed on proves nothing.
+  const address = mail !== null ? "verified" : emailVerification ? "pending" : "trusted"
+
+  return Effect.fnUntraced(function* (text: string, password: string) {
+    const token = Redacted.make(text)
+    yield* allowAttempt(limits, linkAccount(text))
+    const { address: client } = yield* RequestContext
+    const session = yield* invitations
+      .accept(token, { password: Redacted.make(password), address, passwordLengthMin, client })
+      .pipe(
+        Effect.catchTags({
+          NotInvited: () => Effect.fail(notInvited),
+          WeakPassword: () => Effect.fail(weak),
+          // Counts like a wrong password at sign-in, so an invitation is no way around that limit.
+          WrongAccountPassword: ({ email }) => Effect.andThen(limits.failedAttempt(email), Effect.fail(wrongPassword))
+        })
+      )
+    if (address === "pending") yield* accountMails.wake
+    return session
+  })
+})

@@ -1,0 +1,69 @@
+/**
+ * The page behind an invitation to join an organization. It says who invites to what, and its form accepts the invitation.
+ *
+ * One form serves new people and people with an account, so the page tells nobody whether the address has one.
+ */
+import { Effect, Option, Redacted, Schema } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
+import { MemberInvitations } from "../../layers/members/MemberInvitations.ts"
+import { joinPath } from "../../schema/accounts/AccountMail.ts"
+import { LinkToken, Password, passwordLengthMin } from "../api/shapes/AccountFields.ts"
+import { rateLimitedPage } from "../middleware/RequestChecks.ts"
+import { makeAccept } from "./AcceptInvitation.ts"
+import { answered, badLink, form, hidden, tokenInAddress } from "./Forms.ts"
+import { escaped, page } from "./Page.ts"
+
+const ended = badLink("<p>Ask the person who invited you for another invitation.</p>")
+
+const password = `<label>Password. If you have an account here, its password; otherwise a new one of at least ${passwordLengthMin} characters
+<input type="password" name="password" maxlength="500" required></label>`
+
+const JoinForm = Schema.Struct({ token: LinkToken, password: Password })
+
+const role = {
+  owner: "an owner, who also decides who is a member",
+  admin: "an admin, who manages keys, limits and invitations",
+  member: "a member, who runs and creates own API keys",
+  viewer: "a viewer, who reads"
+} as const
+
+export const JoinOrganizationPage = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const invitations = yield* MemberInvitations
+    const accept = yield* makeAccept
+
+    yield* router.add(
+      "GET",
+      joinPath,
+      rateLimitedPage(
+        Effect.gen(function* () {
+          const token = yield* tokenInAddress
+          const found = Option.isNone(token) ? Option.none() : yield* invitations.open(Redacted.make(token.value))
+          if (Option.isNone(token) || Option.isNone(found)) return ended
+          const { organization, email, role: invited } = found.value
+          return page(
+            200,
+            "You are invited to an organization",
+            `<p>You can join <strong>${escaped(organization)}</strong> on Rungate as ${role[invited]}. The invitation is for ${escaped(email)}.</p>${form(hidden(token.value) + password, "Join")}`,
+            true
+          )
+        })
+      )
+    )
+    yield* router.add(
+      "POST",
+      joinPath,
+      answered(
+        Effect.gen(function* () {
+          const { token, password } = yield* HttpServerRequest.schemaBodyUrlParams(JoinForm)
+          const { session } = yield* accept(token, password)
+          return page(
+            200,
+            "You are a member",
+            `<p>${escaped(session.email)} is a member of <strong>${escaped(session.organization)}</strong> now.</p><p>Sign in with <code>rungate login --organization-id ${escaped(session.org_id)}</code>, or with <code>POST /v1/auth/sign-in</code> and this <code>organization_id</code>.</p>`
+          )
+        })
+      )
+    )
+  })
+)
