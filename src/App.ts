@@ -12,6 +12,8 @@ import { PaymentWorker } from "./actors/payments/PaymentWorker.ts"
 import { Quotes } from "./actors/runs/Quotes.ts"
 import { RunSlots } from "./actors/runs/RunSlots.ts"
 import { HistoryWorker } from "./actors/HistoryWorker.ts"
+import { EventFeed } from "./actors/events/EventFeed.ts"
+import { EventSequencer } from "./actors/events/EventSequencer.ts"
 import { DirectCommands } from "./actors/mailbox/DirectCommands.ts"
 import { Lanes } from "./actors/mailbox/Lanes.ts"
 import { OutcomeLookups } from "./actors/runs/OutcomeLookups.ts"
@@ -85,6 +87,7 @@ const ApiLayer = Layer.mergeAll(
   TopUps.layer,
   PaymentEvents.layer,
   ReferralActor.layer,
+  EventFeed.layer,
   AccountMails.layer.pipe(Layer.provide(Mailer.layer))
 ).pipe(
   Layer.provideMerge(CommandClient.layer),
@@ -96,7 +99,7 @@ const Working = Workers.pipe(
   Layer.provide(
     Layer.mergeAll(WalletActor.layer, RunActor.layer, PaymentWorker.layer, HistoryWorker.layer, OutcomeLookups.layer)
   ),
-  Layer.provide(RunSlots.layer),
+  Layer.provide(Layer.merge(RunSlots.layer, EventSequencer.layer)),
   Layer.merge(BackgroundWorker)
 )
 

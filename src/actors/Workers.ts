@@ -24,6 +24,7 @@ import { DirectCommands } from "./mailbox/DirectCommands.ts"
 import { Lanes } from "./mailbox/Lanes.ts"
 import { laneWorkers } from "./mailbox/LaneWorkers.ts"
 import { LookSeconds, OutcomeLookups } from "./runs/OutcomeLookups.ts"
+import { EventSequencer } from "./events/EventSequencer.ts"
 import { ReferralActor } from "./payments/ReferralActor.ts"
 import { Waiters } from "./mailbox/Waiters.ts"
 import { RunActor } from "./runs/RunActor.ts"
@@ -111,6 +112,7 @@ export const Workers = Layer.effectDiscard(
     const direct = yield* DirectCommands
     const [referrals, partitions] = [yield* ReferralActor, yield* Partitions]
     const waiters = yield* Waiters
+    const events = yield* EventSequencer
     const fork = Effect.runForkWith(yield* Effect.context<never>())
 
     const start = (run: LeasedRun) => slots.start(run.run_id, runActor.execute(run))
@@ -140,6 +142,7 @@ export const Workers = Layer.effectDiscard(
             if (answer.queued.length > 0) yield* claimSoon
             if (answer.charges) fork(processPayments)
             yield* logged(answer)
+            for (const org_id of answer.orgs) events.touch(org_id, null)
             for (const ending of answer.ended) waiters.keepEnd(ending, answer.committed_at)
             if (answer.signals.length > 0) {
               yield* crashPoint("settle.after")

@@ -1,11 +1,12 @@
 /**
  * The HTTP server: `Bun.serve` as a Layer, with all routes of the API and of the tools.
  *
- * On shutdown it answers every waiting client with its run as it is, refuses new requests, and waits for open ones with a time limit.
+ * On shutdown it answers every waiting client with its run as it is, ends event streams, refuses new requests, and waits for open ones with a time limit.
  */
 import { Context, Effect, Layer, type Scope } from "effect"
 import { HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"
 import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
+import { EventFeed } from "../actors/events/EventFeed.ts"
 import { Waiters } from "../actors/mailbox/Waiters.ts"
 import { Settings } from "../layers/platform/Settings.ts"
 import { Api } from "./api/Api.ts"
@@ -19,6 +20,7 @@ import { CatalogHandlers } from "./handlers/Catalog.ts"
 import { DiscoveryHandlers } from "./handlers/Discovery.ts"
 import { InvitationsHandlers } from "./handlers/control/Invitations.ts"
 import { MembersHandlers } from "./handlers/control/Members.ts"
+import { EventsHandlers } from "./handlers/control/Events.ts"
 import { HistoryHandlers } from "./handlers/History.ts"
 import { KeysHandlers } from "./handlers/Keys.ts"
 import { QuotesHandlers } from "./handlers/control/Quotes.ts"
@@ -61,7 +63,8 @@ export const Routes = Layer.mergeAll(
       InvitationsHandlers,
       SessionsHandlers,
       RecoveryHandlers,
-      ReferralsHandlers
+      ReferralsHandlers,
+      EventsHandlers
     ]),
     Layer.provide([AuthLayer, RequestChecksLayer])
   ),
@@ -92,6 +95,7 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
     Effect.gen(function* () {
       const { port, host } = yield* Settings
       const waiters = yield* Waiters
+      const feed = yield* EventFeed
       const httpEffect = yield* HttpRouter.toHttpEffect(Routes)
       // Known once it listens.
       let peerOf = (_request: Request): string | null => null
@@ -129,6 +133,7 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
           Effect.gen(function* () {
             const stopped = running.stop()
             yield* waiters.close
+            yield* feed.close
             yield* Effect.promise(() => stopped).pipe(Effect.timeoutOption(`${stopSecondsMax} seconds`))
             yield* Effect.promise(() => running.stop(true)).pipe(Effect.timeoutOption("1 second"))
           })

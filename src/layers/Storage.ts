@@ -13,6 +13,8 @@ import { Books } from "./ledger/Books.ts"
 import { CatalogStore } from "./catalog/CatalogStore.ts"
 import { ProviderChecks } from "./catalog/ProviderChecks.ts"
 import { Erasure } from "./history/Erasure.ts"
+import { EventLog } from "./events/EventLog.ts"
+import { EventWriter } from "./events/EventWriter.ts"
 import { Finder } from "./history/Finder.ts"
 import { HistoryIndex } from "./history/index/HistoryIndex.ts"
 import { HistoryStore } from "./history/HistoryStore.ts"
@@ -69,6 +71,7 @@ const Stores = Layer.mergeAll(
   Audit.layer,
   Layer.merge(Losses.layer, Margins.layer),
   UnknownOutcomes.layer,
+  Layer.merge(EventLog.layer, EventWriter.layer),
   Stats.layer,
   BackgroundMigrations.layer
 )

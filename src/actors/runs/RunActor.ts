@@ -48,6 +48,7 @@ import { callsOf } from "./RunOutcomes.ts"
 import { RunSlots } from "./RunSlots.ts"
 import { explainFailure, hintsOf } from "./Explain.ts"
 import { DirectCommands } from "../mailbox/DirectCommands.ts"
+import { EventSequencer } from "../events/EventSequencer.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
 import { Waiters } from "../mailbox/Waiters.ts"
 
@@ -89,6 +90,7 @@ export class RunActor extends Context.Service<
       const endpoints = yield* Endpoints
       const providers = yield* Providers
       const leases = yield* Leases
+      const events = yield* EventSequencer
       const ownership = yield* Ownership
       const mail = yield* MailStore
       const lanes = yield* Lanes
@@ -344,6 +346,7 @@ export class RunActor extends Context.Service<
             const kept = yield* retrying(leases.attempt(run.run_id, run.lease_token, attempts))
             if (!kept)
               return yield* Effect.logInfo(`${run.run_id}: the lease is lost; another worker continues the run`)
+            events.touch(run.org_id, run.run_id)
           }
           if (!recorded) yield* crashPoint("attempt.after")
           recorded = false

@@ -45,6 +45,8 @@ export interface TurnAnswer {
   readonly mismatches: ReadonlyArray<string>
   /** Ids of runs that became final and of commands that were answered. */
   readonly signals: ReadonlyArray<string>
+  /** Organizations whose wallets the turn wrote. */
+  readonly orgs: ReadonlyArray<string>
   /** The database's time of the commit. */
   readonly committed_at: Date
   /** Whether the turn took direct commands of this process. */
@@ -256,6 +258,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     started: [...started.values()],
     queued,
     ended: effects.ended,
+    orgs: [...wallets.keys()],
     losses,
     charges: effects.payments.charges.length > 0,
     mismatches: effects.payments.events.flatMap((event) =>

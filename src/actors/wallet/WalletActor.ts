@@ -24,6 +24,7 @@ const nothing: TurnAnswer = {
   charges: false,
   mismatches: [],
   signals: [],
+  orgs: [],
   committed_at: new Date(0),
   direct: false
 }

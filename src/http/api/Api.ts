@@ -4,6 +4,7 @@ import { CatalogApi } from "./Catalog.ts"
 import { Malformed, RequestChecks } from "./shapes/Common.ts"
 import { completed } from "./document/Document.ts"
 import { DiscoveryApi } from "./Discovery.ts"
+import { EventsApi } from "./control/Events.ts"
 import { HistoryApi } from "./History.ts"
 import { KeysApi } from "./Keys.ts"
 import { QuotesApi } from "./Quotes.ts"
@@ -31,6 +32,7 @@ export class Api extends HttpApi.make("rungate")
   .add(InvitationsApi)
   .add(SessionsApi)
   .add(RecoveryApi)
+  .add(EventsApi)
   .prefix("/v1")
   .middleware(Malformed)
   .middleware(RequestChecks)

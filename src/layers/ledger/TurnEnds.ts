@@ -1,11 +1,12 @@
 /**
- * The parts of a turn's statement that write how runs ended: their rows, the queue of the history index, and the counts of attempts.
+ * The parts of a turn's statement that write how runs ended: their rows, the queue of the history index, the counts of attempts, and the
+ * runs that the event log can't find in the ledger.
  *
  * Each begins with a comma. Without rows the counts are left out.
  */
 import type { SqlClient } from "effect/sql"
 import { bigints, booleans, jsons, texts } from "../postgres/Columns.ts"
-import type { AttemptCount, EndedRun } from "./TurnStore.ts"
+import type { AttemptCount, EndedRun, TurnEffects } from "./TurnStore.ts"
 import { spans, windowStart } from "../../schema/runs/Health.ts"
 
 /** `ended` are stored runs; `all` are also those that the turn admits and refuses. */
@@ -51,4 +52,20 @@ export const writeAttempts = (
                  AS n(subject, ok, latency_bucket, count),
                  unnest(${texts(spans)}, ${bigints(spans.map((span) => BigInt(windowStart(span, now))))}) AS s(span, starts_at)
             ON CONFLICT (span, starts_at, subject, lane, ok, latency_bucket) DO UPDATE SET count = w.count + excluded.count
+          )`
+
+/** Runs that the turn opened or ended without a ledger entry: they are free, or were refused. */
+export const unbookedRuns = ({ entries, opened, ended }: Pick<TurnEffects, "entries" | "opened" | "ended">) => {
+  const booked = new Set(entries.map(({ run_id }) => run_id))
+  return [...opened, ...ended].filter(({ run_id }) => !booked.has(run_id))
+}
+
+/** Lists these runs for the event logs that somebody listens to; see EventWriter. */
+export const writeUnbooked = (sql: SqlClient.SqlClient, runs: ReturnType<typeof unbookedRuns>) =>
+  runs.length === 0
+    ? sql.literal("")
+    : sql`, unbooked AS (
+            INSERT INTO event_inbox (org_id, run_id)
+            SELECT n.org_id, n.run_id FROM unnest(${texts(runs.map((r) => r.org_id))}, ${texts(runs.map((r) => r.run_id))}) AS n(org_id, run_id)
+            JOIN event_heads h ON h.org_id = n.org_id AND h.listened_at IS NOT NULL
           )`

@@ -15,7 +15,7 @@ import { sqlStateOf } from "../postgres/SqlState.ts"
 import { type Taken, take, type TurnView, viewOf } from "./TurnView.ts"
 import { type DirectCommand, keysAreLive, sortDirect, stillTrue, writeArrived } from "./DirectCommands.ts"
 import type { NewRun } from "../runs/RunStore.ts"
-import { writeAttempts, writeEnded } from "./TurnEnds.ts"
+import { unbookedRuns, writeAttempts, writeEnded, writeUnbooked } from "./TurnEnds.ts"
 import { RecallMillis, walletMemory } from "./WalletMemory.ts"
 import { hasRecords, type TurnRecords, writeRecords } from "./TurnRecords.ts"
 import { isRecord } from "../../schema/json/Json.ts"
@@ -241,7 +241,7 @@ export class TurnStore extends Context.Service<
             SELECT command_id, reply::json FROM unnest(${texts(replies.map((r) => r.command_id))}, ${jsons(replies.map((r) => r.reply))})
                  AS n(command_id, reply)
             ON CONFLICT (command_id) DO NOTHING
-          )${writeEnded(sql, lane, ended, effects.ended)}${writeAttempts(sql, lane, attempts, now)}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused)}
+          )${writeEnded(sql, lane, ended, effects.ended)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused)}
           SELECT CASE WHEN (SELECT count(*) FROM gone) = ${stored.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
                             AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int
                             ${arrived.length === 0 ? sql.literal("") : keysAreLive(sql, arrived)}${wasRead ? sql.literal("") : stillTrue(sql, arrived, now_micros, orgQueue)}
@@ -313,6 +313,9 @@ export class TurnStore extends Context.Service<
             RETURNING r.org_id, r.run_id
           ), indexed AS (
             INSERT INTO history_queue (org_id, run_ids) SELECT org_id, ARRAY[run_id] FROM ended
+          ), unbooked AS (
+            INSERT INTO event_inbox (org_id, run_id) SELECT org_id, run_id FROM ended JOIN event_heads USING (org_id)
+            WHERE listened_at IS NOT NULL
           )
           SELECT dead_lettered, tag || ' ' || id || ' of ' || coalesce(run_id, org_id) AS command, (SELECT run_id FROM ended) AS ended FROM failed`)
         if (row === undefined) return { fate: "kept" as const, command: "none", ended: null }

@@ -79,6 +79,8 @@ export interface SettingsShape {
   readonly orgConcurrency: number
   /** Runs of one organization that have not ended. Beyond this number, new runs are refused. */
   readonly orgQueue: number
+  /** Event streams of one organization that are open at this process. */
+  readonly orgStreams: number
   /** Lanes that wallets are distributed over. Null: the stored number, which is 2 unless a service has stored another. */
   readonly lanes: number | null
   /** Seconds after which a worker that stopped renewing its lease counts as dead. */
@@ -308,6 +310,7 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
       concurrency,
       orgConcurrency: read.int("RUNGATE_ORG_CONCURRENCY", Math.max(1, Math.floor(concurrency / 4)), 1, 100_000),
       orgQueue: read.int("RUNGATE_ORG_QUEUE", 1_000, 1, 1_000_000),
+      orgStreams: read.int("RUNGATE_ORG_STREAMS", 100, 1, 100_000),
       lanes: read.text("RUNGATE_LANES") === undefined ? null : read.int("RUNGATE_LANES", lanesDefault, 1, lanesMax),
       leaseSeconds: read.int("RUNGATE_LEASE_SECONDS", 15, 1, 3600),
       drainSeconds: read.int("RUNGATE_DRAIN_SECONDS", 20, 0, 600),

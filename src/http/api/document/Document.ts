@@ -30,7 +30,8 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   members: "The organization's people and their roles.",
   invitations: "Invitations to join the organization.",
   auth: "Sign-up, sign-in and sessions.",
-  recovery: "E-mail verification and passwords."
+  recovery: "E-mail verification and passwords.",
+  events: "Streams of what happens: runs, the wallet and alerts."
 }
 
 const statusDescriptions: Readonly<Record<string, string>> = {
@@ -44,6 +45,7 @@ const statusDescriptions: Readonly<Record<string, string>> = {
   404: "There is no such capability, endpoint or provider.",
   408: "The request body did not arrive in time.",
   409: "The request conflicts with the current state.",
+  410: "What the request asks for was deleted because of its age.",
   413: "The request body is larger than 1 MiB.",
   415: "The request body is not JSON. Send `Content-Type: application/json`.",
   422: "This Idempotency-Key was used with another request.",
@@ -70,6 +72,8 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   "idempotency-key":
     "Any unique string of 1 to 255 visible ASCII characters. A retry with the same key joins the same run.",
   "if-none-match": "The ETag of an earlier response. While nothing has changed the response is 304.",
+  "last-event-id": "`id` of the last event that the client has. The stream continues after it.",
+  types: "Only events of these types, separated by commas, such as `run.finished,wallet.low`.",
   limit: "The maximum number of items in the response.",
   cursor: "`next_cursor` of the page before.",
   status: "Only runs in this status.",

@@ -1,0 +1,49 @@
+/** The contract of event streams: server-sent events of an organization and of a run. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Wire } from "../../../schema/Errors.ts"
+import { EventKind } from "../../../schema/events/Event.ts"
+import { Auth } from "../shapes/Common.ts"
+
+/** What the data line of an event holds. A webhook's body has the same form. */
+export const Event = Schema.Struct({
+  type: EventKind,
+  timestamp: Schema.String,
+  data: Schema.JsonObject.annotate({ description: "depends on the type; docs/api.md lists its fields" })
+}).annotate({ identifier: "Event" })
+export type Event = typeof Event.Type
+
+const stream = HttpApiSchema.StreamSse({ data: Event })
+const headers = { "last-event-id": Schema.optionalKey(Schema.String) }
+const query = { types: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(500))) }
+
+const resuming =
+  "Every event has an `id`. After a lost connection send the last one as `Last-Event-ID`: the stream continues after it, at any process of the service, without loss or repetition. Events are kept for 30 days; an older id is answered with `gone`."
+
+export class EventsApi extends HttpApiGroup.make("events")
+  .add(
+    HttpApiEndpoint.get("organization", "/events", {
+      headers,
+      query,
+      success: stream,
+      error: [Wire.invalid_request, Wire.rate_limited, Wire.gone]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Follow the organization's events",
+        description: `A stream of server-sent events, from now on. ${resuming}`
+      })
+    ),
+    HttpApiEndpoint.get("run", "/runs/:run_id/events", {
+      params: { run_id: Schema.String },
+      headers,
+      query,
+      success: [stream, HttpApiSchema.Empty(204)],
+      error: [Wire.invalid_request, Wire.not_found, Wire.rate_limited, Wire.gone]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Follow the events of a run",
+        description: `A stream of server-sent events from the run's beginning until its end. ${resuming} If the client has all events of the run, the response is 204.`
+      })
+    )
+  )
+  .middleware(Auth) {}

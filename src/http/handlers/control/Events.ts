@@ -1,0 +1,153 @@
+/** Event streams: a handler finds where the stream continues, and the feed delivers from there. */
+import { Effect, Redacted } from "effect"
+import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { EventFeed, type StreamRequest } from "../../../actors/events/EventFeed.ts"
+import { isFinalRow } from "../../../actors/runs/Admission.ts"
+import { Accounts, digest } from "../../../layers/accounts/Accounts.ts"
+import { positionOf } from "../../../layers/events/EventId.ts"
+import { EventLog, keepDays, type LoggedEvent } from "../../../layers/events/EventLog.ts"
+import { RunStore } from "../../../layers/runs/RunStore.ts"
+import { problem } from "../../../schema/Errors.ts"
+import { type EventKind, eventKinds, isEventKind } from "../../../schema/events/Event.ts"
+import { looksLike } from "../../../schema/Ids.ts"
+import { shownName } from "../../../schema/json/StorableText.ts"
+import { didYouMean } from "../../../schema/suggestion.ts"
+import { Api } from "../../api/Api.ts"
+import { CurrentCaller } from "../../api/shapes/Common.ts"
+import { finite, following } from "./EventStream.ts"
+
+const header = "headers.last-event-id"
+
+const refused = (path: string, message: string) => problem("invalid_request", `${path} ${message}`, [{ path, message }])
+
+const badId = refused(
+  header,
+  "is not the id of an event of this organization. Send the id of the last event that you received, or leave the header out."
+)
+const tooOld = problem(
+  "gone",
+  `Events after this Last-Event-ID were deleted: they are kept for ${keepDays} days. Connect without the header, and read what you missed with GET /v1/runs and GET /v1/wallet/transactions.`,
+  [{ path: header, message: "is older than the event log" }]
+)
+const unknownRun = (run_id: string) =>
+  problem("not_found", `There is no run "${shownName(run_id)}".`, [
+    { path: "path.run_id", message: "is not a run of this organization" }
+  ])
+const tooMany = (most: number) =>
+  problem(
+    "rate_limited",
+    `This organization has ${most} event streams open at this process. Close one, or share one stream between your programs.`
+  )
+
+/** The most events that a run has: created, started, finished and its attempts. */
+const runEventsMax = 1_000
+const retryAfterSeconds = "5"
+
+const kindsOf = (types: string | undefined) =>
+  Effect.gen(function* () {
+    if (types === undefined) return null
+    const kinds = new Set<EventKind>()
+    for (const name of types.split(",")) {
+      if (!isEventKind(name)) {
+        const shown = shownName(name)
+        return yield* Effect.fail(
+          refused("query.types", `has the unknown type \`${shown}\`.${didYouMean(name, eventKinds)}`)
+        )
+      }
+      kinds.add(name)
+    }
+    return kinds
+  })
+
+const streamHeaders = {
+  // Proxies must neither keep the stream nor wait for its end.
+  "cache-control": "no-store, no-transform",
+  "x-accel-buffering": "no"
+}
+const contentType = "text/event-stream"
+
+export const EventsHandlers = HttpApiBuilder.group(
+  Api,
+  "events",
+  Effect.fnUntraced(function* (handlers) {
+    const log = yield* EventLog
+    const feed = yield* EventFeed
+    const runs = yield* RunStore
+    const accounts = yield* Accounts
+
+    /** The caller's credential, for the checks while the stream is open. */
+    const credentialOf = (request: HttpServerRequest.HttpServerRequest) => {
+      const token = (request.headers["authorization"] ?? "").replace(/^bearer +/i, "")
+      const secret = Redacted.make(token)
+      return {
+        credential: Buffer.from(digest(token)).toString("base64"),
+        isValid: Effect.map(accounts.principal(secret), (found) => found._tag === "Some")
+      }
+    }
+
+    const slowDown = HttpEffect.appendPreResponseHandler((_request, response) =>
+      Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", retryAfterSeconds))
+    )
+    const opened = (
+      request: HttpServerRequest.HttpServerRequest,
+      asked: Omit<StreamRequest, "credential" | "isValid">
+    ) =>
+      Effect.suspend(() => {
+        // A response to HEAD has no body, which nobody would read or end.
+        if (request.method === "HEAD")
+          return Effect.succeed(
+            HttpServerResponse.empty({ status: 200, headers: { ...streamHeaders, "content-type": contentType } })
+          )
+        if (!feed.reserve(asked.org_id)) return Effect.andThen(slowDown, Effect.fail(tooMany(feed.perOrganization)))
+        const body = following(feed, { ...asked, ...credentialOf(request) })
+        return Effect.succeed(HttpServerResponse.raw(body, { contentType, headers: streamHeaders }))
+      })
+    const ended = (events: ReadonlyArray<LoggedEvent>, kinds: ReadonlySet<EventKind> | null) =>
+      HttpServerResponse.text(finite(events.filter(({ kind }) => kinds === null || kinds.has(kind))), {
+        contentType,
+        headers: streamHeaders
+      })
+    const nothingLeft = HttpServerResponse.empty({ status: 204 })
+
+    return handlers.handleAll({
+      organization: Effect.fnUntraced(function* ({ headers, query, request }) {
+        const { org_id } = yield* CurrentCaller
+        const kinds = yield* kindsOf(query.types)
+        const last = headers["last-event-id"]
+        const asked = last === undefined || last === "" ? null : positionOf(org_id, last)
+        if (asked === null && last !== undefined && last !== "") return yield* Effect.fail(badId)
+        yield* feed.listen(org_id)
+        const { position, dropped } = yield* log.after({ org_id, after: 0n, run_id: null, kinds: null, limit: 0 })
+        if (asked !== null && (asked < dropped || asked > position)) return yield* Effect.fail(tooOld)
+        return yield* opened(request, { org_id, run_id: null, kinds, after: asked ?? position })
+      }),
+
+      run: Effect.fnUntraced(function* ({ params, headers, query, request }) {
+        const { org_id } = yield* CurrentCaller
+        const { run_id } = params
+        const kinds = yield* kindsOf(query.types)
+        const run = looksLike("run", run_id) ? yield* runs.find(org_id, run_id) : null
+        if (run === null) return yield* Effect.fail(unknownRun(run_id))
+        yield* feed.listen(org_id)
+        const last = headers["last-event-id"] === "" ? undefined : headers["last-event-id"]
+        const reading = yield* log.after({ org_id, after: 0n, run_id, kinds: null, limit: runEventsMax })
+        const isLogged = run.finished_at === null || (reading.began_at !== null && run.finished_at >= reading.began_at)
+        if (!isLogged && isFinalRow(run) && reading.events.length === 0) {
+          const events = yield* log.unlogged(org_id, run_id)
+          const at = last === undefined ? -1 : events.findIndex(({ id }) => id === last)
+          if (last !== undefined && at < 0) return yield* Effect.fail(badId)
+          return at === events.length - 1 ? nothingLeft : ended(events.slice(at + 1), kinds)
+        }
+        const asked = last === undefined ? null : positionOf(org_id, last)
+        if (asked === null && last !== undefined) return yield* Effect.fail(badId)
+        if (asked !== null && (asked < reading.dropped || asked > reading.position)) return yield* Effect.fail(tooOld)
+        const after = asked ?? 0n
+        const rest = reading.events.filter(({ position }) => position > after)
+        if (reading.events.some(({ kind }) => kind === "run.finished"))
+          return rest.length === 0 ? nothingLeft : ended(rest, kinds)
+        return yield* opened(request, { org_id, run_id, kinds, after })
+      })
+    })
+  })
+)

@@ -1,0 +1,63 @@
+/**
+ * The event log of each organization, which event streams and webhooks read.
+ *
+ * One process at a time appends to an organization's log: it locks the row in `event_heads`. So positions have no gaps and are committed
+ * in order, and a reader that continues after a position misses nothing. The log is derived from the ledger, from runs and from
+ * `event_inbox`. A release that does not know these tables writes no inbox rows: an event of a free or refused run then comes late or is
+ * missing, and no other event is.
+ */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+export const events = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    CREATE TABLE event_heads (
+      org_id text PRIMARY KEY REFERENCES orgs,
+      -- The newest event, and the newest one that was deleted because of its age.
+      position bigint NOT NULL DEFAULT 0,
+      dropped bigint NOT NULL DEFAULT 0 CHECK (dropped >= 0),
+      -- The last ledger entry that was turned into events.
+      ledger_seq bigint NOT NULL CHECK (ledger_seq >= 0),
+      -- When somebody last read the log. Null: only alerts are logged.
+      listened_at timestamptz,
+      -- Since when runs are logged.
+      began_at timestamptz,
+      CONSTRAINT event_positions CHECK (position >= dropped),
+      CONSTRAINT event_listening CHECK (listened_at IS NULL OR began_at IS NOT NULL)
+    ) WITH (fillfactor = 50)`
+  yield* sql`CREATE INDEX event_heads_listened ON event_heads (listened_at) WHERE listened_at IS NOT NULL`
+  yield* sql`
+    CREATE TABLE events (
+      org_id text NOT NULL,
+      position bigint NOT NULL CHECK (position > 0),
+      kind text NOT NULL CHECK (kind IN ('run.created', 'run.started', 'run.attempt', 'run.finished', 'wallet.changed', 'wallet.low',
+        'budget.reached', 'topup.failed')),
+      run_id text,
+      -- Orders the events of a run: created, started, each attempt, finished.
+      step smallint,
+      data json NOT NULL,
+      happened_at timestamptz NOT NULL,
+      logged_at timestamptz NOT NULL DEFAULT now(),
+      PRIMARY KEY (org_id, position),
+      CONSTRAINT event_of_run CHECK ((run_id IS NOT NULL) = (kind LIKE 'run.%') AND (run_id IS NOT NULL) = (step IS NOT NULL))
+    )`
+  // Each event of a run is logged once.
+  yield* sql`CREATE UNIQUE INDEX events_of_run ON events (org_id, run_id, step) WHERE run_id IS NOT NULL`
+  yield* sql`CREATE INDEX events_age ON events (logged_at)`
+  yield* sql`
+    CREATE TABLE event_inbox (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      org_id text NOT NULL,
+      -- A run whose state changed without a ledger entry.
+      run_id text,
+      -- Or an event that is complete. The reference makes it unique.
+      kind text CHECK (kind IN ('budget.reached', 'topup.failed')),
+      reference text,
+      data json,
+      created_at timestamptz NOT NULL DEFAULT now(),
+      CONSTRAINT inbox_content CHECK (
+        (run_id IS NULL) = (kind IS NOT NULL) AND (kind IS NOT NULL) = (data IS NOT NULL) AND (kind IS NOT NULL) = (reference IS NOT NULL))
+    )`
+  yield* sql`CREATE INDEX event_inbox_org ON event_inbox (org_id, id)`
+})

@@ -1,0 +1,35 @@
+/**
+ * Kinds of events and their form on the wire: `{type, timestamp, data}`, the same in event streams and in webhooks.
+ *
+ * Events hold no input and no result of a run, so they may be kept and delivered without regard to erasure.
+ */
+import { Schema } from "effect"
+
+export const eventKinds = [
+  "run.created",
+  "run.started",
+  "run.attempt",
+  "run.finished",
+  "wallet.changed",
+  "wallet.low",
+  "budget.reached",
+  "topup.failed"
+] as const
+export const EventKind = Schema.Literals(eventKinds)
+export type EventKind = (typeof eventKinds)[number]
+
+export const isEventKind = (text: string): text is EventKind => eventKinds.some((kind) => kind === text)
+
+/** An event before it has its position. */
+export interface NewEvent {
+  readonly kind: EventKind
+  readonly run_id: string | null
+  /** Orders the events of a run, and makes each of them unique. Null for other events. */
+  readonly step: number | null
+  readonly data: object
+  readonly happened_at: Date
+}
+
+/** The JSON text of an event. `data` is JSON text. */
+export const eventJson = (kind: EventKind, happened_at: Date, data: string): string =>
+  `{"type":"${kind}","timestamp":"${happened_at.toISOString()}","data":${data}}`
