@@ -143,9 +143,9 @@ describe.each(backends)("event streams of two processes, queues on %s", (backend
       ["/v1/events", { "last-event-id": "17" }, 400, "headers.last-event-id"],
       ["/v1/events", { "last-event-id": `evt_${"z".repeat(26)}` }, 400, "headers.last-event-id"],
       ["/v1/events", { "last-event-id": `evt_${"1".repeat(5_000)}` }, 400, "headers.last-event-id"],
-      [`/v1/runs/${body.run_id}/events`, {}, 404, "path.run_id"],
-      ["/v1/runs/run_%F0%9F%98%80/events", {}, 404, "path.run_id"],
-      ["/v1/runs/run_00000000000000000000000000/events", {}, 404, "path.run_id"]
+      [`/v1/runs/${body.run_id}/events`, {}, 400, "path.run_id"],
+      ["/v1/runs/run_%F0%9F%98%80/events", {}, 400, "path.run_id"],
+      ["/v1/runs/run_00000000000000000000000000/events", {}, 400, "path.run_id"]
     ]
     for (const [path, headers, status, field] of refusals) {
       const reply = await listen(apps[0].url, stranger.key, path, headers)

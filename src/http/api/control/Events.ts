@@ -38,7 +38,7 @@ export class EventsApi extends HttpApiGroup.make("events")
       headers,
       query,
       success: [stream, HttpApiSchema.Empty(204)],
-      error: [Wire.invalid_request, Wire.not_found, Wire.rate_limited, Wire.gone]
+      error: [Wire.invalid_request, Wire.rate_limited, Wire.gone]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Follow the events of a run",

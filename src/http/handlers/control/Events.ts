@@ -31,7 +31,7 @@ const tooOld = problem(
   [{ path: header, message: "is older than the event log" }]
 )
 const unknownRun = (run_id: string) =>
-  problem("not_found", `There is no run "${shownName(run_id)}".`, [
+  problem("invalid_request", `There is no run "${shownName(run_id)}".`, [
     { path: "path.run_id", message: "is not a run of this organization" }
   ])
 const tooMany = (most: number) =>
