@@ -100,6 +100,8 @@ export const nonconformance = ({ method, path, status, headers, text, body }: An
   if (type.startsWith("application/problem+json")) return null
   const plain = type.split(";")[0] ?? ""
   if (plain === "text/csv" && documented?.content?.[plain] !== undefined) return null
+  if (documented?.content?.["text/event-stream"] !== undefined)
+    return type.startsWith("text/event-stream") ? null : `the content type is ${type}`
   const schema = documented?.content?.["application/json"]?.schema
   if (documented !== undefined && schema === undefined)
     return text === "" ? null : `an answer ${status} has a body, and the document has none`

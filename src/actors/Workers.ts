@@ -111,8 +111,7 @@ export const Workers = Layer.effectDiscard(
     const lanes = yield* Lanes
     const direct = yield* DirectCommands
     const [referrals, partitions] = [yield* ReferralActor, yield* Partitions]
-    const waiters = yield* Waiters
-    const events = yield* EventSequencer
+    const [waiters, events] = [yield* Waiters, yield* EventSequencer]
     const fork = Effect.runForkWith(yield* Effect.context<never>())
 
     const start = (run: LeasedRun) => slots.start(run.run_id, runActor.execute(run))

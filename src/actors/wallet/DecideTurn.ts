@@ -253,12 +253,11 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     records: { losses, unknowns },
     payments: payments.effects()
   }
-  const outcome: Omit<TurnAnswer, "more" | "direct" | "committed_at"> = {
+  const outcome: Omit<TurnAnswer, "more" | "direct" | "orgs" | "committed_at"> = {
     taken: view.mail.filter(({ id }) => id !== null).length,
     started: [...started.values()],
     queued,
     ended: effects.ended,
-    orgs: [...wallets.keys()],
     losses,
     charges: effects.payments.charges.length > 0,
     mismatches: effects.payments.events.flatMap((event) =>

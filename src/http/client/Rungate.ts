@@ -4,14 +4,16 @@
  * `Rungate.make` and `Rungate.layer` are for Effect programs: they have every endpoint by group and name, check inputs, decode
  * responses and type errors. `connect` offers the same with promises.
  */
-import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
-import { FetchHttpClient, HttpClient, HttpClientError } from "effect/http"
+import { Context, Effect, Layer, Option, Redacted, Schema, Stream } from "effect"
+import { FetchHttpClient, HttpClient, HttpClientError, type HttpClientResponse } from "effect/http"
 import { HttpApiClient, type HttpApiEndpoint } from "effect/http-api"
 import { Api } from "../api/Api.ts"
 import { Detail } from "../../schema/Errors.ts"
+import { type EventOptions, followEvents, type ReceivedEvent } from "./Events.ts"
 import { isUnreached, type Target, transport } from "./Transport.ts"
 
 export { dollars } from "../../schema/money/Money.ts"
+export type { EventOptions, ReceivedEvent } from "./Events.ts"
 export { RequestPolicy, type RequestPolicyShape, type Target } from "./Transport.ts"
 
 export type RungateClient = HttpApiClient.ForApi<typeof Api>
@@ -100,13 +102,30 @@ type Call<E extends HttpApiEndpoint.ConstraintRequest> = (
 ) => Promise<HttpApiClient.SuccessType<E["~Success"]>>
 
 /** Every endpoint of the contract by group and name, as a function that returns a promise. */
-export type Connection = {
-  readonly [G in keyof Groups]: {
+type Methods = {
+  readonly [G in Exclude<keyof Groups, "events">]: {
     readonly [E in keyof Groups[G]["endpoints"]]: Groups[G]["endpoints"][E] extends HttpApiEndpoint.ConstraintRequest
       ? Call<Groups[G]["endpoints"][E]>
       : never
   }
 }
+
+export interface Connection extends Methods {
+  /**
+   * Follows events: `for await (const event of rungate.events({ types: ["run.finished"] }))`. After a lost connection it continues with
+   * the next event. It ends with its run, or when the loop is left.
+   */
+  readonly events: (options?: EventOptions) => AsyncIterable<ReceivedEvent>
+}
+
+/** The error of a response with an error status. */
+const refusalOf = (response: HttpClientResponse.HttpClientResponse) =>
+  Effect.flatMap(response.text, (text) => {
+    const body = Option.getOrNull(decodeErrorBody(text))
+    if (body === null) return Effect.fail(unexpected(response.status))
+    const { error, ...ids } = body
+    return Effect.fail(new RungateError({ ...error, ...ids }))
+  })
 
 /** The client for programs that use promises. It sends nothing until a method is called. */
 export const connect = (options: {
@@ -119,15 +138,7 @@ export const connect = (options: {
   const raising = (http: HttpClient.HttpClient) =>
     transport(target)(http).pipe(
       HttpClient.transformResponse(
-        Effect.flatMap((response) => {
-          if (response.status < 400) return Effect.succeed(response)
-          return Effect.flatMap(response.text, (text) => {
-            const body = Option.getOrNull(decodeErrorBody(text))
-            if (body === null) return Effect.fail(unexpected(response.status))
-            const { error, ...ids } = body
-            return Effect.fail(new RungateError({ ...error, ...ids }))
-          })
-        })
+        Effect.flatMap((response) => (response.status < 400 ? Effect.succeed(response) : refusalOf(response)))
       )
     )
   const client = HttpClient.HttpClient.pipe(
@@ -140,9 +151,13 @@ export const connect = (options: {
     (method: Method) =>
     (request: unknown, how: { readonly signal?: AbortSignal } = {}) =>
       Effect.runPromise(Effect.mapError(method(request), rejection), how)
+  const events = (chosen: EventOptions = {}) =>
+    Stream.toAsyncIterable(
+      followEvents(target, chosen, refusalOf).pipe(Stream.mapError(rejection), Stream.provide(FetchHttpClient.layer))
+    )
   const groups = Object.entries<object>(client).map(([group, endpoints]) => [
     group,
     Object.fromEntries(Object.entries<Method>({ ...endpoints }).map(([name, method]) => [name, promised(method)]))
   ])
-  return Object.fromEntries(groups) as Connection // justified: the contract's own groups, by the same walk as their types
+  return { ...Object.fromEntries(groups), events } as Connection // justified: the contract's own groups, by the same walk as their types
 }

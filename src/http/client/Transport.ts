@@ -50,6 +50,9 @@ const isRepeatable = ({ method, url, headers }: HttpClientRequest.HttpClientRequ
   headers["idempotency-key"] !== undefined ||
   (method === "POST" && readsByPost.test(url))
 
+/** Their bodies have no end. */
+const streams = /\/v1\/(runs\/[^/]+\/)?events$/
+
 /** The system error code. Bun's fetch puts it on the error, Node's on its cause. */
 const codeIn = (cause: unknown, depth: number): string => {
   if (typeof cause !== "object" || cause === null || depth === 0) return ""
@@ -88,7 +91,7 @@ const persistent = (send: Sending, request: HttpClientRequest.HttpClientRequest)
     const began = yield* Clock.currentTimeMillis
     // Read the body too, because the connection may be lost in the middle of it.
     const attempt = send.pipe(
-      Effect.tap((response) => response.arrayBuffer),
+      Effect.tap((response) => (streams.test(request.url) ? Effect.void : response.arrayBuffer)),
       Effect.timeoutOrElse({
         duration: `${timeout_seconds} seconds`,
         orElse: () => Effect.fail(tooLate(request, timeout_seconds))
@@ -120,18 +123,24 @@ const persistent = (send: Sending, request: HttpClientRequest.HttpClientRequest)
     }
   })
 
+const addressed = ({ url, token }: Target) =>
+  HttpClient.mapRequest(
+    flow(HttpClientRequest.prependUrl(url.replace(/\/+$/, "")), (request) =>
+      token === null ? request : HttpClientRequest.bearerToken(request, Redacted.value(token))
+    )
+  )
+const withoutRedirects = HttpClient.transformResponse(
+  Effect.provideService(FetchHttpClient.RequestInit, FetchHttpClient.RequestInit.of({ redirect: "manual" }))
+)
+
 /** An HTTP client for paths of the service. */
 export const transport =
-  ({ url, token }: Target) =>
+  (target: Target) =>
   (http: HttpClient.HttpClient): HttpClient.HttpClient =>
-    http.pipe(
-      HttpClient.mapRequest(
-        flow(HttpClientRequest.prependUrl(url.replace(/\/+$/, "")), (request) =>
-          token === null ? request : HttpClientRequest.bearerToken(request, Redacted.value(token))
-        )
-      ),
-      HttpClient.transform(persistent),
-      HttpClient.transformResponse(
-        Effect.provideService(FetchHttpClient.RequestInit, FetchHttpClient.RequestInit.of({ redirect: "manual" }))
-      )
-    )
+    http.pipe(addressed(target), HttpClient.transform(persistent), withoutRedirects)
+
+/** The same without timeouts and retries, for a caller that has its own. */
+export const plainTransport =
+  (target: Target) =>
+  (http: HttpClient.HttpClient): HttpClient.HttpClient =>
+    http.pipe(addressed(target), withoutRedirects)

@@ -78,6 +78,15 @@ export interface TurnEffects {
   readonly payments: PaymentEffects
 }
 
+/** What the commit of a turn adds to its answer. */
+export interface TurnCommit {
+  readonly committed_at: Date
+  /** Direct commands that the turn did not take. */
+  readonly rejected: ReadonlyArray<DirectCommand>
+  /** Organizations whose wallets it wrote. */
+  readonly orgs: ReadonlyArray<string>
+}
+
 /** Attempts of the ended runs, counted by provider health bucket; see schema/runs/Health.ts. */
 export interface AttemptCount {
   readonly subject: string
@@ -132,10 +141,7 @@ export class TurnStore extends Context.Service<
       direct: ReadonlyArray<DirectCommand>,
       mayRecall: boolean,
       decide: (view: TurnView) => { readonly effects: TurnEffects; readonly answer: A }
-    ) => Effect.Effect<
-      (A & { readonly committed_at: Date; readonly rejected: ReadonlyArray<DirectCommand> }) | null,
-      TurnConflict
-    >
+    ) => Effect.Effect<(A & TurnCommit) | null, TurnConflict>
     /**
      * Records that the oldest command of a lane failed alone, and dead-letters it after `failuresMax` failures. A run whose
      * reservation is dead-lettered ends as failed at once, because it holds no money. `ended` is that run's id, or null.
@@ -287,7 +293,7 @@ export class TurnStore extends Context.Service<
           memory.wrote(lane, after, taken)
           memory.drop(lane, view.autos.keys())
           yield* crashPoint("turn.after_commit")
-          return { ...answer, committed_at, rejected }
+          return { ...answer, committed_at, rejected, orgs: effects.wallets.map(({ org_id }) => org_id) }
         })
         return yield* carriedOut.pipe(
           Effect.onError(() => Effect.sync(() => memory.forget(lane))),

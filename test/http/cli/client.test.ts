@@ -28,13 +28,13 @@ const examples = [...readFileSync(join(root, "docs", "client.md"), "utf8").match
   ([, code = ""]) => code
 )
 
-const runExample = async (code: string) => {
+const runExample = async (code: string, key = org.key) => {
   const file = join(folder, "example.ts")
   writeFileSync(file, code)
   const child = Bun.spawn([process.execPath, file], {
     stdout: "pipe",
     stderr: "pipe",
-    env: { PATH: process.env["PATH"] ?? "", RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key }
+    env: { PATH: process.env["PATH"] ?? "", RUNGATE_URL: app.url, RUNGATE_API_KEY: key }
   })
   const [out, err, exit] = await Promise.all([
     new Response(child.stdout).text(),
@@ -54,9 +54,16 @@ describe("docs/client.md", () => {
   })
 
   test("with Effect", async () => {
-    const { out, err, exit } = await runExample(examples[1] ?? "")
+    const { out, err, exit } = await runExample(examples[2] ?? "")
     expect([exit, err]).toEqual([0, ""])
     expect(out.trim()).toBe(`${(await org.wallet()).available} 1`)
+  })
+
+  test("events", async () => {
+    const other = await app.tenant("1.00")
+    const { out, err, exit } = await runExample(examples[1] ?? "", other.key)
+    expect([exit, err]).toEqual([0, ""])
+    expect(out.match(/^run\.\w+/gm)).toEqual(["run.created", "run.started", "run.attempt", "run.finished"])
   })
 })
 

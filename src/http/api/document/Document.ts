@@ -5,6 +5,7 @@
  */
 import { isRecord } from "../../../schema/json/Json.ts"
 import { accountExamples } from "./AccountExamples.ts"
+import { eventExamples } from "./EventExamples.ts"
 import type { Example } from "./Example.ts"
 import { peopleExamples } from "./PeopleExamples.ts"
 import { componentHeaders, headersOf } from "./Headers.ts"
@@ -14,7 +15,12 @@ type Node = Readonly<Record<string, unknown>>
 
 const record = (value: unknown): Node => (isRecord(value) ? value : {})
 
-const examples: Readonly<Record<string, Example>> = { ...runExamples, ...accountExamples, ...peopleExamples }
+const examples: Readonly<Record<string, Example>> = {
+  ...runExamples,
+  ...accountExamples,
+  ...peopleExamples,
+  ...eventExamples
+}
 
 const tagDescriptions: Readonly<Record<string, string>> = {
   runs: "Run capabilities and raw endpoints; list, read and cancel runs.",
@@ -37,6 +43,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
 const statusDescriptions: Readonly<Record<string, string>> = {
   200: "Success.",
   202: "Accepted. The work continues.",
+  204: "The client has everything.",
   304: "Nothing changed since the response with this ETag.",
   400: "The request is not valid. `details` names every field that is wrong.",
   401: "The credential is missing, malformed, unknown, revoked or of the other environment.",
@@ -123,9 +130,9 @@ const opened = (node: unknown): unknown => {
 
 const withExample = (body: Node, example: unknown): Node => {
   const content = record(body["content"])
-  const json = content["application/json"]
-  if (!isRecord(json) || example === undefined) return body
-  return { ...body, content: { ...content, "application/json": { ...json, example } } }
+  const [type] = Object.keys(content)
+  if (type === undefined || example === undefined) return body
+  return { ...body, content: { ...content, [type]: { ...record(content[type]), example } } }
 }
 
 const completedOperation = (operation: Node): Node => {

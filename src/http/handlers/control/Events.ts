@@ -66,6 +66,7 @@ const streamHeaders = {
   "x-accel-buffering": "no"
 }
 const contentType = "text/event-stream"
+const emptyBody = () => new ReadableStream<Uint8Array>({ start: (controller) => controller.close() })
 
 export const EventsHandlers = HttpApiBuilder.group(
   Api,
@@ -94,11 +95,9 @@ export const EventsHandlers = HttpApiBuilder.group(
       asked: Omit<StreamRequest, "credential" | "isValid">
     ) =>
       Effect.suspend(() => {
-        // A response to HEAD has no body, which nobody would read or end.
+        // Nobody reads the body of a response to HEAD, so nothing would end it.
         if (request.method === "HEAD")
-          return Effect.succeed(
-            HttpServerResponse.empty({ status: 200, headers: { ...streamHeaders, "content-type": contentType } })
-          )
+          return Effect.succeed(HttpServerResponse.raw(emptyBody(), { contentType, headers: streamHeaders }))
         if (!feed.reserve(asked.org_id)) return Effect.andThen(slowDown, Effect.fail(tooMany(feed.perOrganization)))
         const body = following(feed, { ...asked, ...credentialOf(request) })
         return Effect.succeed(HttpServerResponse.raw(body, { contentType, headers: streamHeaders }))
