@@ -14,6 +14,7 @@ import { RunSlots } from "./actors/runs/RunSlots.ts"
 import { HistoryWorker } from "./actors/HistoryWorker.ts"
 import { EventFeed } from "./actors/events/EventFeed.ts"
 import { EventSequencer } from "./actors/events/EventSequencer.ts"
+import { UsageWorker } from "./actors/UsageWorker.ts"
 import { DirectCommands } from "./actors/mailbox/DirectCommands.ts"
 import { Lanes } from "./actors/mailbox/Lanes.ts"
 import { OutcomeLookups } from "./actors/runs/OutcomeLookups.ts"
@@ -100,7 +101,7 @@ const Working = Workers.pipe(
     Layer.mergeAll(WalletActor.layer, RunActor.layer, PaymentWorker.layer, HistoryWorker.layer, OutcomeLookups.layer)
   ),
   Layer.provide(Layer.merge(RunSlots.layer, EventSequencer.layer)),
-  Layer.merge(BackgroundWorker)
+  Layer.merge(Layer.merge(BackgroundWorker, UsageWorker))
 )
 
 /** The service in one role, on `Settings`. Its server's address is in `Server` when the role has one. */

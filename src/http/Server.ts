@@ -21,6 +21,7 @@ import { DiscoveryHandlers } from "./handlers/Discovery.ts"
 import { InvitationsHandlers } from "./handlers/control/Invitations.ts"
 import { MembersHandlers } from "./handlers/control/Members.ts"
 import { EventsHandlers } from "./handlers/control/Events.ts"
+import { UsageHandlers } from "./handlers/control/Usage.ts"
 import { HistoryHandlers } from "./handlers/History.ts"
 import { KeysHandlers } from "./handlers/Keys.ts"
 import { QuotesHandlers } from "./handlers/control/Quotes.ts"
@@ -53,6 +54,7 @@ export const Routes = Layer.mergeAll(
       RunsHandlers,
       QuotesHandlers,
       HistoryHandlers,
+      UsageHandlers,
       DiscoveryHandlers,
       CatalogHandlers,
       WalletHandlers,

@@ -42,12 +42,18 @@ import { TurnStore } from "./ledger/TurnStore.ts"
 import { UnknownOutcomes } from "./runs/UnknownOutcomes.ts"
 import { WaitStore } from "./runs/WaitStore.ts"
 import { WalletLanes } from "./accounts/WalletLanes.ts"
+import { usageOfOldRuns } from "./usage/OldRuns.ts"
+import { countOldRuns, UsageRollups } from "./usage/UsageRollups.ts"
+import { UsageStore } from "./usage/UsageStore.ts"
+import { background } from "./postgres/migrations/background.ts"
 import { DatabaseLayer } from "./postgres/Database.ts"
 import { Partitions } from "./postgres/partitions/Partitions.ts"
 
 const Stores = Layer.mergeAll(
   Layer.mergeAll(Erasure.layer, Reindex.layer).pipe(
-    Layer.provideMerge(Layer.mergeAll(HistoryStore.layer.pipe(Layer.provide(Finder.layer)), HistoryIndex.layer))
+    Layer.provideMerge(
+      Layer.mergeAll(HistoryStore.layer.pipe(Layer.provide(Finder.layer)), HistoryIndex.layer, UsageRollups.layer)
+    )
   ),
   RunStore.layer,
   TurnStore.layer,
@@ -73,7 +79,9 @@ const Stores = Layer.mergeAll(
   UnknownOutcomes.layer,
   Layer.merge(EventLog.layer, EventWriter.layer),
   Stats.layer,
-  BackgroundMigrations.layer
+  UsageStore.layer,
+  // This one needs a store, which the folder of the migrations can't import.
+  BackgroundMigrations.layerOf({ ...background, [countOldRuns]: usageOfOldRuns })
 )
 
 /** The database and the stores, without HTTP and providers. */

@@ -15,6 +15,7 @@ import { RunsApi } from "./Runs.ts"
 import { SendersApi } from "./Senders.ts"
 import { SessionsApi } from "./Sessions.ts"
 import { TopUpsApi } from "./TopUps.ts"
+import { UsageApi } from "./control/Usage.ts"
 import { WalletApi } from "./Wallet.ts"
 
 export class Api extends HttpApi.make("rungate")
@@ -24,6 +25,7 @@ export class Api extends HttpApi.make("rungate")
   .add(DiscoveryApi)
   .add(CatalogApi)
   .add(WalletApi)
+  .add(UsageApi)
   .add(TopUpsApi)
   .add(ReferralsApi)
   .add(KeysApi)

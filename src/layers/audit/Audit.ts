@@ -1,5 +1,5 @@
 /**
- * Audits the books: recomputes every balance from the stored rows and lists each violated equation (E1-E7, E9, E12).
+ * Audits the books: recomputes every balance from the stored rows and lists each violated equation (E1-E7, E9, E12, U1, U2).
  *
  * It reads one repeatable-read snapshot, so it can run while the service is busy. Customers can audit their own wallet at any time.
  * The operator audits all wallets. The result of the last full audit is stored, and every customer can read it.
@@ -10,6 +10,7 @@ import { type Violation, violations } from "./equations.ts"
 import { platformViolations, readSheet, type Sheet } from "./sheet.ts"
 import { snapshot } from "./snapshot.ts"
 import { costBoundCache } from "../platform/costBoundCache.ts"
+import { usageViolations } from "./usage.ts"
 import { auditWallet, type WalletAudit } from "./wallet.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
@@ -60,6 +61,7 @@ export class Audit extends Context.Service<
           const ofWallets = yield* violations(sql, null)
           const sheet = yield* readSheet(sql)
           const ofPlatform = yield* platformViolations(sql, sheet)
+          const ofUsage = yield* usageViolations(sql)
           const count = yield* countRow(sql`
             SELECT (SELECT count(*) FROM wallets) AS wallets, (SELECT count(*) FROM ledger) AS entries,
                    (SELECT count(*) FROM runs) AS runs, now() AS checked_at`)
@@ -68,7 +70,7 @@ export class Audit extends Context.Service<
             entries: Number(count.entries),
             runs: Number(count.runs),
             sheet,
-            violations: [...ofWallets, ...ofPlatform],
+            violations: [...ofWallets, ...ofPlatform, ...ofUsage],
             checked_at: count.checked_at
           }
         })

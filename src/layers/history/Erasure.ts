@@ -1,5 +1,5 @@
 /**
- * Erases personal data of runs: the input, the result and their entries in the index. The run, its charge and its ledger entries stay.
+ * Erases personal data of runs: the input, the result, the metadata, and their entries in the index and in usage. The run, its charge and its ledger entries stay.
  *
  * It works in batches of one transaction each. An erasure of a million runs therefore holds locks only briefly, and continues where it stopped.
  */
@@ -11,6 +11,7 @@ import { damageReports } from "./index/Damage.ts"
 import { rowsAs } from "./index/Rows.ts"
 import { HistoryIndex } from "./index/HistoryIndex.ts"
 import { HistoryStore } from "./HistoryStore.ts"
+import { UsageRollups } from "../usage/UsageRollups.ts"
 import { makeId } from "../../schema/Ids.ts"
 import { isRecord, parsedOrText } from "../../schema/json/Json.ts"
 import type { Subject } from "../../schema/subjects/Subject.ts"
@@ -57,6 +58,7 @@ export class Erasure extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const history = yield* HistoryStore
       const index = yield* HistoryIndex
+      const usage = yield* UsageRollups
       const reports = yield* damageReports
 
       const erase = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
@@ -66,6 +68,7 @@ export class Erasure extends Context.Service<
           FOR UPDATE`)
         const ids = rows.map((row) => row.run_id)
         yield* index.forget(org_id, ids)
+        yield* usage.forgetLabels(org_id, ids)
         // Details and messages may quote the input. A raw run's plan contains the request.
         yield* sql`
           UPDATE runs r SET input = ${erasedInput}::text::json, result = NULL, plan = '{}', hints = NULL, metadata = NULL, erased_at = now(),

@@ -1,5 +1,5 @@
 /**
- * Lists and history, read from a standby if there is one that is up to date, and from the primary otherwise.
+ * Lists, usage and history, read from a standby if there is one that is up to date, and from the primary otherwise.
  *
  * Only these reads may go to a standby: they are shown, and nothing is decided by them. One run, a wallet's balance, keys, admission
  * and everything that a turn reads always come from the primary.
@@ -10,10 +10,11 @@ import { HistoryStore } from "../history/HistoryStore.ts"
 import { Books } from "../ledger/Books.ts"
 import { Replica } from "./Replica.ts"
 import { RunStore } from "../runs/RunStore.ts"
+import { UsageStore } from "../usage/UsageStore.ts"
 
 /** The same stores once more, with connections and caches of their own. */
 const storesOfStandby = Layer.fresh(
-  Layer.mergeAll(RunStore.layer, Books.layer, HistoryStore.layer.pipe(Layer.provide(Finder.layer)))
+  Layer.mergeAll(RunStore.layer, Books.layer, UsageStore.layer, HistoryStore.layer.pipe(Layer.provide(Finder.layer)))
 )
 
 export class Reads extends Context.Service<
@@ -21,6 +22,7 @@ export class Reads extends Context.Service<
   {
     readonly runs: RunStore["Service"]["list"]
     readonly entries: Books["Service"]["entries"]
+    readonly usage: UsageStore["Service"]["usage"]
     readonly known: HistoryStore["Service"]["known"]
     readonly batch: HistoryStore["Service"]["batch"]
   }
@@ -28,22 +30,35 @@ export class Reads extends Context.Service<
   static readonly layer = Layer.effect(
     Reads,
     Effect.gen(function* () {
-      const primary = { runs: yield* RunStore, books: yield* Books, history: yield* HistoryStore }
+      const primary = {
+        runs: yield* RunStore,
+        books: yield* Books,
+        history: yield* HistoryStore,
+        usage: yield* UsageStore
+      }
       const { standby } = yield* Replica
       if (standby === null) {
-        const { runs, books, history } = primary
-        return { runs: runs.list, entries: books.entries, known: history.known, batch: history.batch }
+        const { runs, books, history, usage } = primary
+        return {
+          runs: runs.list,
+          entries: books.entries,
+          usage: usage.usage,
+          known: history.known,
+          batch: history.batch
+        }
       }
       const stores = yield* Layer.build(storesOfStandby).pipe(Effect.provideContext(standby.client))
       const replica = {
         runs: Context.get(stores, RunStore),
         books: Context.get(stores, Books),
-        history: Context.get(stores, HistoryStore)
+        history: Context.get(stores, HistoryStore),
+        usage: Context.get(stores, UsageStore)
       }
       const { prefer } = standby
       return {
         runs: (filter) => prefer(replica.runs.list(filter), primary.runs.list(filter)),
         entries: (...asked) => prefer(replica.books.entries(...asked), primary.books.entries(...asked)),
+        usage: (asked) => prefer(replica.usage.usage(asked), primary.usage.usage(asked)),
         known: (...asked) => prefer(replica.history.known(...asked), primary.history.known(...asked)),
         batch: (...asked) => prefer(replica.history.batch(...asked), primary.history.batch(...asked))
       }

@@ -21,6 +21,33 @@ export const accountExamples: Readonly<Record<string, Example>> = {
       }
     }
   },
+  "usage.get": {
+    responses: {
+      200: {
+        items: [
+          {
+            day: "2026-11-21",
+            "metadata.campaign": "spring",
+            runs: 1200,
+            succeeded: 1000,
+            no_match: 150,
+            failed: 50,
+            charged: "7.2185"
+          },
+          {
+            day: "2026-11-21",
+            "metadata.campaign": null,
+            runs: 3,
+            succeeded: 3,
+            no_match: 0,
+            failed: 0,
+            charged: "0.0144"
+          }
+        ],
+        next_cursor: null
+      }
+    }
+  },
   "wallet.audit": {
     responses: {
       200: {

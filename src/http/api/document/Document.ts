@@ -29,6 +29,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   discovery: "Search the catalog, and list capabilities, providers and endpoints. Public.",
   catalog: "What a capability or a raw endpoint takes, returns and costs.",
   wallet: "Balance, ledger, audit and spend guard.",
+  usage: "Counts and charges of runs in groups.",
   topups: "Checkout and automatic top-up.",
   referrals: "Referral code, terms and earnings.",
   keys: "API keys.",
@@ -90,6 +91,8 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   run_id: "Id of a run, `run_…`.",
   from: "Only from this date or time on, UTC.",
   to: "Only before this time, UTC. A date includes its day.",
+  group_by:
+    "Up to two of `day`, `capability`, `provider`, `key`, `endpoint`, `status` and `metadata.<name>`, separated by a comma.",
   wait: "Seconds to wait for the end of the run.",
   key_id: "Id of an API key, `key_…`.",
   member_id: "Id of a member's user, `usr_…`.",

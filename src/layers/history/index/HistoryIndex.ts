@@ -190,8 +190,8 @@ export class HistoryIndex extends Context.Service<
         if (unindexed.length === 0) return 0
         yield* segments.forget(org_id, unindexed)
         const waiting = yield* queuedRows(sql`
-          INSERT INTO history_queue (org_id, run_ids)
-          SELECT ${org_id}, array_agg(run_id ORDER BY run_id) FROM (
+          INSERT INTO history_queue (org_id, run_ids, counted)
+          SELECT ${org_id}, array_agg(run_id ORDER BY run_id), true FROM (
             SELECT r.run_id FROM unnest(${texts(unindexed)}) AS n(run_id) JOIN runs r ON r.org_id = ${org_id} AND r.run_id = n.run_id
             WHERE r.finished_at IS NOT NULL AND r.erased_at IS NULL
             EXCEPT SELECT n.run_id FROM history_queue q, unnest(q.run_ids) AS n(run_id)

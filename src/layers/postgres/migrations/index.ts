@@ -31,6 +31,7 @@ import { costDrifts } from "./0031_cost_drifts.ts"
 import { months } from "./0032_months.ts"
 import { ledgerMonths } from "./0033_ledger_months.ts"
 import { runMetadata } from "./0035_run_metadata.ts"
+import { usage } from "./0036_usage.ts"
 import { events } from "./0037_events.ts"
 import { members } from "./0038_members.ts"
 import { offerOutcomes } from "./0040_offer_outcomes.ts"
@@ -68,6 +69,7 @@ export const migrations = {
   "0032_months": months,
   "0033_ledger_months": ledgerMonths,
   "0035_run_metadata": runMetadata,
+  "0036_usage": usage,
   "0037_events": events,
   "0038_members": members,
   "0040_offer_outcomes": offerOutcomes

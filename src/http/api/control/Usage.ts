@@ -1,0 +1,53 @@
+/** The contract of usage: counts and charges of finished runs in groups. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Wire } from "../../../schema/Errors.ts"
+import { Auth, listQuery } from "../shapes/Common.ts"
+import { periodQuery } from "./RunQuery.ts"
+
+const value = Schema.optionalKey(Schema.NullOr(Schema.String))
+
+/** Members of `UsageItem` that name its group come first. */
+export const UsageItem = Schema.StructWithRest(
+  Schema.Struct({
+    day: Schema.optionalKey(Schema.String),
+    capability: value,
+    provider: value,
+    key: value,
+    endpoint: value,
+    status: Schema.optionalKey(Schema.String),
+    /** Only in the group of a label's values beyond the limit of a day. */
+    others: Schema.optionalKey(Schema.Literal(true)),
+    runs: Schema.Int,
+    succeeded: Schema.Int,
+    no_match: Schema.Int,
+    failed: Schema.Int,
+    charged: Schema.String
+  }),
+  [Schema.Record(Schema.TemplateLiteral(["metadata.", Schema.String]), Schema.NullOr(Schema.String))]
+).annotate({ identifier: "UsageItem" })
+export type UsageItem = typeof UsageItem.Type
+
+export const UsagePage = Schema.Struct({ items: Schema.Array(UsageItem), next_cursor: Schema.NullOr(Schema.String) })
+
+export class UsageApi extends HttpApiGroup.make("usage")
+  .add(
+    HttpApiEndpoint.get("get", "/usage", {
+      query: {
+        ...listQuery,
+        ...periodQuery,
+        // It holds values of metadata, which are long.
+        cursor: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(8_000))),
+        group_by: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(300)))
+      },
+      success: UsagePage,
+      error: [Wire.invalid_request, Wire.service_unavailable]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Read usage",
+        description:
+          "Counts and charges of finished runs on whole UTC days, in up to two groups. charged equals the settlements of these days in the ledger. failed counts every run that neither succeeded nor ended as no_match. The default is the last 30 days as one total. With `Accept: text/csv` the answer is CSV."
+      })
+    )
+  )
+  .middleware(Auth) {}

@@ -1,0 +1,108 @@
+/** `GET /v1/usage`: reads the question, asks the store, and shows groups as JSON or CSV. Pages continue after the last group. */
+import { Clock, Effect, Schema } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Reads } from "../../../layers/standby/Reads.ts"
+import type { UsageRow } from "../../../layers/usage/UsageStore.ts"
+import { problem } from "../../../schema/Errors.ts"
+import { MicroUsd, usd } from "../../../schema/money/Money.ts"
+import { dayMillis, fromOf, toOf } from "../../../schema/Period.ts"
+import { cellOf, type Grouping, groupingsOf } from "../../../schema/usage/Usage.ts"
+import { Api } from "../../api/Api.ts"
+import type { UsageItem } from "../../api/control/Usage.ts"
+import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
+import { csvAnswer, wantsCsv } from "./CsvPage.ts"
+
+const daysDefault = 30
+/** Bounds what a question reads. */
+const daysMax = 400
+
+const refused = (path: string, message: string) =>
+  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
+
+const dateOf = (millis: number) => new Date(millis).toISOString().slice(0, 10)
+
+/** Whole UTC days that contain the period. */
+const daysOf = Effect.fnUntraced(function* (from: string | undefined, to: string | undefined) {
+  const end = to === undefined ? yield* Clock.currentTimeMillis : toOf(to).getTime() - 1
+  const last = Math.floor(end / dayMillis)
+  const first = from === undefined ? last - daysDefault + 1 : Math.floor(fromOf(from).getTime() / dayMillis)
+  if (first > last) return yield* refused(to === undefined ? "query.from" : "query.to", "must leave at least one day")
+  if (last - first >= daysMax) return yield* refused("query.from", `must be at most ${daysMax} days before to`)
+  return { from: dateOf(first * dayMillis), to: dateOf((last + 1) * dayMillis) }
+})
+
+const Cursor = Schema.fromJsonString(Schema.Tuple([Schema.String, Schema.String]))
+const decodeCursor = Schema.decodeUnknownOption(Cursor)
+const cursorOf = ({ a, b }: UsageRow) => Buffer.from(JSON.stringify([a, b])).toString("base64url")
+
+const afterOf = (cursor: string | null) => {
+  if (cursor === null) return Effect.succeed(null)
+  const found = decodeCursor(Buffer.from(cursor, "base64url").toString("utf8"))
+  return found._tag === "Some" && !found.value.some((one) => one.includes("\0"))
+    ? Effect.succeed(found.value)
+    : refused("query.cursor", "is not a cursor of this list")
+}
+
+const amountOf = (row: UsageRow) => usd(MicroUsd(row.charged))
+
+const itemOf =
+  (groupings: ReadonlyArray<Grouping>) =>
+  (row: UsageRow): UsageItem => {
+    const cells = groupings.map((grouping, n) => [grouping, cellOf(n === 0 ? row.a : row.b)] as const)
+    return {
+      ...Object.fromEntries(cells.map(([grouping, { value }]) => [grouping, value])),
+      ...(cells.some(([, { others }]) => others) ? { others: true as const } : {}),
+      runs: Number(row.runs),
+      succeeded: Number(row.succeeded),
+      no_match: Number(row.no_match),
+      failed: Number(row.failed),
+      charged: amountOf(row)
+    }
+  }
+
+const counts = ["runs", "succeeded", "no_match", "failed", "charged"]
+const cellsOf = (groupings: ReadonlyArray<Grouping>) => (row: UsageRow) => [
+  ...groupings.map((_, n) => {
+    const { value, others } = cellOf(n === 0 ? row.a : row.b)
+    return others ? "(others)" : value
+  }),
+  ...[row.runs, row.succeeded, row.no_match, row.failed].map(Number),
+  amountOf(row)
+]
+
+export const UsageHandlers = HttpApiBuilder.group(
+  Api,
+  "usage",
+  Effect.fnUntraced(function* (handlers) {
+    const reads = yield* Reads
+    return handlers.handleAll({
+      get: Effect.fnUntraced(function* ({ query }) {
+        const { org_id } = yield* CurrentCaller
+        const groupings = groupingsOf(query.group_by ?? "")
+        if (typeof groupings === "string") return yield* refused("query.group_by", groupings)
+        const days = yield* daysOf(query.from, query.to)
+        const { limit = null, cursor = null } = query
+        const page = Effect.fnUntraced(
+          function* (cursor: string | null, limit: number) {
+            const after = yield* afterOf(cursor)
+            const rows = yield* reads.usage({ org_id, ...days, groupings, after, limit: limit + 1 })
+            const shown = rows.slice(0, limit)
+            const last = shown.at(-1)
+            return { rows: shown, next: rows.length > limit && last !== undefined ? cursorOf(last) : null }
+          },
+          Effect.catchTags({
+            UsageBehind: ({ message }) => Effect.fail(problem("service_unavailable", message)),
+            NameNotCounted: ({ most }) =>
+              refused("query.group_by", `names metadata that is not counted: only the first ${most} names are`)
+          })
+        )
+        if (yield* wantsCsv) {
+          const columns = [...groupings, ...counts]
+          return yield* csvAnswer({ name: "usage.csv", columns, cells: cellsOf(groupings), limit, cursor, page })
+        }
+        const { rows, next } = yield* page(cursor, limit ?? listLimitDefault)
+        return { items: rows.map(itemOf(groupings)), next_cursor: next }
+      })
+    })
+  })
+)

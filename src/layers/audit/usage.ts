@@ -1,0 +1,39 @@
+/**
+ * Compares the rollups of usage with the ledger, for operators.
+ *
+ * Until the runs of older releases are counted (a background migration), the rollups are smaller, and nothing is compared.
+ */
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { violationRows } from "./equations.ts"
+import { countOldRuns } from "../usage/UsageRollups.ts"
+
+/** Violations listed per equation. */
+const perEquation = 50
+
+export const usageViolations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const complete = sql`EXISTS (SELECT FROM background_migrations WHERE name = ${countOldRuns} AND finished_at IS NOT NULL)`
+  const settlements = violationRows(sql`
+    SELECT 'U1 the charges of usage on each day equal the settlements of the ledger' AS equation, org_id || ' on ' || day AS subject,
+           'usage ' || coalesce(u.charged, 0) || ', ledger ' || coalesce(s.charged, 0) AS detail
+    FROM (
+      SELECT org_id, day, sum(charged) AS charged FROM (
+        SELECT org_id, day, charged FROM usage_days WHERE name = ''
+        UNION ALL
+        SELECT l.org_id, (l.created_at AT TIME ZONE 'UTC')::date, -l.amount
+        FROM (SELECT unnest(run_ids) AS run_id FROM history_queue WHERE NOT counted
+              UNION SELECT unnest(run_ids) FROM usage_queue WHERE NOT counted) w
+        JOIN ledger l ON l.run_id = w.run_id AND l.type = 'settle'
+      ) c GROUP BY org_id, day
+    ) u
+    FULL JOIN (SELECT org_id, (created_at AT TIME ZONE 'UTC')::date AS day, -sum(amount) AS charged FROM ledger
+               WHERE type = 'settle' GROUP BY 1, 2) s USING (org_id, day)
+    WHERE coalesce(u.charged, 0) <> coalesce(s.charged, 0) AND ${complete} LIMIT ${perEquation}`)
+  const labels = violationRows(sql`
+    SELECT 'U2 no label is counted more often than there are runs' AS equation, org_id || ' ' || n.name || ' on ' || day AS subject,
+           'labelled ' || n.runs || ' runs of ' || coalesce(a.runs, 0) || ', charged ' || n.charged || ' of ' || coalesce(a.charged, 0) AS detail
+    FROM (SELECT org_id, day, name, sum(runs) AS runs, sum(charged) AS charged FROM usage_days WHERE name <> '' GROUP BY 1, 2, 3) n
+    LEFT JOIN (SELECT org_id, day, sum(runs) AS runs, sum(charged) AS charged FROM usage_days WHERE name = '' GROUP BY 1, 2) a USING (org_id, day)
+    WHERE n.runs > coalesce(a.runs, 0) OR n.charged > coalesce(a.charged, 0) LIMIT ${perEquation}`)
+  return (yield* Effect.all([settlements, labels])).flat()
+})

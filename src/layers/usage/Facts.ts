@@ -1,0 +1,34 @@
+/** What usage counts of a finished run, as SQL. The charge and its day come from the ledger, so usage equals the ledger by definition. */
+import { Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { rowsOf } from "../postgres/Rows.ts"
+import type { Fact } from "./Counted.ts"
+
+export const factRows = rowsOf({
+  org_id: Schema.String,
+  day: Schema.String,
+  capability: Schema.NullOr(Schema.String),
+  provider: Schema.NullOr(Schema.String),
+  key_id: Schema.NullOr(Schema.String),
+  endpoint: Schema.NullOr(Schema.String),
+  status: Schema.String,
+  charged: Schema.BigInt,
+  metadata: Schema.NullOr(Schema.String)
+})
+
+/** Columns of `r` (runs) and `l` (its settlement). */
+export const factColumns = `r.org_id, (coalesce(l.created_at, r.finished_at) AT TIME ZONE 'UTC')::date AS day, r.capability, r.provider, r.key_id,
+  r.endpoint, r.status, coalesce(-l.amount, 0)::bigint AS charged, r.metadata`
+export const settlement = `LEFT JOIN ledger l ON l.run_id = r.run_id AND l.type = 'settle'`
+
+const decodeMetadata = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Record(Schema.String, Schema.String)))
+type Row = Omit<Fact, "metadata"> & { readonly metadata: string | null }
+export const factOf = ({ metadata, ...row }: Row): Fact => ({
+  ...row,
+  metadata: metadata === null ? {} : decodeMetadata(metadata)
+})
+
+/** Ids of an organization's finished runs that are not counted yet. */
+export const waitingIds = (sql: SqlClient.SqlClient, org_id: string) => sql`
+  SELECT unnest(run_ids) AS run_id FROM history_queue WHERE org_id = ${org_id} AND NOT counted
+  UNION SELECT unnest(run_ids) FROM usage_queue WHERE org_id = ${org_id} AND NOT counted`

@@ -1,0 +1,162 @@
+/**
+ * Keeps the rollups of usage: counts finished runs, once each, and takes back the labels of erased runs.
+ *
+ * Any number of processes may try; a lock lets one at a time through. Each step is one transaction that removes runs from the queue and counts
+ * them, so a process that is killed in between has done neither.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { crashPoint } from "../platform/CrashPoint.ts"
+import { bigints, texts } from "../postgres/Columns.ts"
+import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { type Counted, countedOf } from "./Counted.ts"
+import { factColumns, factOf, factRows, settlement, waitingIds } from "./Facts.ts"
+import { usageLabels } from "./Labels.ts"
+
+/** Id of the advisory lock on the rollups; it must be unique in the database. */
+export const usageLock = 7_411_009
+/** Runs per step. A turn's runs are never split, so a step may have that many more. */
+const stepMax = 1_024
+/** The background migration that counts the runs of older releases. */
+export const countOldRuns = "usage_of_old_runs"
+
+const freeRow = oneRowOf({ free: Schema.Boolean })
+const finishedRow = oneRowOf({ finished: Schema.Boolean })
+const batchRows = rowsOf({ org_id: Schema.String, run_ids: Schema.Array(Schema.String) })
+
+/** Writes rows of rollups, with their signs. The caller holds the lock. */
+const write = Effect.fnUntraced(function* (rows: ReadonlyArray<Counted>) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    INSERT INTO usage_groups (org_id, group_id, capability, provider, key_id, endpoint, status, name, value)
+    SELECT DISTINCT * FROM unnest(${texts(rows.map((r) => r.org_id))}, ${texts(rows.map((r) => r.group_id))}::uuid[],
+                         ${texts(rows.map((r) => r.capability))}, ${texts(rows.map((r) => r.provider))},
+                         ${texts(rows.map((r) => r.key_id))}, ${texts(rows.map((r) => r.endpoint))},
+                         ${texts(rows.map((r) => r.status))}, ${texts(rows.map((r) => r.name))}, ${texts(rows.map((r) => r.value))}) AS n
+    ON CONFLICT DO NOTHING`
+  yield* sql`
+    INSERT INTO usage_days AS d (org_id, name, day, group_id, runs, charged)
+    SELECT * FROM unnest(${texts(rows.map((r) => r.org_id))}, ${texts(rows.map((r) => r.name))},
+                         ${texts(rows.map((r) => r.day))}::date[], ${texts(rows.map((r) => r.group_id))}::uuid[],
+                         ${bigints(rows.map((r) => r.runs))}, ${bigints(rows.map((r) => r.charged))}) AS n
+    ON CONFLICT (org_id, name, day, group_id) DO UPDATE SET runs = d.runs + excluded.runs, charged = d.charged + excluded.charged`
+})
+
+/** Counts runs. The caller holds the lock, and counts no run twice. */
+export const countRuns = Effect.fnUntraced(function* (
+  runs: ReadonlyArray<{ readonly org_id: string; readonly run_id: string }>
+) {
+  const sql = yield* SqlClient.SqlClient
+  const labels = yield* usageLabels
+  const rows = yield* factRows(sql`
+    SELECT n.org_id, n.day::text AS day, n.capability, n.provider, n.key_id, n.endpoint, n.status, n.charged, n.metadata::text AS metadata FROM (
+      SELECT r.run_id, ${sql.literal(factColumns)}
+      FROM (SELECT DISTINCT * FROM unnest(${texts(runs.map((r) => r.org_id))}, ${texts(runs.map((r) => r.run_id))}) AS a(org_id, run_id)) a
+      JOIN runs r USING (org_id, run_id) ${sql.literal(settlement)}
+      WHERE r.finished_at IS NOT NULL
+    ) n ORDER BY n.run_id`)
+  const facts = rows.map(factOf)
+  if (facts.length > 0) yield* write(countedOf(facts, yield* labels.admit(facts)))
+  return facts.length
+})
+
+export class UsageRollups extends Context.Service<
+  UsageRollups,
+  {
+    /** Counts a batch of waiting runs. Returns their number: 0 when none waits, or another process counts. */
+    readonly count: Effect.Effect<number>
+    /**
+     * Takes the labels of runs out of the rollups, in the caller's transaction and before the runs lose them. The runs still count, without
+     * labels.
+     */
+    readonly forgetLabels: (org_id: string, run_ids: ReadonlyArray<string>) => Effect.Effect<void>
+  }
+>()("rungate/layers/usage/UsageRollups") {
+  static readonly layer = Layer.effect(
+    UsageRollups,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const labels = yield* usageLabels
+      const within = Effect.provideService(SqlClient.SqlClient, sql)
+      let oldAreCounted = false
+      /** The last organization of the step before, so that every organization gets its turn. */
+      let after = ""
+
+      /** Whether the runs of older releases are counted. Until then, counted rows stay in the queue. */
+      const oldCounted = Effect.gen(function* () {
+        if (oldAreCounted) return true
+        const { finished } = yield* finishedRow(sql`
+          SELECT EXISTS (SELECT FROM background_migrations WHERE name = ${countOldRuns} AND finished_at IS NOT NULL) AS finished`)
+        if (finished) yield* sql`DELETE FROM usage_queue WHERE counted`
+        oldAreCounted = finished
+        return finished
+      })
+
+      const step = Effect.gen(function* () {
+        const { free } = yield* freeRow(sql`
+          SELECT pg_try_advisory_xact_lock(${usageLock}) AS free, set_config('synchronous_commit', 'off', true)`)
+        if (!free) return 0
+        const chosen = sql`
+          SELECT org_id, batch FROM (
+            SELECT org_id, batch, sum(runs) OVER (ORDER BY org_id, batch) - runs AS before FROM (
+              SELECT org_id, batch, runs FROM usage_queue WHERE NOT counted AND org_id > ${after} ORDER BY org_id, batch LIMIT ${stepMax}
+            ) first
+          ) q WHERE before < ${stepMax}::int`
+        const rows = yield* batchRows(
+          (yield* oldCounted)
+            ? sql`DELETE FROM usage_queue WHERE (org_id, batch) IN (${chosen}) RETURNING org_id, run_ids`
+            : sql`UPDATE usage_queue SET counted = true WHERE (org_id, batch) IN (${chosen}) RETURNING org_id, run_ids`
+        )
+        const last = rows.reduce((most, { org_id }) => (org_id > most ? org_id : most), "")
+        if (rows.length > 0)
+          yield* countRuns(rows.flatMap(({ org_id, run_ids }) => run_ids.map((run_id) => ({ org_id, run_id }))))
+        yield* crashPoint("usage.counted")
+        after = last
+        return rows.length
+      })
+
+      const count = Effect.gen(function* () {
+        const began = after
+        const done = yield* sql.withTransaction(step)
+        // Nothing after the last organization: begin again with the first.
+        return done === 0 && began !== "" ? yield* sql.withTransaction(step) : done
+      }).pipe(within)
+
+      const forgetLabels = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
+        const labelled = sql`
+          SELECT ${sql.literal(factColumns)} FROM runs r ${sql.literal(settlement)}
+          WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(run_ids)}) AND r.metadata IS NOT NULL AND r.finished_at IS NOT NULL`
+        const { finished: any } = yield* finishedRow(sql`SELECT EXISTS (${labelled}) AS finished`)
+        if (!any) return
+        yield* sql`SELECT pg_advisory_xact_lock(${usageLock})`
+        const rows = yield* factRows(sql`
+          SELECT n.org_id, n.day::text AS day, n.capability, n.provider, n.key_id, n.endpoint, n.status, n.charged, n.metadata::text AS metadata
+          FROM (${labelled} AND r.run_id NOT IN (${waitingIds(sql, org_id)})) n`)
+        const facts = rows.map(factOf)
+        const gone = countedOf(facts, yield* labels.known(facts)).filter((row) => row.name !== "")
+        if (gone.length === 0) return
+        yield* sql`
+          UPDATE usage_days d SET runs = d.runs - n.runs, charged = d.charged - n.charged
+          FROM unnest(${texts(gone.map((r) => r.name))}, ${texts(gone.map((r) => r.day))}::date[], ${texts(gone.map((r) => r.group_id))}::uuid[],
+                      ${bigints(gone.map((r) => r.runs))}, ${bigints(gone.map((r) => r.charged))}) AS n(name, day, group_id, runs, charged)
+          WHERE d.org_id = ${org_id} AND d.name = n.name AND d.day = n.day AND d.group_id = n.group_id`
+        const groups = texts(gone.map((r) => r.group_id))
+        yield* sql`DELETE FROM usage_days WHERE org_id = ${org_id} AND name = ANY(${texts(gone.map((r) => r.name))}) AND group_id = ANY(${groups}::uuid[]) AND runs = 0`
+        yield* sql`
+          DELETE FROM usage_groups g WHERE g.org_id = ${org_id} AND g.group_id = ANY(${groups}::uuid[])
+            AND NOT EXISTS (SELECT FROM usage_days d WHERE d.org_id = g.org_id AND d.name = g.name AND d.group_id = g.group_id)`
+        yield* sql`
+          DELETE FROM usage_values v USING unnest(${texts(gone.map((r) => r.name))}, ${texts(gone.map((r) => r.day))}::date[],
+                                                  ${texts(gone.map((r) => r.value))}) AS n(name, day, value)
+          WHERE v.org_id = ${org_id} AND v.name = n.name AND v.day = n.day AND v.value = n.value
+            AND NOT EXISTS (SELECT FROM usage_days d JOIN usage_groups g USING (org_id, group_id)
+                            WHERE d.org_id = v.org_id AND d.name = v.name AND d.day = v.day AND g.value = v.value)`
+      })
+
+      return UsageRollups.of({
+        count: Effect.orDie(count),
+        forgetLabels: (org_id, run_ids) => Effect.orDie(forgetLabels(org_id, run_ids))
+      })
+    })
+  )
+}
