@@ -18,6 +18,7 @@ export const neededRole: Readonly<Record<string, Role>> = {
   "quotes.quote": "viewer",
   "events.organization": "viewer",
   "events.run": "viewer",
+  "usage.get": "viewer",
   "history.get": "viewer",
   "history.batch": "viewer",
   "history.erase": "admin",
