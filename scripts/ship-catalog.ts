@@ -2,7 +2,7 @@
  * Builds the raw-endpoint catalog that the package ships: `bun scripts/ship-catalog.ts <specs folder>`.
  *
  * Fields that look like cost drivers and that no manifest describes stop it: it prints them, one `provider METHOD /path field`
- * a line, and writes nothing. With `--drivers` it only looks for these. With `--check` it writes nothing and says whether the
+ * a line, and writes nothing. So does a document that names no source, licence and date, or that has sentences without a licence. With `--drivers` it only looks for these. With `--check` it writes nothing and says whether the
  * shipped packs are what would be built.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -13,13 +13,22 @@ import type { SourceText } from "../src/layers/catalog/import/kit/Import.ts"
 import { importManifest } from "../src/layers/catalog/import/manifest.ts"
 import { readManifest } from "../src/layers/catalog/import/manifestFormat.ts"
 import { pack } from "../src/layers/catalog/import/pack.ts"
+import { refusals } from "../src/layers/catalog/import/texts/prose.ts"
 import type { Imported } from "../src/schema/catalog/Endpoint.ts"
 
 const imports = join(import.meta.dir, "..", "src", "layers", "catalog", "import")
 const manifestFolder = join(imports, "manifests")
 const shippedFolder = join(imports, "shipped")
 
+const textsFolder = join(imports, "texts")
+
 const text = (folder: string, name: string): SourceText => ({ name, text: readFileSync(join(folder, name), "utf8") })
+
+/** A file of licensed texts, which the project keeps packed. */
+const packedText = (name: string): SourceText => ({
+  name,
+  text: new TextDecoder().decode(Bun.gunzipSync(readFileSync(join(textsFolder, name))))
+})
 
 /** Every provider's document, freshly read from the folder of specifications. */
 export const build = (specs: string) =>
@@ -27,13 +36,9 @@ export const build = (specs: string) =>
     const built: Array<Imported> = []
     for (const name of readdirSync(manifestFolder).sort()) {
       const manifest = text(manifestFolder, name)
-      const { openapi = [], tables = [] } = yield* readManifest(manifest)
-      built.push(
-        yield* importManifest(
-          manifest,
-          [...openapi, ...tables].map((one) => text(specs, one))
-        )
-      )
+      const { openapi = [], tables = [], texts } = yield* readManifest(manifest)
+      const sources = [...openapi, ...tables].map((one) => text(specs, one))
+      built.push(yield* importManifest(manifest, texts === undefined ? sources : [...sources, packedText(texts)]))
     }
     const actors = join(specs, "apify-actors")
     const schemas = readdirSync(actors).filter((name) => name.endsWith(".input_schema.json"))
@@ -82,6 +87,11 @@ const main = async (args: ReadonlyArray<string>): Promise<number> => {
     for (const line of lines) console.log(line)
     console.error(`${lines.length} fields look like cost drivers and are neither in drivers nor in flat`)
     return lines.length === 0 ? 0 : 1
+  }
+  const refused = built.flatMap(({ document }) => refusals(document))
+  if (refused.length > 0) {
+    for (const line of refused) console.error(line)
+    return 1
   }
   const old = stale(built)
   if (!args.includes("--check")) {

@@ -89,4 +89,14 @@ describe("variables without effect", () => {
     expect(of("RUNGATE_PROVIDER_HUNTR_API_KEY")[0]).toContain("Did you mean RUNGATE_PROVIDER_HUNTER_API_KEY?")
     expect(of("RUNGATE_MOD")[0]).toBe("RUNGATE_MOD is not a setting and is ignored. Did you mean RUNGATE_MODE?")
   })
+
+  test("says where the raw endpoints come from, and under which licence", async () => {
+    const [{ code, out }, asJson] = await Promise.all([providers({}, "sources"), providers({}, "sources", "--json")])
+    expect(code).toBe(0)
+    expect(out).toMatch(/^provider +licence +read +taken +endpoints +source$/m)
+    expect(out).toMatch(/^hunter +unstated +\d{4}-\d\d-\d\d +names, types, ranges +all +https:\/\/github\.com\//m)
+    expect(out).toMatch(/^peopledatalabs +MIT +\d{4}-\d\d-\d\d +texts too +all +https:/m)
+    const { items } = JSON.parse(asJson.out)
+    expect(items).toContainEqual(expect.objectContaining({ provider: "apify", licence: "Apache-2.0", takes: "texts" }))
+  }, 30_000)
 })

@@ -6,6 +6,7 @@
  */
 import { Schema } from "effect"
 import { CallPrice } from "./CostDriver.ts"
+import { Provenance } from "../Provenance.ts"
 
 export const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 export type Method = (typeof methods)[number]
@@ -117,6 +118,8 @@ export const ProviderDocument = Schema.Struct({
   auth: Schema.NullOr(ProviderAuth),
   /** Where the document was read from: file names or URLs, without secrets. */
   source: Schema.Array(Schema.String),
+  /** Where it comes from and under which licence. A document that the package ships always has it. */
+  provenance: Schema.optionalKey(Schema.Array(Provenance)),
   /** Shared schemas by name. */
   definitions: Schema.Record(Schema.String, Schema.JsonObject),
   /** Sorted by path and method, which are unique together. */

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test"
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
@@ -6,6 +7,7 @@ import { Effect } from "effect"
 import { build, shippedPacks, stale } from "../../../scripts/ship-catalog.ts"
 import { compileEndpoint } from "../../../src/layers/catalog/input/EndpointInput.ts"
 import { unpack, unpackShipped } from "../../../src/layers/catalog/import/pack.ts"
+import { unlicensed } from "../../../src/layers/catalog/import/texts/prose.ts"
 import { providers } from "../../../src/layers/providers/index.ts"
 import { reachable } from "../../../src/schema/catalog/Definitions.ts"
 import { type Endpoint, endpointKey, type ProviderDocument } from "../../../src/schema/catalog/Endpoint.ts"
@@ -53,6 +55,39 @@ describe("the shipped catalog", () => {
       expect(problems).toEqual([])
     })
   }
+
+  test("has no sentence of a vendor's document that has no licence", () => {
+    // So many words in a row are no coincidence.
+    const run = 9
+    const wordsOf = (text: string) => text.toLowerCase().match(/[a-z0-9]+/g) ?? []
+    const runsOf = (text: string) => {
+      const words = wordsOf(text)
+      return words.slice(run - 1).map((_, at) => words.slice(at, at + run).join(" "))
+    }
+    const copied = (document: ProviderDocument, said: ReadonlyArray<string>) => {
+      if (said.length === 0) return []
+      const places = document.source.flatMap((name) => [join(specs, name), join(specs, "apify-actors", name)])
+      const texts = places.filter((path) => existsSync(path)).map((path) => readFileSync(path, "utf8"))
+      const known = new Set(texts.flatMap(runsOf))
+      return said.filter((text) => runsOf(text).some((one) => known.has(one)))
+    }
+    const found = documents.flatMap((document) => {
+      const { endpoints, fields } = unlicensed(document)
+      // Of DataForSEO the fields have a licence, the endpoints' descriptions have none.
+      const own = document.provider === "dataforseo" ? document.endpoints.map((one) => one.description) : []
+      return copied(document, [...[...endpoints, ...fields].map(({ text }) => text), ...own])
+    })
+    expect(found).toEqual([])
+    // It would notice one: Twilio's document, under MIT, is in its pack.
+    const [twilio] = documents.filter((one) => one.provider === "twilio_lookup")
+    const licensed = twilio === undefined ? [] : unlicensed({ ...twilio, provenance: [] }).fields
+    expect(
+      copied(
+        twilio ?? documents[0]!,
+        licensed.map(({ text }) => text)
+      ).length
+    ).toBeGreaterThan(5)
+  })
 
   test("is read without decoding, and is what decoding gives", async () => {
     for (const [, bytes] of shippedPacks()) {

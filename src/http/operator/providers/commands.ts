@@ -35,6 +35,13 @@ const check = Command.make(
   )
 )
 
+const sources = Command.make("sources", { json }, ({ json }) =>
+  Effect.flatMap(
+    packaged(() => import("./sources.ts")),
+    (loaded) => loaded.listSources(json)
+  )
+).pipe(Command.withDescription("Show where each provider's raw endpoints were read, when, and under which licence"))
+
 export const providers = Command.make("providers", { json }, ({ json }) =>
   Effect.flatMap(
     packaged(() => import("./list.ts")),
@@ -44,5 +51,5 @@ export const providers = Command.make("providers", { json }, ({ json }) =>
   Command.withDescription(
     "List the providers: which are configured, when they were checked, their health, and what each missing account would add"
   ),
-  Command.withSubcommands([check])
+  Command.withSubcommands([check, sources])
 )

@@ -22,6 +22,14 @@ import { anyOf, patternFor } from "./kit/patterns.ts"
 import { applyRates, checkRate, type Rate, unpublished } from "./cost/rates.ts"
 import { importTables, type Table } from "./tables.ts"
 import { endpointIssues } from "./kit/validity.ts"
+import {
+  applyLicensed,
+  applyLicensedTo,
+  licensedTexts,
+  textsAllowed,
+  withOwnTexts,
+  withoutTexts
+} from "./texts/descriptions.ts"
 
 const emptyObject = { type: "object", properties: {}, additionalProperties: false }
 
@@ -105,6 +113,18 @@ const noDocument: Imported = {
   undescribed: []
 }
 
+const checkRates = (manifest: Manifest, inline: Readonly<Record<string, Rate>>, report: Report) => {
+  for (const [key, rate] of Object.entries(manifest.rates?.endpoints ?? {})) {
+    checkRate(rate, `rates.endpoints.${key}`, report)
+    if (Object.hasOwn(inline, key))
+      report(`rates.endpoints.${key}`, "the endpoint already has a rate in endpoints; remove one of them")
+  }
+  if (manifest.rates?.default !== undefined) checkRate(manifest.rates.default, "rates.default", report)
+}
+
+const unmatched = (places: ReadonlyArray<string>, message: string): ReadonlyArray<Warning> =>
+  places.map((where) => ({ where, message }))
+
 export const importManifest = (
   source: SourceText,
   sources: ReadonlyArray<SourceText>
@@ -134,12 +154,7 @@ export const importManifest = (
       inline.set(key, endpoint)
       if (entry.rate !== undefined) rates[key] = entry.rate
     }
-    for (const [key, rate] of Object.entries(manifest.rates?.endpoints ?? {})) {
-      checkRate(rate, `rates.endpoints.${key}`, report)
-      if (Object.hasOwn(rates, key))
-        report(`rates.endpoints.${key}`, "the endpoint already has a rate in endpoints; remove one of them")
-    }
-    if (manifest.rates?.default !== undefined) checkRate(manifest.rates.default, "rates.default", report)
+    checkRates(manifest, rates, report)
     if (mistakes.length > 0) return yield* failedWith(source.name, mistakes)
 
     const imported =
@@ -158,14 +173,14 @@ export const importManifest = (
           })
     const read = yield* Effect.forEach(tables, importTables)
 
-    const definitions = { ...imported.document.definitions }
+    const kept = yield* keptTexts(manifest, sources, imported.document, siftedRows(manifest, read))
+    const definitions = { ...kept.definitions }
     for (const [name, definition] of Object.entries(manifest.definitions ?? {})) {
       if (Object.hasOwn(definitions, name))
         report(`definitions.${name}`, "a document already has a schema with this name; choose another name")
       definitions[name] = definition
     }
-    const all = new Map(imported.document.endpoints.map((endpoint) => [endpointKey(endpoint), endpoint]))
-    for (const endpoint of siftedRows(manifest, read)) all.set(endpointKey(endpoint), endpoint)
+    const all = new Map(kept.endpoints.map((endpoint) => [endpointKey(endpoint), endpoint]))
     for (const [key, endpoint] of inline) all.set(key, endpoint)
     const amendments = Object.entries(manifest.amend ?? {})
     for (const [key, amendment] of amendments) {
@@ -177,7 +192,8 @@ export const importManifest = (
     for (const [key, endpoint] of all) if (written.has(key)) mistakes.push(...endpointIssues(endpoint, definitions))
     if (mistakes.length > 0) return yield* failedWith(source.name, mistakes)
 
-    const { marked, unmet: unmarked } = withMarks(manifest, [...all.values()].sort(byPathAndMethod))
+    const own = withOwnTexts([...all.values()].sort(byPathAndMethod), definitions, manifest)
+    const { marked, unmet: unmarked } = withMarks(manifest, own.endpoints)
 
     const ownRates = { ...Object.assign({}, ...read.map((table) => table.rates)), ...rates }
     const keptRates = Object.fromEntries(Object.entries<Rate>(ownRates).filter(([key]) => all.has(key)))
@@ -192,7 +208,8 @@ export const importManifest = (
       base_url: manifest.base_url ?? imported.document.base_url,
       auth: manifest.auth ?? imported.document.auth,
       source: [source.name, ...documents.map(({ name }) => name), ...tables.map(({ name }) => name)],
-      definitions,
+      ...(manifest.provenance === undefined ? {} : { provenance: manifest.provenance }),
+      definitions: own.definitions,
       endpoints
     }
     return {
@@ -200,15 +217,39 @@ export const importManifest = (
       warnings: [
         ...imported.warnings,
         ...read.flatMap((table) => table.warnings),
-        ...amendments
-          .filter(([key]) => !all.has(key))
-          .map(([key]): Warning => ({ where: key, message: "this amendment matches no endpoint" })),
-        ...unmet.map((key): Warning => ({ where: key, message: "this rate matches no endpoint" })),
-        ...unmarked.map((key): Warning => ({ where: key, message: "this pattern matches no endpoint" }))
+        ...unmatched(
+          amendments.map(([key]) => key).filter((key) => !all.has(key)),
+          "this amendment matches no endpoint"
+        ),
+        ...unmatched(unmet, "this rate matches no endpoint"),
+        ...unmatched(unmarked, "this pattern matches no endpoint"),
+        ...unmatched(own.unmet, "this description matches no endpoint or field")
       ],
       undescribed: undescribedFields(document, (endpoint) => rated.get(endpointKey(endpoint)))
     }
   })
+
+/** The endpoints of documents and tables, with the texts that their licences allow. Of two with the same key, the last counts. */
+const keptTexts = Effect.fnUntraced(function* (
+  manifest: Manifest,
+  sources: ReadonlyArray<SourceText>,
+  document: ProviderDocument,
+  rows: ReadonlyArray<Endpoint>
+) {
+  const read = { endpoints: [...document.endpoints, ...rows], definitions: document.definitions }
+  if (manifest.provenance === undefined) return read
+  if (manifest.texts === undefined)
+    return withoutTexts(read.endpoints, read.definitions, textsAllowed(manifest.provenance))
+  const bare = withoutTexts(read.endpoints, read.definitions, () => false)
+  const source = sources.find((one) => one.name === manifest.texts)
+  // The package builds with the file. An operator who imports a newer document does without it.
+  if (source === undefined) return bare
+  const licensed = yield* licensedTexts(source)
+  return {
+    endpoints: bare.endpoints.map((endpoint) => applyLicensed(endpoint, licensed)),
+    definitions: applyLicensedTo(bare.definitions, licensed)
+  }
+})
 
 /** Applies the manifest's `acts` and `resources` to the endpoints. If several patterns of resources match, all apply. */
 const withMarks = ({ acts = [], resources = {} }: Manifest, endpoints: ReadonlyArray<Endpoint>) => {

@@ -6,6 +6,7 @@
  */
 import { Effect, Schema, SchemaIssue } from "effect"
 import { EndpointResources, methods, ProviderAuth, ProviderDocument } from "../../../schema/catalog/Endpoint.ts"
+import { allowsTexts, Provenance } from "../../../schema/Provenance.ts"
 import { ImportFailed, operationsMax, sourceBytesMax, type SourceText } from "./kit/Import.ts"
 import { Rate, Rates } from "./cost/rates.ts"
 
@@ -72,6 +73,20 @@ export const Manifest = Schema.Struct({
   openapi: Schema.optionalKey(FileNames),
   /** Catalogs of tables (tables.ts) in the folder of sources. */
   tables: Schema.optionalKey(FileNames),
+  /** Where the facts and the texts come from. If none of them allows texts, those of documents and tables are left out. */
+  provenance: Schema.optionalKey(
+    Schema.NonEmptyArray(
+      Provenance.check(
+        Schema.makeFilter((one) => one.takes === "facts" || allowsTexts(one.licence) || "takes texts without a licence")
+      )
+    )
+  ),
+  /** A file in the folder of sources with texts of fields, by path and field, whose licence `provenance` names. */
+  texts: Schema.optionalKey(Schema.NonEmptyString),
+  /** By pattern over `METHOD /path`: own descriptions, where the endpoint has none. If several patterns match, all apply. */
+  describe: Schema.optionalKey(Schema.Record(Schema.String, Schema.NonEmptyString)),
+  /** By name: own descriptions of fields that have none. */
+  fields: Schema.optionalKey(Schema.Record(Schema.String, Schema.NonEmptyString)),
   /** Patterns over `METHOD /path`. They select endpoints of documents and tables, not those written here. */
   include: Schema.optionalKey(Names),
   exclude: Schema.optionalKey(Names),

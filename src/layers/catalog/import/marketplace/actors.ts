@@ -1,15 +1,17 @@
 /**
  * Imports the marketplace actors that the package ships, from a listing and from the input schemas in the authors' repositories.
  *
- * Prices come from the actors' titles and descriptions.
+ * Prices come from the actors' titles and descriptions. The authors' texts stay only where their licence allows it.
  */
 import { Effect, Schema } from "effect"
 import type { Endpoint, EndpointCost, Imported, Warning } from "../../../../schema/catalog/Endpoint.ts"
 import { actorSchema } from "./actorInput.ts"
 import { costInTitle } from "./actorPrices.ts"
 import { ImportFailed, type SourceText } from "../kit/Import.ts"
+import { actorDescriptions, actorProvenance } from "./actorTexts.ts"
 import { actorEndpoint, marketplaceDocument } from "./marketplace.ts"
 import { costOf, unpublished } from "../cost/rates.ts"
+import { textsAllowed, withOwnTexts, withoutTexts } from "../texts/descriptions.ts"
 
 const Listing = Schema.fromJsonString(
   Schema.Array(
@@ -54,19 +56,6 @@ const byAuthor: Readonly<Record<string, EndpointCost>> = {
 /** The titles in Apify's own repositories are those of the input forms. */
 const titleOf = (actor: string, title: string) => (actor.startsWith("apify/") ? title.replace(/ Input$/, "") : title)
 
-const descriptions: Readonly<Record<string, string>> = {
-  "apify/web-scraper": "Crawls websites with a real browser and runs your JavaScript function on every page.",
-  "apify/cheerio-scraper":
-    "Crawls websites with plain HTTP requests, fast, and runs your function on the parsed HTML of every page.",
-  "apify/puppeteer-scraper": "Crawls websites with a headless Chrome that your Puppeteer function controls.",
-  "apify/playwright-scraper": "Crawls websites with a browser that your Playwright function controls.",
-  "apify/jsdom-scraper":
-    "Crawls websites with plain HTTP requests and runs your function on every page with a simulated DOM.",
-  "apify/camoufox-scraper":
-    "Crawls websites that refuse robots, with a stealthy browser that your Playwright function controls.",
-  "apify/sitemap-scraper": "Lists all addresses that the sitemaps of a website name."
-}
-
 const parsed = (source: SourceText): Effect.Effect<unknown, ImportFailed> =>
   Effect.try({
     try: () => JSON.parse(source.text),
@@ -96,7 +85,7 @@ export const importActors = (
         actorEndpoint({
           path: actor,
           title: titleOf(actor, title),
-          description: description ?? descriptions[actor] ?? "",
+          description: description ?? "",
           tags: ["actor"],
           body: read.body,
           input: read.example,
@@ -107,8 +96,12 @@ export const importActors = (
         })
       )
     }
+    const kept = withoutTexts(endpoints, {}, textsAllowed(actorProvenance)).endpoints
+    const own = Object.fromEntries(Object.entries(actorDescriptions).map(([actor, text]) => [`POST ${actor}`, text]))
+    const { endpoints: shown } = withOwnTexts(kept, {}, { describe: own })
+    const document = marketplaceDocument(shown, [listing.name, ...schemas.map((one) => one.name)])
     return {
-      document: marketplaceDocument(endpoints, [listing.name, ...schemas.map((one) => one.name)]),
+      document: { ...document, provenance: actorProvenance },
       warnings,
       undescribed: []
     }
