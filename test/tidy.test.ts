@@ -27,8 +27,8 @@ const functionLinesMax = 70
 const longFunctions: Readonly<Record<string, number>> = {
   "layers/audit/equations.ts": 148,
   "layers/search/Postings.ts": 110,
-  "layers/catalog/import/manifest.ts": 94,
-  "actors/wallet/DecideTurn.ts": 86,
+  "layers/catalog/import/manifest.ts": 93,
+  "actors/wallet/DecideTurn.ts": 85,
   "actors/Workers.ts": 75
 }
 /** More files than this are several rooms. */
