@@ -122,7 +122,7 @@ const operator = [
 ] as const
 
 const rungate = Command.make("rungate").pipe(
-  Command.withDescription("One API and one prepaid wallet for 30 data and outreach providers"),
+  Command.withDescription("One API and one prepaid wallet for 31 data and outreach providers"),
   Command.withSubcommands([
     { group: "FIND", commands: finding },
     { group: "RUN", commands: running },

@@ -135,7 +135,7 @@ describe("main", () => {
     })
     await service.kill()
     expect(service.output()).toMatch(
-      /Production: \d+ of 30 providers configured, \d+ of 35 capabilities can run, payments off/
+      /Production: \d+ of 31 providers configured, \d+ of 35 capabilities can run, payments off/
     )
   }, 60_000)
 

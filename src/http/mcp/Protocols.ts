@@ -15,7 +15,7 @@ const unchanging = { ttl: "1 hour", cacheScope: "private" } as const
 
 export const about = {
   name: "rungate",
-  description: "One API and one prepaid wallet for 30 data and outreach providers",
+  description: "One API and one prepaid wallet for 31 data and outreach providers",
   protocols,
   cacheHints: { discover: unchanging, tools: unchanging, resourceTemplates: unchanging }
 } as const

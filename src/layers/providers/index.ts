@@ -30,6 +30,7 @@ import { secEdgar } from "./sec_edgar/index.ts"
 import { seranking } from "./seranking.ts"
 import { serper } from "./serper.ts"
 import { tavily } from "./tavily.ts"
+import { theirstack } from "./theirstack.ts"
 import { twilioLookup } from "./twilio_lookup.ts"
 import { unipile } from "./unipile.ts"
 import { usaspending } from "./usaspending.ts"
@@ -54,6 +55,7 @@ export const providers: ReadonlyArray<Provider> = [
   firecrawl,
   dataforseo,
   seranking,
+  theirstack,
   apify,
   scrapecreators,
   ensembledata,

@@ -46,7 +46,7 @@ describe("cost drivers", () => {
   test("every field that must be given, because its count has no bound, is in the endpoint's example", () => {
     const missed = paid.flatMap((one) => {
       const { input, query, path } = one.endpoint.example
-      const whole = { ...(isRecord(input) ? input : {}), ...(one.endpoint.method === "GET" ? query : {}), query, path }
+      const whole = { query, path, ...(isRecord(input) ? input : {}), ...(one.endpoint.method === "GET" ? query : {}) }
       return (rateOf(one.provider, one.key)?.drivers ?? [])
         .filter(isRequired)
         .filter(({ field }) => valuesAt(Array.isArray(input) ? input : whole, field).length === 0)
@@ -152,7 +152,36 @@ const published: ReadonlyArray<readonly [string, string, unknown, number]> = [
     1.5
   ],
   ["scrapecreators", "GET /v1/google/company/ads", { get_ad_details: true }, 25 * 0.000994],
-  ["seranking", "POST /v1/keywords/export", { "keywords[]": people(5_000) }, 2.5]
+  ["seranking", "POST /v1/keywords/export", { "keywords[]": people(5_000) }, 2.5],
+  ["seranking", "POST /v1/backlinks/summary", { target: people(100) }, 10_000 * 0.0002],
+  ["seranking", "GET /v1/backlinks/all", { target: "x", limit: 10_000 }, 10_000 * 0.0002],
+  ["seranking", "GET /v1/domain/competitors", { domain: "x" }, 100 * 0.0002],
+  ["seranking", "GET /v1/ai-search/overview/by-engine/time-series", { target: "x" }, 800 * 0.0002],
+  ["seranking", "GET /v1/ai-search/prompts-by-target", { target: "x", limit: 1_000 }, 200_000 * 0.0002],
+  ["seranking", "GET /v1/ai-search/prompts-by-brand", { brand: "x" }, 20_000 * 0.0002],
+  ["seranking", "POST /v1/serp/classic/tasks", { query: people(100) }, 1_000 * 0.0002],
+  ["seranking", "POST /v1/site-audit/audits/standard", { settings: { max_pages: 300_000 } }, 600_000 * 0.0002],
+  ["seranking", "POST /v1/site-audit/audits/advanced", { settings: { max_pages: 1_000 } }, 20_000 * 0.0002],
+  ["crustdata", "POST /web/search/live", { query: "x", page: 15, sources: ["web"] }, 1.5],
+  ["crustdata", "POST /web/enrich/live", { urls: pages(10) }, 1],
+  ["crustdata", "POST /person/professional_network/search/live", { limit: 100 }, 20],
+  [
+    "crustdata",
+    "POST /person/professional_network/enrich/live",
+    { professional_network_profile_urls: pages(25) },
+    17.5
+  ],
+  ["exa", "POST /websets/v0/websets", { search: { query: "x" } }, 100 * 0.00625],
+  [
+    "exa",
+    "POST /websets/v0/websets",
+    { search: { query: "x", count: 1_000 }, enrichments: Array.from({ length: 10 }, () => ({ format: "email" })) },
+    60_000 * 0.00625
+  ],
+  ["theirstack", "POST /v1/jobs/search", { limit: 500 }, 500 * 0.0394],
+  ["theirstack", "POST /v1/companies/search", {}, 75 * 0.0394],
+  ["theirstack", "POST /v1/companies/technologies", { company_domain: "x" }, 3 * 0.0394],
+  ["findymail", "POST /search/business-profile", { linkedin_url: "x" }, 0.049]
 ]
 
 describe("an estimate is never below the published price", () => {
@@ -172,9 +201,13 @@ describe("the shared accounts", () => {
       /tasks_ready|tasks_fixed|id_list|appendix|user_data|force_stop|webhook_resend|\/crawl\/active|RateLimits|Overrides/,
       /\/(usage|org-usage|logs|balance|billing|account-information|account|accounts|team|api-keys|webhooks?|settings)(\/|$)/,
       /\/(suppressions|bounces|templates|broadcasts|audiences|contacts|segments|senders|message-streams|inboxes)(\/|$)/,
-      /\/(monitor|interact|leads|lists|sequences|opportunities|identities|schedules|research\/v0\/tasks)(\/|$)/
+      /\/(monitor|interact|leads|lists|sequences|opportunities|identities|schedules|research\/v0\/tasks)(\/|$)/,
+      /\/(monitors|imports|company_lists|saved_searches|datasets|requests|teams|recheck)(\/|$)/
     ]
-    const found = all.filter(({ endpoint }) => forbidden.some((pattern) => pattern.test(endpoint.path)))
+    // The accounts of a public API are those of the treasury.
+    const found = all.filter(
+      ({ provider, endpoint }) => provider !== "usaspending" && forbidden.some((pattern) => pattern.test(endpoint.path))
+    )
     expect(found.map(nameOf)).toEqual([])
     // The errors of one crawl are its owner's; a list of errors is everybody's.
     expect(all.filter(({ endpoint }) => /(?<!\{id\})\/errors$/.test(endpoint.path)).map(nameOf)).toEqual([])
@@ -212,7 +245,10 @@ describe("the shared accounts", () => {
     // Dates, places and offsets of public data.
     expect(
       silent.filter(
-        (one) => !/^(firecrawl GET \/search\/research|sec_edgar|usaspending|scrapecreators|peopledatalabs)/.test(one)
+        (one) =>
+          !/^(firecrawl GET \/search\/research|sec_edgar|seranking GET \/v1\/domain\/ads|usaspending|scrapecreators|peopledatalabs)/.test(
+            one
+          )
       )
     ).toEqual([])
     const crawls = all.filter(
@@ -228,6 +264,7 @@ describe("the shared accounts", () => {
     const tasks = all.filter(({ key, provider }) => provider === "dataforseo" && key.endsWith("/task_post")).map(nameOf)
     expect(makers).toEqual(expect.arrayContaining(tasks))
     expect(makers.filter((one) => !one.startsWith("dataforseo "))).toEqual([
+      "exa POST /websets/v0/websets",
       "firecrawl POST /agent",
       "firecrawl POST /batch/scrape",
       "firecrawl POST /crawl",
@@ -235,8 +272,21 @@ describe("the shared accounts", () => {
       "icypeas POST /domain-search",
       "icypeas POST /email-search",
       "icypeas POST /email-verification",
+      "seranking POST /v1/serp/classic/tasks",
+      "seranking POST /v1/site-audit/audits/advanced",
+      "seranking POST /v1/site-audit/audits/standard",
       "tavily POST /research",
-      "unipile POST /api/v1/chats"
+      "unipile POST /api/v1/chats",
+      "usaspending POST /api/v2/bulk_download/awards/",
+      "usaspending POST /api/v2/download/accounts/",
+      "usaspending POST /api/v2/download/assistance/",
+      "usaspending POST /api/v2/download/awards/",
+      "usaspending POST /api/v2/download/contract/",
+      "usaspending POST /api/v2/download/disaster/",
+      "usaspending POST /api/v2/download/disaster/recipients/",
+      "usaspending POST /api/v2/download/idv/",
+      "usaspending POST /api/v2/download/search/",
+      "usaspending POST /api/v2/download/transactions/"
     ])
   })
 
@@ -249,6 +299,12 @@ describe("the shared accounts", () => {
       "apollo POST /people/match",
       "edges POST /actions/linkedin-connect-profile/run/live",
       "edges POST /actions/linkedin-message-profile/run/live",
+      "exa POST /websets/v0/websets",
+      "exa DELETE /websets/v0/websets/{webset}",
+      "exa POST /websets/v0/websets/{webset}/cancel",
+      "exa DELETE /websets/v0/websets/{webset}/enrichments/{id}",
+      "exa POST /websets/v0/websets/{webset}/enrichments/{id}/cancel",
+      "exa POST /websets/v0/websets/{webset}/searches/{id}/cancel",
       "firecrawl POST /agent",
       "firecrawl DELETE /agent/{jobId}",
       "firecrawl POST /batch/scrape",
@@ -262,6 +318,10 @@ describe("the shared accounts", () => {
       "postmark POST /email/batch",
       "resend POST /emails",
       "resend POST /emails/batch",
+      "seranking POST /v1/serp/classic/tasks",
+      "seranking DELETE /v1/site-audit/audits",
+      "seranking POST /v1/site-audit/audits/advanced",
+      "seranking POST /v1/site-audit/audits/standard",
       "tavily POST /research",
       "unipile POST /api/v1/chats",
       "unipile POST /api/v1/chats/{chat_id}/messages",

@@ -171,19 +171,22 @@ describe("the shipped catalog", () => {
         /^\/(contacts|accounts|emailer|sequences|tasks|users|labels|notes|opportunit|fields|phone_calls|conversations|usage)/,
       dataforseo: /tasks_ready|tasks_fixed|id_list|\/errors$|appendix|force_stop/,
       ensembledata: /^\/customer/,
-      exa: /^GET \/research\/v0\/tasks$/,
+      exa: /^GET \/research\/v0\/tasks$|\/(webhooks|events|monitors|imports)(\/|$)|^GET \/websets\/v0\/websets$/,
       firecrawl: /^\/(team|monitor|interact|support)|\/interact$|\/active$|feedback$/,
       hunter: /^\/(leads|account)/,
       prospeo: /account/,
       resend: /^(?!\/emails(\/batch)?$)/,
       scrapecreators: /^\/v1\/account/,
+      seranking: /account|recheck|backlinks\/export|audits$(?<!DELETE \/v1\/site-audit\/audits)/,
       tavily: /usage|logs/,
+      theirstack: /company_lists|saved_searches|webhooks|datasets|requests|teams|billing/,
       twilio_lookup: /RateLimits|Overrides/,
       unipile: /accounts/
     }
+    const keyed = new Set(["exa", "seranking"])
     const found = documents.flatMap(({ provider, endpoints }) =>
       endpoints
-        .filter((one) => shared[provider]?.test(provider === "exa" ? endpointKey(one) : one.path) === true)
+        .filter((one) => shared[provider]?.test(keyed.has(provider) ? endpointKey(one) : one.path) === true)
         .map((one) => `${provider} ${endpointKey(one)}`)
     )
     expect(found).toEqual([])

@@ -139,9 +139,9 @@ describe("every capability", () => {
 })
 
 describe("every provider", () => {
-  test("there are thirty, each with an offer", () => {
-    expect(providers).toHaveLength(30)
-    for (const { offers } of providers) expect(offers.length).toBeGreaterThan(0)
+  test("there are thirty-one, each with an offer except those with raw endpoints only", () => {
+    expect(providers).toHaveLength(31)
+    expect(providers.filter(({ offers }) => offers.length === 0).map(({ slug }) => slug)).toEqual(["theirstack"])
   })
 
   test("three are never raw and say what to use instead; two are free and need no account", () => {
