@@ -72,7 +72,8 @@ test("the store is imported with prices and published statistics, a junk item is
           body_type: "json",
           sources: null,
           include: [],
-          exclude: []
+          exclude: [],
+          allow: []
         }),
         imports.apply
       )

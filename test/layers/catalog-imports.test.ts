@@ -46,7 +46,8 @@ const request = (location: string, provider: string | null): ImportRequest => ({
   body_type: "json",
   sources: null,
   include: [],
-  exclude: []
+  exclude: [],
+  allow: []
 })
 
 const imports = <A, E>(use: (service: CatalogImports["Service"]) => Effect.Effect<A, E>) =>

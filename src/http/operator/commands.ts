@@ -93,10 +93,11 @@ const importCommand = Command.make(
     task: boolean("task", "request bodies are arrays of task objects"),
     include: patterns("include", "import only these operations, such as 'GET /v1/*'; may be repeated"),
     exclude: patterns("exclude", "skip these operations; may be repeated"),
+    allow: patterns("allow", "of apify, import only these actors: owner/name or owner/*; may be repeated"),
     dry_run: boolean("dry-run", "show the changes without applying them"),
     all
   },
-  ({ location, provider, title, sources, task, include, exclude, dry_run, all }) =>
+  ({ location, provider, title, sources, task, include, exclude, allow, dry_run, all }) =>
     Effect.flatMap(
       packaged(() => import("./operations.ts")),
       (loaded) =>
@@ -108,7 +109,8 @@ const importCommand = Command.make(
             sources: Option.getOrNull(sources),
             body_type: task ? "task" : "json",
             include,
-            exclude
+            exclude,
+            allow
           },
           dry_run,
           all

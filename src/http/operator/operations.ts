@@ -6,6 +6,7 @@ import { violationLines } from "./output.ts"
 import { fail } from "../cli/terminal/exits.ts"
 import { Audit } from "../../layers/audit/Audit.ts"
 import type { Sheet } from "../../layers/audit/sheet.ts"
+import { hasActor } from "../../layers/catalog/import/marketplace/allowed.ts"
 import { CatalogImports, type ImportPlan, type ImportRequest } from "../../layers/catalog/CatalogImports.ts"
 import { StripePayments } from "../../layers/payments/Stripe.ts"
 import { ProcessorAudit, type ProcessorReport } from "../../layers/audit/ProcessorAudit.ts"
@@ -150,6 +151,22 @@ export interface ImportFlags {
   readonly all: boolean
 }
 
+/** In production, actors run only if the operator lists them, so an import alone may not be enough. */
+const actorNote = (
+  { imported: { document } }: ImportPlan,
+  allow: ReadonlyArray<string>,
+  listed: ReadonlyArray<string> | null
+): string | null => {
+  const actors = document.endpoints.filter((one) => one.body_type === "actor_input")
+  if (actors.length === 0) return null
+  const wanted = allow.length === 0 ? "owner/name,owner/*" : allow.join(",")
+  if (listed === null)
+    return `RUNGATE_ACTORS is not set, so only the actors that the package ships run. To run others, set RUNGATE_ACTORS=${wanted} for every process.`
+  const isListed = hasActor(listed)
+  const running = actors.filter(({ path }) => isListed(path)).length
+  return `RUNGATE_ACTORS allows ${running} of these ${actors.length} actors. The others don't run and are not shown.`
+}
+
 export const importCatalog = ({ request, dry_run, all }: ImportFlags) =>
   Effect.gen(function* () {
     const imports = yield* CatalogImports
@@ -162,6 +179,9 @@ export const importCatalog = ({ request, dry_run, all }: ImportFlags) =>
       return yield* Console.error("The catalog is up to date. Nothing was changed.")
     yield* imports.apply(plan)
     yield* Console.error("Imported. Running services use it within 5 seconds.")
+    const { actors, mode } = yield* Settings
+    const note = mode === "sandbox" ? null : actorNote(plan, request.allow, actors)
+    if (note !== null) yield* Console.error(note)
   }).pipe(Effect.provide(Imports))
 
 export const resetCatalog = (provider: string) =>

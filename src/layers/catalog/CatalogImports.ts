@@ -6,13 +6,14 @@
  */
 import { basename, dirname, join } from "node:path"
 import { Clock, Context, Effect, Layer } from "effect"
-import type { Imported, ProviderDocument } from "../../schema/catalog/Endpoint.ts"
+import type { Endpoint, Imported, ProviderDocument } from "../../schema/catalog/Endpoint.ts"
 import { Marketplace } from "./Marketplace.ts"
 import { CatalogStore } from "./CatalogStore.ts"
 import { readAddress, withoutQuery } from "./import/kit/Downloads.ts"
 import { shipped } from "./Endpoints.ts"
 import { type CatalogDiff, diff, type Retired } from "./import/diff.ts"
 import { withCountedRates } from "./import/cost/countedRates.ts"
+import { actorPattern, hasActor } from "./import/marketplace/allowed.ts"
 import { ImportFailed, type ImportOptions, type SourceText, sourceBytesMax } from "./import/kit/Import.ts"
 import { importManifest } from "./import/manifest.ts"
 import { readManifest } from "./import/manifestFormat.ts"
@@ -30,6 +31,8 @@ export interface ImportRequest {
   readonly sources: string | null
   readonly include: ReadonlyArray<string>
   readonly exclude: ReadonlyArray<string>
+  /** The marketplace only: actors to import, `owner/name` or `owner/*`. Empty for all. */
+  readonly allow: ReadonlyArray<string>
 }
 
 export interface ImportPlan {
@@ -46,6 +49,8 @@ const downloadSeconds = 60
 const marketplace = "apify"
 
 const failed = (message: string) => new ImportFailed({ message })
+
+const byPath = (a: Endpoint, b: Endpoint) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)
 
 const isAddress = (location: string) => /^https?:\/\//i.test(location)
 
@@ -134,6 +139,21 @@ export class CatalogImports extends Context.Service<
         return document === undefined ? null : { document, retired, expected: null }
       })
 
+      /** The actors on the list, and those that the package ships, because they run without a list. */
+      const onlyAllowed = Effect.fnUntraced(function* (imported: Imported, allow: ReadonlyArray<string>) {
+        if (allow.length === 0) return imported
+        const isAllowed = hasActor(allow)
+        const found = imported.document.endpoints.filter(({ path }) => isAllowed(path))
+        if (found.length === 0)
+          return yield* failed(
+            `The store has no actor that --allow ${allow.join(" --allow ")} means. Check the names in the store.`
+          )
+        const known = new Set(found.map(({ path }) => path))
+        const own = (yield* shipped).find(({ provider }) => provider === imported.document.provider)?.endpoints ?? []
+        const endpoints = [...found, ...own.filter(({ path }) => !known.has(path))].sort(byPath)
+        return { ...imported, document: { ...imported.document, endpoints } }
+      })
+
       const compare = Effect.fnUntraced(function* (imported: Imported) {
         const { provider } = imported.document
         const excluded = providers.find((one) => one.slug === provider)?.excluded ?? null
@@ -149,7 +169,14 @@ export class CatalogImports extends Context.Service<
       })
 
       const prepare = Effect.fnUntraced(function* (request: ImportRequest) {
-        if (request.location === marketplace) return yield* compare(yield* marketplaceService.store)
+        const wrong = request.allow.find((one) => !actorPattern.test(one))
+        if (wrong !== undefined) return yield* failed(`--allow ${wrong} must be an actor, owner/name or owner/*.`)
+        if (request.location === marketplace)
+          return yield* compare(yield* onlyAllowed(yield* marketplaceService.store, request.allow))
+        if (request.allow.length > 0)
+          return yield* failed(
+            "--allow names actors of the marketplace. Use --include to choose operations of a document."
+          )
         const source = yield* read(request.location)
         const imported = isManifest(source) ? yield* manifestOf(request, source) : yield* openApiOf(request, source)
         return yield* compare(withCountedRates(imported))

@@ -13,6 +13,7 @@ import { oneLine } from "../postgres/Batch.ts"
 import { Catalog } from "./Catalog.ts"
 import { CatalogStore, type StoredDocument } from "./CatalogStore.ts"
 import type { Retired } from "./import/diff.ts"
+import { hasActor } from "./import/marketplace/allowed.ts"
 import { unpackShipped } from "./import/pack.ts"
 import { packageFolder } from "../platform/packageFolder.ts"
 import { Settings } from "../platform/Settings.ts"
@@ -134,14 +135,11 @@ export class Endpoints extends Context.Service<
             .flatMap(({ endpoints }) => endpoints.filter(isMarketplaceActor))
             .map(({ path }) => path.toLowerCase())
         )
-        const listed = actors === null ? null : new Set(actors.map((one) => one.toLowerCase()))
+        const isListed = actors === null ? null : hasActor(actors)
         /** Marketplace actors run in the operator's account on customers' input. The sandbox simulates all of them. */
         const isAllowed = (endpoint: Endpoint): boolean => {
           if (mode === "sandbox" || !isMarketplaceActor(endpoint)) return true
-          const path = endpoint.path.toLowerCase()
-          return listed === null
-            ? shippedMarketplaceActors.has(path)
-            : listed.has(path) || listed.has(path.replace(/\/.*$/, "/*"))
+          return isListed === null ? shippedMarketplaceActors.has(endpoint.path.toLowerCase()) : isListed(endpoint.path)
         }
 
         const statusOf = (
