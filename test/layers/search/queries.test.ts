@@ -79,6 +79,15 @@ const manifestOnly = [
   "unipile",
   "zerobounce"
 ]
+/** Endpoints that manifests describe by hand, because no document of them is stored. */
+const manifests = join(import.meta.dir, "../../../src/layers/catalog/import/manifests")
+const written = new Set(
+  ["exa", "seranking", "theirstack", "usaspending"].flatMap((provider) => {
+    const manifest: unknown = Bun.YAML.parse(readFileSync(join(manifests, `${provider}.yaml`), "utf8"))
+    const endpoints = records(isObject(manifest) ? manifest.endpoints : [])
+    return endpoints.map(({ method, path }) => `${provider} ${method} ${path}`)
+  })
+)
 /** The section of one provider, or of the several that share one: `## 16-18. Email verification`. */
 const sections = read("catalog", "providers.md").split(/^## /mu)
 const sectionsNaming = (provider: string) =>
@@ -90,6 +99,7 @@ const sectionsNaming = (provider: string) =>
     .join("\n")
 
 const isEndpoint = (key: string): boolean => {
+  if (written.has(key)) return true
   const [provider = "", method = "", path = "", ...more] = key.split(" ")
   if (more.length > 0 || !methods.includes(method.toLowerCase())) return false
   const endpoints = documented[provider]

@@ -70,12 +70,14 @@ const companyEnrichers: Labels = {
   "prospeo POST /enrich-company": 1
 }
 const companySearches: Labels = {
+  "theirstack POST /v1/companies/search": 2,
   "apollo POST /mixed_companies/search": 2,
   "peopledatalabs POST /v5/company/search": 2,
   "hunter POST /discover": 2,
   "prospeo POST /search-company": 1
 }
 const jobSearches: Labels = {
+  "theirstack POST /v1/jobs/search": 2,
   "leadmagic POST /v1/jobs/jobs-finder": 2,
   "apify POST harvestapi/linkedin-job-search": 1,
   "apify POST thescrappa/indeed-jobs-scraper": 1,
@@ -214,15 +216,18 @@ const companies: ReadonlyArray<LabelledQuery> = [
     "company.tech": 1
   }),
   best("company.tech", "tech stack lookup", {
+    "theirstack POST /v1/companies/technologies": 2,
     "dataforseo POST /v3/domain_analytics/technologies/domain_technologies/live": 2,
     "hunter GET /companies/find": 1,
     "apollo GET /organizations/enrich": 1
   }),
   best("company.tech", "what technologies does a website use", {
+    "theirstack POST /v1/companies/technologies": 2,
     "dataforseo POST /v3/domain_analytics/technologies/domain_technologies/live": 2,
     "dataforseo POST /v3/domain_analytics/technologies/domains_by_technology/live": 1
   }),
   best("company.tech", "technographics", {
+    "theirstack POST /v1/companies/technologies": 2,
     "dataforseo POST /v3/domain_analytics/technologies/domain_technologies/live": 2,
     "dataforseo POST /v3/domain_analytics/technologies/technology_stats/live": 1,
     "dataforseo POST /v3/domain_analytics/technologies/domains_by_technology/live": 1
@@ -302,17 +307,23 @@ const web: ReadonlyArray<LabelledQuery> = [
     "dataforseo POST /v3/dataforseo_labs/google/bulk_keyword_difficulty/live": 1
   }),
   best("seo.backlinks", "backlinks of a domain", {
+    "seranking GET /v1/backlinks/all": 2,
+    "seranking GET /v1/backlinks/count": 1,
     "dataforseo POST /v3/backlinks/backlinks/live": 2,
     "dataforseo POST /v3/backlinks/summary/live": 2,
     "dataforseo POST /v3/backlinks/referring_domains/live": 1,
     "dataforseo POST /v3/backlinks/bulk_backlinks/live": 1
   }),
   best("seo.backlinks", "who links to my website", {
+    "seranking GET /v1/backlinks/all": 2,
+    "seranking GET /v1/backlinks/refdomains": 2,
     "dataforseo POST /v3/backlinks/backlinks/live": 2,
     "dataforseo POST /v3/backlinks/referring_domains/live": 2,
     "dataforseo POST /v3/backlinks/summary/live": 1
   }),
   best("seo.backlinks", "inbound link profile with dofollow and anchor text", {
+    "seranking GET /v1/backlinks/all": 2,
+    "seranking GET /v1/backlinks/anchors": 2,
     "dataforseo POST /v3/backlinks/backlinks/live": 2,
     "dataforseo POST /v3/backlinks/anchors/live": 2,
     "dataforseo POST /v3/backlinks/summary/live": 1
@@ -322,6 +333,10 @@ const web: ReadonlyArray<LabelledQuery> = [
     "dataforseo POST /v3/backlinks/summary/live": 2
   }),
   best("seo.domain", "organic traffic of a domain", {
+    "seranking GET /v1/domain/overview/worldwide": 2,
+    "seranking GET /v1/domain/overview/history": 1,
+    "seranking GET /v1/domain/overview/worldwide/url": 1,
+    "seranking GET /v1/domain/pages": 1,
     "dataforseo POST /v3/dataforseo_labs/google/domain_rank_overview/live": 2,
     "dataforseo POST /v3/dataforseo_labs/google/bulk_traffic_estimation/live": 2,
     "dataforseo POST /v3/dataforseo_labs/google/ranked_keywords/live": 2,
@@ -566,6 +581,7 @@ const endpointsOfTheWeb: ReadonlyArray<LabelledQuery> = [
     "tavily POST /crawl": 1
   }),
   raw("crawl a whole website", {
+    "seranking POST /v1/site-audit/audits/standard": 1,
     "firecrawl POST /crawl": 3,
     "tavily POST /crawl": 3,
     "apify POST apify/web-scraper": 2,
@@ -727,6 +743,7 @@ const endpointsOfSeo: ReadonlyArray<LabelledQuery> = [
     "dataforseo POST /v3/business_data/google/hotel_info/task_post": 1
   }),
   raw("seo competitors of a domain", {
+    "seranking GET /v1/domain/competitors": 3,
     "dataforseo POST /v3/dataforseo_labs/google/competitors_domain/live": 3,
     "dataforseo POST /v3/dataforseo_labs/google/serp_competitors/live": 2,
     "dataforseo POST /v3/backlinks/competitors/live": 2,
@@ -826,13 +843,44 @@ const endpointsOfPlatforms: ReadonlyArray<LabelledQuery> = [
     "gov.filings": 1
   }),
   raw("federal spending over time", {
+    "usaspending POST /api/v2/search/new_awards_over_time/": 1,
     "usaspending POST /api/v2/search/spending_over_time/": 3,
     "usaspending POST /api/v2/search/spending_by_category/recipient/": 1,
     "gov.contracts": 1
   }),
   raw("NAICS code lookup", {
+    "usaspending GET /api/v2/references/naics/{code}/": 3,
+    "usaspending POST /api/v2/search/spending_by_category/naics/": 1,
     "usaspending POST /api/v2/autocomplete/naics/": 3,
     "usaspending GET /api/v2/references/naics/": 3
+  }),
+  raw("federal accounts of an agency", {
+    "usaspending GET /api/v2/agency/{toptier_code}/federal_account/": 3,
+    "usaspending POST /api/v2/federal_accounts/": 2,
+    "usaspending GET /api/v2/agency/{toptier_code}/federal_account/count/": 1
+  }),
+  raw("download a federal contract as a file", {
+    "usaspending POST /api/v2/download/contract/": 3,
+    "usaspending POST /api/v2/download/awards/": 2,
+    "usaspending POST /api/v2/bulk_download/awards/": 2,
+    "usaspending GET /api/v2/download/status": 1
+  }),
+  raw("how often do AI engines mention my brand", {
+    "seranking GET /v1/ai-search/overview/by-engine/time-series": 3,
+    "seranking GET /v1/ai-search/overview/aggregated/time-series": 3,
+    "seranking POST /v1/ai-search/overview/leaderboard": 2,
+    "seranking GET /v1/ai-search/prompts-by-brand": 2
+  }),
+  raw("audit a website", {
+    "seranking POST /v1/site-audit/audits/standard": 3,
+    "seranking POST /v1/site-audit/audits/advanced": 3,
+    "seranking GET /v1/site-audit/audits/report": 2,
+    "dataforseo POST /v3/on_page/task_post": 2
+  }),
+  raw("create a webset", {
+    "exa POST /websets/v0/websets": 3,
+    "exa POST /websets/v0/websets/preview": 1,
+    "exa GET /websets/v0/websets/{webset}": 1
   })
 ]
 
