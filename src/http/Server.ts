@@ -18,6 +18,7 @@ import { Peers } from "./middleware/ClientAddress.ts"
 import { RequestChecksLayer } from "./middleware/RequestChecks.ts"
 import { CatalogHandlers } from "./handlers/Catalog.ts"
 import { DiscoveryHandlers } from "./handlers/Discovery.ts"
+import { AuditLogHandlers } from "./handlers/control/AuditLog.ts"
 import { InvitationsHandlers } from "./handlers/control/Invitations.ts"
 import { MembersHandlers } from "./handlers/control/Members.ts"
 import { EventsHandlers } from "./handlers/control/Events.ts"
@@ -63,6 +64,7 @@ export const Routes = Layer.mergeAll(
       SendersHandlers,
       MembersHandlers,
       InvitationsHandlers,
+      AuditLogHandlers,
       SessionsHandlers,
       RecoveryHandlers,
       ReferralsHandlers,

@@ -65,8 +65,8 @@ const Stores = Layer.mergeAll(
   WaitStore.layer,
   Layer.mergeAll(Accounts.layer, WalletLanes.layer, SignInAddresses.layer),
   Layer.mergeAll(Invitations.layer, Mails.layer, Passwords.layer),
-  Layer.mergeAll(Members.layer, MemberInvitations.layer, InvitationMails.layer, AuditLog.layer).pipe(
-    Layer.provide([Accounts.layer, Mails.layer, AuditLog.layer])
+  Layer.mergeAll(Members.layer, MemberInvitations.layer, InvitationMails.layer).pipe(
+    Layer.provide([Accounts.layer, Mails.layer])
   ),
   Referrals.layer,
   ReferralShares.layer,
@@ -82,7 +82,7 @@ const Stores = Layer.mergeAll(
   UsageStore.layer,
   // This one needs a store, which the folder of the migrations can't import.
   BackgroundMigrations.layerOf({ ...background, [countOldRuns]: usageOfOldRuns })
-)
+).pipe(Layer.provideMerge(AuditLog.layer))
 
 /** The database and the stores, without HTTP and providers. */
 export const Storage = Marketplace.layer.pipe(Layer.provideMerge(Stores), Layer.provideMerge(DatabaseLayer))

@@ -6,6 +6,7 @@
  */
 import { Cause, Context, Effect, Layer, Queue, Redacted } from "effect"
 import { oneLine } from "../../layers/postgres/Batch.ts"
+import { AuditLog } from "../../layers/auditlog/AuditLog.ts"
 import { type Content, type DueMail, Mails } from "../../layers/accounts/Mails.ts"
 import { type DueInvitation, InvitationMails } from "../../layers/members/InvitationMails.ts"
 import { type Mail, Mailer } from "../../layers/accounts/Mailer.ts"
@@ -34,6 +35,7 @@ export class AccountMails extends Context.Service<
     Effect.gen(function* () {
       const mails = yield* Mails
       const invitations = yield* InvitationMails
+      const log = yield* AuditLog
       const mailer = yield* Mailer
       const address = addressOf(yield* Settings)
       const wakeUps = yield* Queue.sliding<void>(1)
@@ -120,7 +122,8 @@ export class AccountMails extends Context.Service<
         yield* Queue.take(wakeUps).pipe(Effect.timeoutOption(pollEvery))
         yield* sendDue
         polls += 1
-        if (polls % cleanUpEveryPolls === 0) yield* Effect.andThen(mails.forget, invitations.forget)
+        if (polls % cleanUpEveryPolls === 0)
+          yield* Effect.all([mails.forget, invitations.forget, log.forgetAddresses], { discard: true })
       }).pipe(
         Effect.catchCause((cause) =>
           Cause.hasInterruptsOnly(cause)

@@ -5,24 +5,30 @@
  */
 import { Schema } from "effect"
 import type { Mail } from "../../layers/ledger/TurnStore.ts"
+import { Actor } from "../../schema/accounts/Actor.ts"
 import { SignedUsd, Usd } from "../../schema/money/Money.ts"
 import { PaymentFact } from "../../schema/wallet/PaymentFact.ts"
 import { SettleReport } from "../../schema/runs/SettleReport.ts"
 import type { Command } from "../../schema/wallet/Wallet.ts"
+
+/** Who sent the command. The database reads it for the audit log (migration 0039), and turns ignore it. */
+const ofActor = { actor: Schema.optionalKey(Actor) }
 
 export const Credit = Schema.Struct({
   type: Schema.Literals(["bonus", "refund"]),
   /** Only a refund may be negative. */
   amount: SignedUsd,
   reference: Schema.String,
-  note: Schema.String
+  note: Schema.String,
+  ...ofActor
 })
 
 export const SetGuard = Schema.Struct({
   per_run_limit: Schema.optionalKey(Schema.NullOr(Usd)),
   daily_limit: Schema.optionalKey(Schema.NullOr(Usd)),
   /** Whether the caller may raise or remove a limit. Commands of older versions lack this field, and may. */
-  may_loosen: Schema.optionalKey(Schema.Boolean)
+  may_loosen: Schema.optionalKey(Schema.Boolean),
+  ...ofActor
 })
 
 /** A fact about a payment. Each `event_id` is applied once, however often it is stored. */
@@ -31,7 +37,7 @@ export type Pay = typeof Pay.Type
 
 /** `Set` changes the automatic top-up. `Wake` checks whether its waiting time after a failed charge is over. */
 export const AutoTopup = Schema.Union([
-  Schema.TaggedStruct("Set", { enabled: Schema.Boolean, threshold: Usd, amount: Usd }),
+  Schema.TaggedStruct("Set", { enabled: Schema.Boolean, threshold: Usd, amount: Usd, ...ofActor }),
   Schema.TaggedStruct("Wake", {})
 ])
 export type AutoTopup = typeof AutoTopup.Type

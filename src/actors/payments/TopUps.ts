@@ -9,6 +9,7 @@ import { crashPoint } from "../../layers/platform/CrashPoint.ts"
 import { newId } from "../../layers/platform/Ids.ts"
 import { PaymentStore } from "../../layers/payments/PaymentStore.ts"
 import { Payments, type ProcessorUnavailable } from "../../layers/payments/Payments.ts"
+import type { Actor } from "../../schema/accounts/Actor.ts"
 import type { AutoTopupSetting } from "../../schema/wallet/AutoTopup.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
 import { simulatedIntentPrefix } from "../../schema/wallet/Payment.ts"
@@ -42,7 +43,8 @@ export class TopUps extends Context.Service<
     /** Returns after the setting is applied. */
     readonly setAutoTopup: (
       org_id: string,
-      setting: AutoTopupSetting
+      setting: AutoTopupSetting,
+      actor: Actor
     ) => Effect.Effect<void, NoSavedMethod | ProcessorUnavailable | NoReplyYet>
   }
 >()("rungate/actors/payments/TopUps") {
@@ -101,9 +103,13 @@ export class TopUps extends Context.Service<
         yield* store.keepMethod(org_id, saved.payment_intent, method)
       })
 
-      const setAutoTopup = Effect.fn("TopUps.setAutoTopup")(function* (org_id: string, setting: AutoTopupSetting) {
+      const setAutoTopup = Effect.fn("TopUps.setAutoTopup")(function* (
+        org_id: string,
+        setting: AutoTopupSetting,
+        actor: Actor
+      ) {
         if (setting.enabled) yield* requireSavedMethod(org_id)
-        const payload = encodeAutoTopup({ _tag: "Set", ...setting })
+        const payload = encodeAutoTopup({ _tag: "Set", ...setting, actor })
         yield* commands.ask({ org_id, run_id: null, tag: "AutoTopup", payload })
       })
 

@@ -51,7 +51,8 @@ export const neededRole: Readonly<Record<string, Role>> = {
   "members.remove": "viewer",
   "invitations.list": "admin",
   "invitations.create": "admin",
-  "invitations.withdraw": "admin"
+  "invitations.withdraw": "admin",
+  "auditLog.list": "admin"
 }
 
 export const needsSession = problem(
@@ -60,7 +61,7 @@ export const needsSession = problem(
 )
 
 /** Groups of operations about people. Keys are for programs, so none may call them. */
-const people = /^(members|invitations)\./
+const people = /^(members|invitations|auditLog)\./
 
 export const needsRole = (needed: Role, has: Role, why?: string | Sentence): Problem<"forbidden"> =>
   problem(

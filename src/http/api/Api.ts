@@ -8,6 +8,7 @@ import { EventsApi } from "./control/Events.ts"
 import { HistoryApi } from "./History.ts"
 import { KeysApi } from "./Keys.ts"
 import { QuotesApi } from "./Quotes.ts"
+import { AuditLogApi } from "./control/AuditLog.ts"
 import { InvitationsApi, MembersApi } from "./control/Members.ts"
 import { RecoveryApi } from "./Recovery.ts"
 import { ReferralsApi } from "./Referrals.ts"
@@ -32,6 +33,7 @@ export class Api extends HttpApi.make("rungate")
   .add(SendersApi)
   .add(MembersApi)
   .add(InvitationsApi)
+  .add(AuditLogApi)
   .add(SessionsApi)
   .add(RecoveryApi)
   .add(EventsApi)

@@ -9,6 +9,7 @@ import { problem } from "../../schema/Errors.ts"
 import { Api } from "../api/Api.ts"
 import { allowAttempt, linkAccount } from "../middleware/Attempts.ts"
 import { bearer, needsSession } from "../middleware/Bearer.ts"
+import { RequestContext } from "../middleware/RequestContext.ts"
 import { Limits } from "../middleware/Limits.ts"
 import { withCommands, type Sentence, sentenceOf } from "../../schema/Hints.ts"
 import { viaApi, resetPassword } from "../../schema/Steps.ts"
@@ -76,7 +77,7 @@ export const RecoveryHandlers = HttpApiBuilder.group(
         const mine = yield* session
         yield* allowAttempt(limits, mine.email)
         yield* passwords
-          .change(mine, Redacted.make(current_password), Redacted.make(new_password))
+          .change(mine, Redacted.make(current_password), Redacted.make(new_password), (yield* RequestContext).address)
           .pipe(Effect.catchTag("WrongPassword", () => Effect.fail(wrongPassword)))
         return { password_changed: true as const }
       }),
@@ -91,7 +92,7 @@ export const RecoveryHandlers = HttpApiBuilder.group(
       resetPassword: Effect.fnUntraced(function* ({ payload: { token, new_password } }) {
         yield* allowAttempt(limits, linkAccount(token))
         yield* passwords
-          .reset(Redacted.make(token), Redacted.make(new_password))
+          .reset(Redacted.make(token), Redacted.make(new_password), (yield* RequestContext).address)
           .pipe(Effect.catchTag("LinkRefused", () => Effect.fail(expiredReset)))
         return { password_changed: true as const }
       })

@@ -9,6 +9,7 @@ import { looksLike } from "../../schema/Ids.ts"
 import { sendingDomain } from "../../schema/accounts/Sender.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
+import { makeAsCaller } from "../middleware/Bearer.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { listSenders, signIn } from "../../schema/Steps.ts"
 
@@ -42,6 +43,7 @@ export const SendersHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const senders = yield* Senders
     const dns = yield* Dns
+    const asCaller = yield* makeAsCaller
     const { mode } = yield* Settings
     const sandbox = mode === "sandbox"
 
@@ -92,7 +94,7 @@ export const SendersHandlers = HttpApiBuilder.group(
         const { org_id } = yield* requirePerson
         const requested = sendingDomain(payload.domain)
         if (requested._tag === "Refused") return yield* Effect.fail(refused("domain", requested.message))
-        const row = yield* senders.add(org_id, requested.domain)
+        const row = yield* asCaller(senders.add(org_id, requested.domain))
         if (row !== null) return view(row)
         return yield* Effect.fail(
           refused("domain", `can't be added: an organization has at most ${sendersMax} senders; remove one first`)
@@ -117,14 +119,14 @@ export const SendersHandlers = HttpApiBuilder.group(
           const records = texts._tag === "Found" ? texts.records : []
           if (!records.some((record) => record.trim() === value)) return yield* Effect.fail(notProven(row, records))
         }
-        const verified = yield* senders.verified(org_id, sender_id)
+        const verified = yield* asCaller(senders.verified(org_id, sender_id))
         return verified === null ? yield* Effect.fail(unknown(sender_id)) : view(verified)
       }),
 
       remove: Effect.fnUntraced(function* ({ params: { sender_id } }) {
         const { org_id } = yield* requirePerson
         yield* senderOf(org_id, sender_id)
-        if (yield* senders.remove(org_id, sender_id)) return { id: sender_id, deleted: true as const }
+        if (yield* asCaller(senders.remove(org_id, sender_id))) return { id: sender_id, deleted: true as const }
         return yield* Effect.fail(unknown(sender_id))
       })
     })

@@ -8,7 +8,7 @@ import { Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { Api } from "../api/Api.ts"
 import { allowAttempt } from "../middleware/Attempts.ts"
-import { bearer, needsSession } from "../middleware/Bearer.ts"
+import { bearer, makeAsCaller, needsSession } from "../middleware/Bearer.ts"
 import { Limits } from "../middleware/Limits.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { makeSignUp } from "../pages/SignUp.ts"
@@ -33,6 +33,7 @@ export const SessionsHandlers = HttpApiBuilder.group(
     const addresses = yield* SignInAddresses
     const limits = yield* Limits
     const passwords = yield* Passwords
+    const asCaller = yield* makeAsCaller
     const settings = yield* Settings
     const signUp = yield* makeSignUp
 
@@ -60,14 +61,14 @@ export const SessionsHandlers = HttpApiBuilder.group(
       signOut: Effect.fnUntraced(function* () {
         const token = yield* bearer
         if (Option.isNone(yield* accounts.session(token))) return yield* Effect.fail(needsSession)
-        yield* accounts.signOut(token)
+        yield* asCaller(accounts.signOut(token))
         return { signed_out: true }
       }),
 
       endSessions: Effect.fnUntraced(function* () {
         const mine = yield* accounts.session(yield* bearer)
         if (Option.isNone(mine)) return yield* Effect.fail(needsSession)
-        return { sessions_ended: yield* passwords.endSessions(mine.value.user_id) }
+        return { sessions_ended: yield* asCaller(passwords.endSessions(mine.value.user_id)) }
       }),
 
       session: Effect.fnUntraced(function* () {

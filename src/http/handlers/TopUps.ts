@@ -8,6 +8,7 @@ import { problem } from "../../schema/Errors.ts"
 import { dollars, type MicroUsd, usd, zero } from "../../schema/money/Money.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
+import { actor } from "../middleware/Bearer.ts"
 import { cancelPath, successPath } from "../middleware/Paths.ts"
 import { requireVerified } from "../middleware/Verified.ts"
 import { withCommands } from "../../schema/Hints.ts"
@@ -96,7 +97,7 @@ export const TopUpsHandlers = HttpApiBuilder.group(
         if (!payload.enabled && !current.enabled && payload.amount === zero) return current
         yield* payable(payload.amount, dailyMax, ", the daily maximum of automatic top-ups")
         if (payload.threshold > thresholdMax) yield* refused("threshold", `must be at most ${usd(thresholdMax)}`)
-        yield* topUps.setAutoTopup(org_id, payload).pipe(
+        yield* topUps.setAutoTopup(org_id, payload, yield* actor).pipe(
           Effect.catchTags({
             NoSavedMethod: () =>
               Effect.fail(

@@ -12,6 +12,7 @@ import { type EntryType, entryTypes } from "../../schema/wallet/Wallet.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
 import { csvAnswer, wantsCsv } from "./control/CsvPage.ts"
+import { actor } from "../middleware/Bearer.ts"
 import { walletAuditView } from "../views/WalletAuditView.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { signIn } from "../../schema/Steps.ts"
@@ -112,7 +113,7 @@ export const WalletHandlers = HttpApiBuilder.group(
             org_id,
             run_id: null,
             tag: "SetGuard",
-            payload: encodeGuard({ ...payload, may_loosen: user_id !== null })
+            payload: encodeGuard({ ...payload, may_loosen: user_id !== null, actor: yield* actor })
           })
           .pipe(Effect.catch(() => Effect.fail(tryAgain)))
         if (verdict === "LooseningRefused") return yield* Effect.fail(needsPerson)

@@ -1,7 +1,8 @@
 /** What handlers ask about the caller that Auth has accepted: the session token, and on whose behalf a change is made. */
 import { Effect, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { type Actor, AuditLog } from "../../layers/auditlog/AuditLog.ts"
+import { AuditLog } from "../../layers/auditlog/AuditLog.ts"
+import type { Actor } from "../../schema/accounts/Actor.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 import { RequestContext } from "./RequestContext.ts"
 

@@ -7,7 +7,20 @@
 import { Clock, Console, Effect, Option, Redacted, References, Schema, Stdio } from "effect"
 import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
 import { encodeCredit } from "../../actors/mailbox/Commands.ts"
-import { bad, firstOf, known, onDatabase, organizationView, plain, print, table, unknown, when } from "./output.ts"
+import {
+  asOperator,
+  operator,
+  bad,
+  firstOf,
+  known,
+  onDatabase,
+  organizationView,
+  plain,
+  print,
+  table,
+  unknown,
+  when
+} from "./output.ts"
 import { OperatorLayer } from "./OperatorLayer.ts"
 import { Email } from "../api/shapes/AccountFields.ts"
 import { consent } from "../cli/terminal/consent.ts"
@@ -84,7 +97,7 @@ const send = Effect.fnUntraced(function* (
   command: { readonly type: "bonus" | "refund"; readonly amount: MicroUsd; readonly note: string }
 ) {
   const commands = yield* CommandClient
-  const payload = encodeCredit({ ...command, reference: command_id })
+  const payload = encodeCredit({ ...command, reference: command_id, actor: yield* operator })
   // The ledger decides about success, so the reply is ignored.
   yield* Effect.ignore(commands.ask({ org_id, run_id: null, tag: "Credit", payload, command_id }))
 })
@@ -153,7 +166,9 @@ export const revoke = (key_id: string, json: boolean) =>
   Effect.gen(function* () {
     const accounts = yield* Accounts
     const owner = looksLike("key", key_id) ? yield* accounts.ownerOfKey(key_id) : Option.none<string>()
-    const revoked = Option.isNone(owner) ? Option.none<KeyRow>() : yield* accounts.revokeKey(owner.value, key_id)
+    const revoked = Option.isNone(owner)
+      ? Option.none<KeyRow>()
+      : yield* asOperator(accounts.revokeKey(owner.value, key_id))
     if (Option.isNone(owner) || Option.isNone(revoked))
       return yield* unknown(
         `There is no API key "${key_id}". List an organization's keys with: rungate admin show <org_id>`
@@ -171,7 +186,7 @@ export const invite = (text: string, json: boolean) =>
     const email = decodeEmail(text.trim())
     if (Option.isNone(email)) return yield* bad(`"${plain(text)}" is not an e-mail address.`)
     const settings = yield* Settings
-    const made = yield* (yield* Invitations).invite(email.value)
+    const made = yield* asOperator((yield* Invitations).invite(email.value))
     if (Option.isNone(made)) return yield* bad(`${email.value} already has an account and can sign in.`)
     const { token, expires_at } = made.value
     const link = linkOf(addressOf(settings), invitationPath, Redacted.value(token))

@@ -156,6 +156,34 @@ const show = Command.make("show", { org_id: organization, json }, ({ org_id, jso
   )
 )
 
+const auditLog = Command.make(
+  "audit-log",
+  {
+    org: Flag.String("org").pipe(Flag.withDescription("only changes in this organization"), Flag.optional),
+    action: Flag.String("action").pipe(
+      Flag.withDescription("only this action, such as key.revoked, or all that begin with key"),
+      Flag.optional
+    ),
+    actor: Flag.String("actor").pipe(
+      Flag.withDescription("only this actor: an id, an e-mail address, person, key, operator or system"),
+      Flag.optional
+    ),
+    limit: limitOf("entries", 50),
+    json
+  },
+  ({ org, action, actor, ...given }) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./show.ts")),
+      (loaded) =>
+        loaded.auditLog({
+          ...given,
+          org: Option.getOrNull(org),
+          action: Option.getOrNull(action),
+          actor: Option.getOrNull(actor)
+        })
+    )
+).pipe(Command.withDescription("List who changed what, newest first: in one organization, or everywhere"))
+
 const crediting = (name: string, type: "bonus" | "refund", description: string) =>
   Command.make(
     name,
@@ -272,6 +300,7 @@ export const admin = Command.make("admin").pipe(
   Command.withSubcommands([
     orgs,
     show,
+    auditLog,
     invite,
     crediting("credit", "bonus", "Grant credit to an organization"),
     crediting("refund", "refund", "Refund an organization"),

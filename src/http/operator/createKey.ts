@@ -4,7 +4,7 @@
  * Only the key's digest is stored, so nobody can print it again. The key goes to stdout, everything else to stderr.
  */
 import { Console, Effect, Redacted } from "effect"
-import { bad, known, onDatabase, plain, print } from "./output.ts"
+import { asOperator, bad, known, onDatabase, plain, print } from "./output.ts"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 
@@ -23,13 +23,12 @@ export const createKey = ({ org_id, name, json }: NewKey) =>
     const organization = yield* known(org_id)
     const { mode } = yield* Settings
     const environment = mode === "sandbox" ? "test" : "live"
-    const { id, token } = yield* (yield* Accounts)
-      .createKey(org_id, name.trim(), environment)
-      .pipe(
-        Effect.catchTag("TooManyKeys", () =>
-          bad(`${org_id} has as many API keys as it may have. Revoke one first: rungate admin keys revoke <key_id>.`)
-        )
+    const { id, token } = yield* (yield* Accounts).createKey(org_id, name.trim(), environment).pipe(
+      asOperator,
+      Effect.catchTag("TooManyKeys", () =>
+        bad(`${org_id} has as many API keys as it may have. Revoke one first: rungate admin keys revoke <key_id>.`)
       )
+    )
     const api_key = Redacted.value(token)
     if (json) return yield* print({ id, org_id, name: name.trim(), environment, api_key })
     yield* Console.log(api_key)

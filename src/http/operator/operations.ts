@@ -2,7 +2,7 @@
  * Handlers of `rungate audit` and `rungate catalog`. Loaded on demand, so that other commands start fast.
  */
 import { Clock, Console, Effect, Layer, Result } from "effect"
-import { violationLines } from "./output.ts"
+import { asOperator, violationLines } from "./output.ts"
 import { fail } from "../cli/terminal/exits.ts"
 import { Audit } from "../../layers/audit/Audit.ts"
 import type { Sheet } from "../../layers/audit/sheet.ts"
@@ -143,7 +143,7 @@ const report = ({ imported: { document, warnings }, diff }: ImportPlan, all: boo
   `${document.provider}: ${document.endpoints.length} endpoints; ${diff.added.length} added, ${diff.changed.length} changed, ${diff.removed.length} removed, ${diff.unchanged} unchanged, ${warnings.length} warnings.`
 ]
 
-const Imports = CatalogImports.layer.pipe(Layer.provide(Storage))
+const Imports = CatalogImports.layer.pipe(Layer.provideMerge(Storage))
 
 export interface ImportFlags {
   readonly request: ImportRequest
@@ -177,7 +177,7 @@ export const importCatalog = ({ request, dry_run, all }: ImportFlags) =>
     const { added, changed, removed } = plan.diff
     if (added.length + changed.length + removed.length === 0)
       return yield* Console.error("The catalog is up to date. Nothing was changed.")
-    yield* imports.apply(plan)
+    yield* asOperator(imports.apply(plan))
     yield* Console.error("Imported. Running services use it within 5 seconds.")
     const { actors, mode } = yield* Settings
     const note = mode === "sandbox" ? null : actorNote(plan, request.allow, actors)
@@ -187,7 +187,7 @@ export const importCatalog = ({ request, dry_run, all }: ImportFlags) =>
 export const resetCatalog = (provider: string) =>
   Effect.gen(function* () {
     const imports = yield* CatalogImports
-    const done = yield* imports.reset(provider)
+    const done = yield* asOperator(imports.reset(provider))
     yield* Console.log(
       done
         ? `${provider}: deleted the import; the shipped catalog is used`

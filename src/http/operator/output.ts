@@ -1,13 +1,16 @@
 /**
- * Shared by the operator's commands: output, errors, and the look-up of an organization.
+ * Shared by the operator's commands: output, errors, the look-up of an organization, and who the operator is.
  *
  * Data goes to stdout, messages to stderr.
  */
+import { userInfo } from "node:os"
 import { Console, Effect, Option, References } from "effect"
 import { fail } from "../cli/terminal/exits.ts"
 import { table as columnsTable } from "../cli/terminal/table.ts"
 import type { Violation } from "../../layers/audit/equations.ts"
 import { Accounts, type OrganizationRow } from "../../layers/accounts/Accounts.ts"
+import { AuditLog } from "../../layers/auditlog/AuditLog.ts"
+import type { Actor } from "../../schema/accounts/Actor.ts"
 import { looksLike } from "../../schema/Ids.ts"
 import { usd } from "../../schema/money/Money.ts"
 import { Storage } from "../../layers/Storage.ts"
@@ -58,3 +61,16 @@ export const known = Effect.fnUntraced(function* (org_id: string) {
   if (Option.isSome(found)) return found.value
   return yield* unknown(`There is no organization "${org_id}". List organizations with: rungate admin orgs`)
 })
+
+/** The operator as the audit log names them: the user of the operating system. A container may run as a user without a name. */
+export const operator = Effect.try(() => userInfo().username).pipe(
+  Effect.orElseSucceed(() => null),
+  Effect.map((name): Actor => ({ kind: "operator", id: null, name, address: null }))
+)
+
+/** Runs a change on behalf of the operator. */
+export const asOperator = <A, E, R>(change: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const log = yield* AuditLog
+    return yield* log.by(yield* operator)(change)
+  })

@@ -4,7 +4,7 @@
  * They write to the database, and every process uses the change from its next run on. Data goes to stdout, messages to stderr.
  */
 import { Console, Effect } from "effect"
-import { bad, firstOf, known, onDatabase, plain, print, table, when } from "./output.ts"
+import { asOperator, bad, firstOf, known, onDatabase, plain, print, table, when } from "./output.ts"
 import { fail } from "../cli/terminal/exits.ts"
 import { CatalogStore } from "../../layers/catalog/CatalogStore.ts"
 import { Ownership, type ResourceRow } from "../../layers/runs/Ownership.ts"
@@ -73,14 +73,14 @@ const change = (flags: ResourceFlags, what: "assign" | "revoke") =>
     const assignment = { org_id, kind, id: yield* idOf(kind, flags.id), provider: yield* providerOf(flags) }
     const shown = `${kind} ${assignment.id}${assignment.provider === null ? "" : ` at ${assignment.provider}`}`
     if (what === "assign") {
-      const owner = yield* ownership.assign(assignment)
+      const owner = yield* asOperator(ownership.assign(assignment))
       if (owner !== null) {
         return yield* fail(
           "failed",
           `${shown} belongs to ${owner}. Nothing was changed. To move it, first run: rungate admin resources revoke ${owner} ${kind} ${assignment.id}${assignment.provider === null ? "" : ` --provider ${assignment.provider}`}`
         )
       }
-    } else if (!(yield* ownership.revoke(assignment))) {
+    } else if (!(yield* asOperator(ownership.revoke(assignment)))) {
       return yield* bad(
         `${shown} does not belong to ${org_id}. List its objects with: rungate admin resources list ${org_id}`
       )

@@ -1,10 +1,23 @@
 /**
- * Handler of `rungate admin show`: the full state of one organization, from one database snapshot.
+ * Handlers of `rungate admin show`, the full state of one organization from one database snapshot, and of `rungate admin audit-log`, who
+ * changed what in one organization or in all.
  */
 import { Console, Effect } from "effect"
-import { known, onDatabase, organizationView, plain, print, table, violationLines, when } from "./output.ts"
+import {
+  bad,
+  firstOf,
+  known,
+  onDatabase,
+  organizationView,
+  plain,
+  print,
+  table,
+  violationLines,
+  when
+} from "./output.ts"
 import { fail } from "../cli/terminal/exits.ts"
 import { Accounts, type KeyRow, type OrganizationRow } from "../../layers/accounts/Accounts.ts"
+import { AuditLog, everything } from "../../layers/auditlog/AuditLog.ts"
 import type { Violation } from "../../layers/audit/equations.ts"
 import { Books, type EntryRow, type OpenRunRow, type WalletRow } from "../../layers/ledger/Books.ts"
 import { type LossTotal, Losses } from "../../layers/ledger/Losses.ts"
@@ -220,4 +233,47 @@ export const show = (org_id: string, json: boolean) =>
     if (shown.violations.length > 0) {
       return yield* fail("failed", `The books of ${org_id} do not add up. See the violations above.`)
     }
+  }).pipe(onDatabase)
+
+export interface AuditLogFlags {
+  readonly org: string | null
+  readonly action: string | null
+  readonly actor: string | null
+  readonly limit: number
+  readonly json: boolean
+}
+
+export const auditLog = ({ org, action, actor, limit, json }: AuditLogFlags) =>
+  Effect.gen(function* () {
+    if (org !== null) yield* known(org)
+    if ([action, actor].some((word) => word === "" || word?.includes("\u0000") === true))
+      return yield* bad("--action and --actor must not be empty.")
+    const log = yield* AuditLog
+    const filter = { ...everything, action, actor }
+    const { rows, more } = yield* firstOf(limit, (most) => log.list(org, filter, null, most))
+    if (json)
+      return yield* print({
+        items: rows.map(({ entry_id, created_at, ...row }) => ({
+          id: entry_id,
+          ...row,
+          created_at: created_at.toISOString()
+        })),
+        more
+      })
+    const valueOf = (value: unknown) => (value === null ? "" : JSON.stringify(value))
+    const lines = table(
+      ["at", "organization", "actor", "address", "action", "object", "before", "after"],
+      rows.map((row) => [
+        when(row.created_at),
+        row.org_id ?? "-",
+        row.actor_name === null ? row.actor : `${row.actor} ${row.actor_name}`,
+        row.address ?? "-",
+        row.action,
+        row.object,
+        valueOf(row.before),
+        valueOf(row.after)
+      ])
+    )
+    yield* Console.log(lines.join("\n"))
+    if (more) yield* Console.error(`More entries exist. Raise --limit (now ${limit}).`)
   }).pipe(onDatabase)

@@ -4,7 +4,7 @@
  * A finding is information only. It moves no money and never repeats the call.
  */
 import { Console, Effect } from "effect"
-import { bad, firstOf, known, onDatabase, plain, print, table, unknown as absent, when } from "./output.ts"
+import { asOperator, bad, firstOf, known, onDatabase, plain, print, table, unknown as absent, when } from "./output.ts"
 import { type UnknownRow, UnknownOutcomes } from "../../layers/runs/UnknownOutcomes.ts"
 import type { Finding } from "../../schema/catalog/Doubt.ts"
 import { parsedOrText } from "../../schema/json/Json.ts"
@@ -84,7 +84,7 @@ export const resolve = ({ run_id, delivered, not_delivered, note, json }: Resolv
       return yield* bad(`--note must say how you found out, in 1 to ${noteLengthMax} characters.`)
     const store = yield* UnknownOutcomes
     const finding: Finding = delivered ? "delivered" : "not_delivered"
-    const done = yield* store.resolve(run_id, finding, note.trim())
+    const done = yield* asOperator(store.resolve(run_id, finding, note.trim()))
     const row = yield* store.find(run_id)
     if (row === null)
       return yield* absent(`No run "${run_id}" has an unknown outcome. List those with: rungate admin unknown`)

@@ -15,6 +15,7 @@ import { Email, LinkToken, NewPassword, OrganizationName, passwordLengthMin } fr
 import { allowAttempt, linkAccount } from "../middleware/Attempts.ts"
 import { answered, badLink, form, hidden, opened, tokenInAddress, wrong } from "./Forms.ts"
 import { Limits } from "../middleware/Limits.ts"
+import { RequestContext } from "../middleware/RequestContext.ts"
 import { escaped, page } from "./Page.ts"
 import { makeSignUp } from "./SignUp.ts"
 
@@ -133,7 +134,7 @@ const ResetPage = HttpRouter.use(
           yield* allowAttempt(limits, linkAccount(token))
           yield* same(password, again)
           const email = yield* links
-            .reset(Redacted.make(token), Redacted.make(password))
+            .reset(Redacted.make(token), Redacted.make(password), (yield* RequestContext).address)
             .pipe(Effect.catchTag("LinkRefused", () => Effect.fail(badLink(askAgain))))
           return page(
             200,

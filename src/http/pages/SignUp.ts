@@ -17,6 +17,7 @@ import { codeOf } from "../../schema/wallet/Referral.ts"
 import type { SignUpRequest } from "../api/Sessions.ts"
 import { allowAttempt } from "../middleware/Attempts.ts"
 import { Limits } from "../middleware/Limits.ts"
+import { RequestContext } from "../middleware/RequestContext.ts"
 
 /** New organizations in production start with a daily limit, so that a leaked key can't empty a wallet in a night. */
 const dailyLimitInProduction = dollars("100.00")
@@ -87,6 +88,7 @@ export const makeSignUp = Effect.gen(function* () {
         organization: payload.organization,
         daily_limit: mode === "production" ? dailyLimitInProduction : null,
         address,
+        client: (yield* RequestContext).address,
         joining: Effect.fnUntraced(function* ({ org_id, user_id }) {
           if (code !== null) yield* referrals.refer({ org_id, email: trustedEmail, code, terms })
           if (invitation !== null) yield* invitations.redeem(invitation, email, org_id)

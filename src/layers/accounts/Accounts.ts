@@ -5,6 +5,7 @@
  */
 import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { AuditLog } from "../auditlog/AuditLog.ts"
 import { texts } from "../postgres/Columns.ts"
 import { type Role, roles } from "../../schema/accounts/Role.ts"
 import { makeId } from "../../schema/Ids.ts"
@@ -96,6 +97,8 @@ export interface NewAccount {
    * that it has an account. `verified`: the operator vouched for the address with an invitation. `trusted`: verification is off.
    */
   readonly address: "pending" | "verified" | "trusted"
+  /** The client address, for the audit log. */
+  readonly client: string
   /** Runs in the transaction that creates the organization, to store an invitation or referral. Its failure refuses the sign-up. */
   readonly joining: (made: NewUser) => Effect.Effect<void, JoiningRefused>
 }
@@ -171,6 +174,7 @@ export class Accounts extends Context.Service<
     Accounts,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const log = yield* AuditLog
       const { emailVerification } = yield* Settings
       // Compared with the password if the e-mail address has no account, so that both cases take the same time.
       const decoy = yield* Effect.cached(Effect.suspend(() => hashed(Redacted.make(randomText(20)))))
@@ -215,11 +219,11 @@ export class Accounts extends Context.Service<
       const signUp = Effect.fn("Accounts.signUp")(function* (account: NewAccount) {
         const { email, address } = account
         const password_hash = yield* hashed(account.password)
-        return yield* sql
-          .withTransaction(
+        const user_id = newId("usr")
+        return yield* log
+          .by({ kind: "person", id: user_id, name: null, address: account.client })(
             Effect.gen(function* () {
               const org_id = yield* insertOrganization(account.organization, account.daily_limit)
-              const user_id = newId("usr")
               yield* sql`
                 INSERT INTO users (user_id, org_id, email, password_hash, pending, email_verified_at)
                 VALUES (${user_id}, ${org_id}, ${email}, ${password_hash}, ${address === "pending"},

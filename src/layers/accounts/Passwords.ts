@@ -6,6 +6,7 @@
  */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { AuditLog } from "../auditlog/AuditLog.ts"
 import { digest, hashed, matches } from "./Secrets.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
@@ -24,14 +25,19 @@ export class Passwords extends Context.Service<
   {
     /** Returns the address. */
     readonly verifyEmail: (token: Redacted.Redacted) => Effect.Effect<string, LinkRefused | AddressTaken>
-    /** Ends all other sessions of the user. */
+    /** Ends all other sessions of the user. `address` is the client's, for the audit log. */
     readonly change: (
       session: { readonly user_id: string; readonly token: Redacted.Redacted },
       current: Redacted.Redacted,
-      next: Redacted.Redacted
+      next: Redacted.Redacted,
+      address: string
     ) => Effect.Effect<void, WrongPassword>
     /** Ends all sessions of the user. Returns the user's address. */
-    readonly reset: (token: Redacted.Redacted, next: Redacted.Redacted) => Effect.Effect<string, LinkRefused>
+    readonly reset: (
+      token: Redacted.Redacted,
+      next: Redacted.Redacted,
+      address: string
+    ) => Effect.Effect<string, LinkRefused>
     /** Ends all sessions of a user, and returns how many. */
     readonly endSessions: (user_id: string) => Effect.Effect<number>
   }
@@ -40,6 +46,7 @@ export class Passwords extends Context.Service<
     Passwords,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const log = yield* AuditLog
       const hashOf = (token: Redacted.Redacted) => digest(Redacted.value(token))
 
       /** Deletes a link's token and returns its user. If the transaction fails, the link still works. */
@@ -97,7 +104,8 @@ export class Passwords extends Context.Service<
       const change = Effect.fn("Passwords.change")(function* (
         { user_id, token }: { readonly user_id: string; readonly token: Redacted.Redacted },
         current: Redacted.Redacted,
-        next: Redacted.Redacted
+        next: Redacted.Redacted,
+        address: string
       ) {
         const [user] = yield* Effect.orDie(
           passwordRows(sql`SELECT password_hash FROM users WHERE user_id = ${user_id}`)
@@ -105,8 +113,8 @@ export class Passwords extends Context.Service<
         const hash = user?.password_hash ?? ""
         if (!(yield* matches(current, hash))) return yield* new WrongPassword()
         const password_hash = yield* hashed(next)
-        yield* sql
-          .withTransaction(
+        yield* log
+          .by({ kind: "person", id: user_id, name: null, address })(
             Effect.gen(function* () {
               // Of two concurrent changes one succeeds. For the other, the current password is no longer the right one.
               const changed = yield* sql`
@@ -119,14 +127,18 @@ export class Passwords extends Context.Service<
           .pipe(Effect.catchTag("SqlError", Effect.die))
       })
 
-      const reset = Effect.fn("Passwords.reset")(function* (token: Redacted.Redacted, next: Redacted.Redacted) {
+      const reset = Effect.fn("Passwords.reset")(function* (
+        token: Redacted.Redacted,
+        next: Redacted.Redacted,
+        address: string
+      ) {
         // Checked before the expensive password hash, so that an invented token costs little.
         const tokens = yield* Effect.orDie(sql`
           SELECT 1 AS valid FROM mail_tokens WHERE token_hash = ${hashOf(token)} AND purpose = 'reset_password' AND expires_at > now()`)
         if (tokens.length === 0) return yield* new LinkRefused()
         const password_hash = yield* hashed(next)
-        return yield* sql
-          .withTransaction(
+        return yield* log
+          .by({ kind: "link", id: null, name: null, address })(
             Effect.gen(function* () {
               const user_id = yield* consume(token, "reset_password")
               const [user] = yield* emailRows(sql`

@@ -11,7 +11,15 @@ import { queueSchema } from "./QueueSchema.ts"
 import { oneRowOf, rowsOf } from "./Rows.ts"
 
 /** Tables whose rows are only inserted. */
-const appendOnly = ["ledger", "audit_checks", "payment_events", "referral_credits", "losses", "service_mode"]
+const appendOnly = [
+  "ledger",
+  "audit_checks",
+  "payment_events",
+  "referral_credits",
+  "losses",
+  "service_mode",
+  "audit_log"
+]
 /** Tables whose rows change and are never deleted. */
 const kept = [
   "wallets",

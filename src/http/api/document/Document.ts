@@ -36,6 +36,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   senders: "Domains from which the organization may send e-mail.",
   members: "The organization's people and their roles.",
   invitations: "Invitations to join the organization.",
+  auditLog: "Who changed what in the organization.",
   auth: "Sign-up, sign-in and sessions.",
   recovery: "E-mail verification and passwords.",
   events: "Streams of what happens: runs, the wallet and alerts."
@@ -97,6 +98,10 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   key_id: "Id of an API key, `key_…`.",
   member_id: "Id of a member's user, `usr_…`.",
   keep_keys: "`true` keeps the API keys that the member created.",
+  actor: "Only changes by this actor: an id, an e-mail address, or `person`, `key`, `operator` or `system`.",
+  action: "Only this action, such as `key.revoked`, or all that begin with `key`.",
+  from: "Only what happened at this time or later: a day or a time in UTC.",
+  to: "Only what happened before this time: a day or a time in UTC.",
   invitation_id: "Id of an invitation, `inv_…`.",
   sender_id: "Id of a sender, `snd_…`.",
   q: "E-mail address, domain, profile URL, handle, phone number or text to look up.",

@@ -31,6 +31,25 @@ export const peopleExamples: Readonly<Record<string, Example>> = {
       200: { ...invitation, link: "https://rungate.example/join-organization?token=rg_join_TOKEN_OF_THE_LINK" }
     }
   },
+  "auditLog.list": {
+    responses: {
+      200: {
+        items: [
+          {
+            id: "aud_01m81nzp3b11p52yv11fpkfhhy",
+            actor: { kind: "person", id: jane.id, name: jane.email },
+            action: "spend_guard.changed",
+            object: "org_01m81nzgh66f8vfxqbkda58gtf",
+            before: { daily_limit: "100.00" },
+            after: { daily_limit: "250.00" },
+            address: "203.0.113.7",
+            created_at: "2026-11-22T09:30:00.000Z"
+          }
+        ],
+        next_cursor: null
+      }
+    }
+  },
   "invitations.withdraw": { responses: { 200: { id: invitation.id, deleted: true } } },
   "invitations.accept": {
     request: { token: "TOKEN_OF_THE_LINK", password: "correct horse battery" },

@@ -34,6 +34,7 @@ import { runMetadata } from "./0035_run_metadata.ts"
 import { usage } from "./0036_usage.ts"
 import { events } from "./0037_events.ts"
 import { members } from "./0038_members.ts"
+import { auditLog } from "./0039_audit_log.ts"
 import { offerOutcomes } from "./0040_offer_outcomes.ts"
 
 export const migrations = {
@@ -72,5 +73,6 @@ export const migrations = {
   "0036_usage": usage,
   "0037_events": events,
   "0038_members": members,
+  "0039_audit_log": auditLog,
   "0040_offer_outcomes": offerOutcomes
 }
