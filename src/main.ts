@@ -41,6 +41,7 @@ import { harmlessLines } from "./http/cli/terminal/text.ts"
 import { topup } from "./http/cli/account/topup.ts"
 import { senders } from "./http/cli/account/senders.ts"
 import { spokenHttp } from "./http/cli/terminal/verbose.ts"
+import { usage } from "./http/cli/control/usage.ts"
 import { wallet } from "./http/cli/account/wallet.ts"
 import { whoami } from "./http/cli/account/whoami.ts"
 import { Client, CommandFailed } from "./http/cli/answers/Client.ts"
@@ -90,6 +91,7 @@ const running = [
 ] as const
 const money = [
   Command.provide(wallet, CliLayer),
+  Command.provide(usage, CliLayer),
   Command.provide(topup, CliLayer),
   Command.provide(guard, CliLayer),
   Command.provide(referrals, CliLayer)
