@@ -100,8 +100,6 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   keep_keys: "`true` keeps the API keys that the member created.",
   actor: "Only changes by this actor: an id, an e-mail address, or `person`, `key`, `operator` or `system`.",
   action: "Only this action, such as `key.revoked`, or all that begin with `key`.",
-  from: "Only what happened at this time or later: a day or a time in UTC.",
-  to: "Only what happened before this time: a day or a time in UTC.",
   invitation_id: "Id of an invitation, `inv_…`.",
   sender_id: "Id of a sender, `snd_…`.",
   q: "E-mail address, domain, profile URL, handle, phone number or text to look up.",
