@@ -26,6 +26,7 @@ import { Waiters } from "./actors/mailbox/Waiters.ts"
 import { WalletActor } from "./actors/wallet/WalletActor.ts"
 import { Workers } from "./actors/Workers.ts"
 import { MetricsServer } from "./http/MetricsServer.ts"
+import { WebhookWorker } from "./actors/webhooks/WebhookWorker.ts"
 import { Readiness } from "./http/middleware/Readiness.ts"
 import { Server } from "./http/Server.ts"
 import { Breakers } from "./layers/executor/Breakers.ts"
@@ -50,6 +51,7 @@ import { OfferOutcomes } from "./layers/quotes/OfferOutcomes.ts"
 import { type Role, Settings } from "./layers/platform/Settings.ts"
 import { Signals } from "./layers/queues/Signals.ts"
 import { Reads } from "./layers/standby/Reads.ts"
+import { WebhookSender } from "./layers/webhooks/Sender.ts"
 import { Replica } from "./layers/standby/Replica.ts"
 import { Storage } from "./layers/Storage.ts"
 import { HttpProviders } from "./layers/executor/HttpProviders.ts"
@@ -101,7 +103,7 @@ const Working = Workers.pipe(
     Layer.mergeAll(WalletActor.layer, RunActor.layer, PaymentWorker.layer, HistoryWorker.layer, OutcomeLookups.layer)
   ),
   Layer.provide(Layer.merge(RunSlots.layer, EventSequencer.layer)),
-  Layer.merge(Layer.merge(BackgroundWorker, UsageWorker))
+  Layer.merge(Layer.mergeAll(BackgroundWorker, UsageWorker, WebhookWorker.pipe(Layer.provide(WebhookSender.layer))))
 )
 
 /** The service in one role, on `Settings`. Its server's address is in `Server` when the role has one. */

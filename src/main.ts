@@ -40,6 +40,7 @@ import { Screen } from "./http/cli/terminal/Screen.ts"
 import { harmlessLines } from "./http/cli/terminal/text.ts"
 import { topup } from "./http/cli/account/topup.ts"
 import { senders } from "./http/cli/account/senders.ts"
+import { webhooks } from "./http/cli/control/webhooks.ts"
 import { spokenHttp } from "./http/cli/terminal/verbose.ts"
 import { usage } from "./http/cli/control/usage.ts"
 import { wallet } from "./http/cli/account/wallet.ts"
@@ -101,7 +102,8 @@ const account = [
   Command.provide(logout, CliLayer),
   Command.provide(whoami, CliLayer),
   Command.provide(keys, CliLayer),
-  Command.provide(senders, CliLayer)
+  Command.provide(senders, CliLayer),
+  Command.provide(webhooks, CliLayer)
 ] as const
 const tools = [
   Command.provide(doctor(CliLayer), Screen.layer),

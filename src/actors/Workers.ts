@@ -15,6 +15,7 @@ import { Settings } from "../layers/platform/Settings.ts"
 import { Partitions } from "../layers/postgres/partitions/Partitions.ts"
 import { Signals } from "../layers/queues/Signals.ts"
 import { usd } from "../schema/money/Money.ts"
+import { onePassAtATime } from "./onePassAtATime.ts"
 import { PaymentWorker } from "./payments/PaymentWorker.ts"
 import { closeLost, notRecorded } from "./runs/Delivery.ts"
 import { RunSlots } from "./runs/RunSlots.ts"
@@ -69,29 +70,6 @@ const logged = Effect.fnUntraced(function* ({ losses, mismatches }: Pick<TurnAns
   for (const mismatch of mismatches)
     yield* Effect.logError(`${mismatch}: nothing was credited; see rungate audit and the payment processor`)
 })
-
-/** A call during a pass makes another pass follow and returns at once. */
-const onePassAtATime = (pass: Effect.Effect<unknown>): Effect.Effect<void> => {
-  let running = false
-  let again = false
-  return Effect.suspend(() => {
-    again = true
-    if (running) return Effect.void
-    running = true
-    return Effect.gen(function* () {
-      while (again) {
-        again = false
-        yield* pass
-      }
-    }).pipe(
-      Effect.ensuring(
-        Effect.sync(() => {
-          running = false
-        })
-      )
-    )
-  })
-}
 
 export const Workers = Layer.effectDiscard(
   Effect.gen(function* () {

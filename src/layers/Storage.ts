@@ -46,6 +46,8 @@ import { usageOfOldRuns } from "./usage/OldRuns.ts"
 import { countOldRuns, UsageRollups } from "./usage/UsageRollups.ts"
 import { UsageStore } from "./usage/UsageStore.ts"
 import { background } from "./postgres/migrations/background.ts"
+import { WebhookDeliveries } from "./webhooks/Deliveries.ts"
+import { WebhookEndpoints } from "./webhooks/Endpoints.ts"
 import { DatabaseLayer } from "./postgres/Database.ts"
 import { Partitions } from "./postgres/partitions/Partitions.ts"
 
@@ -81,7 +83,8 @@ const Stores = Layer.mergeAll(
   Stats.layer,
   UsageStore.layer,
   // This one needs a store, which the folder of the migrations can't import.
-  BackgroundMigrations.layerOf({ ...background, [countOldRuns]: usageOfOldRuns })
+  BackgroundMigrations.layerOf({ ...background, [countOldRuns]: usageOfOldRuns }),
+  Layer.merge(WebhookEndpoints.layer, WebhookDeliveries.layer).pipe(Layer.provide(EventLog.layer))
 ).pipe(Layer.provideMerge(AuditLog.layer))
 
 /** The database and the stores, without HTTP and providers. */

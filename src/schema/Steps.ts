@@ -14,6 +14,7 @@ export const revokeKey: CommandHint = { http: "DELETE /v1/api-keys/{key_id}", cl
 export const listSenders: CommandHint = { http: "GET /v1/senders", cli: "rungate senders list" }
 export const listMembers: CommandHint = { http: "GET /v1/members", cli: "rungate members list" }
 export const listInvitations: CommandHint = { http: "GET /v1/invitations", cli: "rungate invite list" }
+export const listWebhooks: CommandHint = { http: "GET /v1/webhook-endpoints", cli: "rungate webhooks list" }
 export const runningRuns: CommandHint = {
   http: "GET /v1/runs?status=running",
   cli: "rungate runs list --status running"

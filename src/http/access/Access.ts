@@ -52,6 +52,15 @@ export const neededRole: Readonly<Record<string, Role>> = {
   "invitations.list": "admin",
   "invitations.create": "admin",
   "invitations.withdraw": "admin",
+  "webhooks.list": "viewer",
+  "webhooks.create": "admin",
+  "webhooks.get": "viewer",
+  "webhooks.change": "admin",
+  "webhooks.remove": "admin",
+  "webhooks.rotate": "admin",
+  "webhooks.deliveries": "viewer",
+  "webhooks.replay": "admin",
+  "webhooks.replayAll": "admin",
   "auditLog.list": "admin"
 }
 

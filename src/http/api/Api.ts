@@ -17,6 +17,7 @@ import { SendersApi } from "./Senders.ts"
 import { SessionsApi } from "./Sessions.ts"
 import { TopUpsApi } from "./TopUps.ts"
 import { UsageApi } from "./control/Usage.ts"
+import { WebhooksApi } from "./control/Webhooks.ts"
 import { WalletApi } from "./Wallet.ts"
 
 export class Api extends HttpApi.make("rungate")
@@ -37,6 +38,7 @@ export class Api extends HttpApi.make("rungate")
   .add(SessionsApi)
   .add(RecoveryApi)
   .add(EventsApi)
+  .add(WebhooksApi)
   .prefix("/v1")
   .middleware(Malformed)
   .middleware(RequestChecks)

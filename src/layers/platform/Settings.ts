@@ -68,6 +68,8 @@ export interface SettingsShape {
   readonly rateLimit: number
   /** Number of proxies in front of the service that append to X-Forwarded-For. 0: clients connect directly. */
   readonly trustedProxies: number
+  /** Webhooks may be sent over http and to private addresses. */
+  readonly webhookAllowPrivate: boolean
   /** The bearer token that opens /metrics. Null: no token does. */
   readonly metricsToken: Redacted.Redacted | null
   /** A separate port for /metrics, or 0 for any free port. Null: no separate port. */
@@ -303,6 +305,7 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
       dataDir: read.text("RUNGATE_DATA_DIR") ?? ".rungate",
       rateLimit: read.int("RUNGATE_RATE_LIMIT", 50, 0, 1_000_000),
       trustedProxies: read.int("RUNGATE_TRUSTED_PROXIES", 0, 0, 10),
+      webhookAllowPrivate: read.oneOf("RUNGATE_WEBHOOK_ALLOW_PRIVATE", "0", ["0", "1"]) === "1",
       metricsToken: metricsTokenOf(read),
       metricsPort:
         read.text("RUNGATE_METRICS_PORT") === undefined ? null : read.int("RUNGATE_METRICS_PORT", 0, 0, 65535),

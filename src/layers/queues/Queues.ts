@@ -14,7 +14,9 @@ import { Installation } from "./Installation.ts"
 import { Redis } from "./Redis.ts"
 
 export const laneQueue = (lane: number) => `lane-${lane}`
+const isLane = (queue: string) => queue.startsWith("lane-")
 export const runsQueue = "runs"
+export const webhooksQueue = "webhooks"
 
 /** A job whose worker died can be taken over after this time. BullMQ renews the lock of a live worker. */
 const lockMillis = 3_000
@@ -116,7 +118,7 @@ export class Queues extends Context.Service<
         queue.on("error", log(`queue ${name}`))
         await queue.waitUntilReady()
         // Only lanes need this limit: one turn at a time. Concurrent claims of runs never take the same run.
-        if (name !== runsQueue) await queue.setGlobalConcurrency(1)
+        if (isLane(name)) await queue.setGlobalConcurrency(1)
         return queue
       }
       /** Opens a queue at its first use. The number of lanes may grow while this process runs. A failed opening is tried again. */
@@ -207,7 +209,7 @@ export class Queues extends Context.Service<
         ).pipe(Effect.asVoid)
 
       const processDue = Effect.promise(async () => {
-        for (const [name, queue] of queues) if (name !== runsQueue) await (await queue).setGlobalConcurrency(1)
+        for (const [name, queue] of queues) if (isLane(name)) await (await queue).setGlobalConcurrency(1)
       }).pipe(
         Effect.catchCause((cause) => Effect.logDebug(`could not set the concurrency of the lanes: ${oneLine(cause)}`))
       )

@@ -9,6 +9,7 @@ import { eventExamples } from "./EventExamples.ts"
 import type { Example } from "./Example.ts"
 import { peopleExamples } from "./PeopleExamples.ts"
 import { componentHeaders, headersOf } from "./Headers.ts"
+import { webhookExamples } from "./WebhookExamples.ts"
 import { runExamples } from "./RunExamples.ts"
 
 type Node = Readonly<Record<string, unknown>>
@@ -19,7 +20,8 @@ const examples: Readonly<Record<string, Example>> = {
   ...runExamples,
   ...accountExamples,
   ...peopleExamples,
-  ...eventExamples
+  ...eventExamples,
+  ...webhookExamples
 }
 
 const tagDescriptions: Readonly<Record<string, string>> = {
@@ -37,6 +39,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   members: "The organization's people and their roles.",
   invitations: "Invitations to join the organization.",
   auditLog: "Who changed what in the organization.",
+  webhooks: "Where events are posted, and what became of each delivery.",
   auth: "Sign-up, sign-in and sessions.",
   recovery: "E-mail verification and passwords.",
   events: "Streams of what happens: runs, the wallet and alerts."
@@ -101,6 +104,8 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   actor: "Only changes by this actor: an id, an e-mail address, or `person`, `key`, `operator` or `system`.",
   action: "Only this action, such as `key.revoked`, or all that begin with `key`.",
   invitation_id: "Id of an invitation, `inv_…`.",
+  endpoint_id: "Id of a webhook endpoint, `whe_…`.",
+  delivery_id: "Id of a delivery, `whd_…`.",
   sender_id: "Id of a sender, `snd_…`.",
   q: "E-mail address, domain, profile URL, handle, phone number or text to look up.",
   kind: "How to read `q`. Detected if left out."

@@ -15,7 +15,7 @@ export interface Audited {
   readonly id: string
   /** Columns that the log must not show, such as secrets, and columns whose changes do not matter. */
   readonly hidden: ReadonlyArray<string>
-  readonly on?: "INSERT" | "INSERT OR UPDATE" | "INSERT OR UPDATE OR DELETE" | "UPDATE" | "DELETE"
+  readonly on?: "INSERT" | "INSERT OR UPDATE" | "INSERT OR DELETE" | "INSERT OR UPDATE OR DELETE" | "UPDATE" | "DELETE"
   /** Which rows, such as `NEW.run_id IS NULL`. */
   readonly when?: string
   /** Only changes by somebody who is known. Without it, other changes are the system's. */

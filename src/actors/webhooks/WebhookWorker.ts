@@ -1,0 +1,131 @@
+/**
+ * Delivers events to webhook endpoints: makes deliveries of new events, sends those that are due, and plans the retries.
+ *
+ * Every worker does this. Postgres stores what is due and who sends it, so a killed process loses no delivery. Receivers that are slow or
+ * away take a few of a process's places at most.
+ */
+import { Effect, Layer, Random, Schedule } from "effect"
+import { EventLog } from "../../layers/events/EventLog.ts"
+import { oneLine } from "../../layers/postgres/Batch.ts"
+import { Queues, webhooksQueue } from "../../layers/queues/Queues.ts"
+import { Signals } from "../../layers/queues/Signals.ts"
+import { type DueDelivery, type Outcome, WebhookDeliveries } from "../../layers/webhooks/Deliveries.ts"
+import { type WebhookAnswer, WebhookSender } from "../../layers/webhooks/Sender.ts"
+import { pauseReason, retryDelay } from "../../schema/webhooks/Retry.ts"
+import { onePassAtATime } from "../onePassAtATime.ts"
+
+const parallel = 50
+const parallelOfEndpoint = 5
+/** Finds retries, and events whose wake-up was lost. */
+const lookEvery = "1 second"
+/** A log is kept for 30 days after somebody listened last. */
+const listenEvery = "6 hours"
+
+const accepted = (status: number | null): boolean => status !== null && status >= 200 && status < 300
+
+/** `random` is from 0 to 1. */
+export const outcomeOf = (
+  { attempts, failing_since }: Pick<DueDelivery, "attempts" | "failing_since">,
+  { at, status }: Pick<WebhookAnswer, "at" | "status">,
+  random: number
+): Outcome => {
+  if (accepted(status)) return { _tag: "Delivered" }
+  const failingMillis = failing_since === null ? 0 : at.getTime() - failing_since.getTime()
+  const pause = pauseReason({ status, attempts }, failingMillis)
+  const delay = pause === null ? retryDelay(attempts, random) : null
+  return delay === null ? { _tag: "Failed", pause } : { _tag: "Retry", inMillis: delay }
+}
+
+export const WebhookWorker = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const deliveries = yield* WebhookDeliveries
+    const sender = yield* WebhookSender
+    const log = yield* EventLog
+    const queues = yield* Queues
+    const signals = yield* Signals
+    const fork = Effect.runForkWith(yield* Effect.context<never>())
+    const sending = new Map<string, number>()
+    let underWay = 0
+
+    const deliver = Effect.fnUntraced(function* (delivery: DueDelivery) {
+      const answer = yield* sender.send(delivery)
+      const outcome = outcomeOf(delivery, answer, yield* Random.next)
+      yield* deliveries.record(delivery, answer, outcome)
+      if (outcome._tag === "Failed" && outcome.pause !== null)
+        yield* Effect.logWarning(
+          `webhook endpoint ${delivery.endpoint_id} is paused: ${outcome.pause === "gone" ? "it answered 410" : "it has accepted nothing for days"}`
+        )
+    })
+
+    const begin = (delivery: DueDelivery) => {
+      const { endpoint_id } = delivery
+      underWay += 1
+      sending.set(endpoint_id, (sending.get(endpoint_id) ?? 0) + 1)
+      const end = Effect.sync(() => {
+        const left = (sending.get(endpoint_id) ?? 1) - 1
+        if (left > 0) sending.set(endpoint_id, left)
+        else sending.delete(endpoint_id)
+        const wasFull = underWay === parallel
+        underWay -= 1
+        if (wasFull || left === parallelOfEndpoint - 1) fork(pass)
+      })
+      return deliver(delivery).pipe(
+        // The claim ends after a minute, and the attempt is repeated.
+        Effect.catchCause((cause) => Effect.logWarning(`webhook ${delivery.delivery_id}: ${oneLine(cause)}`)),
+        Effect.ensuring(end),
+        Effect.forkIn(scope)
+      )
+    }
+
+    const sendDue = Effect.gen(function* () {
+      for (;;) {
+        const room = parallel - underWay
+        if (room <= 0) return
+        const busy = [...sending].flatMap(([endpoint_id, count]) => (count >= parallelOfEndpoint ? [endpoint_id] : []))
+        const due = yield* deliveries.claim(room, parallelOfEndpoint, busy)
+        if (due.length === 0) return
+        yield* Effect.forEach(due, begin, { discard: true })
+      }
+    })
+
+    const fanOutAll = Effect.gen(function* () {
+      for (const org_id of yield* deliveries.behind) {
+        let more = true
+        while (more) more = yield* deliveries.fanOut(org_id)
+      }
+    })
+
+    const scope = yield* Effect.scope
+    const pass = onePassAtATime(
+      Effect.andThen(fanOutAll, sendDue).pipe(
+        Effect.catchCause((cause) => Effect.logWarning(`webhooks: ${oneLine(cause)}`))
+      )
+    )
+    /** Organizations with endpoints. A signal that the log of one of them has grown begins a pass at once. */
+    let followers = new Set<string>()
+    const follow = Effect.map(deliveries.followers, (org_ids) => {
+      followers = new Set(org_ids)
+    })
+    yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        signals.listen((ids) => {
+          if (ids.some((id) => followers.has(id))) fork(pass)
+        })
+      ),
+      (stop) => Effect.sync(stop)
+    )
+    const keepLogs = Effect.flatMap(deliveries.followers, (org_ids) =>
+      Effect.forEach(org_ids, log.listen, { discard: true })
+    )
+    const every = (work: Effect.Effect<unknown>, period: typeof lookEvery | typeof listenEvery) =>
+      work.pipe(
+        Effect.catchCause((cause) => Effect.logWarning(`webhooks: ${oneLine(cause)}`)),
+        Effect.repeat(Schedule.spaced(period)),
+        Effect.forkScoped
+      )
+
+    yield* queues.work(webhooksQueue, pass)
+    yield* every(Effect.andThen(follow, pass), lookEvery)
+    yield* every(Effect.andThen(keepLogs, deliveries.forget), listenEvery)
+  })
+)

@@ -1,0 +1,149 @@
+/** The contract of webhook endpoints: where an organization's events are posted, and what became of each delivery. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Wire } from "../../../schema/Errors.ts"
+import { EventKind, eventKinds } from "../../../schema/events/Event.ts"
+import { Auth, listQuery, optional } from "../shapes/Common.ts"
+
+const described = (description: string) => Schema.String.annotate({ description })
+const graceSecondsMax = 7 * 86_400
+
+const Url = Schema.NonEmptyString.check(Schema.isMaxLength(2_000)).annotate({
+  description: "An https URL with a public address, such as https://example.com/webhooks"
+})
+const Events = Schema.Array(EventKind)
+  .check(Schema.isMinLength(1), Schema.isMaxLength(eventKinds.length))
+  .annotate({ description: "The kinds of events that are sent." })
+
+const fields = {
+  id: Schema.String,
+  url: Schema.String,
+  events: Schema.Array(Schema.String),
+  status: Schema.Literals(["active", "paused"]).annotate({
+    description: "A paused endpoint gets nothing. When it is active again, it continues where it stopped."
+  }),
+  paused_because: Schema.NullOr(
+    Schema.Literals(["by_you", "gone", "failing"]).annotate({
+      description: "gone: it answered 410. failing: it accepted nothing for two days, and a delivery was given up."
+    })
+  ),
+  failing_since: Schema.NullOr(described("Time of the first failure since the last accepted webhook.")),
+  previous_secret_until: Schema.NullOr(described("Until then webhooks are signed with the previous secret too.")),
+  created_at: Schema.String
+}
+export const WebhookEndpoint = Schema.Struct(fields).annotate({ identifier: "WebhookEndpoint" })
+
+const secret = described("Verifies the signatures. It is shown only once.")
+const WithSecret = Schema.Struct({ ...fields, secret }).annotate({ identifier: "NewWebhookEndpoint" })
+
+export const WebhookDelivery = Schema.Struct({
+  id: Schema.String,
+  event_id: described("The header webhook-id. It is the same for each attempt and each replay."),
+  type: Schema.String,
+  status: Schema.Literals(["pending", "delivered", "failed"]),
+  attempts: Schema.Int,
+  next_attempt_at: Schema.NullOr(Schema.String),
+  delivered_at: Schema.NullOr(Schema.String),
+  created_at: Schema.String,
+  request: Schema.Struct({ body: described("The body as it is sent, JSON text.") }),
+  answers: Schema.Array(
+    Schema.Struct({
+      at: Schema.String,
+      duration_ms: Schema.Finite,
+      status: Schema.NullOr(Schema.Int),
+      answer: described("The beginning of the answer's body, or why there was no answer.")
+    })
+  ).annotate({ description: "The newest ten attempts, oldest first." })
+}).annotate({ identifier: "WebhookDelivery" })
+
+export const WebhooksReplayed = Schema.Struct({ replayed: Schema.Int }).annotate({ identifier: "WebhooksReplayed" })
+
+const params = { endpoint_id: Schema.String }
+const errors = [Wire.invalid_request, Wire.forbidden]
+const about = (summary: string, description: string) => OpenApi.annotations({ summary, description })
+
+export class WebhooksApi extends HttpApiGroup.make("webhooks")
+  .add(
+    HttpApiEndpoint.get("list", "/webhook-endpoints", {
+      success: Schema.Struct({ items: Schema.Array(WebhookEndpoint), next_cursor: Schema.Null })
+    }).annotateMerge(about("List webhook endpoints", "Newest first. An organization has at most 20.")),
+    HttpApiEndpoint.post("create", "/webhook-endpoints", {
+      payload: Schema.Struct({ url: Url, events: Events }).annotate({ identifier: "WebhookEndpointRequest" }),
+      success: WithSecret,
+      error: errors
+    }).annotateMerge(
+      about(
+        "Create a webhook endpoint",
+        "Needs a session token. Events from now on are posted to the URL, signed by the Standard Webhooks specification. A failed webhook is retried for three days."
+      )
+    ),
+    HttpApiEndpoint.get("get", "/webhook-endpoints/:endpoint_id", {
+      params,
+      success: WebhookEndpoint,
+      error: [Wire.invalid_request]
+    }).annotateMerge(about("Get a webhook endpoint", "Without its secret.")),
+    HttpApiEndpoint.patch("change", "/webhook-endpoints/:endpoint_id", {
+      params,
+      payload: Schema.Struct({
+        url: optional(Url),
+        events: optional(Events),
+        status: optional(Schema.Literals(["active", "paused"]))
+      }).annotate({ identifier: "WebhookEndpointChange" }),
+      success: WebhookEndpoint,
+      error: errors
+    }).annotateMerge(about("Change a webhook endpoint", "Needs a session token. What is left out stays.")),
+    HttpApiEndpoint.delete("remove", "/webhook-endpoints/:endpoint_id", {
+      params,
+      success: Schema.Struct({ id: Schema.String, deleted: Schema.Literal(true) }).annotate({
+        identifier: "RemovedWebhookEndpoint"
+      }),
+      error: errors
+    }).annotateMerge(about("Remove a webhook endpoint", "Needs a session token. Its deliveries are deleted too.")),
+    HttpApiEndpoint.post("rotate", "/webhook-endpoints/:endpoint_id/rotate", {
+      params,
+      payload: Schema.Struct({
+        grace_seconds: optional(
+          Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: graceSecondsMax })).annotate({
+            description: "How long webhooks are signed with both secrets. Default: one day."
+          })
+        )
+      }).annotate({ identifier: "WebhookSecretRotation" }),
+      success: WithSecret,
+      error: errors
+    }).annotateMerge(about("Rotate a webhook secret", "Needs a session token. Returns the new secret."))
+  )
+  .add(
+    HttpApiEndpoint.get("deliveries", "/webhook-endpoints/:endpoint_id/deliveries", {
+      params,
+      query: { ...listQuery, status: Schema.optionalKey(Schema.Literals(["pending", "delivered", "failed"])) },
+      success: Schema.Struct({ items: Schema.Array(WebhookDelivery), next_cursor: Schema.NullOr(Schema.String) }),
+      error: [Wire.invalid_request]
+    }).annotateMerge(about("List deliveries", "Newest first. Deliveries are kept for 30 days.")),
+    HttpApiEndpoint.post("replay", "/webhook-endpoints/:endpoint_id/deliveries/:delivery_id/replay", {
+      params: { ...params, delivery_id: Schema.String },
+      success: WebhookDelivery,
+      error: errors
+    }).annotateMerge(
+      about(
+        "Replay a delivery",
+        "Needs a session token. Sends the event again at once, with the same id, and retries as for a new one."
+      )
+    ),
+    HttpApiEndpoint.post("replayAll", "/webhook-endpoints/:endpoint_id/replay", {
+      params,
+      payload: Schema.Struct({
+        from: described("The first time of an event, such as 2026-11-22T10:00:00Z."),
+        to: optional(described("Events before this time. Default: now.")),
+        status: optional(
+          Schema.Literals(["failed", "all"]).annotate({
+            description: "Default: failed, the events that were given up."
+          })
+        )
+      }).annotate({ identifier: "WebhookReplay" }),
+      success: WebhooksReplayed,
+      error: errors
+    }).annotateMerge(
+      about("Replay the events of a time", "Needs a session token. At most 10,000 at once, oldest first.")
+    )
+  )
+  .middleware(Auth) {}

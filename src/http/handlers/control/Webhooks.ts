@@ -1,0 +1,186 @@
+/** Webhook endpoints: people create and change them, and see and replay what was delivered. */
+import { Clock, Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { EventFeed } from "../../../actors/events/EventFeed.ts"
+import { EventLog } from "../../../layers/events/EventLog.ts"
+import { Settings } from "../../../layers/platform/Settings.ts"
+import { Queues, webhooksQueue } from "../../../layers/queues/Queues.ts"
+import { type DeliveryRow, WebhookDeliveries } from "../../../layers/webhooks/Deliveries.ts"
+import { type EndpointRow, endpointsMax, WebhookEndpoints } from "../../../layers/webhooks/Endpoints.ts"
+import { problem } from "../../../schema/Errors.ts"
+import { withCommands } from "../../../schema/Hints.ts"
+import { looksLike } from "../../../schema/Ids.ts"
+import { listWebhooks, signIn } from "../../../schema/Steps.ts"
+import { webhookUrl } from "../../../layers/webhooks/WebhookUrl.ts"
+import { Api } from "../../api/Api.ts"
+import { makeAsCaller } from "../../middleware/Bearer.ts"
+import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
+
+const graceSecondsDefault = 86_400
+
+const refused = (path: string, message: string) => problem("invalid_request", `${path} ${message}`, [{ path, message }])
+
+const view = ({ endpoint_id, paused, failing_since, previous_until, created_at, url, events }: EndpointRow) => ({
+  id: endpoint_id,
+  url,
+  events,
+  status: paused === null ? ("active" as const) : ("paused" as const),
+  paused_because: paused,
+  failing_since: failing_since?.toISOString() ?? null,
+  previous_secret_until: previous_until?.toISOString() ?? null,
+  created_at: created_at.toISOString()
+})
+
+const deliveryView = (row: DeliveryRow) => ({
+  id: row.delivery_id,
+  event_id: row.event_id,
+  type: row.kind,
+  status: row.status,
+  attempts: row.attempts,
+  next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
+  delivered_at: row.delivered_at?.toISOString() ?? null,
+  created_at: row.created_at.toISOString(),
+  request: { body: row.body },
+  answers: row.answers
+})
+
+const unknown = (endpoint_id: string) =>
+  problem("invalid_request", withCommands`There is no webhook endpoint "${endpoint_id}"; ${listWebhooks} lists them.`, [
+    { path: "path.endpoint_id", message: "is not a webhook endpoint of this organization" }
+  ])
+const unknownDelivery = (delivery_id: string) =>
+  problem("invalid_request", `This endpoint has no delivery "${delivery_id}".`, [
+    { path: "path.delivery_id", message: "is not a delivery of this endpoint" }
+  ])
+
+/** A leaked key must not keep reading events after it is revoked. */
+const requirePerson = Effect.flatMap(CurrentCaller, (caller) =>
+  caller.user_id === null
+    ? Effect.fail(
+        problem(
+          "forbidden",
+          withCommands`An API key can't change webhook endpoints; sign in with ${signIn} and use the session token.`
+        )
+      )
+    : Effect.succeed(caller)
+)
+
+const timeOf = (path: string, text: string) => {
+  const time = new Date(text)
+  return Number.isNaN(time.getTime())
+    ? Effect.fail(refused(path, "must be a time, such as 2026-11-22T10:00:00Z"))
+    : Effect.succeed(time)
+}
+
+export const WebhooksHandlers = HttpApiBuilder.group(
+  Api,
+  "webhooks",
+  Effect.fnUntraced(function* (handlers) {
+    const endpoints = yield* WebhookEndpoints
+    const deliveries = yield* WebhookDeliveries
+    const log = yield* EventLog
+    const feed = yield* EventFeed
+    const queues = yield* Queues
+    const asCaller = yield* makeAsCaller
+    const { webhookAllowPrivate } = yield* Settings
+
+    const endpointOf = Effect.fnUntraced(function* (org_id: string, endpoint_id: string) {
+      const row = looksLike("whe", endpoint_id) ? yield* endpoints.find(org_id, endpoint_id) : null
+      return row ?? (yield* Effect.fail(unknown(endpoint_id)))
+    })
+    const checkedUrl = (text: string) => {
+      const checked = webhookUrl(text, webhookAllowPrivate)
+      return checked._tag === "Refused" ? Effect.fail(refused("url", checked.message)) : Effect.succeed(checked.url)
+    }
+    const notPaused = ({ paused }: EndpointRow) =>
+      paused === null
+        ? Effect.void
+        : Effect.fail(refused("path.endpoint_id", "is paused: set its status to active before you replay events"))
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* () {
+        const { org_id } = yield* CurrentCaller
+        return { items: (yield* endpoints.list(org_id)).map(view), next_cursor: null }
+      }),
+      create: Effect.fnUntraced(function* ({ payload }) {
+        const { org_id } = yield* requirePerson
+        const url = yield* checkedUrl(payload.url)
+        yield* feed.listen(org_id)
+        const position = (yield* log.heads([org_id])).get(org_id) ?? 0n
+        const created = yield* asCaller(
+          endpoints.create(org_id, { url, events: [...new Set(payload.events)], position })
+        )
+        if (created !== null) return { ...view(created.row), secret: created.secret }
+        return yield* Effect.fail(
+          refused(
+            "url",
+            `can't be added: an organization has at most ${endpointsMax} webhook endpoints; remove one first`
+          )
+        )
+      }),
+      get: Effect.fnUntraced(function* ({ params: { endpoint_id } }) {
+        const { org_id } = yield* CurrentCaller
+        return view(yield* endpointOf(org_id, endpoint_id))
+      }),
+      change: Effect.fnUntraced(function* ({ params: { endpoint_id }, payload }) {
+        const { org_id } = yield* requirePerson
+        yield* endpointOf(org_id, endpoint_id)
+        const url = (payload.url ?? null) === null ? undefined : yield* checkedUrl(payload.url ?? "")
+        const changed = yield* asCaller(
+          endpoints.change(org_id, endpoint_id, {
+            url,
+            events: payload.events === undefined || payload.events === null ? undefined : [...new Set(payload.events)],
+            paused: payload.status === undefined || payload.status === null ? undefined : payload.status === "paused"
+          })
+        )
+        yield* queues.wake(webhooksQueue)
+        return changed === null ? yield* Effect.fail(unknown(endpoint_id)) : view(changed)
+      }),
+      remove: Effect.fnUntraced(function* ({ params: { endpoint_id } }) {
+        const { org_id } = yield* requirePerson
+        yield* endpointOf(org_id, endpoint_id)
+        if (yield* asCaller(endpoints.remove(org_id, endpoint_id))) return { id: endpoint_id, deleted: true as const }
+        return yield* Effect.fail(unknown(endpoint_id))
+      }),
+      rotate: Effect.fnUntraced(function* ({ params: { endpoint_id }, payload }) {
+        const { org_id } = yield* requirePerson
+        yield* endpointOf(org_id, endpoint_id)
+        const rotated = yield* asCaller(
+          endpoints.rotate(org_id, endpoint_id, payload.grace_seconds ?? graceSecondsDefault)
+        )
+        if (rotated === null) return yield* Effect.fail(unknown(endpoint_id))
+        return { ...view(rotated.row), secret: rotated.secret }
+      }),
+      deliveries: Effect.fnUntraced(function* ({ params: { endpoint_id }, query }) {
+        const { org_id } = yield* CurrentCaller
+        yield* endpointOf(org_id, endpoint_id)
+        const limit = query.limit ?? listLimitDefault
+        const before = query.cursor ?? null
+        if (before !== null && !looksLike("whd", before))
+          return yield* Effect.fail(refused("query.cursor", "is not a cursor of this list"))
+        const rows = yield* deliveries.list(endpoint_id, { status: query.status ?? null, before, limit: limit + 1 })
+        const page = rows.slice(0, limit)
+        return {
+          items: page.map(deliveryView),
+          next_cursor: rows.length > limit ? (page.at(-1)?.delivery_id ?? null) : null
+        }
+      }),
+      replay: Effect.fnUntraced(function* ({ params: { endpoint_id, delivery_id } }) {
+        const { org_id } = yield* requirePerson
+        yield* notPaused(yield* endpointOf(org_id, endpoint_id))
+        const row = looksLike("whd", delivery_id) ? yield* deliveries.replay(endpoint_id, delivery_id) : null
+        yield* queues.wake(webhooksQueue)
+        return row === null ? yield* Effect.fail(unknownDelivery(delivery_id)) : deliveryView(row)
+      }),
+      replayAll: Effect.fnUntraced(function* ({ params: { endpoint_id }, payload }) {
+        const { org_id } = yield* requirePerson
+        yield* notPaused(yield* endpointOf(org_id, endpoint_id))
+        const from = yield* timeOf("from", payload.from)
+        const to = yield* timeOf("to", payload.to ?? new Date(yield* Clock.currentTimeMillis).toISOString())
+        const replayed = yield* deliveries.replayAll(endpoint_id, { from, to, failedOnly: payload.status !== "all" })
+        yield* queues.wake(webhooksQueue)
+        return { replayed }
+      })
+    })
+  })
+)

@@ -1,0 +1,254 @@
+/**
+ * Stores the deliveries of events to webhook endpoints, and decides which of them are due.
+ *
+ * Each event becomes one delivery for each endpoint. A process that claims a delivery has a minute to record the answer. After that another
+ * process repeats the attempt, so a delivery is attempted at least once, always with the same event id.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { newId } from "../platform/Ids.ts"
+import { EventLog } from "../events/EventLog.ts"
+import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import type { WebhookAnswer } from "./Sender.ts"
+
+const DueDelivery = Schema.Struct({
+  delivery_id: Schema.String,
+  endpoint_id: Schema.String,
+  org_id: Schema.String,
+  event_id: Schema.String,
+  url: Schema.String,
+  body: Schema.String,
+  attempts: Schema.Int,
+  secrets: Schema.Array(Schema.String),
+  failing_since: Schema.NullOr(Schema.Date)
+})
+export type DueDelivery = typeof DueDelivery.Type
+
+/** One attempt as the list of deliveries shows it. */
+export const Attempted = Schema.Struct({
+  at: Schema.String,
+  duration_ms: Schema.Finite,
+  status: Schema.NullOr(Schema.Int),
+  answer: Schema.String
+})
+
+export const DeliveryRow = Schema.Struct({
+  delivery_id: Schema.String,
+  event_id: Schema.String,
+  kind: Schema.String,
+  happened_at: Schema.Date,
+  body: Schema.String,
+  status: Schema.Literals(["pending", "delivered", "failed"]),
+  attempts: Schema.Int,
+  next_attempt_at: Schema.NullOr(Schema.Date),
+  answers: Schema.Array(Attempted),
+  created_at: Schema.Date,
+  delivered_at: Schema.NullOr(Schema.Date)
+})
+export type DeliveryRow = typeof DeliveryRow.Type
+
+const dueRows = rowsOf(DueDelivery.fields)
+const deliveryRows = rowsOf(DeliveryRow.fields)
+const followerRows = rowsOf({
+  endpoint_id: Schema.String,
+  events: Schema.Array(Schema.String),
+  position: Schema.BigInt
+})
+const countRow = oneRowOf({ count: Schema.Int })
+const backlogRow = oneRowOf({ due: Schema.Int, paused: Schema.Int })
+
+/** How long a process may take to send a webhook and record the answer. Longer than the time that a receiver has to answer. */
+const claimSeconds = 60
+const timestampOf = (text: string): string => decodeTimestamp(text).timestamp
+const decodeTimestamp = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ timestamp: Schema.String })))
+const orgRows = rowsOf({ org_id: Schema.String })
+const orgsOf = Effect.map((rows: ReadonlyArray<{ readonly org_id: string }>) => rows.map(({ org_id }) => org_id))
+const answersMax = 10
+const keepDays = 30
+const replayMax = 10_000
+
+export type Outcome =
+  | { readonly _tag: "Delivered" }
+  | { readonly _tag: "Retry"; readonly inMillis: number }
+  | { readonly _tag: "Failed"; readonly pause: "gone" | "failing" | null }
+
+export class WebhookDeliveries extends Context.Service<
+  WebhookDeliveries,
+  {
+    /**
+     * Makes deliveries of an organization's next events and moves its endpoints' positions, in one transaction. Returns true if there may
+     * be more events.
+     */
+    readonly fanOut: (org_id: string) => Effect.Effect<boolean>
+    /** Organizations whose log has events that their endpoints have not reached. */
+    readonly behind: Effect.Effect<ReadonlyArray<string>>
+    /** Organizations with endpoints, whose logs are kept. */
+    readonly followers: Effect.Effect<ReadonlyArray<string>>
+    /** Claims due deliveries, at most `perEndpoint` of one endpoint and none of `busy` endpoints. */
+    readonly claim: (
+      limit: number,
+      perEndpoint: number,
+      busy: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<DueDelivery>>
+    readonly record: (delivery: DueDelivery, answer: WebhookAnswer, outcome: Outcome) => Effect.Effect<void>
+    /** Newest first. */
+    readonly list: (
+      endpoint_id: string,
+      filter: { readonly status: string | null; readonly before: string | null; readonly limit: number }
+    ) => Effect.Effect<ReadonlyArray<DeliveryRow>>
+    /** Makes a delivery due again, with all its attempts before it. Null if the endpoint has no such delivery. */
+    readonly replay: (endpoint_id: string, delivery_id: string) => Effect.Effect<DeliveryRow | null>
+    /** Makes deliveries of events of a time due again, at most 10,000. Returns how many. */
+    readonly replayAll: (
+      endpoint_id: string,
+      span: { readonly from: Date; readonly to: Date; readonly failedOnly: boolean }
+    ) => Effect.Effect<number>
+    /** Deletes ended deliveries after 30 days. */
+    readonly forget: Effect.Effect<void>
+    readonly backlog: Effect.Effect<{ readonly due: number; readonly paused: number }>
+  }
+>()("rungate/layers/webhooks/Deliveries") {
+  static readonly layer = Layer.effect(
+    WebhookDeliveries,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const log = yield* EventLog
+      const columns = sql.literal(
+        "delivery_id, event_id, kind, happened_at, body, status, attempts, next_attempt_at, answers, created_at, delivered_at"
+      )
+      const eventsAtOnce = 500
+
+      const fanOut: WebhookDeliveries["Service"]["fanOut"] = (org_id) =>
+        Effect.gen(function* () {
+          const followers = yield* followerRows(sql`
+            SELECT endpoint_id, events, position FROM webhook_endpoints WHERE org_id = ${org_id} AND paused IS NULL
+            ORDER BY endpoint_id FOR UPDATE`)
+          if (followers.length === 0) return false
+          const from = followers.reduce(
+            (least, { position }) => (position < least ? position : least),
+            followers[0]?.position ?? 0n
+          )
+          const asked = { org_id, after: from, run_id: null, kinds: null, limit: eventsAtOnce }
+          const { events, position: reached } = yield* log.after(asked)
+          if (reached <= from) return false
+          const rows = followers.flatMap(({ endpoint_id, events: kinds, position }) =>
+            events
+              .filter((event) => event.position > position && kinds.includes(event.kind))
+              .map(({ id, kind, text }) => ({
+                delivery_id: newId("whd"),
+                endpoint_id,
+                event_id: id,
+                kind,
+                happened_at: timestampOf(text),
+                body: text
+              }))
+          )
+          if (rows.length > 0)
+            yield* sql`
+              INSERT INTO webhook_deliveries (delivery_id, endpoint_id, event_id, kind, happened_at, body, next_attempt_at)
+              SELECT delivery_id, endpoint_id, event_id, kind, happened_at, body, now()
+              FROM json_to_recordset(${JSON.stringify(rows)}::json) AS row
+                (delivery_id text, endpoint_id text, event_id text, kind text, happened_at timestamptz, body text)
+              ON CONFLICT ON CONSTRAINT webhook_once DO NOTHING`
+          yield* sql`
+            UPDATE webhook_endpoints SET position = greatest(position, ${String(reached)}::bigint)
+            WHERE org_id = ${org_id} AND paused IS NULL`
+          return events.length >= eventsAtOnce
+        }).pipe(sql.withTransaction, Effect.orDie)
+
+      const claim: WebhookDeliveries["Service"]["claim"] = (limit, perEndpoint, busy) =>
+        dueRows(sql`
+          WITH due AS (
+            SELECT delivery.delivery_id, delivery.next_attempt_at
+            FROM webhook_endpoints endpoint CROSS JOIN LATERAL (
+              SELECT delivery_id, next_attempt_at FROM webhook_deliveries
+              WHERE endpoint_id = endpoint.endpoint_id AND status = 'pending' AND next_attempt_at <= now()
+              ORDER BY next_attempt_at LIMIT ${perEndpoint}::int FOR UPDATE SKIP LOCKED
+            ) delivery
+            WHERE endpoint.paused IS NULL AND endpoint.endpoint_id <> ALL (${[...busy]}::text[])
+            LIMIT ${limit}::int
+          )
+          UPDATE webhook_deliveries delivery
+          SET attempts = delivery.attempts + 1, next_attempt_at = now() + make_interval(secs => ${claimSeconds}::int)
+          FROM due, webhook_endpoints endpoint
+          WHERE delivery.delivery_id = due.delivery_id AND endpoint.endpoint_id = delivery.endpoint_id
+          RETURNING delivery.delivery_id, delivery.endpoint_id, endpoint.org_id, delivery.event_id, endpoint.url, delivery.body,
+            delivery.attempts, endpoint.failing_since,
+            array_remove(ARRAY[endpoint.secret, CASE WHEN endpoint.previous_until > now() THEN endpoint.previous_secret END], NULL)
+              AS secrets`).pipe(Effect.orDie)
+
+      const record: WebhookDeliveries["Service"]["record"] = (delivery, { at, ...answered }, outcome) =>
+        Effect.gen(function* () {
+          const attempt = JSON.stringify({ at: at.toISOString(), ...answered })
+          const status = outcome._tag === "Delivered" ? "delivered" : outcome._tag === "Failed" ? "failed" : "pending"
+          const delay = outcome._tag === "Retry" ? outcome.inMillis : 0
+          // An answer that comes after another process has repeated the attempt changes nothing but an open delivery.
+          yield* sql`
+            UPDATE webhook_deliveries SET status = ${status},
+              answers = (SELECT json_agg(one) FROM (
+                SELECT one FROM json_array_elements(answers) WITH ORDINALITY AS old (one, at)
+                WHERE at > json_array_length(answers) - ${answersMax - 1}::int
+                UNION ALL SELECT ${attempt}::json) kept),
+              delivered_at = CASE WHEN ${status} = 'delivered' THEN now() END,
+              next_attempt_at = CASE WHEN ${status} = 'pending' THEN now() + ${delay}::float * interval '1 millisecond' END
+            WHERE delivery_id = ${delivery.delivery_id} AND status = 'pending'`
+          const pause = outcome._tag === "Failed" ? outcome.pause : null
+          if (outcome._tag === "Delivered" && delivery.failing_since === null) return
+          yield* sql`
+            UPDATE webhook_endpoints SET
+              failing_since = CASE WHEN ${outcome._tag === "Delivered"}::boolean THEN NULL ELSE coalesce(failing_since, ${at}) END,
+              paused = coalesce(paused, ${pause}::text)
+            WHERE endpoint_id = ${delivery.endpoint_id}`
+        }).pipe(sql.withTransaction, Effect.orDie)
+
+      const again = sql.literal("status = 'pending', attempts = 0, next_attempt_at = now(), delivered_at = NULL")
+
+      return WebhookDeliveries.of({
+        fanOut,
+        behind: orgRows(sql`
+          SELECT DISTINCT org_id FROM webhook_endpoints endpoint JOIN event_heads head USING (org_id)
+          WHERE endpoint.paused IS NULL AND head.position > endpoint.position LIMIT 500`).pipe(orgsOf, Effect.orDie),
+        followers: orgRows(sql`SELECT DISTINCT org_id FROM webhook_endpoints`).pipe(orgsOf, Effect.orDie),
+        claim,
+        record,
+        list: (endpoint_id, { status, before, limit }) =>
+          Effect.orDie(
+            deliveryRows(sql`
+              SELECT ${columns} FROM webhook_deliveries
+              WHERE endpoint_id = ${endpoint_id} AND (${status}::text IS NULL OR status = ${status})
+                AND (${before}::text IS NULL OR delivery_id < ${before})
+              ORDER BY delivery_id DESC LIMIT ${limit}::int`)
+          ),
+        replay: (endpoint_id, delivery_id) =>
+          deliveryRows(sql`
+            UPDATE webhook_deliveries SET ${again}
+            WHERE endpoint_id = ${endpoint_id} AND delivery_id = ${delivery_id} RETURNING ${columns}`).pipe(
+            Effect.map(([row]) => row ?? null),
+            Effect.orDie
+          ),
+        replayAll: (endpoint_id, { from, to, failedOnly }) =>
+          countRow(sql`
+            WITH chosen AS (
+              SELECT delivery_id FROM webhook_deliveries
+              WHERE endpoint_id = ${endpoint_id} AND happened_at >= ${from} AND happened_at < ${to}
+                AND (status = 'failed' OR (NOT ${failedOnly}::boolean AND status = 'delivered'))
+              ORDER BY happened_at LIMIT ${replayMax}::int
+            ), changed AS (
+              UPDATE webhook_deliveries SET ${again} WHERE delivery_id IN (SELECT delivery_id FROM chosen) RETURNING 1
+            )
+            SELECT count(*)::int AS count FROM changed`).pipe(
+            Effect.map(({ count }) => count),
+            Effect.orDie
+          ),
+        forget: Effect.asVoid(
+          sql`DELETE FROM webhook_deliveries WHERE status <> 'pending' AND created_at < now() - make_interval(days => ${keepDays}::int)`
+        ).pipe(Effect.orDie),
+        backlog: backlogRow(sql`
+          SELECT (SELECT count(*)::int FROM webhook_deliveries WHERE status = 'pending' AND next_attempt_at <= now()) AS due,
+            (SELECT count(*)::int FROM webhook_endpoints WHERE paused IN ('gone', 'failing')) AS paused`).pipe(
+          Effect.orDie
+        )
+      })
+    })
+  )
+}

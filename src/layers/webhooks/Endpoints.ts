@@ -1,0 +1,132 @@
+/**
+ * Stores the webhook endpoints of organizations: URL, kinds of events, signing secrets, and whether they are paused.
+ *
+ * A new endpoint begins at the end of its organization's event log, so it gets no event of the past.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { newId } from "../platform/Ids.ts"
+import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+
+/** More than any organization needs. Each event is delivered to every endpoint, so the limit bounds what one event can cost. */
+export const endpointsMax = 20
+
+export const EndpointRow = Schema.Struct({
+  endpoint_id: Schema.String,
+  url: Schema.String,
+  events: Schema.Array(Schema.String),
+  paused: Schema.NullOr(Schema.Literals(["by_you", "gone", "failing"])),
+  failing_since: Schema.NullOr(Schema.Date),
+  previous_until: Schema.NullOr(Schema.Date),
+  created_at: Schema.Date
+})
+export type EndpointRow = typeof EndpointRow.Type
+const endpointRows = rowsOf(EndpointRow.fields)
+const countRow = oneRowOf({ count: Schema.Int })
+
+export interface EndpointChange {
+  readonly url?: string | undefined
+  readonly events?: ReadonlyArray<string> | undefined
+  readonly paused?: boolean | undefined
+}
+
+const newSecret = (): string => `whsec_${crypto.getRandomValues(new Uint8Array(32)).toBase64()}`
+
+export class WebhookEndpoints extends Context.Service<
+  WebhookEndpoints,
+  {
+    /** Null if the organization already has `endpointsMax` endpoints. `position` is the end of its event log. */
+    readonly create: (
+      org_id: string,
+      endpoint: { readonly url: string; readonly events: ReadonlyArray<string>; readonly position: bigint }
+    ) => Effect.Effect<{ readonly row: EndpointRow; readonly secret: string } | null>
+    readonly find: (org_id: string, endpoint_id: string) => Effect.Effect<EndpointRow | null>
+    /** Newest first. */
+    readonly list: (org_id: string) => Effect.Effect<ReadonlyArray<EndpointRow>>
+    /** Leaves out what is undefined. An endpoint that is resumed is no longer failing. */
+    readonly change: (org_id: string, endpoint_id: string, change: EndpointChange) => Effect.Effect<EndpointRow | null>
+    /** Makes a new secret. The old one signs beside it for the grace time. */
+    readonly rotate: (
+      org_id: string,
+      endpoint_id: string,
+      grace_seconds: number
+    ) => Effect.Effect<{ readonly row: EndpointRow; readonly secret: string } | null>
+    /** Deletes its deliveries too. */
+    readonly remove: (org_id: string, endpoint_id: string) => Effect.Effect<boolean>
+  }
+>()("rungate/layers/webhooks/Endpoints") {
+  static readonly layer = Layer.effect(
+    WebhookEndpoints,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const columns = sql.literal("endpoint_id, url, events, paused, failing_since, previous_until, created_at")
+      const first = Effect.map((rows: ReadonlyArray<EndpointRow>) => rows[0] ?? null)
+      const of = (org_id: string, endpoint_id: string) => sql`org_id = ${org_id} AND endpoint_id = ${endpoint_id}`
+
+      const create: WebhookEndpoints["Service"]["create"] = (org_id, { url, events, position }) =>
+        Effect.gen(function* () {
+          // Locks the organization's row, so that concurrent requests can't exceed the limit together.
+          yield* sql`SELECT 1 FROM orgs WHERE org_id = ${org_id} FOR UPDATE`
+          const { count } = yield* countRow(
+            sql`SELECT count(*)::int AS count FROM webhook_endpoints WHERE org_id = ${org_id}`
+          )
+          if (count >= endpointsMax) return null
+          const secret = newSecret()
+          const row = yield* first(
+            endpointRows(sql`
+              INSERT INTO webhook_endpoints (endpoint_id, org_id, url, events, secret, position)
+              VALUES (${newId("whe")}, ${org_id}, ${url}, ${[...events]}::text[], ${secret}, ${String(position)}::bigint)
+              RETURNING ${columns}`)
+          )
+          return row === null ? null : { row, secret }
+        }).pipe(sql.withTransaction, Effect.orDie)
+
+      const change: WebhookEndpoints["Service"]["change"] = (org_id, endpoint_id, { url, events, paused }) =>
+        first(
+          endpointRows(sql`
+            UPDATE webhook_endpoints SET
+              url = coalesce(${url ?? null}::text, url),
+              events = coalesce(${events === undefined ? null : [...events]}::text[], events),
+              failing_since = CASE WHEN ${paused ?? true}::boolean THEN failing_since END,
+              paused = CASE ${paused ?? null}::boolean WHEN true THEN coalesce(paused, 'by_you') WHEN false THEN NULL ELSE paused END
+            WHERE ${of(org_id, endpoint_id)} RETURNING ${columns}`)
+        ).pipe(Effect.orDie)
+
+      const rotate: WebhookEndpoints["Service"]["rotate"] = (org_id, endpoint_id, grace_seconds) =>
+        Effect.gen(function* () {
+          const secret = newSecret()
+          const row = yield* first(
+            endpointRows(sql`
+              UPDATE webhook_endpoints SET secret = ${secret}, secret_since = now(),
+                previous_secret = CASE WHEN ${grace_seconds}::int > 0 THEN secret END,
+                previous_until = CASE WHEN ${grace_seconds}::int > 0 THEN now() + make_interval(secs => ${grace_seconds}::int) END
+              WHERE ${of(org_id, endpoint_id)} RETURNING ${columns}`)
+          )
+          return row === null ? null : { row, secret }
+        }).pipe(Effect.orDie)
+
+      return WebhookEndpoints.of({
+        create,
+        find: (org_id, endpoint_id) =>
+          Effect.orDie(
+            first(endpointRows(sql`SELECT ${columns} FROM webhook_endpoints WHERE ${of(org_id, endpoint_id)}`))
+          ),
+        list: (org_id) =>
+          Effect.orDie(
+            endpointRows(
+              sql`SELECT ${columns} FROM webhook_endpoints WHERE org_id = ${org_id} ORDER BY endpoint_id DESC`
+            )
+          ),
+        change,
+        rotate,
+        remove: (org_id, endpoint_id) =>
+          Effect.orDie(
+            Effect.map(
+              sql`DELETE FROM webhook_endpoints WHERE ${of(org_id, endpoint_id)} RETURNING 1`,
+              (rows) => rows.length > 0
+            )
+          )
+      })
+    })
+  )
+}
