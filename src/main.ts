@@ -41,6 +41,9 @@ import { harmlessLines } from "./http/cli/terminal/text.ts"
 import { topup } from "./http/cli/account/topup.ts"
 import { senders } from "./http/cli/account/senders.ts"
 import { webhooks } from "./http/cli/control/webhooks.ts"
+import { auditLog } from "./http/cli/control/auditLog.ts"
+import { invite } from "./http/cli/control/invite.ts"
+import { members } from "./http/cli/control/members.ts"
 import { spokenHttp } from "./http/cli/terminal/verbose.ts"
 import { usage } from "./http/cli/control/usage.ts"
 import { wallet } from "./http/cli/account/wallet.ts"
@@ -103,7 +106,10 @@ const account = [
   Command.provide(whoami, CliLayer),
   Command.provide(keys, CliLayer),
   Command.provide(senders, CliLayer),
-  Command.provide(webhooks, CliLayer)
+  Command.provide(webhooks, CliLayer),
+  Command.provide(members, CliLayer),
+  Command.provide(invite, CliLayer),
+  Command.provide(auditLog, CliLayer)
 ] as const
 const tools = [
   Command.provide(doctor(CliLayer), Screen.layer),

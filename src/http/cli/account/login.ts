@@ -5,7 +5,7 @@
  */
 import { Effect, Redacted, Schema } from "effect"
 import { Command } from "effect/cli"
-import { Client } from "../answers/Client.ts"
+import { type Answer, Client } from "../answers/Client.ts"
 import { Credentials, saveKey, savedKeys, savedSessions, saveSession } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
@@ -67,12 +67,22 @@ interface Given {
   readonly organization: string | null
   readonly referral_code: string | null
   readonly invitation: string | null
+  readonly organization_id: string | null
+  readonly join: string | null
   readonly sign_up: boolean
   readonly password_stdin: boolean
 }
 
+/** Accepts an invitation to an organization. The password is that of the invited address, or of the new account. */
+const enter = Effect.fnUntraced(function* (given: Given, token: string) {
+  const { send } = yield* Client
+  const password = yield* given.password_stdin ? fromStdin("Password") : askHidden("Password (yours, or a new one):")
+  const body = { token, password: Redacted.value(password) }
+  yield* keepSession(yield* send("POST", "/v1/invitations/accept", { body }))
+})
+
 const open = Effect.fnUntraced(function* (given: Given) {
-  const { profile, url } = yield* Credentials
+  const { url } = yield* Credentials
   const { send } = yield* Client
   const screen = yield* Screen
   if (!given.password_stdin && !screen.askable) {
@@ -81,6 +91,7 @@ const open = Effect.fnUntraced(function* (given: Given) {
       "There is no terminal to ask at. Give --email and --password-stdin, or --with-token for an API key."
     )
   }
+  if (given.join !== null) return yield* enter(given, given.join)
   const email = yield* asked(given.email, "E-mail", "email")
   const organization = given.sign_up ? yield* asked(given.organization, "Organization", "organization") : null
   const password = yield* given.password_stdin ? fromStdin("Password") : askHidden("Password:")
@@ -95,11 +106,18 @@ const open = Effect.fnUntraced(function* (given: Given) {
     ? send("POST", "/v1/auth/sign-up", {
         body: { ...common, organization, referral_code: given.referral_code, invitation: given.invitation }
       })
-    : send("POST", "/v1/auth/sign-in", { body: common })
+    : send("POST", "/v1/auth/sign-in", { body: { ...common, organization_id: given.organization_id } })
   if (answer.status === 401) {
     if (screen.askable) yield* screen.say(`Forgot the password? Reset it at ${url}/forgot-password`)
     return yield* fail("auth", "The e-mail or the password is wrong.")
   }
+  yield* keepSession(answer)
+})
+
+/** Saves the session of an answer that opened one. */
+const keepSession = Effect.fnUntraced(function* (answer: Answer) {
+  const { profile, url } = yield* Credentials
+  const screen = yield* Screen
   const failure = yield* failureOf(answer)
   if (failure !== null) return yield* failure
   const opened = decoded(Opened, answer.text)
@@ -128,7 +146,9 @@ export const login = Command.make(
     password_stdin: boolean("password-stdin", "read the password from stdin"),
     organization: text("organization", "name of the new organization, with --sign-up"),
     referral_code: text("referral-code", "referral code, with --sign-up"),
-    invitation: text("invitation", "token from the invitation link, with --sign-up")
+    invitation: text("invitation", "token from the invitation link, with --sign-up"),
+    organization_id: text("organization-id", "organization to sign in to, if you are a member of several"),
+    join: text("join", "token from an invitation to an organization; accepts it")
   },
   Effect.fnUntraced(function* ({ with_token, key_file, ...given }) {
     const { source } = yield* Credentials
@@ -136,7 +156,8 @@ export const login = Command.make(
     const keep = with_token || key_file !== null
     if (with_token && key_file !== null)
       return yield* fail("usage", "Give only one of --with-token (stdin) and --key-file (a file).")
-    if (keep && (given.sign_up || given.email !== null || given.password_stdin)) {
+    const signsIn = [given.email, given.organization_id, given.join].some((one) => one !== null)
+    if (keep && (given.sign_up || signsIn || given.password_stdin)) {
       return yield* fail(
         "usage",
         "--with-token and --key-file save a key. They can't be combined with the sign-in flags."
@@ -145,6 +166,16 @@ export const login = Command.make(
     if (!given.sign_up && [given.organization, given.referral_code, given.invitation].some((one) => one !== null)) {
       return yield* fail("usage", "--organization, --referral-code and --invitation need --sign-up.")
     }
+    if (given.join !== null && (given.sign_up || given.email !== null || given.organization_id !== null))
+      return yield* fail(
+        "usage",
+        "Give --join without --sign-up, --email and --organization-id: the invitation names them."
+      )
+    if (given.sign_up && given.organization_id !== null)
+      return yield* fail(
+        "usage",
+        "Give only one of --sign-up and --organization-id: a sign-up creates an organization."
+      )
     yield* sameAddress
     yield* keep ? keepKey(key_file) : open(given)
     if (source === "environment") {

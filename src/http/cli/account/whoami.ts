@@ -12,7 +12,9 @@ import { timeOf } from "../terminal/values.ts"
 const Signed = Schema.Struct({
   expires_at: Schema.String,
   organization: Schema.Struct({ id: Schema.String, name: Schema.String }),
-  user: Schema.Struct({ id: Schema.String, email: Schema.String })
+  user: Schema.Struct({ id: Schema.String, email: Schema.String }),
+  /** Absent from a service of an older release. */
+  role: Schema.optionalKey(Schema.String)
 })
 const Key = Schema.Struct({
   id: Schema.String,
@@ -69,7 +71,14 @@ export const identity = Effect.gen(function* () {
         : { id: named?.id ?? null, name: named?.name ?? null, display: displayOf(Redacted.value(key)) },
     environment: named?.environment ?? /^rg_(test|live)_/.exec(Redacted.value(key))?.[1] ?? null,
     session:
-      session === null ? null : { ...session.user, organization: session.organization, expires_at: session.expires_at }
+      session === null
+        ? null
+        : {
+            ...session.user,
+            organization: session.organization,
+            role: session.role ?? null,
+            expires_at: session.expires_at
+          }
   }
 })
 
@@ -95,7 +104,10 @@ export const whoami = Command.make(
         ...(session === null
           ? []
           : [
-              ["signed in", `${session.email}, ${session.organization.name}`] as const,
+              [
+                "signed in",
+                `${session.email}, ${session.organization.name}${session.role === null ? "" : ` (${session.role})`}`
+              ] as const,
               ["until", timeOf(session.expires_at)] as const
             ])
       ],

@@ -1,5 +1,5 @@
 /** Paginated lists: one page unchanged, or all pages as one list. */
-import { Effect, Option } from "effect"
+import { Effect, Option, type Redacted } from "effect"
 import { Flag } from "effect/cli"
 import { type Answer, Client } from "./Client.ts"
 import { pageOf } from "./show.ts"
@@ -48,13 +48,14 @@ export const allPages = Effect.fnUntraced(function* (
   }
 })
 
-/** GET of a list: one page, or all with --all. */
+/** GET of a list: one page, or all with --all. `token` replaces the key, for lists that need a session. */
 export const readList = Effect.fnUntraced(function* (
   path: string,
-  given: { readonly limit: number; readonly cursor: string | null; readonly all: boolean }
+  given: { readonly limit: number; readonly cursor: string | null; readonly all: boolean },
+  token?: Redacted.Redacted
 ) {
   const { send } = yield* Client
-  const read = (one: string) => send("GET", one)
+  const read = (one: string) => send("GET", one, token === undefined ? {} : { token })
   return given.all
     ? yield* allPages(withQuery(path, { limit: String(pageMost), cursor: given.cursor }), read)
     : yield* read(withQuery(path, { limit: String(given.limit), cursor: given.cursor }))
