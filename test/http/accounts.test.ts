@@ -224,6 +224,7 @@ describe("who may sign up", () => {
         {
           id: body.user.id,
           email: "page@example.com",
+          role: "owner",
           created_at: expect.stringMatching(/Z$/),
           verification: "verified",
           email_verified_at: expect.stringMatching(/Z$/)

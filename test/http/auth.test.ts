@@ -22,13 +22,17 @@ describe("sign-up, sign-in, sessions", () => {
       session_token: expect.stringMatching(/^rg_sess_[0-9A-Za-z]{43}$/),
       expires_at: expect.stringMatching(/Z$/),
       organization: { id: expect.stringMatching(/^org_/), name: "Analytical" },
-      user: { id: expect.stringMatching(/^usr_/), email: "ada@example.com" }
+      user: { id: expect.stringMatching(/^usr_/), email: "ada@example.com" },
+      role: "owner"
     })
     expect((await app.call(opened.session_token, "GET", "/v1/wallet")).body.balance).toBe("0.00")
     const guard = await app.call(opened.session_token, "GET", "/v1/spend-guard")
     expect(guard.body).toMatchObject({ per_run_limit: null, daily_limit: null })
     const { session_token: _token, ...rest } = opened
-    expect((await app.call(opened.session_token, "GET", "/v1/auth/session")).body).toEqual(rest)
+    expect((await app.call(opened.session_token, "GET", "/v1/auth/session")).body).toEqual({
+      ...rest,
+      organizations: [{ ...opened.organization, role: "owner" }]
+    })
   })
 
   test("a session may do all that a key may", async () => {

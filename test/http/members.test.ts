@@ -242,6 +242,11 @@ describe("invitations", () => {
     expect((await signIn()).body.organization.id).toBe(other.org_id)
     const chosen = await signIn({ organization_id: owner.org_id })
     expect([chosen.body.organization.id, chosen.body.role]).toEqual([owner.org_id, "member"])
+    const own = await call(chosen.body.session_token, "GET", "/v1/auth/session")
+    expect(own.body.organizations).toEqual([
+      { id: other.org_id, name: "Acme", role: "owner" },
+      { id: owner.org_id, name: "Acme", role: "member" }
+    ])
     const stranger = await organization()
     expect((await signIn({ organization_id: stranger.org_id })).body.error.details[0].path).toBe("organization_id")
     // The session of one organization shows nothing of the other.

@@ -33,6 +33,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   "topups.setAutoTopup": { enabled: false, threshold: "5.00", amount: "10.00" },
   "keys.create": { name: "x", environment: "test" },
   "senders.add": { domain: "openapi.example" },
+  "members.setRole": { role: "viewer" },
   "invitations.create": { email: "joe@openapi.example", role: "viewer" },
   "auth.signUp": account,
   "auth.signIn": { email: account.email, password: account.password }
@@ -49,6 +50,12 @@ describe("T66 openapi.conformance", () => {
     const { body: key } = await app.call(session, "POST", "/v1/api-keys", { body: bodies["keys.create"] })
     const statuses: Array<string> = []
     const { body: sender } = await app.call(session, "POST", "/v1/senders", { body: { domain: "other.example" } })
+    const mine = await app.call(session, "GET", "/v1/auth/session")
+    await org.session()
+    const { body: people } = await app.call(session, "GET", "/v1/members")
+    const member = people.items.find((one: { id: string }) => one.id !== mine.body.user.id)
+    const asked = { email: "jim@openapi.example", role: "viewer" }
+    const { body: invitation } = await app.call(session, "POST", "/v1/invitations", { body: asked })
     // What ends the session comes last.
     const ending = ["auth.signOut", "auth.endSessions"]
     const inOrder = operations.toSorted((a, b) => ending.indexOf(a.id) - ending.indexOf(b.id))
@@ -57,6 +64,8 @@ describe("T66 openapi.conformance", () => {
         .replace("{run_id}", run.run_id)
         .replace("{key_id}", key.id)
         .replace("{sender_id}", sender.id)
+        .replace("{member_id}", member.id)
+        .replace("{invitation_id}", invitation.id)
         .replace("{provider}", "hunter")
       const asked = id.startsWith("history.") && method !== "POST" ? `${filled}?q=nobody@nowhere.example` : filled
       const { status } = await app.call(session, method, asked, { body: bodies[id] })

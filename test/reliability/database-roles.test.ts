@@ -196,6 +196,10 @@ describe("the service as that role", () => {
       "DELETE FROM losses",
       "UPDATE service_mode SET mode = 'sandbox'",
       "DELETE FROM lane_count",
+      "UPDATE audit_log SET actor = 'system'",
+      "DELETE FROM audit_log",
+      "TRUNCATE audit_log",
+      "ALTER TABLE api_keys DISABLE TRIGGER audited",
       "DELETE FROM effect_sql_migrations",
       "INSERT INTO effect_sql_migrations (migration_id, name) VALUES (99, 'mine')",
       "CREATE TABLE mine (id int)",
@@ -209,6 +213,12 @@ describe("the service as that role", () => {
       )
       expect([text, said]).toEqual([text, expect.stringMatching(/permission denied|must be owner/)])
     }
+    // Client addresses are forgotten by a function of the owner.
+    await client.query(
+      "INSERT INTO audit_log (actor, address, action, object, created_at) VALUES ('person', 'x', 'old', 'x', now() - interval '1 year')"
+    )
+    await client.query("SELECT audit_log_forget_addresses()")
+    expect((await client.query("SELECT address FROM audit_log WHERE action = 'old'")).rows).toEqual([{ address: null }])
     await client.end()
   })
 })

@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
 import { Email, LinkToken, NewPassword, OrganizationName, Password } from "./shapes/AccountFields.ts"
 import { Auth, optional } from "./shapes/Common.ts"
-import { NewSession, Session } from "./shapes/Session.ts"
+import { NewSession, OwnSession } from "./shapes/Session.ts"
 
 export const SignUpRequest = Schema.Struct({
   email: Email,
@@ -66,11 +66,12 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
       })
     )
     .middleware(Auth),
-  HttpApiEndpoint.get("session", "/auth/session", { success: Session, error: [Wire.forbidden] })
+  HttpApiEndpoint.get("session", "/auth/session", { success: OwnSession, error: [Wire.forbidden] })
     .annotateMerge(
       OpenApi.annotations({
         summary: "Read the session",
-        description: "The organization and the user of this session, and when it expires."
+        description:
+          "The organization, the user and the role of this session, when it expires, and the user's other organizations."
       })
     )
     .middleware(Auth)

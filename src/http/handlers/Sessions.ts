@@ -3,6 +3,7 @@ import { Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Accounts, type NewSession, type SessionRow } from "../../layers/accounts/Accounts.ts"
 import { Passwords } from "../../layers/accounts/Passwords.ts"
+import { Members } from "../../layers/members/Members.ts"
 import { SignInAddresses } from "../../layers/accounts/SignInAddresses.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
@@ -32,6 +33,7 @@ export const SessionsHandlers = HttpApiBuilder.group(
     const accounts = yield* Accounts
     const addresses = yield* SignInAddresses
     const limits = yield* Limits
+    const members = yield* Members
     const passwords = yield* Passwords
     const asCaller = yield* makeAsCaller
     const settings = yield* Settings
@@ -73,7 +75,12 @@ export const SessionsHandlers = HttpApiBuilder.group(
 
       session: Effect.fnUntraced(function* () {
         const mine = yield* accounts.session(yield* bearer)
-        return Option.isSome(mine) ? shown(mine.value) : yield* Effect.fail(needsSession)
+        if (Option.isNone(mine)) return yield* Effect.fail(needsSession)
+        const organizations = yield* members.of(mine.value.user_id)
+        return {
+          ...shown(mine.value),
+          organizations: organizations.map(({ org_id, name, role }) => ({ id: org_id, name, role }))
+        }
       })
     })
   })

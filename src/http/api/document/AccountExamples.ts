@@ -250,7 +250,8 @@ export const accountExamples: Readonly<Record<string, Example>> = {
         expires_at: "2026-11-22T09:30:00.000Z",
         organization: { id: "org_01m81nzgh66f8vfxqbkda58gtf", name: "Acme" },
         user: { id: "usr_01m81nzgvweh2hdt7twdxbzz25", email: "jane@acme.example" },
-        role: "owner"
+        role: "owner",
+        organizations: [{ id: "org_01m81nzgh66f8vfxqbkda58gtf", name: "Acme", role: "owner" }]
       }
     }
   },

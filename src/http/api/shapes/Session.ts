@@ -13,6 +13,14 @@ export const Session = Schema.Struct({
   })
 }).annotate({ identifier: "Session" })
 
+/** The session, and where else its user may sign in. */
+export const OwnSession = Schema.Struct({
+  ...Session.fields,
+  organizations: Schema.Array(
+    Schema.Struct({ id: Schema.String, name: Schema.String, role: Schema.Literals(roles) })
+  ).annotate({ description: "All organizations of the user, oldest membership first. Sign-in takes their ids." })
+}).annotate({ identifier: "OwnSession" })
+
 export const NewSession = Schema.Struct({ session_token: Schema.String, ...Session.fields }).annotate({
   identifier: "NewSession"
 })
