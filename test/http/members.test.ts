@@ -433,15 +433,39 @@ describe("with a mail server", () => {
   })
 })
 
-test("invitations and their tokens are guessed no faster than passwords", async () => {
-  const limited = await startApp({ settings: { RUNGATE_RATE_LIMIT: "1000" } })
+test("tokens of invitations, and passwords of invited accounts, are guessed no faster than at sign-in", async () => {
+  const limited = await startApp({ settings: { RUNGATE_RATE_LIMIT: "1000", RUNGATE_TRUSTED_PROXIES: "1" } })
+  let from = 0
+  /** Each group of requests comes from an address of its own. */
+  const ask = (path: string, body: object, token: string | null = null) =>
+    limited.call(token, "POST", path, { body, headers: { "x-forwarded-for": `203.0.113.${from}` } })
+  const statuses = async (count: number, body: (n: number) => object) => {
+    from += 1
+    const replies = await Promise.all(Array.from({ length: count }, (_, n) => ask("/v1/invitations/accept", body(n))))
+    return Map.groupBy(replies, ({ status }) => status)
+  }
   try {
-    const replies = await Promise.all(
-      Array.from({ length: 40 }, (_, n) =>
-        limited.call(null, "POST", "/v1/invitations/accept", { body: { token: `rg_join_${n}`, password } })
+    const guessed = await statuses(40, (n) => ({ token: `rg_join_${n}`, password }))
+    expect([...guessed.keys()].sort()).toEqual([400, 429])
+    // Two organizations invite one account. Its password has one limit, whichever link the guess comes with.
+    const signUp = async (email: string) => {
+      from += 1
+      return (await ask("/v1/auth/sign-up", { email, password, organization: "Acme" })).body.session_token
+    }
+    await signUp("victim@example.com")
+    const tokens: Array<string> = []
+    for (const email of ["one@example.com", "two@example.com"])
+      tokens.push(
+        tokenOf(await ask("/v1/invitations", { email: "victim@example.com", role: "viewer" }, await signUp(email)))
       )
-    )
-    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([400, 429]))
+    const tried = await statuses(16, (n) => ({ token: tokens[n % 2], password: another }))
+    expect(tried.get(401)?.length).toBe(10)
+    expect(tried.get(429)?.length).toBe(6)
+    // From many addresses, the account slows strangers down.
+    let wrong = 10
+    for (let round = 0; round < 4; round += 1)
+      wrong += (await statuses(10, (n) => ({ token: tokens[n % 2], password: another }))).get(401)?.length ?? 0
+    expect(wrong).toBeLessThan(50)
   } finally {
     await limited.stop()
   }

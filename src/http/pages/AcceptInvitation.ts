@@ -1,6 +1,7 @@
 /** Accepting an invitation to an organization, shared by the API and the page behind the invitation's link. */
-import { Effect, Redacted } from "effect"
+import { Effect, Option, Redacted } from "effect"
 import { AccountMails } from "../../actors/accounts/AccountMails.ts"
+import { SignInAddresses } from "../../layers/accounts/SignInAddresses.ts"
 import { MemberInvitations } from "../../layers/members/MemberInvitations.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
@@ -28,6 +29,7 @@ const wrongPassword = problem(
 )
 
 export const makeAccept = Effect.gen(function* () {
+  const addresses = yield* SignInAddresses
   const invitations = yield* MemberInvitations
   const limits = yield* Limits
   const accountMails = yield* AccountMails
@@ -39,16 +41,22 @@ export const makeAccept = Effect.gen(function* () {
     const token = Redacted.make(text)
     yield* allowAttempt(limits, linkAccount(text))
     const { address: client } = yield* RequestContext
+    const invited = yield* invitations.open(token)
+    // The password may be that of an account. So attempts count as at sign-in, whichever link they come with.
+    if (Option.isSome(invited)) {
+      const { email } = invited.value
+      yield* allowAttempt(limits, email, addresses.isKnown(email, client))
+    }
     const session = yield* invitations
       .accept(token, { password: Redacted.make(password), address, passwordLengthMin, client })
       .pipe(
         Effect.catchTags({
           NotInvited: () => Effect.fail(notInvited),
           WeakPassword: () => Effect.fail(weak),
-          // Counts like a wrong password at sign-in, so an invitation is no way around that limit.
           WrongAccountPassword: ({ email }) => Effect.andThen(limits.failedAttempt(email), Effect.fail(wrongPassword))
         })
       )
+    yield* addresses.remember(session.session.user_id, client)
     if (address === "pending") yield* accountMails.wake
     return session
   })
