@@ -10,7 +10,7 @@ export const namesMax = 64
 /** Values of a name that are counted on their own on one day: the first ones. All others are counted together. */
 export const valuesMax = 1_000
 
-/** A finished run. */
+/** Finished runs that are alike. */
 export interface Fact {
   readonly org_id: string
   readonly day: string
@@ -19,6 +19,7 @@ export interface Fact {
   readonly key_id: string | null
   readonly endpoint: string | null
   readonly status: string
+  readonly runs: bigint
   readonly charged: bigint
   readonly metadata: Metadata
 }
@@ -27,13 +28,11 @@ export interface Counted extends Omit<Fact, "metadata"> {
   readonly group_id: string
   readonly name: string
   readonly value: string | null
-  readonly runs: bigint
 }
 
-const groupIdOf = (fact: Fact, name: string, value: string | null): string => {
+const groupOf = (fact: Fact, name: string, value: string | null): string => {
   const { capability, provider, key_id, endpoint, status } = fact
-  const text = JSON.stringify([capability, provider, key_id, endpoint, status, name, value])
-  return new Bun.CryptoHasher("md5").update(text).digest("hex")
+  return JSON.stringify([capability, provider, key_id, endpoint, status, name, value])
 }
 
 /** Says how a label is counted: under its value, with the others (null), or not at all. */
@@ -42,16 +41,16 @@ export type Labels = (fact: Fact, name: string, value: string) => { readonly val
 export const countedOf = (facts: ReadonlyArray<Fact>, labels: Labels): ReadonlyArray<Counted> => {
   const rows = new Map<string, Counted>()
   const add = (fact: Fact, name: string, value: string | null) => {
-    const group_id = groupIdOf(fact, name, value)
-    const key = `${fact.org_id} ${fact.day} ${group_id}`
+    const group = groupOf(fact, name, value)
+    const key = `${fact.org_id} ${fact.day} ${group}`
     const before = rows.get(key)
     const { metadata: _metadata, ...columns } = fact
     rows.set(key, {
       ...columns,
-      group_id,
+      group_id: before?.group_id ?? new Bun.CryptoHasher("md5").update(group).digest("hex"),
       name,
       value,
-      runs: (before?.runs ?? 0n) + 1n,
+      runs: (before?.runs ?? 0n) + fact.runs,
       charged: (before?.charged ?? 0n) + fact.charged
     })
   }

@@ -12,6 +12,7 @@ export const factRows = rowsOf({
   key_id: Schema.NullOr(Schema.String),
   endpoint: Schema.NullOr(Schema.String),
   status: Schema.String,
+  runs: Schema.BigInt,
   charged: Schema.BigInt,
   metadata: Schema.NullOr(Schema.String)
 })
@@ -27,6 +28,12 @@ export const factOf = ({ metadata, ...row }: Row): Fact => ({
   ...row,
   metadata: metadata === null ? {} : decodeMetadata(metadata)
 })
+
+/** Sums of alike rows with `factColumns` and `run_id`, those of the oldest run first. */
+export const factSums = `org_id, day::text AS day, capability, provider, key_id, endpoint, status, count(*) AS runs, sum(charged)::bigint AS charged,
+  metadata::text AS metadata`
+export const factGroups =
+  "GROUP BY org_id, n.day, capability, provider, key_id, endpoint, status, n.metadata ORDER BY min(run_id)"
 
 /** Ids of an organization's finished runs that are not counted yet. */
 export const waitingIds = (sql: SqlClient.SqlClient, org_id: string) => sql`

@@ -10,7 +10,7 @@ import { crashPoint } from "../platform/CrashPoint.ts"
 import { bigints, texts } from "../postgres/Columns.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { type Counted, countedOf } from "./Counted.ts"
-import { factColumns, factOf, factRows, settlement, waitingIds } from "./Facts.ts"
+import { factColumns, factGroups, factOf, factRows, factSums, settlement, waitingIds } from "./Facts.ts"
 import { usageLabels } from "./Labels.ts"
 
 /** Id of the advisory lock on the rollups; it must be unique in the database. */
@@ -49,15 +49,14 @@ export const countRuns = Effect.fnUntraced(function* (
   const sql = yield* SqlClient.SqlClient
   const labels = yield* usageLabels
   const rows = yield* factRows(sql`
-    SELECT n.org_id, n.day::text AS day, n.capability, n.provider, n.key_id, n.endpoint, n.status, n.charged, n.metadata::text AS metadata FROM (
+    SELECT ${sql.literal(factSums)} FROM (
       SELECT r.run_id, ${sql.literal(factColumns)}
       FROM (SELECT DISTINCT * FROM unnest(${texts(runs.map((r) => r.org_id))}, ${texts(runs.map((r) => r.run_id))}) AS a(org_id, run_id)) a
       JOIN runs r USING (org_id, run_id) ${sql.literal(settlement)}
       WHERE r.finished_at IS NOT NULL
-    ) n ORDER BY n.run_id`)
+    ) n ${sql.literal(factGroups)}`)
   const facts = rows.map(factOf)
   if (facts.length > 0) yield* write(countedOf(facts, yield* labels.admit(facts)))
-  return facts.length
 })
 
 export class UsageRollups extends Context.Service<
@@ -124,14 +123,13 @@ export class UsageRollups extends Context.Service<
 
       const forgetLabels = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
         const labelled = sql`
-          SELECT ${sql.literal(factColumns)} FROM runs r ${sql.literal(settlement)}
+          SELECT r.run_id, ${sql.literal(factColumns)} FROM runs r ${sql.literal(settlement)}
           WHERE r.org_id = ${org_id} AND r.run_id = ANY(${texts(run_ids)}) AND r.metadata IS NOT NULL AND r.finished_at IS NOT NULL`
         const { finished: any } = yield* finishedRow(sql`SELECT EXISTS (${labelled}) AS finished`)
         if (!any) return
         yield* sql`SELECT pg_advisory_xact_lock(${usageLock})`
         const rows = yield* factRows(sql`
-          SELECT n.org_id, n.day::text AS day, n.capability, n.provider, n.key_id, n.endpoint, n.status, n.charged, n.metadata::text AS metadata
-          FROM (${labelled} AND r.run_id NOT IN (${waitingIds(sql, org_id)})) n`)
+          SELECT ${sql.literal(factSums)} FROM (${labelled} AND r.run_id NOT IN (${waitingIds(sql, org_id)})) n ${sql.literal(factGroups)}`)
         const facts = rows.map(factOf)
         const gone = countedOf(facts, yield* labels.known(facts)).filter((row) => row.name !== "")
         if (gone.length === 0) return

@@ -4,7 +4,7 @@
  * Both are read in one statement, so every run counts exactly once in every answer, from the moment at which it ends.
  */
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { type Grouping, groupingsMax, isMetadataGrouping } from "../../schema/usage/Usage.ts"
 import { metadataPrefix } from "../../schema/runs/Metadata.ts"
@@ -53,10 +53,9 @@ const planned = `set_config('enable_hashjoin', 'on', true), set_config('plan_cac
 
 /** SQL of a value as text: see `cellOf`. */
 const cellSql = (column: string) => `CASE WHEN ${column} IS NULL THEN '' ELSE '=' || ${column} END`
-const columnOf = (grouping: Grouping, row: string): string => {
-  if (grouping === "day") return `'=' || ${row}.day::text`
-  return cellSql(`${row}.${grouping === "key" ? "key_id" : grouping}`)
-}
+const columnOf = (grouping: Grouping): string => (grouping === "key" ? "key_id" : grouping)
+
+type Fragment = Statement.Statement<unknown> | ReturnType<SqlClient.SqlClient["literal"]>
 
 export class UsageStore extends Context.Service<
   UsageStore,
@@ -86,42 +85,51 @@ export class UsageStore extends Context.Service<
         if (!known && names >= namesMax) return yield* new NameNotCounted({ most: namesMax })
       })
 
+      /** The columns `a` and `b` of rows: `own` is SQL of the label's value there. */
+      const cellsOf = (groupings: ReadonlyArray<Grouping>, row: string, day: string, own: Fragment) => {
+        const [a, b] = Array.from({ length: groupingsMax }, (_, n) => {
+          const grouping = groupings[n]
+          if (grouping === undefined) return sql.literal("''")
+          if (isMetadataGrouping(grouping)) return own
+          return sql.literal(grouping === "day" ? `'=' || ${day}.day::text` : cellSql(`${row}.${columnOf(grouping)}`))
+        })
+        return sql`${a} AS a, ${b} AS b`
+      }
+
       const read = Effect.fnUntraced(function* ({ org_id, from, to, groupings, after, limit }: UsageQuestion) {
         yield* timely(org_id)
         const label = groupings.find(isMetadataGrouping)?.slice(metadataPrefix.length) ?? null
         if (label !== null) yield* counted(org_id, label)
-        const day = sql.literal(groupings.includes("day") ? ", d.day" : ", NULL::date AS day")
-        const byDay = sql.literal(groupings.includes("day") ? ", d.day" : "")
-        /** A label's value: null in the groups of all runs, from which labelled runs are taken away. */
-        const [a, b] = Array.from({ length: groupingsMax }, (_, n) => {
-          const grouping = groupings[n]
-          const rolled =
-            grouping === undefined ? "''" : isMetadataGrouping(grouping) ? "s.cell" : columnOf(grouping, "g")
-          if (grouping === undefined) return { rolled: sql.literal("''"), waiting: sql.literal("''") }
-          if (isMetadataGrouping(grouping))
-            return { rolled: sql.literal(rolled), waiting: sql`coalesce('=' || (w.metadata ->> ${label}::text), '')` }
-          const own = grouping === "day" ? "'=' || t.day::text" : rolled
-          return { rolled: sql.literal(own), waiting: sql.literal(columnOf(grouping, "w")) }
-        })
+        const none = sql.literal("''")
+        const period = sql`d.org_id = ${org_id} AND d.day >= ${from}::date AND d.day < ${to}::date`
+        // Sums of bigint are numeric, which is slow to add up again.
+        const daysOf = (name: string) =>
+          groupings.includes("day")
+            ? sql`SELECT d.day, d.group_id, d.runs, d.charged FROM usage_days d WHERE ${period} AND d.name = ${name}`
+            : sql`SELECT d.group_id, sum(d.runs)::bigint AS runs, sum(d.charged)::bigint AS charged FROM usage_days d
+                  WHERE ${period} AND d.name = ${name} GROUP BY d.group_id`
+        const rolled = (days: Fragment, sign: 1 | -1, own: Fragment) => sql`
+          SELECT ${cellsOf(groupings, "g", "t", own)}, g.status, ${sql.literal(String(sign))} * t.runs AS runs,
+                 ${sql.literal(String(sign))} * t.charged AS charged
+          FROM ${days} t JOIN usage_groups g ON g.org_id = ${org_id} AND g.group_id = t.group_id`
+        // Runs without the label are all runs less those with it.
+        const labelled =
+          label === null
+            ? sql.literal("")
+            : sql`UNION ALL ${rolled(sql.literal("labelled"), 1, sql.literal("coalesce('=' || g.value, '~')"))}
+                  UNION ALL ${rolled(sql.literal("labelled"), -1, none)}`
+        const waitingValue = sql`coalesce('=' || (w.metadata ->> ${label}::text), '')`
         const page =
           after === null ? sql.literal("") : sql`WHERE (a COLLATE "C", b COLLATE "C") > (${after[0]}, ${after[1]})`
         return yield* usageRows(sql`
-          WITH t AS MATERIALIZED (
-            SELECT d.name, d.group_id ${day}, sum(d.runs) AS runs, sum(d.charged) AS charged FROM usage_days d
-            WHERE d.org_id = ${org_id} AND d.name IN ('', ${label ?? ""}) AND d.day >= ${from}::date AND d.day < ${to}::date
-            GROUP BY d.name, d.group_id ${byDay}
-          ), w AS (
+          WITH ${label === null ? sql.literal("") : sql`labelled AS MATERIALIZED (${daysOf(label)}),`} w AS (
             SELECT ${sql.literal(factColumns)} FROM (${waitingIds(sql, org_id)}) q
             JOIN runs r ON r.org_id = ${org_id} AND r.run_id = q.run_id ${sql.literal(settlement)}
             WHERE r.finished_at IS NOT NULL
           ), counted AS (
-            SELECT ${a?.rolled} AS a, ${b?.rolled} AS b, g.status, s.sign * t.runs AS runs, s.sign * t.charged AS charged
-            FROM t JOIN usage_groups g ON g.org_id = ${org_id} AND g.group_id = t.group_id
-            CROSS JOIN LATERAL (
-              SELECT 1 AS sign, CASE WHEN t.name = '' THEN '' ELSE coalesce('=' || g.value, '~') END AS cell
-              UNION ALL SELECT -1, '' WHERE t.name <> '') s
+            ${rolled(sql`(${daysOf("")})`, 1, none)} ${labelled}
             UNION ALL
-            SELECT ${a?.waiting}, ${b?.waiting}, w.status, 1, w.charged FROM w WHERE w.day >= ${from}::date AND w.day < ${to}::date
+            SELECT ${cellsOf(groupings, "w", "w", waitingValue)}, w.status, 1, w.charged FROM w WHERE w.day >= ${from}::date AND w.day < ${to}::date
           )
           SELECT a, b, sum(runs)::bigint AS runs, coalesce(sum(runs) FILTER (WHERE status = 'succeeded'), 0)::bigint AS succeeded,
                  coalesce(sum(runs) FILTER (WHERE status = 'no_match'), 0)::bigint AS no_match,
