@@ -107,7 +107,6 @@ const before = cpuSeconds([running.pid, stage.postgresPid])
 await loadIn(running.url, [costKey], 32, loadSeconds)
 const spent = cpuSeconds([running.pid, stage.postgresPid]) - before
 await running.stop()
-await client.query("TRUNCATE usage_queue, usage_days, usage_groups")
 const { rows: made } = await client.query("SELECT count(*)::int AS n FROM runs WHERE finished_at IS NOT NULL")
 await client.query("VACUUM ANALYZE runs, ledger")
 await client.query("CHECKPOINT")
@@ -115,16 +114,22 @@ const counting = ManagedRuntime.make(
   UsageRollups.layer.pipe(Layer.provide(PgClient.layer({ url: Redacted.make(database), maxConnections: 2 })))
 )
 const hand = await counting.runPromise(UsageRollups)
-await counting.runPromise(hand.count)
-const started = cpuSeconds([process.pid, stage.postgresPid])
-// As the trigger does: rows of the runs that one turn ended.
 await client.query(
-  `INSERT INTO usage_queue (org_id, run_ids)
-   SELECT org_id, array_agg(run_id) FROM (SELECT org_id, run_id, row_number() OVER (ORDER BY run_id) / 32 AS turn FROM runs WHERE finished_at IS NOT NULL) r
-   GROUP BY org_id, turn`
+  `CREATE TABLE bench_turns AS SELECT org_id, array_agg(run_id) AS run_ids
+   FROM (SELECT org_id, run_id, row_number() OVER (ORDER BY run_id) / 32 AS turn FROM runs WHERE finished_at IS NOT NULL) r GROUP BY org_id, turn`
 )
-while ((await counting.runPromise(hand.count)) > 0);
-const count = ((cpuSeconds([process.pid, stage.postgresPid]) - started) / made[0].n) * 1e6
+/** As the trigger and the worker do: a row for each turn, and then the rollups. */
+const countAll = async () => {
+  await client.query("TRUNCATE usage_queue, usage_days, usage_groups")
+  const started = cpuSeconds([process.pid, stage.postgresPid])
+  await client.query("INSERT INTO usage_queue (org_id, run_ids) SELECT org_id, run_ids FROM bench_turns")
+  while ((await counting.runPromise(hand.count)) > 0);
+  return cpuSeconds([process.pid, stage.postgresPid]) - started
+}
+// The first round also compiles.
+await countAll()
+const rounds = [await countAll(), await countAll(), await countAll()]
+const count = (Math.min(...rounds) / made[0].n) * 1e6
 const run = (spent / made[0].n) * 1e6
 await counting.dispose()
 await client.end()

@@ -6,7 +6,7 @@
 import { Schema } from "effect"
 import { methods } from "../../schema/catalog/Endpoint.ts"
 import { Usd } from "../../schema/money/Money.ts"
-import { Metadata } from "../../schema/runs/Metadata.ts"
+import { metadataAs } from "../../schema/runs/Metadata.ts"
 import { strategies } from "../../schema/runs/Routing.ts"
 import { ListedRun, Run, RunStatus } from "../../schema/runs/Run.ts"
 import { kinds } from "../../schema/subjects/Form.ts"
@@ -138,9 +138,7 @@ const RunParameters = Schema.Struct({
     }).annotate({ description: "choice of the provider of a capability; default: the service chooses" })
   ),
   metadata: optional(
-    Metadata.annotate({
-      description: 'labels of your own for this run, such as {"campaign": "spring"}: up to 16, with texts as values'
-    })
+    metadataAs('labels of your own for this run, such as {"campaign": "spring"}: up to 16, with texts as values')
   ),
   include_raw: optional(Schema.Boolean.annotate({ description: "add the provider's raw response to the result" })),
   wait_seconds: optional(
@@ -216,7 +214,7 @@ export const listRuns = tool({
     key_id: optional(named("only runs of this API key")),
     from: optional(named("only runs from this date or time on, such as 2026-11-01")),
     to: optional(named("only runs before this time; a date includes its day")),
-    metadata: optional(Metadata.annotate({ description: "only runs with all of these labels" })),
+    metadata: optional(metadataAs("only runs with all of these labels")),
     limit,
     cursor
   }),

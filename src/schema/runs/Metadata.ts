@@ -27,11 +27,13 @@ const problemsOf = (metadata: Metadata) => {
   })
 }
 
-export const Metadata = Schema.Record(Schema.String, Schema.String)
-  .check(Schema.makeFilter(problemsOf))
-  .annotate({
-    description: `up to ${namesMax} labels of your own, such as {"campaign": "spring"}; values have up to ${valueCharsMax} characters`
-  })
+/** The description comes before the check, because JSON Schema shows only that of the type. */
+export const metadataAs = (description: string) =>
+  Schema.Record(Schema.String, Schema.String).annotate({ description }).check(Schema.makeFilter(problemsOf))
+
+export const Metadata = metadataAs(
+  `up to ${namesMax} labels of your own, such as {"campaign": "spring"}; values have up to ${valueCharsMax} characters`
+)
 
 /** The prefix of query parameters and of groupings of usage that name metadata. */
 export const metadataPrefix = "metadata."
