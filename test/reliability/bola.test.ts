@@ -208,8 +208,8 @@ describe("T51 tenant.bola_sweep", () => {
     for (const [kind, id] of Object.entries(theirs)) expect([kind, id.length]).toEqual([kind, expect.any(Number)])
     // The index of history moves their rows by itself, a moment after their run.
     await until(
-      "their run is indexed",
-      () => app.sql("SELECT FROM history_queue"),
+      "their run is indexed and counted",
+      () => app.sql("SELECT org_id FROM history_queue UNION ALL SELECT org_id FROM usage_queue"),
       (queued) => queued.length === 0
     )
     const before = await rowsOf(other)

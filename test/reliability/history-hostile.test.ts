@@ -108,7 +108,7 @@ describe("hostile inputs and results", () => {
             blocks AS (DELETE FROM history_blocks WHERE segment IN (SELECT segment FROM gone)),
             docs AS (DELETE FROM history_docs WHERE segment IN (SELECT segment FROM gone)),
             classes AS (DELETE FROM history_classes WHERE segment IN (SELECT segment FROM gone))
-       INSERT INTO history_queue (org_id, run_ids) SELECT org_id, array_agg(run_id) FROM runs WHERE org_id = $1 GROUP BY 1`,
+       INSERT INTO history_queue (org_id, run_ids, counted) SELECT org_id, array_agg(run_id), true FROM runs WHERE org_id = $1 GROUP BY 1`,
       [org.org_id]
     )
     expect((await history("second canary")).count).toBe(1)
