@@ -12,6 +12,7 @@ import { PaymentWorker } from "./actors/payments/PaymentWorker.ts"
 import { Quotes } from "./actors/runs/Quotes.ts"
 import { RunSlots } from "./actors/runs/RunSlots.ts"
 import { HistoryWorker } from "./actors/HistoryWorker.ts"
+import { AlertMails } from "./actors/events/AlertMails.ts"
 import { EventFeed } from "./actors/events/EventFeed.ts"
 import { EventSequencer } from "./actors/events/EventSequencer.ts"
 import { UsageWorker } from "./actors/UsageWorker.ts"
@@ -91,7 +92,7 @@ const ApiLayer = Layer.mergeAll(
   PaymentEvents.layer,
   ReferralActor.layer,
   EventFeed.layer,
-  AccountMails.layer.pipe(Layer.provide(Mailer.layer))
+  Layer.merge(AccountMails.layer, AlertMails).pipe(Layer.provide(Mailer.layer))
 ).pipe(
   Layer.provideMerge(CommandClient.layer),
   Layer.provideMerge(Layer.mergeAll(Lanes.layer, Waiters.layer, DirectCommands.layer)),

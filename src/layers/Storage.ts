@@ -13,6 +13,8 @@ import { Books } from "./ledger/Books.ts"
 import { CatalogStore } from "./catalog/CatalogStore.ts"
 import { ProviderChecks } from "./catalog/ProviderChecks.ts"
 import { Erasure } from "./history/Erasure.ts"
+import { AlertMailStore } from "./events/AlertMailStore.ts"
+import { AlertSettings } from "./events/AlertSettings.ts"
 import { EventLog } from "./events/EventLog.ts"
 import { EventWriter } from "./events/EventWriter.ts"
 import { Finder } from "./history/Finder.ts"
@@ -79,7 +81,7 @@ const Stores = Layer.mergeAll(
   Audit.layer,
   Layer.merge(Losses.layer, Margins.layer),
   UnknownOutcomes.layer,
-  Layer.merge(EventLog.layer, EventWriter.layer),
+  Layer.mergeAll(EventLog.layer, AlertSettings.layer, EventWriter.layer.pipe(Layer.provideMerge(AlertMailStore.layer))),
   Stats.layer,
   UsageStore.layer,
   // This one needs a store, which the folder of the migrations can't import.

@@ -24,7 +24,13 @@ describe.each(oneBackend)("the spend guard, queues on %s", (backend) => {
     app.call(await org.session(), "POST", "/v1/spend-guard", { body: guard })
 
   test("is off at first, changes field by field, and null turns a field off", async () => {
-    const off = { per_run_limit: null, daily_limit: null, spent_today: "0.00", resets_at: expect.any(String) }
+    const off = {
+      per_run_limit: null,
+      daily_limit: null,
+      low_balance: null,
+      spent_today: "0.00",
+      resets_at: expect.any(String)
+    }
     expect(await fresh()).toEqual(off)
     const both = { ...off, per_run_limit: "1.50", daily_limit: "20.00" }
     expect((await org.post("/v1/spend-guard", { per_run_limit: "1.5", daily_limit: "20" })).body).toEqual(both)

@@ -82,6 +82,14 @@ describe.each(oneBackend)("automatic top-up over two processes, queues on %s", (
     }
     await org.ended(5)
     expect(waits).toEqual([1, 6, 24, 72])
+    const told = () =>
+      desk.apps[0].sql(
+        "SELECT data->>'payment_id' AS payment_id, data->>'reason' AS reason FROM events WHERE org_id = $1 AND kind = 'topup.failed'",
+        [org.org_id]
+      )
+    const failed = await until("five alerts", told, (events) => events.length >= 5)
+    expect(new Set(failed.map(({ payment_id }) => payment_id)).size).toBe(5)
+    expect([failed.length, failed[0]?.["reason"]]).toEqual([5, "Your card has expired."])
     const off = await org.setting()
     expect(off).toMatchObject({ enabled: false, threshold: "30.00", amount: "10.00" })
     expect(off.last_error).toContain(

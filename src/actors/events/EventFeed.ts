@@ -10,7 +10,7 @@ import { EventLog, type LoggedEvent, type Reading } from "../../layers/events/Ev
 import { Settings } from "../../layers/platform/Settings.ts"
 import { Signals } from "../../layers/queues/Signals.ts"
 import type { EventKind } from "../../schema/events/Event.ts"
-import { listenSignal } from "./EventSignals.ts"
+import { changedSignal, listenSignal } from "./EventSignals.ts"
 
 /** Events of one reading. */
 const pageMax = 200
@@ -74,6 +74,8 @@ export class EventFeed extends Context.Service<
     readonly release: (org_id: string) => void
     /** Makes sure that the organization has a log. Call it before the first reading. */
     readonly listen: (org_id: string) => Effect.Effect<void>
+    /** Says that a threshold or a limit of the organization changed, so that its alerts are decided at once. */
+    readonly changed: (org_id: string) => Effect.Effect<void>
     readonly open: (request: StreamRequest, connection: Connection) => EventStream
     readonly streams: () => number
     readonly perOrganization: number
@@ -245,6 +247,7 @@ export class EventFeed extends Context.Service<
           drop(org_id)
         },
         listen: (org_id) => Effect.andThen(log.listen(org_id), signals.publish([listenSignal(org_id)])),
+        changed: (org_id) => signals.publish([changedSignal(org_id)]),
         open: (request, connection) => {
           const stream: Open = { ...request, connection, position: request.after, state: "reading" }
           feedOf(request.org_id).streams.add(stream)

@@ -9,7 +9,7 @@ import { oneLine } from "../../layers/postgres/Batch.ts"
 import { EventLog } from "../../layers/events/EventLog.ts"
 import { EventWriter } from "../../layers/events/EventWriter.ts"
 import { Signals } from "../../layers/queues/Signals.ts"
-import { listenedOrg } from "./EventSignals.ts"
+import { changedOrg, listenedOrg } from "./EventSignals.ts"
 
 /** Changes within this time share a batch. It is the delay of an event under load. */
 const gatherMillis = 40
@@ -103,9 +103,9 @@ export class EventSequencer extends Context.Service<
           signals.listen((ids) => {
             for (const id of ids) {
               const org_id = listenedOrg(id)
-              if (org_id === null) continue
-              listened.add(org_id)
-              mark(org_id, null)
+              if (org_id !== null) listened.add(org_id)
+              const marked = org_id ?? changedOrg(id)
+              if (marked !== null) mark(marked, null)
             }
           })
         ),

@@ -27,6 +27,7 @@ export const Transaction = Schema.Struct({
 export const SpendGuard = Schema.Struct({
   per_run_limit: Schema.NullOr(Schema.String),
   daily_limit: Schema.NullOr(Schema.String),
+  low_balance: Schema.NullOr(Schema.String),
   spent_today: Schema.String,
   resets_at: Schema.String
 }).annotate({ identifier: "SpendGuard" })
@@ -57,14 +58,16 @@ export class WalletApi extends HttpApiGroup.make("wallet")
     HttpApiEndpoint.get("guard", "/spend-guard", { success: SpendGuard }).annotateMerge(
       OpenApi.annotations({
         summary: "Read the spend guard",
-        description: "Returns the limit per run and per day, and what was spent today. null means no limit."
+        description:
+          "Returns the limit per run and per day, what was spent today, and the balance below which you are told. null means no limit, and no alert."
       })
     ),
     HttpApiEndpoint.post("setGuard", "/spend-guard", {
       payload: Schema.Struct({
         // Null removes the limit. Leaving the field out changes nothing.
         per_run_limit: optional(Usd),
-        daily_limit: optional(Usd)
+        daily_limit: optional(Usd),
+        low_balance: optional(Usd)
       }).annotate({ identifier: "SpendGuardRequest" }),
       success: SpendGuard,
       error: [Wire.invalid_request, Wire.forbidden, Wire.service_unavailable]
@@ -72,7 +75,7 @@ export class WalletApi extends HttpApiGroup.make("wallet")
       OpenApi.annotations({
         summary: "Set the spend guard",
         description:
-          "A field that is left out does not change; null removes the limit. An API key may set a missing limit or lower one. Raising or removing one needs a session token."
+          "A field that is left out does not change; null removes the limit. An API key may set a missing limit or lower one. Raising or removing one needs a session token. A balance below low_balance causes the event wallet.low and an e-mail."
       })
     )
   )

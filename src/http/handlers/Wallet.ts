@@ -3,6 +3,8 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
 import { encodeGuard } from "../../actors/mailbox/Commands.ts"
+import { EventFeed } from "../../actors/events/EventFeed.ts"
+import { AlertSettings } from "../../layers/events/AlertSettings.ts"
 import { Audit } from "../../layers/audit/Audit.ts"
 import { Books, type EntryRow } from "../../layers/ledger/Books.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
@@ -57,12 +59,16 @@ export const WalletHandlers = HttpApiBuilder.group(
     const reads = yield* Reads
     const auditor = yield* Audit
     const commands = yield* CommandClient
+    const alerts = yield* AlertSettings
+    const feed = yield* EventFeed
 
     const guard = Effect.fnUntraced(function* (org_id: string) {
       const wallet = yield* books.wallet(org_id)
+      const low = yield* alerts.lowBalance(org_id)
       return {
         per_run_limit: wallet.per_run_limit === null ? null : usd(wallet.per_run_limit),
         daily_limit: wallet.daily_limit === null ? null : usd(wallet.daily_limit),
+        low_balance: low === null ? null : usd(low),
         spent_today: usd(wallet.spent_today),
         resets_at: wallet.resets_at.toISOString()
       }
@@ -108,15 +114,19 @@ export const WalletHandlers = HttpApiBuilder.group(
 
       setGuard: Effect.fnUntraced(function* ({ payload }) {
         const { org_id, user_id } = yield* CurrentCaller
+        const { low_balance, ...limits } = payload
         const { verdict } = yield* commands
           .ask({
             org_id,
             run_id: null,
             tag: "SetGuard",
-            payload: encodeGuard({ ...payload, may_loosen: user_id !== null, actor: yield* actor })
+            payload: encodeGuard({ ...limits, may_loosen: user_id !== null, actor: yield* actor })
           })
           .pipe(Effect.catch(() => Effect.fail(tryAgain)))
         if (verdict === "LooseningRefused") return yield* Effect.fail(needsPerson)
+        if (low_balance !== undefined) yield* alerts.setLowBalance(org_id, low_balance)
+        if ((limits.daily_limit ?? null) !== null) yield* alerts.watch(org_id)
+        if (low_balance !== undefined || limits.daily_limit !== undefined) yield* feed.changed(org_id)
         return yield* guard(org_id)
       })
     })

@@ -83,8 +83,8 @@ export class EventLog extends Context.Service<
 
       const listen = (org_id: string) => sql`
         WITH kept AS (
-          INSERT INTO event_heads AS h (org_id, ledger_seq, listened_at, began_at)
-          SELECT org_id, entry_seq, now(), now() FROM wallets WHERE org_id = ${org_id}
+          INSERT INTO event_heads AS h (org_id, ledger_seq, spent_day, spent, listened_at, began_at)
+          SELECT org_id, entry_seq, spent_day, spent, now(), now() FROM wallets WHERE org_id = ${org_id}
           ON CONFLICT (org_id) DO UPDATE SET listened_at = now(), began_at = CASE WHEN h.listened_at IS NULL THEN now() ELSE h.began_at END
           WHERE h.listened_at IS NULL OR h.listened_at < now() - interval '1 hour'
           RETURNING org_id

@@ -6,12 +6,23 @@
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { crashPoint } from "../platform/CrashPoint.ts"
 import { bigints, jsons, texts } from "../postgres/Columns.ts"
-import { rowsOf } from "../postgres/Rows.ts"
+import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import {
+  type AlertState,
+  type Alerted,
+  budgetSteps,
+  rearmed,
+  watchBalance,
+  watchBudget,
+  watchEntry
+} from "../../schema/events/Alerts.ts"
 import { EventKind, type NewEvent } from "../../schema/events/Event.ts"
 import { missingEvents } from "../../schema/events/RunEvents.ts"
 import { walletChanged } from "../../schema/events/WalletEvents.ts"
 import { entryTypes } from "../../schema/wallet/Wallet.ts"
+import { AlertMailStore } from "./AlertMailStore.ts"
 import { runStates } from "./RunStates.ts"
 
 /** Ledger entries and inbox rows of one step, so that its transaction takes tens of milliseconds at most. */
@@ -19,7 +30,23 @@ const stepMax = 500
 /** Organizations that one look for pending events returns. */
 const dueMax = 500
 
-const headRows = rowsOf({ position: Schema.BigInt, ledger_seq: Schema.BigInt, listened: Schema.Boolean })
+const headRows = rowsOf({
+  position: Schema.BigInt,
+  ledger_seq: Schema.BigInt,
+  listened: Schema.Boolean,
+  low_balance: Schema.NullOr(Schema.BigInt),
+  low: Schema.Boolean,
+  spent_day: Schema.NullOr(Schema.String),
+  spent: Schema.BigInt,
+  reached: Schema.Literals([0, ...budgetSteps])
+})
+const walletRow = oneRowOf({
+  balance: Schema.BigInt,
+  reserved: Schema.BigInt,
+  entry_seq: Schema.BigInt,
+  daily_limit: Schema.NullOr(Schema.BigInt),
+  now: Schema.Date
+})
 const entryRows = rowsOf({
   seq: Schema.BigInt,
   txn_id: Schema.String,
@@ -64,6 +91,7 @@ export class EventWriter extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const states = runStates(sql)
+      const mails = yield* AlertMailStore
 
       /** The missing events of each run. */
       const eventsOfRuns = Effect.fnUntraced(function* (org_id: string, run_ids: ReadonlyArray<string>) {
@@ -91,8 +119,11 @@ export class EventWriter extends Context.Service<
 
       const stepOf = Effect.fnUntraced(function* (org_id: string, touched: ReadonlyArray<string>) {
         const [head] = yield* headRows(sql`
-          SELECT position, ledger_seq, listened_at IS NOT NULL AS listened FROM event_heads WHERE org_id = ${org_id} FOR UPDATE`)
+          SELECT position, ledger_seq, listened_at IS NOT NULL AS listened, low_balance, low, spent_day::text AS spent_day, spent, reached::int AS reached
+          FROM event_heads WHERE org_id = ${org_id} FOR UPDATE`)
         if (head === undefined) return { appended: false, more: false }
+        const wallet = yield* walletRow(sql`
+          SELECT balance, reserved, entry_seq, daily_limit, now() AS now FROM wallets WHERE org_id = ${org_id}`)
         const inbox = yield* inboxRows(sql`
           DELETE FROM event_inbox WHERE id = ANY(ARRAY(SELECT id FROM event_inbox WHERE org_id = ${org_id} ORDER BY id LIMIT ${stepMax}))
           RETURNING id, run_id, kind, data, created_at`)
@@ -104,6 +135,12 @@ export class EventWriter extends Context.Service<
         const named = [...entries, ...inbox].flatMap(({ run_id }) => (run_id === null ? [] : [run_id]))
         const ofRuns = yield* eventsOfRuns(org_id, head.listened ? [...new Set([...named, ...touched])] : [])
         const events: Array<NewEvent> = []
+        const rules = { low_balance: head.low_balance, daily_limit: wallet.daily_limit }
+        let alerts: AlertState = rearmed(head, rules)
+        const watch = (alerted: Alerted) => {
+          alerts = alerted.state
+          events.push(...alerted.events)
+        }
         const take = (run_id: string | null) => {
           if (run_id === null) return
           events.push(...(ofRuns.get(run_id) ?? []))
@@ -113,6 +150,13 @@ export class EventWriter extends Context.Service<
           take(entry.run_id)
           const changed = head.listened ? walletChanged(entry, entries[index + 1]) : null
           if (changed !== null) events.push(changed)
+          watch(watchEntry(alerts, rules, entry))
+        }
+        const ledger_seq = entries.at(-1)?.seq ?? head.ledger_seq
+        // A new threshold or limit may be crossed already.
+        if (ledger_seq === wallet.entry_seq) {
+          watch(watchBalance(alerts, rules, { ...wallet, at: wallet.now }))
+          watch(watchBudget(alerts, rules, 0n, wallet.now))
         }
         for (const { run_id, kind, data, created_at } of inbox.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
           take(run_id)
@@ -121,10 +165,14 @@ export class EventWriter extends Context.Service<
         }
         for (const run_id of touched) take(run_id)
         if (events.length > 0) yield* append(org_id, head.position, events)
-        const ledger_seq = entries.at(-1)?.seq ?? head.ledger_seq
-        if (events.length > 0 || ledger_seq !== head.ledger_seq) {
+        yield* mails.queue(org_id, events)
+        yield* crashPoint("events.before_commit")
+        const changed = Object.entries(alerts).some(([name, value]) => Reflect.get(head, name) !== value)
+        if (events.length > 0 || changed || ledger_seq !== head.ledger_seq) {
           yield* sql`
-            UPDATE event_heads SET position = ${head.position + BigInt(events.length)}, ledger_seq = ${ledger_seq} WHERE org_id = ${org_id}`
+            UPDATE event_heads SET position = ${head.position + BigInt(events.length)}, ledger_seq = ${ledger_seq}, low = ${alerts.low},
+              spent_day = ${alerts.spent_day}::date, spent = ${alerts.spent}, reached = ${alerts.reached}::smallint
+            WHERE org_id = ${org_id}`
         }
         return { appended: events.length > 0, more: read.length === stepMax || inbox.length === stepMax }
       })
@@ -138,7 +186,10 @@ export class EventWriter extends Context.Service<
       const ids = Effect.map((rows: ReadonlyArray<{ readonly org_id: string }>) => rows.map(({ org_id }) => org_id))
 
       return EventWriter.of({
-        step: (org_id, run_ids) => Effect.orDie(sql.withTransaction(stepOf(org_id, run_ids))),
+        step: (org_id, run_ids) =>
+          Effect.orDie(
+            Effect.tap(sql.withTransaction(stepOf(org_id, run_ids)), () => crashPoint("events.after_commit"))
+          ),
         due: (org_ids) => Effect.orDie(ids(due(org_ids))),
         listened: Effect.orDie(ids(listened))
       })

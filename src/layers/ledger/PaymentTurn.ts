@@ -7,6 +7,7 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { bigints, booleans, texts } from "../postgres/Columns.ts"
+import { writeFailedTopUps } from "../events/Inbox.ts"
 import type { AutoTopup } from "../../schema/wallet/AutoTopup.ts"
 import { MicroUsd } from "../../schema/money/Money.ts"
 import { standings } from "../../schema/wallet/PaymentFact.ts"
@@ -237,5 +238,5 @@ export const writePayments = (sql: SqlClient.SqlClient, effects: PaymentEffects,
     INSERT INTO payment_methods AS m (org_id, customer, payment_intent)
     SELECT * FROM unnest(${texts(methods.map((m) => m.org_id))}, ${texts(methods.map((m) => m.customer))}, ${texts(methods.map((m) => m.payment_intent))})
     ON CONFLICT (org_id) DO UPDATE SET customer = excluded.customer, payment_intent = excluded.payment_intent, payment_method = NULL, label = NULL
-  )`
+  )${writeFailedTopUps(sql, payments)}`
 }

@@ -76,13 +76,25 @@ export const accountExamples: Readonly<Record<string, Example>> = {
   },
   "wallet.guard": {
     responses: {
-      200: { per_run_limit: null, daily_limit: null, spent_today: "0.006", resets_at: "2026-11-23T09:30:00.000Z" }
+      200: {
+        per_run_limit: null,
+        daily_limit: null,
+        low_balance: "5.00",
+        spent_today: "0.006",
+        resets_at: "2026-11-23T09:30:00.000Z"
+      }
     }
   },
   "wallet.setGuard": {
     request: { per_run_limit: "1.00" },
     responses: {
-      200: { per_run_limit: "1.00", daily_limit: null, spent_today: "0.006", resets_at: "2026-11-23T09:30:00.000Z" }
+      200: {
+        per_run_limit: "1.00",
+        daily_limit: null,
+        low_balance: "5.00",
+        spent_today: "0.006",
+        resets_at: "2026-11-23T09:30:00.000Z"
+      }
     }
   },
   "topups.checkout": {

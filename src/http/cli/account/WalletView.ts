@@ -138,6 +138,7 @@ export const guardLines = (text: string, screen: ScreenShape): Lines | null => {
     [
       ["per run", guard.per_run_limit === null ? "no limit" : `at most ${dollars(guard.per_run_limit)}`],
       ["per day", guard.daily_limit === null ? "no limit" : `at most ${dollars(guard.daily_limit)}`],
+      ["told below", guard.low_balance === null ? "no alert" : dollars(guard.low_balance)],
       ["spent today", dollars(guard.spent_today)],
       ["resets at", timeOf(guard.resets_at)]
     ],

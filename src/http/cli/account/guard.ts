@@ -1,4 +1,4 @@
-/** `rungate spend-guard`: the limits per run and per day. */
+/** `rungate spend-guard`: the limits per run and per day, and the alert of a low balance. */
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Money from "../../../schema/money/Money.ts"
@@ -28,29 +28,33 @@ const set = Command.make(
   {
     per_run: limit("per-run", "the most that one run may hold, in USD"),
     daily: limit("daily", "the most that one day (UTC) may cost, in USD"),
+    low_balance: limit("low-balance", "be told by e-mail and event when the balance is below this, in USD"),
     json
   },
-  Effect.fnUntraced(function* ({ per_run, daily, json }) {
+  Effect.fnUntraced(function* ({ per_run, daily, low_balance, json }) {
     const { send } = yield* Client
-    if (per_run === null && daily === null) return yield* fail("usage", "Give --per-run, --daily or both.")
+    if (per_run === null && daily === null && low_balance === null)
+      return yield* fail("usage", "Give --per-run, --daily or --low-balance.")
     const body = {
       ...(per_run === null ? {} : { per_run_limit: Money.usd(per_run) }),
-      ...(daily === null ? {} : { daily_limit: Money.usd(daily) })
+      ...(daily === null ? {} : { daily_limit: Money.usd(daily) }),
+      ...(low_balance === null ? {} : { low_balance: Money.usd(low_balance) })
     }
     yield* shown(yield* asPerson((as) => send("POST", path, { ...as, body })), { json })
   })
 ).pipe(
-  Command.withDescription("Set one or both limits. Raising a limit needs a session (rungate login)"),
+  Command.withDescription("Set limits and the alert. Raising a limit needs a session (rungate login)"),
   Command.withExamples([
-    { command: "rungate spend-guard set --per-run 0.50 --daily 20.00", description: "Both limits" }
+    { command: "rungate spend-guard set --per-run 0.50 --daily 20.00", description: "Both limits" },
+    { command: "rungate spend-guard set --low-balance 5.00", description: "Be told below $5.00" }
   ])
 )
 
 const off = Command.make(
   "off",
   {
-    limit: Argument.Literals("limit", ["per-run", "daily"]).pipe(
-      Argument.withDescription("limit to remove; default: both"),
+    limit: Argument.Literals("limit", ["per-run", "daily", "low-balance"]).pipe(
+      Argument.withDescription("limit or alert to remove; default: both limits"),
       Argument.optional,
       Argument.map(Option.getOrNull)
     ),
@@ -59,12 +63,13 @@ const off = Command.make(
   Effect.fnUntraced(function* ({ limit, json }) {
     const { send } = yield* Client
     const body = {
-      ...(limit === "daily" ? {} : { per_run_limit: null }),
-      ...(limit === "per-run" ? {} : { daily_limit: null })
+      ...(limit === null || limit === "per-run" ? { per_run_limit: null } : {}),
+      ...(limit === null || limit === "daily" ? { daily_limit: null } : {}),
+      ...(limit === "low-balance" ? { low_balance: null } : {})
     }
     yield* shown(yield* asPerson((as) => send("POST", path, { ...as, body })), { json })
   })
-).pipe(Command.withDescription("Remove limits. Needs a session (rungate login)"))
+).pipe(Command.withDescription("Remove limits or the alert. A limit needs a session (rungate login)"))
 
 export const guard = Command.make(
   "spend-guard",

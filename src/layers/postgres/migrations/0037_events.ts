@@ -23,6 +23,13 @@ export const events = Effect.gen(function* () {
       listened_at timestamptz,
       -- Since when runs are logged.
       began_at timestamptz,
+      -- Alerts: the threshold, and whether it was told that the balance is below it.
+      low_balance bigint CHECK (low_balance >= 0),
+      low boolean NOT NULL DEFAULT false,
+      -- What the entries up to ledger_seq charged on the UTC day, and the highest part of the daily limit, in percent, that was told.
+      spent_day date,
+      spent bigint NOT NULL DEFAULT 0 CHECK (spent >= 0),
+      reached smallint NOT NULL DEFAULT 0 CHECK (reached IN (0, 50, 80, 100)),
       CONSTRAINT event_positions CHECK (position >= dropped),
       CONSTRAINT event_listening CHECK (listened_at IS NULL OR began_at IS NOT NULL)
     ) WITH (fillfactor = 50)`

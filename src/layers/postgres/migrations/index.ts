@@ -36,6 +36,7 @@ import { events } from "./0037_events.ts"
 import { members } from "./0038_members.ts"
 import { auditLog } from "./0039_audit_log.ts"
 import { offerOutcomes } from "./0040_offer_outcomes.ts"
+import { alerts } from "./0042_alerts.ts"
 import { webhooks } from "./0043_webhooks.ts"
 
 export const migrations = {
@@ -76,5 +77,6 @@ export const migrations = {
   "0038_members": members,
   "0039_audit_log": auditLog,
   "0040_offer_outcomes": offerOutcomes,
+  "0042_alerts": alerts,
   "0043_webhooks": webhooks
 }

@@ -1,0 +1,99 @@
+/**
+ * Decides which alerts a ledger entry causes: `wallet.low` and `budget.reached`, once per crossing.
+ *
+ * Pure. The state is stored with the position in the ledger, so the same entries cause the same alerts, whoever reads them.
+ */
+import { usd } from "../money/Money.ts"
+import type { NewEvent } from "./Event.ts"
+import type { EntryFacts } from "./WalletEvents.ts"
+
+/** Parts of a limit that are told, in percent. */
+export const budgetSteps = [50, 80, 100] as const
+export type BudgetStep = (typeof budgetSteps)[number]
+
+/** The highest part that `spent` has reached; 0 for none. A limit of zero allows nothing, so reaching it is no news. */
+export const stepOf = (spent: bigint, limit: bigint): BudgetStep | 0 =>
+  limit <= 0n ? 0 : (budgetSteps.findLast((step) => spent * 100n >= limit * BigInt(step)) ?? 0)
+
+/** The parts that are reached now and were not before, lowest first. */
+export const crossed = (before: BudgetStep | 0, after: BudgetStep | 0): ReadonlyArray<BudgetStep> =>
+  budgetSteps.filter((step) => step > before && step <= after)
+
+export interface AlertState {
+  /** The balance is below the threshold, and that was told. */
+  readonly low: boolean
+  /** The UTC day that `spent` and `reached` count, such as 2026-11-21. */
+  readonly spent_day: string | null
+  readonly spent: bigint
+  readonly reached: BudgetStep | 0
+}
+
+export interface AlertRules {
+  readonly low_balance: bigint | null
+  readonly daily_limit: bigint | null
+}
+
+export interface Alerted {
+  readonly state: AlertState
+  readonly events: ReadonlyArray<NewEvent>
+}
+
+const dayOf = (at: Date): string => at.toISOString().slice(0, 10)
+const dayMillis = 86_400_000
+
+/** `balance` and `reserved` are those at the time `at`. */
+export const watchBalance = (
+  state: AlertState,
+  { low_balance }: AlertRules,
+  { balance, reserved, at }: { readonly balance: bigint; readonly reserved: bigint; readonly at: Date }
+): Alerted => {
+  const low = low_balance !== null && balance < low_balance
+  if (!low || state.low) return { state: { ...state, low }, events: [] }
+  const data = { balance: usd(balance), available: usd(balance - reserved), low_balance: usd(low_balance) }
+  return {
+    state: { ...state, low },
+    events: [{ kind: "wallet.low", run_id: null, step: null, happened_at: at, data }]
+  }
+}
+
+/** Counts what was charged at the time `at`, and tells which parts of the daily limit that reaches. Zero only looks at the limit. */
+export const watchBudget = (state: AlertState, { daily_limit }: AlertRules, charged: bigint, at: Date): Alerted => {
+  const day = dayOf(at)
+  const today = state.spent_day === day ? state : { ...state, spent_day: day, spent: 0n, reached: 0 as const }
+  const spent = today.spent + charged
+  const reached = daily_limit === null ? 0 : stepOf(spent, daily_limit)
+  const resets_at = new Date(Date.parse(day) + dayMillis).toISOString()
+  return {
+    // After a higher limit fewer parts are reached, and each may be told again.
+    state: { ...today, spent, reached },
+    events: crossed(today.reached, reached).map((percent) => ({
+      kind: "budget.reached",
+      run_id: null,
+      step: null,
+      happened_at: at,
+      data: {
+        control: "daily_spend_guard",
+        manage: "/v1/spend-guard",
+        percent,
+        limit: usd(daily_limit ?? 0n),
+        spent: usd(spent),
+        resets_at
+      }
+    }))
+  }
+}
+
+/** The state under the present limit: parts that a higher limit has left unreached may be told again. Call it before the new entries. */
+export const rearmed = (state: AlertState, { daily_limit }: AlertRules): AlertState => {
+  const reached = daily_limit === null ? 0 : stepOf(state.spent, daily_limit)
+  return reached < state.reached ? { ...state, reached } : state
+}
+
+/** What an entry causes. */
+export const watchEntry = (state: AlertState, rules: AlertRules, entry: EntryFacts): Alerted => {
+  const { type, amount, balance_after, reserved_after, created_at } = entry
+  const balance = watchBalance(state, rules, { balance: balance_after, reserved: reserved_after, at: created_at })
+  if (type !== "settle") return balance
+  const budget = watchBudget(balance.state, rules, -amount, created_at)
+  return { state: budget.state, events: [...balance.events, ...budget.events] }
+}
