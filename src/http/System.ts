@@ -5,6 +5,7 @@
  */
 import { Clock, Effect, Layer, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { EventFeed } from "../actors/events/EventFeed.ts"
 import { Waiters } from "../actors/mailbox/Waiters.ts"
 import { digest } from "../layers/accounts/Accounts.ts"
 import { costBoundCache } from "../layers/platform/costBoundCache.ts"
@@ -107,11 +108,16 @@ const driftLines = (drifts: ReadonlyArray<OfferDrift>): ReadonlyArray<string> =>
 const readLines = (answered: Readonly<Record<string, number>>): ReadonlyArray<string> =>
   Object.entries(answered).map(([by, count]) => `rungate_standby_reads_total{answered_by="${by}"} ${count}`)
 
+const number = (name: string, help: string, type: string, lines: ReadonlyArray<string>) => [
+  `# HELP ${name} ${help}`,
+  `# TYPE ${name} ${type}`,
+  ...lines
+]
+
 const metrics = Effect.gen(function* () {
   const stats = yield* Stats
-  const losses = yield* Losses
-  const drifts = yield* CostDrifts
-  const waiters = yield* Waiters
+  const [losses, drifts] = [yield* Losses, yield* CostDrifts]
+  const [waiters, feed] = [yield* Waiters, yield* EventFeed]
   const queues = yield* Queues
   const mail = yield* MailStore
   const health = yield* Health
@@ -119,11 +125,6 @@ const metrics = Effect.gen(function* () {
   const { standby } = yield* Replica
   const now = yield* Clock.currentTimeMillis
   const rows = yield* stats.read
-  const number = (name: string, help: string, type: string, lines: ReadonlyArray<string>) => [
-    `# HELP ${name} ${help}`,
-    `# TYPE ${name} ${type}`,
-    ...lines
-  ]
   const text = [
     ...number(
       "rungate_open_runs",
@@ -173,6 +174,9 @@ const metrics = Effect.gen(function* () {
     ),
     ...number("rungate_waiters", "Runs and commands that requests of this process wait for.", "gauge", [
       `rungate_waiters ${waiters.watching()}`
+    ]),
+    ...number("rungate_event_streams", "Event streams that are open at this process.", "gauge", [
+      `rungate_event_streams ${feed.streams()}`
     ]),
     ...number("process_resident_memory_bytes", "Memory of this process.", "gauge", [
       `process_resident_memory_bytes ${stats.memory()}`
@@ -250,6 +254,7 @@ export type SystemServices =
   | CostDrifts
   | Breakers
   | DatabaseChecks
+  | EventFeed
   | Health
   | Losses
   | MailStore

@@ -93,7 +93,8 @@ export class EventSequencer extends Context.Service<
         listened = new Set(yield* writer.listened)
         const marked = [...quiet, ...listened]
         quiet = new Set()
-        const due = looks % looksPerSweep === 0 ? yield* writer.due(null) : yield* writer.due(marked)
+        const due =
+          looks % looksPerSweep === 0 ? yield* writer.due(null) : marked.length === 0 ? [] : yield* writer.due(marked)
         looks += 1
         yield* bringAll(due.map((org_id) => [org_id, new Set<string>()] as const))
       }).pipe(Effect.catchCause((cause) => Effect.logWarning(`event logs: will be retried: ${oneLine(cause)}`)))

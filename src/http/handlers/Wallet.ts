@@ -14,7 +14,7 @@ import { type EntryType, entryTypes } from "../../schema/wallet/Wallet.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
 import { csvAnswer, wantsCsv } from "./control/CsvPage.ts"
-import { actor } from "../middleware/Bearer.ts"
+import { actor, makeAsCaller } from "../middleware/Bearer.ts"
 import { walletAuditView } from "../views/WalletAuditView.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { signIn } from "../../schema/Steps.ts"
@@ -60,6 +60,7 @@ export const WalletHandlers = HttpApiBuilder.group(
     const auditor = yield* Audit
     const commands = yield* CommandClient
     const alerts = yield* AlertSettings
+    const asCaller = yield* makeAsCaller
     const feed = yield* EventFeed
 
     const guard = Effect.fnUntraced(function* (org_id: string) {
@@ -124,7 +125,7 @@ export const WalletHandlers = HttpApiBuilder.group(
           })
           .pipe(Effect.catch(() => Effect.fail(tryAgain)))
         if (verdict === "LooseningRefused") return yield* Effect.fail(needsPerson)
-        if (low_balance !== undefined) yield* alerts.setLowBalance(org_id, low_balance)
+        if (low_balance !== undefined) yield* asCaller(alerts.setLowBalance(org_id, low_balance))
         if ((limits.daily_limit ?? null) !== null) yield* alerts.watch(org_id)
         if (low_balance !== undefined || limits.daily_limit !== undefined) yield* feed.changed(org_id)
         return yield* guard(org_id)

@@ -16,7 +16,8 @@ import {
   rearmed,
   watchBalance,
   watchBudget,
-  watchEntry
+  watchEntry,
+  watchRefusal
 } from "../../schema/events/Alerts.ts"
 import { EventKind, type NewEvent } from "../../schema/events/Event.ts"
 import { missingEvents } from "../../schema/events/RunEvents.ts"
@@ -38,7 +39,8 @@ const headRows = rowsOf({
   low: Schema.Boolean,
   spent_day: Schema.NullOr(Schema.String),
   spent: Schema.BigInt,
-  reached: Schema.Literals([0, ...budgetSteps])
+  reached: Schema.Literals([0, ...budgetSteps]),
+  reached_of: Schema.NullOr(Schema.BigInt)
 })
 const walletRow = oneRowOf({
   balance: Schema.BigInt,
@@ -65,6 +67,7 @@ const inboxRows = rowsOf({
   data: Schema.Unknown,
   created_at: Schema.Date
 })
+const refusedRow = oneRowOf({ hold: Schema.BigInt })
 const stepRows = rowsOf({ run_id: Schema.String, step: Schema.Int })
 const orgRows = rowsOf({ org_id: Schema.String })
 
@@ -117,9 +120,22 @@ export class EventWriter extends Context.Service<
                     ${jsons(events.map(({ data }) => JSON.stringify(data)))}, ${texts(events.map(({ happened_at }) => happened_at.toISOString()))})
              AS n(position, kind, run_id, step, data, happened_at)`
 
+      /** The largest hold among the runs of the inbox that a budget refused; 0 without one. */
+      const largestRefused = (org_id: string, inbox: ReadonlyArray<{ readonly run_id: string | null }>) => {
+        const run_ids = inbox.flatMap(({ run_id }) => run_id ?? [])
+        if (run_ids.length === 0) return Effect.succeed(0n)
+        return Effect.map(
+          refusedRow(sql`
+          SELECT coalesce(max(hold), 0)::bigint AS hold FROM runs
+          WHERE org_id = ${org_id} AND run_id = ANY(${texts(run_ids)}) AND error_code = 'budget_exceeded'
+            AND finished_at >= date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'`),
+          ({ hold }) => hold
+        )
+      }
+
       const stepOf = Effect.fnUntraced(function* (org_id: string, touched: ReadonlyArray<string>) {
         const [head] = yield* headRows(sql`
-          SELECT position, ledger_seq, listened_at IS NOT NULL AS listened, low_balance, low, spent_day::text AS spent_day, spent, reached::int AS reached
+          SELECT position, ledger_seq, listened_at IS NOT NULL AS listened, low_balance, low, spent_day::text AS spent_day, spent, reached::int AS reached, reached_of
           FROM event_heads WHERE org_id = ${org_id} FOR UPDATE`)
         if (head === undefined) return { appended: false, more: false }
         const wallet = yield* walletRow(sql`
@@ -153,6 +169,9 @@ export class EventWriter extends Context.Service<
           watch(watchEntry(alerts, rules, entry))
         }
         const ledger_seq = entries.at(-1)?.seq ?? head.ledger_seq
+        const hold = rules.daily_limit === null ? 0n : yield* largestRefused(org_id, inbox)
+        const reserved = entries.at(-1)?.reserved_after ?? wallet.reserved
+        if (hold > 0n) watch(watchRefusal(alerts, rules, { hold, reserved, at: wallet.now }))
         // A new threshold or limit may be crossed already.
         if (ledger_seq === wallet.entry_seq) {
           watch(watchBalance(alerts, rules, { ...wallet, at: wallet.now }))
@@ -171,7 +190,8 @@ export class EventWriter extends Context.Service<
         if (events.length > 0 || changed || ledger_seq !== head.ledger_seq) {
           yield* sql`
             UPDATE event_heads SET position = ${head.position + BigInt(events.length)}, ledger_seq = ${ledger_seq}, low = ${alerts.low},
-              spent_day = ${alerts.spent_day}::date, spent = ${alerts.spent}, reached = ${alerts.reached}::smallint
+              spent_day = ${alerts.spent_day}::date, spent = ${alerts.spent}, reached = ${alerts.reached}::smallint,
+              reached_of = ${alerts.reached_of}
             WHERE org_id = ${org_id}`
         }
         return { appended: events.length > 0, more: read.length === stepMax || inbox.length === stepMax }

@@ -16,41 +16,43 @@ export interface InboxEvent {
   readonly data: object
 }
 
-/** Makes sure that the organizations have a head, so that a step looks at their inbox. */
-const withHeads = (sql: SqlClient.SqlClient, org_ids: ReadonlyArray<string>) => sql`, inbox_heads AS (
-            INSERT INTO event_heads (org_id, ledger_seq, spent_day, spent)
-            SELECT org_id, entry_seq, spent_day, spent FROM wallets WHERE org_id = ANY(${texts(org_ids)})
-            ON CONFLICT (org_id) DO NOTHING
-          )`
-
-/** Common table expressions with a leading comma. Empty without events. */
-export const writeInbox = (sql: SqlClient.SqlClient, events: ReadonlyArray<InboxEvent>) =>
+/**
+ * Common table expressions with a leading comma. Empty without events. `name` tells several in one statement apart, and `condition` selects
+ * among the rows n (org_id, kind, reference, data).
+ */
+export const writeInbox = (
+  sql: SqlClient.SqlClient,
+  name: "payments" | "budgets",
+  events: ReadonlyArray<InboxEvent>,
+  condition = sql.literal("true")
+) =>
   events.length === 0
     ? sql.literal("")
-    : sql`${withHeads(
-        sql,
-        events.map(({ org_id }) => org_id)
-      )}, inbox AS (
+    : sql`, ${sql.literal(name)}_heads AS (
+            -- A step looks at the inbox of an organization that has a head.
+            INSERT INTO event_heads (org_id, ledger_seq, spent_day, spent)
+            SELECT org_id, entry_seq, spent_day, spent FROM wallets WHERE org_id = ANY(${texts(events.map((e) => e.org_id))})
+            ON CONFLICT (org_id) DO NOTHING
+          ), ${sql.literal(name)}_inbox AS (
             INSERT INTO event_inbox (org_id, kind, reference, data)
             SELECT org_id, kind, reference, data::json
             FROM unnest(${texts(events.map((e) => e.org_id))}, ${texts(events.map((e) => e.kind))}, ${texts(events.map((e) => e.reference))},
                         ${jsons(events.map((e) => JSON.stringify(e.data)))}) AS n(org_id, kind, reference, data)
+            WHERE ${condition}
           )`
 
 /** Payments that failed in this statement. One that had failed before is no news. */
-export const writeFailedTopUps = (sql: SqlClient.SqlClient, payments: ReadonlyArray<Payment>) => {
-  const failed = payments.filter(({ state }) => state === "failed")
-  if (failed.length === 0) return sql.literal("")
-  const data = failed.map(({ payment_id, kind, amount, failure }) =>
-    JSON.stringify({ payment_id, kind, amount: usd(amount), reason: failure })
-  )
-  return sql`${withHeads(
+export const writeFailedTopUps = (sql: SqlClient.SqlClient, payments: ReadonlyArray<Payment>) =>
+  writeInbox(
     sql,
-    failed.map(({ org_id }) => org_id)
-  )}, declined AS (
-    INSERT INTO event_inbox (org_id, kind, reference, data)
-    SELECT p.org_id, 'topup.failed', p.payment_id, n.data::json
-    FROM unnest(${texts(failed.map((p) => p.payment_id))}, ${jsons(data)}) AS n(payment_id, data)
-    JOIN payments p ON p.payment_id = n.payment_id AND p.state <> 'failed'
-  )`
-}
+    "payments",
+    payments
+      .filter(({ state }) => state === "failed")
+      .map(({ org_id, payment_id, kind, amount, failure }) => ({
+        org_id,
+        kind: "topup.failed",
+        reference: payment_id,
+        data: { payment_id, kind, amount: usd(amount), reason: failure }
+      })),
+    sql`EXISTS (SELECT FROM payments p WHERE p.payment_id = n.reference AND p.state <> 'failed')`
+  )

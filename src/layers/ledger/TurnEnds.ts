@@ -54,18 +54,22 @@ export const writeAttempts = (
             ON CONFLICT (span, starts_at, subject, lane, ok, latency_bucket) DO UPDATE SET count = w.count + excluded.count
           )`
 
+const isOverBudget = (run: object): boolean => "error_code" in run && run.error_code === "budget_exceeded"
+
 /** Runs that the turn opened or ended without a ledger entry: they are free, or were refused. */
 export const unbookedRuns = ({ entries, opened, ended }: Pick<TurnEffects, "entries" | "opened" | "ended">) => {
   const booked = new Set(entries.map(({ run_id }) => run_id))
   return [...opened, ...ended].filter(({ run_id }) => !booked.has(run_id))
 }
 
-/** Lists these runs for the event logs that somebody listens to; see EventWriter. */
+/** Lists these runs for the event logs that somebody listens to, and those that a budget refused for alerts too; see EventWriter. */
 export const writeUnbooked = (sql: SqlClient.SqlClient, runs: ReturnType<typeof unbookedRuns>) =>
   runs.length === 0
     ? sql.literal("")
     : sql`, unbooked AS (
             INSERT INTO event_inbox (org_id, run_id)
-            SELECT n.org_id, n.run_id FROM unnest(${texts(runs.map((r) => r.org_id))}, ${texts(runs.map((r) => r.run_id))}) AS n(org_id, run_id)
-            JOIN event_heads h ON h.org_id = n.org_id AND h.listened_at IS NOT NULL
+            SELECT n.org_id, n.run_id
+            FROM unnest(${texts(runs.map((r) => r.org_id))}, ${texts(runs.map((r) => r.run_id))}, ${booleans(runs.map(isOverBudget))})
+                 AS n(org_id, run_id, over_budget)
+            JOIN event_heads h ON h.org_id = n.org_id AND (h.listened_at IS NOT NULL OR n.over_budget)
           )`

@@ -26,6 +26,8 @@ export interface AlertState {
   readonly spent_day: string | null
   readonly spent: bigint
   readonly reached: BudgetStep | 0
+  /** The limit that `reached` is about. */
+  readonly reached_of: bigint | null
 }
 
 export interface AlertRules {
@@ -56,37 +58,45 @@ export const watchBalance = (
   }
 }
 
+const dayState = (state: AlertState, day: string): AlertState =>
+  state.spent_day === day ? state : { ...state, spent_day: day, spent: 0n, reached: 0 }
+
+const reachedEvent = (state: AlertState, limit: bigint, percent: BudgetStep, at: Date): NewEvent => {
+  const resets_at = new Date(Date.parse(dayOf(at)) + dayMillis).toISOString()
+  const control = { control: "daily_spend_guard", manage: "/v1/spend-guard" }
+  const data = { ...control, percent, limit: usd(limit), spent: usd(state.spent), resets_at }
+  return { kind: "budget.reached", run_id: null, step: null, happened_at: at, data }
+}
+
 /** Counts what was charged at the time `at`, and tells which parts of the daily limit that reaches. Zero only looks at the limit. */
 export const watchBudget = (state: AlertState, { daily_limit }: AlertRules, charged: bigint, at: Date): Alerted => {
-  const day = dayOf(at)
-  const today = state.spent_day === day ? state : { ...state, spent_day: day, spent: 0n, reached: 0 as const }
-  const spent = today.spent + charged
-  const reached = daily_limit === null ? 0 : stepOf(spent, daily_limit)
-  const resets_at = new Date(Date.parse(day) + dayMillis).toISOString()
+  const today = dayState(state, dayOf(at))
+  const spent = { ...today, spent: today.spent + charged }
+  if (daily_limit === null) return { state: spent, events: [] }
+  const steps = crossed(today.reached, stepOf(spent.spent, daily_limit))
   return {
-    // After a higher limit fewer parts are reached, and each may be told again.
-    state: { ...today, spent, reached },
-    events: crossed(today.reached, reached).map((percent) => ({
-      kind: "budget.reached",
-      run_id: null,
-      step: null,
-      happened_at: at,
-      data: {
-        control: "daily_spend_guard",
-        manage: "/v1/spend-guard",
-        percent,
-        limit: usd(daily_limit ?? 0n),
-        spent: usd(spent),
-        resets_at
-      }
-    }))
+    state: { ...spent, reached: steps.at(-1) ?? today.reached },
+    events: steps.map((step) => reachedEvent(spent, daily_limit, step, at))
   }
 }
 
-/** The state under the present limit: parts that a higher limit has left unreached may be told again. Call it before the new entries. */
+/** The guard refused a run that holds `hold`. If the rest of the limit is still too small for it, the limit counts as reached. */
+export const watchRefusal = (
+  state: AlertState,
+  { daily_limit }: AlertRules,
+  { hold, reserved, at }: { readonly hold: bigint; readonly reserved: bigint; readonly at: Date }
+): Alerted => {
+  const today = dayState(state, dayOf(at))
+  const isReached = daily_limit !== null && today.spent + reserved + hold > daily_limit
+  if (!isReached || daily_limit === 0n || today.reached === 100) return { state: today, events: [] }
+  return { state: { ...today, reached: 100 }, events: [reachedEvent(today, daily_limit, 100, at)] }
+}
+
+/** The state under the present limit. Parts that a changed limit has left unreached may be told again. Call it before the new entries. */
 export const rearmed = (state: AlertState, { daily_limit }: AlertRules): AlertState => {
+  if (daily_limit === state.reached_of) return state
   const reached = daily_limit === null ? 0 : stepOf(state.spent, daily_limit)
-  return reached < state.reached ? { ...state, reached } : state
+  return { ...state, reached_of: daily_limit, reached: reached < state.reached ? reached : state.reached }
 }
 
 /** What an entry causes. */

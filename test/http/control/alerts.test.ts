@@ -104,6 +104,20 @@ describe.each(oneBackend)("alerts, queues on %s", (backend) => {
     expect(sent.filter((part) => part === "100")).toHaveLength(1)
   })
 
+  test("a limit counts as reached when the guard refuses a run", async () => {
+    const org = await apps[0].tenant("5.00")
+    await org.post("/v1/spend-guard", { daily_limit: "0.006" })
+    expect((await org.run(verify())).status).toBe(200)
+    for (let run = 0; run < 3; run++) expect((await org.run(verify())).body.error.code).toBe("budget_exceeded")
+    const percents = async () =>
+      (await logged(org, "budget.reached")).map(({ data }) => (data as { percent: number }).percent)
+    await until("it is told", percents, (all) => all.includes(100))
+    expect((await org.over(apps[1]).run(verify())).body.error.code).toBe("budget_exceeded")
+    const inbox = () => apps[0].sql("SELECT 1 FROM event_inbox WHERE org_id = $1", [org.org_id])
+    await until("the refusals are read", inbox, (rows) => rows.length === 0)
+    expect(await percents()).toEqual([50, 100])
+  })
+
   test("an organization without members, and one without a log, lose nothing", async () => {
     const org = await apps[0].tenant("1.00")
     await org.post("/v1/spend-guard", { low_balance: "0.999" })

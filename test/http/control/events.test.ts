@@ -1,5 +1,6 @@
 /** Event streams over real HTTP: what is sent, where a stream continues, and when it ends. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { connect } from "node:net"
 import { Layer } from "effect"
 import { CheckSeconds } from "../../../src/actors/events/EventFeed.ts"
 import { type App, backends, rehearse, startApp, type Tenant, until, verify } from "../../app.ts"
@@ -193,6 +194,44 @@ describe.each(backends)("event streams of two processes, queues on %s", (backend
       async () => (await listen(apps[0].url, other.key)).status,
       (status) => status === 200
     )
+  })
+
+  test("a client that reads slowly gets everything, in order", async () => {
+    const other = await apps[0].tenant("1.00")
+    const socket = connect(Number(new URL(apps[0].url).port), "127.0.0.1")
+    let text = ""
+    socket.on("data", (chunk) => {
+      text += chunk.toString("latin1")
+    })
+    socket.write(`GET /v1/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${other.key}\r\n\r\n`)
+    await until(
+      "the stream",
+      () => text,
+      (all) => all.includes("retry:")
+    )
+    socket.pause()
+    // Twelve megabytes: more than the buffers of the service and of both sockets.
+    const count = 6_000
+    await apps[0].sql(
+      `WITH head AS (UPDATE event_heads SET position = position + $2 WHERE org_id = $1 RETURNING position - $2 AS after)
+       INSERT INTO events (org_id, position, kind, data, happened_at)
+       SELECT $1, after + n, 'wallet.changed', json_build_object('n', n, 'filler', repeat('x', 2000)), now() FROM head, generate_series(1, $2) n`,
+      [other.org_id, count]
+    )
+    // While it does not read, others are served.
+    const busy = await listen(apps[0].url, other.key)
+    const { body } = await other.run(verify())
+    await busy.wait("a run", finished(body.run_id))
+    busy.close()
+    socket.resume()
+    await until(
+      "the run's end",
+      () => text.includes("run.finished"),
+      (arrived) => arrived
+    )
+    const numbers = Array.from(text.matchAll(/"n"\s*:\s*(\d+),/g), (match) => Number(match[1]))
+    expect(numbers).toEqual(Array.from({ length: count }, (_, index) => index + 1))
+    socket.destroy()
   })
 
   test("a revoked key ends its streams", async () => {

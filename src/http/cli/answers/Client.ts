@@ -4,7 +4,7 @@
  * Responses keep their original text, because `--json` prints it unchanged. `ask` uses the typed client for values that are
  * read rather than printed. No credential appears in any message.
  */
-import { Context, Effect, Layer, type Redacted } from "effect"
+import { Context, Effect, Layer, type Redacted, Stream } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
 import { publicError } from "../../api/shapes/PublicError.ts"
 import { Credentials } from "../state/Credentials.ts"
@@ -12,6 +12,7 @@ import { fail } from "../terminal/exits.ts"
 import { failureFor } from "./problems.ts"
 import { Screen } from "../terminal/Screen.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
+import type { EventOptions, ReceivedEvent } from "../../client/Events.ts"
 import type { RungateClient } from "../../client/Rungate.ts"
 import {
   isLost,
@@ -60,6 +61,8 @@ export class Client extends Context.Service<
       use: (rungate: RungateClient) => Effect.Effect<A, unknown>,
       token?: Redacted.Redacted
     ) => Effect.Effect<A, CommandFailed>
+    /** Follows events over lost connections. Fails with the status when the service refuses. */
+    readonly events: (options: EventOptions) => Stream.Stream<ReceivedEvent, unknown>
   }
 >()("rungate/http/cli/answers/Client") {
   static readonly layer = Layer.effect(
@@ -135,7 +138,14 @@ export class Client extends Context.Service<
           Effect.provideService(RequestPolicy, policyOf({})),
           Effect.mapError(understood)
         )
-      return Client.of({ url, send, ask })
+      const events = (options: EventOptions) =>
+        Stream.unwrap(
+          Effect.map(
+            Effect.promise(() => import("../../client/Events.ts")),
+            ({ followEvents }) => followEvents({ url, token: key }, options, ({ status }) => Effect.fail(status))
+          )
+        ).pipe(Stream.provideService(HttpClient.HttpClient, http))
+      return Client.of({ url, send, ask, events })
     })
   )
 }

@@ -1,5 +1,9 @@
-/** `rungate logs tail`: prints the organization's runs when they start and when they end, until Ctrl-C. */
-import { Clock, Effect, Option } from "effect"
+/**
+ * `rungate logs tail`: prints the organization's runs when they start and when they end, until Ctrl-C.
+ *
+ * The event stream says at once when to read the runs. Polling goes on beside it, so a service that refuses the stream is followed too.
+ */
+import { Clock, Effect, Option, Queue, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 import { statuses } from "../../../schema/runs/Run.ts"
 import { Client } from "../answers/Client.ts"
@@ -9,6 +13,10 @@ import { formatOf } from "../answers/show.ts"
 import { retryingRead } from "../answers/retryingRead.ts"
 import { follow, type Seen } from "./tail.ts"
 import { text } from "../terminal/flags.ts"
+
+const followed = ["run.created", "run.started", "run.finished"] as const
+/** A run that ends within this time after it started is printed once. */
+const gatherMillis = 250
 
 /** Polling interval: the shortest while runs happen, the longest when none do. */
 const pauseSecondsLeast = 1
@@ -61,7 +69,7 @@ const tail = Command.make(
     )
   },
   Effect.fnUntraced(function* ({ since, limit, jsonl, ...filters }) {
-    const { url } = yield* Client
+    const { url, events } = yield* Client
     const screen = yield* Screen
     const from = since === null ? null : sinceOf(since, yield* Clock.currentTimeMillis)
     if (since !== null && from === null) {
@@ -75,6 +83,11 @@ const tail = Command.make(
     const lineOf = (event: Seen) => (drawn === null ? event.text.replace(/\n/g, " ") : drawn.eventLine(event, screen))
     const print = (events: ReadonlyArray<Seen>) => screen.out(events.map((event) => `${lineOf(event)}\n`).join(""))
 
+    const news = yield* Queue.sliding<void>(1)
+    yield* Stream.runForEach(events({ types: followed }), () => Queue.offer(news, undefined)).pipe(
+      Effect.ignore,
+      Effect.forkChild
+    )
     yield* screen.status(`Reading the latest runs of ${url}`)
     yield* runs.begin
     const most = limit ?? (from === null ? pastDefault : pastMost)
@@ -89,15 +102,16 @@ const tail = Command.make(
     let pause = pauseSecondsLeast
     // Stop when the reader of stdout has closed the pipe.
     while (!screen.closed()) {
-      yield* Effect.sleep(`${pause} seconds`)
-      const { events, whole } = yield* runs.look
+      const told = yield* Effect.timeoutOption(Queue.take(news), `${pause} seconds`)
+      if (told._tag === "Some") yield* Effect.sleep(`${gatherMillis} millis`)
+      const { events: seen, whole } = yield* runs.look
       if (!whole)
         yield* screen.warn(
           "Too many runs at once; some older ones are not shown. List them with: rungate runs list",
           "yellow"
         )
-      yield* print(events)
-      pause = events.length > 0 ? pauseSecondsLeast : Math.min(pauseSecondsMost, pause * slowing)
+      yield* print(seen)
+      pause = seen.length > 0 ? pauseSecondsLeast : Math.min(pauseSecondsMost, pause * slowing)
     }
   })
 ).pipe(

@@ -30,6 +30,8 @@ export const events = Effect.gen(function* () {
       spent_day date,
       spent bigint NOT NULL DEFAULT 0 CHECK (spent >= 0),
       reached smallint NOT NULL DEFAULT 0 CHECK (reached IN (0, 50, 80, 100)),
+      -- The limit that it is about.
+      reached_of bigint,
       CONSTRAINT event_positions CHECK (position >= dropped),
       CONSTRAINT event_listening CHECK (listened_at IS NULL OR began_at IS NOT NULL)
     ) WITH (fillfactor = 50)`

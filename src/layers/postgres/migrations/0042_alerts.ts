@@ -19,6 +19,17 @@ export const alerts = Effect.gen(function* () {
     CREATE TRIGGER event_head_of_limit AFTER INSERT ON wallets FOR EACH ROW WHEN (NEW.daily_limit IS NOT NULL)
     EXECUTE FUNCTION event_head_of_limit()`
   yield* sql`
+    CREATE FUNCTION audit_low_balance() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      PERFORM audit_write(audit_actor(), NEW.org_id, 'low_balance.changed', NEW.org_id,
+                          jsonb_build_object('low_balance', audit_usd(OLD.low_balance)),
+                          jsonb_build_object('low_balance', audit_usd(NEW.low_balance)));
+      RETURN NULL;
+    END $$`
+  yield* sql`
+    CREATE TRIGGER audited AFTER UPDATE ON event_heads FOR EACH ROW WHEN (OLD.low_balance IS DISTINCT FROM NEW.low_balance)
+    EXECUTE FUNCTION audit_low_balance()`
+  yield* sql`
     CREATE TABLE alert_mails (
       mail_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
       org_id text NOT NULL,

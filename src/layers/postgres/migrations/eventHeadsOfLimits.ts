@@ -20,8 +20,8 @@ export const eventHeadsOfLimits: BackgroundMigration = {
       WITH visited AS (
         SELECT org_id, entry_seq, daily_limit, spent_day, spent FROM wallets WHERE org_id > ${cursor} ORDER BY org_id LIMIT ${batchMax}
       ), made AS (
-        INSERT INTO event_heads (org_id, ledger_seq, spent_day, spent, reached)
-        SELECT org_id, entry_seq, spent_day, spent,
+        INSERT INTO event_heads (org_id, ledger_seq, spent_day, spent, reached_of, reached)
+        SELECT org_id, entry_seq, spent_day, spent, daily_limit,
                CASE WHEN daily_limit = 0 THEN 0 WHEN spent >= daily_limit THEN 100 WHEN spent * 5 >= daily_limit * 4 THEN 80
                     WHEN spent * 2 >= daily_limit THEN 50 ELSE 0 END
         FROM visited WHERE daily_limit IS NOT NULL
