@@ -221,7 +221,67 @@ export const apolloMatch = row(
   ({ details }) => details.length * 25_000_000
 )
 
+/** Ten credits per result that fits, two per enrichment of it and five per e-mail address; $49 for 8,000 credits. */
+const enrichment = fc.constantFrom({ description: "x", format: "text" }, { description: "x", format: "email" })
+const webset = row(
+  "exa",
+  "POST /websets/v0/websets",
+  record({
+    search: record({ query: letters, count: optional(upTo(1_000)) }),
+    enrichments: optional(lists(enrichment, 10))
+  }),
+  ({ search: { count = 10 }, enrichments = [] }) =>
+    count * (10 + enrichments.reduce((sum, { format }) => sum + (format === "email" ? 5 : 2), 0)) * 6_125_000
+)
+
+/** 200 credits per prompt, 10 per search, 2 or 20 per audited page, 100 per target; $50 for 250,000 credits. */
+const prompts = row(
+  "seranking",
+  "GET /v1/ai-search/prompts-by-target",
+  record({
+    target: fc.constant("example.com"),
+    source: fc.constant("us"),
+    engine: fc.constant("chatgpt"),
+    limit: optional(upTo(1_000))
+  }),
+  ({ limit = 20 }) => limit * 200 * 200_000
+)
+const audit = row(
+  "seranking",
+  "POST /v1/site-audit/audits/advanced",
+  record({ domain: fc.constant("example.com"), settings: record({ max_pages: upTo(300_000) }) }),
+  ({ settings }) => settings.max_pages * 20 * 200_000
+)
+const summaries = row(
+  "seranking",
+  "POST /v1/backlinks/summary",
+  record({ target: lists(letters, 100) }),
+  ({ target }) => target.length * 100 * 200_000
+)
+
+/** A credit per job posting and three per company; $59 for 1,500 credits. */
+const companies = row(
+  "theirstack",
+  "POST /v1/companies/search",
+  record({ company_domain_or: lists(letters, 5), limit: optional(upTo(500)) }),
+  ({ limit = 25 }) => limit * 3 * 39_333_333
+)
+
+/** A credit per page of results, and per address that is fetched. */
+const crustdataWeb = row(
+  "crustdata",
+  "POST /web/search/live",
+  record({ query: letters, page: optional(upTo(15)), sources: optional(fc.constant(["news"])) }),
+  ({ page = 1 }) => page * 100_000_000
+)
+
 export const documented: ReadonlyArray<Documented> = [
+  webset,
+  prompts,
+  audit,
+  summaries,
+  companies,
+  crustdataWeb,
   onPage,
   serp,
   labs,
