@@ -181,10 +181,12 @@ const sectionOf = (provider: Provider): string => {
         : []),
       ...(common === null ? [] : [`- Prices, unless a note says otherwise: ${common}`])
     ].join("\n"),
-    table(
-      ["capability", "adapter", "price", "payload evidence", "request", "note"],
-      provider.offers.map((offer) => rowOf(provider, offer, common))
-    )
+    provider.offers.length === 0
+      ? "It serves no capability yet. Customers call its raw endpoints."
+      : table(
+          ["capability", "adapter", "price", "payload evidence", "request", "note"],
+          provider.offers.map((offer) => rowOf(provider, offer, common))
+        )
   ].join("\n\n")
 }
 
