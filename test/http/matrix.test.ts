@@ -40,6 +40,7 @@ const lines: ReadonlyArray<Line> = [
   { method: "GET", path: "/v1/wallet/auto-topup", key: 200, session: 200 },
   { method: "POST", path: "/v1/wallet/auto-topup", body: autoTopup, key: 403, session: 200 },
   { method: "GET", path: "/v1/spend-guard", key: 200, session: 200 },
+  { method: "GET", path: "/v1/events", key: 200, session: 200 },
   { method: "POST", path: "/v1/spend-guard", body: {}, key: 200, session: 200 },
   { method: "GET", path: "/v1/api-keys", key: 200, session: 200 },
   { method: "POST", path: "/v1/api-keys", body: { name: "x", environment: "test" }, key: 403, session: 200 },
@@ -262,6 +263,6 @@ const allowed = (path: string, prefix: string): ReadonlyArray<string> => {
   if (path === "/v1/run" && prefix === "") return ["capability", "endpoint", "provider"]
   if (path === "/v1/run" && prefix === "routing.") return ["provider"]
   if (path === "/v1/history") return ["kind"]
-  if (path === "/v1/spend-guard") return ["per_run_limit", "daily_limit"]
+  if (path === "/v1/spend-guard") return ["per_run_limit", "daily_limit", "low_balance"]
   return []
 }

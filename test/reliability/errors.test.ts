@@ -3,6 +3,7 @@
  * each answer has exactly the public form and no stack, no SQL, no secret and no internal address.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { eventId } from "../../src/layers/events/EventId.ts"
 import { statusOf } from "../../src/schema/Errors.ts"
 import { faultyPostgres } from "../faults/postgres.ts"
 import { type App, figures, rehearse, type Reply, startApp, type Tenant, until, verify } from "../app.ts"
@@ -113,6 +114,15 @@ const broken = async (org: Tenant) => {
   return answer
 }
 
+/** The answer to a Last-Event-ID whose successors were deleted. */
+const expired = async (org: Tenant) => {
+  await org.get("/v1/events")
+  await app.sql("UPDATE event_heads SET position = position + 9, dropped = position + 9 WHERE org_id = $1", [
+    org.org_id
+  ])
+  return org.get("/v1/events", { headers: { "last-event-id": eventId(org.org_id, 1n) } })
+}
+
 describe("T62 errors.no_leak", () => {
   test("every public error code has the one form, and tells nothing of our insides", async () => {
     const [org, rich] = [await app.tenant("5.00"), await production.tenant("5.00")]
@@ -137,6 +147,7 @@ describe("T62 errors.no_leak", () => {
       ["cancelled", await cancelled()],
       ["internal_error", await broken(org)],
       ["not_found", await org.get("/v1/no/such")],
+      ["gone", await expired(org)],
       ["method_not_allowed", await app.call(org.key, "PUT", "/v1/run")],
       ["provider_not_available", await org.run({ ...verify(), routing: { max_cost: "0.000001" } })],
       ["payload_too_large", await org.post("/v1/run", undefined, raw(`"${"x".repeat(1_100_000)}"`))],
