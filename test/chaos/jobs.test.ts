@@ -9,10 +9,7 @@ import { until } from "./processes.ts"
 import { backends, leaseSeconds, report, World } from "./world.ts"
 
 const example = (name: string) =>
-  readFileSync(
-    join(import.meta.dir, "..", "..", "..", "shared", "specs", "examples", "icypeas", `${name}.response.json`),
-    "utf8"
-  )
+  readFileSync(join(import.meta.dir, "..", "fixtures", "payloads", "icypeas", `${name}.response.json`), "utf8")
 
 /** Tickets by the provider's rules: one per start, found only after the worker that started it is dead. */
 const startTickets = () => {

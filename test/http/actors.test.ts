@@ -8,7 +8,7 @@ import { CatalogImports } from "../../src/layers/catalog/CatalogImports.ts"
 import { Settings } from "../../src/layers/platform/Settings.ts"
 import { type App, startApp, type Tenant, until } from "../app.ts"
 
-const examples = join(import.meta.dir, "..", "..", "..", "shared", "specs", "examples", "apify")
+const examples = join(import.meta.dir, "..", "fixtures", "payloads", "apify")
 const build = readFileSync(join(examples, "build_default.linkedin_job_search.response.json"), "utf8")
 
 const asked: Array<string> = []

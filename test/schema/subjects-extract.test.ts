@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test"
-import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { extract, findPhrase } from "../../src/schema/subjects/Extract.ts"
 import { figures, timed } from "../app.ts"
@@ -204,9 +203,9 @@ describe("the text of a value", () => {
   })
 })
 
-const examples = join(import.meta.dir, "..", "..", "..", "shared", "specs", "examples")
+const examples = join(import.meta.dir, "..", "fixtures", "payloads")
 
-test.skipIf(!existsSync(examples))("real results are read fast", async () => {
+test("results of providers are read fast", async () => {
   const payloads: Array<unknown> = []
   let bytes = 0
   for (const file of new Bun.Glob("*/*.json").scanSync(examples)) {
@@ -228,6 +227,6 @@ test.skipIf(!existsSync(examples))("real results are read fast", async () => {
     millis: Math.round(millis),
     megabytes_per_second: Math.round(bytes / 1_000 / millis)
   })
-  expect(found).toBeGreaterThan(1_000)
+  expect(found).toBeGreaterThan(900)
   expect(payloads.every((payload) => extract(payload).complete)).toBe(true)
 })

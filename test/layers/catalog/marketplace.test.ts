@@ -12,7 +12,7 @@ import {
   type MarketplaceOptions
 } from "../../../src/layers/catalog/import/marketplace/marketplace.ts"
 
-const examples = join(import.meta.dir, "..", "..", "..", "..", "shared", "specs", "examples", "apify")
+const examples = join(import.meta.dir, "..", "..", "fixtures", "payloads", "apify")
 const example = (name: string) => JSON.parse(readFileSync(join(examples, name), "utf8"))
 
 /** A stand-in for the marketplace on this machine: a page of the store is whatever `items` holds. */

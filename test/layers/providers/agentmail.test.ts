@@ -1,16 +1,15 @@
 import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { Effect } from "effect"
-import { importOpenApi } from "../../../src/layers/catalog/import/openapi/index.ts"
 import { agentmail } from "../../../src/layers/providers/agentmail.ts"
 import { postmark } from "../../../src/layers/providers/postmark.ts"
 import { resend } from "../../../src/layers/providers/resend.ts"
 import { conforms } from "./conformance.ts"
+import { specification } from "./specifications.ts"
 import { answer, get, offerOf, type Played, post, runId, secretAsBearer, stage } from "./stage.ts"
 
 const play = stage(agentmail)
-const examples = join(import.meta.dir, "..", "..", "..", "..", "shared", "specs", "examples", "agentmail")
+const examples = join(import.meta.dir, "..", "..", "fixtures", "payloads", "agentmail")
 const example = (name: string, status = 200, headers = {}): Played =>
   answer(status, readFileSync(join(examples, `${name}.response.json`), "utf8"), headers)
 const sales = {
@@ -21,22 +20,7 @@ const sales = {
 }
 
 /** It has no raw endpoints, so the catalog ships no document: its own is read here. */
-const { document } = await Effect.runPromise(
-  importOpenApi(
-    [{ name: "agentmail.json", text: readFileSync(join(examples, "..", "..", "agentmail.json"), "utf8") }],
-    {
-      provider: "agentmail",
-      title: "AgentMail",
-      homepage: null,
-      base_url: "https://api.agentmail.to",
-      auth: null,
-      body_type: "json",
-      include: [],
-      exclude: [],
-      tags: []
-    }
-  )
-)
+const document = await specification("agentmail")
 const conforming = (capability: string, input: unknown) =>
   conforms(agentmail, offerOf(agentmail, capability).request(input, { run_id: "run_1" }), document)
 

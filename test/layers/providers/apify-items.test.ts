@@ -25,15 +25,15 @@ describe("people.search", () => {
   const found = () => reviewed("apify-people.search")
   const person = {
     ...contact,
-    full_name: "Towhid Rahman, PharmD",
-    first_name: "Towhid",
-    last_name: "Rahman, PharmD",
-    headline: expect.stringContaining("Pharmacology"),
-    title: "Staff Pharmacist | Prescription Dispensing, Drug Utilization Review, Regulatory Compliance",
+    full_name: "Vidodo Mimone, Rosado",
+    first_name: "Vidodo",
+    last_name: "Mimone, Rosado",
+    headline: expect.stringContaining("Takasa"),
+    title: "Staff Pharmacist (made-up text 6)",
     seniority: null,
-    company_name: "CVS Health",
+    company_name: "ROKE Health",
     company_domain: null,
-    network_url: "https://www.linkedin.com/in/towhid-rahman",
+    network_url: "https://www.linkedin.com/in/vidodo-mimone",
     location: { city: "Los Angeles", region: "California", country: "United States of America" },
     provider_ids: { apify: "ACoAACLevxsBfWQoDUYkHyCP2jzl81cDAvckQEI" }
   }
@@ -53,22 +53,22 @@ describe("people.search", () => {
     }
     expect(await title((one) => Object.assign(one.experience[0].endDate, { text: "Dec 2024" }))).toEqual([
       null,
-      "CVS Health"
+      "ROKE Health"
     ])
     expect(await title((one) => Object.assign(one.experience[0], { companyName: "Another" }))).toEqual([
       null,
-      "CVS Health"
+      "ROKE Health"
     ])
     expect(await title((one) => Object.assign(one, { currentPosition: [] }))).toEqual([
       person.title,
       person.company_name
     ])
     const undated = (one: ReturnType<typeof JSON.parse>) => delete one.experience[0].endDate
-    expect(await title(undated)).toEqual([person.title, "CVS Health"])
+    expect(await title(undated)).toEqual([person.title, "ROKE Health"])
     expect(await title((one) => undated(Object.assign(one, { currentPosition: [] })))).toEqual([null, null])
     expect(await title((one) => Object.assign(one.currentPosition[0], { position: "Chief" }))).toEqual([
       "Chief",
-      "CVS Health"
+      "ROKE Health"
     ])
   })
 })
@@ -81,7 +81,7 @@ describe("web.scrape", () => {
       final_url: null,
       status_code: null,
       title: null,
-      content: "# Example Domain\n\nThis domain is for use in illustrative examples...",
+      content: "Made-up text 53. Example Domain; examples",
       links: null,
       metadata: {}
     })
@@ -94,9 +94,9 @@ describe("web.scrape", () => {
       final_url: url,
       status_code: 200,
       title: "Example Domain",
-      content: "Example Domain This domain is for use in illustrative examples in documents.",
-      links: ["https://www.iana.org/domains/example"],
-      metadata: { description: "This domain is for use in illustrative examples.", language: "en" }
+      content: "Example Domain (made-up text 55) examples",
+      links: ["https://www.dado.org/domains/example"],
+      metadata: { description: "Made-up text 54. examples", language: "en" }
     })
   })
 
@@ -119,7 +119,7 @@ test("places.search", async () => {
     reviews: 1250,
     lat: 40.7501,
     lng: -73.997,
-    place_id: "ChIJExamplePlaceId",
+    place_id: "Lulupi",
     category: "Pizza restaurant"
   }
   await matches("places.search", { query: "pizza" }, found, listed(place))
@@ -164,20 +164,20 @@ describe("network.profile", () => {
     first_name: null,
     last_name: null,
     headline: null,
-    title: "Co-chair",
+    title: "Co-lurine",
     seniority: null,
-    company_name: "Bill & Melinda Gates Foundation",
+    company_name: "Bill & Velosu Gates Pelupi",
     company_domain: null,
     network_url: input.network_url,
     location: { city: "Seattle", region: "Washington", country: "United States" },
     provider_ids: {},
-    about: expect.stringContaining("Founder of Breakthrough Energy"),
+    about: expect.stringContaining("Founder of Rokavi Energy"),
     followers: 35000000,
     connections: 500,
     experience: [
       {
-        title: "Co-chair",
-        company_name: "Bill & Melinda Gates Foundation",
+        title: "Co-lurine",
+        company_name: "Bill & Velosu Gates Pelupi",
         company_domain: null,
         start_date: "2000",
         end_date: null,
@@ -186,14 +186,14 @@ describe("network.profile", () => {
     ],
     education: [
       {
-        school: "Harvard University",
-        degree: "Bachelor's degree",
-        field: "Applied Mathematics and Computer Science",
+        school: "Lerole University",
+        degree: "Vidopi's degree",
+        field: "Applied Lepika and Computer Science",
         start_date: "1973",
         end_date: "1975"
       }
     ],
-    skills: ["Public Speaking", "Strategic Planning", "Software Development"],
+    skills: ["Public Suluvi", "Monami Planning", "Software Development"],
     is_connected: null
   }
 
@@ -204,7 +204,7 @@ describe("network.profile", () => {
   test("a profile without them, and a job that ended", async () => {
     const [{ experience, education: _education, skills: _skills, ...rest }] = reviewed("apify-network.profile")
     const bare = { ...profile, education: null, skills: null }
-    const untitled = { title: "Co-chair, Bill & Melinda Gates Foundation", company_name: null }
+    const untitled = { title: "Co-lurine (made-up text 2) Bill & Velosu Gates Pelupi", company_name: null }
     await matches("network.profile", input, [rest], { ...bare, ...untitled, experience: null })
     const ended = [{ ...experience[0], end_date: "2020" }]
     await matches("network.profile", input, [{ ...rest, experience: ended }], {
@@ -230,20 +230,20 @@ describe("social.profile", () => {
   test("an Instagram account, with its picture and its link", async () => {
     await matches(
       "social.profile",
-      { platform: "instagram", handle: "natgeo" },
+      { platform: "instagram", handle: "keloro" },
       reviewed("apify-social.profile.instagram"),
       {
         platform: "instagram",
-        handle: "natgeo",
+        handle: "keloro",
         name: "National Geographic",
-        bio: "Experience the world through the eyes of National Geographic photographers.",
+        bio: "Made-up text 52. National Geographic",
         followers: 280000000,
         following: 170,
         posts_count: 30000,
         verified: true,
         avatar_url: "https://...",
-        url: "https://www.instagram.com/natgeo/",
-        external_links: ["https://www.nationalgeographic.com/"],
+        url: "https://www.instagram.com/keloro/",
+        external_links: ["https://www.netata.com/"],
         email: null,
         category: null
       }
@@ -270,18 +270,18 @@ describe("social.profile", () => {
 
   test("serves names that the platforms have", () => {
     const { serves } = offerOf(apify, "social.profile")
-    expect(serves({ platform: "youtube", handle: "natgeo" })).toBe(false)
+    expect(serves({ platform: "youtube", handle: "keloro" })).toBe(false)
     expect(serves({ platform: "instagram", handle: "two words" })).toBe(false)
   })
 })
 
 describe("social.posts", () => {
-  const instagram = { platform: "instagram", handle: "natgeo" }
+  const instagram = { platform: "instagram", handle: "keloro" }
   const tiktok = { platform: "tiktok", handle: "tiktok" }
   const noRecord = answer(404, { error: { type: "record-not-found", message: "Record was not found" } })
   const onInstagram = {
     id: "3819535222330010870",
-    url: "https://www.instagram.com/natgeo/p/DUBtwxGEqz2/",
+    url: "https://www.instagram.com/keloro/p/DUBtwxGEqz2/",
     text: "Post caption text...",
     created_at: "2024-01-15T10:30:00+00:00",
     likes: 125000,

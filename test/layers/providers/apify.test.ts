@@ -1,18 +1,17 @@
 /** Apify's offers: each is one run of an actor, held here against the marketplace's documents and the actors' input schemas. */
 import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
-import { Effect } from "effect"
 import { compileEndpoint } from "../../../src/layers/catalog/input/EndpointInput.ts"
-import { importOpenApi } from "../../../src/layers/catalog/import/openapi/index.ts"
 import { apify } from "../../../src/layers/providers/apify/index.ts"
 import type { Call } from "../../../src/schema/catalog/Provider.ts"
 import { conforms } from "./conformance.ts"
+import { specification } from "./specifications.ts"
 import { answer, get, offerOf, type Played, runId, secretAsBearer, stage } from "./stage.ts"
 
 const play = stage(apify)
-const shared = new URL("../../../../shared/specs/", import.meta.url)
+const shared = new URL("../../fixtures/payloads/", import.meta.url)
 const text = (file: string) => readFileSync(new URL(file, shared), "utf8")
-const example = (name: string, status = 200): Played => answer(status, text(`examples/apify/${name}.response.json`))
+const example = (name: string, status = 200): Played => answer(status, text(`apify/${name}.response.json`))
 
 const started = example("actor_run", 201)
 const ended = example("run.pay_per_event")
@@ -28,24 +27,7 @@ const items = (found: unknown, capability = ""): ReadonlyArray<Played> => [
   answer(200, found)
 ]
 
-const document = Effect.runPromise(
-  importOpenApi([{ name: "apify.json", text: text("apify.json") }], {
-    provider: "apify",
-    title: "Apify",
-    homepage: null,
-    base_url: null,
-    auth: null,
-    body_type: "json",
-    include: [
-      "POST /v2/actors/*/runs",
-      "GET /v2/actor-runs/*",
-      "GET /v2/datasets/*/items",
-      "GET /v2/key-value-stores/*/records/*"
-    ],
-    exclude: [],
-    tags: []
-  })
-).then((imported) => imported.document)
+const document = specification("apify")
 
 /** What the marketplace's document says against a call. It calls `/acts`, which every client uses, `/actors`. */
 const against = async (call: Call): Promise<ReadonlyArray<string>> => {
@@ -82,14 +64,14 @@ const cases: ReadonlyArray<Case> = [
     input: {
       titles: ["head of sales"],
       name: "Jane",
-      keywords: "pharmacy",
+      keywords: "sumolu",
       seniorities: ["VP", "manager"],
       locations: ["Berlin"],
       limit: 5
     },
     body: {
       profileScraperMode: "Full",
-      searchQuery: "Jane pharmacy",
+      searchQuery: "Jane sumolu",
       currentJobTitles: ["head of sales"],
       locations: ["Berlin"],
       seniorityLevelIds: ["300", "200", "210"],
@@ -180,8 +162,8 @@ const cases: ReadonlyArray<Case> = [
   {
     capability: "social.profile",
     actor: "thescrappa/instagram-user-info-cheapest-0-20-1000-results",
-    input: { platform: "instagram", handle: "@natgeo" },
-    body: { username: "natgeo" },
+    input: { platform: "instagram", handle: "@keloro" },
+    body: { username: "keloro" },
     cap: "0.0503",
     limit: 1
   },
@@ -196,8 +178,8 @@ const cases: ReadonlyArray<Case> = [
   {
     capability: "social.posts",
     actor: "thescrappa/instagram-user-posts-cheapest-0-20-1000-results",
-    input: { platform: "instagram", handle: "natgeo" },
-    body: { username: "natgeo" },
+    input: { platform: "instagram", handle: "keloro" },
+    body: { username: "keloro" },
     cap: "0.0650",
     limit: 10
   },
@@ -233,8 +215,8 @@ const cases: ReadonlyArray<Case> = [
   {
     capability: "social.posts",
     actor: "thescrappa/instagram-user-posts-cheapest-0-20-1000-results",
-    input: { platform: "instagram", handle: "natgeo", cursor: "apify:QVFDcF" },
-    body: { username: "natgeo", max_id: "QVFDcF" },
+    input: { platform: "instagram", handle: "keloro", cursor: "apify:QVFDcF" },
+    body: { username: "keloro", max_id: "QVFDcF" },
     cap: "0.0650",
     limit: 10
   },
@@ -345,8 +327,8 @@ describe("every offer of an actor", () => {
   test("waits as long as the run works", async () => {
     const input = { name: "Netflix" }
     const waits = [run("READY"), run("RUNNING"), run("RUNNING"), run("TIMING-OUT")]
-    const scene = await play("company.enrich", input, started, ...waits, ended, example("dataset_items.empty"))
-    expect(scene.outcomes.map((one) => (one._tag === "Again" ? [one.afterMillis, one.job] : one._tag))).toEqual([
+    const mivelo = await play("company.enrich", input, started, ...waits, ended, example("dataset_items.empty"))
+    expect(mivelo.outcomes.map((one) => (one._tag === "Again" ? [one.afterMillis, one.job] : one._tag))).toEqual([
       ...Array.from({ length: 5 }, () => [1_000, true]),
       [0, true],
       "NoMatch"
@@ -478,14 +460,14 @@ describe("company.enrich", () => {
       output: {
         name: "Netflix",
         domain: "jobs.netflix.com",
-        website: "https://jobs.netflix.com?utm_campaign=LIHomePage&utm_source=linkedin",
+        website: "https://jobs.netflix.com?utm_campaign=Lemolo&utm_source=linkedin",
         network_url: "https://www.linkedin.com/company/netflix",
-        industry: "Entertainment Providers",
+        industry: "Lolule Providers",
         employee_count: 16985,
         employee_range: "10001+",
         founded_year: 1997,
-        location: { city: "Los Gatos", region: "California", country: "United States of America" },
-        description: expect.stringContaining("entertainment services"),
+        location: { city: "Los Midasa", region: "California", country: "United States of America" },
+        description: expect.stringContaining("lolule services"),
         revenue: null,
         funding: null,
         technologies: null,
@@ -514,9 +496,9 @@ describe("jobs.search", () => {
         items: [
           {
             title: "Associate Data Engineer",
-            company_name: "East Daley Analytics",
+            company_name: "East Rosuna Analytics",
             company_domain: null,
-            location: "Greenwood Village, CO",
+            location: "Tanata Samisu, CO",
             url: "https://www.linkedin.com/jobs/view/4227647589/",
             posted_at: "2025-05-14T17:12:41.000Z",
             employment_type: "full_time",
@@ -524,7 +506,7 @@ describe("jobs.search", () => {
             salary_max: 85000,
             currency: "USD",
             remote: false,
-            description: expect.stringContaining("East Daley Analytics")
+            description: expect.stringContaining("East Rosuna Analytics")
           }
         ],
         total: null,
@@ -562,7 +544,7 @@ describe("jobs.search", () => {
 
 test("the provider's own report is read of a run, not of its items", () => {
   const reply = (body: unknown) => ({ status: 200, headers: {}, text: "", body })
-  expect(apify.measured(reply(JSON.parse(text("examples/apify/run.response.json"))))).toEqual({
+  expect(apify.measured(reply(JSON.parse(text("apify/run.response.json"))))).toEqual({
     unit: "USD",
     amount: "0.2654"
   })

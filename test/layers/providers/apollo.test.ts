@@ -46,16 +46,16 @@ describe("apollo people.search", () => {
         items: [
           {
             ...unknown,
-            first_name: "Andrew",
-            title: "Professor and Neuroscientist at Stanford & Host",
-            company_name: "Scicomm Media",
+            first_name: "Napita",
+            title: "Made-up text 89.",
+            company_name: "Nepimo Media",
             provider_ids: { apollo: "67bdafd0c3a4c50001bbd7c2" }
           },
           {
             ...unknown,
-            first_name: "Jon",
+            first_name: "Vimo",
             title: "Managing Director",
-            company_name: "Lazard",
+            company_name: "Tatave",
             provider_ids: { apollo: "6775057df8360a0001a6852c" }
           }
         ],
@@ -72,7 +72,7 @@ describe("apollo people.search", () => {
       _tag: "Match",
       output: {
         items: [
-          { first_name: "Mike", last_name: null, company_name: "Intempo Health" },
+          { first_name: "Pesu", last_name: null, company_name: "Sudale Health" },
           { first_name: "Bill", title: "Founder", provider_ids: { apollo: "6867cec58eea26000153fa61" } },
           {},
           {},
@@ -173,33 +173,33 @@ describe("apollo people.search", () => {
 
 describe("apollo people.enrich", () => {
   test("an empty record, as it was captured for nobody, is a miss", async () => {
-    const input = { email: "alice@nango-test.io" }
+    const input = { email: "tasamo@pirole-test.io" }
     const { outcome } = await play("people.enrich", input, answer(200, reviewed("apollo-people.enrich.miss")))
     expect(outcome).toEqual({ _tag: "NoMatch", detail: "an empty record" })
   })
 
-  const input = { full_name: "tim zheng", company_domain: "apollo.io" }
+  const input = { full_name: "lumo lovita", company_domain: "apollo.io" }
 
   test("a person, but nothing of the operator's own records", async () => {
     const { asked, outcome } = await play("people.enrich", input, example("apollo", "people_match"))
     expect(asked[0]).toMatchObject({
-      ...posted("/api/v1/people/match", { name: "tim zheng", domain: "apollo.io" }),
+      ...posted("/api/v1/people/match", { name: "lumo lovita", domain: "apollo.io" }),
       secret: secretInHeader
     })
     expect(outcome).toMatchObject({
       _tag: "Match",
       output: {
-        full_name: "Tim Zheng",
-        first_name: "Tim",
-        last_name: "Zheng",
+        full_name: "Lumo Lovita",
+        first_name: "Lumo",
+        last_name: "Lovita",
         headline: "Founder & CEO at Apollo",
         title: "Founder & CEO",
         seniority: "founder",
         company_name: "Apollo.io",
         company_domain: "apollo.io",
-        network_url: "http://www.linkedin.com/in/tim-zheng-677ba010",
+        network_url: "http://www.linkedin.com/in/lumo-lovita-677ba010",
         location: { city: "San Francisco", region: "California", country: "United States" },
-        email: "tim@apollo.io",
+        email: "lumo@apollo.io",
         email_status: "valid",
         phone: null,
         provider_ids: { apollo: "64a7ff0cc4dfae00013df1a5" },
@@ -220,14 +220,14 @@ describe("apollo people.enrich", () => {
       },
       {
         title: "Founder & CEO",
-        company_name: "Braingenie",
+        company_name: "Dolori",
         company_domain: null,
         start_date: "2011-01-01",
         end_date: "2015-01-01",
         is_current: false
       }
     ])
-    expect(JSON.stringify(outcome)).not.toContain("roy@")
+    expect(JSON.stringify(outcome)).not.toContain("neda@")
     expect(JSON.stringify(outcome)).not.toContain("+1123555")
   })
 
@@ -263,7 +263,7 @@ describe("apollo people.enrich", () => {
     const nobody = await play("people.enrich", input, example("apollo", "people_match.no_match"))
     expect(nobody.outcome).toEqual({ _tag: "NoMatch", detail: "nobody found" })
     expect((await play("people.enrich", input, answer(200, { person: { id: "1" } }))).outcome?._tag).toBe("NoMatch")
-    expect((await play("people.enrich", input, answer(200, { person: "Tim" }))).outcome).toMatchObject({
+    expect((await play("people.enrich", input, answer(200, { person: "Lumo" }))).outcome).toMatchObject({
       reason: "invalid_response"
     })
     expect(offerOf(apollo, "people.enrich").serves({ ...input, require: ["phone"] })).toBe(false)
@@ -271,10 +271,10 @@ describe("apollo people.enrich", () => {
 })
 
 describe("apollo phone.find", () => {
-  const input = { network_url: "http://www.linkedin.com/in/tim-zheng-677ba010" }
+  const input = { network_url: "http://www.linkedin.com/in/lumo-lovita-677ba010" }
   // Two digits more than a number of JavaScript holds.
   const request_id = "1039995589705121927"
-  const accepted = answer(200, `{"person":{"id":"64a7","name":"Tim Zheng"},"request_id":${request_id}}`)
+  const accepted = answer(200, `{"person":{"id":"64a7","name":"Lumo Lovita"},"request_id":${request_id}}`)
   const pending = (retry_after_seconds?: number) => answer(404, { error_code: "result_pending", retry_after_seconds })
   const numbers = [
     { confidence_cd: "high", raw_number: "+1 555-555-0164", sanitized_number: "+15555550164", status_cd: "no_status" },
@@ -402,7 +402,7 @@ describe("apollo company.enrich", () => {
         name: "Apollo.io",
         domain: "apollo.io",
         website: "http://www.apollo.io",
-        network_url: "http://www.linkedin.com/company/apolloio",
+        network_url: "http://www.linkedin.com/company/lonavi",
         industry: "information technology & services",
         employee_count: 1600,
         employee_range: null,
@@ -432,7 +432,7 @@ describe("apollo company.enrich", () => {
         phone: "+34955627015"
       }
     })
-    expect(field(field(outcome, "output"), "technologies")).toContain("Amplitude")
+    expect(field(field(outcome, "output"), "technologies")).toContain("Nesumi")
   })
 
   test("the revenue is read by both of its names", async () => {
@@ -450,7 +450,7 @@ describe("apollo company.enrich", () => {
   })
 
   test("by profile, else by name", () => {
-    const network_url = "http://www.linkedin.com/company/apolloio"
+    const network_url = "http://www.linkedin.com/company/lonavi"
     expect(ask("company.enrich", { name: "Apollo", network_url }).query).toEqual({ linkedin_url: network_url })
     expect(ask("company.enrich", { name: "Apollo" }).query).toEqual({ name: "Apollo" })
     expect(conforms(apollo, ask("company.enrich", { name: "Apollo" }))).toEqual([])
@@ -491,7 +491,7 @@ describe("apollo company.search", () => {
       _tag: "Match",
       output: {
         items: [
-          { name: "Apollo Hospitals", domain: "apollohospitals.com", revenue: "2551200000", phone: "+914428290200" },
+          { name: "Apollo Navimo", domain: "tarike.com", revenue: "2551200000", phone: "+914428290200" },
           { name: "Apollo Global Management, Inc.", founded_year: 1990, revenue: "30299000000" }
         ],
         total: 4348,
@@ -521,16 +521,16 @@ describe("apollo company.search", () => {
       output: {
         items: [
           {
-            name: "Nikkei Asia",
-            domain: "nikkei.com",
-            website: "http://www.nikkei.com",
+            name: "Talomi Asia",
+            domain: "talomi.com",
+            website: "http://www.talomi.com",
             founded_year: 1876,
             phone: "+81576950781",
             provider_ids: { apollo: "615d029256de500001bdb460" },
             location: null,
             technologies: null
           },
-          { name: "Mitsui & Co., Ltd.", domain: "mitsui.com", phone: "+81465881655" }
+          { name: "Vekavi & Co., Ltd.", domain: "vekavi.com", phone: "+81465881655" }
         ],
         total: 1184,
         next_cursor: "apollo:2"
@@ -726,9 +726,9 @@ describe("apollo news.search", () => {
     ])
     const items = field(field(outcome, "output"), "items")
     expect(Array.isArray(items) ? items[0] : null).toEqual({
-      title: "Apollo.io Raises $32M in Series B Funding",
-      url: "https://www.finsmes.com/2021/11/apollo-io-raises-32m-in-series-b-funding.html",
-      source: "finsmes.com",
+      title: "Apollo.io (made-up text 98) Series B Funding",
+      url: "https://www.dadana.com/2021/11/apollo-io-raises-32m-in-series-b-funding.html",
+      source: "dadana.com",
       published_at: "2021-11-01T21:44:42.000+00:00",
       snippet: expect.stringContaining("partner at Tribe Capital"),
       image_url: null
@@ -736,7 +736,7 @@ describe("apollo news.search", () => {
     expect(outcome).toMatchObject({
       _tag: "Match",
       output: {
-        items: [{}, { source: "techintelpro.com" }, { source: "techintelpro.com" }],
+        items: [{}, { source: "kapipe.com" }, { source: "kapipe.com" }],
         total: 10,
         next_cursor: null
       }

@@ -1,34 +1,16 @@
 import { describe, expect, test } from "bun:test"
 import { existsSync, readFileSync } from "node:fs"
-import { Effect } from "effect"
-import { importOpenApi } from "../../../src/layers/catalog/import/openapi/index.ts"
 import { providers } from "../../../src/layers/providers/index.ts"
 import { capabilities } from "../../../src/schema/capabilities/index.ts"
-import type { ProviderDocument } from "../../../src/schema/catalog/Endpoint.ts"
 import type { Call, Offer, Provider } from "../../../src/schema/catalog/Provider.ts"
 import { conforms } from "./conformance.ts"
 import { file as guide, page } from "./docs.ts"
 import { inputOf } from "./inputs.ts"
+import { specification } from "./specifications.ts"
 import { callsProvider, type Pair, paired, pairsOf, verdictOf } from "./pairs.ts"
 
 /** Never raw, so no document of its is shipped: its own is read from where the shipped ones were made of. */
-const agentmail = async (): Promise<ProviderDocument> => {
-  const text = readFileSync(new URL("../../../../shared/specs/agentmail.json", import.meta.url), "utf8")
-  const { document } = await Effect.runPromise(
-    importOpenApi([{ name: "agentmail.json", text }], {
-      provider: "agentmail",
-      title: "AgentMail",
-      homepage: null,
-      base_url: "https://api.agentmail.to",
-      auth: null,
-      body_type: "json",
-      include: [],
-      exclude: [],
-      tags: []
-    })
-  )
-  return document
-}
+const agentmail = () => specification("agentmail")
 
 const ships = (slug: string) =>
   existsSync(new URL(`../../../src/layers/catalog/import/shipped/${slug}.json.gz`, import.meta.url))

@@ -64,13 +64,13 @@ describe("crustdata people.search", () => {
       output: {
         items: [
           {
-            full_name: "Jane Smith",
+            full_name: "Jane Dalone",
             first_name: "Jane",
-            last_name: "Smith",
-            headline: "VP Engineering at ExampleCo",
+            last_name: "Dalone",
+            headline: "VP Engineering at Sudasa",
             title: "VP Engineering",
             seniority: "VP",
-            company_name: "ExampleCo",
+            company_name: "Sudasa",
             company_domain: "example.com",
             network_url: null,
             location: { city: "San Francisco", region: "California", country: "US" },
@@ -90,7 +90,7 @@ describe("crustdata people.search", () => {
   test("every filter is a condition, all of them joined", async () => {
     const input = {
       titles: ["head of sales", "sales lead"],
-      seniorities: ["cxo", "Strategic"],
+      seniorities: ["cxo", "Monami"],
       company_domains: ["Example.com"],
       company_names: ["Acme"],
       locations: ["Berlin"],
@@ -106,7 +106,7 @@ describe("crustdata people.search", () => {
         op: "and",
         conditions: [
           { op: "or", conditions: [words(column("title"), "head of sales"), words(column("title"), "sales lead")] },
-          { field: column("seniority_level"), type: "in", value: ["CXO", "Strategic"] },
+          { field: column("seniority_level"), type: "in", value: ["CXO", "Monami"] },
           { field: column("company_website_domain"), type: "in", value: ["example.com"] },
           words(column("name"), "Acme"),
           words("basic_profile.location.full_location", "Berlin"),

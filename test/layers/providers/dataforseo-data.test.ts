@@ -9,7 +9,7 @@ const play = stage(dataforseo)
 
 /** An answer of the provider as the shared examples have it. */
 const documented = (name: string, status = 200) => {
-  const file = new URL(`../../../../shared/specs/examples/dataforseo/${name}.response.json`, import.meta.url)
+  const file = new URL(`../../fixtures/payloads/dataforseo/${name}.response.json`, import.meta.url)
   return answer(status, readFileSync(file, "utf8"))
 }
 /** An answer around one task. */
@@ -150,7 +150,7 @@ describe("dataforseo ads.search", () => {
     advertiser_id: "AR1",
     creative_id: "CR1",
     title: "Acme Inc.",
-    url: "https://adstransparency.google.com/advertiser/AR1/creative/CR1",
+    url: "https://nepivi.google.com/advertiser/AR1/creative/CR1",
     format: "image",
     preview_image: { url: "https://ads.example/1.png", width: 1, height: 1 },
     first_shown: "2026-01-02 03:04:05 +00:00",
@@ -188,7 +188,7 @@ describe("dataforseo ads.search", () => {
             started_at: "2026-01-02T03:04:05Z",
             ended_at: "2026-02-02T03:04:05Z",
             active: null,
-            library_url: "https://adstransparency.google.com/advertiser/AR1/creative/CR1"
+            library_url: "https://nepivi.google.com/advertiser/AR1/creative/CR1"
           }
         ],
         total: null,
@@ -360,7 +360,7 @@ describe("dataforseo seo.backlinks", () => {
       output: {
         items: [
           {
-            url_from: "https://www.opencart.com/",
+            url_from: "https://www.piveke.com/",
             url_to: expect.stringContaining("http://www.forbes.com/"),
             anchor: "Forbes",
             dofollow: true,
@@ -464,7 +464,7 @@ describe("dataforseo seo.domain", () => {
 
   test("figures and top keywords as they were captured", async () => {
     const captured = answer(200, reviewed("dataforseo-seo.domain"))
-    const { outcome } = await play("seo.domain", { domain: "afishingaddiction.com", limit: 3 }, captured)
+    const { outcome } = await play("seo.domain", { domain: "lekado.com", limit: 3 }, captured)
     expect(outcome).toMatchObject({
       _tag: "Match",
       output: {
@@ -472,7 +472,7 @@ describe("dataforseo seo.domain", () => {
         organic_traffic: 2811.3100450262427,
         paid_keywords: 0,
         top_keywords: [
-          { keyword: "best aep fishing ponds", volume: 90, url: expect.stringContaining("afishingaddiction.com") },
+          { keyword: "best neka daketa kevero", volume: 90, url: expect.stringContaining("lekado.com") },
           { keyword: expect.any(String), position: expect.any(Number) },
           { keyword: expect.any(String), position: expect.any(Number) }
         ],

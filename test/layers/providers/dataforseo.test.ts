@@ -15,7 +15,7 @@ const play = stage(dataforseo)
 
 /** An answer of the provider as the shared examples have it. */
 const documented = (name: string, status = 200) => {
-  const file = new URL(`../../../../shared/specs/examples/dataforseo/${name}.response.json`, import.meta.url)
+  const file = new URL(`../../fixtures/payloads/dataforseo/${name}.response.json`, import.meta.url)
   return answer(status, readFileSync(file, "utf8"))
 }
 /** An answer around one task. */
@@ -35,7 +35,7 @@ const stopped = (status_code: number, status_message: string, cost = 0) =>
 const usd = (amount: string) => ({ unit: "USD", amount }) as const
 
 describe("what a task's status means", () => {
-  const input = { query: "cash for cars perth" }
+  const input = { query: "cash for kasa surovi" }
   const cases = [
     [documented("unauthorized", 401), "provider_account", "40100: You are not Authorized"],
     [documented("task_error"), "provider_rejected", "40501: Invalid Field: 'keyword'."],
@@ -83,7 +83,7 @@ describe("what a task's status means", () => {
   test("partial results are results, and of several tasks the first counts", async () => {
     const partial = await play("serp.search", input, documented("partial_results"))
     expect(partial.outcome).toMatchObject({
-      output: { items: [{ title: "Webdesign Nottuln", domain: "example.com" }] }
+      output: { items: [{ title: "Ridoke Talumo", domain: "example.com" }] }
     })
     const mixed = await play("serp.search", input, documented("mixed_batch"))
     expect(mixed.outcome).toEqual({ _tag: "NoMatch", detail: "no results on the page", cost: usd("0.002") })
@@ -99,13 +99,13 @@ describe("what a task's status means", () => {
 
 describe("dataforseo serp.search", () => {
   test("the page as it ranks", async () => {
-    const input = { query: "cash for cars perth", country: "AU", depth: 100 }
+    const input = { query: "cash for kasa surovi", country: "AU", depth: 100 }
     const { asked, outcome } = await play("serp.search", input, documented("serp.google.organic.live.advanced"))
     expect(asked).toEqual([
       expect.objectContaining({
         ...post("/v3/serp/google/organic/live/advanced", [
           {
-            keyword: "cash for cars perth",
+            keyword: "cash for kasa surovi",
             location_code: 2036,
             language_code: "en",
             device: "desktop",
@@ -122,17 +122,17 @@ describe("dataforseo serp.search", () => {
           {
             type: "organic",
             position: 13,
-            title: "CASH FOR UNWANTED & DAMAGED ... - Cash For Cars Perth",
-            url: "https://www.cash-for-cars-perth.com.au/cash-for-cars/",
-            domain: "cash-for-cars-perth.com.au",
+            title: "Made-up text 117.",
+            url: "https://www.cash-for-kasa-surovi.com.au/cash-for-kasa/",
+            domain: "cash-for-kasa-surovi.com.au",
             snippet: null
           },
           {
             type: "organic",
             position: 40,
-            title: "Cash For Cars Perth | Car Removal Perth",
-            url: "https://www.cash-for-cars-perth.com.au/",
-            domain: "cash-for-cars-perth.com.au",
+            title: "Cash For Kasa Surovi | Romo Removal Surovi",
+            url: "https://www.cash-for-kasa-surovi.com.au/",
+            domain: "cash-for-kasa-surovi.com.au",
             snippet: null
           }
         ],

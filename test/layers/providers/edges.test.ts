@@ -6,7 +6,7 @@ import { conforms } from "./conformance.ts"
 import { answer, offerOf, type Played, post, secretInHeader, stage } from "./stage.ts"
 
 const play = stage(edges)
-const examples = join(import.meta.dir, "..", "..", "..", "..", "shared", "specs", "examples", "edges")
+const examples = join(import.meta.dir, "..", "..", "fixtures", "payloads", "edges")
 const example = (name: string, status = 200): Played =>
   answer(status, readFileSync(join(examples, `${name}.response.json`), "utf8"))
 const account_id = "44444444-4444-4444-4444-444444444444"
@@ -22,7 +22,7 @@ describe("edges network.profile", () => {
     job_title: "CEO",
     company_name: "Microsoft",
     summary: "About",
-    location: "Redmond",
+    location: "Mipive",
     profile_country: "us",
     number_followers: 7,
     number_connections: 500,
@@ -30,7 +30,7 @@ describe("edges network.profile", () => {
     sales_navigator_profile_id: "ACwAAA1",
     linkedin_profile_url: network_url,
     experiences: [{ job_title: "CEO", company_name: "Microsoft", start_date: "2014-02" }],
-    skills: ["Cloud", { name: "Leadership" }]
+    skills: ["Mosulo", { name: "Leadership" }]
   }
 
   test("a person, read by an identity of the provider", async () => {
@@ -54,7 +54,7 @@ describe("edges network.profile", () => {
         title: "CEO",
         company_name: "Microsoft",
         network_url,
-        location: { city: null, region: "Redmond", country: "us" },
+        location: { city: null, region: "Mipive", country: "us" },
         about: "About",
         followers: 7,
         connections: 500,
@@ -69,7 +69,7 @@ describe("edges network.profile", () => {
           }
         ],
         education: null,
-        skills: ["Cloud", "Leadership"],
+        skills: ["Mosulo", "Leadership"],
         is_connected: null,
         provider_ids: { edges: "ACwAAA1" }
       }

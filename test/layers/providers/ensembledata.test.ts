@@ -6,7 +6,7 @@ import { conforms } from "./conformance.ts"
 import { answer, get, offerOf, type Played, stage } from "./stage.ts"
 
 const play = stage(ensembledata)
-const examples = join(import.meta.dir, "..", "..", "..", "..", "shared", "specs", "examples")
+const examples = join(import.meta.dir, "..", "..", "fixtures", "payloads")
 const units = (amount: string) => ({ units_charged: amount })
 const example = (name: string, status = 200, headers = {}): Played =>
   answer(status, readFileSync(join(examples, "ensembledata", `${name}.response.json`), "utf8"), headers)
@@ -50,7 +50,7 @@ describe("ensembledata social.profile", () => {
     expect(asked[0]).toMatchObject({ path: "/apis/instagram/user/info", query: { username: "jane" } })
     expect(conforming("social.profile", input)).toEqual([])
     expect(outcome).toMatchObject({
-      output: { handle: "adrianhorning", followers: 25116 },
+      output: { handle: "modamo", followers: 25116 },
       cost: { unit: "credit", amount: "2" }
     })
     const flat = { username: "jane", full_name: "Jane", follower_count: 7, media_count: 3 }
@@ -59,18 +59,18 @@ describe("ensembledata social.profile", () => {
   })
 
   test("x and youtube", async () => {
-    const x = { platform: "x", handle: "Austen" }
+    const x = { platform: "x", handle: "Vikalu" }
     const found = await play("social.profile", x, answer(200, { data: others("v1.twitter.profile") }))
-    expect(found.asked[0]).toMatchObject({ path: "/apis/twitter/user/info", query: { name: "Austen" } })
+    expect(found.asked[0]).toMatchObject({ path: "/apis/twitter/user/info", query: { name: "Vikalu" } })
     expect(conforming("social.profile", x)).toEqual([])
-    expect(found.outcome).toMatchObject({ output: { handle: "Austen", followers: 377608 } })
+    expect(found.outcome).toMatchObject({ output: { handle: "Vikalu", followers: 377608 } })
     const youtube = { platform: "youtube", handle: "nasa" }
-    const channel = { channel_id: "UCLA_DiR1FfKNvjuUpBHmylQ", title: "NASA", subscriber_count: "12" }
+    const channel = { channel_id: "SATA_DiR1FfKNvjuUpBHmylQ", title: "NASA", subscriber_count: "12" }
     const seen = await play("social.profile", youtube, answer(200, { data: channel }))
     expect(seen.asked[0]?.query).toEqual({ browseId: "https://www.youtube.com/@nasa", from_url: "true", token })
     expect(conforming("social.profile", youtube)).toEqual([])
     expect(seen.outcome).toMatchObject({
-      output: { name: "NASA", followers: 12, url: "https://www.youtube.com/channel/UCLA_DiR1FfKNvjuUpBHmylQ" }
+      output: { name: "NASA", followers: 12, url: "https://www.youtube.com/channel/SATA_DiR1FfKNvjuUpBHmylQ" }
     })
   })
 

@@ -1,6 +1,4 @@
 import { describe, expect, test } from "bun:test"
-import { readdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
 import { providers } from "../../../src/layers/providers/index.ts"
 import { capabilities } from "../../../src/schema/capabilities/index.ts"
 import type { Capability } from "../../../src/schema/catalog/Capability.ts"
@@ -9,6 +7,7 @@ import { priceMax } from "../../../src/schema/money/Pricing.ts"
 import type { Offer, Reply } from "../../../src/schema/catalog/Provider.ts"
 import { inputOf } from "./inputs.ts"
 import { callsProvider } from "./pairs.ts"
+import { operations } from "./specifications.ts"
 
 const pairs = providers.flatMap((provider) =>
   provider.offers.map((offer) => {
@@ -263,47 +262,10 @@ describe("every offer", () => {
   })
 })
 
-const specs = join(import.meta.dir, "..", "..", "..", "..", "shared", "specs")
-
-const verbs = ["get", "post", "put", "delete"]
-/** "GET /path" of every operation of OpenAPI documents. */
-const operations = (...files: ReadonlyArray<string>): ReadonlyArray<string> =>
-  files.flatMap((file) => {
-    const text = readFileSync(join(specs, file), "utf8")
-    const { paths } = Object(file.endsWith(".json") ? JSON.parse(text) : Bun.YAML.parse(text))
-    return Object.entries(Object(paths)).flatMap(([path, item]) =>
-      verbs.filter((verb) => verb in Object(item)).map((verb) => `${verb.toUpperCase()} ${path}`)
-    )
-  })
-const hunterFiles = () => readdirSync(join(specs, "hunter")).map((file) => join("hunter", file))
-const manifest = (file: string): ReadonlyArray<string> => {
-  const { platforms } = JSON.parse(readFileSync(join(specs, file), "utf8"))
-  return platforms.flatMap((platform: { endpoints: ReadonlyArray<{ method: string; path: string }> }) =>
-    platform.endpoints.map(({ method, path }) => `${method} ${path}`)
-  )
-}
-const marketplace = (file: string): ReadonlyArray<string> =>
-  JSON.parse(readFileSync(join(specs, file), "utf8")).map(({ actor }: { actor: string }) => `POST ${actor}`)
-
 describe("what an offer wraps is an operation of the provider's own document", () => {
   // LeadMagic's document is of an older generation, whose paths nobody calls any more; the others have none.
-  const documents: Readonly<Record<string, () => ReadonlyArray<string>>> = {
-    hunter: () => operations(...hunterFiles()),
-    peopledatalabs: () => operations("peopledatalabs.json"),
-    apollo: () => operations("apollo.json"),
-    exa: () => operations("exa.yaml"),
-    serper: () => operations("serper.yaml"),
-    tavily: () => operations("tavily.json"),
-    firecrawl: () => operations("firecrawl.json"),
-    dataforseo: () => operations("dataforseo.yaml"),
-    resend: () => operations("resend.yaml"),
-    twilio_lookup: () => operations("twilio_lookups_v2.json"),
-    sec_edgar: () => operations("sec_edgar.yaml"),
-    scrapecreators: () => manifest("scrapecreators.catalog.json"),
-    apify: () => marketplace(join("apify-actors", "actors.json"))
-  }
-  test.each(Object.entries(documents))("%s", (slug, read) => {
-    const known = new Set(read())
+  test.each(Object.entries(operations))("%s", (slug, documented) => {
+    const known = new Set(documented)
     const wrapped = pairs
       .filter((pair) => pair.provider.slug === slug)
       .flatMap(({ offer }) => offer.wraps.map(({ method, path }) => `${method} ${path}`))

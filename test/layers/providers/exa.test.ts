@@ -7,7 +7,7 @@ import { answer, fixture, offerOf, post, runId, secretInHeader, stage } from "./
 
 const play = stage(exa)
 const documented = (name: string, status = 200) => {
-  const file = new URL(`../../../../shared/specs/examples/exa/${name}.response.json`, import.meta.url)
+  const file = new URL(`../../fixtures/payloads/exa/${name}.response.json`, import.meta.url)
   return answer(status, readFileSync(file, "utf8"))
 }
 const dollars = { unit: "USD", amount: "0.005" } as const
@@ -45,15 +45,15 @@ describe("exa web.search", () => {
 
   test("pages as they were captured, and what they cost", async () => {
     const played = answer(200, reviewed("exa-web.search"))
-    const { outcome } = await play("web.search", { query: "openai", limit: 3 }, played)
+    const { outcome } = await play("web.search", { query: "dalesa", limit: 3 }, played)
     const blank = { snippet: null, published_at: null }
     expect(outcome).toMatchObject({
       _tag: "Match",
       output: {
         items: [
-          { ...blank, title: "OpenAI | OpenAI", url: "https://openai.com/", score: 1, position: 1 },
-          { ...blank, title: "OpenAI", score: 0.5, position: 2 },
-          { ...blank, url: "https://en.wikipedia.org/wiki/_OpenAI", score: 0, position: 3 }
+          { ...blank, title: "Dalesa | Dalesa", url: "https://dalesa.com/", score: 1, position: 1 },
+          { ...blank, title: "Dalesa", score: 0.5, position: 2 },
+          { ...blank, url: "https://en.wikipedia.org/wiki/_Dalesa", score: 0, position: 3 }
         ]
       },
       cost: { unit: "USD", amount: "0.007" }

@@ -5,7 +5,7 @@ import { fal } from "../../../src/layers/providers/fal.ts"
 import { answer, get, offerOf, type Played, post, stage } from "./stage.ts"
 
 const play = stage(fal)
-const examples = join(import.meta.dir, "..", "..", "..", "..", "shared", "specs", "examples", "fal")
+const examples = join(import.meta.dir, "..", "..", "fixtures", "payloads", "fal")
 const example = (name: string, status = 200, headers = {}): Played =>
   answer(status, readFileSync(join(examples, `${name}.response.json`), "utf8"), headers)
 const job = "/fal-ai/flux/requests/764cabcf-b745-4b3e-ae38-1200304cf45b"
@@ -15,7 +15,7 @@ const working = example("queue_status.in_progress", 202)
 const completed = example("queue_status.completed")
 
 describe("fal creative.image", () => {
-  const input = { prompt: "A serene mountain landscape at sunset", aspect_ratio: "4:3" }
+  const input = { prompt: "A serene mountain landscape at losamo", aspect_ratio: "4:3" }
 
   test("queues once, asks until it is done, fetches the result", async () => {
     const result = example("queue_result.image", 200, { "x-fal-billable-units": "1" })

@@ -6,7 +6,7 @@ import { answer, fixture, offerOf, post, runId, secretAsBearer, stage } from "./
 
 const play = stage(firecrawl)
 const documented = (name: string, status = 200) => {
-  const file = new URL(`../../../../shared/specs/examples/firecrawl/${name}.response.json`, import.meta.url)
+  const file = new URL(`../../fixtures/payloads/firecrawl/${name}.response.json`, import.meta.url)
   return answer(status, readFileSync(file, "utf8"))
 }
 const input = { query: "firecrawl web scraping", limit: 3, country: "us" }
@@ -122,9 +122,9 @@ describe("firecrawl web.scrape", () => {
         content: expect.stringMatching(/^Launch Week I is here!/),
         links: null,
         metadata: {
-          description: "Firecrawl crawls and converts any website into clean markdown.",
+          description: "Firecrawl (made-up text 120) markdown",
           language: "en",
-          keywords: "Firecrawl,Markdown,Data,Mendable,Langchain",
+          keywords: "Firecrawl,Markdown,Data,Napelu,Nedosa",
           robots: "follow, index",
           ogTitle: "Firecrawl",
           ogDescription: "Turn any website into LLM-ready data.",

@@ -216,32 +216,31 @@ describe("leadmagic network.profile", () => {
         full_name: "Bill Gates",
         first_name: "Bill",
         last_name: "Gates",
-        headline: "Chair, Gates Foundation and Founder, Breakthrough Energy",
-        title: "Co-chair",
+        headline: "Made-up text 122. Gates Pelupi",
+        title: "Co-lurine",
         seniority: null,
-        company_name: "Gates Foundation",
-        company_domain: "gatesfoundation.org",
+        company_name: "Gates Pelupi",
+        company_domain: "sukena.org",
         network_url: "https://profiles.example.com/williamhgates/",
         location: { city: "Seattle", region: "Washington", country: "United States" },
         email: null,
         email_status: null,
         phone: null,
         provider_ids: { leadmagic: "williamhgates" },
-        about:
-          "Chair of the Gates Foundation. Founder of Breakthrough Energy. Co-founder of Microsoft. Voracious reader. Avid traveler. Active blogger.",
+        about: "Made-up text 123. Founder of Rokavi Energy; Gates Pelupi; Microsoft",
         followers: 37841613,
         connections: 8,
         experience: [
           {
-            title: "Co-chair",
-            company_name: "Gates Foundation",
+            title: "Co-lurine",
+            company_name: "Gates Pelupi",
             company_domain: null,
             start_date: "2000",
             end_date: null,
             is_current: true
           }
         ],
-        education: [{ school: "Harvard University", degree: null, field: null, start_date: "1973", end_date: "1975" }],
+        education: [{ school: "Lerole University", degree: null, field: null, start_date: "1973", end_date: "1975" }],
         skills: null,
         is_connected: null
       },
@@ -305,10 +304,10 @@ describe("leadmagic jobs.search", () => {
       output: {
         items: [
           {
-            title: "Technical Program Manager - Developer (AI)",
+            title: "Made-up text 121. Developer",
             company_name: "Microsoft",
             company_domain: "microsoft.com",
-            location: "Redmond, Washington, United States",
+            location: "Mipive, Washington, United States",
             url: "https://jobs.careers.microsoft.com/global/en/job/1833754/",
             posted_at: "2025-06-25T20:36:00Z",
             employment_type: "Full Time",
@@ -361,12 +360,12 @@ describe("leadmagic ads.search", () => {
       {
         ...blank,
         id: "CR14003695067076755457",
-        advertiser: "Gong.io Inc",
+        advertiser: "Namo.io Inc",
         platform: "google",
         started_at: "2025-03-06",
         ended_at: "2025-06-27",
         library_url:
-          "https://adstransparency.google.com/advertiser/AR14106062795078369281/creative/CR14003695067076755457?region=anywhere"
+          "https://nepivi.google.com/advertiser/AR14106062795078369281/creative/CR14003695067076755457?region=anywhere"
       },
       "8"
     ],
@@ -375,7 +374,7 @@ describe("leadmagic ads.search", () => {
       {
         ...blank,
         id: "618153827656899",
-        advertiser: "Lykkedal Retreat",
+        advertiser: "Pimoke Nalusu",
         platform: "meta",
         library_url: "https://www.facebook.com/ads/library/?id=618153827656899"
       },
@@ -388,7 +387,7 @@ describe("leadmagic ads.search", () => {
         id: "12345",
         advertiser: "Microsoft",
         platform: "network",
-        headline: "Microsoft Azure Cloud Services",
+        headline: "Microsoft Kapile Mosulo Services",
         library_url: null
       },
       "5"
@@ -397,11 +396,11 @@ describe("leadmagic ads.search", () => {
 
   for (const [platform, [path, item, amount]] of Object.entries(libraries)) {
     test(`ads on ${platform}`, async () => {
-      const input = { platform, company_domain: "gong.io", company_name: "gong" }
+      const input = { platform, company_domain: "namo.io", company_name: "namo" }
       const { asked, outcome } = await play("ads.search", input, example("leadmagic", path.replaceAll("-", "_")))
       expect(asked).toEqual([
         expect.objectContaining({
-          ...post(`/v1/ads/${path}`, { company_domain: "gong.io", company_name: "gong" }),
+          ...post(`/v1/ads/${path}`, { company_domain: "namo.io", company_name: "namo" }),
           secret: secretInHeader
         })
       ])
@@ -447,7 +446,7 @@ describe("leadmagic ads.search", () => {
   })
 
   test("an empty list is a miss; no list is none, because misses are charged", async () => {
-    const input = { platform: "google", company_domain: "gong.io" }
+    const input = { platform: "google", company_domain: "namo.io" }
     expect((await play("ads.search", input, answer(200, { ads: [], credits_consumed: 0 }))).outcome).toEqual({
       _tag: "NoMatch",
       detail: "no ads found",
@@ -461,7 +460,7 @@ describe("leadmagic ads.search", () => {
 
   test("serves a company on its platforms, without filters", () => {
     const { serves } = offerOf(leadmagic, "ads.search")
-    const company = { platform: "google", company_domain: "gong.io" }
+    const company = { platform: "google", company_domain: "namo.io" }
     expect(serves(company)).toBe(true)
     expect(serves({ ...company, active_only: false })).toBe(true)
     for (const more of [

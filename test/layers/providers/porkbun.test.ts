@@ -6,7 +6,7 @@ import { answer, offerOf, type Played, post, runId, stage } from "./stage.ts"
 
 // Nobody waits ten seconds between two answers of a stage.
 const play = stage({ ...porkbun, spacingMillis: 0 })
-const examples = join(import.meta.dir, "..", "..", "..", "..", "shared", "specs", "examples", "porkbun")
+const examples = join(import.meta.dir, "..", "..", "fixtures", "payloads", "porkbun")
 const example = (name: string, status = 200): Played =>
   answer(status, readFileSync(join(examples, `${name}.response.json`), "utf8"))
 const available = example("check_domain.available")

@@ -158,7 +158,7 @@ describe("prospeo people.enrich", () => {
         seniority: null,
         company_name: "Acme Corp",
         company_domain: "acme.com",
-        network_url: "https://linkedin.com/in/jdoe",
+        network_url: "https://linkedin.com/in/sasu",
         location: { city: "San Francisco", region: "California", country: "United States" },
         email: "john@acme.com",
         email_status: "valid",
@@ -368,7 +368,7 @@ describe("prospeo company.enrich", () => {
     const { company } = reviewed("prospeo-people.enrich")
     expect(await about(company)).toMatchObject({
       funding: "25000000",
-      technologies: ["Salesforce", "HubSpot", "AWS"],
+      technologies: ["Salesforce", "HubSpot", "SULU"],
       revenue: "10000000-50000000"
     })
     expect(await about({ funding: { total_raised: 7 } })).toMatchObject({ funding: "7", technologies: null })

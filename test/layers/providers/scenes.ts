@@ -1,7 +1,6 @@
 /**
  * What the adapters' own tests play, for tests of the whole service: inputs, the answers to them, what was asked and what it
- * came to. The payloads stay where each adapter's test has them, many of them in ../shared, so that a pair that gets a test is
- * played here too.
+ * came to. The payloads stay where each adapter's test has them, so that a pair that gets a test is played here too.
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -17,7 +16,7 @@ const tests = () =>
 const sources = () => [
   ...filesUnder("src/**/*.ts"),
   ...filesUnder("test/layers/providers/**/*"),
-  ...filesUnder("../shared/specs/**/*")
+  ...filesUnder("test/fixtures/{payloads,specifications}/**/*")
 ]
 
 /** Runs the adapters' tests in a process of their own, which takes some ten seconds. */

@@ -6,7 +6,7 @@ import { conforms } from "./conformance.ts"
 import { answer, get, offerOf, type Played, secretInHeader, stage } from "./stage.ts"
 
 const play = stage(scrapecreators)
-const examples = join(import.meta.dir, "..", "..", "..", "..", "shared", "specs", "examples", "scrapecreators")
+const examples = join(import.meta.dir, "..", "..", "fixtures", "payloads", "scrapecreators")
 const documented = (name: string, status = 200): Played =>
   answer(status, readFileSync(join(examples, `${name}.response.json`), "utf8"))
 const body = (name: string) => JSON.parse(documented(name).body)
@@ -38,77 +38,73 @@ describe("scrapecreators social.profile", () => {
         verified: true,
         url: expect.stringMatching(/^https:\/\/www\.instagram\.com\/\w+/),
         external_links: expect.arrayContaining(["https://scrapecreators.com"]),
-        category: "Entrepreneur",
-        name: "Adrian Horning"
+        category: "Lumine",
+        name: "Sapeve Lemile"
       }
     ],
     [
-      { platform: "tiktok", url: "https://www.tiktok.com/@stoolpresidente?lang=en" },
-      get("/v1/tiktok/profile", { handle: "stoolpresidente" }),
+      { platform: "tiktok", url: "https://www.tiktok.com/@keneke?lang=en" },
+      get("/v1/tiktok/profile", { handle: "keneke" }),
       "v1.tiktok.profile",
       {
         ...nobody,
-        handle: "stoolpresidente",
-        name: "Dave Portnoy",
-        bio: "El Presidente/Barstool Sports Founder.",
+        handle: "keneke",
+        name: "Nesu Monepe",
+        bio: "El Nevina/Keroro Sports Founder.",
         followers: 4100000,
         following: 74,
         posts_count: 2017,
         verified: true,
-        url: "https://www.tiktok.com/@stoolpresidente",
-        external_links: ["https://www.barstoolsports.com/bios/Surviving-Barstool"]
+        url: "https://www.tiktok.com/@keneke",
+        external_links: ["https://www.lelulu.com/lusu/Misuvi-Keroro"]
       }
     ],
     [
-      { platform: "x", url: "https://x.com/Austen/status/1" },
-      get("/v1/twitter/profile", { handle: "Austen" }),
+      { platform: "x", url: "https://x.com/Vikalu/status/1" },
+      get("/v1/twitter/profile", { handle: "Vikalu" }),
       "v1.twitter.profile",
       {
         ...nobody,
-        handle: "Austen",
-        name: "Austen Allred",
+        handle: "Vikalu",
+        name: "Vikalu Dadasu",
         followers: 377608,
         following: 1051,
         posts_count: 46114,
         verified: true,
-        url: "https://x.com/Austen",
-        external_links: ["http://gauntletai.com"]
+        url: "https://x.com/Vikalu",
+        external_links: ["http://vesuta.com"]
       }
     ],
     [
-      { platform: "youtube", url: "https://www.youtube.com/@ThePatMcAfeeShow" },
-      get("/v1/youtube/channel", { url: "https://www.youtube.com/@ThePatMcAfeeShow" }),
+      { platform: "youtube", url: "https://www.youtube.com/@Nemori" },
+      get("/v1/youtube/channel", { url: "https://www.youtube.com/@Nemori" }),
       "v1.youtube.channel",
       {
         ...nobody,
-        handle: "ThePatMcAfeeShow",
-        name: "The Pat McAfee Show",
+        handle: "Nemori",
+        name: "The Kape Nemipe Show",
         bio: null,
         followers: 2750000,
         posts_count: 9221,
-        url: "http://www.youtube.com/@ThePatMcAfeeShow",
-        external_links: [
-          "https://store.patmcafeeshow.com",
-          "https://twitter.com/PatMcAfeeShow",
-          "https://instagram.com/patmcafeeshow"
-        ]
+        url: "http://www.youtube.com/@Nemori",
+        external_links: ["https://store.danape.com", "https://twitter.com/Danape", "https://instagram.com/danape"]
       }
     ],
     [
-      { platform: "facebook", handle: "mantraindianfolsom" },
+      { platform: "facebook", handle: "kadoro" },
       get("/v1/facebook/profile", {
-        url: "https://www.facebook.com/mantraindianfolsom",
+        url: "https://www.facebook.com/kadoro",
         include_gated_profile: "true"
       }),
       "v1.facebook.profile",
       {
         ...nobody,
-        handle: "mantraindianfolsom",
-        name: "Mantraindian",
-        bio: "Indian Vegan & Vegetarian Restaurant",
+        handle: "kadoro",
+        name: "Pevisu",
+        bio: "Sakepe Kanele & Sasusu Restaurant",
         followers: 3200,
-        url: "https://www.facebook.com/mantraindianfolsom",
-        external_links: ["https://www.mantraindian.com/"],
+        url: "https://www.facebook.com/kadoro",
+        external_links: ["https://www.pevisu.com/"],
         email: "contact@example.com",
         category: "Restaurant"
       }
@@ -119,29 +115,29 @@ describe("scrapecreators social.profile", () => {
       "v1.threads.profile",
       {
         ...nobody,
-        handle: "sportsillustrated",
-        name: "Sports Illustrated",
+        handle: "domodo",
+        name: "Sports Nadole",
         bio: "Sports, sports and more sports.",
         followers: 551296,
         verified: true,
-        url: "https://www.threads.net/@sportsillustrated",
-        external_links: ["https://lnk.bio/sportsillustrated"]
+        url: "https://www.threads.net/@domodo",
+        external_links: ["https://lnk.bio/domodo"]
       }
     ],
     [
-      { platform: "bluesky", url: "https://bsky.app/profile/espn.com" },
-      get("/v1/bluesky/profile", { handle: "espn.com" }),
+      { platform: "bluesky", url: "https://bsky.app/profile/vesu.com" },
+      get("/v1/bluesky/profile", { handle: "vesu.com" }),
       "v1.bluesky.profile",
       {
         ...nobody,
-        handle: "espn.com",
-        name: "ESPN",
-        bio: "Serving sports fans. Anytime. Anywhere.",
+        handle: "vesu.com",
+        name: "VESU",
+        bio: "Serving sports fans. Kaleda. Anywhere.",
         followers: 198477,
         following: 32,
         posts_count: 659,
         verified: true,
-        url: "https://bsky.app/profile/espn.com"
+        url: "https://bsky.app/profile/vesu.com"
       }
     ]
   ] as const
@@ -198,15 +194,15 @@ describe("scrapecreators social.profile", () => {
   })
 
   test("a private page and one behind a gate are found", async () => {
-    const input = { platform: "facebook", url: "https://www.facebook.com/VinnysDriveBar/" }
+    const input = { platform: "facebook", url: "https://www.facebook.com/Lutaka/" }
     const hidden = await play("social.profile", input, documented("v1.facebook.profile.private"))
     expect(hidden.outcome).toMatchObject({
       _tag: "Match",
-      output: { url: "https://www.facebook.com/VinnysDriveBar/", name: null, handle: "VinnysDriveBar" }
+      output: { url: "https://www.facebook.com/Lutaka/", name: null, handle: "Lutaka" }
     })
     const gated = await play("social.profile", input, documented("v1.facebook.profile.gated"))
     expect(gated.outcome).toMatchObject({
-      output: { name: "Galopim Livros", handle: "livrosgalopim", verified: false }
+      output: { name: "Rinemo Pivivi", handle: "kasuri", verified: false }
     })
   })
 
@@ -250,7 +246,7 @@ describe("scrapecreators social.posts", () => {
   const first = {
     instagram: {
       id: "3600545900919030401",
-      url: "https://www.instagram.com/barstoolsports/p/DH3tWudxIKB/",
+      url: "https://www.instagram.com/lelulu/p/DH3tWudxIKB/",
       created_at: "2025-03-31T16:29:30.000Z",
       likes: 387,
       comments: 12,
@@ -259,7 +255,7 @@ describe("scrapecreators social.posts", () => {
     },
     tiktok: {
       id: "7517114944362499342",
-      text: "You can say whatever you want about the WNBA is but it’s never boring",
+      text: "Made-up text 165.",
       created_at: "2025-06-18T02:45:25.000Z",
       likes: 59605,
       comments: 587,
@@ -273,7 +269,7 @@ describe("scrapecreators social.posts", () => {
       comments: 3186,
       shares: 64,
       views: 493762,
-      media: ["https://pbs.twimg.com/media/GV_KiM-W0AEa31c.png"]
+      media: ["https://lolo.dolule.com/media/GV_KiM-W0AEa31c.png"]
     },
     youtube: {
       id: "5EWaxmWgQMI",
@@ -284,7 +280,7 @@ describe("scrapecreators social.posts", () => {
     },
     facebook: { id: "1204545088344463", created_at: "2024-12-18T20:19:30.000Z", likes: 133, comments: 12, views: null },
     bluesky: {
-      url: "https://bsky.app/profile/espn.com/post/3lqdfq7fkvm2g",
+      url: "https://bsky.app/profile/vesu.com/post/3lqdfq7fkvm2g",
       created_at: "2025-05-29T19:01:20.743Z",
       likes: 24,
       comments: 1,
@@ -351,13 +347,13 @@ describe("scrapecreators social.posts", () => {
   })
 
   test("a page that is cut is read on from there, and the next page follows it", async () => {
-    const input = { platform: "facebook", url: "https://www.facebook.com/pacemorby", limit: 2 }
+    const input = { platform: "facebook", url: "https://www.facebook.com/ludave", limit: 2 }
     const page = documented("v1.facebook.profile.posts")
     const cut = await play("social.posts", input, page)
     expect(Object(cut.outcome).output.items).toHaveLength(2)
     expect(Object(cut.outcome).output.next_cursor).toBe("scrapecreators:2.")
     const rest = await play("social.posts", { ...input, cursor: "scrapecreators:2.abc" }, page)
-    expect(rest.asked[0]?.query).toEqual({ url: "https://www.facebook.com/pacemorby", cursor: "abc" })
+    expect(rest.asked[0]?.query).toEqual({ url: "https://www.facebook.com/ludave", cursor: "abc" })
     expect(Object(rest.outcome).output.items).toHaveLength(1)
     expect(Object(rest.outcome).output.next_cursor).toStartWith("scrapecreators:0.Cg8O")
     expect(conforming("social.posts", { ...input, cursor: "scrapecreators:2.abc" })).toEqual([])
@@ -405,11 +401,11 @@ describe("scrapecreators ads.search", () => {
         items: expect.arrayContaining([
           {
             id: "615470338018648",
-            advertiser: "JNB Stables Labradoodles",
+            advertiser: "SADA Mokata Doluke",
             platform: "meta",
             headline: null,
             text: expect.stringContaining("Discover the unmatched joy"),
-            image_url: expect.stringContaining("https://scontent"),
+            image_url: expect.stringContaining("https://sanesa"),
             video_url: null,
             landing_url: null,
             started_at: "2025-02-28T08:00:00.000Z",
@@ -442,9 +438,9 @@ describe("scrapecreators ads.search", () => {
   })
 
   test("google, by domain", async () => {
-    const input = { platform: "google", company_domain: "lululemon.com", limit: 1 }
+    const input = { platform: "google", company_domain: "dopepi.com", limit: 1 }
     const { asked, outcome } = await play("ads.search", input, documented("v1.google.company.ads"))
-    expect(asked[0]).toMatchObject(get("/v1/google/company/ads", { domain: "lululemon.com" }))
+    expect(asked[0]).toMatchObject(get("/v1/google/company/ads", { domain: "dopepi.com" }))
     expect(conforming("ads.search", input)).toEqual([])
     expect(outcome).toMatchObject({
       output: {
@@ -453,11 +449,11 @@ describe("scrapecreators ads.search", () => {
         items: [
           {
             id: "CR08567627846124568577",
-            advertiser: "lululemon athletica canada inc.",
+            advertiser: "dopepi nasuda canada inc.",
             started_at: "2026-03-11T17:08:22.000Z",
             ended_at: "2026-05-04T17:59:12.000Z",
             active: null,
-            library_url: expect.stringContaining("https://adstransparency.google.com/")
+            library_url: expect.stringContaining("https://nepivi.google.com/")
           }
         ]
       }
@@ -482,23 +478,23 @@ describe("scrapecreators ads.search", () => {
   })
 
   test("tiktok, by name", async () => {
-    const input = { platform: "tiktok", company_name: "Gymshark" }
+    const input = { platform: "tiktok", company_name: "Lesake" }
     const { asked, outcome } = await play("ads.search", input, documented("v1.tiktok.ad-library.search"))
-    expect(asked[0]).toMatchObject(get("/v1/tiktok/ad-library/search", { advertiser_name: "Gymshark" }))
+    expect(asked[0]).toMatchObject(get("/v1/tiktok/ad-library/search", { advertiser_name: "Lesake" }))
     expect(conforming("ads.search", input)).toEqual([])
     expect(outcome).toMatchObject({
       output: {
         total: 62344,
         next_cursor: "scrapecreators:0.opaque cursor for the next page",
-        items: [{ id: "1871655924410641", advertiser: "GYMSHARK LTD", started_at: "2026-07-25T00:00:00.000Z" }]
+        items: [{ id: "1871655924410641", advertiser: "LESAKE LTD", started_at: "2026-07-25T00:00:00.000Z" }]
       }
     })
   })
 
   test("leaves to others what a library can't do", () => {
     const { serves } = offerOf(scrapecreators, "ads.search")
-    expect(serves({ platform: "google", company_name: "Lululemon" })).toBe(false)
-    expect(serves({ platform: "google", company_domain: "lululemon.com", active_only: true })).toBe(false)
+    expect(serves({ platform: "google", company_name: "Dopepi" })).toBe(false)
+    expect(serves({ platform: "google", company_domain: "dopepi.com", active_only: true })).toBe(false)
     expect(serves({ platform: "network", company_domain: "microsoft.com" })).toBe(false)
     expect(serves({ platform: "tiktok", company_name: "a", query: "b" })).toBe(false)
     expect(serves({ platform: "tiktok", query: "b", country: "us" })).toBe(false)
@@ -517,22 +513,22 @@ describe("scrapecreators ads.search", () => {
 
 describe("scrapecreators network.profile and company.enrich", () => {
   test("a person, without what is hidden", async () => {
-    const input = { network_url: "linkedin.com/in/parrsam" }
+    const input = { network_url: "linkedin.com/in/rivevi" }
     const { asked, outcome } = await play("network.profile", input, documented("v1.linkedin.profile"))
-    expect(asked[0]).toMatchObject(get("/v1/linkedin/profile", { url: "https://linkedin.com/in/parrsam" }))
+    expect(asked[0]).toMatchObject(get("/v1/linkedin/profile", { url: "https://linkedin.com/in/rivevi" }))
     expect(conforming("network.profile", input)).toEqual([])
     expect(outcome).toMatchObject({
       _tag: "Match",
       cost: credit,
       output: {
-        full_name: "Sam Parr",
-        company_name: "Hampton",
+        full_name: "Sam Vena",
+        company_name: "Losuri",
         location: { city: "Westport", region: "Connecticut", country: "United States" },
         followers: 64803,
         connections: null,
-        about: expect.stringContaining("I founded The Hustle"),
+        about: expect.stringContaining("I founded The Lonene"),
         education: expect.arrayContaining([
-          { school: "Belmont University", degree: null, field: null, start_date: "2008", end_date: "2012" }
+          { school: "Velota University", degree: null, field: null, start_date: "2008", end_date: "2012" }
         ]),
         skills: null,
         is_connected: null
@@ -545,21 +541,21 @@ describe("scrapecreators network.profile and company.enrich", () => {
   })
 
   test("a company", async () => {
-    const input = { network_url: "https://linkedin.com/company/shopify" }
+    const input = { network_url: "https://linkedin.com/company/vinasu" }
     const { asked, outcome } = await play("company.enrich", input, documented("v1.linkedin.company"))
-    expect(asked[0]).toMatchObject(get("/v1/linkedin/company", { url: "https://linkedin.com/company/shopify" }))
+    expect(asked[0]).toMatchObject(get("/v1/linkedin/company", { url: "https://linkedin.com/company/vinasu" }))
     expect(conforming("company.enrich", input)).toEqual([])
     expect(outcome).toMatchObject({
       output: {
-        name: "Shopify",
-        domain: "shopify.com",
-        website: "https://www.shopify.com",
-        network_url: "https://linkedin.com/company/shopify",
+        name: "Vinasu",
+        domain: "vinasu.com",
+        website: "https://www.vinasu.com",
+        network_url: "https://linkedin.com/company/vinasu",
         industry: "Software Development",
         employee_count: 23591,
         employee_range: "10,001+ employees",
         founded_year: 2006,
-        location: { city: "Ottawa", region: "ON", country: "CA" },
+        location: { city: "Lorisa", region: "ON", country: "CA" },
         funding: null,
         provider_ids: { scrapecreators: "784652" }
       }
@@ -571,7 +567,7 @@ describe("scrapecreators network.profile and company.enrich", () => {
 describe("scrapecreators web.search", () => {
   test("a page of results", async () => {
     const input = {
-      query: "austen allred",
+      query: "vikalu dadasu",
       limit: 1,
       country: "us",
       recency: "week",
@@ -581,7 +577,7 @@ describe("scrapecreators web.search", () => {
     const { asked, outcome } = await play("web.search", input, documented("v1.google.search"))
     expect(asked[0]).toMatchObject(
       get("/v1/google/search", {
-        query: "austen allred (site:x.com OR site:a.com) -site:b.com",
+        query: "vikalu dadasu (site:x.com OR site:a.com) -site:b.com",
         region: "US",
         date_posted: "last-week"
       })
@@ -590,7 +586,7 @@ describe("scrapecreators web.search", () => {
     expect(outcome).toMatchObject({
       _tag: "Match",
       cost: credit,
-      output: { items: [{ title: "Austen Allred ✓", url: "https://x.com/Austen", position: 1 }], next_cursor: null }
+      output: { items: [{ title: "Vikalu Dadasu ✓", url: "https://x.com/Vikalu", position: 1 }], next_cursor: null }
     })
     expect(Object(outcome).output.items).toHaveLength(1)
   })

@@ -6,7 +6,7 @@ import { conforms } from "./conformance.ts"
 import { answer, get, offerOf, type Played, stage } from "./stage.ts"
 
 const play = stage(secEdgar)
-const examples = join(import.meta.dir, "..", "..", "..", "..", "shared", "specs", "examples", "sec_edgar")
+const examples = join(import.meta.dir, "..", "..", "fixtures", "payloads", "sec_edgar")
 const example = (name: string): unknown => JSON.parse(readFileSync(join(examples, `${name}.response.json`), "utf8"))
 const submissions = answer(200, example("submissions"))
 const search = answer(200, example("search_index"))

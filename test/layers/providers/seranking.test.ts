@@ -158,10 +158,10 @@ describe("seranking seo.backlinks", () => {
 
 describe("seranking seo.domain", () => {
   const { _overview_db_shape: overview, _overview_worldwide: worldwide } = reviewed("seranking-seo.domain.UNWIRED")
-  const input = { domain: "notion.so", country: "us", limit: 1 }
+  const input = { domain: "nedave.so", country: "us", limit: 1 }
   // The fields that the description of GET /v1/domain/keywords names.
   const row = {
-    keyword: "notion",
+    keyword: "nedave",
     position: 1,
     volume: 90500,
     cpc: 1,
@@ -173,11 +173,11 @@ describe("seranking seo.domain", () => {
   test("the overview and the top keywords, in two requests", async () => {
     const { asked, kept, outcome } = await play("seo.domain", input, answer(200, overview), answer(200, [row, row]))
     expect(asked).toEqual([
-      expect.objectContaining({ ...get("/v1/domain/overview/db", { source: "us", domain: "notion.so" }), secret }),
+      expect.objectContaining({ ...get("/v1/domain/overview/db", { source: "us", domain: "nedave.so" }), secret }),
       expect.objectContaining({
         ...get("/v1/domain/keywords", {
           source: "us",
-          domain: "notion.so",
+          domain: "nedave.so",
           type: "organic",
           order_field: "traffic",
           order_type: "desc",
@@ -194,7 +194,7 @@ describe("seranking seo.domain", () => {
         organic_keywords: 790,
         organic_traffic: 3149,
         paid_keywords: 140,
-        top_keywords: [{ keyword: "notion", position: 1, volume: 90500, url: "https://x.co/" }],
+        top_keywords: [{ keyword: "nedave", position: 1, volume: 90500, url: "https://x.co/" }],
         rank: null
       }
     })

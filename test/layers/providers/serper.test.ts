@@ -7,7 +7,7 @@ import { answer, fixture, offerOf, post, runId, secretInHeader, stage } from "./
 
 const play = stage(serper)
 const documented = (name: string) => {
-  const file = new URL(`../../../../shared/specs/examples/serper/${name}.response.json`, import.meta.url)
+  const file = new URL(`../../fixtures/payloads/serper/${name}.response.json`, import.meta.url)
   return answer(200, readFileSync(file, "utf8"))
 }
 
@@ -284,11 +284,11 @@ describe("serper news.search", () => {
       output: {
         items: [
           {
-            title: "ALAR: Alarum Technologies: Driving Growth Through Expanding Offerings",
-            url: "https://scr.zacks.com/news/news-details/2024/ALAR-example",
-            source: "Zacks Small Cap Research",
+            title: "Made-up text 169.",
+            url: "https://scr.sapesa.com/news/news-details/2024/LEPE-example",
+            source: "Sapesa Small Cap Research",
             published_at: "2 weeks ago",
-            snippet: "Alarum Technologies Ltd. operates as a leading global supplier of internet access and...",
+            snippet: "Made-up text 170. internet",
             image_url: "https://encrypted-tbn0.gstatic.com/images?q=tbn:ANd9GcSoSmAkg_example"
           }
         ],

@@ -6,7 +6,7 @@ import { answer, fixture, offerOf, post, runId, secretAsBearer, stage } from "./
 
 const play = stage(tavily)
 const documented = (name: string, status = 200) => {
-  const file = new URL(`../../../../shared/specs/examples/tavily/${name}.response.json`, import.meta.url)
+  const file = new URL(`../../fixtures/payloads/tavily/${name}.response.json`, import.meta.url)
   return answer(status, readFileSync(file, "utf8"))
 }
 const input = { query: "who is Leo Messi?", limit: 1 }

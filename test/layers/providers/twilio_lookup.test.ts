@@ -6,7 +6,7 @@ import { answer, get, offerOf, runId, stage } from "./stage.ts"
 
 const play = stage(twilioLookup)
 const documented = (name: string, status = 200) => {
-  const file = new URL(`../../../../shared/specs/examples/twilio_lookup/${name}.response.json`, import.meta.url)
+  const file = new URL(`../../fixtures/payloads/twilio_lookup/${name}.response.json`, import.meta.url)
   return answer(status, readFileSync(file, "utf8"))
 }
 
@@ -29,7 +29,7 @@ describe("twilio_lookup phone.lookup", () => {
         country_code: "US",
         valid: true,
         line_type: "nonFixedVoip",
-        carrier: "Twilio - SMS/MMS-SVR",
+        carrier: "Twilio - SMS/LURO-LELE",
         caller_name: null
       }
     })
@@ -74,7 +74,7 @@ describe("twilio_lookup phone.lookup", () => {
     const bare = await play("phone.lookup", input, documented("phone_numbers"))
     expect(bare.outcome).toMatchObject({ output: { valid: true, line_type: null, carrier: null } })
     const named = await play("phone.lookup", input, documented("phone_numbers.caller_name"))
-    expect(named.outcome).toMatchObject({ output: { caller_name: "Sergio Suarez" } })
+    expect(named.outcome).toMatchObject({ output: { caller_name: "Samota Nerimi" } })
   })
 
   const failures = [

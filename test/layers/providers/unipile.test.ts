@@ -6,7 +6,7 @@ import { conforms } from "./conformance.ts"
 import { answer, get, offerOf, type Played, post, secretInHeader, stage } from "./stage.ts"
 
 const play = stage(unipile)
-const examples = join(import.meta.dir, "..", "..", "..", "..", "shared", "specs", "examples", "unipile")
+const examples = join(import.meta.dir, "..", "..", "fixtures", "payloads", "unipile")
 const example = (name: string, status = 200): Played =>
   answer(status, readFileSync(join(examples, `${name}.response.json`), "utf8"))
 const account_id = "3H-KVe-mQ2GT9M0hKSkgHgs"

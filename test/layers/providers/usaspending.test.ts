@@ -6,7 +6,7 @@ import { conforms } from "./conformance.ts"
 import { answer, get, offerOf, type Played, post, stage } from "./stage.ts"
 
 const play = stage(usaspending)
-const examples = join(import.meta.dir, "..", "..", "..", "..", "shared", "specs", "examples", "usaspending")
+const examples = join(import.meta.dir, "..", "..", "fixtures", "payloads", "usaspending")
 const documented = (name: string, status = 200): Played =>
   answer(status, readFileSync(join(examples, `${name}.response.json`), "utf8"))
 const conforming = (capability: string, input: unknown) =>
@@ -131,9 +131,9 @@ describe("usaspending gov.entity", () => {
     expect(outcome).toEqual({
       _tag: "Match",
       output: {
-        name: "ART LINE WHOLESALERS, INC.",
+        name: "ART LINE NEKEMO, INC.",
         ids: { uei: "NUDGYLBB4S99", duns: "058675323", cik: null, tickers: null },
-        address: "1 MIDLAND AVE, HICKSVILLE, NY 11801, UNITED STATES",
+        address: "1 VEKENE DORO, RODORI, NY 11801, UNITED STATES",
         total_awarded: 0,
         sic: null,
         filings_count: null
@@ -142,7 +142,7 @@ describe("usaspending gov.entity", () => {
   })
 
   test("by name: the very name, else the largest", async () => {
-    const bank = await play("gov.entity", { name: "Optum Bank" }, documented("recipient"), recipient)
+    const bank = await play("gov.entity", { name: "Sasavi Bank" }, documented("recipient"), recipient)
     expect(bank.asked[1]?.path).toContain("9f972e57-c05f-b374-bf11-0408f30da215-R")
     const state = await play("gov.entity", { name: "California" }, documented("recipient"), recipient)
     expect(state.asked[1]?.path).toContain("1c3edaaa-611b-840c-bf2b-fd34df49f21f-P")

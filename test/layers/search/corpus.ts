@@ -1,10 +1,8 @@
 /**
  * The catalog's documents as discover indexes them, for tests and measurements: every capability, and every endpoint of the
  * providers' documents that ship with the project. Everything counts as having an account.
- *
- * Where no document ships yet, the providers' own specifications are read instead, as far as a few lines can.
  */
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import { providers } from "../../../src/layers/providers/index.ts"
@@ -21,10 +19,9 @@ interface Listed {
 }
 
 const shipped = join(import.meta.dir, "../../../src/layers/catalog/import/shipped")
-const specs = join(import.meta.dir, "../../../../shared/specs")
 
 const shippedEndpoints = (): ReadonlyArray<Listed> =>
-  (existsSync(shipped) ? readdirSync(shipped) : [])
+  readdirSync(shipped)
     .filter((file) => file.endsWith(".json.gz"))
     .flatMap((file) => {
       const [head = "", ...lines] = gunzipSync(readFileSync(join(shipped, file)))
@@ -33,77 +30,6 @@ const shippedEndpoints = (): ReadonlyArray<Listed> =>
       const { provider } = JSON.parse(head)
       return lines.filter((line) => line !== "").map((line): Listed => ({ ...JSON.parse(line), provider }))
     })
-
-const openApi = (provider: string, file: string): ReadonlyArray<Listed> => {
-  const text = readFileSync(join(specs, file), "utf8")
-  const { paths }: { paths: Record<string, Record<string, any>> } = file.endsWith(".json")
-    ? JSON.parse(text)
-    : Bun.YAML.parse(text)
-  return Object.entries(paths).flatMap(([path, item]) =>
-    Object.entries(item)
-      .filter(([method]) => /^(get|post|put|patch|delete)$/.test(method))
-      .map(
-        ([method, operation]): Listed => ({
-          provider,
-          method: method.toUpperCase(),
-          path,
-          title: operation.summary ?? operation.operationId ?? path,
-          description: operation.description ?? "",
-          tags: operation.tags ?? []
-        })
-      )
-  )
-}
-
-const specified = (): ReadonlyArray<Listed> => {
-  const { platforms } = JSON.parse(readFileSync(join(specs, "scrapecreators.catalog.json"), "utf8"))
-  const actors: ReadonlyArray<any> = JSON.parse(readFileSync(join(specs, "apify-actors/actors.json"), "utf8"))
-  return [
-    ...openApi("dataforseo", "dataforseo.yaml"),
-    ...openApi("apollo", "apollo.json"),
-    ...openApi("peopledatalabs", "peopledatalabs.json"),
-    ...readdirSync(join(specs, "hunter")).flatMap((file) => openApi("hunter", join("hunter", file))),
-    ...openApi("firecrawl", "firecrawl.json"),
-    ...openApi("exa", "exa.yaml"),
-    ...openApi("tavily", "tavily.json"),
-    ...openApi("serper", "serper.yaml"),
-    ...openApi("twilio_lookup", "twilio_lookups_v2.json"),
-    ...openApi("sec_edgar", "sec_edgar.yaml"),
-    ...openApi("resend", "resend.yaml"),
-    ...platforms.flatMap((platform: any) =>
-      platform.endpoints.map(
-        (endpoint: any): Listed => ({
-          provider: "scrapecreators",
-          method: endpoint.method,
-          path: endpoint.path,
-          title: `${platform.name} ${endpoint.name}`,
-          description: `${endpoint.description} ${endpoint.fullDescription ?? ""}`,
-          tags: [platform.name]
-        })
-      )
-    ),
-    ...actors.map(
-      (actor): Listed => ({
-        provider: "apify",
-        method: "POST",
-        path: actor.actor,
-        title: actor.title,
-        description: actor.description ?? "",
-        tags: []
-      })
-    ),
-    ...readdirSync(join(specs, "usaspending"))
-      .filter((file) => file.endsWith(".apib.md"))
-      .flatMap((file): ReadonlyArray<Listed> => {
-        const text = readFileSync(join(specs, "usaspending", file), "utf8")
-        const [, title = "", path = ""] = /^# (.*) *\[(\/[^\]{]*(?:\{[a-z_]+\}[^\]{]*)*)/m.exec(text) ?? []
-        const described = text.split(/^## /m)
-        const method = /^(GET|POST)/.exec(described[1] ?? "")?.[1] ?? "GET"
-        const description = `${described[0]?.split("\n").slice(4).join(" ")} ${described[1]?.split("\n")[2] ?? ""}`
-        return [{ provider: "usaspending", method, path, title, description, tags: [] }]
-      })
-  ]
-}
 
 const titles = new Map(providers.map(({ slug, title }) => [slug, title]))
 
@@ -118,11 +44,6 @@ for (const provider of providers) {
       wrapped.set(key, (wrapped.get(key) ?? new Set()).add(capability))
     }
   }
-}
-
-const listed = (): ReadonlyArray<Listed> => {
-  const found = shippedEndpoints()
-  return found.length > 0 ? found : specified()
 }
 
 /** How the labelled queries name a document. */
@@ -145,7 +66,7 @@ export const catalogDocuments = (): ReadonlyArray<SearchDocument> =>
       live: capability.status === "live",
       wrapped_by: []
     })),
-    ...listed().map((endpoint) => ({
+    ...shippedEndpoints().map((endpoint) => ({
       kind: "endpoint" as const,
       slug: endpoint.path,
       provider: endpoint.provider,
