@@ -25,7 +25,7 @@ const linesMax = 400
 const functionLinesMax = 70
 /** Functions that were longer when the rule came. The number may only fall. Migrations are SQL, and are never edited. */
 const longFunctions: Readonly<Record<string, number>> = {
-  "layers/audit/equations.ts": 148,
+  "layers/audit/equations.ts": 122,
   "layers/search/Postings.ts": 110,
   "layers/catalog/import/manifest.ts": 93,
   "actors/wallet/DecideTurn.ts": 85,

@@ -151,6 +151,12 @@ describe("the service as that role", () => {
     })
     for (const table of [last, "runs_future"])
       await expect(client.query(`SELECT FROM ${table}`)).rejects.toThrow("permission denied")
+    for (const refused of [
+      "SELECT drop_months(now())",
+      "UPDATE ledger_heads SET seq = seq + 1",
+      "INSERT INTO dropped_months VALUES ('a', 'b', 0, 0, 0, 0)"
+    ])
+      await expect(client.query(refused)).rejects.toThrow("permission denied")
     await client.end()
     await admin.end()
   })

@@ -5,7 +5,7 @@
  * ledger once, or one wallet's part of it.
  */
 import { Effect, Schema } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
 import { rowsOf } from "../postgres/Rows.ts"
 
 export const Violation = Schema.Struct({
@@ -30,7 +30,55 @@ export const equations = {
     "E9 each entry's hash is computed from the entry and the hash before it, and the newest hash is the wallet's head"
 }
 
+/** What the dropped months added to the sums of the ledger, a row for each type (migrations/LedgerRetention.ts). */
+export const droppedAmounts = (sql: SqlClient.SqlClient) => sql`
+    SELECT k.org_id, a.type, a.amount, a.entries FROM ledger_checkpoints k,
+      LATERAL (VALUES ('reserve', k.reserve, k.entries), ('settle', k.settle, 0), ('release', k.release, 0)) AS a(type, amount, entries)`
+
+/** Each organization's newest dropped entry. The chain is whole from there on. */
+const checkpoints = (sql: SqlClient.SqlClient) => sql`
+    (SELECT DISTINCT ON (org_id) org_id, seq, balance_after, reserved_after, hash FROM ledger_checkpoints ORDER BY org_id, seq DESC)`
+
 type Violations = Effect.Effect<ReadonlyArray<Violation>, SqlError.SqlError>
+
+/** E7 and E9: each entry continues the one before, and the wallet names the newest one. */
+const chainViolations = (
+  sql: SqlClient.SqlClient,
+  ofWallet: (column: string) => Statement.Fragment
+): ReadonlyArray<Violations> => [
+  violationRows(sql`
+    SELECT e.equation, c.org_id || ' entry ' || c.seq AS subject,
+           'balance_after ' || c.balance_after || ' after ' || c.balance_before || ', reserved_after ' || c.reserved_after || ' after '
+             || c.reserved_before || ', previous number ' || c.previous AS detail
+    FROM (
+      SELECT *, hash = computed AS verifies,
+             seq = previous + 1
+               AND balance_after = balance_before + CASE WHEN type IN ('reserve', 'release') THEN 0 ELSE amount END
+               AND reserved_after = reserved_before
+                 + CASE WHEN type IN ('reserve', 'release') THEN -amount WHEN type = 'settle' THEN amount ELSE 0 END AS continues
+      FROM (
+        SELECT l.org_id, l.seq, l.type, l.amount, l.balance_after, l.reserved_after, l.hash, d.seq AS dropped,
+               CASE WHEN l.seq = d.seq + 1 THEN d.seq ELSE coalesce(lag(l.seq) OVER chain, 0) END AS previous,
+               CASE WHEN l.seq = d.seq + 1 THEN d.balance_after ELSE coalesce(lag(l.balance_after) OVER chain, 0) END AS balance_before,
+               CASE WHEN l.seq = d.seq + 1 THEN d.reserved_after ELSE coalesce(lag(l.reserved_after) OVER chain, 0) END AS reserved_before,
+               ledger_hash(CASE WHEN l.seq = d.seq + 1 THEN d.hash ELSE lag(l.hash) OVER chain END, l) AS computed
+        FROM ledger l LEFT JOIN ${checkpoints(sql)} d ON d.org_id = l.org_id
+        WHERE ${ofWallet("l.org_id")} WINDOW chain AS (PARTITION BY l.org_id ORDER BY l.seq)) entries
+      -- Before the checkpoint, an entry may have lost the one before it.
+      WHERE dropped IS NULL OR seq > dropped OR seq = previous + 1) c,
+    LATERAL (VALUES
+      ('E7 entries are numbered without gaps and each continues the one before', c.continues),
+      (${equations.chain}, c.verifies)
+    ) AS e(equation, holds)
+    WHERE NOT (c.verifies AND c.continues) AND NOT e.holds ORDER BY c.org_id, c.seq LIMIT ${2 * perEquation}`),
+  violationRows(sql`
+    SELECT ${equations.chain} AS equation, w.org_id || ' entry ' || w.entry_seq AS subject,
+           'the wallet names this entry as its newest, the ledger''s newest is ' || coalesce(n.seq, 0) AS detail
+    FROM wallets w LEFT JOIN LATERAL (
+      (SELECT seq, hash FROM ledger l WHERE l.org_id = w.org_id ORDER BY seq DESC LIMIT 1) UNION ALL
+      (SELECT seq, hash FROM ledger_checkpoints k WHERE k.org_id = w.org_id) ORDER BY seq DESC LIMIT 1) n ON true
+    WHERE ${ofWallet("w.org_id")} AND (w.head IS DISTINCT FROM n.hash OR w.entry_seq <> coalesce(n.seq, 0)) LIMIT ${perEquation}`)
+]
 
 export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, org_id: string | null) {
   const ofWallet = (column: string) => (org_id === null ? sql.literal("true") : sql`${sql.literal(column)} = ${org_id}`)
@@ -47,7 +95,8 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
                       coalesce(sum(amount) FILTER (WHERE type = 'settle'), 0)
                         - coalesce(sum(amount) FILTER (WHERE type IN ('reserve', 'release')), 0) AS reserved,
                       -coalesce(sum(amount) FILTER (WHERE type = 'refund' AND amount < 0), 0) AS clawed
-               FROM ledger WHERE ${ofWallet("org_id")} GROUP BY org_id) l USING (org_id)
+               FROM (SELECT org_id, type, amount, 1 AS entries FROM ledger WHERE ${ofWallet("org_id")} UNION ALL ${droppedAmounts(sql)}) kept_and_dropped
+               WHERE ${ofWallet("org_id")} GROUP BY org_id) l USING (org_id)
     FULL JOIN (SELECT org_id, sum(hold) AS held FROM open_runs WHERE ${ofWallet("org_id")} GROUP BY org_id) o USING (org_id),
     LATERAL (SELECT coalesce(w.balance, 0) AS balance, coalesce(w.reserved, 0) AS reserved, coalesce(l.balance, 0) AS entered,
                     coalesce(l.reserved, 0) AS entered_holds, coalesce(l.clawed, 0) AS clawed, coalesce(o.held, 0) AS held) f,
@@ -87,33 +136,6 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
       ('E5 0 <= charge <= hold, and only runs that delivered are charged', b.bounded)
     ) AS e(equation, holds)
     WHERE NOT (b.once AND b.bounded) AND NOT e.holds LIMIT ${2 * perEquation}`)
-
-  const chain = violationRows(sql`
-    SELECT e.equation, c.org_id || ' entry ' || c.seq AS subject,
-           'balance_after ' || c.balance_after || ' after ' || c.balance_before || ', reserved_after ' || c.reserved_after || ' after '
-             || c.reserved_before || ', previous number ' || c.previous AS detail
-    FROM (
-      SELECT *, hash = computed AS verifies,
-             seq = previous + 1
-               AND balance_after = balance_before + CASE WHEN type IN ('reserve', 'release') THEN 0 ELSE amount END
-               AND reserved_after = reserved_before
-                 + CASE WHEN type IN ('reserve', 'release') THEN -amount WHEN type = 'settle' THEN amount ELSE 0 END AS continues
-      FROM (
-        SELECT l.org_id, l.seq, l.type, l.amount, l.balance_after, l.reserved_after, l.hash,
-               coalesce(lag(l.seq) OVER chain, 0) AS previous, coalesce(lag(l.balance_after) OVER chain, 0) AS balance_before,
-               coalesce(lag(l.reserved_after) OVER chain, 0) AS reserved_before, ledger_hash(lag(l.hash) OVER chain, l) AS computed
-        FROM ledger l WHERE ${ofWallet("l.org_id")} WINDOW chain AS (PARTITION BY l.org_id ORDER BY l.seq)) entries) c,
-    LATERAL (VALUES
-      ('E7 entries are numbered without gaps and each continues the one before', c.continues),
-      (${equations.chain}, c.verifies)
-    ) AS e(equation, holds)
-    WHERE NOT (c.verifies AND c.continues) AND NOT e.holds ORDER BY c.org_id, c.seq LIMIT ${2 * perEquation}`)
-
-  const heads = violationRows(sql`
-    SELECT ${equations.chain} AS equation, w.org_id || ' entry ' || w.entry_seq AS subject,
-           'the wallet names this entry as its newest, the ledger''s newest is ' || coalesce(n.seq, 0) AS detail
-    FROM wallets w LEFT JOIN LATERAL (SELECT seq, hash FROM ledger l WHERE l.org_id = w.org_id ORDER BY seq DESC LIMIT 1) n ON true
-    WHERE ${ofWallet("w.org_id")} AND (w.head IS DISTINCT FROM n.hash OR w.entry_seq <> coalesce(n.seq, 0)) LIMIT ${perEquation}`)
 
   const topups = violationRows(sql`
     SELECT 'E6 each top-up is one paid payment of that amount, and each paid payment one top-up' AS equation,
@@ -175,7 +197,7 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
     LIMIT ${perEquation}`)
 
   const all: ReadonlyArray<Violations> = [
-    ...[deadLetters, sums, runs, chain, heads],
+    ...[deadLetters, sums, runs, ...chainViolations(sql, ofWallet)],
     ...[topups, clawbacks, taken, bonuses, shares, credits]
   ]
   return (yield* Effect.all(all)).flat()

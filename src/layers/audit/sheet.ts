@@ -39,15 +39,19 @@ export const readSheet = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) 
                  coalesce(sum(amount) FILTER (WHERE kind = 'bonus'), 0)::bigint AS bonuses,
                  coalesce(sum(amount) FILTER (WHERE kind = 'refund'), 0)::bigint AS refunds,
                  coalesce(sum(amount) FILTER (WHERE kind = 'settle'), 0)::bigint AS charged
-          FROM (SELECT l.amount, CASE WHEN l.type <> 'refund' THEN l.type WHEN r.reversal_id IS NOT NULL THEN 'clawback'
+          FROM (SELECT settle AS amount, 'settle' AS kind FROM ledger_checkpoints
+                UNION ALL
+                SELECT l.amount, CASE WHEN l.type <> 'refund' THEN l.type WHEN r.reversal_id IS NOT NULL THEN 'clawback'
                                       WHEN f.referral_id IS NOT NULL THEN 'bonus' ELSE 'refund' END AS kind
                 FROM ledger l
                 LEFT JOIN payment_reversals r ON l.type = 'refund' AND r.reversal_id = regexp_replace(l.reference, ':returned$', '')
                 LEFT JOIN referrals f ON l.type = 'refund' AND f.referral_id = split_part(l.reference, ':', 1)
                 WHERE l.type NOT IN ('reserve', 'release')) k) e,
          (SELECT coalesce(sum(balance), 0)::bigint AS balances FROM wallets) w,
-         (SELECT coalesce(sum(provider_cost), 0)::bigint AS provider_cost,
-                 count(*) FILTER (WHERE charged > 0 AND provider_cost IS NULL) AS cost_unknown FROM runs) r,
+         (SELECT sum(cost)::bigint AS provider_cost, sum(unknown)::bigint AS cost_unknown
+          FROM (SELECT coalesce(sum(provider_cost), 0) AS cost, count(*) FILTER (WHERE charged > 0 AND provider_cost IS NULL) AS unknown FROM runs
+                UNION ALL
+                SELECT coalesce(sum(provider_cost), 0), coalesce(sum(cost_unknown), 0) FROM dropped_months) months) r,
          (SELECT coalesce(sum(loss), 0)::bigint AS losses, count(*) AS loss_runs FROM losses) x`)
 })
 
@@ -61,7 +65,8 @@ export const platformViolations = Effect.fnUntraced(function* (sql: SqlClient.Sq
            f.referral_id AS subject,
            'share of ' || f.share_bps || ' bps, credited ' || f.credited || ', net revenue ' || f.net_revenue || ', counted again ' || n.counted AS detail
     FROM referrals f, LATERAL (
-      SELECT coalesce(sum(greatest(0, -l.amount - coalesce(r.provider_cost, (-l.amount * 5 + 5) / 6))), 0) AS counted
+      SELECT coalesce(sum(greatest(0, -l.amount - coalesce(r.provider_cost, (-l.amount * 5 + 5) / 6))), 0)
+             + (SELECT coalesce(sum(k.net_revenue), 0) FROM ledger_checkpoints k WHERE k.org_id = f.referred_org) AS counted
       FROM ledger l LEFT JOIN runs r ON r.org_id = l.org_id AND r.run_id = l.run_id
       WHERE l.org_id = f.referred_org AND l.seq <= f.accrued_seq AND l.type = 'settle' AND l.created_at < f.ends_at) n
     WHERE f.net_revenue <> n.counted OR f.credited::numeric * 10000 > n.counted * f.share_bps LIMIT 50`)

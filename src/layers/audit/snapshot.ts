@@ -13,6 +13,8 @@ export const snapshot = <A, E, R>(sql: SqlClient.SqlClient, work: Effect.Effect<
       yield* sql`SET LOCAL enable_hashjoin = on`
       yield* sql`SET LOCAL enable_mergejoin = on`
       yield* sql`SET LOCAL plan_cache_mode = force_custom_plan`
+      // Before the snapshot, which the first query takes: no month is dropped while it is read.
+      yield* sql`LOCK TABLE runs, ledger IN ACCESS SHARE MODE`
       return yield* work
     })
   )

@@ -1,7 +1,7 @@
 /** Audits one wallet for its owner: the sums per entry type, the balances computed from them, and every violated equation. */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { equations, type Violation, violations } from "./equations.ts"
+import { droppedAmounts, equations, type Violation, violations } from "./equations.ts"
 import { snapshot } from "./snapshot.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
@@ -59,14 +59,17 @@ export const auditWallet = (sql: SqlClient.SqlClient, org_id: string) =>
         SELECT w.balance, w.reserved, l.*, l.topup + l.bonus + l.refund + l.settle AS balance_from_ledger,
                l.settle - l.reserve - l.release AS reserved_from_ledger, n.seq, encode(n.hash, 'hex') AS hash, now() AS checked_at
         FROM wallets w,
-          (SELECT count(*) AS entries, coalesce(sum(amount) FILTER (WHERE type = 'topup'), 0)::bigint AS topup,
+          (SELECT coalesce(sum(entries), 0)::bigint AS entries, coalesce(sum(amount) FILTER (WHERE type = 'topup'), 0)::bigint AS topup,
                   coalesce(sum(amount) FILTER (WHERE type = 'bonus'), 0)::bigint AS bonus,
                   coalesce(sum(amount) FILTER (WHERE type = 'refund'), 0)::bigint AS refund,
                   coalesce(sum(amount) FILTER (WHERE type = 'settle'), 0)::bigint AS settle,
                   coalesce(sum(amount) FILTER (WHERE type = 'reserve'), 0)::bigint AS reserve,
                   coalesce(sum(amount) FILTER (WHERE type = 'release'), 0)::bigint AS release
-           FROM ledger WHERE org_id = ${org_id}) l
-          LEFT JOIN LATERAL (SELECT seq, hash FROM ledger WHERE org_id = ${org_id} ORDER BY seq DESC LIMIT 1) n ON true
+           FROM (SELECT type, amount, 1 AS entries FROM ledger WHERE org_id = ${org_id} UNION ALL
+                 SELECT type, amount, entries FROM (${droppedAmounts(sql)}) dropped WHERE org_id = ${org_id}) entries) l
+          LEFT JOIN LATERAL (
+            (SELECT seq, hash FROM ledger WHERE org_id = ${org_id} ORDER BY seq DESC LIMIT 1) UNION ALL
+            (SELECT seq, hash FROM ledger_checkpoints WHERE org_id = ${org_id}) ORDER BY seq DESC LIMIT 1) n ON true
         WHERE w.org_id = ${org_id}`)
       if (row === undefined) return yield* Effect.die(new Error(`${org_id} has no wallet`))
       const { entries, seq, hash, ...sums } = row

@@ -117,6 +117,8 @@ export interface SettingsShape {
   readonly actors: ReadonlyArray<string> | null
   /** Days for which inputs and results of runs are kept. 0: forever. */
   readonly retentionDays: number
+  /** Whole months of runs and their ledger entries that are kept. 0: all. */
+  readonly retentionMonths: number
   /** `given`: variables of the environment that begin with RUNGATE_. `known`: all settings that exist, without provider accounts. */
   readonly names: { readonly given: ReadonlyArray<string>; readonly known: ReadonlyArray<string> }
   /** For tests only: where this process is killed or frozen (CrashPoint.ts). */
@@ -272,6 +274,20 @@ const metricsTokenOf = (read: SettingsReader) => {
   return Redacted.make(token)
 }
 
+/** A month leaves the tables that turns read two months after its end. */
+const retentionMonthsMin = 3
+const retentionOf = (read: SettingsReader) => {
+  const retentionDays = read.int("RUNGATE_RETENTION_DAYS", 0, 0, 36_500)
+  const retentionMonths = read.int("RUNGATE_RETENTION_MONTHS", 0, 0, 1_200)
+  if (retentionMonths > 0 && retentionMonths < retentionMonthsMin)
+    read.problems.push(`RUNGATE_RETENTION_MONTHS must be 0 or at least ${retentionMonthsMin}`)
+  else if (retentionMonths > 0 && (retentionDays === 0 || retentionDays > retentionMonths * 28))
+    read.problems.push(
+      `RUNGATE_RETENTION_MONTHS needs RUNGATE_RETENTION_DAYS from 1 to ${retentionMonths * 28}, because only erased runs are dropped`
+    )
+  return { retentionDays, retentionMonths }
+}
+
 const crashAtOf = (read: SettingsReader): CrashAt | null => {
   const value = read.text("RUNGATE_CRASH_AT")
   if (value === undefined) return null
@@ -327,7 +343,7 @@ export const settingsOf = (environment: Environment): Effect.Effect<SettingsShap
       stripe: mode === "sandbox" ? null : stripeOf(read),
       autoTopupDailyMax: read.usd("RUNGATE_AUTO_TOPUP_DAILY_MAX", "500.00"),
       rawMinCap: rawMinCapOf(read),
-      retentionDays: read.int("RUNGATE_RETENTION_DAYS", 0, 0, 36_500),
+      ...retentionOf(read),
       reconcileSeconds: read.int("RUNGATE_RECONCILE_SECONDS", 60, 1, 86_400),
       dnsServers: dnsServersOf(read),
       actors: actorsOf(read),

@@ -33,7 +33,13 @@ const kept = [
   "unknown_outcomes",
   "lane_count"
 ]
-const readOnly = ["effect_sql_migrations", "schema_compatibility", "ledger_heads"]
+const readOnly = [
+  "effect_sql_migrations",
+  "schema_compatibility",
+  "ledger_heads",
+  "ledger_checkpoints",
+  "dropped_months"
+]
 
 const roleRows = rowsOf({ superuser: Schema.Boolean, owner: Schema.Boolean })
 const placeRow = oneRowOf({ database: Schema.String, schema: Schema.String })

@@ -9,6 +9,8 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { firstCheck } from "./FirstPartition.ts"
+import { retention } from "./LedgerRetention.ts"
+import { ownerFunction } from "./ownerFunction.ts"
 
 const table = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -37,15 +39,6 @@ const table = Effect.gen(function* () {
     $$`
 })
 
-/** A function that works with its owner's privileges, because the service's role may change no table. */
-const asOwner = Effect.fnUntraced(function* (head: string, body: string, settings = "") {
-  const sql = yield* SqlClient.SqlClient
-  const schema = yield* sql`SELECT quote_ident(current_schema()) AS name`
-  yield* sql.unsafe(`
-    CREATE OR REPLACE FUNCTION ${head} LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = ${String(schema[0]?.["name"])}, pg_temp ${settings} AS $$ ${body} $$`)
-})
-
 const heads = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -57,7 +50,7 @@ const heads = Effect.gen(function* () {
       reserved bigint NOT NULL
     ) WITH (fillfactor = 50)`
   yield* sql`INSERT INTO ledger_heads (org_id, seq, balance, reserved) SELECT org_id, entry_seq, balance, reserved FROM wallets`
-  yield* asOwner(
+  yield* ownerFunction(
     "wallet_begins_chain() RETURNS trigger",
     `BEGIN INSERT INTO ledger_heads (org_id, seq, balance, reserved) VALUES (NEW.org_id, 0, 0, 0); RETURN NULL; END`
   )
@@ -76,7 +69,7 @@ const rules = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   // As in 0008_chain. An index can't make (org_id, seq) unique over all partitions. So an organization's entries must begin where its row in
   // ledger_heads stands, and move it. Of two transactions with the same number, the second one waits for that row and is then refused.
-  yield* asOwner(
+  yield* ownerFunction(
     "ledger_chains() RETURNS trigger",
     `
     DECLARE broken text; unequal text;
@@ -166,7 +159,7 @@ const making = Effect.gen(function* () {
     END $$`
   // The tables that begin where the last month ends. If such a table has rows of the month that is to be made, because nobody made it in time,
   // it becomes a partition itself, up to the month of its newest row. Returns whether rows still wait for their month.
-  yield* asOwner(
+  yield* ownerFunction(
     "make_months(what text) RETURNS boolean",
     `
     DECLARE parent text := CASE what WHEN 'runs' THEN 'runs_recent' WHEN 'ledger' THEN 'ledger' END; future text := what || '_future';
@@ -213,7 +206,7 @@ const making = Effect.gen(function* () {
 })
 
 /** Moves the oldest month out of `runs_recent`: one step per call, so that the long ones hold no lock that a turn waits for. */
-const ageing = asOwner(
+const ageing = ownerFunction(
   "age_month() RETURNS text",
   `
     DECLARE leaf text; bounds text; valid boolean; open boolean; to_id text; from_id text;
@@ -252,4 +245,5 @@ export const ledgerMonths = Effect.gen(function* () {
   yield* rules
   yield* making
   yield* ageing
+  yield* retention
 })

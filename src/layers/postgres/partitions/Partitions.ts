@@ -1,23 +1,29 @@
 /**
- * Makes the partitions of the next months, and moves months whose runs are all final out of `runs_recent` (migration 0032).
+ * Makes the partitions of the next months, moves months whose runs are all final out of `runs_recent` (migration 0032), and drops months that
+ * are older than the operator keeps them.
  *
  * Any number of processes may do this at once. The functions take a lock, work with the privileges of the tables' owner, and give up after half a
  * second if a table is busy, because statements of runs would wait behind them. The next call tries again.
  */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Ref, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { oneRowOf } from "../Rows.ts"
+import { Settings } from "../../platform/Settings.ts"
+import { oneRowOf, rowsOf } from "../Rows.ts"
 
 const waitingRow = oneRowOf({ waiting: Schema.Boolean })
 const stepRow = oneRowOf({ step: Schema.NullOr(Schema.String) })
+const allowedRow = oneRowOf({ allowed: Schema.Boolean, role: Schema.String })
+const droppedRows = rowsOf({ done: Schema.NullOr(Schema.String), waits: Schema.NullOr(Schema.String) })
 
 /** Steps of one call: three for each month. */
 const stepsMax = 12
+/** Steps of one call: each deletes a day of Idempotency-Keys, or drops a month. */
+const dropsMax = 100
 
 export class Partitions extends Context.Service<
   Partitions,
   {
-    /** Makes and moves what is due, and logs what an operator should know. */
+    /** Makes, moves and drops what is due, and logs what an operator should know. */
     readonly tend: Effect.Effect<void>
   }
 >()("rungate/layers/postgres/Partitions") {
@@ -25,6 +31,13 @@ export class Partitions extends Context.Service<
     Partitions,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const { retentionMonths } = yield* Settings
+      const said = yield* Ref.make("")
+
+      /** Each says it once, not every ten minutes. */
+      const warnOnce = Effect.fnUntraced(function* (text: string) {
+        if ((yield* Ref.getAndSet(said, text)) !== text) yield* Effect.logWarning(text)
+      })
 
       const makeMonths = Effect.gen(function* () {
         for (const table of ["runs", "ledger"]) {
@@ -36,22 +49,38 @@ export class Partitions extends Context.Service<
         }
       })
 
-      // Checking a month reads all of it.
-      const ageOnce = sql.withTransaction(
-        Effect.gen(function* () {
-          yield* sql`SET LOCAL statement_timeout = 0`
-          return yield* stepRow(sql`SELECT age_month() AS step`)
-        })
-      )
+      /** Reading a month takes as long as it is large. */
+      const patient = <A, E>(work: Effect.Effect<A, E>) =>
+        sql.withTransaction(Effect.andThen(sql`SET LOCAL statement_timeout = 0`, work))
+
       const ageMonths = Effect.gen(function* () {
         for (let n = 0; n < stepsMax; n++) {
-          const { step } = yield* ageOnce
+          const { step } = yield* patient(stepRow(sql`SELECT age_month() AS step`))
           if (step === null) return
           yield* Effect.logInfo(`partition ${step}`)
         }
       })
 
-      return Partitions.of({ tend: Effect.orDie(Effect.andThen(makeMonths, ageMonths)) })
+      const dropMonths = Effect.gen(function* () {
+        const { allowed, role } = yield* allowedRow(sql`
+          SELECT has_function_privilege('drop_months(timestamptz)', 'EXECUTE') AS allowed, current_user::text AS role`)
+        if (!allowed)
+          return yield* warnOnce(
+            `RUNGATE_RETENTION_MONTHS drops nothing, because the role "${role}" may not drop months. As the owner of the schema, run: GRANT EXECUTE ON FUNCTION drop_months(timestamptz) TO ${role};`
+          )
+        for (let n = 0; n < dropsMax; n++) {
+          const [step] = yield* patient(
+            droppedRows(sql`
+              SELECT done, waits FROM drop_months(date_trunc('month', now(), 'UTC') - make_interval(months => ${retentionMonths}::int))`)
+          )
+          if (step === undefined) return
+          if (step.done === null) return yield* warnOnce(`retention keeps the month ${step.waits}`)
+          yield* Effect.logInfo(`retention: ${step.done}`)
+        }
+      })
+
+      const tend = Effect.andThen(makeMonths, ageMonths)
+      return Partitions.of({ tend: Effect.orDie(retentionMonths === 0 ? tend : Effect.andThen(tend, dropMonths)) })
     })
   )
 }
