@@ -139,11 +139,11 @@ describe("the service as that role", () => {
     await admin.query("DROP TABLE runs_future")
     const month = (n: number) => `run_id_at(date_trunc('month', now()) + interval '${n} months')`
     const { rows: newest } = await admin.query(
-      `SELECT to_char(date_trunc('month', now()) + interval '2 months', 'YYYY_MM') AS name`
+      `SELECT to_char(date_trunc('month', now()) + interval '1 month', 'YYYY_MM') AS name`
     )
     const last = `runs_${newest[0].name}`
     await admin.query(`DROP TABLE ${last}`)
-    await admin.query(`SELECT make_partition('runs_recent', 'runs_future', ${month(2)}, NULL)`)
+    await admin.query(`SELECT make_partition('runs_recent', 'runs_future', ${month(1)}, NULL)`)
     const client = await connect(urlFor(service))
     await client.query("SELECT make_months('runs')")
     expect(await client.query(`SELECT to_regclass('${last}') IS NOT NULL AS made`)).toMatchObject({

@@ -116,14 +116,14 @@ describe("months", () => {
     expect(made.map(([row]) => row?.["waiting"])).toEqual([true, true, true, true])
     expect(await app.sql(all)).toEqual([before ?? {}])
     // As it is when nobody made months for a while: the last one is missing, and has a row.
-    const [last] = await app.sql("SELECT to_char(date_trunc('month', now()) + interval '2 months', 'YYYY_MM') AS month")
+    const [last] = await app.sql("SELECT to_char(date_trunc('month', now()) + interval '1 month', 'YYYY_MM') AS month")
     await app.sql("DELETE FROM runs_future")
     await app.sql(`DROP TABLE runs_future, runs_${last?.["month"]}`)
     await app.sql(
-      "SELECT make_partition('runs_recent', 'runs_future', run_id_at(date_trunc('month', now()) + interval '2 months'), NULL)"
+      "SELECT make_partition('runs_recent', 'runs_future', run_id_at(date_trunc('month', now()) + interval '1 month'), NULL)"
     )
     const [due] = await app.sql(
-      "SELECT run_id_at(date_trunc('month', now()) + interval '2 months 3 days') || 'abcdefghjkmnpqrs' AS id"
+      "SELECT run_id_at(date_trunc('month', now()) + interval '1 month 3 days') || 'abcdefghjkmnpqrs' AS id"
     )
     await app.sql(oldInsert(String(due?.["id"]), "key-due"))
     expect(await app.sql("SELECT make_months('runs') AS waiting")).toEqual([{ waiting: false }])

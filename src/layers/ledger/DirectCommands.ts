@@ -173,7 +173,7 @@ export const writeArrived = (
               ON k.key_id = d.key_id AND k.org_id = d.org_id
             WHERE k.revoked_at IS NULL FOR SHARE OF k
           )${keyed.length === 0 ? sql.literal("") : claimed}, arrived AS (
-            INSERT INTO runs (org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
+            INSERT INTO runs_recent (org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
                               hold, quoted, input, plan, routing_reason, metadata, status, error_code, error_message, finished_at, key_claimed)
             SELECT org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
                    hold, quoted, input::json, plan::json, routing_reason, metadata::jsonb, coalesce(status, 'created'), error_code, error_message,

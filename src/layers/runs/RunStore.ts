@@ -170,7 +170,7 @@ export class RunStore extends Context.Service<
             ON CONFLICT DO NOTHING
             RETURNING run_id
           ), inserted AS (
-            INSERT INTO runs (org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
+            INSERT INTO runs_recent (org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
                               hold, quoted, input, plan, routing_reason, metadata, key_claimed)
             SELECT org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
                    hold, quoted, input::json, plan::json, routing_reason, metadata::jsonb, CASE WHEN idempotency_key IS NOT NULL THEN true END

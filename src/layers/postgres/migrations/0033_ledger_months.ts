@@ -132,8 +132,8 @@ const rules = Effect.gen(function* () {
 /** Statements of runs would wait behind a function that waits for a table. */
 const ofMonths = "SET lock_timeout = '500ms' SET timezone = 'UTC'"
 
-/** Months that exist before they begin. */
-const monthsAhead = 2
+/** Months that exist before they begin. Each costs the statements of turns some microseconds. */
+const monthsAhead = 1
 
 const making = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -143,10 +143,7 @@ const making = Effect.gen(function* () {
     BEGIN
       EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%s)%s', name, parent, from_id, coalesce(quote_literal(to_id), 'MAXVALUE'),
         CASE parent WHEN 'runs_recent' THEN ' WITH (fillfactor = 70)' ELSE '' END);
-      IF parent = 'runs_recent' THEN
-        -- Within a month this index decides about Idempotency-Keys, as it did for the whole table. Older processes also search by it.
-        EXECUTE format('CREATE UNIQUE INDEX %I ON %I (org_id, idempotency_key) WHERE idempotency_key IS NOT NULL', name || '_idempotency', name);
-      ELSE
+      IF parent = 'ledger' THEN
         EXECUTE format('CREATE UNIQUE INDEX %I ON %I (org_id, seq)', name || '_chain', name);
         -- A statement that names the partition fires the triggers of the partition and not those of the ledger.
         EXECUTE format('CREATE TRIGGER ledger_is_immutable BEFORE UPDATE OR DELETE OR TRUNCATE ON %I FOR EACH STATEMENT EXECUTE FUNCTION ledger_is_immutable()', name);
@@ -163,7 +160,6 @@ const making = Effect.gen(function* () {
     "make_months(what text) RETURNS boolean",
     `
     DECLARE parent text := CASE what WHEN 'runs' THEN 'runs_recent' WHEN 'ledger' THEN 'ledger' END; future text := what || '_future';
-      own text := CASE what WHEN 'runs' THEN '_idempotency' ELSE '_chain' END;
       from_id text; starts timestamptz; ends timestamptz; newest text; late boolean; name text;
     BEGIN
       IF parent IS NULL THEN RAISE EXCEPTION '% has no months', what; END IF;
@@ -182,7 +178,7 @@ const making = Effect.gen(function* () {
             RAISE EXCEPTION '% has rows of % and, by a wrong clock, of the time before %', future, starts, ends;
           END IF;
           EXECUTE format('ALTER TABLE %I RENAME TO %I', future, name);
-          EXECUTE format('ALTER INDEX %I RENAME TO %I', future || own, name || own);
+          IF what = 'ledger' THEN EXECUTE format('ALTER INDEX %I RENAME TO %I', future || '_chain', name || '_chain'); END IF;
           EXECUTE format('ALTER TABLE %I ADD CONSTRAINT of_month CHECK (run_id >= %L AND run_id < %L)', name, from_id, run_id_at(ends));
           EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', parent, name, from_id, run_id_at(ends));
           PERFORM make_partition(parent, future, run_id_at(ends), NULL);
