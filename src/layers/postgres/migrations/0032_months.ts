@@ -106,8 +106,8 @@ const keys = Effect.gen(function* () {
       run_id text NOT NULL,
       PRIMARY KEY (org_id, idempotency_key)
     )`
-  // Rows stand in the order of their runs, so a small index finds the oldest ones. Only the first range of an empty table is updated with each
-  // row, so it is a small range.
+  // Rows stand in the order of their runs, so a small index finds the oldest ones. A row that lies in a summarized range may update its
+  // summary, so ranges are small.
   yield* sql`CREATE INDEX idempotency_keys_age ON idempotency_keys USING brin (run_id) WITH (pages_per_range = 8)`
   yield* sql`
     CREATE VIEW run_keys AS
