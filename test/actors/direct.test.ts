@@ -64,6 +64,8 @@ const newRun = (org_id: string, changed: Partial<NewRun> = {}): NewRun => ({
   run_id: newId("run"),
   org_id,
   key_id: null,
+  key_version: null,
+  budget_id: null,
   request_id: "req_test",
   idempotency_key: null,
   fingerprint: "",
@@ -191,10 +193,10 @@ describe.each([
         const { org_id, turn } = yield* organization("5.00", mayRecall)
         const accounts = yield* Accounts
         const { id: key_id } = yield* accounts.createKey(org_id, "a key", "test")
-        const good = newRun(org_id, { key_id })
+        const good = newRun(org_id, { key_id, key_version: 0n })
         expect((yield* turn(reserve(good))).applied).toEqual([true])
         yield* accounts.revokeKey(org_id, key_id)
-        const [revoked, other] = [newRun(org_id, { key_id }), newRun(org_id)]
+        const [revoked, other] = [newRun(org_id, { key_id, key_version: 0n }), newRun(org_id)]
         expect((yield* turn(reserve(revoked), reserve(other))).applied).toEqual([false, true])
         expect([yield* runRow(revoked), (yield* runRow(other))?.["state"]]).toEqual([null, "running"])
         // The mailbox's way says why.
@@ -214,7 +216,7 @@ describe.each([
           await revoker.query("BEGIN")
           await revoker.query("UPDATE api_keys SET revoked_at = now() WHERE key_id = $1", [key_id])
         })
-        const run = newRun(org_id, { key_id })
+        const run = newRun(org_id, { key_id, key_version: 0n })
         const turning = yield* Effect.forkDetach(turn(reserve(run)), { startImmediately: true })
         yield* Effect.promise(async () => {
           await until(

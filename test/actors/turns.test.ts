@@ -59,6 +59,8 @@ const admit = Effect.fnUntraced(function* (org_id: string, hold: string) {
     run_id,
     org_id,
     key_id: null,
+    key_version: null,
+    budget_id: null,
     request_id: "req_test",
     idempotency_key: null,
     fingerprint: "",

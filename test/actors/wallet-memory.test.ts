@@ -22,6 +22,8 @@ const run = (org_id: string, key: string | null = null): DirectCommand => ({
     run_id: "run_x",
     org_id,
     key_id: "key_a",
+    key_version: 3n,
+    budget_id: null,
     request_id: "req_x",
     idempotency_key: key,
     fingerprint: "",
@@ -54,7 +56,7 @@ describe("a lane's memory", () => {
     expect(memory.recall(0, [run("org_a"), run("org_a", "new")])).toMatchObject([
       {
         ...{ org_id: "org_a", version: 7n, balance: 5_000_000n, entry_seq: 3n, open_runs: 2n, wallet_lane: 0 },
-        ...{ now_micros: noon + 4_000n, live_keys: ["key_a", "key_a"], auto: null }
+        ...{ now_micros: noon + 4_000n, live_keys: ["key_a 3", "key_a 3"], auto: null }
       }
     ])
   })

@@ -30,6 +30,9 @@ describe("/v1/api-keys", () => {
       display: expect.stringMatching(/^rg_test_.{1,8}…/),
       last_used_at: null,
       revoked: false,
+      expires_at: null,
+      budget: null,
+      allow: null,
       created_at: expect.stringMatching(/Z$/)
     })
     expect(body.api_key).toStartWith(listed.body.items[0].display.split("…")[0])

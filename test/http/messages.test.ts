@@ -191,7 +191,7 @@ describe("a credential", () => {
       "This is a live key (rg_live_), and this service is a sandbox."
     )
     const unknown = await refused(app, `rg_test_${secret}`)
-    expect(unknown).toStartWith("This API key is unknown or revoked.")
+    expect(unknown).toStartWith("This API key is unknown, revoked or expired.")
     expect(await refused(app, made.body.api_key)).toBe(unknown)
     expect(await refused(app, `rg_sess_${secret}`)).toStartWith(
       "This session token is unknown, or the session has ended."
@@ -203,7 +203,7 @@ describe("a credential", () => {
     try {
       const message = await refused(production, `rg_test_${secret}`)
       expect(message).toStartWith("This is a test key (rg_test_), and this service is in production.")
-      expect(await refused(production, `rg_live_${secret}`)).toStartWith("This API key is unknown or revoked.")
+      expect(await refused(production, `rg_live_${secret}`)).toStartWith("This API key is unknown, revoked or expired.")
     } finally {
       await production.stop()
     }

@@ -45,7 +45,8 @@ const nothing: TurnEffects = {
   replies: [],
   attempts: [],
   records: { losses: [], unknowns: [] },
-  payments: { payments: [], reversals: [], bonuses: [], autos: [], charges: [], events: [], methods: [] }
+  payments: { payments: [], reversals: [], bonuses: [], autos: [], charges: [], events: [], methods: [] },
+  budgets: []
 }
 
 const counts = (ok: number, failed = 0, millis = 100, subject = "email.find hunter"): ReadonlyArray<AttemptCount> =>

@@ -156,6 +156,7 @@ class World {
         seen: new Set(),
         cards: new Set()
       },
+      budgets: new Map(),
       auto_topup_daily_max: dailyMax
     }
     const folded = decidePayments(view, () => `pay_${this.payments.size}`)
@@ -351,7 +352,7 @@ describe("automatic top-up", () => {
           now_micros: 0n
         },
         payments: { payments: world.payments, reversals: [], bonuses: new Map(), seen: new Set(), cards: new Set() },
-        ...{ autos: new Map(), auto_topup_daily_max: dailyMax }
+        ...{ autos: new Map(), budgets: new Map(), auto_topup_daily_max: dailyMax }
       }
       return decidePayments(view, () => "")
         .pay(mail, world.wallet)

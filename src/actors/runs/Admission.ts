@@ -11,10 +11,12 @@ import { crashPoint } from "../../layers/platform/CrashPoint.ts"
 import { Endpoints } from "../../layers/catalog/Endpoints.ts"
 import { CostDrifts } from "../../layers/executor/CostDrifts.ts"
 import { Health } from "../../layers/executor/Health.ts"
+import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { newId } from "../../layers/platform/Ids.ts"
 import { Ownership } from "../../layers/runs/Ownership.ts"
 import { type Admission as Admitted, type NewRun, type RunRow, RunStore } from "../../layers/runs/RunStore.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
+import type { KeyAccess } from "../../schema/accounts/KeyAccess.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
 import type * as Money from "../../schema/money/Money.ts"
 import { markedUp, type Plan, totalOf } from "../../schema/runs/Plan.ts"
@@ -25,14 +27,18 @@ import type { RoutingRequest } from "../../schema/runs/Routing.ts"
 import { DirectCommands } from "../mailbox/DirectCommands.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
 import { type CapabilityRoute, capabilityRoute } from "./CapabilityRoute.ts"
+import { committedRow } from "./CommittedRow.ts"
+import { capFor, checkScope, type KeyChanged, keyChanged, ofKeyCap, revoked, withCurrentKey } from "./KeyScopes.ts"
 import { ownedByRaw } from "./Owners.ts"
-import { type RawRoute, rawRoute, rawRun } from "./RawRoute.ts"
-import { type CommittedEnd, Waiters } from "../mailbox/Waiters.ts"
+import { actsOutside, type RawRoute, rawRoute, rawRun } from "./RawRoute.ts"
+import { Waiters } from "../mailbox/Waiters.ts"
 
 /** The caller, its idempotency key, and how long it waits. */
 export interface Asked {
   readonly org_id: string
   readonly key_id: string | null
+  /** The rules of the API key, perhaps from a cache. Null for a session. */
+  readonly access: KeyAccess | null
   readonly request_id: string
   readonly idempotency_key: string | null
   readonly fingerprint: string
@@ -78,36 +84,14 @@ export interface Submitted {
 
 /** The errors of a request for which no run can be planned. */
 export type Unplannable = ProblemOf<
-  "invalid_request" | "capability_not_found" | "endpoint_not_found" | "provider_not_available"
+  "invalid_request" | "capability_not_found" | "endpoint_not_found" | "provider_not_available" | "forbidden"
 >
 
 export type Refused = Unplannable | ProblemOf<"idempotency_key_reused" | "unauthorized" | "rate_limited">
 
-export const isFinalRow = (run: RunRow): boolean => isRunStatus(run.status) && isFinal(run.status)
+type Entering = Effect.Effect<Submitted, Refused | KeyChanged>
 
-/** The row of a run that this process admitted and ended itself. It saves the look-up, which would return the same row. */
-const rowOf = (run: NewRun, created_at: Date, { ending, finished_at, result }: CommittedEnd): RunRow => ({
-  org_id: run.org_id,
-  run_id: run.run_id,
-  request_id: run.request_id,
-  kind: run.kind,
-  capability: run.capability,
-  endpoint: run.endpoint,
-  provider: ending.provider ?? run.provider,
-  status: ending.status,
-  quoted: run.quoted,
-  charged: ending.charged,
-  routing_reason: run.routing_reason,
-  attempts: ending.attempts,
-  hints: ending.hints,
-  result,
-  metadata: run.metadata,
-  error_code: ending.error_code,
-  error_message: ending.error_message,
-  created_at,
-  finished_at,
-  erased_at: null
-})
+export const isFinalRow = (run: RunRow): boolean => isRunStatus(run.status) && isFinal(run.status)
 
 export class Admission extends Context.Service<
   Admission,
@@ -136,6 +120,7 @@ export class Admission extends Context.Service<
       const direct = yield* DirectCommands
       const waiters = yield* Waiters
       const settings = yield* Settings
+      const withKey = withCurrentKey(yield* Accounts)
 
       const watch = Effect.fnUntraced(function* (org_id: string, run_id: string, millis: number) {
         const { answer, signalled } = yield* waiters.waitFor(
@@ -170,6 +155,8 @@ export class Admission extends Context.Service<
           run_id: newId("run"),
           org_id: request.org_id,
           key_id: request.key_id,
+          key_version: request.access?.version ?? null,
+          budget_id: request.access?.budget_id ?? null,
           request_id: request.request_id,
           idempotency_key: request.idempotency_key,
           fingerprint: request.fingerprint,
@@ -214,7 +201,7 @@ export class Admission extends Context.Service<
         const isOver = (admitted: Pick<Admitted, "_tag">) => admitted._tag !== "Admitted"
         const { answer: admitted, end } = yield* waiters.waitFor(run.run_id, request.wait_millis, admit, isOver)
         if (admitted._tag === "Admitted") {
-          if (end !== undefined) return { run: rowOf(run, admitted.created_at, end), replayed: false }
+          if (end !== undefined) return { run: committedRow(run, admitted.created_at, end), replayed: false }
           return yield* Effect.flatMap(store.find(request.org_id, run.run_id), (row) => found(row, false))
         }
         if (admitted._tag === "Full") {
@@ -225,9 +212,8 @@ export class Admission extends Context.Service<
             )
           )
         }
-        if (admitted._tag === "Revoked") {
-          return yield* Effect.fail(problem("unauthorized", "This API key has been revoked. Create a new one."))
-        }
+        if (admitted._tag === "Revoked") return yield* Effect.fail(revoked)
+        if (admitted._tag === "KeyChanged") return yield* Effect.fail(keyChanged)
         if (admitted.fingerprint !== request.fingerprint) {
           return yield* Effect.fail(
             problem(
@@ -243,7 +229,7 @@ export class Admission extends Context.Service<
        * Returns the run of a repeated request even if a new run would be refused now, for example because a price rose above its cap
        * or an endpoint was removed.
        */
-      const orItsRun = (request: Asked, prepared: Effect.Effect<NewRun, Refused>) =>
+      const orItsRun = (request: Asked, prepared: Effect.Effect<NewRun, Refused>): Entering =>
         Effect.matchEffect(prepared, {
           onSuccess: (run) => enter(request, run),
           onFailure: Effect.fnUntraced(function* (refusal) {
@@ -261,7 +247,15 @@ export class Admission extends Context.Service<
           route
         }))
       const planRaw = Effect.fnUntraced(function* (request: EndpointRequest, load: "new" | "stored") {
-        const route = yield* rawRoute(endpoints, actors, breakers, drifts, settings, request, load)
+        const { access, provider, max_cost } = request
+        const asked = { capability: null, provider, max_cost }
+        yield* checkScope(access, { ...asked, acts: false })
+        const capped = { ...request, max_cost: capFor(access, max_cost) }
+        const route = yield* Effect.mapError(
+          rawRoute(endpoints, actors, breakers, drifts, settings, capped, load),
+          (refusal) => ofKeyCap(access, max_cost, refusal)
+        )
+        yield* checkScope(access, { ...asked, acts: actsOutside(route.endpoint) })
         if (!catalog.sandbox) yield* ownedByRaw(ownership, route.provider.slug, route.endpoint, request)
         return { _tag: "Endpoint" as const, run: rawRun(request, newId("run"), route), route }
       })
@@ -269,8 +263,9 @@ export class Admission extends Context.Service<
 
       return Admission.of({
         plan: (asked) => (asked._tag === "Endpoint" ? planRaw(asked.request, "stored") : plan(asked.request)),
-        submit: (request) => orItsRun(request, Effect.map(plan(request), runOf)),
-        submitRaw: (request) => orItsRun(request, Effect.map(planRaw(request, "new"), runOf)),
+        submit: (asked) => withKey(asked, (request) => orItsRun(request, Effect.map(plan(request), runOf))),
+        submitRaw: (asked) =>
+          withKey(asked, (request) => orItsRun(request, Effect.map(planRaw(request, "new"), runOf))),
         watch
       })
     })

@@ -16,10 +16,11 @@ import { type Candidate, type Route, route } from "../../schema/runs/Routing.ts"
 import { discover } from "../../schema/Steps.ts"
 import { didYouMean } from "../../schema/suggestion.ts"
 import type { CapabilityRequest } from "./Admission.ts"
+import { aboveKeyCap, allowedCandidates, capFor, checkScope } from "./KeyScopes.ts"
 import { inboxFirst, ownedInputs, throughOwned } from "./Owners.ts"
 import { unavailable } from "./Unavailable.ts"
 
-type CapabilityProblem = ProblemOf<"invalid_request" | "capability_not_found" | "provider_not_available">
+type CapabilityProblem = ProblemOf<"invalid_request" | "capability_not_found" | "provider_not_available" | "forbidden">
 
 /** What a route depends on besides the request. */
 export interface RouteServices {
@@ -118,15 +119,26 @@ export const capabilityRoute = Effect.fnUntraced(function* (services: RouteServi
   const { catalog, drifts, ownership } = services
   const { entry: listed, input } = yield* checked(catalog, request)
   const { capability } = listed
+  const { access } = request
+  const { provider, max_cost } = request.routing
+  const pinned = provider === "auto" ? null : provider
+  yield* checkScope(access, {
+    capability: request.capability,
+    provider: pinned,
+    max_cost,
+    acts: capability.side_effect
+  })
+  const routing = { ...request.routing, max_cost: capFor(access, max_cost) }
   const uses = catalog.sandbox ? [] : capability.uses(input)
   const all = yield* ownedInputs(ownership, request.org_id, uses)
-  const owned = request.routing.provider === "auto" ? inboxFirst(all) : all
+  const owned = pinned === null ? inboxFirst(all) : all
   const entry = drifts.priced(listed)
   const offered = candidatesOf(services, entry, request, yield* Clock.currentTimeMillis)
-  const candidates = uses.length === 0 ? offered : offered.map((one) => throughOwned(owned, one))
+  const usable = uses.length === 0 ? offered : offered.map((one) => throughOwned(owned, one))
+  const candidates = yield* allowedCandidates(access, request.capability, usable)
   const demand = capability.demand(input)
   const among = (candidates: ReadonlyArray<Candidate>) =>
-    route(candidates, request.routing, input, demand, capability.side_effect)
+    route(candidates, routing, input, demand, capability.side_effect)
   const real = among(candidates)
   // Simulated providers serve every input that the contract accepts, even one that no real provider could.
   const simulated =
@@ -147,7 +159,8 @@ export const capabilityRoute = Effect.fnUntraced(function* (services: RouteServi
   }
   if (chosen.candidates.length === 0) {
     const names = entry.offers.map((one) => one.provider.slug)
-    return yield* Effect.fail(unavailable(request.capability, request.routing, chosen, names))
+    const tooDear = aboveKeyCap(access, max_cost, chosen)
+    return yield* Effect.fail(tooDear ?? unavailable(request.capability, routing, chosen, names))
   }
   return { entry, input, demand, chosen } satisfies CapabilityRoute
 })

@@ -3,7 +3,8 @@
  *
  * A quote is free. It makes no run, no ledger entry and no hold, and it calls no provider.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
+import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { Books } from "../../layers/ledger/Books.ts"
 import { turnRunOf } from "../../layers/ledger/DirectCommands.ts"
 import { Catalog } from "../../layers/catalog/Catalog.ts"
@@ -105,6 +106,7 @@ export class Quotes extends Context.Service<
   static readonly layer = Layer.effect(
     Quotes,
     Effect.gen(function* () {
+      const accounts = yield* Accounts
       const admission = yield* Admission
       const books = yield* Books
       const catalog = yield* Catalog
@@ -114,8 +116,12 @@ export class Quotes extends Context.Service<
       const verdictOn = Effect.fnUntraced(function* (run: NewRun) {
         const { balance, reserved, per_run_limit, daily_limit, spent_today } = yield* books.wallet(run.org_id)
         const limit = (amount: bigint | null) => (amount === null ? null : Money.MicroUsd(amount))
-        // `spent_today` already belongs to the database's day, so the name of the day does not matter.
-        const day = "today"
+        const key =
+          run.budget_id === null || run.key_id === null
+            ? null
+            : Option.getOrNull(yield* accounts.key(run.org_id, run.key_id))
+        // `spent_today` already belongs to the database's day, so its name matters for a budget only.
+        const day = key?.today ?? "today"
         const wallet: Wallet = {
           org_id: run.org_id,
           balance: Money.MicroUsd(balance),
@@ -126,7 +132,8 @@ export class Quotes extends Context.Service<
           spent_day: day,
           spent: Money.MicroUsd(spent_today)
         }
-        return decide(wallet, turnRunOf({ _tag: "Reserve", run }), { _tag: "Reserve" }, day).verdict
+        return decide(wallet, turnRunOf({ _tag: "Reserve", run }), { _tag: "Reserve" }, day, key?.budget ?? null)
+          .verdict
       })
 
       const quote = Effect.fnUntraced(function* (request: PlanRequest) {

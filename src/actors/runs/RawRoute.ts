@@ -209,6 +209,9 @@ export const rawRoute = (
     return { provider, endpoint, ...decision, raw: { ...decision.raw, ...defined({ credit, rated }) }, markup }
   })
 
+/** Whether a call may do more than read. Only GET is known to read, and some endpoints act with GET too. */
+export const actsOutside = (endpoint: Endpoint): boolean => endpoint.method !== "GET" || endpoint.acts === true
+
 /** A raw run makes one attempt only, because the effect of a lost call is unknown. */
 export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute): NewRun => {
   const { provider, endpoint, raw, hold, quoted, markup } = route
@@ -217,7 +220,7 @@ export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute
     attempts_max: 1,
     routing: "pinned",
     include_raw: false,
-    side_effect: endpoint.method !== "GET" || endpoint.acts === true,
+    side_effect: actsOutside(endpoint),
     ...(endpoint.acts === true ? { acts: true as const } : {}),
     ...markedUp(markup),
     excluded: [],
@@ -229,6 +232,8 @@ export const rawRun = (request: EndpointRequest, run_id: string, route: RawRoute
     run_id,
     org_id: request.org_id,
     key_id: request.key_id,
+    key_version: request.access?.version ?? null,
+    budget_id: request.access?.budget_id ?? null,
     request_id: request.request_id,
     idempotency_key: request.idempotency_key,
     fingerprint: request.fingerprint,

@@ -21,10 +21,11 @@ import { MicroUsd } from "../../schema/money/Money.ts"
 import { storableJson, storableText } from "../../schema/json/StorableText.ts"
 import type { RunStatus } from "../../schema/runs/Run.ts"
 import type { Claimant } from "../../schema/runs/Slots.ts"
-import { decide, type Entry, type Verdict, type Wallet } from "../../schema/wallet/Wallet.ts"
+import { type Decision, decide, type Entry, type Verdict, type Wallet } from "../../schema/wallet/Wallet.ts"
 import { decodeCommand } from "../mailbox/Commands.ts"
 import type { SettleReport } from "../../schema/runs/SettleReport.ts"
 import { decidePayments } from "./DecidePayments.ts"
+import { turnBudgets } from "./TurnBudgets.ts"
 
 export interface TurnAnswer {
   /** Number of stored commands applied. */
@@ -67,9 +68,19 @@ const plain = {
   hints: null,
   error_code: null,
   error_message: null,
+  control: null,
   result_of: null,
   result: null
 }
+
+const alreadyCredited = (wallet: Wallet): Decision => ({
+  wallet,
+  entries: [],
+  verdict: { _tag: "Credited", seq: wallet.entry_seq },
+  budget: null
+})
+
+type Failure = Pick<EndedRun, "error_code" | "error_message"> & Partial<Pick<EndedRun, "control">>
 
 const replyOf = (verdict: Verdict, txn_id: string | null) =>
   verdict._tag === "Stale"
@@ -103,6 +114,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   const unknowns: Array<UnknownOutcome> = []
   const payments = decidePayments(view, names.payment_id)
   const queued: Array<string> = []
+  const budgets = turnBudgets(view)
 
   const open = (run: TurnRun) => {
     const plan = run.plan()
@@ -124,8 +136,9 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     runs.set(run.run_id, { ...run, status: mine ? "running" : "queued", lease_token })
     if (lease_token === null) queued.push(run.org_id)
     else {
-      const { org_id, run_id, capability, endpoint, hold, input } = run
-      started.set(run_id, { org_id, run_id, capability, endpoint, hold, input, plan, lease_token, attempts, job: null })
+      const { org_id, run_id, capability, endpoint, budget_id, hold, input } = run
+      const leased = { org_id, run_id, capability, endpoint, budget_id, hold, input, plan, lease_token, attempts }
+      started.set(run_id, { ...leased, job: null })
     }
   }
 
@@ -139,8 +152,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     started.delete(run.run_id)
   }
 
-  const fail = (run: TurnRun, status: RunStatus, error_code: string, error_message: string) =>
-    end(run, { ...plain, status, error_code, error_message })
+  const fail = (run: TurnRun, status: RunStatus, why: Failure) => end(run, { ...plain, ...why, status })
 
   /** Counts an attempt for its provider's health. */
   const count = (run: TurnRun, { provider, outcome, duration_ms }: SettleReport["attempts"][number]) => {
@@ -181,6 +193,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
       hints: storableJson(JSON.stringify(report.hints)),
       error_code: report.error?.code ?? null,
       error_message: report.error === null ? null : storableText(report.error.message),
+      control: null,
       result_of: mail.id,
       result: mail.result
     })
@@ -189,10 +202,12 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
   const applyToRun = (mail: Mail, run: TurnRun, report: SettleReport | null, verdict: Verdict) => {
     if (verdict._tag === "Admitted") open(run)
     else if (verdict._tag === "Refused") {
-      fail(run, verdict.code === "insufficient_balance" ? "failed" : "blocked", verdict.code, verdict.message)
+      const { code: error_code, message: error_message, control } = verdict
+      const status = error_code === "insufficient_balance" ? "failed" : "blocked"
+      fail(run, status, { error_code, error_message, control })
     } else if (verdict._tag === "Settled" && report !== null) settle(mail, run, report, verdict.charge)
     else if (verdict._tag === "Cancelled")
-      fail(run, "cancelled", "cancelled", "the run was cancelled before it started")
+      fail(run, "cancelled", { error_code: "cancelled", error_message: "the run was cancelled before it started" })
   }
 
   const book = (org_id: string, made: ReadonlyArray<Entry>) => {
@@ -230,15 +245,14 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     const run = mail.run_id === null ? null : (runs.get(mail.run_id) ?? view.runs.get(mail.run_id) ?? null)
     const replayed =
       mail.command_id === null || command._tag !== "Credit" ? undefined : view.credited.get(mail.command_id)
-    const decision =
-      replayed === undefined
-        ? decide(wallet, run, command, view.day)
-        : { wallet, entries: [], verdict: { _tag: "Credited" as const, seq: wallet.entry_seq } }
+    const fresh = () => decide(wallet, run, command, view.day, budgets.of(run))
+    const decision = replayed === undefined ? fresh() : alreadyCredited(wallet)
     // Written even if unchanged: the write fails when another turn changed the wallet meanwhile.
     wallets.set(mail.org_id, decision.wallet)
-    const posted = book(mail.org_id, decision.entries)
+    budgets.set(decision.budget)
+    const [first] = book(mail.org_id, decision.entries)
     if (run !== null) applyToRun(mail, run, report, decision.verdict)
-    answer(mail, replyOf(decision.verdict, replayed ?? posted[0]?.txn_id ?? null))
+    answer(mail, replyOf(decision.verdict, replayed ?? first?.txn_id ?? null))
   }
   payments.charge(wallets)
 
@@ -251,14 +265,14 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     replies,
     attempts: [...counts.values()],
     records: { losses, unknowns },
-    payments: payments.effects()
+    payments: payments.effects(),
+    budgets: budgets.changed()
   }
   const outcome: Omit<TurnAnswer, "more" | "direct" | "orgs" | "committed_at"> = {
     taken: view.mail.filter(({ id }) => id !== null).length,
     started: [...started.values()],
     queued,
-    ended: effects.ended,
-    losses,
+    ...{ ended: effects.ended, losses },
     charges: effects.payments.charges.length > 0,
     mismatches: effects.payments.events.flatMap((event) =>
       event.outcome === "mismatch" ? [`${event.event_id} does not fit ${event.payment_id} of ${event.org_id}`] : []

@@ -33,8 +33,11 @@ export const neededRole: Readonly<Record<string, Role>> = {
   "topups.setAutoTopup": "admin",
   "referrals.program": "viewer",
   "keys.list": "viewer",
+  "keys.get": "viewer",
   "keys.create": "member",
-  // A member may revoke own keys only. The handler checks it.
+  // A member may change, rotate and revoke own keys only. The handler checks it.
+  "keys.change": "member",
+  "keys.rotate": "member",
   "keys.revoke": "member",
   "senders.list": "viewer",
   "senders.add": "admin",

@@ -5,6 +5,7 @@ import { CostDriver } from "../../schema/catalog/CostDriver.ts"
 import { bodyTypes, costModels, methods } from "../../schema/catalog/Endpoint.ts"
 import { Wire } from "../../schema/Errors.ts"
 import { Auth, optional } from "./shapes/Common.ts"
+import { ScopedKeys } from "./shapes/ScopedKeys.ts"
 import { hintFields } from "../../schema/Hints.ts"
 
 const Price = Schema.Struct({
@@ -115,11 +116,14 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
       payload: InspectRequest,
       success: Schema.Union([InspectedCapability, InspectedEndpoint]),
       error: [Wire.invalid_request, Wire.capability_not_found, Wire.endpoint_not_found]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Inspect a capability or a raw endpoint",
-        description: "Returns the input schema, output fields, providers and price, exactly as run enforces them. Free."
-      })
-    )
+    })
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Inspect a capability or a raw endpoint",
+          description:
+            "Returns the input schema, output fields, providers and price, exactly as run enforces them. Free."
+        })
+      )
+      .annotate(ScopedKeys, "reads")
   )
   .middleware(Auth) {}

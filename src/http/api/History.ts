@@ -5,6 +5,7 @@ import { Wire } from "../../schema/Errors.ts"
 import { RunStatus } from "../../schema/runs/Run.ts"
 import { kinds } from "../../schema/subjects/Form.ts"
 import { Auth, listQuery, optional } from "./shapes/Common.ts"
+import { ScopedKeys } from "./shapes/ScopedKeys.ts"
 
 const Kind = Schema.Literals(kinds)
 const Money = Schema.String
@@ -120,13 +121,15 @@ export class HistoryApi extends HttpApiGroup.make("history")
         contacted: Schema.Int
       }).annotate({ identifier: "HistoryBatch" }),
       error: [Wire.invalid_request, Wire.service_unavailable]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Look up many subjects",
-        description:
-          "Returns one row per subject, in the order of the request. A subject that can't be read as the given kind gets a row with an error. Free."
-      })
-    ),
+    })
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Look up many subjects",
+          description:
+            "Returns one row per subject, in the order of the request. A subject that can't be read as the given kind gets a row with an error. Free."
+        })
+      )
+      .annotate(ScopedKeys, "reads"),
     HttpApiEndpoint.delete("erase", "/history", {
       query: { q: Query, kind: Schema.optionalKey(Kind) },
       success: Schema.Struct({

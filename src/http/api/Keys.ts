@@ -1,8 +1,10 @@
-/** The contract of API keys (specification 2.7, 4.11). */
+/** The contract of API keys (specification 2.7, 4.11), with their budgets, scopes and rotation. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
 import { Auth, listQuery } from "./shapes/Common.ts"
+import { AllowView, Budget, ruleFields } from "./shapes/KeyRules.ts"
+import { ScopedKeys } from "./shapes/ScopedKeys.ts"
 
 export const ApiKey = Schema.Struct({
   id: Schema.String,
@@ -11,8 +13,21 @@ export const ApiKey = Schema.Struct({
   display: Schema.String,
   last_used_at: Schema.NullOr(Schema.String),
   revoked: Schema.Boolean,
+  expires_at: Schema.NullOr(Schema.String),
+  budget: Schema.NullOr(Budget),
+  allow: Schema.NullOr(AllowView),
   created_at: Schema.String
 }).annotate({ identifier: "ApiKey" })
+
+const NewApiKey = Schema.Struct({ id: Schema.String, api_key: Schema.String, note: Schema.String }).annotate({
+  identifier: "NewApiKey"
+})
+
+const Name = Schema.NonEmptyString.check(Schema.isMaxLength(200))
+const params = { key_id: Schema.String }
+
+/** The longest time for which a replaced key may go on: 30 days. */
+export const graceSecondsMax = 2_592_000
 
 export class KeysApi extends HttpApiGroup.make("keys")
   .add(
@@ -26,31 +41,74 @@ export class KeysApi extends HttpApiGroup.make("keys")
         description: "Newest first, including revoked keys. The keys themselves are not shown."
       })
     ),
+    HttpApiEndpoint.get("get", "/api-keys/:key_id", {
+      params,
+      success: ApiKey,
+      error: [Wire.invalid_request]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Read an API key",
+        description: "Returns what the key may do, and what its runs have spent of its budget."
+      })
+    ),
     HttpApiEndpoint.post("create", "/api-keys", {
       payload: Schema.Struct({
-        name: Schema.NonEmptyString.check(Schema.isMaxLength(200)),
-        environment: Schema.Literals(["test", "live"])
+        name: Name,
+        environment: Schema.Literals(["test", "live"]),
+        ...ruleFields
       }).annotate({ identifier: "ApiKeyRequest" }),
-      success: Schema.Struct({ id: Schema.String, api_key: Schema.String, note: Schema.String }).annotate({
-        identifier: "NewApiKey"
-      }),
+      success: NewApiKey,
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Create an API key",
         description:
-          "Needs a session token. An organization can have 100 keys in use. The key is in this response and never shown again."
+          "Needs a session token. An organization can have 100 keys in use. The key is in this response and never shown again. budget limits what its runs may charge and hold in a period, allow limits what it may run."
       })
     ),
-    HttpApiEndpoint.delete("revoke", "/api-keys/:key_id", {
-      params: { key_id: Schema.String },
+    HttpApiEndpoint.patch("change", "/api-keys/:key_id", {
+      params,
+      payload: Schema.Struct({ name: Schema.optionalKey(Name), ...ruleFields }).annotate({
+        identifier: "ApiKeyChange"
+      }),
       success: ApiKey,
       error: [Wire.invalid_request, Wire.forbidden]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Revoke an API key",
-        description: "Immediate and permanent. A key may revoke itself; revoking another one needs a session token."
+        summary: "Change an API key",
+        description:
+          "Needs a session token. A field that is left out does not change; null removes the rule. allow replaces the whole scope. The next run obeys the new rules."
       })
-    )
+    ),
+    HttpApiEndpoint.post("rotate", "/api-keys/:key_id/rotate", {
+      params,
+      payload: Schema.Struct({
+        grace_seconds: Schema.optionalKey(
+          Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: graceSecondsMax })).annotate({
+            description: "how long the old key works; the default is 0: it stops at once"
+          })
+        )
+      }).annotate({ identifier: "ApiKeyRotation" }),
+      success: NewApiKey,
+      error: [Wire.invalid_request, Wire.forbidden]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Rotate an API key",
+        description:
+          "Needs a session token. Creates a key with the same name, scope, expiry and budget. Both keys spend from the one budget, so the new key has what is left of it."
+      })
+    ),
+    HttpApiEndpoint.delete("revoke", "/api-keys/:key_id", {
+      params,
+      success: ApiKey,
+      error: [Wire.invalid_request, Wire.forbidden]
+    })
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Revoke an API key",
+          description: "Immediate and permanent. A key may revoke itself; revoking another one needs a session token."
+        })
+      )
+      .annotate(ScopedKeys, "own")
   )
   .middleware(Auth) {}

@@ -5,6 +5,7 @@ import { Wire } from "../../schema/Errors.ts"
 import { Control, RunError } from "../../schema/runs/Run.ts"
 import { RunRequest } from "./Runs.ts"
 import { Auth } from "./shapes/Common.ts"
+import { ScopedKeys } from "./shapes/ScopedKeys.ts"
 
 export const QuotedOffer = Schema.Struct({
   provider: Schema.String,
@@ -56,12 +57,14 @@ export class QuotesApi extends HttpApiGroup.make("quotes")
         Wire.forbidden,
         Wire.provider_not_available
       ]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Quote a run",
-        description:
-          "Takes the body of POST /v1/run, and returns what that run would hold, what it may charge, which providers it would call, and whether it would be blocked. Free: makes no run and holds nothing. A request that a run refuses is refused with the same error."
-      })
-    )
+    })
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Quote a run",
+          description:
+            "Takes the body of POST /v1/run, and returns what that run would hold, what it may charge, which providers it would call, and whether it would be blocked. Free: makes no run and holds nothing. A request that a run refuses is refused with the same error."
+        })
+      )
+      .annotate(ScopedKeys, "runs")
   )
   .middleware(Auth) {}

@@ -8,6 +8,7 @@ import { strategies } from "../../schema/runs/Routing.ts"
 import { ListedRun, Run } from "../../schema/runs/Run.ts"
 import { RunQuery } from "./control/RunQuery.ts"
 import { Auth, optional, WaitQuery, WaitSeconds } from "./shapes/Common.ts"
+import { ScopedKeys } from "./shapes/ScopedKeys.ts"
 
 const Slug = Schema.NonEmptyString.check(Schema.isMaxLength(200))
 
@@ -72,13 +73,15 @@ export class RunsApi extends HttpApiGroup.make("runs")
         Wire.internal_error,
         ...failedStatuses.map((status) => FailedRun.pipe(HttpApiSchema.status(status)))
       ]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Run a capability or a raw endpoint",
-        description:
-          "Starts a run, waits up to wait_seconds for its end, and returns it: 200 if it succeeded, 202 while it is executing, otherwise the status of its error. Send an Idempotency-Key: a retry joins the same run and nothing is billed twice. outcome_unknown means that the provider may have carried out a call that acts, such as sending a message. Check before you run it again."
-      })
-    ),
+    })
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Run a capability or a raw endpoint",
+          description:
+            "Starts a run, waits up to wait_seconds for its end, and returns it: 200 if it succeeded, 202 while it is executing, otherwise the status of its error. Send an Idempotency-Key: a retry joins the same run and nothing is billed twice. outcome_unknown means that the provider may have carried out a call that acts, such as sending a message. Check before you run it again."
+        })
+      )
+      .annotate(ScopedKeys, "runs"),
     HttpApiEndpoint.get("list", "/runs", {
       query: RunQuery,
       success: Schema.Struct({ items: Schema.Array(ListedRun), next_cursor: Schema.NullOr(Schema.String) }),
@@ -105,11 +108,13 @@ export class RunsApi extends HttpApiGroup.make("runs")
       params: { run_id: Schema.String },
       success: Run,
       error: [Wire.invalid_request]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Cancel a run",
-        description: "Cancels a run that has not started, and releases its hold."
-      })
-    )
+    })
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Cancel a run",
+          description: "Cancels a run that has not started, and releases its hold."
+        })
+      )
+      .annotate(ScopedKeys, "stops")
   )
   .middleware(Auth) {}

@@ -1,16 +1,26 @@
-/** API keys. The raw key appears only in the answer that creates it. */
-import { Effect, Option, Redacted } from "effect"
+/** API keys and their rules. The raw key appears only in the answer that creates it. */
+import { Clock, Effect, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Accounts, keysMax, type KeyRow } from "../../layers/accounts/Accounts.ts"
 import { Members } from "../../layers/members/Members.ts"
+import type { KeyEnded, KeyRules } from "../../layers/accounts/ApiKeys.ts"
+import { Catalog } from "../../layers/catalog/Catalog.ts"
+import { Endpoints } from "../../layers/catalog/Endpoints.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
+import type { Allow } from "../../schema/accounts/KeyAccess.ts"
+import { defined } from "../../schema/defined.ts"
 import { problem } from "../../schema/Errors.ts"
 import { looksLike } from "../../schema/Ids.ts"
+import type { BudgetPeriod } from "../../schema/wallet/KeyBudget.ts"
+import type { MicroUsd } from "../../schema/money/Money.ts"
+import { didYouMean } from "../../schema/suggestion.ts"
 import { Api } from "../api/Api.ts"
-import { CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
+import { type Caller, CurrentCaller, listLimitDefault } from "../api/shapes/Common.ts"
 import { needsRole } from "../access/Access.ts"
 import { makeAsCaller } from "../middleware/Bearer.ts"
+import type { AllowRequest } from "../api/shapes/KeyRules.ts"
 import { requireVerified } from "../middleware/Verified.ts"
+import { keyView } from "../views/KeyView.ts"
 import { withCommands } from "../../schema/Hints.ts"
 import { revokeKey, signIn } from "../../schema/Steps.ts"
 
@@ -23,15 +33,28 @@ const tooMany = problem(
   withCommands`This organization has ${keysMax} API keys in use, which is the most. Revoke one with ${revokeKey} first.`
 )
 
-const view = (row: KeyRow) => ({
-  id: row.key_id,
-  name: row.name,
-  environment: row.environment,
-  display: row.display,
-  last_used_at: row.last_used_at?.toISOString() ?? null,
-  revoked: row.revoked_at !== null,
-  created_at: row.created_at.toISOString()
-})
+const refused = (path: string, message: string, sentence = `${path} ${message}`) =>
+  Effect.fail(problem("invalid_request", sentence, [{ path, message }]))
+
+const unknownKey = (key_id: string) =>
+  refused("path.key_id", "is not a key of this organization", `There is no API key "${key_id}".`)
+
+const ended = (key_id: string, { replaced_by }: KeyEnded) =>
+  replaced_by === null
+    ? refused("path.key_id", "is revoked or expired", `${key_id} was revoked or has expired. Create another key.`)
+    : refused(
+        "path.key_id",
+        `was replaced by ${replaced_by}`,
+        `${key_id} was replaced by ${replaced_by}. Change or rotate that one.`
+      )
+
+const note = "Store this key now; it is not shown again."
+
+interface RulesGiven {
+  readonly expires_at?: Date | null
+  readonly budget?: { readonly limit: MicroUsd; readonly period: BudgetPeriod } | null
+  readonly allow?: AllowRequest | null
+}
 
 export const KeysHandlers = HttpApiBuilder.group(
   Api,
@@ -40,9 +63,72 @@ export const KeysHandlers = HttpApiBuilder.group(
     const accounts = yield* Accounts
     const members = yield* Members
     const asCaller = yield* makeAsCaller
+    const catalog = yield* Catalog
+    const endpoints = yield* Endpoints
     const settings = yield* Settings
     const { mode } = settings
     const environment = mode === "sandbox" ? "test" : "live"
+    const capabilities = catalog.entries.map((one) => one.capability.slug)
+
+    const personOnly = Effect.fnUntraced(function* (what: string) {
+      const caller = yield* CurrentCaller
+      if (caller.user_id !== null) return caller
+      return yield* Effect.fail(
+        problem(
+          "forbidden",
+          withCommands`An API key can't ${what} keys; sign in with ${signIn} and use the session token.`
+        )
+      )
+    })
+
+    const checkOwn = Effect.fnUntraced(function* ({ org_id, user_id, role }: Caller, what: string, key_id: string) {
+      if (role === "member" && !(yield* members.created(org_id, user_id ?? "", key_id)))
+        yield* Effect.fail(needsRole("admin", role, `A member may ${what} only keys that they created.`))
+    })
+
+    /** The person who asks, who may change the key. */
+    const ownKey = Effect.fnUntraced(function* (what: string, key_id: string) {
+      const caller = yield* personOnly(what)
+      yield* checkOwn(caller, what, key_id)
+      return caller
+    })
+
+    /** Refuses a name that does not exist, because a misspelled one would close the key without a word. */
+    const allNamed = Effect.fnUntraced(function* (
+      field: string,
+      what: string,
+      given: ReadonlyArray<string> | undefined,
+      existing: ReadonlyArray<string>
+    ) {
+      for (const [index, name] of (given ?? []).entries()) {
+        if (existing.includes(name)) continue
+        yield* refused(`allow.${field}.${index}`, `There is no ${what} "${name}".${didYouMean(name, existing)}`)
+      }
+    })
+
+    const allowOf = Effect.fnUntraced(function* (given: AllowRequest) {
+      const allow: Allow = defined({
+        capabilities: given.capabilities ?? undefined,
+        providers: given.providers ?? undefined,
+        raw: given.raw ?? undefined,
+        read_only: given.read_only ?? undefined,
+        max_cost: given.max_cost ?? undefined
+      })
+      yield* allNamed("capabilities", "capability", allow.capabilities, capabilities)
+      yield* allNamed("providers", "provider", allow.providers, [...endpoints.snapshot().providers.keys()])
+      return allow
+    })
+
+    const rulesOf = Effect.fnUntraced(function* ({ expires_at, budget, allow }: RulesGiven) {
+      if (expires_at !== undefined && expires_at !== null && expires_at.getTime() <= (yield* Clock.currentTimeMillis))
+        return yield* refused("expires_at", "must be in the future; to end a key now, revoke it")
+      const rules: KeyRules = defined({
+        expires_at,
+        budget,
+        allow: allow === undefined || allow === null ? allow : yield* allowOf(allow)
+      })
+      return rules
+    })
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
@@ -50,47 +136,65 @@ export const KeysHandlers = HttpApiBuilder.group(
         const limit = query.limit ?? listLimitDefault
         const rows = yield* accounts.keys(org_id, query.cursor ?? null, limit + 1)
         const page = rows.slice(0, limit)
-        return { items: page.map(view), next_cursor: rows.length > limit ? (page.at(-1)?.key_id ?? null) : null }
+        return { items: page.map(keyView), next_cursor: rows.length > limit ? (page.at(-1)?.key_id ?? null) : null }
+      }),
+
+      get: Effect.fnUntraced(function* ({ params: { key_id } }) {
+        const { org_id } = yield* CurrentCaller
+        const row = looksLike("key", key_id) ? yield* accounts.key(org_id, key_id) : Option.none<KeyRow>()
+        return Option.isSome(row) ? keyView(row.value) : yield* unknownKey(key_id)
       }),
 
       create: Effect.fnUntraced(function* ({ payload }) {
-        const caller = yield* CurrentCaller
-        if (caller.user_id === null) {
-          return yield* Effect.fail(
-            problem(
-              "forbidden",
-              withCommands`An API key can't create keys; sign in with ${signIn} and use the session token.`
-            )
+        const { org_id } = yield* personOnly("create")
+        if (payload.environment !== environment)
+          return yield* refused(
+            "environment",
+            `must be "${environment}": this is ${mode === "sandbox" ? "the sandbox" : "production"}`
           )
-        }
-        if (payload.environment !== environment) {
-          const message = `must be "${environment}": this is ${mode === "sandbox" ? "the sandbox" : "production"}`
-          return yield* Effect.fail(
-            problem("invalid_request", `environment ${message}`, [{ path: "environment", message }])
-          )
-        }
         yield* requireVerified(settings)
-        const { id, token } = yield* accounts.createKey(caller.org_id, payload.name, payload.environment).pipe(
+        const rules = yield* rulesOf(payload)
+        const { id, token } = yield* accounts.createKey(org_id, payload.name, payload.environment, rules).pipe(
           asCaller,
           Effect.catch(() => Effect.fail(tooMany))
         )
-        return { id, api_key: Redacted.value(token), note: "Store this key now; it is not shown again." }
+        return { id, api_key: Redacted.value(token), note }
       }),
 
-      revoke: Effect.fnUntraced(function* ({ params }) {
-        const { org_id, key_id, user_id, role } = yield* CurrentCaller
-        if (user_id === null && key_id !== params.key_id) return yield* Effect.fail(needsPerson)
-        if (role === "member" && !(yield* members.created(org_id, user_id ?? "", params.key_id)))
-          return yield* Effect.fail(needsRole("admin", role, "A member may revoke only keys that they created."))
-        const row = looksLike("key", params.key_id)
-          ? yield* asCaller(accounts.revokeKey(org_id, params.key_id))
-          : Option.none<KeyRow>()
-        if (Option.isSome(row)) return view(row.value)
-        return yield* Effect.fail(
-          problem("invalid_request", `There is no API key "${params.key_id}".`, [
-            { path: "path.key_id", message: "is not a key of this organization" }
-          ])
+      change: Effect.fnUntraced(function* ({ params: { key_id }, payload }) {
+        const { org_id } = yield* ownKey("change", key_id)
+        yield* requireVerified(settings)
+        const rules = yield* rulesOf(payload)
+        if (!looksLike("key", key_id)) return yield* unknownKey(key_id)
+        const row = yield* accounts.changeKey(org_id, key_id, { ...rules, ...defined({ name: payload.name }) }).pipe(
+          asCaller,
+          Effect.catchTag("KeyEnded", (why) => ended(key_id, why))
         )
+        return Option.isSome(row) ? keyView(row.value) : yield* unknownKey(key_id)
+      }),
+
+      rotate: Effect.fnUntraced(function* ({ params: { key_id }, payload }) {
+        const { org_id } = yield* ownKey("rotate", key_id)
+        yield* requireVerified(settings)
+        if (!looksLike("key", key_id)) return yield* unknownKey(key_id)
+        const made = yield* accounts
+          .rotateKey(org_id, key_id, payload.grace_seconds ?? 0)
+          .pipe(
+            asCaller,
+            Effect.catchTags({ KeyEnded: (why) => ended(key_id, why), TooManyKeys: () => Effect.fail(tooMany) })
+          )
+        if (Option.isNone(made)) return yield* unknownKey(key_id)
+        return { id: made.value.id, api_key: Redacted.value(made.value.token), note }
+      }),
+
+      revoke: Effect.fnUntraced(function* ({ params: { key_id } }) {
+        const caller = yield* CurrentCaller
+        if (caller.user_id === null && caller.key_id !== key_id) return yield* Effect.fail(needsPerson)
+        yield* checkOwn(caller, "revoke", key_id)
+        const row = looksLike("key", key_id)
+          ? yield* asCaller(accounts.revokeKey(caller.org_id, key_id))
+          : Option.none<KeyRow>()
+        return Option.isSome(row) ? keyView(row.value) : yield* unknownKey(key_id)
       })
     })
   })

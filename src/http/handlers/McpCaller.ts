@@ -28,7 +28,7 @@ const guard = `${person} They raise the limits with POST /v1/spend-guard and a s
 const hintsAt = (url: string): Readonly<Record<string, string>> => ({
   unauthorized: `${person} Requests to ${url}/mcp must carry the header "Authorization: Bearer <API key>"; it is set where this server is configured in the host. discover and list_providers work without a key.`,
   insufficient_balance: `${person} They pay in with POST /v1/wallet/topups/checkout or rungate wallet topup 25.00; the tool wallet shows what is left. A lower max_cost holds less.`,
-  budget_exceeded: guard,
+  budget_exceeded: `${guard} If controls names key_budget, they raise it with PATCH /v1/api-keys/{id} and a session token.`,
   cost_limit_exceeded: guard,
   connection_lost: "The outcome is unknown. list_runs and get_run show the runs that exist.",
   unexpected_answer: "Report it to the operator of the service."

@@ -8,11 +8,13 @@
  */
 import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
 import { Accounts, digest, type Principal } from "../../layers/accounts/Accounts.ts"
 import { type Mode, Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { Auth, CurrentCaller } from "../api/shapes/Common.ts"
 import { refusalFor } from "../access/Access.ts"
+import { ScopedKeys } from "../api/shapes/ScopedKeys.ts"
 import { checkBody, enforceRateLimit, hasPayload } from "./RequestChecks.ts"
 import { Limits, TakenFromLimit } from "./Limits.ts"
 import { withCommands, type Sentence } from "../../schema/Hints.ts"
@@ -34,7 +36,7 @@ const otherEnvironment: Readonly<Record<Environment, ReturnType<typeof unauthori
 }
 /** One message for both causes, so nobody learns whether a guessed key existed. */
 const unknownKey = unauthorized(
-  withCommands`This API key is unknown or revoked. Create another one with ${createKey} and a session token.`
+  withCommands`This API key is unknown, revoked or expired. Create another one with ${createKey} and a session token.`
 )
 const unknownSession = unauthorized(
   withCommands`This session token is unknown, or the session has ended. Sign in with ${signIn}.`
@@ -78,10 +80,26 @@ export class CachedCallers extends Context.Service<
       keep: (token, principal, now) => {
         if (principal.key_id === null) return
         if (kept.size >= keptMax) kept.clear()
-        kept.set(nameOf(token), { principal, until: now + keptMillis })
+        const expiry = principal.access?.expires_at?.getTime() ?? Number.POSITIVE_INFINITY
+        kept.set(nameOf(token), { principal, until: Math.min(now + keptMillis, expiry) })
       }
     })
   })
+}
+
+const closed = problem(
+  "forbidden",
+  withCommands`This API key has a scope (allow), so it can't change anything but its own runs. Sign in with ${signIn} and use the session token.`
+)
+const readOnly = problem("forbidden", "This API key is read-only, so it can't cancel runs. Nothing was changed.")
+
+/** Why the scope of a key forbids the endpoint. Admission decides about runs. */
+const scopeProblem = ({ access }: Principal, endpoint: Pick<HttpApiEndpoint.Top, "method" | "annotations">) => {
+  const allow = access?.allow ?? null
+  if (allow === null || endpoint.method === "GET" || endpoint.method === "HEAD") return null
+  const use = Context.get(endpoint.annotations, ScopedKeys)
+  if (use === "changes") return closed
+  return use === "stops" && allow.read_only === true ? readOnly : null
 }
 
 const withThisKey = "requests with this key"
@@ -112,7 +130,7 @@ export const AuthLayer = Layer.effect(
         const text = Redacted.value(credential)
         const wrong = formProblem(text, environment)
         if (wrong !== null) return yield* Effect.fail(wrong)
-        const principal = yield* lookUp(credential, endpoint.identifier === "run")
+        const principal = yield* lookUp(credential, group.identifier === "runs" && endpoint.identifier === "run")
         if (principal === null) return yield* Effect.fail(text.startsWith("rg_sess_") ? unknownSession : unknownKey)
         if (principal.environment !== null && principal.environment !== environment)
           return yield* Effect.fail(otherEnvironment[environment])
@@ -124,6 +142,8 @@ export const AuthLayer = Layer.effect(
         const refused = refusalFor(`${group.identifier}.${endpoint.identifier}`, principal.role)
         if (refused !== null) return yield* Effect.fail(refused)
         if (principal.key_id !== null) accounts.used(principal.key_id)
+        const denied = scopeProblem(principal, endpoint)
+        if (denied !== null) return yield* Effect.fail(denied)
         return yield* Effect.provideService(httpEffect, CurrentCaller, principal)
       })
     })

@@ -129,6 +129,7 @@ export const submitRun = (admission: Admission["Service"]) =>
     const asked = {
       org_id: caller.org_id,
       key_id: caller.key_id,
+      access: caller.access,
       request_id,
       idempotency_key,
       fingerprint: idempotency_key === null ? "" : fingerprintOf(payload),

@@ -56,7 +56,7 @@ export const runJson = (run: RunRow, now: number, withResult: boolean): string =
   if (withResult && run.result !== null) parts.push(`"result":${run.result}`)
   if (run.error_code !== null)
     parts.push(`"error":${JSON.stringify({ code: run.error_code, message: run.error_message ?? "" })}`)
-  const controls = run.error_code === null ? [] : controlsOf(run.error_code)
+  const controls = controlsOf({ code: run.error_code, control: run.control, key_id: run.key_id })
   if (controls.length > 0) parts.push(`"controls":${JSON.stringify(controls)}`)
   return `${parts.join(",")}}`
 }

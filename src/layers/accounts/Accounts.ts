@@ -10,7 +10,18 @@ import { texts } from "../postgres/Columns.ts"
 import { type Role, roles } from "../../schema/accounts/Role.ts"
 import { makeId } from "../../schema/Ids.ts"
 import type { MicroUsd } from "../../schema/money/Money.ts"
+import type { KeyAccess } from "../../schema/accounts/KeyAccess.ts"
 import { newId } from "../platform/Ids.ts"
+import {
+  apiKeys,
+  type Environment,
+  type KeyEnded,
+  type KeyRow,
+  type KeyRules,
+  type NewKey,
+  type TooManyKeys
+} from "./ApiKeys.ts"
+import { accessOf, AccessRow } from "./KeyRows.ts"
 import type { InvitationRefused } from "./Invitations.ts"
 import { Settings } from "../platform/Settings.ts"
 import type { ReferralRefused } from "./Referrals.ts"
@@ -20,7 +31,8 @@ import { newWalletLane } from "./WalletLanes.ts"
 
 export { digest }
 
-export type Environment = "test" | "live"
+export { keysMax, TooManyKeys } from "./ApiKeys.ts"
+export type { Environment, KeyRow } from "./ApiKeys.ts"
 
 /** The authenticated caller. `key_id` is null for a session. */
 export interface Principal {
@@ -32,19 +44,9 @@ export interface Principal {
   readonly pending: boolean
   /** The role of a session's user in the organization. Null for an API key. */
   readonly role: Role | null
+  /** The rules of the API key. Null for a session. */
+  readonly access: KeyAccess | null
 }
-
-export const KeyRow = Schema.Struct({
-  key_id: Schema.String,
-  name: Schema.String,
-  environment: Schema.Literals(["test", "live"]),
-  display: Schema.String,
-  last_used_at: Schema.NullOr(Schema.Date),
-  revoked_at: Schema.NullOr(Schema.Date),
-  created_at: Schema.Date
-})
-export type KeyRow = typeof KeyRow.Type
-const keyRows = rowsOf(KeyRow.fields)
 
 /** An organization as operators list it. */
 export const OrganizationRow = Schema.Struct({
@@ -106,15 +108,6 @@ export interface NewAccount {
 /** The password is right, and the user is no member of the organization, or of any if none was named. */
 export class NotMember extends Schema.TaggedError<NotMember>()("NotMember", {}) {}
 export class EmailTaken extends Schema.TaggedError<EmailTaken>()("EmailTaken", {}) {}
-/** The organization already has `keysMax` keys that are not revoked. */
-export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys", {}) {}
-
-/** Keys per organization, without revoked ones. Migration 0021 enforces it. Enough for one key per machine of a large customer. */
-export const keysMax = 100
-
-const isTooManyKeys = (cause: unknown) =>
-  typeof cause === "object" && cause !== null && "constraint" in cause && cause.constraint === "api_keys_at_most"
-
 const sessionDays = 30
 
 const dayMillis = 86_400_000
@@ -127,8 +120,10 @@ const userRows = rowsOf({ user_id: Schema.String, password_hash: Schema.String, 
 const keyOwnerRows = rowsOf({
   org_id: Schema.String,
   key_id: Schema.String,
-  environment: Schema.Literals(["test", "live"])
+  environment: Schema.Literals(["test", "live"]),
+  ...AccessRow.fields
 })
+const accessRows = rowsOf(AccessRow.fields)
 const orgIdRows = rowsOf({ org_id: Schema.String })
 const countRow = oneRowOf({ count: Schema.BigInt })
 
@@ -156,14 +151,29 @@ export class Accounts extends Context.Service<
     readonly findOrganizations: (search: string | null, limit: number) => Effect.Effect<ReadonlyArray<OrganizationRow>>
     readonly organization: (org_id: string) => Effect.Effect<Option.Option<OrganizationRow>>
     readonly principal: (token: Redacted.Redacted) => Effect.Effect<Option.Option<Principal>>
+    /** The rules of an API key as they are now. Null if it was revoked or has expired. */
+    readonly access: (org_id: string, key_id: string) => Effect.Effect<KeyAccess | null>
     readonly createKey: (
       org_id: string,
       name: string,
-      environment: Environment
-    ) => Effect.Effect<{ id: string; token: Redacted.Redacted }, TooManyKeys>
+      environment: Environment,
+      rules?: KeyRules
+    ) => Effect.Effect<NewKey, TooManyKeys>
     readonly keys: (org_id: string, before: string | null, limit: number) => Effect.Effect<ReadonlyArray<KeyRow>>
     /** None if the key does not exist or belongs to another organization. */
+    readonly key: (org_id: string, key_id: string) => Effect.Effect<Option.Option<KeyRow>>
     readonly revokeKey: (org_id: string, key_id: string) => Effect.Effect<Option.Option<KeyRow>>
+    readonly changeKey: (
+      org_id: string,
+      key_id: string,
+      change: KeyRules & { readonly name?: string }
+    ) => Effect.Effect<Option.Option<KeyRow>, KeyEnded>
+    /** Replaces a key. The old one works for `graceSeconds` more. */
+    readonly rotateKey: (
+      org_id: string,
+      key_id: string,
+      graceSeconds: number
+    ) => Effect.Effect<Option.Option<NewKey>, KeyEnded | TooManyKeys>
     /** The organization that a key belongs to, for operators. */
     readonly ownerOfKey: (key_id: string) => Effect.Effect<Option.Option<string>>
     /** Records that a key was used. One statement stores all used keys every few seconds. */
@@ -284,44 +294,37 @@ export class Accounts extends Context.Service<
         const text = Redacted.value(token)
         if (text.startsWith("rg_sess_")) {
           const [row] = yield* findSession(text)
-          return Option.map(Option.fromNullishOr(row), (session) => ({ ...session, key_id: null, environment: null }))
+          return Option.map(Option.fromNullishOr(row), (session) => ({
+            ...session,
+            key_id: null,
+            environment: null,
+            access: null
+          }))
         }
         const [key] = yield* keyOwnerRows(sql`
-          SELECT org_id, key_id, environment FROM api_keys WHERE key_hash = ${digest(text)} AND revoked_at IS NULL`)
-        return Option.map(Option.fromNullishOr(key), (owner) => ({
-          ...owner,
+          SELECT org_id, key_id, environment, version, allow, budget_id, expires_at FROM api_keys
+          WHERE key_hash = ${digest(text)} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`)
+        if (key === undefined) return Option.none()
+        const { org_id, key_id, environment } = key
+        return Option.some({
+          org_id,
+          key_id,
+          environment,
           user_id: null,
           pending: false,
-          role: null
-        }))
+          role: null,
+          access: accessOf(key)
+        })
       }, Effect.orDie)
 
-      const createKey = Effect.fn("Accounts.createKey")(function* (
-        org_id: string,
-        name: string,
-        environment: Environment
-      ) {
-        const token = `rg_${environment}_${randomText(43)}`
-        const id = newId("key")
-        const display = `${token.slice(0, 12)}…${token.slice(-4)}`
-        yield* sql`INSERT INTO api_keys ${sql.insert({ key_id: id, org_id, name, environment, key_hash: digest(token), display })}`.pipe(
-          Effect.catchReason("SqlError", "ConstraintError", (reason) =>
-            isTooManyKeys(reason.cause) ? Effect.fail(new TooManyKeys()) : Effect.die(reason)
-          ),
-          Effect.catchTag("SqlError", Effect.die)
-        )
-        return { id, token: Redacted.make(token) }
-      })
+      const access = Effect.fnUntraced(function* (org_id: string, key_id: string) {
+        const [row] = yield* accessRows(sql`
+          SELECT version, allow, budget_id, expires_at FROM api_keys
+          WHERE org_id = ${org_id} AND key_id = ${key_id} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`)
+        return row === undefined ? null : accessOf(row)
+      }, Effect.orDie)
 
-      const columns = sql.literal("key_id, name, environment, display, last_used_at, revoked_at, created_at")
-      const keys = (org_id: string, before: string | null, limit: number) =>
-        keyRows(sql`
-        SELECT ${columns} FROM api_keys WHERE org_id = ${org_id} AND (${before}::text IS NULL OR key_id < ${before})
-        ORDER BY key_id DESC LIMIT ${limit}`)
-
-      const revokeKey = (org_id: string, key_id: string) =>
-        keyRows(sql`
-        UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE org_id = ${org_id} AND key_id = ${key_id} RETURNING ${columns}`)
+      const keys = apiKeys(sql)
 
       const ownerOfKey = (key_id: string) => orgIdRows(sql`SELECT org_id FROM api_keys WHERE key_id = ${key_id}`)
 
@@ -368,10 +371,13 @@ export class Accounts extends Context.Service<
         organization: (org_id) =>
           Effect.map(listOrganizations(org_id, null, 1), (rows) => Option.fromNullishOr(rows[0])),
         principal,
-        createKey,
-        keys: (org_id, before, limit) => Effect.orDie(keys(org_id, before, limit)),
-        revokeKey: (org_id, key_id) =>
-          Effect.orDie(Effect.map(revokeKey(org_id, key_id), (rows) => Option.fromNullishOr(rows[0]))),
+        access,
+        createKey: keys.create,
+        keys: (org_id, before, limit) => Effect.orDie(keys.list(org_id, before, limit)),
+        key: (org_id, key_id) => Effect.orDie(keys.find(org_id, key_id)),
+        revokeKey: (org_id, key_id) => Effect.orDie(keys.revoke(org_id, key_id)),
+        changeKey: keys.change,
+        rotateKey: keys.rotate,
         ownerOfKey: (key_id) =>
           Effect.orDie(Effect.map(ownerOfKey(key_id), (rows) => Option.fromNullishOr(rows[0]?.org_id))),
         used: (key_id) => {

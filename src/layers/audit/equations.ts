@@ -4,20 +4,12 @@
  * They recompute everything from rows and share no code with the modules that write them. Run them in one snapshot. Each reads the
  * ledger once, or one wallet's part of it.
  */
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
-import { rowsOf } from "../postgres/Rows.ts"
+import { budgetViolations } from "./budgets.ts"
+import { type Violation, violationRows } from "./Violation.ts"
 
-export const Violation = Schema.Struct({
-  equation: Schema.String,
-  /** The wallet, entry, run, payment or referral that violates the equation. */
-  subject: Schema.String,
-  /** Amounts in microdollars. */
-  detail: Schema.String
-})
-export type Violation = typeof Violation.Type
-/** Rows of a statement that finds violations. */
-export const violationRows = rowsOf(Violation.fields)
+export { Violation, violationRows } from "./Violation.ts"
 
 /** Violations listed per equation: enough to see what is wrong. Damaged books can have millions. */
 const perEquation = 50
@@ -198,7 +190,7 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
 
   const all: ReadonlyArray<Violations> = [
     ...[deadLetters, sums, runs, ...chainViolations(sql, ofWallet)],
-    ...[topups, clawbacks, taken, bonuses, shares, credits]
+    ...[topups, clawbacks, taken, bonuses, shares, credits, budgetViolations(sql, ofWallet, perEquation)]
   ]
   return (yield* Effect.all(all)).flat()
 })

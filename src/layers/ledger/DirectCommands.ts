@@ -59,17 +59,25 @@ export const heldKeys = (sql: SqlClient.SqlClient, commands: ReadonlyArray<Direc
          ) END AS held_keys`
 }
 
+/** A key in the version that a run was checked against, as `live_keys` lists it. */
+export const liveKeyOf = ({ key_id, key_version }: Pick<NewRun, "key_id" | "key_version">): string =>
+  `${key_id} ${key_version}`
+
+/** Condition on an API key `k` that may be used. */
+const isUsable = "k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())"
+
 /**
- * Column with the live API keys that direct commands came with. A caller may use a cached key for some seconds after its revocation.
- * Such a run is left out here, because in the turn's statement it would undo the runs of all others too.
+ * Column with the live API keys that direct commands came with, and their versions. A caller may use a cached key for some seconds after
+ * it was revoked, has expired or was changed. Such a run is left out here, because in the turn's statement it would undo the runs of all
+ * others too.
  */
 export const liveKeys = (sql: SqlClient.SqlClient, commands: ReadonlyArray<DirectCommand>) => {
   const keys = commands.flatMap((one) => (one._tag === "Reserve" && one.run.key_id !== null ? [one.run.key_id] : []))
   return keys.length === 0
     ? sql.literal("NULL::text[] AS live_keys")
     : sql`CASE WHEN m.tag = ${sql.literal(`'${walletRow}'`)} THEN ARRAY(
-           SELECT k.key_id FROM api_keys k
-           WHERE k.org_id = m.org_id AND k.key_id = ANY(${texts([...new Set(keys)])}) AND k.revoked_at IS NULL
+           SELECT k.key_id || ' ' || k.version FROM api_keys k
+           WHERE k.org_id = m.org_id AND k.key_id = ANY(${texts([...new Set(keys)])}) AND ${sql.literal(isUsable)}
          ) END AS live_keys`
 }
 
@@ -78,7 +86,7 @@ export const isDirectRow = (row: CommandRow): boolean => row.tag === walletRow
 /**
  * Splits direct commands into those that the turn can take and those that must be stored. A command is stored when its wallet has
  * moved to another lane, whose turns would meet this one's again and again. A run is stored when its Idempotency-Key is
- * in use, when its API key was revoked, or when its organization has a quarter of the open runs that it may have: then admissions of all processes are counted
+ * in use, when its API key was revoked, has expired or was changed, or when its organization has a quarter of the open runs that it may have: then admissions of all processes are counted
  * under one lock; see `room_for_runs` in migration 0019. A small limit is always counted under the lock, because other processes could
  * use up its rest between this turn's reading and its commit.
  */
@@ -98,7 +106,7 @@ export const sortDirect = (
     if (row.open_runs !== null) openRuns.set(row.org_id, (openRuns.get(row.org_id) ?? 0) + Number(row.open_runs))
     if (row.tag === "Reserve") openRuns.set(row.org_id, (openRuns.get(row.org_id) ?? 0) + 1)
     for (const key of row.held_keys ?? []) keys.add(`${row.org_id} ${key}`)
-    for (const key_id of row.live_keys ?? []) live.add(key_id)
+    for (const key of row.live_keys ?? []) live.add(key)
   }
   const taken: Array<DirectCommand> = []
   const rejected: Array<DirectCommand> = []
@@ -106,7 +114,7 @@ export const sortDirect = (
     if (moved.has(command.run.org_id)) return false
     if (command._tag === "Settle") return true
     const { org_id, key_id, idempotency_key } = command.run
-    if (key_id !== null && !live.has(key_id)) return false
+    if (key_id !== null && !live.has(liveKeyOf(command.run))) return false
     const open = openRuns.get(org_id)
     if (open === undefined || orgQueue < countedLimitMax || 4 * (open + 1) > orgQueue) return false
     if (idempotency_key !== null) {
@@ -136,7 +144,7 @@ export const mailOf = (command: DirectCommand): Mail => ({
 /** The run that a direct command names, before the turn. */
 export const turnRunOf = (command: DirectCommand): TurnRun => {
   if (command._tag === "Settle") return command.run
-  const { org_id, run_id, hold, capability, endpoint, plan, input } = command.run
+  const { org_id, run_id, hold, capability, endpoint, budget_id, plan, input } = command.run
   return {
     org_id,
     run_id,
@@ -147,14 +155,38 @@ export const turnRunOf = (command: DirectCommand): TurnRun => {
     endpoint,
     method: null,
     ...(plan.total === undefined ? {} : { hold_max: dollars(plan.total.amount) }),
+    budget_id,
     plan: () => plan,
     input
   }
 }
 
+interface KeyUse {
+  readonly key_id: string
+  readonly org_id: string
+  readonly version: bigint
+  /** The highest hold among the runs. */
+  readonly hold: bigint
+}
+
+/** The API keys of runs, each in the version that the runs were checked against. */
+const usesOf = (runs: ReadonlyArray<NewRun>): ReadonlyMap<string, KeyUse> => {
+  const uses = new Map<string, KeyUse>()
+  for (const { key_id, key_version, org_id, hold } of runs) {
+    if (key_id === null) continue
+    // No key has a negative version, so a run without one is never admitted.
+    const version = key_version ?? -1n
+    const name = `${key_id} ${version} ${org_id}`
+    const use = uses.get(name)
+    if (use === undefined || use.hold < hold) uses.set(name, { key_id, org_id, version, hold })
+  }
+  return uses
+}
+
 /**
  * Parts of the turn's statement that insert the admitted runs, each with a leading comma. A run that was refused is inserted with its
- * end. API keys are locked until the commit: a revocation waits for it, so nothing is admitted after a revocation was answered.
+ * end. API keys are locked until the commit: a revocation or change waits for it, so nothing is admitted after it was answered. A key is
+ * live only if it has the version that the runs were checked against, and if its `max_cost` covers their holds.
  */
 export const writeArrived = (
   sql: SqlClient.SqlClient,
@@ -167,27 +199,31 @@ export const writeArrived = (
             INSERT INTO idempotency_keys (org_id, idempotency_key, run_id)
             SELECT * FROM unnest(${texts(keyed.map((r) => r.org_id))}, ${texts(keyed.map((r) => r.idempotency_key))}, ${texts(keyed.map((r) => r.run_id))})
           )`
+  const keys = [...usesOf(runs).values()]
   return sql`, live_keys AS (
             SELECT k.key_id FROM api_keys k
-            JOIN (SELECT DISTINCT * FROM unnest(${texts(runs.map((r) => r.key_id))}, ${texts(runs.map((r) => r.org_id))}) AS d(key_id, org_id)) d
-              ON k.key_id = d.key_id AND k.org_id = d.org_id
-            WHERE k.revoked_at IS NULL FOR SHARE OF k
+            JOIN unnest(${texts(keys.map((k) => k.key_id))}, ${texts(keys.map((k) => k.org_id))}, ${bigints(keys.map((k) => k.version))},
+                        ${bigints(keys.map((k) => k.hold))}) AS d(key_id, org_id, version, hold)
+              ON k.key_id = d.key_id AND k.org_id = d.org_id AND k.version = d.version
+            WHERE ${sql.literal(isUsable)} AND (k.max_cost IS NULL OR k.max_cost >= d.hold) FOR SHARE OF k
           )${keyed.length === 0 ? sql.literal("") : claimed}, arrived AS (
             INSERT INTO runs_recent (org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
-                              hold, quoted, input, plan, routing_reason, metadata, status, error_code, error_message, finished_at, key_claimed)
+                              hold, quoted, input, plan, routing_reason, metadata, budget_id, status, error_code, error_message, control,
+                              finished_at, key_claimed)
             SELECT org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
-                   hold, quoted, input::json, plan::json, routing_reason, metadata::jsonb, coalesce(status, 'created'), error_code, error_message,
-                   CASE WHEN status IS NOT NULL THEN now() END, CASE WHEN idempotency_key IS NOT NULL THEN true END
+                   hold, quoted, input::json, plan::json, routing_reason, metadata::jsonb, budget_id, coalesce(status, 'created'), error_code,
+                   error_message, control, CASE WHEN status IS NOT NULL THEN now() END, CASE WHEN idempotency_key IS NOT NULL THEN true END
             FROM unnest(
               ${texts(runs.map((r) => r.run_id))}, ${texts(runs.map((r) => r.org_id))}, ${texts(runs.map((r) => r.key_id))},
               ${texts(runs.map((r) => r.request_id))}, ${texts(runs.map((r) => r.idempotency_key))},
               ${texts(runs.map((r) => r.fingerprint))}, ${texts(runs.map((r) => r.kind))}, ${texts(runs.map((r) => r.capability))},
               ${texts(runs.map((r) => r.endpoint))}, ${texts(runs.map((r) => r.provider))}, ${bigints(runs.map((r) => r.hold))},
               ${bigints(runs.map((r) => r.quoted))}, ${texts(runs.map((r) => r.input))}, ${texts(runs.map((r) => JSON.stringify(r.plan)))},
-              ${texts(runs.map((r) => r.routing_reason))}, ${texts(runs.map((r) => r.metadata))}, ${texts(ending.map((e) => e?.status ?? null))},
-              ${texts(ending.map((e) => e?.error_code ?? null))}, ${texts(ending.map((e) => e?.error_message ?? null))}
+              ${texts(runs.map((r) => r.routing_reason))}, ${texts(runs.map((r) => r.metadata))}, ${texts(runs.map((r) => r.budget_id))},
+              ${texts(ending.map((e) => e?.status ?? null))}, ${texts(ending.map((e) => e?.error_code ?? null))},
+              ${texts(ending.map((e) => e?.error_message ?? null))}, ${texts(ending.map((e) => e?.control ?? null))}
             ) AS n(run_id, org_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider, hold,
-                   quoted, input, plan, routing_reason, metadata, status, error_code, error_message)
+                   quoted, input, plan, routing_reason, metadata, budget_id, status, error_code, error_message, control)
           )`
 }
 
@@ -212,7 +248,5 @@ export const stillTrue = (
 }
 
 /** Condition of the turn's statement: every API key that the admitted runs came with is still live. */
-export const keysAreLive = (sql: SqlClient.SqlClient, runs: ReadonlyArray<NewRun>) => {
-  const keys = new Set(runs.flatMap((run) => (run.key_id === null ? [] : [`${run.key_id} ${run.org_id}`])))
-  return sql`AND (SELECT count(*) FROM live_keys) = ${keys.size}::int`
-}
+export const keysAreLive = (sql: SqlClient.SqlClient, runs: ReadonlyArray<NewRun>) =>
+  sql`AND (SELECT count(*) FROM live_keys) = ${usesOf(runs).size}::int`

@@ -17,16 +17,16 @@ export const writeEnded = (
   all: ReadonlyArray<EndedRun>
 ) => sql`, finished AS (
             UPDATE runs_recent r SET status = n.status, charged = n.charged, provider_cost = n.provider_cost, provider = coalesce(n.provider, r.provider),
-                   attempts = n.attempts::json, hints = n.hints::json, error_code = n.error_code, error_message = n.error_message,
+                   attempts = n.attempts::json, hints = n.hints::json, error_code = n.error_code, error_message = n.error_message, control = n.control,
                    result = coalesce(n.result::json, (SELECT m.result FROM mailbox m WHERE m.lane = ${lane} AND m.id = n.result_of)),
                    finished_at = now()
             FROM unnest(${texts(ended.map((r) => r.org_id))}, ${texts(ended.map((r) => r.run_id))}, ${texts(ended.map((r) => r.status))},
                         ${bigints(ended.map((r) => r.charged))}, ${bigints(ended.map((r) => r.provider_cost))},
                         ${texts(ended.map((r) => r.provider))},
                         ${jsons(ended.map((r) => r.attempts))}, ${jsons(ended.map((r) => r.hints))},
-                        ${texts(ended.map((r) => r.error_code))}, ${texts(ended.map((r) => r.error_message))},
+                        ${texts(ended.map((r) => r.error_code))}, ${texts(ended.map((r) => r.error_message))}, ${texts(ended.map((r) => r.control))},
                         ${bigints(ended.map((r) => r.result_of))}, ${texts(ended.map((r) => r.result))})
-                 AS n(org_id, run_id, status, charged, provider_cost, provider, attempts, hints, error_code, error_message, result_of, result)
+                 AS n(org_id, run_id, status, charged, provider_cost, provider, attempts, hints, error_code, error_message, control, result_of, result)
             WHERE r.org_id = n.org_id AND r.run_id = n.run_id AND r.finished_at IS NULL
             RETURNING 1
           ), indexed AS (

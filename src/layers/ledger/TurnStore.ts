@@ -8,6 +8,7 @@ import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { crashPoint } from "../platform/CrashPoint.ts"
 import { bigints, booleans, byteas, jsons, texts } from "../postgres/Columns.ts"
+import { type BudgetView, budgetsAreCurrent, noBudgets, readBudgets, writeBudgets } from "./BudgetTurn.ts"
 import { link, type Unlinked } from "./LedgerChain.ts"
 import { isEmpty, noPayments, type PaymentEffects, readPayments, writePayments } from "./PaymentTurn.ts"
 import { Settings } from "../platform/Settings.ts"
@@ -22,6 +23,7 @@ import { isRecord } from "../../schema/json/Json.ts"
 import type { RunStatus } from "../../schema/runs/Run.ts"
 import { storableText } from "../../schema/json/StorableText.ts"
 import type { Wallet } from "../../schema/wallet/Wallet.ts"
+import type { KeyBudget } from "../../schema/wallet/KeyBudget.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
 export type { Mail, TurnRun, TurnView } from "./TurnView.ts"
@@ -41,6 +43,8 @@ export interface EndedRun {
   readonly hints: string | null
   readonly error_code: string | null
   readonly error_message: string | null
+  /** The control that blocked the run, where `error_code` does not say it. */
+  readonly control: "key_budget" | null
   /** Id of the command whose `result` becomes the run's. The result is copied inside the database. */
   readonly result_of: bigint | null
   /** JSON text of the result when a direct command ended the run. */
@@ -76,6 +80,8 @@ export interface TurnEffects {
   readonly attempts: ReadonlyArray<AttemptCount>
   readonly records: TurnRecords
   readonly payments: PaymentEffects
+  /** Budgets of API keys that the turn changed. */
+  readonly budgets: ReadonlyArray<KeyBudget>
 }
 
 /** What the commit of a turn adds to its answer. */
@@ -189,6 +195,7 @@ export class TurnStore extends Context.Service<
         lane: number,
         { mail, versions, heads: before, now_micros }: Taken,
         arrived: ReadonlyArray<NewRun>,
+        budgets: BudgetView,
         effects: TurnEffects,
         wasRead: boolean
       ) {
@@ -247,10 +254,10 @@ export class TurnStore extends Context.Service<
             SELECT command_id, reply::json FROM unnest(${texts(replies.map((r) => r.command_id))}, ${jsons(replies.map((r) => r.reply))})
                  AS n(command_id, reply)
             ON CONFLICT (command_id) DO NOTHING
-          )${writeEnded(sql, lane, ended, effects.ended)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused)}
+          )${writeEnded(sql, lane, ended, effects.ended)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused)}
           SELECT CASE WHEN (SELECT count(*) FROM gone) = ${stored.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
                             AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int
-                            ${arrived.length === 0 ? sql.literal("") : keysAreLive(sql, arrived)}${wasRead ? sql.literal("") : stillTrue(sql, arrived, now_micros, orgQueue)}
+                            ${arrived.length === 0 ? sql.literal("") : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, effects.budgets)}${wasRead ? sql.literal("") : stillTrue(sql, arrived, now_micros, orgQueue)}
                       THEN 1 ELSE rungate_turn_conflict() END AS whole, now() AS committed_at`)
         const written = wallets.map((wallet) => ({
           wallet,
@@ -260,6 +267,15 @@ export class TurnStore extends Context.Service<
         }))
         return { committed_at, written }
       })
+
+      /** No statement if no run has a budget, or if this process remembers the budgets. Their versions prove the memory. */
+      const budgetsOf = (lane: number, { runs }: Taken, wasRead: boolean) => {
+        const ids = new Set<string>()
+        for (const { budget_id } of runs.values()) if (budget_id !== null) ids.add(budget_id)
+        if (ids.size === 0) return Effect.succeed(noBudgets)
+        const recalled = wasRead ? null : memory.budgets(lane, ids)
+        return recalled === null ? readBudgets(sql, [...ids]) : Effect.succeed(recalled)
+      }
 
       const clock = yield* Clock.Clock
       const memory = walletMemory(() => Number(clock.monotonicTimeNanosUnsafe()) / 1e6, yield* RecallMillis)
@@ -282,15 +298,17 @@ export class TurnStore extends Context.Service<
           const view = viewOf(rows, taken)
           const arrived = taken.flatMap((command) => (command._tag === "Reserve" ? [command.run] : []))
           const payments = yield* paymentsOf(view.mail)
-          const { effects, answer } = decide({ ...view, payments, auto_topup_daily_max: autoTopupDailyMax })
+          const budgets = yield* budgetsOf(lane, view, wasRead)
+          const { effects, answer } = decide({ ...view, payments, budgets, auto_topup_daily_max: autoTopupDailyMax })
           yield* crashPoint("turn.before_commit")
-          const { committed_at, written } = yield* apply(lane, view, arrived, effects, wasRead)
+          const { committed_at, written } = yield* apply(lane, view, arrived, budgets, effects, wasRead)
           const before = new Map(rows.flatMap((row) => (row.open_runs === null ? [] : [[row.org_id, row.open_runs]])))
           const after = written.map((one) => ({
             ...one,
             open_runs: (before.get(one.wallet.org_id) ?? 0n) + one.open_runs
           }))
           memory.wrote(lane, after, taken)
+          memory.keepBudgets(lane, budgets, effects.budgets)
           memory.drop(lane, view.autos.keys())
           yield* crashPoint("turn.after_commit")
           return { ...answer, committed_at, rejected, orgs: effects.wallets.map(({ org_id }) => org_id) }

@@ -6,6 +6,7 @@
  */
 import { Schema } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { BudgetView } from "./BudgetTurn.ts"
 import { autoColumn, autoOf, type PaymentView } from "./PaymentTurn.ts"
 import type { AutoTopup } from "../../schema/wallet/AutoTopup.ts"
 import { isRecord } from "../../schema/json/Json.ts"
@@ -42,6 +43,8 @@ export interface TurnRun extends WalletRun {
   /** A raw run's endpoint path and method; null for a capability run. */
   readonly endpoint: string | null
   readonly method: string | null
+  /** The budget of its API key, fixed at admission. */
+  readonly budget_id: string | null
 }
 
 /** The input of a turn's decision. */
@@ -53,6 +56,8 @@ export interface TurnView {
   readonly autos: ReadonlyMap<string, AutoTopup>
   /** Rows that the payment commands need. */
   readonly payments: PaymentView
+  /** The budgets of API keys that the runs count against. */
+  readonly budgets: BudgetView
   /** Credit commands whose reference the ledger already has: command id to transaction id. */
   readonly credited: ReadonlyMap<string, string>
   /** The database's UTC day. */
@@ -95,6 +100,7 @@ export const CommandRow = Schema.Struct({
   lease_token: Schema.NullOr(Schema.String),
   capability: Schema.NullOr(Schema.String),
   endpoint: Schema.NullOr(Schema.String),
+  budget_id: Schema.NullOr(Schema.String),
   /** JSON text; null unless the run may start in this turn or is a raw run. */
   plan: Schema.NullOr(Schema.String),
   input: Schema.NullOr(Schema.String),
@@ -123,7 +129,7 @@ const walletOf = (row: CommandRow): Wallet => ({
 })
 
 /** The view, plus the wallet versions and chain heads that the write needs. */
-export interface Taken extends Omit<TurnView, "payments" | "auto_topup_daily_max"> {
+export interface Taken extends Omit<TurnView, "payments" | "budgets" | "auto_topup_daily_max"> {
   readonly versions: ReadonlyMap<string, bigint>
   readonly heads: ReadonlyMap<string, Uint8Array>
 }
@@ -176,7 +182,7 @@ export const viewOf = (rows: ReadonlyArray<CommandRow>, direct: ReadonlyArray<Di
     const txn_id = creditedOf(row, payload)
     if (row.command_id !== null && txn_id !== null) credited.set(row.command_id, txn_id)
     if (row.run_id === null || row.status === null || !isRunStatus(row.status) || runs.has(row.run_id)) continue
-    const { org_id, run_id, status, lease_token, capability, endpoint, input } = row
+    const { org_id, run_id, status, lease_token, capability, endpoint, budget_id, input } = row
     const plan: unknown = row.plan === null ? null : JSON.parse(row.plan)
     runs.set(run_id, {
       org_id,
@@ -188,6 +194,7 @@ export const viewOf = (rows: ReadonlyArray<CommandRow>, direct: ReadonlyArray<Di
       endpoint,
       method: methodOf(endpoint, plan),
       ...holdMaxOf(plan),
+      budget_id,
       plan: () => decodePlan(plan),
       input: input ?? "null"
     })
@@ -208,7 +215,7 @@ export const take = (sql: SqlClient.SqlClient, lane: number, max: number, direct
          w.lane::int AS wallet_lane, w.version, w.balance, w.reserved, w.entry_seq, w.head, w.per_run_limit, w.daily_limit, w.spent_day::text AS spent_day, w.spent,
          w.open_runs, ${heldKeys(sql, direct)}, ${liveKeys(sql, direct)},
          coalesce(o.state, r.status) AS status, r.hold, o.lease_token, r.capability,
-         r.endpoint, CASE WHEN m.tag = 'Reserve' OR r.endpoint IS NOT NULL THEN r.plan::text END AS plan,
+         r.endpoint, r.budget_id, CASE WHEN m.tag = 'Reserve' OR r.endpoint IS NOT NULL THEN r.plan::text END AS plan,
          CASE WHEN m.tag = 'Reserve' THEN r.input::text END AS input,
          CASE WHEN m.tag = 'Credit' THEN (
            SELECT json_object_agg(l.type, l.txn_id) FROM ledger l

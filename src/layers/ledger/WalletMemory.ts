@@ -7,7 +7,9 @@
  */
 import { Context } from "effect"
 import type { Wallet } from "../../schema/wallet/Wallet.ts"
-import { type DirectCommand, walletRow } from "./DirectCommands.ts"
+import type { KeyBudget } from "../../schema/wallet/KeyBudget.ts"
+import type { BudgetView, ReadBudget } from "./BudgetTurn.ts"
+import { type DirectCommand, liveKeyOf, walletRow } from "./DirectCommands.ts"
 import type { CommandRow } from "./TurnView.ts"
 
 /** Milliseconds after which a lane is read again. Tests lengthen them. */
@@ -17,6 +19,7 @@ const keysMax = 50_000
 
 interface LaneMemory {
   readonly rows: Map<string, CommandRow>
+  readonly budgets: Map<string, ReadBudget>
   /** The last reading: when by this process's clock, in milliseconds, and by the database's. */
   readAt: number
   day: string
@@ -61,8 +64,8 @@ export const walletMemory = (now: () => number, recallMillis: number) => {
         if (row === undefined || (key !== null && seen.has(key))) return null
         if (command._tag === "Reserve" && command.run.key_id !== null) {
           const keys = live.get(org_id)
-          if (keys === undefined) live.set(org_id, [command.run.key_id])
-          else keys.push(command.run.key_id)
+          if (keys === undefined) live.set(org_id, [liveKeyOf(command.run)])
+          else keys.push(liveKeyOf(command.run))
         }
         rows.set(org_id, row)
       }
@@ -72,7 +75,7 @@ export const walletMemory = (now: () => number, recallMillis: number) => {
     /** Keeps a reading's time. */
     read: (lane: number, { day, now_micros }: Pick<CommandRow, "day" | "now_micros">) => {
       const memory = lanes.get(lane)
-      if (memory === undefined) lanes.set(lane, { rows: new Map(), readAt: now(), day, now_micros })
+      if (memory === undefined) lanes.set(lane, { rows: new Map(), budgets: new Map(), readAt: now(), day, now_micros })
       else Object.assign(memory, { readAt: now(), day, now_micros })
     },
 
@@ -98,6 +101,28 @@ export const walletMemory = (now: () => number, recallMillis: number) => {
       for (const command of admitted) {
         const key = keyOf(command)
         if (key !== null) seen.add(key)
+      }
+    },
+
+    /** The budgets with these ids. Null if one is not remembered. */
+    budgets: (lane: number, ids: ReadonlySet<string>): BudgetView | null => {
+      const found = new Map<string, ReadBudget>()
+      for (const id of ids) {
+        const one = lanes.get(lane)?.budgets.get(id)
+        if (one === undefined) return null
+        found.set(id, one)
+      }
+      return found
+    },
+
+    /** Keeps the budgets that a turn has written. */
+    keepBudgets: (lane: number, read: BudgetView, written: ReadonlyArray<KeyBudget>) => {
+      const memory = lanes.get(lane)
+      if (memory === undefined) return
+      if (memory.budgets.size + written.length > walletsMax) memory.budgets.clear()
+      for (const budget of written) {
+        const version = (read.get(budget.budget_id)?.version ?? 0n) + 1n
+        memory.budgets.set(budget.budget_id, { budget, version })
       }
     },
 
@@ -141,6 +166,7 @@ const emptyRow: CommandRow = {
   lease_token: null,
   capability: null,
   endpoint: null,
+  budget_id: null,
   plan: null,
   input: null,
   credited: null,

@@ -30,6 +30,7 @@ const kept = [
   "referrals",
   "orgs",
   "api_keys",
+  "key_budgets",
   "unknown_outcomes",
   "lane_count"
 ]

@@ -21,6 +21,10 @@ export interface NewRun {
   readonly org_id: string
   /** The API key of the request; null for a session, which was checked when the request arrived. */
   readonly key_id: string | null
+  /** The version of the API key whose scope the request was checked against. Null for a session. */
+  readonly key_version: bigint | null
+  /** The budget of that API key, which the run counts against. */
+  readonly budget_id: string | null
   readonly request_id: string
   readonly idempotency_key: string | null
   /** Digest of the request without its waiting options. The same Idempotency-Key with another digest is a conflict. */
@@ -42,7 +46,10 @@ export interface NewRun {
 export type Admission =
   | { readonly _tag: "Admitted"; readonly lane: number; readonly created_at: Date }
   | { readonly _tag: "Existing"; readonly run_id: string; readonly fingerprint: string; readonly lane: number }
+  /** The API key was revoked or has expired. */
   | { readonly _tag: "Revoked" }
+  /** The API key was changed since the request was checked. Nothing was stored. */
+  | { readonly _tag: "KeyChanged" }
   /** The organization has as many open runs as it may have. Nothing was stored, the idempotency key included. */
   | { readonly _tag: "Full"; readonly most: number }
 
@@ -50,6 +57,7 @@ export const RunRow = Schema.Struct({
   org_id: Schema.String,
   run_id: Schema.String,
   request_id: Schema.String,
+  key_id: Schema.NullOr(Schema.String),
   kind: Schema.Literals(["capability", "endpoint"]),
   capability: Schema.NullOr(Schema.String),
   endpoint: Schema.NullOr(Schema.String),
@@ -65,6 +73,8 @@ export const RunRow = Schema.Struct({
   metadata: Schema.NullOr(Schema.String),
   error_code: Schema.NullOr(Schema.String),
   error_message: Schema.NullOr(Schema.String),
+  /** The control that blocked the run, where `error_code` does not say it. */
+  control: Schema.NullOr(Schema.String),
   created_at: Schema.Date,
   finished_at: Schema.NullOr(Schema.Date),
   /** Time at which its input and result were erased. */
@@ -98,6 +108,8 @@ const AdmitRow = Schema.Struct({
   inserted: Schema.Boolean,
   /** Whether it was refused because the organization has too many open runs. */
   excess: Schema.Boolean,
+  /** Whether it was refused because its API key was changed. */
+  outdated: Schema.Boolean,
   lane: Schema.Number,
   existing_run_id: Schema.NullOr(Schema.String),
   existing_fingerprint: Schema.NullOr(Schema.String),
@@ -147,34 +159,37 @@ export class RunStore extends Context.Service<
               ${texts(runs.map((r) => r.fingerprint))}, ${texts(runs.map((r) => r.kind))}, ${texts(runs.map((r) => r.capability))},
               ${texts(runs.map((r) => r.endpoint))}, ${texts(runs.map((r) => r.provider))}, ${bigints(runs.map((r) => r.hold))},
               ${bigints(runs.map((r) => r.quoted))}, ${texts(runs.map((r) => r.input))}, ${texts(runs.map((r) => JSON.stringify(r.plan)))},
-              ${texts(runs.map((r) => r.routing_reason))}, ${texts(runs.map((r) => r.metadata))}
+              ${texts(runs.map((r) => r.routing_reason))}, ${texts(runs.map((r) => r.metadata))}, ${bigints(runs.map((r) => r.key_version))},
+              ${texts(runs.map((r) => r.budget_id))}
             ) AS t(run_id, org_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider, hold,
-                   quoted, input, plan, routing_reason, metadata)
+                   quoted, input, plan, routing_reason, metadata, key_version, budget_id)
           ), usable AS (
-            -- Locked until this commits: a revocation waits for it, so nothing is admitted after a revocation was answered.
-            SELECT k.key_id, k.org_id FROM api_keys k
+            -- Locked until this commits: a revocation or change waits for it, so nothing is admitted after it was answered.
+            SELECT k.key_id, k.org_id, k.version, k.max_cost FROM api_keys k
             WHERE k.key_id = ANY(${texts([...new Set(runs.flatMap((r) => (r.key_id === null ? [] : [r.key_id])))])})
-              AND k.revoked_at IS NULL
+              AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
             FOR SHARE
           ), room AS MATERIALIZED (
             SELECT * FROM room_for_runs(${texts([...asked.keys()])}, ${bigints([...asked.values()])}, ${BigInt(orgQueue)}::bigint)
           ), good AS (
-            SELECT a.*, w.lane, row_number() OVER (PARTITION BY a.org_id ORDER BY a.run_id) > m.room AS excess
-            FROM asked a JOIN wallets w USING (org_id) JOIN room m USING (org_id)
-            WHERE a.key_id IS NULL OR (a.key_id, a.org_id) IN (SELECT key_id, org_id FROM usable)
+            SELECT a.*, w.lane, row_number() OVER (PARTITION BY a.org_id ORDER BY a.run_id) > m.room AS excess,
+                   u.key_id IS NOT NULL AND (u.version IS DISTINCT FROM a.key_version OR coalesce(u.max_cost < a.hold, false)) AS outdated
+            FROM asked a JOIN wallets w USING (org_id) JOIN room m USING (org_id) LEFT JOIN usable u USING (key_id, org_id)
+            WHERE a.key_id IS NULL OR u.key_id IS NOT NULL
           ), claimed AS (
             INSERT INTO idempotency_keys (org_id, idempotency_key, run_id)
             SELECT g.org_id, g.idempotency_key, g.run_id FROM good g
-            WHERE g.idempotency_key IS NOT NULL AND NOT g.excess
+            WHERE g.idempotency_key IS NOT NULL AND NOT g.excess AND NOT g.outdated
               AND NOT EXISTS (SELECT FROM run_keys k WHERE k.org_id = g.org_id AND k.idempotency_key = g.idempotency_key)
             ON CONFLICT DO NOTHING
             RETURNING run_id
           ), inserted AS (
             INSERT INTO runs_recent (org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
-                              hold, quoted, input, plan, routing_reason, metadata, key_claimed)
+                              hold, quoted, input, plan, routing_reason, metadata, budget_id, key_claimed)
             SELECT org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
-                   hold, quoted, input::json, plan::json, routing_reason, metadata::jsonb, CASE WHEN idempotency_key IS NOT NULL THEN true END
-            FROM good WHERE NOT excess AND (idempotency_key IS NULL OR run_id IN (SELECT run_id FROM claimed))
+                   hold, quoted, input::json, plan::json, routing_reason, metadata::jsonb, budget_id,
+                   CASE WHEN idempotency_key IS NOT NULL THEN true END
+            FROM good WHERE NOT excess AND NOT outdated AND (idempotency_key IS NULL OR run_id IN (SELECT run_id FROM claimed))
             ON CONFLICT DO NOTHING
             RETURNING run_id, org_id
           ), mailed AS (
@@ -182,14 +197,14 @@ export class RunStore extends Context.Service<
             SELECT w.lane, i.org_id, i.run_id, 'Reserve' FROM inserted i JOIN wallets w USING (org_id)
             RETURNING run_id, lane
           )
-          SELECT run_id, true AS inserted, false AS excess, lane, NULL AS existing_run_id, NULL AS existing_fingerprint, now() AS created_at FROM mailed
+          SELECT run_id, true AS inserted, false AS excess, false AS outdated, lane, NULL AS existing_run_id, NULL AS existing_fingerprint, now() AS created_at FROM mailed
           UNION ALL
-          SELECT g.run_id, false, g.excess, g.lane, e.run_id, e.fingerprint, now()
+          SELECT g.run_id, false, g.excess, g.outdated, g.lane, e.run_id, e.fingerprint, now()
           FROM good g LEFT JOIN run_keys k ON k.org_id = g.org_id AND k.idempotency_key = g.idempotency_key
           LEFT JOIN runs e ON e.org_id = k.org_id AND e.run_id = k.run_id
           WHERE g.run_id NOT IN (SELECT run_id FROM inserted)`)
         const byId = new Map(rows.map((row) => [row.run_id, row]))
-        // A run that is missing from the answer came with a revoked API key.
+        // A run that is missing from the answer came with an API key that was revoked or has expired.
         return runs.map((run) => byId.get(run.run_id) ?? null)
       })
 
@@ -235,14 +250,17 @@ export class RunStore extends Context.Service<
           const { existing_run_id: run_id, existing_fingerprint: fingerprint, lane } = row
           return { _tag: "Existing", run_id, fingerprint, lane } satisfies Admission
         }
+        if (row.outdated) return { _tag: "KeyChanged" } satisfies Admission
         if (row.excess) return { _tag: "Full", most: orgQueue } satisfies Admission
         return yield* holder(run, row.lane)
       })
 
       // The state of an open run is in open_runs. A run that is neither open nor final waits for the turn that admits it.
-      const columns = sql.literal(`r.org_id, r.run_id, r.request_id, r.kind, r.capability, r.endpoint, r.provider,
+      const columns =
+        sql.literal(`r.org_id, r.run_id, r.request_id, r.key_id, r.kind, r.capability, r.endpoint, r.provider,
         coalesce(o.state, r.status) AS status, r.quoted, r.charged, r.routing_reason, coalesce(r.attempts, o.attempts)::text AS attempts,
-        r.hints::text AS hints, r.metadata::text AS metadata, r.error_code, r.error_message, r.created_at, r.finished_at, r.erased_at`)
+        r.hints::text AS hints, r.metadata::text AS metadata, r.error_code, r.error_message, r.control, r.created_at,
+        r.finished_at, r.erased_at`)
 
       const findOne = yield* batch({
         name: "find",
@@ -287,7 +305,8 @@ export class RunStore extends Context.Service<
         SELECT r.run_id FROM run_keys k JOIN runs r ON r.org_id = k.org_id AND r.run_id = k.run_id
         WHERE k.org_id = ${org_id} AND k.idempotency_key = ${idempotency_key} AND r.fingerprint = ${fingerprint}
           AND (${key_id}::text IS NULL OR EXISTS (
-            SELECT 1 FROM api_keys WHERE org_id = ${org_id} AND key_id = ${key_id} AND revoked_at IS NULL))`)
+            SELECT 1 FROM api_keys WHERE org_id = ${org_id} AND key_id = ${key_id} AND revoked_at IS NULL
+              AND (expires_at IS NULL OR expires_at > now())))`)
 
       return RunStore.of({
         begun: (asked) =>

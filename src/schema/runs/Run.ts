@@ -48,8 +48,8 @@ export const Attempt = Schema.Struct({
 export type Attempt = typeof Attempt.Type
 
 export const Control = Schema.Struct({
-  control: Schema.Literals(["daily_spend_guard", "per_run_limit"]),
-  manage: Schema.Literal("/v1/spend-guard")
+  control: Schema.Literals(["daily_spend_guard", "per_run_limit", "key_budget"]),
+  manage: Schema.String.annotate({ description: "the path at which the control is read and changed" })
 }).annotate({ identifier: "Control" })
 export type Control = typeof Control.Type
 
@@ -57,8 +57,20 @@ const controls: Readonly<Record<string, ReadonlyArray<Control>>> = {
   budget_exceeded: [{ control: "daily_spend_guard", manage: "/v1/spend-guard" }],
   cost_limit_exceeded: [{ control: "per_run_limit", manage: "/v1/spend-guard" }]
 }
-/** The limits that a run with this error met, and where to change them. */
-export const controlsOf = (code: string): ReadonlyArray<Control> => controls[code] ?? []
+
+/** A refusal. `control` names the limit where the code does not say it. */
+interface Met {
+  readonly code: string | null
+  readonly control: string | null
+  readonly key_id: string | null
+}
+
+/** The limits that a run met, and where to change them. */
+export const controlsOf = ({ code, control, key_id }: Met): ReadonlyArray<Control> => {
+  if (control === "key_budget")
+    return [{ control, manage: key_id === null ? "/v1/api-keys" : `/v1/api-keys/${key_id}` }]
+  return code === null ? [] : (controls[code] ?? [])
+}
 
 export const RunError = Schema.Struct({ code: Schema.String, message: Schema.String }).annotate({
   identifier: "RunError"

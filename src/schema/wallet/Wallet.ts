@@ -9,6 +9,7 @@ import * as Money from "../money/Money.ts"
 import type { RunStatus } from "../runs/Run.ts"
 import { isFinal, isStoppable } from "../runs/Run.ts"
 import { spendGuard, topUp } from "../Steps.ts"
+import { allowsHold, countedIn, type KeyBudget, resetText, withHold, withoutHold } from "./KeyBudget.ts"
 
 export type MicroUsd = Money.MicroUsd
 
@@ -77,7 +78,12 @@ export type Refusal = "insufficient_balance" | "cost_limit_exceeded" | "budget_e
 
 export type Verdict =
   | { readonly _tag: "Admitted" }
-  | { readonly _tag: "Refused"; readonly code: Refusal; readonly message: string }
+  | {
+      readonly _tag: "Refused"
+      readonly code: Refusal
+      readonly message: string
+      readonly control: "key_budget" | null
+    }
   | { readonly _tag: "Settled"; readonly charge: MicroUsd }
   | { readonly _tag: "Cancelled" }
   /** The run's status no longer allows the command, so nothing changes. */
@@ -91,9 +97,16 @@ export interface Decision {
   readonly wallet: Wallet
   readonly entries: ReadonlyArray<Entry>
   readonly verdict: Verdict
+  /** The budget of the run's API key after the command. Null without one. */
+  readonly budget: KeyBudget | null
 }
 
-const unchanged = (wallet: Wallet, verdict: Verdict): Decision => ({ wallet, entries: [], verdict })
+const unchanged = (wallet: Wallet, verdict: Verdict, budget: KeyBudget | null = null): Decision => ({
+  wallet,
+  entries: [],
+  verdict,
+  budget
+})
 
 /** A ledger entry before it has its number and balances, which depend on the wallet. */
 export interface Movement {
@@ -135,11 +148,12 @@ export const post = (
   return { wallet: { ...wallet, balance, reserved, entry_seq }, entries }
 }
 
-const reserve = (wallet: Wallet, run: WalletRun, day: string): Decision => {
-  if (run.status !== "created") return unchanged(wallet, { _tag: "Stale", status: run.status })
+const reserve = (wallet: Wallet, run: WalletRun, day: string, budget: KeyBudget | null): Decision => {
+  if (run.status !== "created") return unchanged(wallet, { _tag: "Stale", status: run.status }, budget)
   // A free run must work with an empty wallet, so it is not checked.
-  if (run.hold === 0n) return unchanged(wallet, { _tag: "Admitted" })
-  const refuse = (code: Refusal, message: string) => unchanged(wallet, { _tag: "Refused", code, message })
+  if (run.hold === 0n) return unchanged(wallet, { _tag: "Admitted" }, budget)
+  const refuse = (code: Refusal, message: string, control: "key_budget" | null = null) =>
+    unchanged(wallet, { _tag: "Refused", code, message, control }, budget)
   const hold = Money.usd(run.hold)
   // Planning keeps to it already. The rule is here too, so that a mistake in planning holds no more than the caller allowed.
   if (run.hold_max !== undefined && run.hold > run.hold_max) {
@@ -161,6 +175,14 @@ const reserve = (wallet: Wallet, run: WalletRun, day: string): Decision => {
       `this run holds up to $${hold}; with $${Money.usd(today)} spent or held today it would exceed the daily limit of $${Money.usd(wallet.daily_limit)}; it resets at 00:00 UTC, or raise it at ${spendGuard.http}`
     )
   }
+  if (budget !== null && !allowsHold(budget, run.hold, day)) {
+    const { limit, period } = budget
+    return refuse(
+      "budget_exceeded",
+      `this run holds up to $${hold}; with $${Money.usd(countedIn(budget, day))} spent or held it would exceed the budget of this API key, $${Money.usd(limit)} ${period === "total" ? "in total" : `per ${period}`}; ${resetText(period)}; a person can raise it with PATCH /v1/api-keys/{key_id}`,
+      "key_budget"
+    )
+  }
   if (run.hold > available(wallet)) {
     return refuse(
       "insufficient_balance",
@@ -170,11 +192,17 @@ const reserve = (wallet: Wallet, run: WalletRun, day: string): Decision => {
   const posted = post(wallet, [
     { type: "reserve", amount: Money.negate(run.hold), run_id: run.run_id, reference: run.run_id, note: null }
   ])
-  return { ...posted, verdict: { _tag: "Admitted" } }
+  return { ...posted, verdict: { _tag: "Admitted" }, budget: budget === null ? null : withHold(budget, run.hold, day) }
 }
 
 /** Ends a hold: the charge is taken from the balance, and the rest becomes available again. */
-const resolve = (wallet: Wallet, run: WalletRun, charge: MicroUsd, day: string, note: string | null) => {
+const resolve = (
+  wallet: Wallet,
+  run: Pick<WalletRun, "run_id" | "hold">,
+  charge: MicroUsd,
+  day: string,
+  { note, budget }: { readonly note: string | null; readonly budget: KeyBudget | null }
+) => {
   const rest = Money.minus(run.hold, charge)
   const about = { run_id: run.run_id, reference: run.run_id, note }
   const posted = post(wallet, [
@@ -182,35 +210,40 @@ const resolve = (wallet: Wallet, run: WalletRun, charge: MicroUsd, day: string, 
     ...(rest > 0n ? [{ ...about, type: "release" as const, amount: rest }] : [])
   ])
   const spent = Money.plus(spentOn(wallet, day), charge)
-  return { entries: posted.entries, wallet: { ...posted.wallet, spent_day: day, spent } }
+  return {
+    entries: posted.entries,
+    wallet: { ...posted.wallet, spent_day: day, spent },
+    budget: budget === null ? null : withoutHold(budget, run.hold, charge, day)
+  }
 }
 
 const settle = (
   wallet: Wallet,
   run: WalletRun,
   command: Extract<Command, { _tag: "Settle" }>,
-  day: string
+  day: string,
+  budget: KeyBudget | null
 ): Decision => {
   if (run.status !== "running" || run.lease_token !== command.lease_token || !isFinal(command.status)) {
-    return unchanged(wallet, { _tag: "Stale", status: run.status })
+    return unchanged(wallet, { _tag: "Stale", status: run.status }, budget)
   }
   // Whatever a worker reports, only a delivered result is charged, and never more than the hold.
   const delivered = command.status === "succeeded" || command.status === "no_match"
   const charge = delivered ? Money.max(zero, Money.min(command.charge, run.hold)) : zero
-  return { ...resolve(wallet, run, charge, day, null), verdict: { _tag: "Settled", charge } }
+  return { ...resolve(wallet, run, charge, day, { note: null, budget }), verdict: { _tag: "Settled", charge } }
 }
 
-const cancel = (wallet: Wallet, run: WalletRun, day: string): Decision => {
-  if (!isStoppable(run.status)) return unchanged(wallet, { _tag: "Stale", status: run.status })
+const cancel = (wallet: Wallet, run: WalletRun, day: string, budget: KeyBudget | null): Decision => {
+  if (!isStoppable(run.status)) return unchanged(wallet, { _tag: "Stale", status: run.status }, budget)
   // A run in status `created` has no hold in the ledger yet.
   const held = run.status === "created" ? { ...run, hold: zero } : run
-  return { ...resolve(wallet, held, zero, day, "cancelled"), verdict: { _tag: "Cancelled" } }
+  return { ...resolve(wallet, held, zero, day, { note: "cancelled", budget }), verdict: { _tag: "Cancelled" } }
 }
 
 const credit = (wallet: Wallet, command: Extract<Command, { _tag: "Credit" }>): Decision => {
   const { type, amount, reference, note } = command
   const posted = post(wallet, [{ type, amount, run_id: null, reference, note }])
-  return { ...posted, verdict: { _tag: "Credited", seq: posted.wallet.entry_seq } }
+  return { ...posted, verdict: { _tag: "Credited", seq: posted.wallet.entry_seq }, budget: null }
 }
 
 /** Whether `next` allows runs that `limit` refuses. */
@@ -227,19 +260,24 @@ const setGuard = (wallet: Wallet, command: Extract<Command, { _tag: "SetGuard" }
 
 /**
  * Applies one command. `day` is the UTC day of the database, so that midnight is the same instant for every process. `run` is null for
- * commands without a run, and if the run does not exist.
+ * commands without a run, and if the run does not exist. `budget` is the budget that the run counts against.
  */
-export const decide = (wallet: Wallet, run: WalletRun | null, command: Command, day: string): Decision => {
+export const decide = (
+  wallet: Wallet,
+  run: WalletRun | null,
+  command: Command,
+  day: string,
+  budget: KeyBudget | null = null
+): Decision => {
+  if (command._tag === "Credit") return credit(wallet, command)
+  if (command._tag === "SetGuard") return setGuard(wallet, command)
+  if (run === null) return unchanged(wallet, { _tag: "Stale", status: null }, budget)
   switch (command._tag) {
-    case "Credit":
-      return credit(wallet, command)
-    case "SetGuard":
-      return setGuard(wallet, command)
     case "Reserve":
-      return run === null ? unchanged(wallet, { _tag: "Stale", status: null }) : reserve(wallet, run, day)
+      return reserve(wallet, run, day, budget)
     case "Settle":
-      return run === null ? unchanged(wallet, { _tag: "Stale", status: null }) : settle(wallet, run, command, day)
+      return settle(wallet, run, command, day, budget)
     case "Cancel":
-      return run === null ? unchanged(wallet, { _tag: "Stale", status: null }) : cancel(wallet, run, day)
+      return cancel(wallet, run, day, budget)
   }
 }

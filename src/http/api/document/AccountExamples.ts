@@ -1,6 +1,19 @@
 /** A request and a response of each operation about wallets and accounts, for the OpenAPI document. Tests validate them. */
 import type { Example } from "./Example.ts"
 
+const exampleKey = {
+  id: "key_01m81nzk5dej20zws915h61fdz",
+  name: "agent",
+  environment: "test",
+  display: "rg_test_Q8bC…X4vF",
+  last_used_at: null,
+  revoked: false,
+  expires_at: null,
+  budget: { limit: "5.00", period: "day", spent: "1.284", resets_at: "2026-11-23T00:00:00.000Z" },
+  allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.50" },
+  created_at: "2026-11-22T09:30:00.000Z"
+}
+
 export const accountExamples: Readonly<Record<string, Example>> = {
   "wallet.get": { responses: { 200: { currency: "USD", balance: "49.994", reserved: "0.00", available: "49.994" } } },
   "wallet.transactions": {
@@ -144,6 +157,9 @@ export const accountExamples: Readonly<Record<string, Example>> = {
             display: "rg_test_Q8bC…X4vF",
             last_used_at: null,
             revoked: false,
+            expires_at: null,
+            budget: { limit: "5.00", period: "day", spent: "1.284", resets_at: "2026-11-23T00:00:00.000Z" },
+            allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.50" },
             created_at: "2026-11-22T09:30:00.000Z"
           }
         ],
@@ -151,8 +167,30 @@ export const accountExamples: Readonly<Record<string, Example>> = {
       }
     }
   },
+  "keys.get": {
+    responses: { 200: exampleKey }
+  },
+  "keys.change": {
+    request: { budget: { limit: "5.00", period: "day" }, expires_at: null },
+    responses: { 200: exampleKey }
+  },
+  "keys.rotate": {
+    request: { grace_seconds: 3600 },
+    responses: {
+      200: {
+        id: "key_01m81nzp22m6w02v2qjrss9a5t",
+        api_key: "rg_test_YOUR_KEY",
+        note: "Store this key now; it is not shown again."
+      }
+    }
+  },
   "keys.create": {
-    request: { name: "laptop", environment: "test" },
+    request: {
+      name: "agent",
+      environment: "test",
+      budget: { limit: "5.00", period: "day" },
+      allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.50" }
+    },
     responses: {
       200: {
         id: "key_01m81nzp22m6w02v2qjrss9a5s",
@@ -170,6 +208,9 @@ export const accountExamples: Readonly<Record<string, Example>> = {
         display: "rg_test_Q8bC…X4vF",
         last_used_at: null,
         revoked: true,
+        expires_at: null,
+        budget: null,
+        allow: null,
         created_at: "2026-11-22T09:30:00.000Z"
       }
     }

@@ -5,6 +5,7 @@
  */
 import { Context, Schema } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import type { KeyAccess } from "../../../schema/accounts/KeyAccess.ts"
 import { Wire } from "../../../schema/Errors.ts"
 import type { Role } from "../../../schema/accounts/Role.ts"
 import { waitSecondsMax } from "./Limits.ts"
@@ -18,6 +19,8 @@ export interface Caller {
   readonly pending: boolean
   /** The role of a session's user in the organization. Null for an API key. */
   readonly role: Role | null
+  /** The rules of the API key. Null for a session. */
+  readonly access: KeyAccess | null
 }
 
 /** The organization, key and user of the request's credential. */

@@ -20,11 +20,12 @@ export const QuotesHandlers = HttpApiBuilder.group(
     return handlers.handle(
       "quote",
       Effect.fnUntraced(function* ({ payload, request }) {
-        const { org_id, key_id } = yield* requireVerified(settings)
+        const { org_id, key_id, access } = yield* requireVerified(settings)
         const { request_id } = yield* RequestContext
         const asked = {
           org_id,
           key_id,
+          access,
           request_id,
           idempotency_key: null,
           fingerprint: "",
@@ -49,7 +50,7 @@ export const QuotesHandlers = HttpApiBuilder.group(
           })),
           routing_reason,
           would: refused === null ? ("run" as const) : ("block" as const),
-          controls: refused === null ? [] : controlsOf(refused.code),
+          controls: refused === null ? [] : controlsOf({ ...refused, key_id }),
           ...(refused === null ? {} : { error: { code: refused.code, message: refused.message } })
         }
       })

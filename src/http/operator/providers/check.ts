@@ -138,6 +138,7 @@ const submit = Effect.fnUntraced(function* (
   const { run } = yield* admission.submit({
     org_id,
     key_id: null,
+    access: null,
     request_id: newId("req"),
     idempotency_key: null,
     fingerprint: "",

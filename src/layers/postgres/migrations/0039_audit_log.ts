@@ -115,6 +115,16 @@ const tables = Effect.gen(function* () {
     when: "OLD.last_used_at IS NOT DISTINCT FROM NEW.last_used_at",
     suffix: "_changes"
   })
+  // Every run of a key with a budget writes what is counted. Only a person changes the limit.
+  const hiddenOfBudgets = ["version", "reserved", "counted_on", "spent_day", "spent_week", "spent_month", "spent_total"]
+  const budgets = { table: "key_budgets", noun: "key_budget", id: "key_id", hidden: hiddenOfBudgets }
+  yield* audited({ ...budgets, on: "INSERT" })
+  yield* audited({
+    ...budgets,
+    on: "UPDATE",
+    when: "(OLD.amount, OLD.period) IS DISTINCT FROM (NEW.amount, NEW.period)",
+    suffix: "_changes"
+  })
   yield* audited({ table: "senders", noun: "sender", id: "sender_id", hidden: ["token"] })
   yield* audited({
     table: "invitations",

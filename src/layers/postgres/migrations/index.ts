@@ -30,6 +30,7 @@ import { providerChecks } from "./0030_provider_checks.ts"
 import { costDrifts } from "./0031_cost_drifts.ts"
 import { months } from "./0032_months.ts"
 import { ledgerMonths } from "./0033_ledger_months.ts"
+import { keyBudgets } from "./0034_key_budgets.ts"
 import { runMetadata } from "./0035_run_metadata.ts"
 import { usage } from "./0036_usage.ts"
 import { events } from "./0037_events.ts"
@@ -71,6 +72,7 @@ export const migrations = {
   "0031_cost_drifts": costDrifts,
   "0032_months": months,
   "0033_ledger_months": ledgerMonths,
+  "0034_key_budgets": keyBudgets,
   "0035_run_metadata": runMetadata,
   "0036_usage": usage,
   "0037_events": events,

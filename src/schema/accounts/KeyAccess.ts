@@ -1,0 +1,76 @@
+/**
+ * What an API key may do: its expiry, its scope (`allow`) and its budget. Pure.
+ *
+ * A key without a scope may do everything that keys may do. With one, it starts only the runs that the scope allows, and changes nothing
+ * else; see http/middleware/Scopes.ts.
+ */
+import { Schema } from "effect"
+import { type MicroUsd, Usd, usd } from "../money/Money.ts"
+
+/** Enough for every capability and provider. */
+const namesMax = 200
+const names = Schema.Array(Schema.NonEmptyString.check(Schema.isMaxLength(200))).check(Schema.isMaxLength(namesMax))
+
+/** A scope, as it is stored. A field that is left out restricts nothing. */
+export const Allow = Schema.Struct({
+  /** The only capabilities that may run. Raw calls then need `raw: true`. */
+  capabilities: Schema.optionalKey(names),
+  /** The only providers that runs may call. */
+  providers: Schema.optionalKey(names),
+  raw: Schema.optionalKey(Schema.Boolean),
+  /** Reads and lookups only: no run that acts outside, such as sending a message. */
+  read_only: Schema.optionalKey(Schema.Boolean),
+  /** The most that one run may hold. */
+  max_cost: Schema.optionalKey(Usd)
+})
+export type Allow = typeof Allow.Type
+
+/** The rules of an API key, in the version that was read. */
+export interface KeyAccess {
+  /** Counts the changes of the key. */
+  readonly version: bigint
+  readonly allow: Allow | null
+  readonly budget_id: string | null
+  readonly expires_at: Date | null
+}
+
+/** What a run asks for, as far as scopes decide about it. */
+export interface ScopedRun {
+  /** Null for a raw call. */
+  readonly capability: string | null
+  /** The provider of a raw call, or the pinned one of a capability run. Null if the service chooses. */
+  readonly provider: string | null
+  readonly max_cost: MicroUsd | null
+  /** Whether it acts outside, such as by sending a message. False if that is not known yet. */
+  readonly acts: boolean
+}
+
+export const allowsProvider = (allow: Allow | null, provider: string): boolean =>
+  allow?.providers === undefined || allow.providers.includes(provider)
+
+/** A list of capabilities would be worthless if the same call could be made raw. */
+const allowsRaw = (allow: Allow): boolean => allow.raw ?? allow.capabilities === undefined
+
+const listed = (values: ReadonlyArray<string>): string => (values.length === 0 ? "none" : values.join(", "))
+
+/** Why the scope forbids the run, as a sentence. Null if it allows it. */
+export const scopeRefusal = (
+  allow: Allow | null,
+  { capability, provider, max_cost, acts }: ScopedRun
+): string | null => {
+  if (allow === null) return null
+  if (allow.read_only === true && acts)
+    return "This API key is read-only: it can read and look up, but not act outside, such as send a message (allow.read_only)."
+  if (capability === null && !allowsRaw(allow)) return "This API key can't call raw endpoints (allow.raw)."
+  if (capability !== null && allow.capabilities !== undefined && !allow.capabilities.includes(capability))
+    return `This API key can't run ${capability}. It can run: ${listed(allow.capabilities)} (allow.capabilities).`
+  if (provider !== null && !allowsProvider(allow, provider))
+    return `This API key can't call ${provider}. It can call: ${listed(allow.providers ?? [])} (allow.providers).`
+  if (max_cost !== null && allow.max_cost !== undefined && max_cost > allow.max_cost)
+    return `routing.max_cost is $${usd(max_cost)}, above the $${usd(allow.max_cost)} that this API key may spend on a run (allow.max_cost). Lower it or leave it out.`
+  return null
+}
+
+/** The cap of a run: its own, or that of the key. */
+export const capOf = (allow: Allow | null, max_cost: MicroUsd | null): MicroUsd | null =>
+  max_cost ?? allow?.max_cost ?? null

@@ -1,0 +1,106 @@
+/**
+ * The budget of an API key: how much its runs may charge and hold in a day, week or month (UTC), or in total. Pure.
+ *
+ * It counts as the daily spend guard does: what open runs hold, plus what was charged in the current period. So runs that are admitted at
+ * once can't exceed it together. Migration 0034 enforces the rule a second time.
+ */
+import { type MicroUsd, minus, plus, zero } from "../money/Money.ts"
+
+export const budgetPeriods = ["day", "week", "month", "total"] as const
+export type BudgetPeriod = (typeof budgetPeriods)[number]
+
+export interface KeyBudget {
+  readonly budget_id: string
+  readonly limit: MicroUsd
+  readonly period: BudgetPeriod
+  /** What open runs hold. */
+  readonly reserved: MicroUsd
+  /** The UTC day of the newest hold or charge, `2026-11-21`. The sums below count the day, week and month that it lies in. */
+  readonly counted_on: string
+  readonly spent_day: MicroUsd
+  readonly spent_week: MicroUsd
+  readonly spent_month: MicroUsd
+  readonly spent_total: MicroUsd
+}
+
+const dayMillis = 86_400_000
+const dayOf = (millis: number): string => new Date(millis).toISOString().slice(0, 10)
+
+/** The first day of the period in which `day` lies. Weeks start on Monday. Null for `total`. */
+export const periodStart = (period: BudgetPeriod, day: string): string | null => {
+  const millis = Date.parse(`${day}T00:00:00Z`)
+  switch (period) {
+    case "day":
+      return day
+    case "week":
+      return dayOf(millis - ((new Date(millis).getUTCDay() + 6) % 7) * dayMillis)
+    case "month":
+      return `${day.slice(0, 8)}01`
+    case "total":
+      return null
+  }
+}
+
+/** The first day of the next period. Null for `total`, which never resets. */
+export const periodEnd = (period: BudgetPeriod, day: string): string | null => {
+  const start = periodStart(period, day)
+  if (start === null) return null
+  if (period !== "month") return dayOf(Date.parse(`${start}T00:00:00Z`) + (period === "week" ? 7 : 1) * dayMillis)
+  const first = new Date(`${start}T00:00:00Z`)
+  return dayOf(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 1))
+}
+
+/** The budget with the sums of the periods in which `day` lies. A day before `counted_on` resets nothing. */
+const countedOn = (budget: KeyBudget, day: string): KeyBudget => {
+  if (day <= budget.counted_on) return budget
+  const kept = (period: BudgetPeriod, spent: MicroUsd): MicroUsd =>
+    periodStart(period, day) === periodStart(period, budget.counted_on) ? spent : zero
+  return {
+    ...budget,
+    counted_on: day,
+    spent_day: zero,
+    spent_week: kept("week", budget.spent_week),
+    spent_month: kept("month", budget.spent_month)
+  }
+}
+
+/** What was charged in the period in which `day` lies. */
+export const spentIn = (budget: KeyBudget, day: string): MicroUsd => {
+  const { period, spent_day, spent_week, spent_month, spent_total } = countedOn(budget, day)
+  return { day: spent_day, week: spent_week, month: spent_month, total: spent_total }[period]
+}
+
+/** What was charged in the current period, and what open runs hold. */
+export const countedIn = (budget: KeyBudget, day: string): MicroUsd => plus(spentIn(budget, day), budget.reserved)
+
+export const allowsHold = (budget: KeyBudget, hold: MicroUsd, day: string): boolean =>
+  plus(countedIn(budget, day), hold) <= budget.limit
+
+export const withHold = (budget: KeyBudget, hold: MicroUsd, day: string): KeyBudget => {
+  const counted = countedOn(budget, day)
+  return { ...counted, reserved: plus(counted.reserved, hold) }
+}
+
+/** Ends a hold: the charge counts on `day`, and the rest is free again. */
+export const withoutHold = (budget: KeyBudget, hold: MicroUsd, charge: MicroUsd, day: string): KeyBudget => {
+  const released = { ...budget, reserved: minus(budget.reserved, hold) }
+  if (charge === zero) return released
+  const counted = countedOn(released, day)
+  return {
+    ...counted,
+    spent_day: plus(counted.spent_day, charge),
+    spent_week: plus(counted.spent_week, charge),
+    spent_month: plus(counted.spent_month, charge),
+    spent_total: plus(counted.spent_total, charge)
+  }
+}
+
+const resets: Readonly<Record<BudgetPeriod, string>> = {
+  day: "it resets at 00:00 UTC",
+  week: "it resets on Monday at 00:00 UTC",
+  month: "it resets on the first of the month at 00:00 UTC",
+  total: "it never resets"
+}
+
+/** When the budget resets, for messages. */
+export const resetText = (period: BudgetPeriod): string => resets[period]
