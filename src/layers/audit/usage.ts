@@ -1,7 +1,8 @@
 /**
  * Compares the rollups of usage with the ledger, for operators.
  *
- * Until the runs of older releases are counted (a background migration), the rollups are smaller, and nothing is compared.
+ * Until the runs of older releases are counted (a background migration), the rollups are smaller, and nothing is compared. Days whose
+ * ledger entries were dropped with their month are left out.
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -28,7 +29,8 @@ export const usageViolations = Effect.fnUntraced(function* (sql: SqlClient.SqlCl
     ) u
     FULL JOIN (SELECT org_id, (created_at AT TIME ZONE 'UTC')::date AS day, -sum(amount) AS charged FROM ledger
                WHERE type = 'settle' GROUP BY 1, 2) s USING (org_id, day)
-    WHERE coalesce(u.charged, 0) <> coalesce(s.charged, 0) AND ${complete} LIMIT ${perEquation}`)
+    WHERE coalesce(u.charged, 0) <> coalesce(s.charged, 0) AND ${complete}
+      AND day > (SELECT coalesce(max(settled_until), '-infinity') FROM dropped_months) LIMIT ${perEquation}`)
   const labels = violationRows(sql`
     SELECT 'U2 no label is counted more often than there are runs' AS equation, org_id || ' ' || n.name || ' on ' || day AS subject,
            'labelled ' || n.runs || ' runs of ' || coalesce(a.runs, 0) || ', charged ' || n.charged || ' of ' || coalesce(a.charged, 0) AS detail

@@ -40,6 +40,8 @@ const tables = Effect.gen(function* () {
       provider_cost bigint NOT NULL CHECK (provider_cost >= 0),
       -- Charged runs whose provider cost is unknown.
       cost_unknown bigint NOT NULL CHECK (cost_unknown >= 0),
+      -- The last UTC day with a settlement of its runs. The usage of that day and of earlier ones is more than what the ledger still has.
+      settled_until date,
       dropped_at timestamptz NOT NULL DEFAULT now()
     )`
   for (const table of ["ledger_checkpoints", "dropped_months"])
@@ -84,6 +86,8 @@ const dropMonths = ownerFunction(
         WHEN EXISTS (SELECT FROM unknown_outcomes u WHERE u.finding IS NULL AND u.run_id >= first_id AND u.run_id < end_id) THEN 'an outcome is unknown'
         WHEN EXISTS (SELECT FROM referrals f JOIN ledger l ON l.org_id = f.referred_org AND l.seq > f.accrued_seq
                      WHERE l.run_id >= first_id AND l.run_id < end_id) THEN 'a referral share is not counted'
+        WHEN EXISTS (SELECT FROM usage_queue u, unnest(u.run_ids) AS w (run_id) WHERE NOT u.counted AND w.run_id >= first_id AND w.run_id < end_id)
+          THEN 'the usage of a run is not counted'
       END;
       IF waits IS NOT NULL THEN waits := month || ': ' || waits; RETURN NEXT; RETURN; END IF;
 
@@ -117,9 +121,10 @@ const dropMonths = ownerFunction(
       ) THEN
         RAISE EXCEPTION 'the charges of the runs of % are not their ledger entries: run rungate audit', month USING ERRCODE = 'check_violation';
       END IF;
-      INSERT INTO dropped_months (from_id, to_id, runs, entries, provider_cost, cost_unknown)
+      INSERT INTO dropped_months (from_id, to_id, runs, entries, provider_cost, cost_unknown, settled_until)
       SELECT first_id, end_id, count(*), (SELECT count(*) FROM ledger e WHERE e.run_id >= first_id AND e.run_id < end_id),
-             coalesce(sum(r.provider_cost), 0), count(*) FILTER (WHERE r.charged > 0 AND r.provider_cost IS NULL)
+             coalesce(sum(r.provider_cost), 0), count(*) FILTER (WHERE r.charged > 0 AND r.provider_cost IS NULL),
+             (SELECT (max(e.created_at) AT TIME ZONE 'UTC')::date FROM ledger e WHERE e.run_id >= first_id AND e.run_id < end_id AND e.type = 'settle')
       FROM runs r WHERE r.run_id >= first_id AND r.run_id < end_id;
 
       LOCK TABLE ONLY runs, ONLY ledger IN ACCESS EXCLUSIVE MODE;
