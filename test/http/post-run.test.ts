@@ -46,6 +46,7 @@ describe.each(oneBackend)("POST /v1/run, queues on %s", (backend) => {
       hints: [],
       done: true,
       poll_url: `/v1/runs/${body.run_id}`,
+      metadata: {},
       stoppable: false,
       request_id: expect.stringMatching(/^req_[0-9a-z]{26}$/),
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)

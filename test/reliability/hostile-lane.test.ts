@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { type App, startApp, type Tenant, until } from "../app.ts"
 import { answer } from "../layers/providers/stage.ts"
 import { standIn } from "../layers/providers/standin.ts"
+import { indexedAndCounted } from "../usage.ts"
 
 let app: App
 let org: Tenant
@@ -99,6 +100,7 @@ describe("a detail that holds a NUL and half a character", () => {
     expect(body.attempts).toEqual([{ provider: "tavily", outcome: "succeeded", duration_ms: 1, detail: null }])
 
     // The other one is made forty days old.
+    await indexedAndCounted(app)
     const old = `run_${"0".repeat(10)}${runs[1]?.slice(-16)}`
     await app.sql("UPDATE runs SET run_id = $2 WHERE run_id = $1", [runs[1], old])
     const keeper = await startApp({

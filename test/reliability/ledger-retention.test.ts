@@ -8,16 +8,11 @@ import { Client } from "pg"
 import { Audit } from "../../src/layers/audit/Audit.ts"
 import { type App, startApp, type Tenant, until, verify } from "../app.ts"
 import { pastMonths } from "../months.ts"
+import { indexedAndCounted } from "../usage.ts"
 
 /** Moves a run and its entries to an earlier time, and chains the wallet's entries anew, as if it had been made then. */
 const moveBack = async (app: App, run_id: string, days: number): Promise<string> => {
-  // The queues of history and usage name the run by its id of today.
-  const waiting = `SELECT (SELECT count(*) FROM history_queue) + (SELECT count(*) FROM usage_queue WHERE NOT counted) AS n`
-  await until(
-    "the run is indexed and counted",
-    async () => Number((await app.sql(waiting))[0]?.["n"]),
-    (n) => n === 0
-  )
+  await indexedAndCounted(app)
   const client = new Client(app.databaseUrl)
   await client.connect()
   await client.query("SET session_replication_role = replica")
