@@ -37,8 +37,16 @@ describe("HEAD", () => {
   test("answers like GET on every operation", async () => {
     const paths = contract().operations.flatMap(({ method, path }) => (method === "GET" ? [path] : []))
     expect(paths.length).toBeGreaterThan(12)
+    const made = (what: string, body: object) => app.call(session, "POST", `/v1/${what}`, { body })
+    const { body: key } = await made("api-keys", { name: "x", environment: "test" })
+    const hook = { url: "https://hooks.example.com/", events: ["run.finished"] }
+    const { body: endpoint } = await made("webhook-endpoints", hook)
     for (const path of paths) {
-      const filled = path.replace("{run_id}", run_id).replace("{provider}", "hunter")
+      const filled = path
+        .replace("{run_id}", run_id)
+        .replace("{key_id}", key.id)
+        .replace("{endpoint_id}", endpoint.id)
+        .replace("{provider}", "hunter")
       const { status } = await both(path === "/v1/history" ? `${filled}?q=a@b.example` : filled, session)
       expect([path, status]).toEqual([path, 200])
     }

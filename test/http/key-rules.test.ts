@@ -34,10 +34,10 @@ describe.each(oneBackend)("rules of API keys, queues on %s", (backend) => {
   }
   const codeOf = ({ status, body }: Reply) => [status, body.error?.code]
   const send = {
-  capability: "email.send",
-  input: { from: "me@example.com", to: ["you@example.com"], subject: "Hi", text: "Hello" }
-}
-const forbidden = [403, "forbidden"]
+    capability: "email.send",
+    input: { from: "me@example.com", to: ["you@example.com"], subject: "Hi", text: "Hello" }
+  }
+  const forbidden = [403, "forbidden"]
   const invalid = async (reply: Promise<Reply>) => {
     const { status, body } = await reply
     return [status, body.error?.code, body.error?.details?.[0]?.path]

@@ -32,6 +32,13 @@ const bodies: Readonly<Record<string, unknown>> = {
   "topups.checkout": { amount: "10.00" },
   "topups.setAutoTopup": { enabled: false, threshold: "5.00", amount: "10.00" },
   "keys.create": { name: "x", environment: "test" },
+  "quotes.quote": verify(),
+  "keys.change": { name: "y" },
+  "keys.rotate": { grace_seconds: 60 },
+  "webhooks.create": { url: "https://openapi.example/hooks", events: ["run.finished"] },
+  "webhooks.change": { events: ["run.created"] },
+  "webhooks.rotate": {},
+  "webhooks.replayAll": { from: "2026-01-01T00:00:00Z" },
   "senders.add": { domain: "openapi.example" },
   "members.setRole": { role: "viewer" },
   "invitations.create": { email: "joe@openapi.example", role: "viewer" },
@@ -56,6 +63,8 @@ describe("T66 openapi.conformance", () => {
     const member = people.items.find((one: { id: string }) => one.id !== mine.body.user.id)
     const asked = { email: "jim@openapi.example", role: "viewer" }
     const { body: invitation } = await app.call(session, "POST", "/v1/invitations", { body: asked })
+    const hook = { body: { url: "https://hooks.openapi.example/", events: ["run.finished"] } }
+    const { body: endpoint } = await app.call(session, "POST", "/v1/webhook-endpoints", hook)
     // What ends the session comes last.
     const ending = ["auth.signOut", "auth.endSessions"]
     const inOrder = operations.toSorted((a, b) => ending.indexOf(a.id) - ending.indexOf(b.id))
@@ -64,6 +73,7 @@ describe("T66 openapi.conformance", () => {
         .replace("{run_id}", run.run_id)
         .replace("{key_id}", key.id)
         .replace("{sender_id}", sender.id)
+        .replace("{endpoint_id}", endpoint.id)
         .replace("{member_id}", member.id)
         .replace("{invitation_id}", invitation.id)
         .replace("{provider}", "hunter")

@@ -135,7 +135,8 @@ const essence = ({ status, headers, text }: Reply, sent: string) =>
     // A run of one's own is replayed, queued or running by now, and its key shows it.
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<uuid>")
 
-const sessionOnly = /^(senders\.(verify|remove)|keys\.revoke|members\.\w+|invitations\.\w+) /
+const sessionOnly =
+  /^(senders\.(verify|remove)|keys\.(revoke|change|rotate)|members\.\w+|invitations\.\w+|webhooks\.(change|remove|rotate|replay)) /
 /** Operations that answer an unknown id with 404. */
 const notFound = /^(members|invitations)\./
 

@@ -2,7 +2,7 @@
  * Runs the command blocks of README and docs, page by page and in their order, and compares what a page shows below a block.
  *
  * quickstart.md and agents.md have tests of their own. A label after `sh` says what a block needs: `operator` runs with the service's
- * settings; the others start, set up or develop the service and are not run here.
+ * settings. The others are not run here: they start, set up or develop the service, follow a stream without an end, or need a session.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { writeFileSync } from "node:fs"
@@ -12,7 +12,7 @@ import { type App, startApp } from "../../app.ts"
 import { blocksOf, pages, pageText } from "./pages.ts"
 import { type Home, newHome } from "./shell.ts"
 
-const labels = ["", "operator", "service", "setup", "production", "develop"]
+const labels = ["", "operator", "service", "setup", "production", "develop", "stream", "session"]
 const elsewhere = ["docs/quickstart.md", "docs/agents.md"]
 const curl = Bun.which("curl") !== null
 
