@@ -48,6 +48,14 @@ describe("a database of before the months", () => {
   }, 60_000)
   afterAll(() => app.stop())
 
+  test("has no constraint that would keep a month from being moved later", async () => {
+    // PostgreSQL attaches no table with a constraint that its new parent has and that is not validated.
+    const unvalidated = await app.sql(`
+      SELECT conrelid::regclass::text AS place, conname FROM pg_constraint
+      WHERE NOT convalidated AND conrelid IN (SELECT relid FROM pg_partition_tree('runs') UNION SELECT relid FROM pg_partition_tree('ledger'))`)
+    expect(unvalidated).toEqual([])
+  })
+
   test("has the same runs, keys and entries, and goes on", async () => {
     expect(await app.sql(ledger)).toEqual([...entries])
     const again = await keyed(org, "key-1", verify("ada"))
