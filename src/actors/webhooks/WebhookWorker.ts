@@ -81,8 +81,10 @@ export const WebhookWorker = Layer.effectDiscard(
       for (;;) {
         const room = parallel - underWay
         if (room <= 0) return
-        const busy = [...sending].flatMap(([endpoint_id, count]) => (count >= parallelOfEndpoint ? [endpoint_id] : []))
-        const due = yield* deliveries.claim(room, parallelOfEndpoint, busy)
+        const full = [...sending].flatMap(([endpoint_id, count]) => (count >= parallelOfEndpoint ? [endpoint_id] : []))
+        const fresh = yield* deliveries.claim(room, parallelOfEndpoint, [...sending.keys()])
+        // An endpoint that is being sent to gets one more at a time, so that it never has more than its share.
+        const due = fresh.length > 0 ? fresh : yield* deliveries.claim(room, 1, full)
         if (due.length === 0) return
         yield* Effect.forEach(due, begin, { discard: true })
       }
