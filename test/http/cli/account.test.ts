@@ -138,6 +138,31 @@ test("where addresses are verified, sign-up says what to do; an invitation needs
   }
 }, 30_000)
 
+test("a key with rules: create, list, update, rotate", () =>
+  withHome(async (home) => {
+    await home.shell(signUp("kay@example.com"), {}, `${password}\n`)
+    const flags = "--budget 5/day --allow-capability email.find --allow-capability email.verify --max-cost 0.05"
+    const made = await home.shell(`rungate keys create agent ${flags} --json`)
+    expect([made.code, made.err, made.body]).toMatchObject([0, "", { api_key: expect.stringMatching(/^rg_test_/) }])
+    const { body: list } = await home.shell("rungate keys list")
+    expect(list.items.find((one: { id: string }) => one.id === made.body.id)).toMatchObject({
+      budget: { limit: "5.00", period: "day", spent: "0.00" },
+      allow: { capabilities: ["email.find", "email.verify"], max_cost: "0.05" }
+    })
+    const changed = await home.shell(`rungate keys update ${made.body.id} --no-budget --read-only --name reader`)
+    expect([changed.code, changed.body]).toMatchObject([
+      0,
+      { name: "reader", budget: null, allow: { read_only: true } }
+    ])
+    const next = await home.shell(`rungate keys rotate ${made.body.id} --grace 60`)
+    expect([next.code, next.out]).toEqual([0, expect.stringMatching(/^rg_test_\w+\n$/)])
+    expect(next.err).toContain("works until")
+    const wrong = await home.shell("rungate keys create agent --budget 5")
+    expect([wrong.code, wrong.err]).toEqual([5, expect.stringContaining("such as 5/day")])
+    const both = await home.shell(`rungate keys update ${made.body.id} --no-budget --budget 1/week`)
+    expect([both.code, both.err]).toEqual([5, expect.stringContaining("not both")])
+  }))
+
 describe("login", () => {
   test("keeps a key that works, and no other", () =>
     withHome(async (home) => {

@@ -8,6 +8,38 @@ import { agoOf } from "../terminal/values.ts"
 
 const Page = Schema.Struct({ items: Schema.Array(ApiKey), next_cursor: Schema.NullOr(Schema.String) })
 
+type Key = typeof ApiKey.Type
+
+const budgetText = ({ budget }: Key): string =>
+  budget === null ? "-" : `$${budget.spent} of $${budget.limit}/${budget.period}`
+
+const scopeText = ({ allow }: Key): string => {
+  if (allow === null) return "everything"
+  const parts = [
+    allow.read_only === true ? "read-only" : "",
+    allow.capabilities === undefined ? "" : allow.capabilities.join(" ") || "no capability",
+    allow.providers === undefined ? "" : `through ${allow.providers.join(" ") || "no provider"}`,
+    allow.raw === undefined ? "" : allow.raw ? "raw" : "not raw",
+    allow.max_cost === undefined ? "" : `up to $${allow.max_cost} a run`
+  ]
+  return parts.filter((part) => part !== "").join(", ") || "everything"
+}
+
+const stateOf = ({ revoked, expires_at, environment }: Key, now: number): string =>
+  revoked ? "revoked" : expires_at !== null && Date.parse(expires_at) <= now ? "expired" : environment
+
+/** One key after a change. */
+export const keyDetails = (text: string, screen: ScreenShape): Lines | null => {
+  const key = decoded(ApiKey, text)
+  if (key === null) return null
+  return [
+    screen.paint("bold", `${key.id}  ${key.name}`),
+    `  budget   ${budgetText(key)}${key.budget?.resets_at ? `, resets at ${key.budget.resets_at}` : ""}`,
+    `  scope    ${scopeText(key)}`,
+    `  expires  ${key.expires_at ?? "never"}`
+  ]
+}
+
 /** `now` in milliseconds since 1970. */
 export const keyLines = (text: string, screen: ScreenShape, now: number): Lines | null => {
   const page = decoded(Page, text)
@@ -20,7 +52,9 @@ export const keyLines = (text: string, screen: ScreenShape, now: number): Lines 
       { title: "ID", of: (key) => key.id },
       { title: "NAME", of: (key) => key.name, least: 8 },
       { title: "KEY", of: (key) => key.display },
-      { title: "STATE", of: (key) => (key.revoked ? "revoked" : key.environment) },
+      { title: "STATE", of: (key) => stateOf(key, now) },
+      { title: "BUDGET", of: budgetText, dropped: 2 },
+      { title: "MAY RUN", of: scopeText, dropped: 3 },
       { title: "USED", of: (key) => ago(key.last_used_at) },
       { title: "CREATED", of: (key) => ago(key.created_at), dropped: 1 }
     ],

@@ -1,5 +1,5 @@
 /**
- * `rungate keys`: list, create and revoke API keys. Creating a key needs a session.
+ * `rungate keys`: list, create, change, rotate and revoke API keys. All but list and revoking the own key need a session.
  *
  * A new key is printed once to stdout, or saved into the profile with --save.
  */
@@ -14,6 +14,7 @@ import { asPerson } from "../answers/person.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { decoded, failureOf, formatOf, json, jsonl, lines, printed, show, showList } from "../answers/show.ts"
 import { boolean, yes } from "../terminal/flags.ts"
+import { rotate, ruleFlags, rulesBody, update } from "./keyChanges.ts"
 
 const list = Command.make(
   "list",
@@ -52,17 +53,19 @@ const create = Command.make(
       Flag.optional,
       Flag.map(Option.getOrNull)
     ),
+    ...ruleFlags,
     save: boolean("save", "save the key in the profile instead of printing it"),
     json
   },
-  Effect.fnUntraced(function* ({ name, environment, save, json }) {
+  Effect.fnUntraced(function* ({ name, environment, save, json, ...rules }) {
     const { send } = yield* Client
     const { session, profile, url } = yield* Credentials
     const screen = yield* Screen
     if (save && json)
       return yield* fail("usage", "Give only one of --save and --json. --save keeps the key, --json prints it.")
     const token = yield* session
-    const ask = (of: "test" | "live") => send("POST", "/v1/api-keys", { token, body: { name, environment: of } })
+    const ask = (of: "test" | "live") =>
+      send("POST", "/v1/api-keys", { token, body: { name, environment: of, ...rulesBody(rules) } })
     const first = yield* ask(environment ?? "test")
     const answer = environment === null && isOfOther(first) ? yield* ask("live") : first
     const failure = yield* failureOf(answer)
@@ -85,6 +88,10 @@ const create = Command.make(
   Command.withDescription("Create an API key; it is shown once"),
   Command.withExamples([
     { command: "rungate keys create laptop --save", description: "For this machine" },
+    {
+      command: "rungate keys create agent --budget 5/day --allow-capability email.find --allow-capability email.verify",
+      description: "For an agent that may spend $5 a day on two capabilities"
+    },
     { command: "rungate keys create ci --quiet | gh secret set RUNGATE_API_KEY", description: "For another machine" }
   ])
 )
@@ -109,6 +116,6 @@ const revoke = Command.make(
 )
 
 export const keys = Command.make("keys").pipe(
-  Command.withDescription("List, create and revoke API keys"),
-  Command.withSubcommands([list, create, revoke])
+  Command.withDescription("List, create, change, rotate and revoke API keys"),
+  Command.withSubcommands([list, create, update, rotate, revoke])
 )
