@@ -38,15 +38,21 @@ const ready = Effect.gen(function* () {
   const queues = yield* Queues
   // An operator may have changed the server's settings since the start.
   const server = yield* DatabaseChecks
-  const unsafe = yield* server.problems.pipe(
-    Effect.timeout("2 seconds"),
-    Effect.catchCause(() => Effect.succeed([]))
+  // All at once: a probe waits for a few seconds at most, and each of them may take its whole time.
+  const [unsafe, readOnly, database] = yield* Effect.all(
+    [
+      server.problems.pipe(
+        Effect.timeout("2 seconds"),
+        Effect.catchCause(() => Effect.succeed([]))
+      ),
+      server.readOnly.pipe(
+        Effect.timeout("2 seconds"),
+        Effect.catchCause(() => Effect.succeed(null))
+      ),
+      mail.backlog.pipe(Effect.timeout("2 seconds"), Effect.exit)
+    ],
+    { concurrency: "unbounded" }
   )
-  const readOnly = yield* server.readOnly.pipe(
-    Effect.timeout("2 seconds"),
-    Effect.catchCause(() => Effect.succeed(null))
-  )
-  const database = yield* mail.backlog.pipe(Effect.timeout("2 seconds"), Effect.exit)
   const diskFull = yield* (yield* Readiness).diskFull
   const oldest = database._tag === "Success" ? Math.max(0, ...database.value.map((lane) => lane.age_seconds)) : null
   const checks = {
