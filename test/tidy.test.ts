@@ -15,7 +15,7 @@ const arrows: Readonly<Record<string, ReadonlyArray<string>>> = {
   schema: ["schema"]
 }
 /** Nouns and pure rules need no driver. */
-const schemaPackages = ["effect", "ajv", "ajv-formats", "tldts", "libphonenumber-js"]
+const schemaPackages = ["effect", "ajv", "ajv-formats", "tldts", "libphonenumber-js", "standardwebhooks"]
 /** Nobody need import them. */
 const entries = ["main.ts"]
 /** The top puts the layers together, so it may import everything, and no layer may import it. */

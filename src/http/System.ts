@@ -23,6 +23,7 @@ import { Stats } from "../layers/ledger/Stats.ts"
 import { problem, statusOf } from "../schema/Errors.ts"
 import type { Window } from "../schema/runs/Health.ts"
 import { usd } from "../schema/money/Money.ts"
+import { WebhookDeliveries } from "../layers/webhooks/Deliveries.ts"
 import { Readiness } from "./middleware/Readiness.ts"
 
 /** Anybody may ask whether a process is ready, so one look at the database serves all who ask at that moment. */
@@ -120,6 +121,27 @@ const number = (name: string, help: string, type: string, lines: ReadonlyArray<s
   ...lines
 ]
 
+const webhookNumbers = Effect.gen(function* () {
+  const deliveries = yield* WebhookDeliveries
+  const { due, paused } = yield* deliveries.backlog
+  return [
+    ...number("rungate_webhook_deliveries_due", "Webhooks that are due and not being sent yet.", "gauge", [
+      `rungate_webhook_deliveries_due ${due}`
+    ]),
+    ...number("rungate_webhook_endpoints_paused", "Webhook endpoints that were paused automatically.", "gauge", [
+      `rungate_webhook_endpoints_paused ${paused}`
+    ]),
+    ...number(
+      "rungate_webhook_deliveries_total",
+      "Attempts of this process to deliver a webhook, by result: delivered, retried later, or given up.",
+      "counter",
+      Object.entries(deliveries.recorded()).map(
+        ([result, count]) => `rungate_webhook_deliveries_total{result="${result}"} ${count}`
+      )
+    )
+  ]
+})
+
 const metrics = Effect.gen(function* () {
   const stats = yield* Stats
   const [losses, drifts] = [yield* Losses, yield* CostDrifts]
@@ -184,6 +206,7 @@ const metrics = Effect.gen(function* () {
     ...number("rungate_event_streams", "Event streams that are open at this process.", "gauge", [
       `rungate_event_streams ${feed.streams()}`
     ]),
+    ...(yield* webhookNumbers),
     ...number("process_resident_memory_bytes", "Memory of this process.", "gauge", [
       `process_resident_memory_bytes ${stats.memory()}`
     ])
@@ -270,3 +293,4 @@ export type SystemServices =
   | Settings
   | Stats
   | Waiters
+  | WebhookDeliveries

@@ -50,6 +50,7 @@ import { UsageStore } from "./usage/UsageStore.ts"
 import { background } from "./postgres/migrations/background.ts"
 import { WebhookDeliveries } from "./webhooks/Deliveries.ts"
 import { WebhookEndpoints } from "./webhooks/Endpoints.ts"
+import { PauseMails } from "./webhooks/PauseMails.ts"
 import { DatabaseLayer } from "./postgres/Database.ts"
 import { Partitions } from "./postgres/partitions/Partitions.ts"
 
@@ -86,7 +87,9 @@ const Stores = Layer.mergeAll(
   UsageStore.layer,
   // This one needs a store, which the folder of the migrations can't import.
   BackgroundMigrations.layerOf({ ...background, [countOldRuns]: usageOfOldRuns }),
-  Layer.merge(WebhookEndpoints.layer, WebhookDeliveries.layer).pipe(Layer.provide(EventLog.layer))
+  Layer.merge(WebhookEndpoints.layer, WebhookDeliveries.layer.pipe(Layer.provideMerge(PauseMails.layer))).pipe(
+    Layer.provide(EventLog.layer)
+  )
 ).pipe(Layer.provideMerge(AuditLog.layer))
 
 /** The database and the stores, without HTTP and providers. */

@@ -27,7 +27,10 @@ const exceptions: ReadonlyArray<readonly [RegExp, string]> = [
     /JOIN history_blocks t ON t\.segment = n\.segment/,
     "reads segments that the statement before it found for the organization"
   ],
-  [/UPDATE alert_mails m SET attempts/, "claims e-mails that are due, of whatever organization, for the sender"],
+  [
+    /UPDATE (alert|webhook)_mails m SET attempts/,
+    "claims e-mails that are due, of whatever organization, for the sender"
+  ],
   [/SELECT .*FROM replies WHERE command_id|DELETE FROM replies/s, "replies to commands that this process made ids for"]
 ]
 

@@ -1,10 +1,17 @@
-/** Sends e-mails about alerts. Every process looks for due ones every few seconds, and a failed one is retried for about four hours. */
+/**
+ * Sends e-mails to members: alerts, and webhook endpoints that were paused. Every process looks for due ones every few seconds, and a
+ * failed one is retried for about four hours.
+ */
 import { Cause, Effect, Layer, Schedule } from "effect"
 import { oneLine } from "../../layers/postgres/Batch.ts"
-import { AlertMailStore, type DueAlert } from "../../layers/events/AlertMailStore.ts"
+import { AlertMailStore } from "../../layers/events/AlertMailStore.ts"
+import type { DueMail, Outbox } from "../../layers/events/mailOutbox.ts"
 import { Mailer } from "../../layers/accounts/Mailer.ts"
 import { addressOf, Settings } from "../../layers/platform/Settings.ts"
+import { PauseMails } from "../../layers/webhooks/PauseMails.ts"
+import type { Written } from "../../schema/accounts/AccountMail.ts"
 import { alertMail } from "../../schema/events/AlertMail.ts"
+import { pauseMail } from "../../schema/webhooks/PauseMail.ts"
 
 const pollEvery = "2 seconds"
 const claimMax = 20
@@ -16,42 +23,60 @@ const forgetEveryPolls = 1_800
 
 export const AlertMails = Layer.effectDiscard(
   Effect.gen(function* () {
-    const store = yield* AlertMailStore
+    const alerts = yield* AlertMailStore
+    const pauses = yield* PauseMails
     const mailer = yield* Mailer
     const address = addressOf(yield* Settings)
 
     /** Logs mail ids only, so that the log holds no e-mail addresses. */
-    const send = ({ mail_id, kind, data, address: to, attempts }: DueAlert) =>
-      Effect.suspend(() => mailer.send({ to, ...alertMail(address, kind, data) })).pipe(
-        Effect.andThen(store.ended(mail_id, "sent")),
-        Effect.catchTag("MailNotSent", ({ message }) =>
-          attempts < attemptsMax
-            ? Effect.logWarning(`alert mail ${mail_id} (${kind}) could not be sent and will be retried: ${message}`)
-            : Effect.andThen(
-                Effect.logError(
-                  `alert mail ${mail_id} (${kind}) could not be sent in ${attempts} attempts: ${message}`
-                ),
-                store.ended(mail_id, "failed")
-              )
-        ),
-        Effect.catchCause((cause) =>
-          Cause.hasInterruptsOnly(cause)
-            ? Effect.failCause(cause)
-            : Effect.logError(`sending alert mail ${mail_id} failed: ${oneLine(cause)}`)
+    const sender =
+      <Kind extends string>(outbox: Outbox<Kind>, write: (mail: DueMail<Kind>) => Written) =>
+      (mail: DueMail<Kind>) => {
+        const { mail_id, kind, address: to, attempts } = mail
+        return Effect.suspend(() => mailer.send({ to, ...write(mail) })).pipe(
+          Effect.andThen(outbox.ended(mail_id, "sent")),
+          Effect.catchTag("MailNotSent", ({ message }) =>
+            attempts < attemptsMax
+              ? Effect.logWarning(`alert mail ${mail_id} (${kind}) could not be sent and will be retried: ${message}`)
+              : Effect.andThen(
+                  Effect.logError(
+                    `alert mail ${mail_id} (${kind}) could not be sent in ${attempts} attempts: ${message}`
+                  ),
+                  outbox.ended(mail_id, "failed")
+                )
+          ),
+          Effect.catchCause((cause) =>
+            Cause.hasInterruptsOnly(cause)
+              ? Effect.failCause(cause)
+              : Effect.logError(`sending alert mail ${mail_id} failed: ${oneLine(cause)}`)
+          )
         )
-      )
+      }
+
+    const sendDue = <Kind extends string>(outbox: Outbox<Kind>, write: (mail: DueMail<Kind>) => Written) => {
+      const send = sender(outbox, write)
+      return Effect.gen(function* () {
+        let more = true
+        while (more) {
+          const due = yield* outbox.due(claimMax)
+          yield* Effect.forEach(due, send, { concurrency: parallel, discard: true })
+          more = due.length === claimMax
+        }
+      }).pipe(Effect.catchCause((cause) => Effect.logWarning(`sending alert mails will be retried: ${oneLine(cause)}`)))
+    }
+    const sendAlerts = sendDue(alerts, ({ kind, data }) => alertMail(address, kind, data))
+    const sendPauses = sendDue(pauses, ({ data }) => pauseMail(address, data))
+    const forget = Effect.andThen(alerts.forget, pauses.forget).pipe(
+      Effect.catchCause((cause) => Effect.logWarning(`deletion of old alert mails: ${oneLine(cause)}`))
+    )
 
     let polls = 0
     const poll = Effect.gen(function* () {
-      let more = true
-      while (more) {
-        const due = yield* store.due(claimMax)
-        yield* Effect.forEach(due, send, { concurrency: parallel, discard: true })
-        more = due.length === claimMax
-      }
+      yield* sendAlerts
+      yield* sendPauses
       polls += 1
-      if (polls % forgetEveryPolls === 0) yield* store.forget
-    }).pipe(Effect.catchCause((cause) => Effect.logWarning(`sending alert mails will be retried: ${oneLine(cause)}`)))
+      if (polls % forgetEveryPolls === 0) yield* forget
+    })
     yield* Effect.forkScoped(Effect.repeat(poll, Schedule.spaced(pollEvery)))
   })
 )

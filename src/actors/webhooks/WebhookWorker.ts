@@ -6,6 +6,7 @@
  */
 import { Effect, Layer, Random, Schedule } from "effect"
 import { EventLog } from "../../layers/events/EventLog.ts"
+import { crashPoint } from "../../layers/platform/CrashPoint.ts"
 import { oneLine } from "../../layers/postgres/Batch.ts"
 import { Queues, webhooksQueue } from "../../layers/queues/Queues.ts"
 import { Signals } from "../../layers/queues/Signals.ts"
@@ -49,6 +50,7 @@ export const WebhookWorker = Layer.effectDiscard(
 
     const deliver = Effect.fnUntraced(function* (delivery: DueDelivery) {
       const answer = yield* sender.send(delivery)
+      yield* crashPoint("webhooks.answered")
       const outcome = outcomeOf(delivery, answer, yield* Random.next)
       yield* deliveries.record(delivery, answer, outcome)
       if (outcome._tag === "Failed" && outcome.pause !== null)
@@ -86,6 +88,7 @@ export const WebhookWorker = Layer.effectDiscard(
         // An endpoint that is being sent to gets one more at a time, so that it never has more than its share.
         const due = fresh.length > 0 ? fresh : yield* deliveries.claim(room, 1, full)
         if (due.length === 0) return
+        yield* crashPoint("webhooks.claimed")
         yield* Effect.forEach(due, begin, { discard: true })
       }
     })
@@ -119,6 +122,7 @@ export const WebhookWorker = Layer.effectDiscard(
     const keepLogs = Effect.flatMap(deliveries.followers, (org_ids) =>
       Effect.forEach(org_ids, log.listen, { discard: true })
     )
+    const forget = Effect.repeat(deliveries.forget, { until: (deleted) => deleted === 0 })
     const every = (work: Effect.Effect<unknown>, period: typeof lookEvery | typeof listenEvery) =>
       work.pipe(
         Effect.catchCause((cause) => Effect.logWarning(`webhooks: ${oneLine(cause)}`)),
@@ -128,6 +132,6 @@ export const WebhookWorker = Layer.effectDiscard(
 
     yield* queues.work(webhooksQueue, pass)
     yield* every(Effect.andThen(follow, pass), lookEvery)
-    yield* every(Effect.andThen(keepLogs, deliveries.forget), listenEvery)
+    yield* every(Effect.andThen(keepLogs, forget), listenEvery)
   })
 )

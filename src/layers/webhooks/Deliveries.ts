@@ -6,9 +6,11 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { crashPoint } from "../platform/CrashPoint.ts"
 import { newId } from "../platform/Ids.ts"
 import { EventLog } from "../events/EventLog.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { PauseMails } from "./PauseMails.ts"
 import type { WebhookAnswer } from "./Sender.ts"
 
 const DueDelivery = Schema.Struct({
@@ -56,16 +58,28 @@ const followerRows = rowsOf({
 })
 const countRow = oneRowOf({ count: Schema.Int })
 const backlogRow = oneRowOf({ due: Schema.Int, paused: Schema.Int })
+const pausedRows = rowsOf({ org_id: Schema.String })
+const deletedRow = oneRowOf({ deleted: Schema.Int })
 
 /** How long a process may take to send a webhook and record the answer. Longer than the time that a receiver has to answer. */
 const claimSeconds = 60
+const recordedAs = { Delivered: "delivered", Retry: "retried", Failed: "failed" } as const
 const timestampOf = (text: string): string => decodeTimestamp(text).timestamp
 const decodeTimestamp = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ timestamp: Schema.String })))
 const orgRows = rowsOf({ org_id: Schema.String })
 const orgsOf = Effect.map((rows: ReadonlyArray<{ readonly org_id: string }>) => rows.map(({ org_id }) => org_id))
 const answersMax = 10
 const keepDays = 30
+/** Deliveries that one statement deletes, so that it ends within the statement timeout. */
+const forgetMax = 5_000
 const replayMax = 10_000
+
+/** Attempts of this process since its start, by what followed from them. */
+export interface Recorded {
+  readonly delivered: number
+  readonly retried: number
+  readonly failed: number
+}
 
 export type Outcome =
   | { readonly _tag: "Delivered" }
@@ -103,9 +117,11 @@ export class WebhookDeliveries extends Context.Service<
       endpoint_id: string,
       span: { readonly from: Date; readonly to: Date; readonly failedOnly: boolean }
     ) => Effect.Effect<number>
-    /** Deletes ended deliveries after 30 days. */
-    readonly forget: Effect.Effect<void>
+    /** Deletes ended deliveries that are older than 30 days. Returns how many: call it again until there are none. */
+    readonly forget: Effect.Effect<number>
+    /** Deliveries that are due and that no process has claimed, and endpoints that the service has paused. */
     readonly backlog: Effect.Effect<{ readonly due: number; readonly paused: number }>
+    readonly recorded: () => Recorded
   }
 >()("rungate/layers/webhooks/Deliveries") {
   static readonly layer = Layer.effect(
@@ -113,6 +129,8 @@ export class WebhookDeliveries extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const log = yield* EventLog
+      const mails = yield* PauseMails
+      const recorded = { delivered: 0, retried: 0, failed: 0 }
       const columns = sql.literal(
         "delivery_id, event_id, kind, happened_at, body, status, attempts, next_attempt_at, answers, created_at, delivered_at"
       )
@@ -153,6 +171,7 @@ export class WebhookDeliveries extends Context.Service<
           yield* sql`
             UPDATE webhook_endpoints SET position = greatest(position, ${String(reached)}::bigint)
             WHERE org_id = ${org_id} AND paused IS NULL`
+          yield* crashPoint("webhooks.before_commit")
           return events.length >= eventsAtOnce
         }).pipe(sql.withTransaction, Effect.orDie)
 
@@ -177,6 +196,14 @@ export class WebhookDeliveries extends Context.Service<
             array_remove(ARRAY[endpoint.secret, CASE WHEN endpoint.previous_until > now() THEN endpoint.previous_secret END], NULL)
               AS secrets`).pipe(Effect.orDie)
 
+      /** Pauses the endpoint and stores the e-mails about it. One that is paused already stays as it is. */
+      const pauseEndpoint = Effect.fnUntraced(function* (endpoint_id: string, reason: "gone" | "failing", at: Date) {
+        const paused = yield* pausedRows(sql`
+          UPDATE webhook_endpoints SET failing_since = coalesce(failing_since, ${at}), paused = ${reason}
+          WHERE endpoint_id = ${endpoint_id} AND paused IS NULL RETURNING org_id`)
+        for (const { org_id } of paused) yield* mails.queue(org_id, { endpoint_id, reason })
+      })
+
       const record: WebhookDeliveries["Service"]["record"] = (delivery, { at, ...answered }, outcome) =>
         Effect.gen(function* () {
           const attempt = JSON.stringify({ at: at.toISOString(), ...answered })
@@ -192,14 +219,22 @@ export class WebhookDeliveries extends Context.Service<
               delivered_at = CASE WHEN ${status} = 'delivered' THEN now() END,
               next_attempt_at = CASE WHEN ${status} = 'pending' THEN now() + ${delay}::float * interval '1 millisecond' END
             WHERE delivery_id = ${delivery.delivery_id} AND status = 'pending'`
-          const pause = outcome._tag === "Failed" ? outcome.pause : null
+          if (outcome._tag === "Failed" && outcome.pause !== null)
+            return yield* pauseEndpoint(delivery.endpoint_id, outcome.pause, at)
           if (outcome._tag === "Delivered" && delivery.failing_since === null) return
           yield* sql`
             UPDATE webhook_endpoints SET
-              failing_since = CASE WHEN ${outcome._tag === "Delivered"}::boolean THEN NULL ELSE coalesce(failing_since, ${at}) END,
-              paused = coalesce(paused, ${pause}::text)
+              failing_since = CASE WHEN ${outcome._tag === "Delivered"}::boolean THEN NULL ELSE coalesce(failing_since, ${at}) END
             WHERE endpoint_id = ${delivery.endpoint_id}`
-        }).pipe(sql.withTransaction, Effect.orDie)
+        }).pipe(
+          sql.withTransaction,
+          Effect.orDie,
+          Effect.tap(() =>
+            Effect.sync(() => {
+              recorded[recordedAs[outcome._tag]] += 1
+            })
+          )
+        )
 
       const again = sql.literal("status = 'pending', attempts = 0, next_attempt_at = now(), delivered_at = NULL")
 
@@ -240,14 +275,25 @@ export class WebhookDeliveries extends Context.Service<
             Effect.map(({ count }) => count),
             Effect.orDie
           ),
-        forget: Effect.asVoid(
-          sql`DELETE FROM webhook_deliveries WHERE status <> 'pending' AND created_at < now() - make_interval(days => ${keepDays}::int)`
-        ).pipe(Effect.orDie),
+        forget: deletedRow(sql`
+          WITH deleted AS (
+            DELETE FROM webhook_deliveries WHERE delivery_id = ANY(ARRAY(
+              SELECT delivery_id FROM webhook_deliveries
+              WHERE status <> 'pending' AND created_at < now() - make_interval(days => ${keepDays}::int) LIMIT ${forgetMax}::int
+            )) RETURNING 1
+          )
+          SELECT count(*)::int AS deleted FROM deleted`).pipe(
+          Effect.map(({ deleted }) => deleted),
+          Effect.orDie
+        ),
+        // A paused endpoint keeps its deliveries until it is resumed.
         backlog: backlogRow(sql`
-          SELECT (SELECT count(*)::int FROM webhook_deliveries WHERE status = 'pending' AND next_attempt_at <= now()) AS due,
+          SELECT (SELECT count(*)::int FROM webhook_deliveries JOIN webhook_endpoints USING (endpoint_id)
+                  WHERE status = 'pending' AND next_attempt_at <= now() AND paused IS NULL) AS due,
             (SELECT count(*)::int FROM webhook_endpoints WHERE paused IN ('gone', 'failing')) AS paused`).pipe(
           Effect.orDie
-        )
+        ),
+        recorded: () => ({ ...recorded })
       })
     })
   )

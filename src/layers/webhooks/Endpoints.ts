@@ -7,6 +7,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { newId } from "../platform/Ids.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+import { webhookSecret } from "../../schema/webhooks/Signature.ts"
 
 /** More than any organization needs. Each event is delivered to every endpoint, so the limit bounds what one event can cost. */
 export const endpointsMax = 20
@@ -30,7 +31,7 @@ export interface EndpointChange {
   readonly paused?: boolean | undefined
 }
 
-const newSecret = (): string => `whsec_${crypto.getRandomValues(new Uint8Array(32)).toBase64()}`
+const newSecret = (): string => webhookSecret(crypto.getRandomValues(new Uint8Array(32)))
 
 export class WebhookEndpoints extends Context.Service<
   WebhookEndpoints,

@@ -8,18 +8,13 @@ import { lookup as lookUp } from "node:dns"
 import { request as requestHttp } from "node:http"
 import { request as requestHttps } from "node:https"
 import { Clock, Context, Effect, Layer } from "effect"
-import { Webhook } from "standardwebhooks"
 import { Settings } from "../platform/Settings.ts"
 import { storableText } from "../../schema/json/StorableText.ts"
+import { type SignedWebhook, webhookHeaders } from "../../schema/webhooks/Signature.ts"
 import { isPublicAddress, webhookUrl } from "./WebhookUrl.ts"
 
-export interface OutgoingWebhook {
+export interface OutgoingWebhook extends SignedWebhook {
   readonly url: string
-  /** The same for each attempt and for each replay. */
-  readonly event_id: string
-  readonly body: string
-  /** The first is the current one. Each signs, so that a receiver may verify with any of them. */
-  readonly secrets: ReadonlyArray<string>
 }
 
 export interface WebhookAnswer {
@@ -32,7 +27,9 @@ export interface WebhookAnswer {
 }
 
 /** What receivers of webhooks are commonly given. Those that need longer should store the event and answer at once. */
-const answerMillisMax = 15_000
+export const AnswerMillisMax = Context.Reference("rungate/layers/webhooks/AnswerMillisMax", {
+  defaultValue: () => 15_000
+})
 const answerBytesMax = 2_048
 
 const privateAddress = "the host has a private address, and webhooks are sent to public addresses only"
@@ -43,24 +40,29 @@ type LookedUp = (
   family?: number
 ) => void
 
-/** Looks a name up and refuses it if any of its addresses is private. */
-const publicLookup = (hostname: string, options: { readonly all?: boolean | undefined }, callback: LookedUp) =>
-  lookUp(hostname, { all: true }, (error, addresses) => {
-    if (error !== null) return callback(error, "")
-    const [first] = addresses
-    if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address)))
-      return callback(new Error(privateAddress), "")
-    return options.all === true ? callback(null, addresses) : callback(null, first.address, first.family)
-  })
+/** All addresses of a host name. */
+export type FindAddresses = (
+  hostname: string,
+  found: (error: Error | null, addresses: Array<{ address: string; family: number }>) => void
+) => void
 
-const headersOf = ({ event_id, body, secrets }: OutgoingWebhook, at: Date) => ({
-  "content-type": "application/json",
-  "content-length": String(Buffer.byteLength(body)),
-  "user-agent": "Rungate-Webhooks/1",
-  "webhook-id": event_id,
-  "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
-  "webhook-signature": secrets.map((secret) => new Webhook(secret).sign(event_id, at, body)).join(" ")
+/** Tests let a name have the addresses that they choose. */
+export const HostAddresses = Context.Reference<FindAddresses>("rungate/layers/webhooks/HostAddresses", {
+  defaultValue: () => (hostname, found) => lookUp(hostname, { all: true }, found)
 })
+
+/** Looks a name up for a connection. Without `allowPrivate` it refuses a name if any of its addresses is private. */
+const lookupOf =
+  (find: FindAddresses, allowPrivate: boolean) =>
+  (hostname: string, options: { readonly all?: boolean | undefined }, callback: LookedUp) =>
+    find(hostname, (error, addresses) => {
+      if (error !== null) return callback(error, "")
+      const [first] = addresses
+      if (first === undefined) return callback(new Error("the host has no address"), "")
+      if (!allowPrivate && !addresses.every(({ address }) => isPublicAddress(address)))
+        return callback(new Error(privateAddress), "")
+      return options.all === true ? callback(null, addresses) : callback(null, first.address, first.family)
+    })
 
 interface Received {
   readonly status: number | null
@@ -80,6 +82,8 @@ export class WebhookSender extends Context.Service<
     WebhookSender,
     Effect.gen(function* () {
       const { webhookAllowPrivate } = yield* Settings
+      const answerMillisMax = yield* AnswerMillisMax
+      const lookup = lookupOf(yield* HostAddresses, webhookAllowPrivate)
 
       const post = (webhook: OutgoingWebhook, at: Date) =>
         Effect.callback<Received>((resume) => {
@@ -88,10 +92,10 @@ export class WebhookSender extends Context.Service<
           const url = new URL(checked.url)
           const options = {
             method: "POST",
-            headers: headersOf(webhook, at),
+            headers: { ...webhookHeaders(webhook, at), "content-length": String(Buffer.byteLength(webhook.body)) },
             // A connection is made for each webhook: a kept one would not be checked again.
             agent: false as const,
-            ...(webhookAllowPrivate ? {} : { lookup: publicLookup })
+            lookup
           }
           const request = (url.protocol === "https:" ? requestHttps : requestHttp)(url, options, (response) => {
             const chunks: Array<Buffer> = []
