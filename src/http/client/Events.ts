@@ -24,6 +24,15 @@ export interface ReceivedEvent extends Event {
   readonly id: string
 }
 
+/** What a program learns about the connection. Without it, connections are lost and made again in silence. */
+export interface ConnectionWatch {
+  /** A connection is open. All events from now on will come, or all after the last one. */
+  readonly connected: Effect.Effect<void>
+  /** A lost connection could not be made again, because of this status or of none. The client tries again. */
+  readonly away: (status: number | null) => Effect.Effect<void>
+}
+const unwatched: ConnectionWatch = { connected: Effect.void, away: () => Effect.void }
+
 /** Longer than two heartbeats of the service. A connection that is silent for so long is lost. */
 const silenceSeconds = 40
 const pause = "1 second"
@@ -36,7 +45,8 @@ const decodeEvent = Schema.decodeUnknownOption(Schema.fromJsonString(Event))
 export const followEvents = <E>(
   target: Target,
   options: EventOptions,
-  refusal: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<never, E>
+  refusal: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<never, E>,
+  watch: ConnectionWatch = unwatched
 ): Stream.Stream<ReceivedEvent, E | HttpClientError.HttpClientError, HttpClient.HttpClient> =>
   Stream.suspend(() => {
     const path = options.run_id === undefined ? "/v1/events" : `/v1/runs/${encodeURIComponent(options.run_id)}/events`
@@ -78,13 +88,18 @@ export const followEvents = <E>(
         HttpClientRequest.setHeader("accept", "text/event-stream"),
         last === undefined ? (one) => one : HttpClientRequest.setHeader("last-event-id", last)
       )
-      const response = yield* http.execute(request)
+      const response = yield* http
+        .execute(request)
+        .pipe(Effect.tapError(() => (connected ? watch.away(null) : Effect.void)))
       if (response.status === 204) return Stream.succeed(null)
       if (response.status === 200) {
         connected = true
+        yield* watch.connected
         return received(response)
       }
-      return connected && passing.has(response.status) ? nothing : yield* refusal(response)
+      if (!connected || !passing.has(response.status)) return yield* refusal(response)
+      yield* watch.away(response.status)
+      return nothing
     })
     const connection = Stream.unwrap(connect).pipe(
       Stream.catchIf(

@@ -1,6 +1,7 @@
 /** `rungate logs tail` as a person and a program have it: over lost connections, refusals and a service that is restarted. */
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { type App, rehearse, startApp, type Tenant, until, verify } from "../../app.ts"
+import { doorway, lines, reading } from "./doorway.ts"
 import { type Home, newHome } from "./shell.ts"
 import { exhaustive } from "../../exhaustive.ts"
 
@@ -15,48 +16,6 @@ afterAll(async () => {
   home.remove()
 })
 
-/** The service behind an address that goes away and comes back. */
-const doorway = () => {
-  const refusals: Array<Response> = []
-  let port = 0
-  let asked = 0
-  const open = () => {
-    const server = Bun.serve({
-      port,
-      fetch: (request) => {
-        asked++
-        const { pathname, search } = new URL(request.url)
-        return refusals.shift() ?? fetch(`${app.url}${pathname}${search}`, request)
-      }
-    })
-    port = server.port ?? 0
-    return server
-  }
-  let server = open()
-  return {
-    url: server.url.href,
-    asked: () => asked,
-    refuse: (status: number, headers: Record<string, string>) => {
-      refusals.push(new Response("busy", { status, headers }))
-    },
-    close: () => server.stop(true),
-    reopen: () => {
-      server = open()
-    }
-  }
-}
-
-/** What a command says, as it says it. */
-const reading = (stream: ReadableStream<Uint8Array>) => {
-  const decoder = new TextDecoder()
-  let text = ""
-  const ended = (async () => {
-    for await (const part of stream) text += decoder.decode(part, { stream: true })
-  })()
-  return { text: () => text, ended }
-}
-
-const lines = (text: string) => text.split("\n").slice(0, -1)
 /** An organization of one test's own, for they run side by side. */
 const newcomer = async () => {
   const org: Tenant = await app.tenant("25.00")
@@ -73,7 +32,7 @@ test.concurrent.if(exhaustive)(
     const { org, mine, quick, slow, fails } = await newcomer()
     const old = await slow(4)
     const [first, second] = [await quick("first"), await quick("second")]
-    const door = doorway()
+    const door = doorway(app)
     const child = home.start("exec rungate logs tail -n 2", { ...mine, RUNGATE_URL: door.url })
     const [out, err] = [reading(child.stdout), reading(child.stderr)]
     const told = () => lines(out.text()).map((line) => JSON.parse(line))

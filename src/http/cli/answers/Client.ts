@@ -5,12 +5,13 @@
  * read rather than printed. No credential appears in any message.
  */
 import { Context, Effect, Layer, type Redacted, Stream } from "effect"
-import { HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
+import { HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { publicError } from "../../api/shapes/PublicError.ts"
 import { Credentials } from "../state/Credentials.ts"
 import { fail } from "../terminal/exits.ts"
 import { failureFor } from "./problems.ts"
 import { Screen } from "../terminal/Screen.ts"
+import { failureOf } from "./show.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import type { EventOptions, ReceivedEvent } from "../../client/Events.ts"
 import type { RungateClient } from "../../client/Rungate.ts"
@@ -61,8 +62,14 @@ export class Client extends Context.Service<
       use: (rungate: RungateClient) => Effect.Effect<A, unknown>,
       token?: Redacted.Redacted
     ) => Effect.Effect<A, CommandFailed>
-    /** Follows events over lost connections. Fails with the status when the service refuses. */
-    readonly events: (options: EventOptions) => Stream.Stream<ReceivedEvent, unknown>
+    /**
+     * Follows events over lost connections, and says when the service is away and when it is back. `connected` runs when the first
+     * connection is open.
+     */
+    readonly events: (
+      options: EventOptions,
+      connected?: Effect.Effect<void>
+    ) => Stream.Stream<ReceivedEvent, CommandFailed>
   }
 >()("rungate/http/cli/answers/Client") {
   static readonly layer = Layer.effect(
@@ -88,6 +95,11 @@ export class Client extends Context.Service<
             )
       }
 
+      const redirected = fail(
+        "failed",
+        `${url} answers with a redirect. Set RUNGATE_URL to the final address of the service.`
+      )
+
       const policyOf = (ask: Ask): RequestPolicyShape => ({
         ...requestPolicyDefault,
         timeout_seconds: ask.seconds ?? answerSeconds,
@@ -112,10 +124,7 @@ export class Client extends Context.Service<
           .pipe(Effect.provideService(RequestPolicy, policyOf(ask)), Effect.mapError(explained))
         const text = yield* Effect.mapError(response.text, explained)
         if (response.status >= 300 && response.status < 400 && response.status !== 304) {
-          return yield* fail(
-            "failed",
-            `${url} answers with a redirect. Set RUNGATE_URL to the final address of the service.`
-          )
+          return yield* redirected
         }
         return { status: response.status, headers: response.headers, text, request: { method, path } }
       })
@@ -138,13 +147,39 @@ export class Client extends Context.Service<
           Effect.provideService(RequestPolicy, policyOf({})),
           Effect.mapError(understood)
         )
-      const events = (options: EventOptions) =>
-        Stream.unwrap(
-          Effect.map(
-            Effect.promise(() => import("../../client/Events.ts")),
-            ({ followEvents }) => followEvents({ url, token: key }, options, ({ status }) => Effect.fail(status))
+      const refused = ({ status, headers, text: body }: HttpClientResponse.HttpClientResponse) =>
+        Effect.gen(function* () {
+          const answer = { status, headers, text: yield* body, request: { method: "GET", path: "/v1/events" } as const }
+          const failure = yield* Effect.provideService(failureOf(answer), Credentials, credentials)
+          return yield* failure ?? redirected
+        })
+      const events = (options: EventOptions, connected = Effect.void) =>
+        Stream.suspend(() => {
+          let opened = false
+          let isAway = false
+          const back = Effect.suspend(() => {
+            const [first, wasAway] = [!opened, isAway]
+            opened = true
+            isAway = false
+            return first ? connected : wasAway ? screen.say("Reconnected. Continuing.") : Effect.void
+          })
+          const away = (status: number | null) =>
+            Effect.suspend(() => {
+              if (isAway) return Effect.void
+              isAway = true
+              const why = status === null ? `Can't reach the service at ${url}.` : `${url} answers HTTP ${status}.`
+              return screen.warn(`${why} Retrying until it answers.`)
+            })
+          return Stream.unwrap(
+            Effect.map(
+              Effect.promise(() => import("../../client/Events.ts")),
+              ({ followEvents }) =>
+                followEvents({ url, token: key }, options, refused, { connected: back, away }).pipe(
+                  Stream.mapError((error) => (HttpClientError.isHttpClientError(error) ? explain(false)(error) : error))
+                )
+            )
           )
-        ).pipe(Stream.provideService(HttpClient.HttpClient, http))
+        }).pipe(Stream.provideService(HttpClient.HttpClient, http))
       return Client.of({ url, send, ask, events })
     })
   )

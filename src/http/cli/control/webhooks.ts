@@ -9,6 +9,7 @@ import { Credentials } from "../state/Credentials.ts"
 import { consent } from "../terminal/consent.ts"
 import { yes } from "../terminal/flags.ts"
 import { Screen } from "../terminal/Screen.ts"
+import { listen } from "./listen.ts"
 
 const path = "/v1/webhook-endpoints"
 const endpoint_id = Argument.String("endpoint_id").pipe(Argument.withDescription("id from webhooks list"))
@@ -154,8 +155,9 @@ const replay = Command.make(
 ).pipe(Command.withDescription("Send an event again, or the failed events since a time"))
 
 export const webhooks = Command.make("webhooks").pipe(
-  Command.withDescription("List, create and remove webhook endpoints, and replay deliveries"),
+  Command.withDescription("List, create and remove webhook endpoints, replay deliveries, and forward events"),
   Command.withSubcommands([
+    listen,
     list,
     create,
     statusCommand("pause", "paused", "Stop sending to an endpoint"),
