@@ -4,36 +4,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { Webhook } from "standardwebhooks"
 import { type App, backends, startApp, type Tenant, until } from "../../app.ts"
-
-interface Got {
-  readonly id: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly text: string
-  readonly event: ReturnType<typeof JSON.parse>
-}
-
-/** Answers with `status`, or never while `mute`. */
-const receiver = () => {
-  const got: Array<Got> = []
-  const state: { status: number; mute: boolean; headers: Record<string, string> } = {
-    status: 200,
-    mute: false,
-    headers: {}
-  }
-  const server = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    idleTimeout: 60,
-    fetch: async (request) => {
-      const text = await request.text()
-      const headers = Object.fromEntries(request.headers)
-      got.push({ id: headers["webhook-id"] ?? "", headers, text, event: JSON.parse(text) })
-      if (state.mute) await new Promise(() => {})
-      return new Response("thanks", { status: state.status, headers: state.headers })
-    }
-  })
-  return { got, state, url: `http://127.0.0.1:${server.port}/hooks`, stop: () => server.stop(true) }
-}
+import { receiver } from "../../receiver.ts"
 
 const find = { capability: "email.find", input: { full_name: "Ada Lovelace", company_domain: "example.com" } }
 
