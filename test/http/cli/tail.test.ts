@@ -1,8 +1,9 @@
-/** What `rungate logs tail` tells, over any service: every run when it is first seen, and its end, once each, whatever the order of entry. */
+/** What `rungate logs tail` tells: some past runs, then every run's start and its end, once each, whatever happens at the same time. */
 import { expect, test } from "bun:test"
-import { Effect } from "effect"
+import { Effect, Queue, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
+import type { Event } from "../../../src/http/api/control/Events.ts"
 import { sinceOf } from "../../../src/http/cli/runs/logs.ts"
 import { type Filters, follow } from "../../../src/http/cli/runs/tail.ts"
 import type { RunStatus } from "../../../src/schema/runs/Run.ts"
@@ -63,122 +64,141 @@ const listing = (pageMost = 200) => {
   return { runs, read, reads: () => reads }
 }
 
-type Move =
-  | { readonly _tag: "ask"; readonly late: number; readonly status: RunStatus }
-  | { readonly _tag: "change"; readonly which: number; readonly status: RunStatus }
-  | { readonly _tag: "pass"; readonly seconds: number }
-  | { readonly _tag: "look" }
-
-const status = fc.constantFrom<RunStatus>("created", "queued", "running", "running", "succeeded", "failed", "no_match")
-const move = fc.oneof(
-  // Written up to 45 seconds after it got its place in the list.
-  fc.record({ _tag: fc.constant("ask" as const), late: fc.constantFrom(0, 0, 1, 10, 45), status }),
-  fc.record({ _tag: fc.constant("change" as const), which: fc.nat(60), status }),
-  fc.record({ _tag: fc.constant("pass" as const), seconds: fc.constantFrom(0, 1, 5, 30, 300) }),
-  fc.record({ _tag: fc.constant("look" as const) })
-)
-const looks: ReadonlyArray<Move> = [{ _tag: "pass", seconds: 15 }, { _tag: "look" }]
-
 const start = Date.parse("2026-11-21T10:00:00Z")
 
-test("no run is lost and none is told twice, however runs enter, change and end", async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(move, { maxLength: 40, size: "max" }),
-      fc.array(move, { maxLength: 60, size: "max" }),
-      fc.nat(5),
-      async (before, after, most) => {
-        const { runs, read } = listing(3)
-        const told: Array<string> = []
-        /** What a person who watches the table would have seen at each look. */
-        const expected: Array<string> = []
-        const shown = new Map<string, RunStatus>()
-        const belated = new Set<string>()
-        const program = Effect.gen(function* () {
-          let now = start
-          const tail = follow(all, read)
-          let running = false
-          const apply = Effect.fnUntraced(function* (one: Move) {
-            if (one._tag === "pass") {
-              now += one.seconds * 1_000
-              return yield* TestClock.setTime(now)
-            }
-            if (one._tag === "ask") {
-              const place = String(now - one.late * 1_000).padStart(15, "0")
-              const run_id = `run_${place}_${String(runs.length).padStart(4, "0")}`
-              if (running && one.late > 1) belated.add(run_id)
-              return void runs.push({ run_id, capability: "a", provider: null, created_at: now++, status: one.status })
-            }
-            if (one._tag === "change") {
-              const run = runs[one.which % Math.max(1, runs.length)]
-              if (run !== undefined && !isDone(run.status)) run.status = one.status
-              return
-            }
-            if (!running) return
-            for (const run of runs) {
-              const last = shown.get(run.run_id)
-              if (last === undefined || (!isDone(last) && isDone(run.status)))
-                expected.push(`${run.run_id} ${run.status}`)
-              shown.set(run.run_id, run.status)
-            }
-            const { events, whole } = yield* tail.look
-            expect(whole).toBe(true)
-            for (const event of events) told.push(`${event.run_id} ${event.status}`)
-          })
-          yield* TestClock.setTime(now)
-          for (const one of before) yield* apply(one)
-          yield* tail.begin
-          const past = yield* tail.past(most, Number.NEGATIVE_INFINITY)
-          const newest = runs.map((run) => run.run_id).toSorted()
-          expect(past.map((event) => event.run_id)).toEqual(newest.slice(Math.max(0, newest.length - most)))
-          for (const run of runs) shown.set(run.run_id, run.status)
-          running = true
-          for (const one of [...after, ...looks]) yield* apply(one)
+/** A service whose runs start and end when a test says so, and a command that follows it. */
+const following = (filters: Filters, pageMost = 200) =>
+  Effect.gen(function* () {
+    const { runs, read, reads } = listing(pageMost)
+    const events = yield* Queue.unbounded<Event>()
+    const tell = (type: "run.started" | "run.finished", { run_id, capability, created_at }: Stored) => {
+      const timestamp = new Date(created_at).toISOString()
+      Queue.offerUnsafe(events, { type, timestamp, data: { run_id, capability, endpoint: null } })
+    }
+    const begin = (status: RunStatus = "running", more: Partial<Stored> = {}) => {
+      const run_id = `run_${String(runs.length).padStart(6, "0")}`
+      const run = { run_id, capability: "a", provider: null, created_at: start + 1_000 * runs.length, status, ...more }
+      runs.push(run)
+      tell("run.started", run)
+      if (isDone(status)) tell("run.finished", run)
+      return run
+    }
+    const finish = (run: Stored, status: RunStatus, more: Partial<Stored> = {}) => {
+      Object.assign(run, { status, ...more })
+      tell("run.finished", run)
+    }
+    const tail = follow(filters, read)
+    const told: Array<string> = []
+    const texts: Array<string> = []
+    const follows = Stream.fromQueue(events).pipe(
+      tail.news,
+      Stream.runForEach((run) =>
+        Effect.sync(() => {
+          told.push(`${run.run_id} ${run.status}`)
+          texts.push(run.text)
         })
-        await Effect.runPromise(program.pipe(Effect.provide(TestClock.layer())))
-        for (const { run_id, status } of runs) {
-          const [mine, due] = [told, expected].map((lines) => lines.filter((line) => line.startsWith(run_id)))
-          if (!belated.has(run_id)) expect(mine).toEqual(due ?? [])
-          else {
-            // It entered below what is read each time, so it may have ended before it is first seen.
-            expect([[status], ["open", status]]).toContainEqual(
-              (mine ?? [])
-                .map((line) => line.split(" ")[1] ?? "")
-                .map((one) => (isDone(one) || !isDone(status) ? status : "open"))
-            )
+      )
+    )
+    // Long enough for every read that is due.
+    const pass = Effect.repeat(TestClock.adjust("1 second"), { times: 3 })
+    return { runs, begin, finish, past: tail.past, follows, pass, reads, told, texts, events }
+  })
+
+const run = <A, E>(effect: Effect.Effect<A, E>) => Effect.runPromise(effect.pipe(Effect.provide(TestClock.layer())))
+
+type Move =
+  | { readonly _tag: "begin"; readonly status: RunStatus }
+  | { readonly _tag: "finish"; readonly which: number; readonly status: RunStatus }
+
+const end = fc.constantFrom<RunStatus>("succeeded", "failed", "no_match")
+const move = fc.oneof(
+  fc.record({
+    _tag: fc.constant("begin" as const),
+    status: fc.oneof(fc.constant("running" as const), fc.constant("running" as const), end)
+  }),
+  fc.record({ _tag: fc.constant("finish" as const), which: fc.nat(20), status: end })
+)
+const moves = fc.array(move, { maxLength: 20, size: "max" })
+
+test("no run is lost and none is told twice, whatever happens before, while and after the past is read", async () => {
+  await fc.assert(
+    fc.asyncProperty(moves, moves, moves, fc.nat(5), async (before, during, after, most) => {
+      const program = Effect.gen(function* () {
+        const service = yield* following(all, 3)
+        const { runs, begin, finish, told } = service
+        const expected = new Map<string, Array<string>>()
+        /** Whether the run is told when it starts. */
+        const starts = new Set<string>()
+        const apply = (one: Move, isHeard: boolean) => {
+          if (one._tag === "begin") {
+            const { run_id, status } = begin(one.status)
+            if (isHeard) expected.set(run_id, isDone(status) ? [status] : [])
+            if (isHeard && !isDone(status)) starts.add(run_id)
+            return
           }
+          const run = runs[one.which % Math.max(1, runs.length)]
+          if (run === undefined || isDone(run.status)) return
+          finish(run, one.status)
+          if (isHeard) expected.set(run.run_id, [...(expected.get(run.run_id) ?? []), one.status])
         }
-      }
-    ),
-    { numRuns: 100 }
+        for (const one of before) apply(one, false)
+        // Nobody was connected then.
+        yield* Queue.clear(service.events)
+        for (const one of during) apply(one, true)
+        // A run that began and ended while the past was read is told once.
+        for (const { run_id, status } of runs) if (isDone(status)) starts.delete(run_id)
+        const past = yield* service.past(most, Number.NEGATIVE_INFINITY)
+        const newest = runs.map(({ run_id }) => run_id).toSorted()
+        expect(past.map(({ run_id }) => run_id)).toEqual(newest.slice(Math.max(0, newest.length - most)))
+        for (const { run_id, done } of past) {
+          starts.delete(run_id)
+          if (done) expected.set(run_id, [])
+        }
+        yield* Effect.forkChild(service.follows)
+        yield* service.pass
+        for (const one of after) {
+          apply(one, true)
+          yield* service.pass
+        }
+        for (const { run_id } of runs) {
+          const mine = told.filter((line) => line.startsWith(run_id)).map((line) => line.split(" ")[1] ?? "")
+          expect([run_id, ...mine]).toEqual([
+            run_id,
+            ...(starts.has(run_id) ? ["running"] : []),
+            ...(expected.get(run_id) ?? [])
+          ])
+        }
+      })
+      await run(program)
+    }),
+    { numRuns: 60 }
   )
 })
 
 test("a run that comes to match a filter is told then; the past is filtered too", async () => {
-  const { runs, read } = listing()
-  const add = (run_id: string, status: RunStatus, provider: string | null) => {
-    const run = { run_id, capability: "a", created_at: start + 1_000 * runs.length, status, provider }
-    runs.push(run)
-    return run
-  }
   const program = Effect.gen(function* () {
-    const tail = follow({ ...all, status: "failed", provider: "hunter" }, read)
-    const old = add("run_1", "running", null)
-    add("run_2", "failed", "hunter")
-    add("run_3", "failed", "other")
-    yield* tail.begin
-    const ids = (events: ReadonlyArray<{ readonly run_id: string }>) => events.map((event) => event.run_id)
-    expect(ids(yield* tail.past(10, 0))).toEqual(["run_2"])
-    add("run_4", "succeeded", "hunter")
-    add("run_5", "failed", "hunter")
-    expect(ids((yield* tail.look).events)).toEqual(["run_5"])
-    for (let count = 0; count < 300; count++) add(`run_6${String(count).padStart(3, "0")}`, "succeeded", null)
-    expect((yield* tail.look).events).toEqual([])
-    Object.assign(old, { status: "failed", provider: "hunter" })
-    const { events } = yield* tail.look
-    expect(ids(events)).toEqual(["run_1"])
+    const service = yield* following({ ...all, status: "failed", provider: "hunter", capability: "a" })
+    const { begin, finish, pass, told, texts, reads } = service
+    const old = begin()
+    begin("failed", { provider: "hunter" })
+    begin("failed", { provider: "other" })
+    yield* Queue.clear(service.events)
+    expect((yield* service.past(10, 0)).map(({ run_id }) => run_id)).toEqual(["run_000001"])
+    yield* Effect.forkChild(service.follows)
+    begin("succeeded", { provider: "hunter" })
+    begin("failed", { provider: "hunter" })
+    yield* pass
+    expect(told).toEqual(["run_000004 failed"])
+    // Runs of other capabilities are not even read.
+    const before = reads()
+    for (let count = 0; count < 300; count++) begin("failed", { provider: "hunter", capability: "b" })
+    yield* pass
+    expect([told.length, reads()]).toEqual([1, before])
+    finish(old, "failed", { provider: "hunter" })
+    yield* pass
+    expect(told.slice(1)).toEqual(["run_000000 failed"])
     // Read by itself it brings a result, which a listed run doesn't have; nothing else is missing.
-    expect(JSON.parse(events[0]?.text ?? "")).toEqual({
+    expect(JSON.parse(texts.at(-1) ?? "")).toEqual({
       ...old,
       done: true,
       timing: { duration_ms: 5 },
@@ -186,30 +206,23 @@ test("a run that comes to match a filter is told then; the past is filtered too"
       error: { code: "none" }
     })
   })
-  await Effect.runPromise(program.pipe(Effect.provide(TestClock.layer())))
+  await run(program)
 })
 
-test("a quiet list is asked little, and more than a look holds is said", async () => {
-  const { runs, read, reads } = listing()
-  const fill = (count: number, at: number) => {
-    for (let index = 0; index < count; index++) {
-      const run_id = `run_${String(at + index).padStart(15, "0")}`
-      runs.push({ run_id, capability: "a", created_at: at + index, status: "succeeded", provider: null })
-    }
-  }
+test("a quiet service is not asked, and runs are told in the order of their events", async () => {
   const program = Effect.gen(function* () {
-    yield* TestClock.setTime(start)
-    const tail = follow(all, read)
-    fill(1_000, start)
-    yield* tail.begin
+    const service = yield* following(all)
+    const { begin, pass, reads, told } = service
+    yield* service.past(10, 0)
+    yield* Effect.forkChild(service.follows)
     const before = reads()
-    for (let count = 0; count < 5; count++) expect((yield* tail.look).events).toEqual([])
-    expect(reads() - before).toBeLessThanOrEqual(5 * 6)
-    fill(25_000, start + 100_000)
-    const { events, whole } = yield* tail.look
-    expect([events.length >= 20_000, whole]).toEqual([true, false])
+    for (let count = 0; count < 10; count++) yield* pass
+    expect(reads()).toBe(before)
+    const runs = Array.from({ length: 2_000 }, () => begin("succeeded"))
+    yield* pass
+    expect(told).toEqual(runs.map(({ run_id }) => `${run_id} succeeded`))
   })
-  await Effect.runPromise(program.pipe(Effect.provide(TestClock.layer())))
+  await run(program)
 })
 
 test("--since takes durations and times", () => {

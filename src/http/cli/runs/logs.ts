@@ -1,9 +1,9 @@
 /**
  * `rungate logs tail`: prints the organization's runs when they start and when they end, until Ctrl-C.
  *
- * The event stream says at once when to read the runs. Polling goes on beside it, so a service that refuses the stream is followed too.
+ * It is a client of the event stream, which continues after a lost connection.
  */
-import { Clock, Effect, Option, Queue, Stream } from "effect"
+import { Clock, Deferred, Effect, Fiber, Option, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 import { statuses } from "../../../schema/runs/Run.ts"
 import { Client } from "../answers/Client.ts"
@@ -11,18 +11,11 @@ import { fail } from "../terminal/exits.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { formatOf } from "../answers/show.ts"
 import { retryingRead } from "../answers/retryingRead.ts"
-import { follow, type Seen } from "./tail.ts"
+import { follow, followed, type Seen } from "./tail.ts"
 import { text } from "../terminal/flags.ts"
 
-const followed = ["run.created", "run.started", "run.finished"] as const
-/** A run that ends within this time after it started is printed once. */
-const gatherMillis = 250
-
-/** Polling interval: the shortest while runs happen, the longest when none do. */
-const pauseSecondsLeast = 1
-const pauseSecondsMost = 5
-/** Backoff factor of the polling interval. */
-const slowing = 1.5
+/** Events that wait while the past is read. More of them wait at the service. */
+const buffered = 1_000
 
 const pastDefault = 10
 /** The most past runs shown. `rungate runs list` pages through all of them. */
@@ -83,13 +76,21 @@ const tail = Command.make(
     const lineOf = (event: Seen) => (drawn === null ? event.text.replace(/\n/g, " ") : drawn.eventLine(event, screen))
     const print = (events: ReadonlyArray<Seen>) => screen.out(events.map((event) => `${lineOf(event)}\n`).join(""))
 
-    const news = yield* Queue.sliding<void>(1)
-    yield* Stream.runForEach(events({ types: followed }), () => Queue.offer(news, undefined)).pipe(
-      Effect.ignore,
-      Effect.forkChild
-    )
     yield* screen.status(`Reading the latest runs of ${url}`)
-    yield* runs.begin
+    const connected = yield* Deferred.make<void>()
+    const isPastPrinted = yield* Deferred.make<void>()
+    const live = events({ types: followed }, Effect.asVoid(Deferred.succeed(connected, undefined))).pipe(
+      Stream.buffer({ capacity: buffered }),
+      Stream.tap(() => Deferred.await(isPastPrinted)),
+      runs.news,
+      Stream.mapEffect((run) => print([run])),
+      // Stop when the reader of stdout has closed the pipe.
+      Stream.takeUntil(() => screen.closed()),
+      Stream.runDrain
+    )
+    // The stream begins before the past is read, so no run is missed in between.
+    const following = yield* Effect.forkChild(live)
+    yield* Effect.raceFirst(Deferred.await(connected), Fiber.join(following))
     const most = limit ?? (from === null ? pastDefault : pastMost)
     const past = yield* runs.past(most, from ?? Number.NEGATIVE_INFINITY)
     yield* screen.status("")
@@ -98,21 +99,8 @@ const tail = Command.make(
       yield* screen.warn(`Only the latest ${pastMost} runs are shown. List older ones with: rungate runs list`)
     }
     yield* screen.say(`Following the runs at ${url} (Ctrl-C stops).`, "dim")
-
-    let pause = pauseSecondsLeast
-    // Stop when the reader of stdout has closed the pipe.
-    while (!screen.closed()) {
-      const told = yield* Effect.timeoutOption(Queue.take(news), `${pause} seconds`)
-      if (told._tag === "Some") yield* Effect.sleep(`${gatherMillis} millis`)
-      const { events: seen, whole } = yield* runs.look
-      if (!whole)
-        yield* screen.warn(
-          "Too many runs at once; some older ones are not shown. List them with: rungate runs list",
-          "yellow"
-        )
-      yield* print(seen)
-      pause = seen.length > 0 ? pauseSecondsLeast : Math.min(pauseSecondsMost, pause * slowing)
-    }
+    yield* Deferred.succeed(isPastPrinted, undefined)
+    yield* Fiber.join(following)
   })
 ).pipe(
   Command.withDescription("Follow runs live: one line when a run starts and one when it ends"),
