@@ -17,7 +17,7 @@ const pageMax = 200
 /** Seconds between two looks for missed signals. */
 const pollSeconds = 2
 /** Proxies and clients close connections that are silent for a minute or less. */
-const heartbeatSeconds = 15
+export const HeartbeatSeconds = Context.Reference("rungate/actors/events/HeartbeatSeconds", { defaultValue: () => 15 })
 /** Seconds between two checks of the streams' credentials. A test makes them frequent. */
 export const CheckSeconds = Context.Reference("rungate/actors/events/CheckSeconds", { defaultValue: () => 5 })
 const renewEvery = "1 hour"
@@ -89,6 +89,7 @@ export class EventFeed extends Context.Service<
       const log = yield* EventLog
       const signals = yield* Signals
       const checkSeconds = yield* CheckSeconds
+      const heartbeatSeconds = yield* HeartbeatSeconds
       const { orgStreams } = yield* Settings
       const fork = Effect.runForkWith(yield* Effect.context<never>())
       const feeds = new Map<string, Feed>()
