@@ -73,11 +73,15 @@ const listed = (text: string) => {
 }
 
 export const follow = (filters: Filters, read: (path: string) => Effect.Effect<Answer, CommandFailed>) => {
-  /** Runs of the past that were printed, and whether they had ended. Events about them may come, too. */
+  /** Runs of the past that were printed, and whether they had ended. Their end may come as an event, too. */
   const printed = new Map<string, boolean>()
+  /** The newest run when the command began. Older runs are printed only when they end. */
+  let newest = ""
 
   /** The latest matching runs, oldest first: at most `most`, none older than `since`. */
   const past = Effect.fnUntraced(function* (most: number, since: number) {
+    const [latest] = pageOf((yield* read("/v1/runs?limit=1")).text).items
+    if (latest !== undefined) newest = (yield* seenIn(latest)).run_id
     const found: Array<Seen> = []
     let cursor: string | null = null
     while (found.length < most) {
@@ -107,7 +111,7 @@ export const follow = (filters: Filters, read: (path: string) => Effect.Effect<A
     const before = printed.get(run_id)
     const isEnd = type === "run.finished"
     if (isEnd) printed.delete(run_id)
-    if (isEnd ? before === true : before !== undefined) return null
+    if (isEnd ? before === true : run_id <= newest) return null
     const run = yield* seenIn(listed((yield* read(`/v1/runs/${encodeURIComponent(run_id)}`)).text))
     return run.done === isEnd && matches(run) ? run : null
   })
