@@ -33,6 +33,7 @@ import { logs } from "./http/cli/runs/logs.ts"
 import { logout } from "./http/cli/account/logout.ts"
 import { mcp } from "./http/cli/mcp/mcp.ts"
 import { builtIns, presenterOf } from "./http/cli/terminal/presenter.ts"
+import { quote } from "./http/cli/runs/quote.ts"
 import { referrals } from "./http/cli/account/referrals.ts"
 import { run } from "./http/cli/runs/run.ts"
 import { runs } from "./http/cli/runs/runs.ts"
@@ -88,6 +89,7 @@ const finding = [
   Command.provide(history, CliLayer)
 ] as const
 const running = [
+  Command.provide(quote, CliLayer),
   Command.provide(run, CliLayer),
   Command.provide(call, CliLayer),
   Command.provide(runs, CliLayer),

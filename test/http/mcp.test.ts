@@ -99,7 +99,11 @@ describe("the tools", () => {
     expect((await host.call("inspect", { capability: "email.verify" })).body.capability).toBe("email.verify")
 
     const before = await org.wallet()
-    const ran = await host.call("run", verify("ada@example.com"))
+    const { max_cost: _, ...uncapped } = verify("ada@example.com")
+    const { body: quote } = await host.call("quote", { ...uncapped, max_total: "0.01" })
+    expect(quote).toEqual((await org.post("/v1/quote", { ...uncapped, routing: { max_total: "0.01" } })).body)
+    expect(await org.wallet()).toEqual(before)
+    const ran = await host.call("run", verify("ada@example.com", { max_total: "0.01" }))
     expect(ran).toMatchObject({ failed: false, body: { status: "succeeded", billing: { charged: "0.003" } } })
     expect(await chargesOf(org)).toBe(1)
     const after = await org.wallet()
@@ -129,6 +133,9 @@ describe("the tools", () => {
       ["run", uncapped, "invalid_request"],
       ["run", verify("ada@example.com", { max_cost: 0.05 }), "invalid_request"],
       ["run", verify("ada@example.com", { max_cost: "0.0001" }), "provider_not_available"],
+      ["run", verify("ada@example.com", { max_total: "0.0001" }), "provider_not_available"],
+      ["quote", verify("ada@example.com", { max_total: 0.01 }), "invalid_request"],
+      ["quote", verify("ada@example.com", { wait_seconds: 1 }), "invalid_request"],
       ["run", verify("ada@example.com", { input: {} }), "invalid_request"],
       ["run", verify("error@sandbox.test"), "provider_error"],
       ["inspect", { capability: "no.such" }, "capability_not_found"],

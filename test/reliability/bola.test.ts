@@ -18,6 +18,7 @@ interface Slot {
 /** What an operation needs beside the slot; an operation that is not here gets an empty body. */
 const bodies: Readonly<Record<string, Json>> = {
   "runs.run": { ...verify(), wait_seconds: 20 },
+  "quotes.quote": verify(),
   "history.batch": { subjects: ["nobody@nowhere.example"] },
   "topups.setAutoTopup": { enabled: false, threshold: "5.00", amount: "10.00" },
   "keys.create": { name: "x", environment: "test" },
@@ -25,6 +26,7 @@ const bodies: Readonly<Record<string, Json>> = {
   "auth.signIn": { email: "nobody@nowhere.example", password: "not the password" }
 }
 const toolArguments: Readonly<Record<string, Json>> = {
+  quote: { ...verify(), max_cost: "1.00" },
   run: { ...verify(), max_cost: "1.00", wait_seconds: 20 },
   history: {}
 }

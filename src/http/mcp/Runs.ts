@@ -12,23 +12,20 @@ import { advice, answered, refusal, refusalIn, unanswered, type Unsettled, withM
 import { Progress } from "./Register.ts"
 import { type Answer, Service } from "./Service.ts"
 import type { Answered } from "./Tool.ts"
-import { resultCharsMax, type RunArguments, waitSecondsDefault } from "./Tools.ts"
+import { type QuoteArguments, resultCharsMax, type RunArguments, waitSecondsDefault } from "./Tools.ts"
 
 /** The progress interval, shorter than the idle timeout of hosts. */
 const tellSeconds = 2
 
-/** The body of POST /v1/run as JSON text. */
-export const runBody = ({
-  input,
-  path,
-  query,
-  max_cost,
-  routing = {},
-  include_raw,
-  metadata,
-  ...target
-}: RunArguments): string => {
-  const { capability, provider, endpoint, method } = target
+type Called = QuoteArguments & Partial<Pick<RunArguments, "include_raw" | "metadata">>
+
+/** The body of POST /v1/run and POST /v1/quote as JSON text. */
+export const runBody = ({ input, path, query, routing = {}, include_raw, metadata, ...target }: Called): string => {
+  const { capability, provider, endpoint, method, max_cost, max_total } = target
+  const caps = {
+    ...(max_cost === undefined ? {} : { max_cost: Money.usd(max_cost) }),
+    ...(max_total === undefined ? {} : { max_total: Money.usd(max_total) })
+  }
   return bodyOf(
     Object.fromEntries(
       Object.entries({
@@ -38,7 +35,7 @@ export const runBody = ({
         method,
         path,
         query,
-        routing: { ...routing, max_cost: Money.usd(max_cost) },
+        routing: { ...routing, ...caps },
         metadata,
         response: include_raw === undefined ? undefined : { include_raw }
       }).filter(([, value]) => value !== undefined)

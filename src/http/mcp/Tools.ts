@@ -1,5 +1,5 @@
 /**
- * Definitions of the nine tools. They cover the whole catalog, instead of one tool per capability.
+ * Definitions of the ten tools. They cover the whole catalog, instead of one tool per capability.
  *
  * Names, parameters and answers are those of the API contract. toolHandlers.ts has the handlers.
  */
@@ -14,6 +14,7 @@ import { InspectedCapability, InspectedEndpoint } from "../api/Catalog.ts"
 import { CatalogProvider, Discovered, discoverLimitMax, queryLengthMax } from "../api/Discovery.ts"
 import { History, HistoryRow, subjectCharsMax, subjectsMax } from "../api/History.ts"
 import { waitSecondsMax } from "../api/shapes/Limits.ts"
+import { Quote } from "../api/Quotes.ts"
 import { SpendGuard, Transaction, Wallet } from "../api/Wallet.ts"
 import { tool } from "./Tool.ts"
 
@@ -106,7 +107,8 @@ const IdempotencyKey = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9_-]{8,100}$/u, { message: "expected 8 to 100 letters, digits, _ or -" })
 )
 
-const RunParameters = Schema.Struct({
+/** What a run calls, and with what. */
+const callMembers = {
   capability: optional(named("slug of a capability, such as email.find; either this, or provider and endpoint")),
   provider: optional(named("raw only: slug of the provider; to choose the provider of a capability use routing")),
   endpoint: optional(named("raw only: the provider's path, exactly as discover shows it", 1_000)),
@@ -118,25 +120,44 @@ const RunParameters = Schema.Struct({
       "a JSON object that matches input_schema of inspect; for a raw endpoint the request body of the provider"
   }),
   path: optional(Schema.JsonObject.annotate({ description: "raw only: values of the endpoint's {placeholders}" })),
-  query: optional(Schema.JsonObject.annotate({ description: "raw only: query parameters" })),
-  max_cost: Usd.pipe(
+  query: optional(Schema.JsonObject.annotate({ description: "raw only: query parameters" }))
+}
+const routing = optional(
+  Schema.Struct({
+    provider: optional(named("auto, or the slug of the only provider to use, without fallback")),
+    strategy: optional(
+      Schema.Literals(strategies).annotate({ description: "how to rank providers; default: best_value" })
+    ),
+    allow_fallback: optional(Schema.Boolean.annotate({ description: "false tries only one provider; default: true" }))
+  }).annotate({ description: "choice of the provider of a capability; default: the service chooses" })
+)
+const max_cost = Usd.pipe(
+  Schema.annotateEncoded({
+    description:
+      'the most this run may cost in USD, as a decimal string such as "0.05"; inspect shows prices. More expensive offers are skipped, including fallbacks.'
+  })
+)
+const max_total = Schema.optionalKey(
+  Usd.pipe(
     Schema.annotateEncoded({
       description:
-        'the most this run may cost in USD, as a decimal string such as "0.05"; inspect shows prices. More expensive offers are skipped, including fallbacks.'
-    }),
+        "the most that the prices of all attempts may add up to in USD, as a decimal string; only the attempt that delivers is charged"
+    })
+  )
+)
+
+const QuoteParameters = Schema.Struct({ ...callMembers, max_cost: optional(max_cost), max_total, routing })
+export type QuoteArguments = typeof QuoteParameters.Type
+
+const RunParameters = Schema.Struct({
+  ...callMembers,
+  max_cost: max_cost.pipe(
     Schema.annotateKey({
       messageMissingKey: 'is required: the most the run may cost in USD, such as "0.05"; inspect shows the price'
     })
   ),
-  routing: optional(
-    Schema.Struct({
-      provider: optional(named("auto, or the slug of the only provider to use, without fallback")),
-      strategy: optional(
-        Schema.Literals(strategies).annotate({ description: "how to rank providers; default: best_value" })
-      ),
-      allow_fallback: optional(Schema.Boolean.annotate({ description: "false tries only one provider; default: true" }))
-    }).annotate({ description: "choice of the provider of a capability; default: the service chooses" })
-  ),
+  max_total,
+  routing,
   metadata: optional(
     metadataAs('labels of your own for this run, such as {"campaign": "spring"}: up to 16, with texts as values')
   ),
@@ -155,6 +176,16 @@ const RunParameters = Schema.Struct({
   )
 })
 export type RunArguments = typeof RunParameters.Type
+
+export const quote = tool({
+  name: "quote",
+  title: "Quote a run",
+  description:
+    "Say what a run would cost before it is paid: what it holds, the expected and the largest charge, which providers it would call in which order, and whether a limit would refuse it (would: block). Takes the target, input, caps and routing of run. Free: runs nothing, holds nothing and calls no provider.",
+  parameters: QuoteParameters,
+  answers: [Quote],
+  annotations: reading
+})
 
 const runAs = (repeated: string) =>
   tool({
@@ -279,7 +310,7 @@ export const listProviders = tool({
 
 /** The instructions of the server, which hosts pass to their models. */
 export const instructions = `Rungate runs paid data and outreach jobs. All tools except run are free.
-1. discover finds a capability for the job. 2. history shows whether the result was bought before. 3. inspect shows input and price. 4. run spends money, at most max_cost.
+1. discover finds a capability for the job. 2. history shows whether the result was bought before. 3. inspect shows input and price, and quote what a run would cost. 4. run spends money, at most max_cost.
 done: false means that the run is still executing: wait with get_run. Don't repeat a run to learn its outcome.
 Errors have the form {"error": {"code", "message", "hints"}}. Follow the hints. insufficient_balance, budget_exceeded and cost_limit_exceeded need a person: stop and report them.
-"rungate inspect x", POST /v1/inspect and routing.max_cost in texts mean the tool or parameter of that name. "sandbox": true marks simulated data; never present it as real.`
+"rungate inspect x", POST /v1/inspect, routing.max_cost and routing.max_total in texts mean the tool or parameter of that name. "sandbox": true marks simulated data; never present it as real.`

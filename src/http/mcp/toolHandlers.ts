@@ -9,7 +9,7 @@ import { metadataPrefix } from "../../schema/runs/Metadata.ts"
 import { memberText } from "../../schema/json/JsonText.ts"
 import { answered, refusal, refusalIn, unanswered, withMembers } from "./Answers.ts"
 import type { Readable } from "./Register.ts"
-import { cancelRunTool, getRunTool } from "./Runs.ts"
+import { cancelRunTool, getRunTool, runBody } from "./Runs.ts"
 import { type Answer, type NoAnswer, Service } from "./Service.ts"
 import type { Answered, Tool } from "./Tool.ts"
 import * as Tools from "./Tools.ts"
@@ -79,6 +79,7 @@ export const toolsFor = (here: Here, run: Tool): ReadonlyArray<Tool> => {
   return [
     Tools.discover.carriedOut(carry((body) => asked("discover", send("POST", "/v1/discover", { body })))),
     Tools.inspect.carriedOut(carry((body) => asked("inspect", send("POST", "/v1/inspect", { body })))),
+    Tools.quote.carriedOut(carry((given) => asked("quote", send("POST", "/v1/quote", { text: runBody(given) })))),
     run,
     Tools.getRun.carriedOut(carry(getRunTool)),
     Tools.cancelRun.carriedOut(carry(cancelRunTool)),

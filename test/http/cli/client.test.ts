@@ -122,6 +122,21 @@ describe("connect", () => {
     expect([malformed.code, malformed.details.length > 0]).toEqual(["invalid_request", true])
   })
 
+  test("quotes a run, with the same amounts and errors as the run", async () => {
+    const rungate = connect({ url: app.url, key: org.key })
+    const routing = { max_total: dollars("0.01") }
+    const payload = { capability: "email.verify", input: { email: "quoted@example.com" }, routing }
+    const quote = await rungate.quotes.quote({ payload })
+    expect([quote.would, quote.minimum, quote.maximum]).toEqual(["run", "0.00", quote.hold])
+    const run = await rungate.runs.run({ headers: {}, payload })
+    expect([run.billing.quoted, run.provider]).toEqual([
+      quote.hold,
+      quote.offers.find(({ chosen }) => chosen)?.provider ?? null
+    ])
+    const refused = await rejected(rungate.quotes.quote({ payload: { ...payload, input: {} } }))
+    expect([refused.code, refused.run_id]).toEqual(["invalid_request", null])
+  })
+
   test("says when nobody is there, or somebody else", async () => {
     expect((await rejected(connect({ url: "http://127.0.0.1:1" }).wallet.get({}))).code).toBe("unreachable")
     const other = Bun.serve({ port: 0, fetch: () => new Response("<h1>hello</h1>", { status: 404 }) })

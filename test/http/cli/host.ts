@@ -85,6 +85,7 @@ export const verify = (email: string, more: Arguments = {}) => ({
 /** A call of each tool that asks for a key. */
 export const keyed: ReadonlyArray<readonly [string, Arguments]> = [
   ["inspect", { capability: "email.verify" }],
+  ["quote", verify("a@example.com")],
   ["run", verify("a@example.com")],
   ["get_run", { run_id: "run_1" }],
   ["cancel_run", { run_id: "run_1" }],

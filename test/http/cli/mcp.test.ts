@@ -44,6 +44,7 @@ describe("the tools", () => {
   const names = [
     "discover",
     "inspect",
+    "quote",
     "run",
     "get_run",
     "cancel_run",
@@ -53,7 +54,7 @@ describe("the tools", () => {
     "list_providers"
   ]
 
-  test("are nine, in this order, with words and hints for all that they take", () => {
+  test("are ten, in this order, with words and hints for all that they take", () => {
     expect(host.tools.map(({ name }) => name)).toEqual(names)
     const [openWorld, readOnly] = (["openWorldHint", "readOnlyHint"] as const).map((hint) =>
       host.tools.filter(({ annotations }) => annotations?.[hint] === true).map(({ name }) => name)
@@ -81,6 +82,8 @@ describe("the tools", () => {
     const { body: shown } = await host.call("inspect", { capability: "email.verify" })
     expect(shown).toMatchObject({ capability: "email.verify", billing: { model: expect.any(String) } })
 
+    const quoted = await host.call("quote", verify("ada@example.com", { max_total: "0.05" }))
+    expect(quoted).toMatchObject({ failed: false, body: { minimum: "0.00", would: "run", offers: expect.any(Array) } })
     const ran = await host.call("run", verify("ada@example.com"))
     expect(ran).toMatchObject({
       failed: false,

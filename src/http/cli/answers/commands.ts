@@ -11,6 +11,7 @@ type Replacement = readonly [from: string, to: string]
 const flags: ReadonlyArray<Replacement> = [
   ["routing.allow_fallback is false", "--no-fallback is set"],
   ["routing.max_cost", "--max-cost"],
+  ["routing.max_total", "--max-total"],
   ["routing.provider", "--provider"],
   ["routing.strategy", "--strategy"]
 ]

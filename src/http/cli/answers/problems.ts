@@ -32,10 +32,10 @@ export const sentenceFor = (
 const exitOf = (code: string, faults: ReadonlyArray<Detail>) =>
   faults.some((one) => one.path.startsWith("path.") && one.message.startsWith("is not "))
     ? "not_found"
-    : // The run costs more than --max-cost. The flag itself was validated before.
+    : // The run costs more than --max-cost or --max-total. The flags themselves were validated before.
       (code === "provider_not_available" || code === "invalid_request") &&
         faults.length > 0 &&
-        faults.every(({ path }) => path === "routing.max_cost")
+        faults.every(({ path }) => path === "routing.max_cost" || path === "routing.max_total")
       ? "money"
       : exitOfError(code)
 

@@ -1,12 +1,10 @@
 /** `rungate call <provider> <endpoint> -i '{…}'`: calls a provider's raw endpoint. */
-import { Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
-import { methods } from "../../../schema/catalog/Endpoint.ts"
-import { bodyOf } from "../../../schema/json/JsonText.ts"
+import { Effect } from "effect"
+import { Argument, Command } from "effect/cli"
 import * as Money from "../../../schema/money/Money.ts"
-import { inputFlags, jsonOf, runInput, stdinArgument } from "./input.ts"
+import { endpointBody, endpointFlags, endpointTexts } from "./bodies.ts"
+import { inputFlags, runInput, stdinArgument } from "./input.ts"
 import { confirmAndRun, metadataMember, runFlags } from "./confirmAndRun.ts"
-import { text } from "../terminal/flags.ts"
 
 export const call = Command.make(
   "call",
@@ -15,47 +13,16 @@ export const call = Command.make(
     endpoint: Argument.String("endpoint").pipe(Argument.withDescription("the provider's path, as discover shows it")),
     stdin: stdinArgument,
     ...inputFlags,
-    method: Flag.Literals("method", methods).pipe(
-      Flag.withDescription("HTTP method, when the path has several"),
-      Flag.optional,
-      Flag.map(Option.getOrNull)
-    ),
-    path: text("path", "values of the path's {placeholders}, as a JSON object"),
-    query: text("query", "query parameters, as a JSON object"),
+    ...endpointFlags,
     ...runFlags
   },
-  Effect.fnUntraced(function* ({ provider, endpoint, method, path, query, ...given }) {
-    const input = yield* runInput(given)
-    const members = {
-      input,
-      ...(path === null ? {} : { path: yield* jsonOf(path, "--path") }),
-      ...(query === null ? {} : { query: yield* jsonOf(query, "--query") })
-    }
+  Effect.fnUntraced(function* (given) {
+    const { provider, endpoint, method, max_total } = given
+    const texts = yield* endpointTexts(yield* runInput(given), given)
+    const more = metadataMember(given.metadata)
     const bodyWith = (max_cost: Money.MicroUsd | null) =>
-      bodyOf(
-        {
-          provider,
-          endpoint,
-          ...(method === null ? {} : { method }),
-          ...(max_cost === null ? {} : { routing: { max_cost: Money.usd(max_cost) } }),
-          ...metadataMember(given.metadata)
-        },
-        members
-      )
-    yield* confirmAndRun(
-      {
-        title: `${provider} ${endpoint}`,
-        bodyWith,
-        capNeeded: true,
-        quote: ({ endpointQuote }) =>
-          endpointQuote(
-            { provider, endpoint, method },
-            { input, path: members.path ?? null, query: members.query ?? null },
-            given.max_cost
-          )
-      },
-      given
-    )
+      endpointBody({ provider, endpoint, method, texts }, { max_cost, max_total }, more)
+    yield* confirmAndRun({ title: `${provider} ${endpoint}`, bodyWith, capNeeded: true }, given)
   })
 ).pipe(
   Command.withDescription("Call a provider's raw endpoint and print its answer"),

@@ -1,16 +1,14 @@
 /** Shared by `run` and `call`: shows the quote, asks, sends the run once, and prints result and receipt. */
-import { Clock, Config, Effect, Option, Schema } from "effect"
+import { Clock, Effect, Option, Schema } from "effect"
 import { Flag } from "effect/cli"
 import * as Money from "../../../schema/money/Money.ts"
 import { runIn } from "../../api/shapes/KnownRun.ts"
-import type { CommandFailed } from "../terminal/CommandFailed.ts"
 import { Client } from "../answers/Client.ts"
 import { conclude, deliver, leftBy } from "./execution.ts"
 import { fail } from "../terminal/exits.ts"
 import { Journal } from "../state/Journal.ts"
-import type * as Quotes from "./quote.ts"
+import { type Caps, capFlags } from "./bodies.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { TypedUsd } from "../terminal/TypedUsd.ts"
 import { decoded, formatOf, json, lines, pageOf, printed } from "../answers/show.ts"
 import { boolean, metadata } from "../terminal/flags.ts"
 
@@ -26,13 +24,7 @@ export const waitFlag = Flag.Int("wait").pipe(
 )
 
 export const runFlags = {
-  max_cost: Flag.String("max-cost").pipe(
-    Flag.withDescription("the most it may cost in USD, such as 0.05; default: RUNGATE_MAX_COST"),
-    Flag.withFallbackConfig(Config.NonEmptyString("RUNGATE_MAX_COST")),
-    Flag.withSchema(TypedUsd),
-    Flag.optional,
-    Flag.map(Option.getOrNull)
-  ),
+  ...capFlags,
   wait: waitFlag.pipe(Flag.withDefault(30)),
   async: boolean("async", "print the run id as soon as the run is accepted, without waiting (exit code 0)"),
   yes: boolean("yes", "skip the quote and the confirmation").pipe(Flag.withAlias("y")),
@@ -46,8 +38,7 @@ export const runFlags = {
 export const metadataMember = (labels: ReadonlyArray<readonly [string, string]>) =>
   labels.length === 0 ? {} : { metadata: Object.fromEntries(labels) }
 
-export interface Spending {
-  readonly max_cost: Money.MicroUsd | null
+export interface Spending extends Caps {
   readonly wait: number
   readonly async: boolean
   readonly yes: boolean
@@ -62,8 +53,6 @@ export interface Request {
   readonly bodyWith: (max_cost: Money.MicroUsd | null) => string
   /** Without a cap, a terminal with --no-input is refused. */
   readonly capNeeded: boolean
-  /** The quote; free. The module is loaded on demand. */
-  readonly quote: (module: typeof Quotes) => Effect.Effect<Quotes.Quote, CommandFailed, Client>
 }
 
 const Reserve = Schema.Struct({ type: Schema.Literal("reserve"), amount: Schema.String, reference: Schema.String })
@@ -79,7 +68,8 @@ const holdOf = Effect.fnUntraced(function* (run_id: string) {
   return entries.find(({ reference }) => reference === run_id)?.amount.replace("-", "") ?? null
 })
 
-const quoting = Effect.promise(() => import("./quote.ts"))
+/** Loaded on demand, because it imports the API contract. */
+const quoting = Effect.promise(() => import("./QuoteView.ts"))
 
 const Billed = Schema.Struct({ billing: Schema.Struct({ charged: Schema.NullOr(Money.Usd) }) })
 const isPaid = (text: string): boolean => (decoded(Billed, text)?.billing.charged ?? Money.zero) > Money.zero
@@ -101,15 +91,17 @@ const warnOfRepetition = Effect.fnUntraced(function* (asked: string) {
 export const confirmAndRun = Effect.fnUntraced(function* (request: Request, given: Spending) {
   const screen = yield* Screen
   const journal = yield* Journal
-  const { title, bodyWith, quote } = request
+  const { title, bodyWith } = request
   const format = formatOf(screen, given)
   if (given.dry_run) {
-    const module = yield* quoting
-    const found = yield* quote(module)
-    if (format === "json") return yield* screen.out(module.dryRunJson(bodyWith(given.max_cost), found))
-    return yield* screen.out(`${module.dryRunLines(title, found).join("\n")}\n`)
+    const { dryRunJson, dryRunLines, quoteOf } = yield* quoting
+    const body = bodyWith(given.max_cost)
+    const found = yield* quoteOf(body)
+    if (format === "json") return yield* screen.out(dryRunJson(body, found))
+    return yield* screen.out(`${dryRunLines(title, found, screen).join("\n")}\n`)
   }
-  if (screen.person && !screen.askable && request.capNeeded && given.max_cost === null && !given.yes) {
+  const isCapped = given.max_cost !== null || given.max_total !== null
+  if (screen.person && !screen.askable && request.capNeeded && !isCapped && !given.yes) {
     return yield* fail("usage", "A raw call needs --max-cost or --yes when there is no terminal to confirm at.")
   }
   // The journal identifies a command by what the user typed, without the cap that the confirmation added.
@@ -118,9 +110,7 @@ export const confirmAndRun = Effect.fnUntraced(function* (request: Request, give
   if (left === null && screen.askable && !given.yes) yield* warnOfRepetition(asked)
   const cap =
     left === null && screen.askable && !given.yes
-      ? yield* Effect.flatMap(quoting, (module) =>
-          Effect.flatMap(quote(module), (found) => module.confirm(title, found, given.max_cost))
-        )
+      ? yield* Effect.flatMap(quoting, ({ confirm }) => confirm(title, asked, given))
       : given.max_cost
   const entry = left ?? (yield* journal.open({ title, asked, body: bodyWith(cap) }))
   const answer = yield* deliver(entry, left !== null, { seconds: given.wait, async: given.async })

@@ -28,7 +28,7 @@ export const meanings: Readonly<Record<Exit, string>> = {
   no_match: "The run found no match (no_match).",
   auth: "Not signed in, or not allowed.",
   usage: "Invalid input or usage.",
-  money: "The wallet, the spend guard or --max-cost does not allow it. Nothing was spent.",
+  money: "The wallet, a limit, --max-cost or --max-total does not allow it. Nothing was spent.",
   timed_out: "The run timed out.",
   pending: "The run is still executing, or the connection was lost before its outcome was known.",
   unknown: "Unknown outcome: the provider may have executed the call. Check before you run it again.",

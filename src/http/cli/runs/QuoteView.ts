@@ -1,0 +1,147 @@
+/**
+ * The quote of a run at a terminal: asks the service for it, shows it, and asks for confirmation. Loaded on demand, because it imports the
+ * API contract.
+ *
+ * The confirmed amount is binding: without --max-cost, the amount that was shown is sent as max_cost.
+ */
+import { Effect, Option, Schema } from "effect"
+import { Quote as QuoteAnswer } from "../../api/Quotes.ts"
+import * as Money from "../../../schema/money/Money.ts"
+import { withMembers } from "../../mcp/Answers.ts"
+import { Client } from "../answers/Client.ts"
+import { sentenceFor } from "../answers/problems.ts"
+import { decoded, failureOf, type Lines } from "../answers/show.ts"
+import { consent } from "../terminal/consent.ts"
+import { exitOfError, fail } from "../terminal/exits.ts"
+import { Screen, type ScreenShape } from "../terminal/Screen.ts"
+import { type Column, table } from "../terminal/table.ts"
+import { harmless } from "../terminal/text.ts"
+import { dollars } from "../terminal/values.ts"
+import type { Caps } from "./bodies.ts"
+
+/** An answer with amounts that can be compared. */
+const Readable = Schema.Struct({ ...QuoteAnswer.fields, hold: Money.Usd, expected: Money.Usd })
+
+type Offer = (typeof QuoteAnswer.Type)["offers"][number]
+
+export interface Quote {
+  /** The answer of the API, unchanged. */
+  readonly text: string
+  readonly hold: Money.MicroUsd
+  readonly expected: Money.MicroUsd
+  /** The lowest price among the providers that the run may call. */
+  readonly from: Money.MicroUsd
+  readonly offers: ReadonlyArray<Offer>
+  readonly routing_reason: string
+  /** Why the wallet would refuse the run now. Null if it would not. */
+  readonly refused: { readonly code: string; readonly message: string } | null
+}
+
+const decodeUsd = Schema.decodeUnknownOption(Money.Usd)
+
+const lowestPrice = (offers: ReadonlyArray<Offer>, hold: Money.MicroUsd): Money.MicroUsd =>
+  offers
+    .flatMap(({ chosen, price }) => (chosen ? Option.toArray(decodeUsd(price)) : []))
+    .reduce((lowest, price) => Money.min(lowest, price), hold)
+
+/** Null for an answer that this version can't read. */
+export const readQuote = (text: string): Quote | null => {
+  const answer = decoded(Readable, text)
+  if (answer === null) return null
+  const { hold, expected, offers, routing_reason, would, error } = answer
+  const blocked = { code: "budget_exceeded", message: "A limit would refuse the run now." }
+  const refused = would === "run" ? null : (error ?? blocked)
+  return { text, hold, expected, from: lowestPrice(offers, hold), offers, routing_reason, refused }
+}
+
+/** Asks for the quote of the run with this body. A request that a run refuses fails as the run would. */
+export const quoteOf = Effect.fnUntraced(function* (body: string) {
+  const { send, url } = yield* Client
+  const answer = yield* send("POST", "/v1/quote", { text: body })
+  const failure = yield* failureOf(answer)
+  if (failure !== null) return yield* failure
+  const quote = readQuote(answer.text)
+  if (quote !== null) return quote
+  return yield* fail("failed", `This version of rungate can't read the quote of ${url}. Install the service's version.`)
+})
+
+const shown = (amount: Money.MicroUsd) => `$${Money.usd(amount)}`
+
+const expectedLine = ({ expected, hold }: Quote): string =>
+  hold === Money.zero ? "This run is free." : `Expected charge: ${shown(expected)}. A run that fails is free.`
+
+const excluded: Readonly<Record<NonNullable<Offer["excluded_because"]>, string>> = {
+  max_cost: "no: above --max-cost",
+  max_total: "no: above --max-total",
+  cannot_serve: "no: can't serve this input",
+  no_account: "no: the service has no account",
+  unavailable: "no: failing at present",
+  not_pinned: "no: another provider is chosen",
+  attempt_limit: "no: a run calls at most three"
+}
+
+const columns: ReadonlyArray<Column<Offer>> = [
+  { title: "PROVIDER", of: ({ provider }) => provider, least: 10 },
+  { title: "PRICE", of: ({ price }) => dollars(price), right: true },
+  {
+    title: "SUCCESS",
+    of: ({ expected_success: share }) => (share === null ? null : `${Math.round(share * 100)} %`),
+    right: true,
+    dropped: 1
+  },
+  { title: "CALLED", of: ({ excluded_because: why }) => (why === null ? "yes" : excluded[why]), least: 10 }
+]
+
+/** The quote for a person: amounts, why, the providers in the order of the calls, and what would block the run. */
+export const quoteLines = (title: string, quote: Quote, screen: Pick<ScreenShape, "paint" | "width">): Lines => [
+  `${harmless(title)}: holds at most ${shown(quote.hold)}, costs from ${shown(quote.from)}`,
+  harmless(quote.routing_reason),
+  expectedLine(quote),
+  "",
+  ...table(quote.offers, columns, screen.width, (line) => screen.paint("bold", line)),
+  ...(quote.refused === null ? [] : ["", `The run would be refused now: ${harmless(sentenceFor(quote.refused))}`])
+]
+
+/** The output of --dry-run --json. */
+export const dryRunJson = (request: string, { text, from }: Quote): string =>
+  `{"dry_run":true,"quote":${withMembers(text, { from: JSON.stringify(Money.usd(from)) })},"request":${request}}\n`
+
+export const dryRunLines = (title: string, quote: Quote, screen: Pick<ScreenShape, "paint" | "width">): Lines => [
+  ...quoteLines(title, quote, screen),
+  "",
+  "Nothing was run."
+]
+
+const nothingRun = "Cancelled. Nothing was run and nothing was charged."
+
+/** Shows the quote and asks. Returns the most that the run may cost: the cap, or the amount shown. */
+export const confirm = Effect.fnUntraced(function* (title: string, body: string, { max_cost, max_total }: Caps) {
+  const { ask } = yield* Client
+  const screen = yield* Screen
+  const [quote, wallet, guard] = yield* Effect.all(
+    [quoteOf(body), ask((rungate) => rungate.wallet.get()), ask((rungate) => rungate.wallet.guard())],
+    { concurrency: 3 }
+  )
+  const { hold, from, refused, routing_reason } = quote
+  if (refused !== null) return yield* fail(exitOfError(refused.code), sentenceFor(refused))
+  // A free run needs no confirmation.
+  if (hold === Money.zero) return max_cost ?? hold
+  const limits = [
+    max_cost === null ? "" : `--max-cost ${shown(max_cost)}`,
+    max_total === null ? "" : `--max-total ${shown(max_total)}`,
+    guard.per_run_limit === null ? "" : `spend guard $${guard.per_run_limit} per run`,
+    guard.daily_limit === null ? "" : `spend guard $${guard.daily_limit} per day, $${guard.spent_today} spent today`
+  ].filter((one) => one !== "")
+  // Shown with --quiet too, because the question refers to it.
+  yield* screen.warn(
+    [
+      `${title}: at most ${shown(hold)}${from < hold ? `, from ${shown(from)}` : ""}`,
+      `  ${harmless(routing_reason)}`,
+      `  ${expectedLine(quote)}`,
+      `  ${limits.length === 0 ? "No --max-cost set." : `Limits: ${limits.join("; ")}.`} Wallet: $${wallet.available} available.`
+    ].join("\n")
+  )
+  const question = max_cost === null ? `Run it for at most ${shown(hold)}?` : "Run it?"
+  yield* consent(question, { yes: false }, nothingRun)
+  return max_cost ?? hold
+})
