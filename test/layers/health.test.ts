@@ -46,7 +46,8 @@ const nothing: TurnEffects = {
   attempts: [],
   records: { losses: [], unknowns: [] },
   payments: { payments: [], reversals: [], bonuses: [], autos: [], charges: [], events: [], methods: [] },
-  budgets: []
+  budgets: [],
+  budget_alerts: []
 }
 
 const counts = (ok: number, failed = 0, millis = 100, subject = "email.find hunter"): ReadonlyArray<AttemptCount> =>

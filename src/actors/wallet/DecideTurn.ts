@@ -204,6 +204,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     else if (verdict._tag === "Refused") {
       const { code: error_code, message: error_message, control } = verdict
       const status = error_code === "insufficient_balance" ? "failed" : "blocked"
+      if (control === "key_budget") budgets.refuse(run)
       fail(run, status, { error_code, error_message, control })
     } else if (verdict._tag === "Settled" && report !== null) settle(mail, run, report, verdict.charge)
     else if (verdict._tag === "Cancelled")
@@ -266,7 +267,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     attempts: [...counts.values()],
     records: { losses, unknowns },
     payments: payments.effects(),
-    budgets: budgets.changed()
+    ...budgets.effects()
   }
   const outcome: Omit<TurnAnswer, "more" | "direct" | "orgs" | "committed_at"> = {
     taken: view.mail.filter(({ id }) => id !== null).length,

@@ -215,7 +215,8 @@ export const apiKeys = (sql: SqlClient.SqlClient) => {
         UPDATE api_keys SET replaced_by = ${id}, revoked_at = CASE WHEN ${graceSeconds}::int = 0 THEN now() END,
                expires_at = least(expires_at, now() + make_interval(secs => ${graceSeconds}::int))
         WHERE key_id = ${key_id}`
-      if (budget_id !== null) yield* sql`UPDATE key_budgets SET key_id = ${id} WHERE budget_id = ${budget_id}`
+      if (budget_id !== null)
+        yield* sql`UPDATE key_budgets SET key_id = ${id}, version = version + 1 WHERE budget_id = ${budget_id}`
       return Option.some(yield* insertKey(org_id, id, before, { expires_at, allow: allowOf(before.allow), budget_id }))
     })
     return yield* Effect.catchTag(sql.withTransaction(rotated), "SqlError", Effect.die)

@@ -16,6 +16,10 @@ const perDayMax = 40
 
 const isAlert = (kind: string): kind is AlertKind => alertKinds.some((one) => one === kind)
 
+/** Where the limit is changed that an alert is about, which tells limits apart. Null for other alerts. */
+const limitOf = ({ kind, data }: NewEvent): unknown =>
+  kind === "budget.reached" && "manage" in data ? data.manage : null
+
 export class AlertMailStore extends Context.Service<
   AlertMailStore,
   Outbox<AlertKind> & {
@@ -30,10 +34,11 @@ export class AlertMailStore extends Context.Service<
 
       const queue = (org_id: string, events: ReadonlyArray<NewEvent>) => {
         const alerts = events.filter(({ kind }) => isAlert(kind))
-        // Of several parts of a limit that were reached at once, the highest is mailed.
-        const mailed = alerts.filter(
-          ({ kind }, index) => kind !== "budget.reached" || alerts.findLastIndex((one) => one.kind === kind) === index
-        )
+        // Of several parts of one limit that were reached at once, the highest is mailed.
+        const mailed = alerts.filter((alert, index) => {
+          const limit = limitOf(alert)
+          return limit === null || alerts.findLastIndex((one) => limitOf(one) === limit) === index
+        })
         if (mailed.length === 0) return Effect.void
         return Effect.asVoid(sql`
           INSERT INTO alert_mails (org_id, kind, data, address)

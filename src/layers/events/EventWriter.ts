@@ -120,7 +120,7 @@ export class EventWriter extends Context.Service<
                     ${jsons(events.map(({ data }) => JSON.stringify(data)))}, ${texts(events.map(({ happened_at }) => happened_at.toISOString()))})
              AS n(position, kind, run_id, step, data, happened_at)`
 
-      /** The largest hold among the runs of the inbox that a budget refused; 0 without one. */
+      /** The largest hold among the runs of the inbox that the daily limit refused; 0 without one. */
       const largestRefused = (org_id: string, inbox: ReadonlyArray<{ readonly run_id: string | null }>) => {
         const run_ids = inbox.flatMap(({ run_id }) => run_id ?? [])
         if (run_ids.length === 0) return Effect.succeed(0n)
@@ -128,6 +128,7 @@ export class EventWriter extends Context.Service<
           refusedRow(sql`
           SELECT coalesce(max(hold), 0)::bigint AS hold FROM runs
           WHERE org_id = ${org_id} AND run_id = ANY(${texts(run_ids)}) AND error_code = 'budget_exceeded'
+            AND control IS DISTINCT FROM 'key_budget'
             AND finished_at >= date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'`),
           ({ hold }) => hold
         )

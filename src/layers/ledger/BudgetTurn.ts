@@ -2,12 +2,15 @@
  * The key-budget part of a turn: the budgets that its runs count against, and their write in the turn's one statement.
  *
  * A turn whose runs have no budget reads and writes nothing here. Each write requires the version that was read, because a person may
- * change a limit between the turn's reading and its commit.
+ * change a limit between the turn's reading and its commit. What a budget crossed goes to the event log in the same statement.
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { MicroUsd } from "../../schema/money/Money.ts"
+import { budgetSteps } from "../../schema/events/Alerts.ts"
 import { budgetPeriods, type KeyBudget } from "../../schema/wallet/KeyBudget.ts"
+import type { ToldPart } from "../../schema/events/BudgetAlerts.ts"
+import { writeInbox } from "../events/Inbox.ts"
 import { bigints, texts } from "../postgres/Columns.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
@@ -15,6 +18,20 @@ import { rowsOf } from "../postgres/Rows.ts"
 export interface ReadBudget {
   readonly budget: KeyBudget
   readonly version: bigint
+  readonly org_id: string
+  /** The newest of the keys that spend from it. */
+  readonly key_id: string
+  readonly told: ToldPart | null
+}
+
+/** Parts of a budget's limit that a turn tells. */
+export interface BudgetAlertWrite {
+  readonly budget_id: string
+  readonly org_id: string
+  readonly key_id: string
+  readonly told: ToldPart
+  /** The data of an event for each part, lowest first. */
+  readonly events: ReadonlyArray<object>
 }
 
 /** Keyed by budget id. */
@@ -23,6 +40,8 @@ export const noBudgets: BudgetView = new Map()
 
 export const BudgetRow = Schema.Struct({
   budget_id: Schema.String,
+  org_id: Schema.String,
+  key_id: Schema.String,
   version: Schema.BigInt,
   amount: Schema.BigInt,
   period: Schema.Literals(budgetPeriods),
@@ -31,7 +50,12 @@ export const BudgetRow = Schema.Struct({
   spent_day: Schema.BigInt,
   spent_week: Schema.BigInt,
   spent_month: Schema.BigInt,
-  spent_total: Schema.BigInt
+  spent_total: Schema.BigInt,
+  /** What was told last. Null if nothing was. */
+  reached: Schema.NullOr(Schema.Literals(budgetSteps)),
+  told_amount: Schema.NullOr(Schema.BigInt),
+  told_period: Schema.NullOr(Schema.Literals(budgetPeriods)),
+  starts_on: Schema.NullOr(Schema.String)
 })
 const budgetRows = rowsOf(BudgetRow.fields)
 
@@ -47,16 +71,54 @@ export const budgetOf = (row: typeof BudgetRow.Type): KeyBudget => ({
   spent_total: MicroUsd(row.spent_total)
 })
 
+const toldOf = ({ reached, told_amount, told_period, starts_on }: typeof BudgetRow.Type): ToldPart | null =>
+  reached === null || told_amount === null || told_period === null
+    ? null
+    : { reached, limit: MicroUsd(told_amount), period: told_period, starts_on }
+
 export const readBudgets = (sql: SqlClient.SqlClient, budget_ids: ReadonlyArray<string>) =>
   Effect.map(
     budgetRows(sql`
-    SELECT budget_id, version, amount, period, reserved, counted_on::text AS counted_on, spent_day, spent_week, spent_month, spent_total
-    FROM key_budgets WHERE budget_id = ANY(${texts(budget_ids)})`),
-    (rows): BudgetView => new Map(rows.map((row) => [row.budget_id, { budget: budgetOf(row), version: row.version }]))
+    SELECT b.budget_id, b.org_id, b.key_id, b.version, b.amount, b.period, b.reserved, b.counted_on::text AS counted_on, b.spent_day,
+           b.spent_week, b.spent_month, b.spent_total, a.reached::int AS reached, a.amount AS told_amount, a.period AS told_period,
+           a.starts_on::text AS starts_on
+    FROM key_budgets b LEFT JOIN key_budget_alerts a USING (budget_id) WHERE b.budget_id = ANY(${texts(budget_ids)})`),
+    (rows): BudgetView =>
+      new Map(
+        rows.map((row) => {
+          const { budget_id, version, org_id, key_id } = row
+          return [budget_id, { budget: budgetOf(row), version, org_id, key_id, told: toldOf(row) }]
+        })
+      )
   )
 
-/** A common table expression of the turn's statement, with a leading comma. */
-export const writeBudgets = (sql: SqlClient.SqlClient, read: BudgetView, budgets: ReadonlyArray<KeyBudget>) =>
+/** Stores what was told, and hands the events to the event log. Only the turn that writes the budget's version gets here. */
+const writeAlerts = (sql: SqlClient.SqlClient, alerts: ReadonlyArray<BudgetAlertWrite>) =>
+  alerts.length === 0
+    ? sql.literal("")
+    : sql`, told AS (
+            INSERT INTO key_budget_alerts (budget_id, reached, amount, period, starts_on)
+            SELECT budget_id, reached::smallint, amount, period, starts_on::date
+            FROM unnest(${texts(alerts.map((a) => a.budget_id))}, ${bigints(alerts.map((a) => BigInt(a.told.reached)))},
+                        ${bigints(alerts.map((a) => a.told.limit))}, ${texts(alerts.map((a) => a.told.period))},
+                        ${texts(alerts.map((a) => a.told.starts_on))}) AS n(budget_id, reached, amount, period, starts_on)
+            ON CONFLICT (budget_id) DO UPDATE SET reached = excluded.reached, amount = excluded.amount, period = excluded.period,
+                   starts_on = excluded.starts_on
+          )${writeInbox(
+            sql,
+            "budgets",
+            alerts.flatMap(({ org_id, key_id, events }) =>
+              events.map((data) => ({ org_id, kind: "budget.reached" as const, reference: key_id, data }))
+            )
+          )}`
+
+/** Common table expressions of the turn's statement, with a leading comma. */
+export const writeBudgets = (
+  sql: SqlClient.SqlClient,
+  read: BudgetView,
+  budgets: ReadonlyArray<KeyBudget>,
+  alerts: ReadonlyArray<BudgetAlertWrite>
+) =>
   budgets.length === 0
     ? sql.literal("")
     : sql`, budgeted AS (
@@ -69,7 +131,7 @@ export const writeBudgets = (sql: SqlClient.SqlClient, read: BudgetView, budgets
                  AS n(budget_id, version, reserved, counted_on, spent_day, spent_week, spent_month, spent_total)
             WHERE b.budget_id = n.budget_id AND b.version = n.version
             RETURNING 1
-          )`
+          )${writeAlerts(sql, alerts)}`
 
 /** Condition of the turn's statement: every budget still had the version that was read. */
 export const budgetsAreCurrent = (sql: SqlClient.SqlClient, budgets: ReadonlyArray<KeyBudget>) =>

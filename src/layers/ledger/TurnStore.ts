@@ -8,7 +8,14 @@ import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { crashPoint } from "../platform/CrashPoint.ts"
 import { bigints, booleans, byteas, jsons, texts } from "../postgres/Columns.ts"
-import { type BudgetView, budgetsAreCurrent, noBudgets, readBudgets, writeBudgets } from "./BudgetTurn.ts"
+import {
+  type BudgetAlertWrite,
+  type BudgetView,
+  budgetsAreCurrent,
+  noBudgets,
+  readBudgets,
+  writeBudgets
+} from "./BudgetTurn.ts"
 import { link, type Unlinked } from "./LedgerChain.ts"
 import { isEmpty, noPayments, type PaymentEffects, readPayments, writePayments } from "./PaymentTurn.ts"
 import { Settings } from "../platform/Settings.ts"
@@ -82,6 +89,8 @@ export interface TurnEffects {
   readonly payments: PaymentEffects
   /** Budgets of API keys that the turn changed. */
   readonly budgets: ReadonlyArray<KeyBudget>
+  /** What these budgets crossed. */
+  readonly budget_alerts: ReadonlyArray<BudgetAlertWrite>
 }
 
 /** What the commit of a turn adds to its answer. */
@@ -254,7 +263,7 @@ export class TurnStore extends Context.Service<
             SELECT command_id, reply::json FROM unnest(${texts(replies.map((r) => r.command_id))}, ${jsons(replies.map((r) => r.reply))})
                  AS n(command_id, reply)
             ON CONFLICT (command_id) DO NOTHING
-          )${writeEnded(sql, lane, ended, effects.ended)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused)}
+          )${writeEnded(sql, lane, ended, effects.ended)}${writeAttempts(sql, lane, attempts, now)}${writeUnbooked(sql, unbookedRuns(effects))}${hasRecords(records) ? writeRecords(sql, lane, records) : sql.literal("")}${isEmpty(effects.payments) ? sql.literal("") : writePayments(sql, effects.payments, autoTopupDailyMax)}${writeBudgets(sql, budgets, effects.budgets, effects.budget_alerts)}${arrived.length === 0 ? sql.literal("") : writeArrived(sql, arrived, refused)}
           SELECT CASE WHEN (SELECT count(*) FROM gone) = ${stored.length}::int AND (SELECT count(*) FROM paid) = ${wallets.length}::int
                             AND (SELECT count(*) FROM finished) = ${ended.length}::int AND (SELECT count(*) FROM closed) = ${closed.length}::int
                             ${arrived.length === 0 ? sql.literal("") : keysAreLive(sql, arrived)}${budgetsAreCurrent(sql, effects.budgets)}${wasRead ? sql.literal("") : stillTrue(sql, arrived, now_micros, orgQueue)}
@@ -308,7 +317,7 @@ export class TurnStore extends Context.Service<
             open_runs: (before.get(one.wallet.org_id) ?? 0n) + one.open_runs
           }))
           memory.wrote(lane, after, taken)
-          memory.keepBudgets(lane, budgets, effects.budgets)
+          memory.keepBudgets(lane, budgets, effects)
           memory.drop(lane, view.autos.keys())
           yield* crashPoint("turn.after_commit")
           return { ...answer, committed_at, rejected, orgs: effects.wallets.map(({ org_id }) => org_id) }

@@ -7,9 +7,9 @@
  */
 import { Context } from "effect"
 import type { Wallet } from "../../schema/wallet/Wallet.ts"
-import type { KeyBudget } from "../../schema/wallet/KeyBudget.ts"
 import type { BudgetView, ReadBudget } from "./BudgetTurn.ts"
 import { type DirectCommand, liveKeyOf, walletRow } from "./DirectCommands.ts"
+import type { TurnEffects } from "./TurnStore.ts"
 import type { CommandRow } from "./TurnView.ts"
 
 /** Milliseconds after which a lane is read again. Tests lengthen them. */
@@ -116,13 +116,20 @@ export const walletMemory = (now: () => number, recallMillis: number) => {
     },
 
     /** Keeps the budgets that a turn has written. */
-    keepBudgets: (lane: number, read: BudgetView, written: ReadonlyArray<KeyBudget>) => {
+    keepBudgets: (
+      lane: number,
+      read: BudgetView,
+      { budgets: written, budget_alerts }: Pick<TurnEffects, "budgets" | "budget_alerts">
+    ) => {
       const memory = lanes.get(lane)
       if (memory === undefined) return
       if (memory.budgets.size + written.length > walletsMax) memory.budgets.clear()
       for (const budget of written) {
-        const version = (read.get(budget.budget_id)?.version ?? 0n) + 1n
-        memory.budgets.set(budget.budget_id, { budget, version })
+        const { budget_id } = budget
+        const before = read.get(budget_id)
+        if (before === undefined) continue
+        const told = budget_alerts.find((one) => one.budget_id === budget_id)?.told ?? before.told
+        memory.budgets.set(budget_id, { ...before, budget, version: before.version + 1n, told })
       }
     },
 

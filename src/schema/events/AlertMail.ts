@@ -1,6 +1,7 @@
 /** The texts of e-mails about alerts. They name amounts and the service's address, and no text of a caller. */
 import { Schema } from "effect"
 import type { Written } from "../accounts/AccountMail.ts"
+import { dollars } from "../money/Money.ts"
 
 export const alertKinds = ["wallet.low", "budget.reached", "topup.failed"] as const
 export type AlertKind = (typeof alertKinds)[number]
@@ -11,7 +12,9 @@ const Reached = Schema.Struct({
   limit: Schema.String,
   spent: Schema.String,
   manage: Schema.String,
-  resets_at: Schema.NullOr(Schema.String)
+  resets_at: Schema.NullOr(Schema.String),
+  /** The API key whose budget it is. Absent for the daily limit. */
+  key_id: Schema.optionalKey(Schema.String)
 })
 const Failed = Schema.Struct({ amount: Schema.String, reason: Schema.NullOr(Schema.String) })
 const low = Schema.decodeUnknownSync(Low)
@@ -35,12 +38,16 @@ export const alertMail = (address: string, kind: AlertKind, data: unknown): Writ
       }
     }
     case "budget.reached": {
-      const { percent, limit, spent, manage, resets_at } = reached(data)
+      const { percent, limit, spent, manage, resets_at, key_id } = reached(data)
+      const whole = key_id === undefined ? `a limit of $${limit}` : `$${limit}, the budget of the API key ${key_id},`
+      // A refusal uses a limit up before all of it is spent.
+      const isRefusal = percent >= 100 && dollars(spent) < dollars(limit)
+      const used = isRefusal ? ", and the rest was too small for a run" : `, which is ${percent} % or more`
       const end = percent >= 100 ? "Further runs are refused" : "Runs are refused when it is used up"
       return {
-        subject: `${percent} % of a spending limit is used`,
+        subject: `${percent} % of ${key_id === undefined ? "a spending limit" : "the budget of an API key"} is used`,
         text: lines(
-          `At ${address}, $${spent} of a limit of $${limit} is spent, which is ${percent} % or more.`,
+          `At ${address}, $${spent} of ${whole} is spent${used}.`,
           resets_at === null ? `${end}.` : `${end}, until the limit resets at ${resets_at}.`,
           `Read or change the limit at ${manage}.`
         )
