@@ -44,7 +44,7 @@ const topUp = Effect.fnUntraced(function* (org_id: string, reference: string, am
   return yield* mail.enqueue({ command_id: reference, org_id, run_id: null, tag: "Credit", payload, result: null })
 })
 
-const admit = Effect.fnUntraced(function* (org_id: string, hold: string) {
+const admit = Effect.fnUntraced(function* (org_id: string, hold: string, max_total?: string) {
   const store = yield* RunStore
   const run_id = newId("run")
   const plan: Plan = {
@@ -53,7 +53,8 @@ const admit = Effect.fnUntraced(function* (org_id: string, hold: string) {
     routing: "auto",
     include_raw: false,
     side_effect: false,
-    excluded: []
+    excluded: [],
+    ...(max_total === undefined ? {} : { total: { amount: max_total, holds: [hold], excluded: [] } })
   }
   yield* store.admit({
     run_id,
@@ -134,6 +135,25 @@ describe("a turn", () => {
           SELECT w.head = l.hash AS newest FROM wallets w JOIN ledger l ON l.org_id = w.org_id AND l.seq = w.entry_seq
           WHERE w.org_id = ${org_id}`
         expect(head).toEqual({ newest: true })
+      })
+    ))
+
+  test("refuses a run that would hold more than its max_total, whatever planned it", () =>
+    runtime.runPromise(
+      Effect.gen(function* () {
+        const accounts = yield* Accounts
+        const wallet = yield* WalletActor
+        const sql = yield* SqlClient.SqlClient
+        const org_id = yield* accounts.createOrganization("max_total", null)
+        const lane = yield* topUp(org_id, newId("cs"), "5.00")
+        const [over, within] = [yield* admit(org_id, "0.100001", "0.10"), yield* admit(org_id, "0.10", "0.10")]
+        const { started, ended } = yield* wallet.turn(lane)
+        expect(started.map(({ run_id }) => run_id)).toEqual([within])
+        expect(ended).toMatchObject([{ run_id: over, status: "blocked", error_code: "cost_limit_exceeded" }])
+        expect(ended[0]?.error_message).toContain("above its routing.max_total of $0.10")
+        expect(yield* sql`SELECT run_id, amount FROM ledger WHERE org_id = ${org_id} AND type = 'reserve'`).toEqual([
+          { run_id: within, amount: -100_000n }
+        ])
       })
     ))
 
