@@ -1,6 +1,7 @@
 /** When the parts of a key's budget are told: whatever charges, refusals, limits and days follow each other. */
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
+import { alertMail } from "../../src/schema/events/AlertMail.ts"
 import { budgetReached, type ToldPart, watchKeyBudget } from "../../src/schema/events/BudgetAlerts.ts"
 import { dollars, MicroUsd } from "../../src/schema/money/Money.ts"
 import { type KeyBudget, periodStart, spentIn, withHold, withoutHold } from "../../src/schema/wallet/KeyBudget.ts"
@@ -64,6 +65,18 @@ test("the data of the event names key, amounts and the end of the period", () =>
     ...{ limit: "1.00", spent: "0.50", resets_at: "2026-11-23T00:00:00.000Z" }
   })
   expect(of("total").resets_at).toBeNull()
+})
+
+test("the e-mail names the key, and says when a refusal used its budget up", () => {
+  const textOf = (spent: string, percent: 50 | 100) =>
+    alertMail("https://rungate.example", "budget.reached", budgetReached("key_1", charged(unused, spent), day, percent))
+      .text
+  expect(textOf("0.50", 50)).toContain(
+    "$0.50 of $1.00, the budget of the API key key_1, is spent, which is 50 % or more."
+  )
+  expect(textOf("0.50", 50)).toContain("Read or change the limit at /v1/api-keys/key_1.")
+  expect(textOf("0.97", 100)).toContain("is spent, and the rest was too small for a run.")
+  expect(textOf("1.00", 100)).toContain("is spent, which is 100 % or more.")
 })
 
 test("each part is told once per period and limit, and nothing that was reached stays untold", () => {
