@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test"
 import { dollars } from "../../src/schema/money/Money.ts"
 import {
-  allowsHold,
+  exceededBy,
   type KeyBudget,
   periodEnd,
   periodStart,
@@ -12,6 +12,7 @@ import {
 } from "../../src/schema/wallet/KeyBudget.ts"
 
 const none = dollars("0")
+const allowsHold = (...hold: Parameters<typeof exceededBy>) => exceededBy(...hold) === null
 const budget: KeyBudget = {
   ...{ budget_id: "bud_1", limit: dollars("1.00"), period: "day", reserved: none, counted_on: "1970-01-01" },
   ...{ spent_day: none, spent_week: none, spent_month: none, spent_total: none }

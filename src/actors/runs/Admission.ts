@@ -45,6 +45,24 @@ export interface Asked {
   readonly wait_millis: number
   /** The caller's labels; null when there are none. */
   readonly metadata: Metadata | null
+  /** Set for a row of a batch. */
+  readonly batch?: BatchBudget
+}
+
+/** The budget of a batch, and that of the API key which it belongs to. A run counts in both. */
+export interface BatchBudget {
+  readonly budget_id: string
+  readonly parent_id: string | null
+}
+
+const movedBudget = problem("rate_limited", "The budget of this API key was replaced meanwhile. Try again.")
+
+/** The run, which counts against the batch's budget. Fails if the key got another budget since that one was made. */
+const ofBatch = (run: NewRun, { access, batch }: Asked) => {
+  if (batch === undefined) return Effect.succeed(run)
+  return batch.parent_id === (access?.budget_id ?? null)
+    ? Effect.succeed({ ...run, budget_id: batch.budget_id })
+    : Effect.fail(movedBudget)
 }
 
 export interface CapabilityRequest extends Asked {
@@ -231,7 +249,10 @@ export class Admission extends Context.Service<
        */
       const orItsRun = (request: Asked, prepared: Effect.Effect<NewRun, Refused>): Entering =>
         Effect.matchEffect(prepared, {
-          onSuccess: (run) => enter(request, run),
+          onSuccess: (run) =>
+            request.batch === undefined
+              ? enter(request, run)
+              : Effect.flatMap(ofBatch(run, request), (one) => enter(request, one)),
           onFailure: Effect.fnUntraced(function* (refusal) {
             const run_id = yield* store.begun(request)
             if (run_id === null) return yield* Effect.fail(refusal)

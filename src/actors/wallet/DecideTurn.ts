@@ -246,11 +246,12 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     const run = mail.run_id === null ? null : (runs.get(mail.run_id) ?? view.runs.get(mail.run_id) ?? null)
     const replayed =
       mail.command_id === null || command._tag !== "Credit" ? undefined : view.credited.get(mail.command_id)
-    const fresh = () => decide(wallet, run, command, view.day, budgets.of(run))
+    const counted = budgets.of(run)
+    const fresh = () => decide(wallet, run, command, view.day, counted)
     const decision = replayed === undefined ? fresh() : alreadyCredited(wallet)
     // Written even if unchanged: the write fails when another turn changed the wallet meanwhile.
     wallets.set(mail.org_id, decision.wallet)
-    budgets.set(decision.budget)
+    budgets.set(decision.budget, counted)
     const [first] = book(mail.org_id, decision.entries)
     if (run !== null) applyToRun(mail, run, report, decision.verdict)
     answer(mail, replyOf(decision.verdict, replayed ?? first?.txn_id ?? null))

@@ -1,20 +1,36 @@
-/** The budgets of API keys during a turn: each command sees what the commands before it left, and the turn tells what they crossed. */
+/**
+ * The budgets of API keys and batches during a turn: each command sees what the commands before it left, and the turn tells what they crossed.
+ *
+ * A batch's budget and that of its key are two rows. Here the key's budget is the parent of the batch's, so that a run counts in both.
+ */
 import type { BudgetAlertWrite } from "../../layers/ledger/BudgetTurn.ts"
 import type { TurnRun, TurnView } from "../../layers/ledger/TurnStore.ts"
 import { budgetReached, watchKeyBudget } from "../../schema/events/BudgetAlerts.ts"
 import { type MicroUsd, max } from "../../schema/money/Money.ts"
-import type { KeyBudget } from "../../schema/wallet/KeyBudget.ts"
+import { isOfBatch, type KeyBudget } from "../../schema/wallet/KeyBudget.ts"
 
 export const turnBudgets = (view: Pick<TurnView, "budgets" | "day">) => {
   const changed = new Map<string, KeyBudget>()
   const refused = new Map<string, MicroUsd>()
   const current = (budget_id: string) => changed.get(budget_id) ?? view.budgets.get(budget_id)?.budget
+  const parentOf = (budget_id: string): string | null => view.budgets.get(budget_id)?.parent_id ?? null
 
-  /** What the budgets of this turn crossed. Null for a budget that crossed nothing. */
+  const withParents = (run_id: string, budget_id: string): KeyBudget => {
+    const budget = current(budget_id)
+    if (budget === undefined) throw new Error(`${run_id} counts against ${budget_id}, which was not read.`)
+    const parent_id = parentOf(budget_id)
+    return parent_id === null ? budget : { ...budget, parent: withParents(run_id, parent_id) }
+  }
+  const keep = ({ parent, ...budget }: KeyBudget): void => {
+    changed.set(budget.budget_id, budget)
+    if (parent !== undefined) keep(parent)
+  }
+
+  /** What the budgets of this turn crossed. Null for a budget that crossed nothing, and for that of a batch. */
   const alertOf = (budget_id: string): BudgetAlertWrite | null => {
     const read = view.budgets.get(budget_id)
     const after = current(budget_id)
-    if (read === undefined || after === undefined) return null
+    if (read === undefined || after === undefined || isOfBatch(after)) return null
     const { told, budget: before, org_id, key_id } = read
     const alert = watchKeyBudget({ told, before, after, refused: refused.get(budget_id) ?? null, day: view.day })
     if (alert === null) return null
@@ -24,20 +40,16 @@ export const turnBudgets = (view: Pick<TurnView, "budgets" | "day">) => {
 
   return {
     /** The budget that the run counts against. Null without one. */
-    of: (run: TurnRun | null): KeyBudget | null => {
-      if (run === null || run.budget_id === null) return null
-      const budget = current(run.budget_id)
-      if (budget === undefined) throw new Error(`${run.run_id} counts against ${run.budget_id}, which was not read.`)
-      return budget
+    of: (run: TurnRun | null): KeyBudget | null =>
+      run === null || run.budget_id === null ? null : withParents(run.run_id, run.budget_id),
+    /** Keeps a budget as a command left it. `before` is what the command saw: a budget that it did not change is not written. */
+    set: (budget: KeyBudget | null, before: KeyBudget | null) => {
+      if (budget !== null && budget !== before) keep(budget)
     },
-    /** Keeps a budget as a command left it. One that is unchanged is not written. */
-    set: (budget: KeyBudget | null) => {
-      if (budget !== null && view.budgets.get(budget.budget_id)?.budget !== budget)
-        changed.set(budget.budget_id, budget)
-    },
-    /** Notes that its budget refused the run. A run that fits no budget of this limit says nothing about its use. */
+    /** Notes that the budget of its key refused the run. A run that fits no budget of this limit says nothing about its use. */
     refuse: ({ budget_id, hold }: TurnRun) => {
-      const budget = budget_id === null ? undefined : current(budget_id)
+      const key_budget_id = budget_id === null ? null : (parentOf(budget_id) ?? budget_id)
+      const budget = key_budget_id === null ? undefined : current(key_budget_id)
       if (budget === undefined || hold > budget.limit) return
       refused.set(budget.budget_id, max(refused.get(budget.budget_id) ?? hold, hold))
     },

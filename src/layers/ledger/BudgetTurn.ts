@@ -18,8 +18,10 @@ import { rowsOf } from "../postgres/Rows.ts"
 export interface ReadBudget {
   readonly budget: KeyBudget
   readonly version: bigint
+  /** For a batch's budget, the budget of its API key. */
+  readonly parent_id: string | null
   readonly org_id: string
-  /** The newest of the keys that spend from it. */
+  /** The newest of the keys that spend from it. Of a batch, nobody's. */
   readonly key_id: string
   readonly told: ToldPart | null
 }
@@ -40,6 +42,7 @@ export const noBudgets: BudgetView = new Map()
 
 export const BudgetRow = Schema.Struct({
   budget_id: Schema.String,
+  parent_id: Schema.NullOr(Schema.String),
   org_id: Schema.String,
   key_id: Schema.String,
   version: Schema.BigInt,
@@ -76,18 +79,21 @@ const toldOf = ({ reached, told_amount, told_period, starts_on }: typeof BudgetR
     ? null
     : { reached, limit: MicroUsd(told_amount), period: told_period, starts_on }
 
+/** Reads budgets and their parents. */
 export const readBudgets = (sql: SqlClient.SqlClient, budget_ids: ReadonlyArray<string>) =>
   Effect.map(
     budgetRows(sql`
-    SELECT b.budget_id, b.org_id, b.key_id, b.version, b.amount, b.period, b.reserved, b.counted_on::text AS counted_on, b.spent_day,
+    SELECT b.budget_id, b.parent_id, b.org_id, b.key_id, b.version, b.amount, b.period, b.reserved, b.counted_on::text AS counted_on, b.spent_day,
            b.spent_week, b.spent_month, b.spent_total, a.reached::int AS reached, a.amount AS told_amount, a.period AS told_period,
            a.starts_on::text AS starts_on
-    FROM key_budgets b LEFT JOIN key_budget_alerts a USING (budget_id) WHERE b.budget_id = ANY(${texts(budget_ids)})`),
+    FROM key_budgets b LEFT JOIN key_budget_alerts a USING (budget_id)
+    WHERE b.budget_id = ANY(${texts(budget_ids)})
+      OR b.budget_id IN (SELECT parent_id FROM key_budgets WHERE budget_id = ANY(${texts(budget_ids)}))`),
     (rows): BudgetView =>
       new Map(
         rows.map((row) => {
-          const { budget_id, version, org_id, key_id } = row
-          return [budget_id, { budget: budgetOf(row), version, org_id, key_id, told: toldOf(row) }]
+          const { budget_id, parent_id, version, org_id, key_id } = row
+          return [budget_id, { budget: budgetOf(row), parent_id, version, org_id, key_id, told: toldOf(row) }]
         })
       )
   )
@@ -122,7 +128,7 @@ export const writeBudgets = (
   budgets.length === 0
     ? sql.literal("")
     : sql`, budgeted AS (
-            UPDATE key_budgets b SET version = b.version + 1, reserved = n.reserved, counted_on = n.counted_on, spent_day = n.spent_day,
+            UPDATE key_budgets b SET version = b.version + 1, parent_written = b.version + 1, reserved = n.reserved, counted_on = n.counted_on, spent_day = n.spent_day,
                    spent_week = n.spent_week, spent_month = n.spent_month, spent_total = n.spent_total
             FROM unnest(${texts(budgets.map((b) => b.budget_id))}, ${bigints(budgets.map((b) => read.get(b.budget_id)?.version ?? null))},
                         ${bigints(budgets.map((b) => b.reserved))}, ${texts(budgets.map((b) => b.counted_on))}::date[],

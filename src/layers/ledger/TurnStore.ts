@@ -29,7 +29,7 @@ import { hasRecords, type TurnRecords, writeRecords } from "./TurnRecords.ts"
 import { isRecord } from "../../schema/json/Json.ts"
 import type { RunStatus } from "../../schema/runs/Run.ts"
 import { storableText } from "../../schema/json/StorableText.ts"
-import type { Wallet } from "../../schema/wallet/Wallet.ts"
+import type { BudgetControl, Wallet } from "../../schema/wallet/Wallet.ts"
 import type { KeyBudget } from "../../schema/wallet/KeyBudget.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 
@@ -51,7 +51,7 @@ export interface EndedRun {
   readonly error_code: string | null
   readonly error_message: string | null
   /** The control that blocked the run, where `error_code` does not say it. */
-  readonly control: "key_budget" | null
+  readonly control: BudgetControl | null
   /** Id of the command whose `result` becomes the run's. The result is copied inside the database. */
   readonly result_of: bigint | null
   /** JSON text of the result when a direct command ended the run. */

@@ -104,13 +104,17 @@ export const walletMemory = (now: () => number, recallMillis: number) => {
       }
     },
 
-    /** The budgets with these ids. Null if one is not remembered. */
+    /** The budgets with these ids, and their parents. Null if one is not remembered. */
     budgets: (lane: number, ids: ReadonlySet<string>): BudgetView | null => {
       const found = new Map<string, ReadBudget>()
       for (const id of ids) {
         const one = lanes.get(lane)?.budgets.get(id)
         if (one === undefined) return null
         found.set(id, one)
+        if (one.parent_id === null) continue
+        const parent = lanes.get(lane)?.budgets.get(one.parent_id)
+        if (parent === undefined) return null
+        found.set(one.parent_id, parent)
       }
       return found
     },

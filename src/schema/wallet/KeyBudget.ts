@@ -1,9 +1,12 @@
 /**
- * The budget of an API key: how much its runs may charge and hold in a day, week or month (UTC), or in total. Pure.
+ * The budget of an API key or of a batch: how much its runs may charge and hold in a day, week or month (UTC), or in total. Pure.
  *
  * It counts as the daily spend guard does: what open runs hold, plus what was charged in the current period. So runs that are admitted at
  * once can't exceed it together. Migration 0034 enforces the rule a second time.
+ *
+ * A batch's budget is its `max_total`. If the batch belongs to a key with a budget, that budget is its parent: the runs count in both.
  */
+import { looksLike } from "../Ids.ts"
 import { type MicroUsd, minus, plus, zero } from "../money/Money.ts"
 
 export const budgetPeriods = ["day", "week", "month", "total"] as const
@@ -21,7 +24,12 @@ export interface KeyBudget {
   readonly spent_week: MicroUsd
   readonly spent_month: MicroUsd
   readonly spent_total: MicroUsd
+  /** The budget of the batch's API key. It counts the same runs. */
+  readonly parent?: KeyBudget
 }
+
+/** Whether a budget is the `max_total` of a batch. */
+export const isOfBatch = ({ budget_id }: Pick<KeyBudget, "budget_id">): boolean => looksLike("bat", budget_id)
 
 const dayMillis = 86_400_000
 const dayOf = (millis: number): string => new Date(millis).toISOString().slice(0, 10)
@@ -73,17 +81,26 @@ export const spentIn = (budget: KeyBudget, day: string): MicroUsd => {
 /** What was charged in the current period, and what open runs hold. */
 export const countedIn = (budget: KeyBudget, day: string): MicroUsd => plus(spentIn(budget, day), budget.reserved)
 
-export const allowsHold = (budget: KeyBudget, hold: MicroUsd, day: string): boolean =>
-  plus(countedIn(budget, day), hold) <= budget.limit
+/** The budget, or its parent, that a hold would exceed. Null if the hold fits into both. */
+export const exceededBy = (budget: KeyBudget, hold: MicroUsd, day: string): KeyBudget | null => {
+  if (plus(countedIn(budget, day), hold) > budget.limit) return budget
+  return budget.parent === undefined ? null : exceededBy(budget.parent, hold, day)
+}
+
+/** The budget after a change, which its parent sees too. */
+const withParent = (changed: KeyBudget, change: (budget: KeyBudget) => KeyBudget): KeyBudget =>
+  changed.parent === undefined ? changed : { ...changed, parent: change(changed.parent) }
 
 export const withHold = (budget: KeyBudget, hold: MicroUsd, day: string): KeyBudget => {
   const counted = countedOn(budget, day)
-  return { ...counted, reserved: plus(counted.reserved, hold) }
+  return withParent({ ...counted, reserved: plus(counted.reserved, hold) }, (parent) => withHold(parent, hold, day))
 }
 
 /** Ends a hold: the charge counts on `day`, and the rest is free again. */
 export const withoutHold = (budget: KeyBudget, hold: MicroUsd, charge: MicroUsd, day: string): KeyBudget => {
-  const released = { ...budget, reserved: minus(budget.reserved, hold) }
+  const released = withParent({ ...budget, reserved: minus(budget.reserved, hold) }, (parent) =>
+    withoutHold(parent, hold, charge, day)
+  )
   if (charge === zero) return released
   const counted = countedOn(released, day)
   return {

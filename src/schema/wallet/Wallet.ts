@@ -9,7 +9,7 @@ import * as Money from "../money/Money.ts"
 import type { RunStatus } from "../runs/Run.ts"
 import { isFinal, isStoppable } from "../runs/Run.ts"
 import { spendGuard, topUp } from "../Steps.ts"
-import { allowsHold, countedIn, type KeyBudget, resetText, withHold, withoutHold } from "./KeyBudget.ts"
+import { countedIn, exceededBy, isOfBatch, type KeyBudget, resetText, withHold, withoutHold } from "./KeyBudget.ts"
 
 export type MicroUsd = Money.MicroUsd
 
@@ -76,13 +76,16 @@ export type Command =
 
 export type Refusal = "insufficient_balance" | "cost_limit_exceeded" | "budget_exceeded"
 
+/** The control of a run that its key's budget or its batch's `max_total` refused. */
+export type BudgetControl = "key_budget" | "batch_max_total"
+
 export type Verdict =
   | { readonly _tag: "Admitted" }
   | {
       readonly _tag: "Refused"
       readonly code: Refusal
       readonly message: string
-      readonly control: "key_budget" | null
+      readonly control: BudgetControl | null
     }
   | { readonly _tag: "Settled"; readonly charge: MicroUsd }
   | { readonly _tag: "Cancelled" }
@@ -152,7 +155,7 @@ const reserve = (wallet: Wallet, run: WalletRun, day: string, budget: KeyBudget 
   if (run.status !== "created") return unchanged(wallet, { _tag: "Stale", status: run.status }, budget)
   // A free run must work with an empty wallet, so it is not checked.
   if (run.hold === 0n) return unchanged(wallet, { _tag: "Admitted" }, budget)
-  const refuse = (code: Refusal, message: string, control: "key_budget" | null = null) =>
+  const refuse = (code: Refusal, message: string, control: BudgetControl | null = null) =>
     unchanged(wallet, { _tag: "Refused", code, message, control }, budget)
   const hold = Money.usd(run.hold)
   // Planning keeps to it already. The rule is here too, so that a mistake in planning holds no more than the caller allowed.
@@ -175,11 +178,19 @@ const reserve = (wallet: Wallet, run: WalletRun, day: string, budget: KeyBudget 
       `this run holds up to $${hold}; with $${Money.usd(today)} spent or held today it would exceed the daily limit of $${Money.usd(wallet.daily_limit)}; it resets at 00:00 UTC, or raise it at ${spendGuard.http}`
     )
   }
-  if (budget !== null && !allowsHold(budget, run.hold, day)) {
-    const { limit, period } = budget
+  const exceeded = budget === null ? null : exceededBy(budget, run.hold, day)
+  if (exceeded !== null && isOfBatch(exceeded)) {
     return refuse(
       "budget_exceeded",
-      `this run holds up to $${hold}; with $${Money.usd(countedIn(budget, day))} spent or held it would exceed the budget of this API key, $${Money.usd(limit)} ${period === "total" ? "in total" : `per ${period}`}; ${resetText(period)}; a person can raise it with PATCH /v1/api-keys/{key_id}`,
+      `this run holds up to $${hold}; with $${Money.usd(countedIn(exceeded, day))} spent or held it would exceed what its batch may spend, $${Money.usd(exceeded.limit)}; send the row in another batch`,
+      "batch_max_total"
+    )
+  }
+  if (exceeded !== null) {
+    const { limit, period } = exceeded
+    return refuse(
+      "budget_exceeded",
+      `this run holds up to $${hold}; with $${Money.usd(countedIn(exceeded, day))} spent or held it would exceed the budget of this API key, $${Money.usd(limit)} ${period === "total" ? "in total" : `per ${period}`}; ${resetText(period)}; a person can raise it with PATCH /v1/api-keys/{key_id}`,
       "key_budget"
     )
   }

@@ -39,6 +39,7 @@ import { auditLog } from "./0039_audit_log.ts"
 import { offerOutcomes } from "./0040_offer_outcomes.ts"
 import { alerts } from "./0042_alerts.ts"
 import { webhooks } from "./0043_webhooks.ts"
+import { batches } from "./0044_batches.ts"
 import { keyBudgetAlerts } from "./0046_key_budget_alerts.ts"
 import { webhookMails } from "./0047_webhook_mails.ts"
 
@@ -83,6 +84,7 @@ export const migrations = {
   "0040_offer_outcomes": offerOutcomes,
   "0042_alerts": alerts,
   "0043_webhooks": webhooks,
+  "0044_batches": batches,
   "0046_key_budget_alerts": keyBudgetAlerts,
   "0047_webhook_mails": webhookMails
 }
