@@ -7,6 +7,7 @@ import { Effect, Layer } from "effect"
 import { AccountMails } from "./actors/accounts/AccountMails.ts"
 import { Admission } from "./actors/runs/Admission.ts"
 import { BackgroundWorker } from "./actors/BackgroundWorker.ts"
+import { BatchFeeder } from "./actors/batches/BatchFeeder.ts"
 import { CommandClient } from "./actors/mailbox/CommandClient.ts"
 import { PaymentWorker } from "./actors/payments/PaymentWorker.ts"
 import { Quotes } from "./actors/runs/Quotes.ts"
@@ -104,7 +105,9 @@ const Working = Workers.pipe(
     Layer.mergeAll(WalletActor.layer, RunActor.layer, PaymentWorker.layer, HistoryWorker.layer, OutcomeLookups.layer)
   ),
   Layer.provide(Layer.merge(RunSlots.layer, EventSequencer.layer)),
-  Layer.merge(Layer.mergeAll(BackgroundWorker, UsageWorker, WebhookWorker.pipe(Layer.provide(WebhookSender.layer))))
+  Layer.merge(
+    Layer.mergeAll(BackgroundWorker, UsageWorker, BatchFeeder, WebhookWorker.pipe(Layer.provide(WebhookSender.layer)))
+  )
 )
 
 /** The service in one role, on `Settings`. Its server's address is in `Server` when the role has one. */

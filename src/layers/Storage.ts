@@ -48,6 +48,8 @@ import { usageOfOldRuns } from "./usage/OldRuns.ts"
 import { countOldRuns, UsageRollups } from "./usage/UsageRollups.ts"
 import { UsageStore } from "./usage/UsageStore.ts"
 import { background } from "./postgres/migrations/background.ts"
+import { BatchFeeds } from "./batches/BatchFeeds.ts"
+import { BatchStore } from "./batches/BatchStore.ts"
 import { WebhookDeliveries } from "./webhooks/Deliveries.ts"
 import { WebhookEndpoints } from "./webhooks/Endpoints.ts"
 import { PauseMails } from "./webhooks/PauseMails.ts"
@@ -85,6 +87,7 @@ const Stores = Layer.mergeAll(
   Layer.mergeAll(EventLog.layer, AlertSettings.layer, EventWriter.layer.pipe(Layer.provideMerge(AlertMailStore.layer))),
   Stats.layer,
   UsageStore.layer,
+  Layer.merge(BatchStore.layer, BatchFeeds.layer),
   // This one needs a store, which the folder of the migrations can't import.
   BackgroundMigrations.layerOf({ ...background, [countOldRuns]: usageOfOldRuns }),
   Layer.merge(WebhookEndpoints.layer, WebhookDeliveries.layer.pipe(Layer.provideMerge(PauseMails.layer))).pipe(

@@ -1,0 +1,53 @@
+/**
+ * Feeds batches: leases those that no process feeds, and starts their rows as runs.
+ *
+ * Every worker does this. A batch of a process that died is taken over when its lease ends, and continues where it stopped.
+ */
+import { Effect, Layer, Schedule } from "effect"
+import { Accounts } from "../../layers/accounts/Accounts.ts"
+import { BatchFeeds, type Feed } from "../../layers/batches/BatchFeeds.ts"
+import { Settings } from "../../layers/platform/Settings.ts"
+import { oneLine } from "../../layers/postgres/Batch.ts"
+import { RunStore } from "../../layers/runs/RunStore.ts"
+import { onePassAtATime } from "../onePassAtATime.ts"
+import { Admission } from "../runs/Admission.ts"
+import { feedBatch } from "./FeedBatch.ts"
+
+/** Batches that a process feeds at once. Further ones follow, those first that waited longest. */
+const feedingMax = 50
+/** How soon a new batch starts, and one whose process died. */
+const lookEvery = "500 millis"
+
+export const BatchFeeder = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const feeds = yield* BatchFeeds
+    const admission = yield* Admission
+    const accounts = yield* Accounts
+    const runs = yield* RunStore
+    const settings = yield* Settings
+    const scope = yield* Effect.scope
+    let feeding = 0
+    const tools = { feeds, admission, accounts, runs, settings, isFull: () => feeding >= feedingMax }
+
+    const begin = (feed: Feed) => {
+      feeding += 1
+      return feedBatch(tools, feed).pipe(
+        // The lease ends, and the batch is continued.
+        Effect.catchCause((cause) => Effect.logWarning(`batch ${feed.batch_id}: ${oneLine(cause)}`)),
+        Effect.ensuring(
+          Effect.sync(() => {
+            feeding -= 1
+          })
+        ),
+        Effect.forkIn(scope)
+      )
+    }
+    const pass = onePassAtATime(
+      Effect.gen(function* () {
+        if (feeding >= feedingMax) return
+        yield* Effect.forEach(yield* feeds.claim(feedingMax - feeding), begin, { discard: true })
+      }).pipe(Effect.catchCause((cause) => Effect.logWarning(`batches: ${oneLine(cause)}`)))
+    )
+    yield* pass.pipe(Effect.repeat(Schedule.spaced(lookEvery)), Effect.forkScoped)
+  })
+)

@@ -1,0 +1,261 @@
+/**
+ * Feeds one batch under its lease: starts its rows as runs, a few at a time, and records how they end.
+ *
+ * It may be stopped at any point. Each row runs under an Idempotency-Key of its own, so the process that goes on joins the runs that exist.
+ * The wallet's turn keeps `max_total`. Here it is kept too, so that a row waits for open rows instead of being refused.
+ */
+import { Clock, Effect, Exit, Queue, Schema } from "effect"
+import type { Accounts } from "../../layers/accounts/Accounts.ts"
+import type { BatchFeeds, EndedRow, Feed, OpenRow } from "../../layers/batches/BatchFeeds.ts"
+import { oneLine } from "../../layers/postgres/Batch.ts"
+import { crashPoint } from "../../layers/platform/CrashPoint.ts"
+import type { RunRow, RunStore } from "../../layers/runs/RunStore.ts"
+import type { KeyAccess } from "../../schema/accounts/KeyAccess.ts"
+import { openRowsMax, rowEndOf, rowKey } from "../../schema/batches/Batch.ts"
+import { decodeRowRequest } from "../../schema/batches/RowRequest.ts"
+import { type Problem, problem } from "../../schema/Errors.ts"
+import { usd, MicroUsd } from "../../schema/money/Money.ts"
+import { Metadata } from "../../schema/runs/Metadata.ts"
+import { type Admission, type Asked, isFinalRow, type PlanRequest } from "../runs/Admission.ts"
+import { revoked } from "../runs/KeyScopes.ts"
+
+/** How long one wait for a run lasts. Another one follows. */
+const waitMillis = 60_000
+/** Also how soon a cancel is noticed. A lease lasts much longer, so some renewals may fail. */
+const renewMillis = 1_000
+/** How long a row waits that the organization's limit of open runs refused. */
+const pause = "1 second"
+/** The control of a run that the batch's budget refused. */
+const spent = "batch_max_total"
+
+const decodeMetadata = Schema.decodeUnknownSync(Schema.fromJsonString(Metadata))
+
+export interface Feeding {
+  readonly feeds: BatchFeeds["Service"]
+  readonly admission: Admission["Service"]
+  readonly accounts: Accounts["Service"]
+  readonly runs: RunStore["Service"]
+  readonly settings: { readonly orgConcurrency: number; readonly orgQueue: number }
+  /** Whether this process feeds as many batches as it may, so that one has to make room for another. */
+  readonly isFull: () => boolean
+}
+
+type RowOutcome =
+  | { readonly _tag: "Final"; readonly row: number; readonly run: RunRow }
+  | { readonly _tag: "Refused"; readonly row: number; readonly refusal: Problem }
+  | { readonly _tag: "Cancelled"; readonly row: number }
+  /** The row was not admitted now, and is started again. */
+  | { readonly _tag: "Again"; readonly row: OpenRow }
+
+/** What is recorded of a row. Null for one that is started again. */
+const endedRow = (outcome: RowOutcome, cancelling: boolean): EndedRow | null => {
+  if (outcome._tag === "Again") return null
+  const none = { row: outcome.row, run_id: null, charged: null, error: null }
+  if (outcome._tag === "Cancelled") return { ...none, status: "cancelled" }
+  if (outcome._tag === "Refused") return { ...none, status: "invalid", error: JSON.stringify(outcome.refusal.error) }
+  const { run_id, charged, status, control } = outcome.run
+  // A cancelled batch has nothing to spend.
+  const stopped = cancelling && control === spent
+  return { ...none, status: stopped ? "cancelled" : rowEndOf(status), run_id, charged }
+}
+
+const overTotal = (hold: MicroUsd, max_total: bigint, charged: bigint) =>
+  problem(
+    "budget_exceeded",
+    `This row holds up to $${usd(hold)}, and of the batch's max_total of $${usd(MicroUsd(max_total))} $${usd(MicroUsd(charged))} is spent. It was not run; send it in another batch.`,
+    [{ path: "max_total", message: "is used up" }]
+  )
+
+const planRequestOf = (feed: Feed, access: KeyAccess | null, { row, request }: OpenRow): PlanRequest => {
+  const { metadata, ...rest } = decodeRowRequest(request)
+  const key = rowKey(feed.batch_id, row)
+  const asked: Asked = {
+    org_id: feed.org_id,
+    key_id: feed.key_id,
+    access,
+    request_id: feed.request_id,
+    idempotency_key: key,
+    fingerprint: key,
+    wait_millis: waitMillis,
+    metadata: metadata ?? (feed.metadata === null ? null : decodeMetadata(feed.metadata)),
+    batch: { budget_id: feed.budget_id, parent_id: feed.parent_id }
+  }
+  if (rest._tag === "Capability") return { _tag: "Capability", request: { ...asked, ...rest } }
+  return { _tag: "Endpoint", request: { ...asked, ...rest, input_text: JSON.stringify(rest.input) } }
+}
+
+/** Feeds until all rows have ended, the lease is lost, or another batch needs the place. */
+export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }: Feeding, claimed: Feed) =>
+  Effect.gen(function* () {
+    let feed = claimed
+    let { charged, status, siblings } = claimed
+    let lost = false
+    let waiting = 0
+    /** Rows that have a run now or will have one, with what they hold. */
+    const open = new Map<number, bigint>()
+    let pending: Array<OpenRow> = []
+    const outcomes = yield* Queue.unbounded<RowOutcome>()
+
+    const untilFinal = (run: RunRow): Effect.Effect<RunRow> =>
+      isFinalRow(run)
+        ? Effect.succeed(run)
+        : Effect.flatMap(admission.watch(run.org_id, run.run_id, waitMillis), (next) =>
+            next !== null && isFinalRow(next)
+              ? Effect.succeed(next)
+              : Effect.delay(
+                  Effect.suspend(() => untilFinal(run)),
+                  pause
+                )
+          )
+
+    /** Runs a row to its end. The run continues even if this is interrupted. */
+    const runRow = (row: OpenRow, request: PlanRequest) =>
+      (request._tag === "Endpoint" ? admission.submitRaw(request.request) : admission.submit(request.request)).pipe(
+        Effect.flatMap(({ run }) => untilFinal(run)),
+        Effect.map((run): RowOutcome => ({ _tag: "Final", row: row.row, run })),
+        Effect.catch((refusal) =>
+          refusal.error.code === "rate_limited"
+            ? Effect.delay(Effect.succeed<RowOutcome>({ _tag: "Again", row }), pause)
+            : Effect.succeed<RowOutcome>({ _tag: "Refused", row: row.row, refusal })
+        )
+      )
+
+    const start = (row: OpenRow, hold: bigint, work: Effect.Effect<RowOutcome>) => {
+      open.set(row.row, hold)
+      return work.pipe(
+        Effect.exit,
+        Effect.flatMap((exit) =>
+          // The row is started again, and joins its run if there is one.
+          Exit.isSuccess(exit)
+            ? Effect.succeed(exit.value)
+            : Effect.logWarning(`batch ${feed.batch_id}, row ${row.row}: ${oneLine(exit.cause)}`).pipe(
+                Effect.andThen(Effect.sleep(pause)),
+                Effect.as<RowOutcome>({ _tag: "Again", row })
+              )
+        ),
+        Effect.flatMap((outcome) => Queue.offer(outcomes, outcome)),
+        Effect.forkScoped
+      )
+    }
+
+    /** The key's rules now. `gone` if it was revoked or has expired. */
+    const currentAccess = Effect.gen(function* () {
+      if (feed.key_id === null) return { access: null, gone: false }
+      const access = yield* accounts.access(feed.org_id, feed.key_id)
+      return { access, gone: access === null }
+    })
+
+    /** Waits for the row's run, if it has one already. */
+    const joinsRun = Effect.fnUntraced(function* (row: OpenRow, { request }: PlanRequest) {
+      // Without the key: the run exists even if the key was revoked since.
+      const run_id = yield* runs.begun({ ...request, key_id: null })
+      const run = run_id === null ? null : yield* runs.find(feed.org_id, run_id)
+      if (run === null) return false
+      const final = Effect.map(untilFinal(run), (ended): RowOutcome => ({ _tag: "Final", row: row.row, run: ended }))
+      yield* start(row, run.quoted, final)
+      return true
+    })
+
+    /** A row that another process had started: its run may exist. */
+    const resume = Effect.fnUntraced(function* (row: OpenRow) {
+      if (!(yield* joinsRun(row, planRequestOf(feed, null, row)))) pending.push(row)
+    })
+
+    const held = () => [...open.values()].reduce((sum, hold) => sum + hold, 0n)
+
+    const refuse = Effect.fnUntraced(function* (row: OpenRow, request: PlanRequest, refusal: Problem) {
+      if (yield* joinsRun(row, request)) return true
+      open.set(row.row, 0n)
+      yield* Queue.offer(outcomes, { _tag: "Refused", row: row.row, refusal })
+      return true
+    })
+
+    /** Starts a row. False if it has to wait for open rows. */
+    const tryStart = Effect.fnUntraced(function* (row: OpenRow) {
+      const { access, gone } = yield* currentAccess
+      const parent_id = access?.budget_id ?? null
+      if (!gone && parent_id !== feed.parent_id) {
+        const budget_id = yield* feeds.rebudget(feed, parent_id)
+        if (budget_id === null) return false
+        feed = { ...feed, budget_id, parent_id }
+      }
+      const request = planRequestOf(feed, access, row)
+      if (gone) return yield* refuse(row, request, revoked)
+      const planned = yield* Effect.result(admission.plan(request))
+      if (planned._tag === "Failure") return yield* refuse(row, request, planned.failure)
+      const hold = planned.success.run.hold
+      const { max_total } = feed
+      if (max_total !== null && charged + held() + hold > max_total) {
+        if (open.size > 0) return false
+        return yield* refuse(row, request, overTotal(MicroUsd(hold), max_total, charged))
+      }
+      yield* start(row, hold, runRow(row, request))
+      return true
+    })
+
+    const record = Effect.fnUntraced(function* (done: ReadonlyArray<RowOutcome>) {
+      // The batch may have been cancelled meanwhile.
+      if (done.some((one) => one._tag === "Final" && one.run.control === spent)) yield* renewal
+      const ended = done.flatMap((one) => endedRow(one, status === "cancelling") ?? [])
+      if (ended.length > 0) {
+        yield* crashPoint("batch.row_ended")
+        yield* feeds.ended(feed, ended)
+      }
+      for (const one of ended) {
+        charged += one.charged ?? 0n
+        open.delete(one.row)
+      }
+      for (const one of done) {
+        if (one._tag !== "Again") continue
+        open.delete(one.row.row)
+        pending.unshift(one.row)
+      }
+    })
+
+    const renewal = Effect.gen(function* () {
+      const renewed = yield* feeds.renew(feed)
+      if (renewed === null) lost = true
+      else ({ status, siblings, waiting } = renewed)
+    }).pipe(Effect.catchCause((cause) => Effect.logWarning(`batch ${feed.batch_id}: ${oneLine(cause)}`)))
+
+    /** Starts as many rows as may be open. */
+    const fill = Effect.gen(function* () {
+      if (status === "cancelling") {
+        const rows = pending
+        pending = []
+        for (const { row } of rows) yield* Queue.offer(outcomes, { _tag: "Cancelled", row })
+        return
+      }
+      const most = openRowsMax(settings, siblings)
+      while (open.size < most) {
+        const [first] = pending
+        if (first === undefined) {
+          if (waiting > 0 && isFull()) return
+          pending = [...(yield* feeds.next(feed, most - open.size))]
+          if (pending.length === 0) return
+          yield* crashPoint("batch.rows_taken")
+        } else {
+          if (!(yield* tryStart(first))) return
+          pending.shift()
+        }
+      }
+    })
+
+    for (const row of yield* feeds.begun(feed)) yield* resume(row)
+    let renewedAt = yield* Clock.currentTimeMillis
+    for (;;) {
+      yield* fill
+      if (open.size === 0 && pending.length === 0 && (yield* Queue.size(outcomes)) === 0) {
+        yield* feeds.finish(feed)
+        return
+      }
+      const done = yield* Queue.takeAll(outcomes).pipe(Effect.timeoutOption(pause))
+      if (done._tag === "Some") yield* record(done.value)
+      const now = yield* Clock.currentTimeMillis
+      if (now - renewedAt >= renewMillis) {
+        renewedAt = now
+        yield* renewal
+      }
+      if (lost) return
+    }
+  }).pipe(Effect.scoped, Effect.ensuring(feeds.release(claimed)))

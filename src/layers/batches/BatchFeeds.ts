@@ -1,0 +1,202 @@
+/**
+ * The rows of batches, for the process that starts them.
+ *
+ * One process at a time feeds a batch: it holds a lease, and each of its writes requires the lease's token. A process that lost its lease
+ * writes nothing any more. The run that it may still start is the row's only run, because it has the row's Idempotency-Key.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { RowEnd } from "../../schema/batches/Batch.ts"
+import { newId } from "../platform/Ids.ts"
+import { bigints, jsons, texts } from "../postgres/Columns.ts"
+import { rowsOf } from "../postgres/Rows.ts"
+
+/** A dead process's batches are taken over after this. */
+const leaseSeconds = 15
+
+export const Feed = Schema.Struct({
+  batch_id: Schema.String,
+  org_id: Schema.String,
+  key_id: Schema.NullOr(Schema.String),
+  request_id: Schema.String,
+  /** JSON text. */
+  metadata: Schema.NullOr(Schema.String),
+  max_total: Schema.NullOr(Schema.BigInt),
+  charged: Schema.BigInt,
+  status: Schema.String,
+  budget_id: Schema.String,
+  /** The budget of the API key in which its runs count too. */
+  parent_id: Schema.NullOr(Schema.String),
+  lease_token: Schema.String,
+  /** Unfinished batches of the organization. */
+  siblings: Schema.Int
+})
+export type Feed = typeof Feed.Type
+
+export const OpenRow = Schema.Struct({
+  row: Schema.Int,
+  /** JSON text of the run's request. */
+  request: Schema.String
+})
+export type OpenRow = typeof OpenRow.Type
+
+export interface EndedRow {
+  readonly row: number
+  readonly status: RowEnd
+  readonly run_id: string | null
+  readonly charged: bigint | null
+  /** JSON text. */
+  readonly error: string | null
+}
+
+/** Which batch, and the proof that this process feeds it. */
+export type Holder = Pick<Feed, "batch_id" | "lease_token">
+
+const feedRows = rowsOf(Feed.fields)
+const openRows = rowsOf(OpenRow.fields)
+const renewedRows = rowsOf({ status: Schema.String, siblings: Schema.Int, waiting: Schema.Int })
+const idRows = rowsOf({ batch_id: Schema.String })
+
+export interface Renewed {
+  readonly status: string
+  readonly siblings: number
+  /** Batches that no process feeds. */
+  readonly waiting: number
+}
+
+export class BatchFeeds extends Context.Service<
+  BatchFeeds,
+  {
+    /** Leases at most `most` batches that no process feeds, those first that were fed the longest time ago. */
+    readonly claim: (most: number) => Effect.Effect<ReadonlyArray<Feed>>
+    /** Null if the lease was lost. */
+    readonly renew: (feed: Holder) => Effect.Effect<Renewed | null>
+    readonly release: (feed: Holder) => Effect.Effect<void>
+    /** Rows that another process had started. Their runs may or may not exist. */
+    readonly begun: (feed: Holder) => Effect.Effect<ReadonlyArray<OpenRow>>
+    /** Starts the next rows: from now on they are `running`. */
+    readonly next: (feed: Holder, most: number) => Effect.Effect<ReadonlyArray<OpenRow>>
+    /** Records the ends of rows. A row that has ended already stays as it is. */
+    readonly ended: (feed: Holder, rows: ReadonlyArray<EndedRow>) => Effect.Effect<void>
+    /** Ends the batch if all of its rows have ended. */
+    readonly finish: (feed: Holder) => Effect.Effect<boolean>
+    /**
+     * Gives the batch a budget with another parent, for what is left of `max_total`, because its API key got another budget. Does nothing
+     * while runs of the batch hold money. Null then, and if the lease was lost.
+     */
+    readonly rebudget: (feed: Feed, parent_id: string | null) => Effect.Effect<string | null>
+  }
+>()("rungate/layers/batches/BatchFeeds") {
+  static readonly layer = Layer.effect(
+    BatchFeeds,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const siblings = sql.literal(
+        "(SELECT count(*)::int FROM batches s WHERE s.org_id = b.org_id AND s.finished_at IS NULL) AS siblings"
+      )
+      const until = sql.literal(`now() + interval '${leaseSeconds} seconds'`)
+      /** Locks the batch for this statement's transaction, if the lease still holds. */
+      const held = ({ batch_id, lease_token }: Holder) =>
+        sql`SELECT batch_id FROM batches WHERE batch_id = ${batch_id} AND lease_token = ${lease_token} FOR NO KEY UPDATE`
+
+      const claim = (most: number) =>
+        feedRows(sql`
+          WITH free AS (
+            SELECT batch_id FROM batches WHERE finished_at IS NULL AND (lease_until IS NULL OR lease_until < now())
+            ORDER BY fed_at LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED
+          )
+          UPDATE batches b SET lease_token = gen_random_uuid()::text, lease_until = ${until}, fed_at = now()
+          FROM free, key_budgets k WHERE b.batch_id = free.batch_id AND k.budget_id = b.budget_id
+          RETURNING b.batch_id, b.org_id, b.key_id, b.request_id, b.metadata::text AS metadata, b.max_total, b.charged, b.status,
+                    b.budget_id, k.parent_id, b.lease_token, ${siblings}`)
+
+      const renew = ({ batch_id, lease_token }: Holder) =>
+        Effect.map(
+          renewedRows(sql`
+            UPDATE batches b SET lease_until = ${until} WHERE batch_id = ${batch_id} AND lease_token = ${lease_token}
+            RETURNING b.status, ${siblings},
+              (SELECT count(*)::int FROM batches w WHERE w.finished_at IS NULL AND (w.lease_until IS NULL OR w.lease_until < now())) AS waiting`),
+          (rows) => rows[0] ?? null
+        )
+
+      const release = ({ batch_id, lease_token }: Holder) =>
+        sql`UPDATE batches SET lease_token = NULL, lease_until = NULL, fed_at = now()
+            WHERE batch_id = ${batch_id} AND lease_token = ${lease_token}`
+
+      const begun = ({ batch_id }: Holder) =>
+        openRows(sql`
+          SELECT row, request::text AS request FROM batch_rows WHERE batch_id = ${batch_id} AND status = 'running' ORDER BY row`)
+
+      const next = (feed: Holder, most: number) =>
+        openRows(sql`
+          WITH held AS (${held(feed)}), taken AS (
+            SELECT r.row FROM batch_rows r JOIN held USING (batch_id) WHERE r.status = 'pending' ORDER BY r.row LIMIT ${most} FOR UPDATE OF r
+          ), started AS (
+            UPDATE batch_rows r SET status = 'running' FROM taken
+            WHERE r.batch_id = ${feed.batch_id} AND r.row = taken.row AND r.status = 'pending' RETURNING r.row, r.request::text AS request
+          )
+          SELECT row, request FROM started ORDER BY row`)
+
+      const ended = (feed: Holder, rows: ReadonlyArray<EndedRow>) =>
+        sql`
+          WITH held AS (${held(feed)}), over AS (
+            UPDATE batch_rows r SET status = n.status, run_id = n.run_id, charged = n.charged, error = n.error::json, request = NULL
+            FROM held, unnest(${bigints(rows.map((one) => BigInt(one.row)))}, ${texts(rows.map((one) => one.status))},
+                              ${texts(rows.map((one) => one.run_id))}, ${bigints(rows.map((one) => one.charged))},
+                              ${jsons(rows.map((one) => one.error))}) AS n(row, status, run_id, charged, error)
+            WHERE r.batch_id = held.batch_id AND r.row = n.row AND r.status = 'running'
+            RETURNING r.status, r.charged
+          )
+          UPDATE batches b SET
+            succeeded = b.succeeded + c.succeeded, no_match = b.no_match + c.no_match, failed = b.failed + c.failed,
+            invalid = b.invalid + c.invalid, cancelled = b.cancelled + c.cancelled, charged = b.charged + c.charged
+          FROM (SELECT count(*) FILTER (WHERE status = 'succeeded')::int AS succeeded, count(*) FILTER (WHERE status = 'no_match')::int AS no_match,
+                       count(*) FILTER (WHERE status = 'failed')::int AS failed, count(*) FILTER (WHERE status = 'invalid')::int AS invalid,
+                       count(*) FILTER (WHERE status = 'cancelled')::int AS cancelled, coalesce(sum(charged), 0)::bigint AS charged
+                FROM over) c
+          WHERE b.batch_id = ${feed.batch_id} AND EXISTS (SELECT FROM held)`
+
+      const finish = ({ batch_id, lease_token }: Holder) =>
+        Effect.map(
+          idRows(sql`
+            UPDATE batches b SET status = CASE WHEN status = 'cancelling' THEN 'cancelled' ELSE 'finished' END, finished_at = now(),
+              lease_token = NULL, lease_until = NULL
+            WHERE batch_id = ${batch_id} AND lease_token = ${lease_token}
+              AND NOT EXISTS (SELECT FROM batch_rows r WHERE r.batch_id = b.batch_id AND r.status IN ('pending', 'running'))
+            RETURNING batch_id`),
+          (rows) => rows.length > 0
+        )
+
+      const rebudget = (feed: Feed, parent_id: string | null) =>
+        Effect.gen(function* () {
+          const kept = yield* idRows(held(feed))
+          if (kept.length === 0) return null
+          // The old budget allows nothing more, and the new one has what it had left. Together they never allow more than max_total.
+          const budget_id = newId("bat")
+          const moved = yield* sql`
+            WITH old AS (
+              SELECT budget_id, org_id, key_id, amount - spent_total AS rest FROM key_budgets
+              WHERE budget_id = ${feed.budget_id} AND reserved = 0 FOR UPDATE
+            ), closed AS (
+              UPDATE key_budgets b SET amount = b.spent_total, version = b.version + 1 FROM old WHERE b.budget_id = old.budget_id
+            )
+            INSERT INTO key_budgets (budget_id, org_id, key_id, amount, period, parent_id)
+            SELECT ${budget_id}, org_id, key_id, greatest(0, rest), 'total', ${parent_id} FROM old RETURNING 1`
+          if (moved.length === 0) return null
+          yield* sql`UPDATE batches SET budget_id = ${budget_id} WHERE batch_id = ${feed.batch_id}`
+          return budget_id
+        }).pipe(sql.withTransaction)
+
+      return BatchFeeds.of({
+        claim: (most) => Effect.orDie(claim(most)),
+        renew: (feed) => Effect.orDie(renew(feed)),
+        release: (feed) => Effect.orDie(Effect.asVoid(release(feed))),
+        begun: (feed) => Effect.orDie(begun(feed)),
+        next: (feed, most) => Effect.orDie(next(feed, most)),
+        ended: (feed, rows) => Effect.orDie(Effect.asVoid(ended(feed, rows))),
+        finish: (feed) => Effect.orDie(finish(feed)),
+        rebudget: (feed, parent_id) => Effect.orDie(rebudget(feed, parent_id))
+      })
+    })
+  )
+}

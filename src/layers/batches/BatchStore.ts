@@ -1,0 +1,170 @@
+/**
+ * Stores batches and reads them: what the API needs. BatchFeeds.ts has what the process needs that starts the rows.
+ *
+ * A batch, its rows and its budget are stored in one transaction, so a batch is there as a whole or not at all.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { batchesOpenMax, batchStatuses } from "../../schema/batches/Batch.ts"
+import { newId } from "../platform/Ids.ts"
+import { jsons } from "../postgres/Columns.ts"
+import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
+
+export interface NewBatch {
+  readonly org_id: string
+  readonly key_id: string | null
+  /** The budget of the API key. */
+  readonly key_budget_id: string | null
+  readonly request_id: string
+  readonly idempotency_key: string | null
+  readonly fingerprint: string
+  readonly max_total: bigint | null
+  /** JSON text. */
+  readonly metadata: string | null
+  /** JSON texts of the runs' requests, in the order of the rows. */
+  readonly requests: ReadonlyArray<string>
+}
+
+export const BatchRow = Schema.Struct({
+  batch_id: Schema.String,
+  status: Schema.Literals(batchStatuses),
+  metadata: Schema.NullOr(Schema.String),
+  max_total: Schema.NullOr(Schema.BigInt),
+  total: Schema.Int,
+  succeeded: Schema.Int,
+  no_match: Schema.Int,
+  failed: Schema.Int,
+  invalid: Schema.Int,
+  cancelled: Schema.Int,
+  charged: Schema.BigInt,
+  created_at: Schema.Date,
+  finished_at: Schema.NullOr(Schema.Date)
+})
+export type BatchRow = typeof BatchRow.Type
+
+export const ResultRow = Schema.Struct({
+  row: Schema.Int,
+  status: Schema.String,
+  run_id: Schema.NullOr(Schema.String),
+  charged: Schema.NullOr(Schema.BigInt),
+  /** JSON texts. */
+  result: Schema.NullOr(Schema.String),
+  error: Schema.NullOr(Schema.String),
+  error_code: Schema.NullOr(Schema.String),
+  error_message: Schema.NullOr(Schema.String)
+})
+export type ResultRow = typeof ResultRow.Type
+
+const batchRows = rowsOf(BatchRow.fields)
+const resultRows = rowsOf(ResultRow.fields)
+const holderRows = rowsOf({ batch_id: Schema.String, fingerprint: Schema.String })
+const countRow = oneRowOf({ count: Schema.Int })
+
+export type Created =
+  | { readonly _tag: "Created"; readonly batch_id: string }
+  /** The Idempotency-Key has a batch already. */
+  | { readonly _tag: "Existing"; readonly batch_id: string; readonly fingerprint: string }
+  /** The organization has too many unfinished batches. */
+  | { readonly _tag: "Full" }
+
+/** No sum of charges comes near it. */
+const unlimited = 9_000_000_000_000_000_000n
+
+export class BatchStore extends Context.Service<
+  BatchStore,
+  {
+    readonly create: (batch: NewBatch) => Effect.Effect<Created>
+    /** Null for an unknown batch and another organization's. */
+    readonly find: (org_id: string, batch_id: string) => Effect.Effect<BatchRow | null>
+    /** Newest first. */
+    readonly list: (
+      org_id: string,
+      page: { readonly before: string | null; readonly limit: number }
+    ) => Effect.Effect<ReadonlyArray<BatchRow>>
+    /** Rows that have ended, with the results of their runs, after row `after`. */
+    readonly results: (
+      org_id: string,
+      batch_id: string,
+      page: { readonly after: number; readonly limit: number }
+    ) => Effect.Effect<ReadonlyArray<ResultRow>>
+    /** Cancels the rows that have not started. From its answer on, no run of the batch can hold money. False for a finished batch. */
+    readonly cancel: (org_id: string, batch_id: string) => Effect.Effect<boolean>
+  }
+>()("rungate/layers/batches/BatchStore") {
+  static readonly layer = Layer.effect(
+    BatchStore,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const columns =
+        sql.literal(`batch_id, status, metadata::text AS metadata, max_total, total, succeeded, no_match, failed, invalid,
+        cancelled, charged, created_at, finished_at`)
+
+      const create: BatchStore["Service"]["create"] = (batch) =>
+        Effect.gen(function* () {
+          const { org_id, idempotency_key } = batch
+          // Locks the organization's row: concurrent requests can't exceed the limit together, nor use one Idempotency-Key twice.
+          yield* sql`SELECT 1 FROM orgs WHERE org_id = ${org_id} FOR UPDATE`
+          const [holder] =
+            idempotency_key === null
+              ? []
+              : yield* holderRows(
+                  sql`SELECT batch_id, fingerprint FROM batches WHERE org_id = ${org_id} AND idempotency_key = ${idempotency_key}`
+                )
+          if (holder !== undefined) return { _tag: "Existing", ...holder } satisfies Created
+          const { count } = yield* countRow(
+            sql`SELECT count(*)::int AS count FROM batches WHERE org_id = ${org_id} AND finished_at IS NULL`
+          )
+          if (count >= batchesOpenMax) return { _tag: "Full" } satisfies Created
+          const batch_id = newId("bat")
+          yield* sql`
+            INSERT INTO key_budgets (budget_id, org_id, key_id, amount, period, parent_id)
+            VALUES (${batch_id}, ${org_id}, ${batch.key_id ?? batch_id}, ${batch.max_total ?? unlimited}, 'total', ${batch.key_budget_id})`
+          yield* sql`
+            INSERT INTO batches (batch_id, org_id, key_id, request_id, idempotency_key, fingerprint, metadata, max_total, budget_id, total)
+            VALUES (${batch_id}, ${org_id}, ${batch.key_id}, ${batch.request_id}, ${idempotency_key}, ${batch.fingerprint},
+                    ${batch.metadata}::jsonb, ${batch.max_total}, ${batch_id}, ${batch.requests.length}::int)`
+          yield* sql`
+            INSERT INTO batch_rows (batch_id, row, request)
+            SELECT ${batch_id}, n.row::int, n.request::json FROM unnest(${jsons(batch.requests)}) WITH ORDINALITY AS n(request, row)`
+          return { _tag: "Created", batch_id } satisfies Created
+        }).pipe(sql.withTransaction, Effect.orDie)
+
+      const find = (org_id: string, batch_id: string) =>
+        batchRows(sql`SELECT ${columns} FROM batches WHERE org_id = ${org_id} AND batch_id = ${batch_id}`).pipe(
+          Effect.map((rows) => rows[0] ?? null),
+          Effect.orDie
+        )
+
+      const list: BatchStore["Service"]["list"] = (org_id, { before, limit }) =>
+        batchRows(sql`
+          SELECT ${columns} FROM batches WHERE org_id = ${org_id} AND (${before}::text IS NULL OR batch_id < ${before})
+          ORDER BY batch_id DESC LIMIT ${limit}`).pipe(Effect.orDie)
+
+      const results: BatchStore["Service"]["results"] = (org_id, batch_id, { after, limit }) =>
+        resultRows(sql`
+          SELECT b.row, b.status, b.run_id, b.charged, r.result::text AS result, b.error::text AS error, r.error_code, r.error_message
+          FROM (SELECT * FROM batch_rows WHERE batch_id = ${batch_id} AND row > ${after}::int AND status NOT IN ('pending', 'running')
+                ORDER BY row LIMIT ${limit}) b
+          LEFT JOIN LATERAL (SELECT result, error_code, error_message FROM runs r WHERE r.org_id = ${org_id} AND r.run_id = b.run_id LIMIT 1) r ON true
+          ORDER BY b.row`).pipe(Effect.orDie)
+
+      const cancel: BatchStore["Service"]["cancel"] = (org_id, batch_id) =>
+        Effect.gen(function* () {
+          const open = yield* holderRows(sql`
+            UPDATE batches SET status = 'cancelling' WHERE org_id = ${org_id} AND batch_id = ${batch_id} AND finished_at IS NULL
+            RETURNING batch_id, fingerprint`)
+          if (open.length === 0) return false
+          // The version makes every process read the budget again, so that none admits a run over what it remembers.
+          yield* sql`
+            UPDATE key_budgets b SET amount = 0, version = b.version + 1 FROM batches t
+            WHERE t.batch_id = ${batch_id} AND b.budget_id = t.budget_id AND b.amount > 0`
+          const cancelled = yield* sql`
+            UPDATE batch_rows SET status = 'cancelled', request = NULL WHERE batch_id = ${batch_id} AND status = 'pending' RETURNING row`
+          yield* sql`UPDATE batches SET cancelled = cancelled + ${cancelled.length}::int WHERE batch_id = ${batch_id}`
+          return true
+        }).pipe(sql.withTransaction, Effect.orDie)
+
+      return BatchStore.of({ create, find, list, results, cancel })
+    })
+  )
+}

@@ -1,0 +1,40 @@
+/** What a batch of runs is made of: its limits, how its rows end, and the keys under which its rows run. Pure. */
+
+/** Rows of a batch. More rows are several batches. */
+export const batchRowsMax = 10_000
+/** Unfinished batches of an organization. */
+export const batchesOpenMax = 100
+
+export const batchStatuses = ["running", "cancelling", "cancelled", "finished"] as const
+export type BatchStatus = (typeof batchStatuses)[number]
+
+/** How a row may end. `invalid` made no run, because its request was refused. */
+export const rowEnds = ["succeeded", "no_match", "failed", "invalid", "cancelled"] as const
+export type RowEnd = (typeof rowEnds)[number]
+
+/**
+ * The Idempotency-Key of a row's run: however often a row is started, and by whichever process, it is one run. No caller can send this
+ * key, because theirs have no spaces.
+ */
+export const rowKey = (batch_id: string, row: number): string => `${batch_id} ${row}`
+
+/** The row's end when its run has ended with this status. */
+export const rowEndOf = (runStatus: string): RowEnd => {
+  if (runStatus === "succeeded" || runStatus === "no_match" || runStatus === "cancelled") return runStatus
+  return "failed"
+}
+
+/** A batch may use 1/2 of the runs that its organization executes at once, so that single runs start at once beside it. */
+const slotsPart = 2
+/** And 1/4 of the organization's open runs. */
+const queuePart = 4
+
+/** Open runs of one batch. Batches of one organization share what they may have together. */
+export const openRowsMax = (
+  settings: { readonly orgConcurrency: number; readonly orgQueue: number },
+  batches: number
+) =>
+  Math.max(
+    1,
+    Math.floor(Math.min(settings.orgConcurrency / slotsPart, settings.orgQueue / queuePart) / Math.max(1, batches))
+  )
