@@ -12,12 +12,13 @@ import { Settings } from "../layers/platform/Settings.ts"
 import { Api } from "./api/Api.ts"
 import { AccountPages } from "./pages/AccountPages.ts"
 import { AuthLayer, CachedCallers } from "./middleware/Auth.ts"
-import { bodyBytesMax } from "./middleware/Body.ts"
+import { batchBytesMax } from "./middleware/Body.ts"
 import { BoundaryLayer } from "./middleware/Boundary.ts"
 import { Peers } from "./middleware/ClientAddress.ts"
 import { RequestChecksLayer } from "./middleware/RequestChecks.ts"
 import { CatalogHandlers } from "./handlers/Catalog.ts"
 import { DiscoveryHandlers } from "./handlers/Discovery.ts"
+import { BatchesHandlers } from "./handlers/control/Batches.ts"
 import { AuditLogHandlers } from "./handlers/control/AuditLog.ts"
 import { InvitationsHandlers } from "./handlers/control/Invitations.ts"
 import { MembersHandlers } from "./handlers/control/Members.ts"
@@ -54,6 +55,7 @@ export const Routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
     Layer.provide([
       RunsHandlers,
+      BatchesHandlers,
       QuotesHandlers,
       HistoryHandlers,
       UsageHandlers,
@@ -130,7 +132,7 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
               hostname: host,
               idleTimeout: idleSeconds,
               // Above the boundary's limit, which answers with a body; this one only cuts off what is absurd.
-              maxRequestBodySize: 8 * bodyBytesMax,
+              maxRequestBodySize: 2 * batchBytesMax,
               fetch: (request) => short(request, byApi) ?? malformedPath(request) ?? mcp(request) ?? api(request)
             }),
           catch: () => portTaken(host, port, "PORT or HOST")

@@ -8,6 +8,7 @@ import { EventsApi } from "./control/Events.ts"
 import { HistoryApi } from "./History.ts"
 import { KeysApi } from "./Keys.ts"
 import { QuotesApi } from "./Quotes.ts"
+import { BatchesApi } from "./control/Batches.ts"
 import { AuditLogApi } from "./control/AuditLog.ts"
 import { InvitationsApi, MembersApi } from "./control/Members.ts"
 import { RecoveryApi } from "./Recovery.ts"
@@ -22,6 +23,7 @@ import { WalletApi } from "./Wallet.ts"
 
 export class Api extends HttpApi.make("rungate")
   .add(RunsApi)
+  .add(BatchesApi)
   .add(QuotesApi)
   .add(HistoryApi)
   .add(DiscoveryApi)

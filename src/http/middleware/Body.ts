@@ -7,9 +7,34 @@
 import { Context, Effect } from "effect"
 import { HttpServerError, type HttpServerRequest } from "effect/http"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
+import { bytesPerRequest } from "./Limits.ts"
 import { containersMax, depthMax, flawedField, jsonFlaw, unstorableIn } from "../../schema/json/JsonScan.ts"
 
 export const bodyBytesMax = 1024 * 1024
+/** 10,000 runs of 800 bytes. */
+export const batchBytesMax = 8 * bodyBytesMax
+
+/** The limits of a body. Those of a batch are higher, because it is many runs in one request. */
+export interface BodyLimits {
+  readonly bytes: number
+  /** Objects and arrays. */
+  readonly containers: number
+  /** A body counts as one request of the rate limit per started amount of these bytes. */
+  readonly bytesPerRequest: number
+  /** How many times longer than others it may take to arrive. */
+  readonly patience: number
+}
+
+const ordinary: BodyLimits = { bytes: bodyBytesMax, containers: containersMax, bytesPerRequest, patience: 1 }
+const ofBatch: BodyLimits = {
+  bytes: batchBytesMax,
+  containers: 4 * containersMax,
+  bytesPerRequest: bodyBytesMax / 4,
+  patience: 4
+}
+
+/** `url` has the path and the query. */
+export const bodyLimits = (url: string): BodyLimits => (/^\/v1\/batches($|\?)/.test(url) ? ofBatch : ordinary)
 /** A megabyte over a slow mobile connection takes about this long; a client that sends a byte per second takes days. */
 const bodySecondsMax = 15
 
@@ -20,7 +45,10 @@ export const BodySeconds = Context.Reference("rungate/http/middleware/BodySecond
 
 export type BodyProblem = ProblemOf<"invalid_request" | "request_timeout" | "payload_too_large">
 
-export const tooLarge = problem("payload_too_large", "The request body is larger than 1 MiB. Send less in one request.")
+export const tooLarge = problem(
+  "payload_too_large",
+  "The request body is larger than 1 MiB, or than 8 MiB for POST /v1/batches. Send less in one request."
+)
 const late = (seconds: number) =>
   problem(
     "request_timeout",
@@ -59,8 +87,8 @@ export const readBody = (source: Request, seconds: number): Effect.Effect<ArrayB
  */
 export const receiveBody = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<ArrayBuffer, BodyProblem> =>
   Effect.withFiber((fiber) => {
-    const seconds = fiber.getRef(BodySeconds)
-    const { source, headers } = request
+    const { source, headers, url } = request
+    const seconds = fiber.getRef(BodySeconds) * bodyLimits(url).patience
     if (headers["content-length"] !== undefined && source instanceof Request) {
       return Effect.map(readBody(source, seconds), (buffer) => {
         Object.assign(request, { arrayBufferEffect: Effect.succeed(buffer) })
@@ -78,11 +106,11 @@ const refused = (path: string, message: string) =>
   problem("invalid_request", `${path === "" ? "The request body" : path} ${message}.`, [{ path, message }])
 
 /** The error for JSON that must not be parsed, found by a scan of its bytes. Null if it may be parsed. */
-export const jsonProblem = (bytes: Uint8Array): ProblemOf<"invalid_request"> | null => {
-  const flaw = jsonFlaw(bytes)
+export const jsonProblem = (bytes: Uint8Array, most = containersMax): ProblemOf<"invalid_request"> | null => {
+  const flaw = jsonFlaw(bytes, most)
   if (flaw === null) return null
-  if (flaw === "too_deep") return refused(flawedField(bytes), `is nested deeper than ${depthMax} levels`)
-  if (flaw === "too_many") return refused(flawedField(bytes), `has more than ${containersMax} objects and arrays`)
+  if (flaw === "too_deep") return refused(flawedField(bytes, most), `is nested deeper than ${depthMax} levels`)
+  if (flaw === "too_many") return refused(flawedField(bytes, most), `has more than ${most} objects and arrays`)
   return refused(
     unstorablePath(bytes),
     "has a string with a NUL character or half a surrogate pair, which can't be stored"

@@ -11,7 +11,7 @@ import { newId } from "../../layers/platform/Ids.ts"
 import { isFullDisk, isOutage } from "../../layers/postgres/Outage.ts"
 import { isErrorCode, problem, type Problem, statusOf } from "../../schema/Errors.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
-import { bodyBytesMax, bodyProblem, tooLarge } from "./Body.ts"
+import { bodyBytesMax, bodyLimits, bodyProblem, tooLarge } from "./Body.ts"
 import { clientAddress, Peers } from "./ClientAddress.ts"
 import { MalformedLayer } from "./MalformedRequest.ts"
 import { notFound, parametersOf } from "./NotFound.ts"
@@ -80,9 +80,13 @@ const limited = <E, R>(
 ) => {
   const length = request.headers["content-length"]
   if (length === undefined) {
-    return Effect.provideService(httpEffect, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBytesMax))
+    return Effect.provideService(
+      httpEffect,
+      HttpIncomingMessage.MaxBodySize,
+      ByteSize.bytes(bodyLimits(request.url).bytes)
+    )
   }
-  if (Number(length) <= bodyBytesMax) return httpEffect
+  if (Number(length) <= bodyBytesMax || Number(length) <= bodyLimits(request.url).bytes) return httpEffect
   return Effect.succeed(answer(tooLarge))
 }
 

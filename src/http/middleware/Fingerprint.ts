@@ -11,6 +11,9 @@ const canonical = (value: unknown): unknown => {
   return sorted.map(([key, child]) => [key, canonical(child)])
 }
 
+export const digestOf = (content: unknown): string =>
+  new Bun.CryptoHasher("sha256").update(JSON.stringify(canonical(content))).digest("hex")
+
 /** `wait_seconds` and `async` are left out: they change how long the client waits, not what the run does. */
 export const fingerprintOf = ({ wait_seconds: _wait, async: _async, ...content }: RunRequest): string =>
-  new Bun.CryptoHasher("sha256").update(JSON.stringify(canonical(content))).digest("hex")
+  digestOf(content)

@@ -8,8 +8,8 @@ import { HttpEffect, HttpMethod, HttpServerRequest, HttpServerResponse } from "e
 import type { HttpApiEndpoint } from "effect/http-api"
 import { problem, type ProblemOf, statusOf } from "../../schema/Errors.ts"
 import { Auth, RequestChecks } from "../api/shapes/Common.ts"
-import { type BodyProblem, jsonProblem, receiveBody } from "./Body.ts"
-import { type AddressLimit, type Allowance, bytesPerRequest, Limits } from "./Limits.ts"
+import { bodyLimits, type BodyProblem, jsonProblem, receiveBody } from "./Body.ts"
+import { type AddressLimit, type Allowance, Limits } from "./Limits.ts"
 import { RequestContext } from "./RequestContext.ts"
 
 export const limitHeaders = ({
@@ -55,9 +55,11 @@ export const checkBody = (
 ): Effect.Effect<void, BodyProblem | ProblemOf<"rate_limited">, HttpServerRequest.HttpServerRequest> =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.flatMap(receiveBody(request), (buffer) => {
+      const limits = bodyLimits(request.url)
       // The API refuses other content types without parsing them, so only JSON is checked.
-      const check = () => (isJson(request.headers["content-type"]) ? jsonProblem(new Uint8Array(buffer)) : null)
-      const more = Math.ceil(buffer.byteLength / bytesPerRequest) - 1
+      const check = () =>
+        isJson(request.headers["content-type"]) ? jsonProblem(new Uint8Array(buffer), limits.containers) : null
+      const more = Math.ceil(buffer.byteLength / limits.bytesPerRequest) - 1
       if (more <= 0) {
         const wrong = check()
         return wrong === null ? Effect.void : Effect.fail(wrong)

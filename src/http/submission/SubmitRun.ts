@@ -18,7 +18,7 @@ const waitSecondsDefault = 30
 const idempotencyKeyMax = 255
 
 /** Accepts the bare key and the quoted form of the IETF draft. */
-const idempotencyKeyOf = (header: string | undefined) => {
+export const idempotencyKeyOf = (header: string | undefined) => {
   if (header === undefined) return Effect.succeed(null)
   const quoted = /^"(.*)"$/.exec(header.trim())?.[1]
   const key = quoted ?? header.trim()

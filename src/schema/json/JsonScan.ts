@@ -51,7 +51,7 @@ const escapeLength = (bytes: Uint8Array, at: number): number => {
 }
 
 /** The flaw of the text, or null. An `unstorable` text is safe to parse, because it is neither too deep nor too large. */
-export const jsonFlaw = (bytes: Uint8Array): JsonFlaw | null => {
+export const jsonFlaw = (bytes: Uint8Array, most = containersMax): JsonFlaw | null => {
   let depth = 0
   let containers = 0
   let inString = false
@@ -70,7 +70,7 @@ export const jsonFlaw = (bytes: Uint8Array): JsonFlaw | null => {
       depth += 1
       containers += 1
       if (depth > depthMax) return "too_deep"
-      if (containers > containersMax) return "too_many"
+      if (containers > most) return "too_many"
     } else if (byte === 0x5d || byte === 0x7d) depth -= 1
   }
   return flaw
@@ -96,7 +96,7 @@ export const unstorableIn = (value: unknown): string | null => {
 const nameBytesMax = 100
 
 /** The top-level field that is nested too deep or has too many containers. Empty if the text is not an object. */
-export const flawedField = (bytes: Uint8Array): string => {
+export const flawedField = (bytes: Uint8Array, most = containersMax): string => {
   let depth = 0
   let containers = 0
   let name = ""
@@ -112,7 +112,7 @@ export const flawedField = (bytes: Uint8Array): string => {
       if (depth === 0 && byte === 0x5b) return ""
       depth += 1
       containers += 1
-      if (depth > depthMax || containers > containersMax) return name
+      if (depth > depthMax || containers > most) return name
     } else if (byte === 0x5d || byte === 0x7d) depth -= 1
   }
   return name

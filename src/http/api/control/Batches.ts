@@ -1,0 +1,131 @@
+/** The contract of batches: many runs in one request, with one limit on what they cost together. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { batchesOpenMax, batchRowsMax, batchStatuses, rowEnds } from "../../../schema/batches/Batch.ts"
+import { Wire } from "../../../schema/Errors.ts"
+import { Usd } from "../../../schema/money/Money.ts"
+import { Metadata, metadataAs } from "../../../schema/runs/Metadata.ts"
+import { RunRequest } from "../Runs.ts"
+import { Auth, listQuery, optional } from "../shapes/Common.ts"
+import { ScopedKeys } from "../shapes/ScopedKeys.ts"
+
+const { wait_seconds: _wait, async: _async, ...runFields } = RunRequest.fields
+const BatchRun = Schema.Struct(runFields).annotate({
+  identifier: "BatchRun",
+  description: "the body of POST /v1/run, without wait_seconds and async"
+})
+export type BatchRun = typeof BatchRun.Type
+
+const maxTotal = optional(Usd.annotate({ description: "the most that all runs of the batch hold and charge together" }))
+
+export const BatchRequest = Schema.Struct({
+  runs: Schema.Array(BatchRun).check(Schema.isMinLength(1), Schema.isMaxLength(batchRowsMax)),
+  max_total: maxTotal,
+  metadata: optional(Metadata)
+}).annotate({ identifier: "BatchRequest" })
+export type BatchRequest = typeof BatchRequest.Type
+
+/** The query of a batch in CSV. */
+export const CsvBatchQuery = {
+  capability: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200))),
+  map: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(4_000))),
+  max_total: Schema.optionalKey(Usd)
+}
+
+const count = Schema.Int
+const rowCounts = Schema.Struct({
+  total: count,
+  open: count.annotate({ description: "not ended yet" }),
+  succeeded: count,
+  no_match: count,
+  failed: count,
+  invalid: count.annotate({ description: "refused before a run was made; nothing was held" }),
+  cancelled: count
+})
+
+export const Batch = Schema.Struct({
+  id: Schema.String,
+  status: Schema.Literals(batchStatuses),
+  done: Schema.Boolean,
+  rows: rowCounts,
+  max_total: Schema.NullOr(Schema.String),
+  charged: Schema.String.annotate({ description: "of the rows that have ended" }),
+  currency: Schema.Literal("USD"),
+  metadata: metadataAs("the labels of the batch; each run without labels of its own has them"),
+  results_url: Schema.String,
+  created_at: Schema.String,
+  finished_at: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "Batch" })
+
+/** One line of the results. */
+export const BatchResult = Schema.Struct({
+  row: count.annotate({ description: "counted from 1, without the header line of a CSV" }),
+  status: Schema.Literals(rowEnds),
+  run_id: Schema.NullOr(Schema.String),
+  charged: Schema.NullOr(Schema.String),
+  result: Schema.optionalKey(Schema.Json),
+  error: Schema.optionalKey(
+    Schema.Struct({ code: Schema.String, message: Schema.String, details: Schema.optionalKey(Schema.Json) })
+  )
+}).annotate({ identifier: "BatchResult" })
+
+const params = { batch_id: Schema.String }
+const about = (summary: string, description: string) => OpenApi.annotations({ summary, description })
+
+export class BatchesApi extends HttpApiGroup.make("batches")
+  .add(
+    HttpApiEndpoint.post("create", "/batches", {
+      headers: { "idempotency-key": Schema.optionalKey(Schema.String) },
+      query: CsvBatchQuery,
+      payload: [BatchRequest, Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/csv" }))],
+      success: Batch.pipe(HttpApiSchema.status(202)),
+      error: [
+        Wire.invalid_request,
+        Wire.forbidden,
+        Wire.capability_not_found,
+        Wire.endpoint_not_found,
+        Wire.idempotency_key_reused,
+        Wire.rate_limited
+      ]
+    })
+      .annotateMerge(
+        about(
+          "Start a batch",
+          `Runs up to ${batchRowsMax.toLocaleString("en")} requests. All runs together never hold and charge more than max_total. A request whose form is wrong is refused as a whole and names the field, such as runs.17.routing.max_cost. A row whose input is wrong ends as invalid and stops no other. With Content-Type text/csv each line is a run of capability, and map says which column fills which field of its input: full_name=Name,company_domain=Website. The body may have 8 MiB. An organization has at most ${batchesOpenMax} unfinished batches.`
+        )
+      )
+      .annotate(ScopedKeys, "runs"),
+    HttpApiEndpoint.get("list", "/batches", {
+      query: listQuery,
+      success: Schema.Struct({ items: Schema.Array(Batch), next_cursor: Schema.NullOr(Schema.String) }),
+      error: [Wire.invalid_request]
+    }).annotateMerge(about("List batches", "Newest first.")),
+    HttpApiEndpoint.get("get", "/batches/:batch_id", {
+      params,
+      success: Batch,
+      error: [Wire.invalid_request]
+    }).annotateMerge(about("Read a batch", "Its progress and what it has charged.")),
+    HttpApiEndpoint.get("results", "/batches/:batch_id/results", {
+      params,
+      success: Schema.fromJsonString(BatchResult).pipe(HttpApiSchema.asText({ contentType: "application/x-ndjson" })),
+      error: [Wire.invalid_request]
+    }).annotateMerge(
+      about(
+        "Read a batch's results",
+        "One JSON object per line, for the rows that have ended so far, in the order of the rows. With `Accept: text/csv` the answer is CSV."
+      )
+    ),
+    HttpApiEndpoint.post("cancel", "/batches/:batch_id/cancel", {
+      params,
+      success: Batch,
+      error: [Wire.invalid_request]
+    })
+      .annotateMerge(
+        about(
+          "Cancel a batch",
+          "Rows that have not started are cancelled. Runs that have started go on to their end and are charged. Afterwards no run of the batch holds money."
+        )
+      )
+      .annotate(ScopedKeys, "stops")
+  )
+  .middleware(Auth) {}

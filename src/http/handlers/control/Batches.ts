@@ -1,0 +1,182 @@
+/** Batches: stores the rows of a request, and shows what became of them. BatchFeeder.ts starts them. */
+import { Effect, Option, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Admission, type Asked } from "../../../actors/runs/Admission.ts"
+import { BatchStore, type ResultRow } from "../../../layers/batches/BatchStore.ts"
+import { Catalog } from "../../../layers/catalog/Catalog.ts"
+import { Settings } from "../../../layers/platform/Settings.ts"
+import { batchesOpenMax } from "../../../schema/batches/Batch.ts"
+import { problem } from "../../../schema/Errors.ts"
+import { looksLike } from "../../../schema/Ids.ts"
+import type { MicroUsd } from "../../../schema/money/Money.ts"
+import { storedMetadata } from "../../../schema/runs/Metadata.ts"
+import { didYouMean } from "../../../schema/suggestion.ts"
+import { Api } from "../../api/Api.ts"
+import type { BatchRequest } from "../../api/control/Batches.ts"
+import { CurrentCaller, listLimitDefault } from "../../api/shapes/Common.ts"
+import { csvText } from "../../api/shapes/Csv.ts"
+import { digestOf } from "../../middleware/Fingerprint.ts"
+import { RequestContext } from "../../middleware/RequestContext.ts"
+import { requireVerified } from "../../middleware/Verified.ts"
+import { batchRows } from "../../submission/BatchRows.ts"
+import { csvRuns, inputFieldsOf } from "../../submission/CsvRuns.ts"
+import { idempotencyKeyOf } from "../../submission/SubmitRun.ts"
+import { batchUrl, batchView, resultCells, resultColumns, resultLine } from "../../views/BatchView.ts"
+import { wantsCsv } from "./CsvPage.ts"
+
+/** Rows per statement. Results may be large. */
+const resultsPerRead = 200
+
+const refused = (path: string, message: string) =>
+  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
+
+const unknown = (batch_id: string) =>
+  problem("invalid_request", `There is no batch "${batch_id}".`, [
+    { path: "path.batch_id", message: "is not a batch of this organization" }
+  ])
+
+interface CsvQuery {
+  readonly capability?: string
+  readonly map?: string
+  readonly max_total?: MicroUsd
+}
+
+/** A CSV as the JSON that says the same. */
+const fromCsv = Effect.fnUntraced(function* (catalog: Catalog["Service"], text: string, query: CsvQuery) {
+  const { capability, map, max_total } = query
+  if (capability === undefined) return yield* refused("query.capability", "is required with a CSV body")
+  const entry = catalog.find(capability)
+  if (entry === undefined) {
+    const near = didYouMean(
+      capability,
+      catalog.entries.map((one) => one.capability.slug)
+    )
+    const message = `There is no capability "${capability}".${near}`
+    return yield* Effect.fail(problem("capability_not_found", message, [{ path: "query.capability", message }]))
+  }
+  const inputs = yield* csvRuns(text, map, inputFieldsOf(entry.capability.input.jsonSchema))
+  const batch: BatchRequest = { runs: inputs.map((input) => ({ capability, input })), max_total: max_total ?? null }
+  return batch
+})
+
+export const BatchesHandlers = HttpApiBuilder.group(
+  Api,
+  "batches",
+  Effect.fnUntraced(function* (handlers) {
+    const admission = yield* Admission
+    const catalog = yield* Catalog
+    const store = yield* BatchStore
+    const settings = yield* Settings
+    const rowsOf = batchRows(admission)
+
+    const found = Effect.fnUntraced(function* (org_id: string, batch_id: string) {
+      const row = looksLike("bat", batch_id) ? yield* store.find(org_id, batch_id) : null
+      return row ?? (yield* Effect.fail(unknown(batch_id)))
+    })
+    const shown = Effect.fnUntraced(function* (org_id: string, batch_id: string, replayed: boolean) {
+      return HttpServerResponse.jsonUnsafe(batchView(yield* found(org_id, batch_id)), {
+        status: 202,
+        headers: {
+          location: batchUrl(batch_id),
+          "retry-after": "1",
+          ...(replayed ? { "idempotent-replay": "true" } : {})
+        }
+      })
+    })
+
+    /** All rows that have ended, a page at a time, so that the results of a large batch are never in memory together. */
+    const results = (org_id: string, batch_id: string, text: (rows: ReadonlyArray<ResultRow>) => string) =>
+      Stream.paginate(0, (after: number) =>
+        Effect.map(store.results(org_id, batch_id, { after, limit: resultsPerRead }), (rows) => {
+          const last = rows.at(-1)
+          const more = last === undefined || rows.length < resultsPerRead ? Option.none() : Option.some(last.row)
+          return [rows.length === 0 ? [] : [text(rows)], more] as const
+        })
+      )
+
+    return handlers.handleAll({
+      create: Effect.fnUntraced(function* ({ headers, query, payload }) {
+        const caller = yield* requireVerified(settings)
+        const { org_id, key_id, access } = caller
+        const { request_id } = yield* RequestContext
+        const idempotency_key = yield* idempotencyKeyOf(headers["idempotency-key"])
+        const isCsv = typeof payload === "string"
+        const [stray] = Object.keys(query)
+        if (!isCsv && stray !== undefined)
+          return yield* refused(`query.${stray}`, "is for a CSV body; in JSON it is a field of the body")
+        const batch = isCsv ? yield* fromCsv(catalog, payload, query) : payload
+        const asked: Asked = {
+          ...{ org_id, key_id, access, request_id, idempotency_key: null, fingerprint: "", wait_millis: 0 },
+          metadata: null
+        }
+        const requests = yield* rowsOf(batch.runs, asked)
+        const fingerprint = digestOf(batch)
+        const created = yield* store.create({
+          ...{ org_id, key_id, request_id, idempotency_key, fingerprint, requests },
+          key_budget_id: access?.budget_id ?? null,
+          max_total: batch.max_total ?? null,
+          metadata: storedMetadata(batch.metadata ?? null)
+        })
+        if (created._tag === "Full")
+          return yield* Effect.fail(
+            problem(
+              "rate_limited",
+              `This organization has ${batchesOpenMax} unfinished batches, which is the limit. Wait until one has finished, or cancel one.`
+            )
+          )
+        if (created._tag === "Existing" && created.fingerprint !== fingerprint)
+          return yield* Effect.fail(
+            problem(
+              "idempotency_key_reused",
+              `This Idempotency-Key was used for ${created.batch_id} with a different request body. Use a new key for a new batch.`
+            )
+          )
+        return yield* shown(org_id, created.batch_id, created._tag === "Existing")
+      }),
+
+      list: Effect.fnUntraced(function* ({ query }) {
+        const { org_id } = yield* CurrentCaller
+        const before = query.cursor ?? null
+        if (before !== null && !looksLike("bat", before))
+          return yield* refused("query.cursor", "is not a cursor of this list")
+        const limit = query.limit ?? listLimitDefault
+        const rows = yield* store.list(org_id, { before, limit: limit + 1 })
+        const page = rows.slice(0, limit)
+        const next_cursor = rows.length > limit ? (page.at(-1)?.batch_id ?? null) : null
+        return HttpServerResponse.jsonUnsafe({ items: page.map(batchView), next_cursor })
+      }),
+
+      get: Effect.fnUntraced(function* ({ params: { batch_id } }) {
+        const { org_id } = yield* CurrentCaller
+        return HttpServerResponse.jsonUnsafe(batchView(yield* found(org_id, batch_id)))
+      }),
+
+      results: Effect.fnUntraced(function* ({ params: { batch_id } }) {
+        const { org_id } = yield* CurrentCaller
+        yield* found(org_id, batch_id)
+        const csv = yield* wantsCsv
+        const lines = csv
+          ? Stream.concat(
+              Stream.succeed(csvText(resultColumns, [])),
+              results(org_id, batch_id, (rows) => csvText(null, rows.map(resultCells)))
+            )
+          : results(org_id, batch_id, (rows) => rows.map(resultLine).join(""))
+        return HttpServerResponse.stream(Stream.encodeText(lines), {
+          contentType: csv ? "text/csv; charset=utf-8" : "application/x-ndjson",
+          headers: {
+            vary: "accept",
+            ...(csv ? { "content-disposition": `attachment; filename="${batch_id}.csv"` } : {})
+          }
+        })
+      }),
+
+      cancel: Effect.fnUntraced(function* ({ params: { batch_id } }) {
+        const { org_id } = yield* CurrentCaller
+        const before = yield* found(org_id, batch_id)
+        if (before.finished_at === null) yield* store.cancel(org_id, batch_id)
+        return HttpServerResponse.jsonUnsafe(batchView(yield* found(org_id, batch_id)))
+      })
+    })
+  })
+)

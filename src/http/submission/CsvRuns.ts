@@ -1,0 +1,112 @@
+/**
+ * Reads a CSV of a batch: each line is the input of one run.
+ *
+ * `map` says which column fills which field, `full_name=Name,company_domain=Website`. Without it, columns fill the fields of their own
+ * names. An empty cell leaves its field out. A cell of a numeric or boolean field is read as such if it looks like one, and otherwise the
+ * run's own check of its input names the field.
+ */
+import { Effect } from "effect"
+import { parse } from "papaparse"
+import { batchRowsMax } from "../../schema/batches/Batch.ts"
+import { problem, type ProblemOf } from "../../schema/Errors.ts"
+import { isRecord } from "../../schema/json/Json.ts"
+import { isStorable } from "../../schema/json/JsonScan.ts"
+import { didYouMean } from "../../schema/suggestion.ts"
+
+export type CsvRow = Readonly<Record<string, string | number | boolean>>
+
+/** The fields of a capability's input, with their JSON types. */
+export type InputFields = ReadonlyMap<string, string | null>
+
+const columnsMax = 500
+const shownChars = 60
+const shown = (text: string) => (text.length > shownChars ? `${text.slice(0, shownChars)}…` : text)
+
+const refused = (path: string, message: string): Effect.Effect<never, ProblemOf<"invalid_request">> =>
+  Effect.fail(problem("invalid_request", `${path} ${message}`, [{ path, message }]))
+
+/** The fields of a JSON Schema. */
+export const inputFieldsOf = (jsonSchema: unknown): InputFields => {
+  const properties = isRecord(jsonSchema) && isRecord(jsonSchema["properties"]) ? jsonSchema["properties"] : {}
+  return new Map(
+    Object.entries(properties).map(([name, property]) => {
+      const type = isRecord(property) ? property["type"] : null
+      return [name, typeof type === "string" ? type : null]
+    })
+  )
+}
+
+/** Field and column of each part. A column's name may have an `=`, because the first one counts. */
+const pairsOf = Effect.fnUntraced(function* (map: string, header: ReadonlyArray<string>, fields: InputFields) {
+  const pairs = new Map<string, number>()
+  for (const part of map.split(",")) {
+    const at = part.indexOf("=")
+    const [field, column] = [part.slice(0, Math.max(0, at)).trim(), part.slice(at + 1).trim()]
+    if (at <= 0 || column === "")
+      return yield* refused("query.map", `has "${shown(part)}": write field=Column, separated by commas`)
+    if (!fields.has(field))
+      return yield* refused(
+        "query.map",
+        `names the field "${shown(field)}", which the input does not have.${didYouMean(field, [...fields.keys()])}`
+      )
+    if (pairs.has(field)) return yield* refused("query.map", `names the field "${field}" twice`)
+    const index = header.indexOf(column)
+    if (index < 0)
+      return yield* refused(
+        "query.map",
+        `names the column "${shown(column)}", which the CSV does not have.${didYouMean(column, header)}`
+      )
+    pairs.set(field, index)
+  }
+  return pairs
+})
+
+const number = /^-?(0|[1-9]\d{0,14})(\.\d{1,10})?$/
+
+const valueOf = (cell: string, type: string | null): string | number | boolean => {
+  if ((type === "integer" || type === "number") && number.test(cell)) return Number(cell)
+  if (type === "boolean" && /^(true|false)$/i.test(cell)) return cell.toLowerCase() === "true"
+  return cell
+}
+
+export const csvRuns = Effect.fnUntraced(function* (text: string, map: string | undefined, fields: InputFields) {
+  const { data, errors } = parse<ReadonlyArray<string>>(text.replace(/^\ufeff/, ""), {
+    delimitersToGuess: [",", ";", "\t"],
+    newline: text.includes("\n") ? "\n" : "\r",
+    skipEmptyLines: "greedy",
+    // The header, and one row more than allowed.
+    preview: batchRowsMax + 2,
+    transform: (cell) => cell.trim()
+  })
+  const broken = errors.find(({ type }) => type === "Quotes")
+  if (broken !== undefined)
+    return yield* refused("body", `has a quote that is not closed or not doubled, in row ${(broken.row ?? 0) + 1}`)
+  const [header, ...lines] = data
+  if (header === undefined || lines.length === 0)
+    return yield* refused("body", "has no rows: send a header line and at least one row")
+  if (lines.length > batchRowsMax)
+    return yield* refused("body", `has more than ${batchRowsMax} rows; send several batches`)
+  if (header.length > columnsMax) return yield* refused("body", `has more than ${columnsMax} columns`)
+  const own = header.flatMap((name, index) => (fields.has(name) ? [[name, index] as const] : []))
+  const pairs = map === undefined || map === "" ? new Map(own) : yield* pairsOf(map, header, fields)
+  if (pairs.size === 0)
+    return yield* refused(
+      "query.map",
+      `is required: no column has the name of a field. Fields: ${[...fields.keys()].join(", ")}`
+    )
+  const rows: Array<CsvRow> = []
+  for (const [index, line] of lines.entries()) {
+    const row: Record<string, string | number | boolean> = {}
+    for (const [field, column] of pairs) {
+      const cell = line[column] ?? ""
+      if (!isStorable(cell))
+        return yield* refused(
+          `runs.${index}.input.${field}`,
+          "has a NUL character or half a surrogate pair, which can't be stored"
+        )
+      if (cell !== "") row[field] = valueOf(cell, fields.get(field) ?? null)
+    }
+    rows.push(row)
+  }
+  return rows
+})
