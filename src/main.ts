@@ -46,6 +46,7 @@ import { auditLog } from "./http/cli/control/auditLog.ts"
 import { invite } from "./http/cli/control/invite.ts"
 import { members } from "./http/cli/control/members.ts"
 import { spokenHttp } from "./http/cli/terminal/verbose.ts"
+import { batch } from "./http/cli/control/batch.ts"
 import { usage } from "./http/cli/control/usage.ts"
 import { wallet } from "./http/cli/account/wallet.ts"
 import { whoami } from "./http/cli/account/whoami.ts"
@@ -93,6 +94,7 @@ const running = [
   Command.provide(run, CliLayer),
   Command.provide(call, CliLayer),
   Command.provide(runs, CliLayer),
+  Command.provide(batch, CliLayer),
   Command.provide(logs, CliLayer)
 ] as const
 const money = [

@@ -35,6 +35,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   "quotes.quote": verify(),
   "keys.change": { name: "y" },
   "keys.rotate": { grace_seconds: 60 },
+  "batches.create": { runs: [verify()] },
   "webhooks.create": { url: "https://openapi.example/hooks", events: ["run.finished"] },
   "webhooks.change": { events: ["run.created"] },
   "webhooks.rotate": {},
@@ -65,6 +66,7 @@ describe("T66 openapi.conformance", () => {
     const { body: invitation } = await app.call(session, "POST", "/v1/invitations", { body: asked })
     const hook = { body: { url: "https://hooks.openapi.example/", events: ["run.finished"] } }
     const { body: endpoint } = await app.call(session, "POST", "/v1/webhook-endpoints", hook)
+    const { body: started } = await app.call(session, "POST", "/v1/batches", { body: bodies["batches.create"] })
     // What ends the session comes last.
     const ending = ["auth.signOut", "auth.endSessions"]
     const inOrder = operations.toSorted((a, b) => ending.indexOf(a.id) - ending.indexOf(b.id))
@@ -74,6 +76,7 @@ describe("T66 openapi.conformance", () => {
         .replace("{key_id}", key.id)
         .replace("{sender_id}", sender.id)
         .replace("{endpoint_id}", endpoint.id)
+        .replace("{batch_id}", started.id)
         .replace("{member_id}", member.id)
         .replace("{invitation_id}", invitation.id)
         .replace("{provider}", "hunter")

@@ -107,7 +107,9 @@ export class BatchesApi extends HttpApiGroup.make("batches")
     }).annotateMerge(about("Read a batch", "Its progress and what it has charged.")),
     HttpApiEndpoint.get("results", "/batches/:batch_id/results", {
       params,
-      success: Schema.fromJsonString(BatchResult).pipe(HttpApiSchema.asText({ contentType: "application/x-ndjson" })),
+      success: Schema.String.annotate({ description: "one BatchResult per line" }).pipe(
+        HttpApiSchema.asText({ contentType: "application/x-ndjson" })
+      ),
       error: [Wire.invalid_request]
     }).annotateMerge(
       about(

@@ -5,6 +5,7 @@
  */
 import { isRecord } from "../../../schema/json/Json.ts"
 import { accountExamples } from "./AccountExamples.ts"
+import { batchExamples } from "./BatchExamples.ts"
 import { eventExamples } from "./EventExamples.ts"
 import type { Example } from "./Example.ts"
 import { peopleExamples } from "./PeopleExamples.ts"
@@ -18,6 +19,7 @@ const record = (value: unknown): Node => (isRecord(value) ? value : {})
 
 const examples: Readonly<Record<string, Example>> = {
   ...runExamples,
+  ...batchExamples,
   ...accountExamples,
   ...peopleExamples,
   ...eventExamples,
@@ -26,6 +28,7 @@ const examples: Readonly<Record<string, Example>> = {
 
 const tagDescriptions: Readonly<Record<string, string>> = {
   runs: "Run capabilities and raw endpoints; list, read and cancel runs.",
+  batches: "Many runs in one request, with one limit on what they cost.",
   quotes: "What a run would cost, and whether it would be blocked. Free.",
   history: "What the organization has on record about a person, a company, a profile or a URL.",
   discovery: "Search the catalog, and list capabilities, providers and endpoints. Public.",

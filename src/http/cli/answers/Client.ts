@@ -39,6 +39,8 @@ export interface Ask {
   /** Sent as JSON; `text` is sent unchanged. */
   readonly body?: unknown
   readonly text?: string
+  /** The media type of `text`; JSON by default. */
+  readonly type?: string
   readonly headers?: Readonly<Record<string, string>>
   /** Used instead of the key of the settings: a session, or a key to test. */
   readonly token?: Redacted.Redacted
@@ -113,7 +115,7 @@ export class Client extends Context.Service<
           HttpClientRequest.setHeaders({ accept: "application/json", ...ask.headers }),
           (request) =>
             ask.text !== undefined
-              ? HttpClientRequest.bodyText(request, ask.text, "application/json")
+              ? HttpClientRequest.bodyText(request, ask.text, ask.type ?? "application/json")
               : ask.body !== undefined
                 ? HttpClientRequest.bodyJsonUnsafe(request, ask.body)
                 : request

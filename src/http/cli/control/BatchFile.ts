@@ -1,0 +1,49 @@
+/** The file of `rungate batch`: its own rows, and beside each what became of it. */
+import { Option, Schema } from "effect"
+import { isRecord } from "../../../schema/json/Json.ts"
+import { BatchResult } from "../../api/control/Batches.ts"
+import { type Cell, csvText } from "../../api/shapes/Csv.ts"
+
+type Result = typeof BatchResult.Type
+
+const decodeLine = Schema.decodeUnknownOption(Schema.fromJsonString(BatchResult))
+
+/** The results by row. A line that a newer service wrote otherwise is left out. */
+export const resultsOf = (text: string): ReadonlyMap<number, Result> => {
+  const found = new Map<number, Result>()
+  for (const line of text.split("\n")) {
+    const result = line === "" ? null : Option.getOrNull(decodeLine(line))
+    if (result !== null) found.set(result.row, result)
+  }
+  return found
+}
+
+const own = ["status", "run_id", "charged", "error"]
+
+const cellOf = (value: unknown): Cell => {
+  if (value === null || value === undefined) return null
+  return typeof value === "string" || typeof value === "number" ? value : JSON.stringify(value)
+}
+
+/** The CSV: the columns of the input, then those of the results, which begin with `result.`. */
+export const batchCsv = (
+  header: ReadonlyArray<string>,
+  rows: ReadonlyArray<ReadonlyArray<string>>,
+  results: ReadonlyMap<number, Result>
+): string => {
+  const fields = new Set<string>()
+  for (const { result } of results.values())
+    if (isRecord(result)) for (const name of Object.keys(result)) fields.add(name)
+  const columns = [...header, ...own, ...[...fields].map((name) => `result.${name}`)]
+  const lines = rows.map((row, index) => {
+    const found = results.get(index + 1)
+    const result = isRecord(found?.result) ? found.result : {}
+    return [
+      ...header.map((_, column): Cell => row[column] ?? ""),
+      ...[found?.status ?? "open", found?.run_id ?? null, found?.charged ?? null],
+      found?.error === undefined ? null : `${found.error.code}: ${found.error.message}`,
+      ...[...fields].map((name) => cellOf(result[name]))
+    ]
+  })
+  return csvText(columns, lines)
+}
