@@ -7,6 +7,7 @@
 import { Effect, Option, Schema } from "effect"
 import { metadataPrefix } from "../../schema/runs/Metadata.ts"
 import { memberText } from "../../schema/json/JsonText.ts"
+import { runBatch, runBatchTool } from "./BatchTool.ts"
 import { answered, refusal, refusalIn, unanswered, withMembers } from "./Answers.ts"
 import type { Readable } from "./Register.ts"
 import { cancelRunTool, getRunTool, runBody } from "./Runs.ts"
@@ -81,6 +82,7 @@ export const toolsFor = (here: Here, run: Tool): ReadonlyArray<Tool> => {
     Tools.inspect.carriedOut(carry((body) => asked("inspect", send("POST", "/v1/inspect", { body })))),
     Tools.quote.carriedOut(carry((given) => asked("quote", send("POST", "/v1/quote", { text: runBody(given) })))),
     run,
+    runBatch.carriedOut(carry(runBatchTool)),
     Tools.getRun.carriedOut(carry(getRunTool)),
     Tools.cancelRun.carriedOut(carry(cancelRunTool)),
     Tools.listRuns.carriedOut(

@@ -19,6 +19,8 @@ export type CsvRow = Readonly<Record<string, string | number | boolean>>
 export type InputFields = ReadonlyMap<string, string | null>
 
 const columnsMax = 500
+/** With empty lines, which Papa Parse counts before it leaves them out. A hostile body may have millions. */
+const linesMax = 5 * batchRowsMax
 const shownChars = 60
 const shown = (text: string) => (text.length > shownChars ? `${text.slice(0, shownChars)}…` : text)
 
@@ -70,12 +72,11 @@ const valueOf = (cell: string, type: string | null): string | number | boolean =
 }
 
 export const csvRuns = Effect.fnUntraced(function* (text: string, map: string | undefined, fields: InputFields) {
-  const { data, errors } = parse<ReadonlyArray<string>>(text.replace(/^\ufeff/, ""), {
+  const { data, errors, meta } = parse<ReadonlyArray<string>>(text.replace(/^\ufeff/, ""), {
     delimitersToGuess: [",", ";", "\t"],
     newline: text.includes("\n") ? "\n" : "\r",
     skipEmptyLines: "greedy",
-    // The header, and one row more than allowed.
-    preview: batchRowsMax + 2,
+    preview: linesMax,
     transform: (cell) => cell.trim()
   })
   const broken = errors.find(({ type }) => type === "Quotes")
@@ -84,7 +85,7 @@ export const csvRuns = Effect.fnUntraced(function* (text: string, map: string | 
   const [header, ...lines] = data
   if (header === undefined || lines.length === 0)
     return yield* refused("body", "has no rows: send a header line and at least one row")
-  if (lines.length > batchRowsMax)
+  if (lines.length > batchRowsMax || meta.truncated)
     return yield* refused("body", `has more than ${batchRowsMax} rows; send several batches`)
   if (header.length > columnsMax) return yield* refused("body", `has more than ${columnsMax} columns`)
   const own = header.flatMap((name, index) => (fields.has(name) ? [[name, index] as const] : []))

@@ -46,6 +46,7 @@ describe("the tools", () => {
     "inspect",
     "quote",
     "run",
+    "run_batch",
     "get_run",
     "cancel_run",
     "list_runs",

@@ -1,0 +1,136 @@
+/**
+ * The tool run_batch: starts a batch and answers its id, the handle with which the same tool reads or cancels it.
+ *
+ * The Idempotency-Key is a digest of the arguments, so a repeated call joins the same batch and pays nothing twice.
+ */
+import { Effect, Schema } from "effect"
+import { bodyOf } from "../../schema/json/JsonText.ts"
+import { Usd, usd } from "../../schema/money/Money.ts"
+import { metadataAs } from "../../schema/runs/Metadata.ts"
+import { Batch } from "../api/control/Batches.ts"
+import { answered, refusal, refusalIn, unanswered, withMembers } from "./Answers.ts"
+import { type Answer, type NoAnswer, Service } from "./Service.ts"
+import { tool } from "./Tool.ts"
+
+/** Runs in one call: what a model writes. Longer lists are sent with the API or `rungate batch`. */
+const runsMax = 200
+/** Longer results are read in parts, to leave room in the context of the model. */
+const resultsCharsMax = 60_000
+
+const optional = Schema.optionalKey
+const name = "run_batch"
+
+const BatchAnswer = Schema.Struct({
+  ...Batch.fields,
+  results: optional(
+    Schema.Array(Schema.Json).annotate({
+      description: "rows that have ended: row, status, run_id, charged, result, error"
+    })
+  ),
+  next_row: optional(Schema.Int.annotate({ description: "more results follow: give it as results_after" })),
+  next: optional(Schema.String.annotate({ description: "the next step" }))
+}).annotate({ identifier: "BatchAnswer" })
+
+export const runBatch = tool({
+  name,
+  title: "Run and pay many",
+  description:
+    "Run up to 200 requests at once. SPENDS MONEY from the prepaid wallet, at most max_total for all together. Answers at once with id: call run_batch with batch_id to read the progress and the results so far, or with cancel to stop what has not started. The same runs and max_total join the same batch; to run them again on purpose, give a new idempotency_key.",
+  parameters: Schema.Struct({
+    runs: optional(
+      Schema.Array(Schema.JsonObject).check(Schema.isMinLength(1), Schema.isMaxLength(runsMax)).annotate({
+        description:
+          'the runs, such as {"capability": "email.verify", "input": {"email": "ada@example.com"}}; input as inspect shows it'
+      })
+    ),
+    max_total: optional(
+      Usd.pipe(
+        Schema.annotateEncoded({
+          description: 'required with runs: the most that all runs may cost together in USD, such as "2.50"'
+        })
+      )
+    ),
+    metadata: optional(metadataAs('labels of your own for the runs, such as {"campaign": "spring"}')),
+    idempotency_key: optional(
+      Schema.String.check(
+        Schema.isPattern(/^[A-Za-z0-9_-]{8,100}$/u, { message: "expected 8 to 100 letters, digits, _ or -" })
+      ).annotate({ description: "generated from the arguments by default" })
+    ),
+    batch_id: optional(
+      Schema.NonEmptyString.check(Schema.isMaxLength(100)).annotate({ description: "reads this batch, bat_…, instead" })
+    ),
+    results_after: optional(
+      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_000 })).annotate({
+        description: "with batch_id: only results of later rows; next_row of the previous answer"
+      })
+    ),
+    cancel: optional(Schema.Boolean.annotate({ description: "with batch_id: cancels the rows that have not started" }))
+  }),
+  answers: [BatchAnswer],
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }
+})
+
+type Given = Parameters<Parameters<typeof runBatch.carriedOut>[0]>[0]
+
+/** The batch, or the refusal of the request. */
+const asked = Effect.fnUntraced(function* (asking: Effect.Effect<Answer, NoAnswer, Service>) {
+  const answer = yield* asking
+  return { text: answer.text, refused: yield* refusalIn(name, answer) }
+})
+
+const start = Effect.fnUntraced(function* ({ runs = [], max_total, metadata, idempotency_key }: Given) {
+  const { send } = yield* Service
+  if (max_total === undefined)
+    return yield* refusal(name, {
+      code: "invalid_request",
+      message: "max_total is required: the most that all runs may cost together."
+    })
+  const text = bodyOf(
+    { max_total: usd(max_total), ...(metadata === undefined ? {} : { metadata }) },
+    { runs: JSON.stringify(runs) }
+  )
+  const key = idempotency_key ?? `mcp-${new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 40)}`
+  const { text: batch, refused } = yield* asked(
+    send("POST", "/v1/batches", { text, headers: { "idempotency-key": key } })
+  )
+  const next = "Call run_batch with batch_id to read the progress and the results."
+  return refused ?? answered(name, withMembers(batch, { next: JSON.stringify(next) }))
+})
+
+const rowOf = (line: string): number => Number(/^\{"row":(\d+)/.exec(line)?.[1] ?? 0)
+
+/** The lines after a row, as many as fit. */
+const partOf = (text: string, after: number) => {
+  const taken: Array<string> = []
+  let chars = 0
+  for (const line of text.split("\n")) {
+    if (line === "" || rowOf(line) <= after) continue
+    if (taken.length > 0 && chars + line.length > resultsCharsMax) return { taken, cut: true }
+    taken.push(line)
+    chars += line.length
+  }
+  return { taken, cut: false }
+}
+
+const read = Effect.fnUntraced(function* (batch_id: string, { cancel = false, results_after = 0 }: Given) {
+  const { send } = yield* Service
+  const path = `/v1/batches/${encodeURIComponent(batch_id)}`
+  const batch = yield* asked(cancel ? send("POST", `${path}/cancel`) : send("GET", path))
+  if (batch.refused !== null) return batch.refused
+  const results = yield* asked(send("GET", `${path}/results`))
+  if (results.refused !== null) return results.refused
+  const { taken, cut } = partOf(results.text, results_after)
+  const next_row = cut ? String(rowOf(taken.at(-1) ?? "")) : undefined
+  return answered(name, withMembers(batch.text, { results: `[${taken.join(",")}]`, next_row }))
+})
+
+export const runBatchTool = (given: Given) => {
+  const { runs, batch_id } = given
+  if ((runs === undefined) === (batch_id === undefined)) {
+    const message = "Give either runs, to start a batch, or batch_id, to read one."
+    return refusal(name, { code: "invalid_request", message })
+  }
+  return (batch_id === undefined ? start(given) : read(batch_id, given)).pipe(
+    Effect.catch((error) => unanswered(name, error))
+  )
+}
