@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import type { Admission, Asked, PlanRequest } from "../../actors/runs/Admission.ts"
 import { encodeRowRequest } from "../../schema/batches/RowRequest.ts"
 import { problem, type Problem } from "../../schema/Errors.ts"
-import type { BatchRun } from "../api/control/Batches.ts"
+import type { BatchRun } from "../api/Batches.ts"
 import { requestOf } from "./SubmitRun.ts"
 
 /** Targets that are checked before the batch is stored. Other batches have a few. */

@@ -60,8 +60,8 @@ describe("the tools", () => {
     const [openWorld, readOnly] = (["openWorldHint", "readOnlyHint"] as const).map((hint) =>
       host.tools.filter(({ annotations }) => annotations?.[hint] === true).map(({ name }) => name)
     )
-    expect(openWorld).toEqual(["run"])
-    expect(readOnly).toEqual(names.filter((name) => name !== "run" && name !== "cancel_run"))
+    expect(openWorld).toEqual(["run", "run_batch"])
+    expect(readOnly).toEqual(names.filter((name) => !["run", "run_batch", "cancel_run"].includes(name)))
     for (const { annotations, description, inputSchema, title } of host.tools) {
       expect(Object.values(annotations ?? {}).filter((hint) => typeof hint === "boolean")).toHaveLength(4)
       expect([typeof title, (description ?? "").length > 80, inputSchema["additionalProperties"]]).toEqual([

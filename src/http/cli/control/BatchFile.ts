@@ -1,7 +1,7 @@
 /** The file of `rungate batch`: its own rows, and beside each what became of it. */
 import { Option, Schema } from "effect"
 import { isRecord } from "../../../schema/json/Json.ts"
-import { BatchResult } from "../../api/control/Batches.ts"
+import { BatchResult } from "../../api/Batches.ts"
 import { type Cell, csvText } from "../../api/shapes/Csv.ts"
 
 type Result = typeof BatchResult.Type

@@ -1,13 +1,13 @@
 /** The contract of batches: many runs in one request, with one limit on what they cost together. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { batchesOpenMax, batchRowsMax, batchStatuses, rowEnds } from "../../../schema/batches/Batch.ts"
-import { Wire } from "../../../schema/Errors.ts"
-import { Usd } from "../../../schema/money/Money.ts"
-import { Metadata, metadataAs } from "../../../schema/runs/Metadata.ts"
-import { RunRequest } from "../Runs.ts"
-import { Auth, listQuery, optional } from "../shapes/Common.ts"
-import { ScopedKeys } from "../shapes/ScopedKeys.ts"
+import { batchesOpenMax, batchRowsMax, batchStatuses, rowEnds } from "../../schema/batches/Batch.ts"
+import { Wire } from "../../schema/Errors.ts"
+import { Usd } from "../../schema/money/Money.ts"
+import { Metadata, metadataAs } from "../../schema/runs/Metadata.ts"
+import { RunRequest } from "./Runs.ts"
+import { Auth, listQuery, optional } from "./shapes/Common.ts"
+import { ScopedKeys } from "./shapes/ScopedKeys.ts"
 
 const { wait_seconds: _wait, async: _async, ...runFields } = RunRequest.fields
 const BatchRun = Schema.Struct(runFields).annotate({
