@@ -1,0 +1,60 @@
+/** `rungate batch`: a file of people in, the same file with results out, paid once however often it is run. */
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { parse } from "papaparse"
+import { type App, startApp, type Tenant } from "../../app.ts"
+import { type Home, newHome } from "./shell.ts"
+
+let app: App
+let org: Tenant
+let home: Home
+beforeAll(async () => {
+  app = await startApp()
+  org = await app.tenant("5.00")
+  home = newHome({ RUNGATE_URL: app.url, RUNGATE_API_KEY: org.key })
+}, 30_000)
+afterAll(async () => {
+  await app.books()
+  await app.stop()
+  home.remove()
+})
+
+const write = (name: string, text: string) => writeFileSync(join(home.folder, name), text)
+const csvOf = (name: string) =>
+  parse<Record<string, string>>(readFileSync(join(home.folder, name), "utf8"), { header: true, skipEmptyLines: true })
+    .data
+const charges = async () => (await org.ledger()).filter(({ type }) => type === "settle").length
+
+test("runs each line, writes the results beside it, and joins its batch when it is repeated", async () => {
+  write("people.csv", "Name,Mail\nAda,ada@example.com\nJoe,joe@example.com\nNobody,nonsense\n")
+  const command = "rungate batch people.csv --capability email.verify --map email=Mail --max-total 1.00"
+  const first = await home.shell(`${command} -o out.csv`)
+  expect([first.code, first.err]).toEqual([0, expect.stringContaining("2 succeeded, 1 refused; $0.006 charged.")])
+  const rows = csvOf("out.csv")
+  expect(rows.map(({ Name, status, charged }) => [Name, status, charged])).toEqual([
+    ["Ada", "succeeded", "0.003"],
+    ["Joe", "succeeded", "0.003"],
+    ["Nobody", "invalid", ""]
+  ])
+  expect(rows[0]?.["result.email"]).toBe("ada@example.com")
+  expect(rows[2]?.["error"]).toStartWith("invalid_request: ")
+  const before = await charges()
+  const again = await home.shell(`${command} -o again.csv`)
+  expect([again.code, again.err]).toEqual([0, expect.stringContaining("This file was sent before")])
+  expect(csvOf("again.csv")).toEqual(rows)
+  expect(await charges()).toBe(before)
+  const anew = await home.shell(`${command} --again`)
+  expect([anew.code, await charges()]).toEqual([0, before + 2])
+})
+
+test("says what is wrong with a file or a map, and starts nothing", async () => {
+  write("empty.csv", "Mail\n")
+  const empty = await home.shell("rungate batch empty.csv --capability email.verify --max-total 1")
+  expect([empty.code, empty.err]).toEqual([5, expect.stringContaining("needs a header line and a row")])
+  write("mail.csv", "Mail\nada@example.com\n")
+  const wrong = await home.shell("rungate batch mail.csv --capability email.verify --map email=Male --max-total 1")
+  expect([wrong.code, wrong.err]).toEqual([5, expect.stringContaining('the column "Male"')])
+  const missing = await home.shell("rungate batch none.csv --capability email.verify --max-total 1")
+  expect([missing.code, missing.err]).toEqual([5, expect.stringContaining("none.csv")])
+})
