@@ -223,7 +223,10 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
       if (status === "cancelling") {
         const rows = pending
         pending = []
-        for (const { row } of rows) yield* Queue.offer(outcomes, { _tag: "Cancelled", row })
+        // A row that is started again may have a run.
+        for (const row of rows)
+          if (!(yield* joinsRun(row, planRequestOf(feed, null, row))))
+            yield* Queue.offer(outcomes, { _tag: "Cancelled", row: row.row })
         return
       }
       const most = openRowsMax(settings, siblings)
