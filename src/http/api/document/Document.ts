@@ -179,7 +179,7 @@ const completedOperation = (operation: Node): Node => {
 }
 
 /** Lists that are also answered as CSV. Only the document has this form, so the typed client decodes JSON. */
-const csvLists = new Set(["runs.list", "wallet.transactions", "usage.get"])
+const csvLists = new Set(["runs.list", "wallet.transactions", "usage.get", "batches.results"])
 const csvContent = { "text/csv": { schema: { type: "string", description: "a header line and one line per row" } } }
 
 const withCsv = (id: string, status: string, response: Node): Node =>
