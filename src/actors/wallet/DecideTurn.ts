@@ -247,8 +247,7 @@ export const decideTurn = (view: TurnView, room: Room, names: Names) => {
     const replayed =
       mail.command_id === null || command._tag !== "Credit" ? undefined : view.credited.get(mail.command_id)
     const counted = budgets.of(run)
-    const fresh = () => decide(wallet, run, command, view.day, counted)
-    const decision = replayed === undefined ? fresh() : alreadyCredited(wallet)
+    const decision = replayed === undefined ? decide(wallet, run, command, view.day, counted) : alreadyCredited(wallet)
     // Written even if unchanged: the write fails when another turn changed the wallet meanwhile.
     wallets.set(mail.org_id, decision.wallet)
     budgets.set(decision.budget, counted)
