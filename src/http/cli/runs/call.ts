@@ -1,7 +1,7 @@
 /** `rungate call <provider> <endpoint> -i '{…}'`: calls a provider's raw endpoint. */
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
-import * as Money from "../../../schema/money/Money.ts"
+import type * as Money from "../../../schema/money/Money.ts"
 import { endpointBody, endpointFlags, endpointTexts } from "./bodies.ts"
 import { inputFlags, runInput, stdinArgument } from "./input.ts"
 import { confirmAndRun, metadataMember, runFlags } from "./confirmAndRun.ts"

@@ -1,7 +1,7 @@
 /** `rungate run <capability> -i '{…}'`: runs a capability and waits for its result. */
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
-import * as Money from "../../../schema/money/Money.ts"
+import type * as Money from "../../../schema/money/Money.ts"
 import { capabilityBody, routingFlags } from "./bodies.ts"
 import { inputFlags, runInput, stdinArgument } from "./input.ts"
 import { confirmAndRun, metadataMember, runFlags } from "./confirmAndRun.ts"
