@@ -41,11 +41,13 @@ describe("HEAD", () => {
     const { body: key } = await made("api-keys", { name: "x", environment: "test" })
     const hook = { url: "https://hooks.example.com/", events: ["run.finished"] }
     const { body: endpoint } = await made("webhook-endpoints", hook)
+    const { body: batch } = await made("batches", { runs: [verify()] })
     for (const path of paths) {
       const filled = path
         .replace("{run_id}", run_id)
         .replace("{key_id}", key.id)
         .replace("{endpoint_id}", endpoint.id)
+        .replace("{batch_id}", batch.id)
         .replace("{provider}", "hunter")
       const { status } = await both(path === "/v1/history" ? `${filled}?q=a@b.example` : filled, session)
       expect([path, status]).toEqual([path, 200])

@@ -150,7 +150,7 @@ describe("T66 openapi.conformance", () => {
         if (response.headers["x-request-id"] === undefined) say(`${status} without x-request-id`)
         if (status === "429" && response.headers["Retry-After"] === undefined) say("429 without Retry-After")
         const json = response.content?.["application/json"]
-        const shown = json ?? response.content?.["text/event-stream"]
+        const shown = json ?? response.content?.["text/event-stream"] ?? response.content?.["application/x-ndjson"]
         if (status.startsWith("2") && status !== "204" && shown?.example === undefined)
           say(`${status} without an example`)
         if (json?.example !== undefined) {

@@ -19,6 +19,7 @@ interface Slot {
 const bodies: Readonly<Record<string, Json>> = {
   "runs.run": { ...verify(), wait_seconds: 20 },
   "quotes.quote": verify(),
+  "batches.create": { runs: [{ ...verify(), routing: { max_cost: "1.00" } }] },
   "history.batch": { subjects: ["nobody@nowhere.example"] },
   "topups.setAutoTopup": { enabled: false, threshold: "5.00", amount: "10.00" },
   "keys.create": { name: "x", environment: "test" },
@@ -179,6 +180,12 @@ beforeAll(async () => {
     other.org_id,
     ran.run_id
   ])
+  const batch = await other.post("/v1/batches", { runs: [verify("their.row", "their-customer.example")] })
+  await until(
+    "their batch to finish",
+    () => other.get(`/v1/batches/${batch.body.id}`),
+    ({ body }) => body.done
+  )
   const sender = await app.call(session, "POST", "/v1/senders", { body: { domain: "their-customer.example" } })
   const referral = (await app.call(session, "GET", "/v1/referrals")).body
   theirs = {
@@ -195,6 +202,7 @@ beforeAll(async () => {
     subject: "their.secret@their-customer.example",
     inbox,
     sender: String(sender.body.id),
+    batch: String(batch.body.id),
     ...(typeof referral.code === "string" ? { referral: referral.code } : {})
   }
   const { body: document } = await app.call(null, "GET", "/openapi.json")

@@ -22,6 +22,20 @@ const finished = {
   charged: "0.003",
   finished_at: "2026-11-23T09:30:02.000Z"
 }
+/** Two rows that have ended. */
+const results = [
+  {
+    ...{ row: 1, status: "succeeded", run_id: "run_01m83b2xa1j5r7w9c3e6h8k0mq", charged: "0.003" },
+    result: { email: "jane.doe@example.com", status: "valid" }
+  },
+  {
+    ...{ row: 2, status: "invalid", run_id: null, charged: null },
+    error: { code: "invalid_request", message: "input.email is not an e-mail address" }
+  }
+]
+  .map((line) => `${JSON.stringify(line)}\n`)
+  .join("")
+
 const run = (email: string) => ({ capability: "email.verify", input: { email } })
 
 export const batchExamples: Readonly<Record<string, Example>> = {
@@ -35,6 +49,7 @@ export const batchExamples: Readonly<Record<string, Example>> = {
   },
   "batches.list": { responses: { 200: { items: [finished], next_cursor: null } } },
   "batches.get": { responses: { 200: finished } },
+  "batches.results": { responses: { 200: results } },
   "batches.cancel": {
     responses: {
       200: { ...finished, status: "cancelled", rows: { ...finished.rows, succeeded: 1, invalid: 0, cancelled: 1 } }

@@ -61,7 +61,7 @@ const statusDescriptions: Readonly<Record<string, string>> = {
   408: "The request body did not arrive in time.",
   409: "The request conflicts with the current state.",
   410: "What the request asks for was deleted because of its age.",
-  413: "The request body is larger than 1 MiB.",
+  413: "The request body is larger than 1 MiB, or 8 MiB for a batch.",
   415: "The request body is not JSON. Send `Content-Type: application/json`.",
   422: "This Idempotency-Key was used with another request.",
   429: "Too many requests. Wait for the seconds of `Retry-After`.",
@@ -83,6 +83,7 @@ const runStatuses: Readonly<Record<string, string>> = {
   504: "The run, whose providers did not answer in time."
 }
 
+/** By the parameter's name, or by operation and name where one operation means something else. */
 const parameterDescriptions: Readonly<Record<string, string>> = {
   "idempotency-key":
     "Any unique string of 1 to 255 visible ASCII characters. A retry with the same key joins the same run.",
@@ -93,9 +94,13 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   cursor: "`next_cursor` of the page before.",
   status: "Only runs in this status.",
   capability: "Only runs of this capability.",
+  "batches.create capability": "With a CSV body, and required then: the capability that runs for each line.",
+  map: "With a CSV body: which column fills which field, such as `full_name=Name,company_domain=Website`. Without it, columns fill the fields of their own names.",
+  max_total: "With a CSV body: the most that all runs of the batch hold and charge together, such as `25.00`.",
   provider: "Slug of a provider.",
   endpoint: "Only raw runs of this endpoint path.",
   run_id: "Id of a run, `run_…`.",
+  batch_id: "Id of a batch, `bat_…`.",
   from: "Only from this date or time on, UTC.",
   to: "Only before this time, UTC. A date includes its day.",
   group_by:
@@ -113,6 +118,9 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
   q: "E-mail address, domain, profile URL, handle, phone number or text to look up.",
   kind: "How to read `q`. Detected if left out."
 }
+
+const parameterDescription = (id: string, name: string) =>
+  parameterDescriptions[`${id} ${name}`] ?? parameterDescriptions[name]
 
 /** Statuses that the middleware may return for any operation with a body. */
 const bodyStatuses = new Set(["408", "413", "415"])
@@ -170,7 +178,7 @@ const completedOperation = (operation: Node): Node => {
     ...operation,
     security,
     parameters: [
-      ...parameters.map((one) => ({ description: parameterDescriptions[String(one["name"])], ...one })),
+      ...parameters.map((one) => ({ description: parameterDescription(id, String(one["name"])), ...one })),
       ...(id === "runs.list" ? [metadataParameter] : [])
     ],
     ...(hasRequestBody ? { requestBody: withExample(record(operation["requestBody"]), example?.request) } : {}),
