@@ -11,7 +11,7 @@ import { buildIndexes, type Migrations, migrateWith } from "./Migrate.ts"
 import { type Contracts, contracts } from "./migrations/contracts.ts"
 import { type Indexes, indexes } from "./migrations/indexes.ts"
 import { migrations } from "./migrations/index.ts"
-import { boundFirst, unboundFirst } from "./migrations/FirstPartition.ts"
+import { boundEarly, unboundFirst } from "./migrations/FirstPartition.ts"
 import { oneRowOf } from "./Rows.ts"
 
 /** The database can be reached, but this process must not use it. */
@@ -91,7 +91,7 @@ const migrateFrom = Effect.fnUntraced(function* (version: number, known: Migrati
   const sql = yield* SqlClient.SqlClient
   const migrate = migrateWith(known, removing, version === 0)
   if (version === 0 || version >= partitioned || versionOf(known) < partitioned) return yield* migrate
-  yield* boundFirst(sql)
+  yield* boundEarly(sql)
   const undo = Effect.flatMap(currentVersion, (reached) => (reached < partitioned ? unboundFirst(sql) : Effect.void))
   yield* Effect.tapCause(migrate, () => undo)
 })

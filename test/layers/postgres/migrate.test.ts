@@ -3,17 +3,19 @@
  * say which releases may use their schema.
  */
 import { afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { Effect, Fiber, Layer, Logger } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Fiber, Layer, Logger, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Client } from "pg"
 import { DatabaseLayer } from "../../../src/layers/postgres/Database.ts"
 import { prepareSchemaOf, schemaVersion } from "../../../src/layers/postgres/DatabaseSchema.ts"
 import { type Migrations, migrateWith } from "../../../src/layers/postgres/Migrate.ts"
 import type { Contracts } from "../../../src/layers/postgres/migrations/contracts.ts"
+import { boundFirst, unboundFirst } from "../../../src/layers/postgres/migrations/FirstPartition.ts"
 import { migrations } from "../../../src/layers/postgres/migrations/index.ts"
 import { Settings } from "../../../src/layers/platform/Settings.ts"
 import { until } from "../../app.ts"
-import { preparedDatabase } from "../../postgres.ts"
+import { freshDatabase, preparedDatabase } from "../../postgres.ts"
 
 const opened: Array<Client> = []
 const connect = async (connectionString: string) => {
@@ -33,9 +35,7 @@ afterEach(async () => {
 
 const none: Contracts = {}
 
-/** A database as the service's first start leaves it, and what runs on it as the service does. */
-const open = async () => {
-  const url = await preparedDatabase()
+const openAt = async (url: string) => {
   const logs: Array<string> = []
   const log = Logger.make(({ message }) => void logs.push(String(message)))
   const layer = DatabaseLayer.pipe(
@@ -53,6 +53,9 @@ const open = async () => {
     )
   return { client: await connect(url), url, logs, run, failure }
 }
+
+/** A database as the service's first start leaves it, and what runs on it as the service does. */
+const open = async () => openAt(await preparedDatabase())
 
 const statement = (text: string) => Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.asVoid(sql.unsafe(text)))
 const added = (more: Migrations): Migrations => ({ ...migrations, ...more })
@@ -122,6 +125,38 @@ describe("transactions", () => {
     })
     await Promise.all([1, 2, 3].map(() => run(prepareSchemaOf(all, none, {}))))
     expect((await client.query("SELECT n FROM made ORDER BY n")).rows).toEqual([{ n: 1 }, { n: 2 }])
+  })
+})
+
+describe("processes that start at once", () => {
+  test.each([1, 31])(
+    "one continues after migration %i, the newest that another one has committed so far",
+    async (committed) => {
+      const url = await freshDatabase()
+      const first = Object.fromEntries(
+        Object.entries(migrations).filter(([name]) => Number.parseInt(name, 10) <= committed)
+      )
+      const owner = PgClient.layer({ url: Redacted.make(url) })
+      await Effect.runPromise(Effect.provide(migrateWith(first, none, true), owner))
+      const { client, run } = await openAt(url)
+      expect(await version(client)).toBe(committed)
+      await run(Effect.void)
+      expect(await version(client)).toBe(schemaVersion)
+    }
+  )
+
+  test("one that prepares the first partitions after another one has made them changes nothing", async () => {
+    const { client, run } = await open()
+    const constraints = async () =>
+      (
+        await client.query(
+          "SELECT conrelid::regclass::text AS name, pg_get_constraintdef(oid) AS definition FROM pg_constraint ORDER BY 1, 2"
+        )
+      ).rows
+    const before = await constraints()
+    await run(Effect.flatMap(SqlClient.SqlClient, boundFirst))
+    await run(Effect.flatMap(SqlClient.SqlClient, unboundFirst))
+    expect(await constraints()).toEqual(before)
   })
 })
 

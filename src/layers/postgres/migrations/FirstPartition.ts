@@ -4,9 +4,11 @@
  * An existing table becomes a partition without a scan if a validated CHECK says which rows it holds. Validating takes as long as reading the
  * table, so it happens before the migration, while other processes keep working.
  */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { makeId } from "../../../schema/Ids.ts"
+import { oneRowOf } from "../Rows.ts"
+import { lockMigrations } from "./migrationLock.ts"
 
 /** Name of the CHECK on `runs` and on `ledger`. */
 export const firstCheck = "before_first_month"
@@ -70,44 +72,71 @@ const checks = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   }))
 })
 
-/** Adds and validates the CHECKs that are missing. Returns the bound: a run id of which all stored ids are smaller. */
-export const boundFirst = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
-  yield* sql.withTransaction(
+const plainRow = oneRowOf({ plain: Schema.Boolean })
+const storedRow = oneRowOf({ stored: Schema.Boolean })
+
+/** False before another process has created the tables, and after one has partitioned them. */
+const arePlainTables = (sql: SqlClient.SqlClient) =>
+  Effect.map(
+    plainRow(sql`
+      SELECT count(*) = 2 AS plain FROM pg_class WHERE oid IN (to_regclass('runs'), to_regclass('ledger')) AND relkind = 'r'`),
+    ({ plain }) => plain
+  )
+
+/**
+ * Several processes may start at once. Each step waits until no other process migrates, and then does nothing unless the tables still are as
+ * they were before the migration.
+ */
+const step = <A, E>(sql: SqlClient.SqlClient, work: Effect.Effect<A, E>) =>
+  sql.withTransaction(
     Effect.gen(function* () {
       yield* sql`SET LOCAL statement_timeout = 0`
-      yield* sql`SELECT pg_advisory_xact_lock(7305801944)`
-      if ((yield* checks(sql)).length === 2) return
-      const [state] = yield* sql`
-        SELECT (extract(epoch FROM now()) * 1000)::float8 AS now_millis, greatest(
-          (SELECT max(newest) FROM orgs o, LATERAL (
-             SELECT r.run_id AS newest FROM runs r WHERE r.org_id = o.org_id ORDER BY r.run_id DESC LIMIT 1) n),
-          (SELECT max(run_id) FROM ledger WHERE run_id IS NOT NULL)) AS newest`
-      const newest = state?.["newest"]
-      const bound = sql.literal(
-        `'${boundOf(typeof newest === "string" ? newest : null, Number(state?.["now_millis"]))}'`
-      )
-      const name = sql.literal(firstCheck)
-      yield* sql.unsafe(lockTables("runs, ledger"))
-      yield* sql`ALTER TABLE runs ADD CONSTRAINT ${name} CHECK (run_id < ${bound}) NOT VALID`
-      yield* sql`ALTER TABLE ledger ADD CONSTRAINT ${name} CHECK (run_id IS NULL OR run_id < ${bound}) NOT VALID`
+      yield* lockMigrations(sql)
+      if (yield* arePlainTables(sql)) yield* work
     })
   )
-  let bound = ""
-  for (const check of yield* checks(sql)) {
-    bound = check.bound
-    if (check.valid) continue
-    yield* sql.withTransaction(
-      Effect.gen(function* () {
-        yield* sql`SET LOCAL statement_timeout = 0`
-        yield* sql`ALTER TABLE ${sql(check.table)} VALIDATE CONSTRAINT ${sql.literal(firstCheck)}`
-      })
-    )
-  }
-  return bound
+
+const addChecks = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  if ((yield* checks(sql)).length === 2) return
+  const [state] = yield* sql`
+    SELECT (extract(epoch FROM now()) * 1000)::float8 AS now_millis, greatest(
+      (SELECT max(newest) FROM orgs o, LATERAL (
+         SELECT r.run_id AS newest FROM runs r WHERE r.org_id = o.org_id ORDER BY r.run_id DESC LIMIT 1) n),
+      (SELECT max(run_id) FROM ledger WHERE run_id IS NOT NULL)) AS newest`
+  const newest = state?.["newest"]
+  const bound = sql.literal(`'${boundOf(typeof newest === "string" ? newest : null, Number(state?.["now_millis"]))}'`)
+  const name = sql.literal(firstCheck)
+  yield* sql.unsafe(lockTables("runs, ledger"))
+  yield* sql`ALTER TABLE runs ADD CONSTRAINT ${name} CHECK (run_id < ${bound}) NOT VALID`
+  yield* sql`ALTER TABLE ledger ADD CONSTRAINT ${name} CHECK (run_id IS NULL OR run_id < ${bound}) NOT VALID`
+})
+
+const validateChecks = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  for (const check of yield* checks(sql))
+    if (!check.valid) yield* sql`ALTER TABLE ${sql(check.table)} VALIDATE CONSTRAINT ${sql.literal(firstCheck)}`
+})
+
+/** Adds and validates the CHECKs that are missing. Returns the bound: a run id of which all stored ids are smaller. */
+export const boundFirst = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  yield* step(sql, addChecks(sql))
+  yield* step(sql, validateChecks(sql))
+  return (yield* checks(sql))[0]?.bound ?? ""
+})
+
+/** Does the slow part of the migration before it. A database without runs needs none: its first process may be migrating it right now. */
+export const boundEarly = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  if (!(yield* arePlainTables(sql))) return
+  const { stored } = yield* storedRow(sql`SELECT EXISTS (SELECT FROM runs) AS stored`)
+  if (stored) yield* boundFirst(sql)
 })
 
 /** Undoes `boundFirst` when the migration after it failed. */
-export const unboundFirst = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
-  for (const table of ["runs", "ledger"])
-    yield* sql`ALTER TABLE ${sql(table)} DROP CONSTRAINT IF EXISTS ${sql.literal(firstCheck)}`
-})
+export const unboundFirst = (sql: SqlClient.SqlClient) =>
+  step(
+    sql,
+    Effect.forEach(
+      ["runs", "ledger"],
+      (table) => sql`ALTER TABLE ${sql(table)} DROP CONSTRAINT IF EXISTS ${sql.literal(firstCheck)}`,
+      { discard: true }
+    )
+  )
