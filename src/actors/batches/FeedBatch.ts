@@ -4,20 +4,21 @@
  * It may be stopped at any point. Each row runs under an Idempotency-Key of its own, so the process that goes on joins the runs that exist.
  * The wallet's turn keeps `max_total`. Here it is kept too, so that a row waits for open rows instead of being refused.
  */
-import { Clock, Effect, Exit, Queue, Schema } from "effect"
+import { Clock, type Duration, Effect, Exit, Queue, Schema } from "effect"
 import type { Accounts } from "../../layers/accounts/Accounts.ts"
 import type { BatchFeeds, EndedRow, Feed, OpenRow } from "../../layers/batches/BatchFeeds.ts"
 import { oneLine } from "../../layers/postgres/Batch.ts"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
 import type { RunRow, RunStore } from "../../layers/runs/RunStore.ts"
 import type { KeyAccess } from "../../schema/accounts/KeyAccess.ts"
-import { openRowsMax, rowEndOf, rowKey } from "../../schema/batches/Batch.ts"
+import { openRowsMax, refusedRowEnd, rowEndOf, rowKey } from "../../schema/batches/Batch.ts"
 import { decodeRowRequest } from "../../schema/batches/RowRequest.ts"
 import { type Problem, problem } from "../../schema/Errors.ts"
 import { usd, MicroUsd } from "../../schema/money/Money.ts"
 import { Metadata } from "../../schema/runs/Metadata.ts"
 import { type Admission, type Asked, isFinalRow, type PlanRequest } from "../runs/Admission.ts"
 import { revoked } from "../runs/KeyScopes.ts"
+import { mayPass } from "../runs/Unavailable.ts"
 
 /** How long one wait for a run lasts. Another one follows. */
 const waitMillis = 60_000
@@ -25,6 +26,10 @@ const waitMillis = 60_000
 const renewMillis = 1_000
 /** How long a row waits that the organization's limit of open runs refused. */
 const pause = "1 second"
+/** How often a row is started again that failed inside the service, or whose providers are failing. */
+const triesMax = 60
+/** Between two tries of a row whose providers are failing. All tries outlast a provider's outage of ten minutes. */
+const outagePause = "10 seconds"
 /** The control of a run that the batch's budget refused. */
 const spent = "batch_max_total"
 
@@ -52,11 +57,14 @@ const endedRow = (outcome: RowOutcome, cancelling: boolean): EndedRow | null => 
   if (outcome._tag === "Again") return null
   const none = { row: outcome.row, run_id: null, charged: null, error: null }
   if (outcome._tag === "Cancelled") return { ...none, status: "cancelled" }
-  if (outcome._tag === "Refused") return { ...none, status: "invalid", error: JSON.stringify(outcome.refusal.error) }
-  const { run_id, charged, status, control } = outcome.run
+  if (outcome._tag === "Refused") {
+    const { error } = outcome.refusal
+    return { ...none, status: refusedRowEnd(error.code), error: JSON.stringify(error) }
+  }
+  const { run_id, charged, status, control, error_code } = outcome.run
   // A cancelled batch has nothing to spend.
   const stopped = cancelling && control === spent
-  return { ...none, status: stopped ? "cancelled" : rowEndOf(status), run_id, charged }
+  return { ...none, status: stopped ? "cancelled" : rowEndOf(status, error_code), run_id, charged }
 }
 
 const overTotal = (hold: MicroUsd, max_total: bigint, charged: bigint) =>
@@ -65,6 +73,11 @@ const overTotal = (hold: MicroUsd, max_total: bigint, charged: bigint) =>
     `This row holds up to $${usd(hold)}, and of the batch's max_total of $${usd(MicroUsd(max_total))} $${usd(MicroUsd(charged))} is spent. It was not run; send it in another batch.`,
     [{ path: "max_total", message: "is used up" }]
   )
+
+const failedInside = problem(
+  "internal_error",
+  "The row could not be started because of an error in the service. Nothing was charged. Send it in another batch."
+)
 
 const planRequestOf = (feed: Feed, access: KeyAccess | null, { row, request }: OpenRow): PlanRequest => {
   const { metadata, ...rest } = decodeRowRequest(request)
@@ -94,7 +107,18 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
     /** Rows that have a run now or will have one, with what they hold. */
     const open = new Map<number, bigint>()
     let pending: Array<OpenRow> = []
+    /** Rows that are started again, with the number of their tries and the reason of the last one. */
+    const stuck = new Map<number, { readonly tries: number; readonly because: Problem }>()
     const outcomes = yield* Queue.unbounded<RowOutcome>()
+
+    /** Waits before the row is started again. */
+    const again = (row: OpenRow, because: Problem, after: Duration.Input) =>
+      Effect.sleep(after).pipe(
+        Effect.map((): RowOutcome => {
+          stuck.set(row.row, { tries: 1 + (stuck.get(row.row)?.tries ?? 0), because })
+          return { _tag: "Again", row }
+        })
+      )
 
     const untilFinal = (run: RunRow): Effect.Effect<RunRow> =>
       isFinalRow(run)
@@ -113,11 +137,12 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
       (request._tag === "Endpoint" ? admission.submitRaw(request.request) : admission.submit(request.request)).pipe(
         Effect.flatMap(({ run }) => untilFinal(run)),
         Effect.map((run): RowOutcome => ({ _tag: "Final", row: row.row, run })),
-        Effect.catch((refusal) =>
-          refusal.error.code === "rate_limited"
+        Effect.catch((refusal) => {
+          if (mayPass(refusal)) return again(row, refusal, outagePause)
+          return refusal.error.code === "rate_limited"
             ? Effect.delay(Effect.succeed<RowOutcome>({ _tag: "Again", row }), pause)
             : Effect.succeed<RowOutcome>({ _tag: "Refused", row: row.row, refusal })
-        )
+        })
       )
 
     const start = (row: OpenRow, hold: bigint, work: Effect.Effect<RowOutcome>) => {
@@ -129,8 +154,7 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
           Exit.isSuccess(exit)
             ? Effect.succeed(exit.value)
             : Effect.logWarning(`batch ${feed.batch_id}, row ${row.row}: ${oneLine(exit.cause)}`).pipe(
-                Effect.andThen(Effect.sleep(pause)),
-                Effect.as<RowOutcome>({ _tag: "Again", row })
+                Effect.andThen(again(row, failedInside, pause))
               )
         ),
         Effect.flatMap((outcome) => Queue.offer(outcomes, outcome)),
@@ -181,8 +205,15 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
       }
       const request = planRequestOf(feed, access, row)
       if (gone) return yield* refuse(row, request, revoked)
+      const { tries, because } = stuck.get(row.row) ?? { tries: 0, because: failedInside }
+      if (tries >= triesMax) return yield* refuse(row, request, because)
       const planned = yield* Effect.result(admission.plan(request))
-      if (planned._tag === "Failure") return yield* refuse(row, request, planned.failure)
+      if (planned._tag === "Failure") {
+        const { failure } = planned
+        if (!mayPass(failure)) return yield* refuse(row, request, failure)
+        yield* start(row, 0n, again(row, failure, outagePause))
+        return true
+      }
       const hold = planned.success.run.hold
       const { max_total } = feed
       if (max_total !== null && charged + held() + hold > max_total) {
@@ -204,6 +235,7 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
       for (const one of ended) {
         charged += one.charged ?? 0n
         open.delete(one.row)
+        stuck.delete(one.row)
       }
       for (const one of done) {
         if (one._tag !== "Again") continue

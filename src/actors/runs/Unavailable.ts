@@ -1,7 +1,9 @@
 /** The error of a run that no provider can take now, with the reason of each provider. Pure. */
-import { type Detail, problem } from "../../schema/Errors.ts"
+import { type Detail, problem, type Problem } from "../../schema/Errors.ts"
 import type { Exclusion, OverTotal } from "../../schema/runs/Plan.ts"
 import type { Route, RoutingRequest } from "../../schema/runs/Routing.ts"
+
+const failing = "is failing and is not called for some minutes"
 
 const whyNot: Readonly<Record<Exclusion["reason"], (one: Exclusion) => Detail>> = {
   max_cost: ({ provider, quote }) => ({
@@ -15,7 +17,7 @@ const whyNot: Readonly<Record<Exclusion["reason"], (one: Exclusion) => Detail>> 
   }),
   unavailable: ({ provider, quote }) => ({
     path: "routing.provider",
-    message: `${provider} (up to $${quote}) is failing and is not called for some minutes`
+    message: `${provider} (up to $${quote}) ${failing}`
   })
 }
 
@@ -41,3 +43,7 @@ export const unavailable = (
   const details = [...excluded.map((one) => whyNot[one.reason](one)), ...over_total.map(tooMuch)]
   return problem("provider_not_available", `${capability} can't run now: ${reason}.`, details)
 }
+
+/** Whether a run was refused because a provider is failing. The same run may be admitted some minutes later. */
+export const mayPass = ({ error }: Problem): boolean =>
+  error.code === "provider_not_available" && (error.details ?? []).some(({ message }) => message.endsWith(failing))

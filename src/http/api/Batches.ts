@@ -39,7 +39,11 @@ const rowCounts = Schema.Struct({
   succeeded: count,
   no_match: count,
   failed: count,
-  invalid: count.annotate({ description: "refused before a run was made; nothing was held" }),
+  blocked: count.annotate({
+    description:
+      "stopped by money, a limit, the API key or a provider's outage; nothing was charged, and they may succeed in another batch"
+  }),
+  invalid: count.annotate({ description: "refused because of their input; they made no run" }),
   cancelled: count
 })
 
@@ -91,7 +95,7 @@ export class BatchesApi extends HttpApiGroup.make("batches")
       .annotateMerge(
         about(
           "Start a batch",
-          `Runs up to ${batchRowsMax.toLocaleString("en")} requests. All runs together never hold and charge more than max_total. A request whose form is wrong is refused as a whole and names the field, such as runs.17.routing.max_cost. A row whose input is wrong ends as invalid and stops no other. With Content-Type text/csv each line is a run of capability, and map says which column fills which field of its input: full_name=Name,company_domain=Website. The body may have 8 MiB. An organization has at most ${batchesOpenMax} unfinished batches.`
+          `Runs up to ${batchRowsMax.toLocaleString("en")} requests. All runs together never hold and charge more than max_total. A request whose form is wrong is refused as a whole and names the field, such as runs.17.routing.max_cost. A row whose input is wrong ends as invalid and stops no other. A row that the wallet, a limit, max_total or a revoked key stops ends as blocked, and its error says why. With Content-Type text/csv each line is a run of capability, and map says which column fills which field of its input: full_name=Name,company_domain=Website. The body may have 8 MiB. An organization has at most ${batchesOpenMax} unfinished batches.`
         )
       )
       .annotate(ScopedKeys, "runs"),

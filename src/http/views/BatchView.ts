@@ -7,14 +7,14 @@ export const batchUrl = (batch_id: string) => `/v1/batches/${batch_id}`
 
 export const batchView = (row: BatchRow) => {
   const { batch_id, status, metadata, max_total, total, charged, created_at, finished_at } = row
-  const { succeeded, no_match, failed, invalid, cancelled } = row
-  const ended = succeeded + no_match + failed + invalid + cancelled
+  const { succeeded, no_match, failed, blocked, invalid, cancelled } = row
+  const ended = succeeded + no_match + failed + blocked + invalid + cancelled
   const labels: unknown = metadata === null ? {} : JSON.parse(metadata)
   return {
     id: batch_id,
     status,
     done: finished_at !== null,
-    rows: { total, open: total - ended, succeeded, no_match, failed, invalid, cancelled },
+    rows: { total, open: total - ended, succeeded, no_match, failed, blocked, invalid, cancelled },
     max_total: max_total === null ? null : usd(MicroUsd(max_total)),
     charged: usd(MicroUsd(charged)),
     currency: "USD",

@@ -149,9 +149,11 @@ export class BatchFeeds extends Context.Service<
           )
           UPDATE batches b SET
             succeeded = b.succeeded + c.succeeded, no_match = b.no_match + c.no_match, failed = b.failed + c.failed,
-            invalid = b.invalid + c.invalid, cancelled = b.cancelled + c.cancelled, charged = b.charged + c.charged
+            blocked = b.blocked + c.blocked, invalid = b.invalid + c.invalid, cancelled = b.cancelled + c.cancelled,
+            charged = b.charged + c.charged
           FROM (SELECT count(*) FILTER (WHERE status = 'succeeded')::int AS succeeded, count(*) FILTER (WHERE status = 'no_match')::int AS no_match,
-                       count(*) FILTER (WHERE status = 'failed')::int AS failed, count(*) FILTER (WHERE status = 'invalid')::int AS invalid,
+                       count(*) FILTER (WHERE status = 'failed')::int AS failed, count(*) FILTER (WHERE status = 'blocked')::int AS blocked,
+                       count(*) FILTER (WHERE status = 'invalid')::int AS invalid,
                        count(*) FILTER (WHERE status = 'cancelled')::int AS cancelled, coalesce(sum(charged), 0)::bigint AS charged
                 FROM over) c
           WHERE b.batch_id = ${feed.batch_id} AND EXISTS (SELECT FROM held)`

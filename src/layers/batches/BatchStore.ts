@@ -34,6 +34,7 @@ export const BatchRow = Schema.Struct({
   succeeded: Schema.Int,
   no_match: Schema.Int,
   failed: Schema.Int,
+  blocked: Schema.Int,
   invalid: Schema.Int,
   cancelled: Schema.Int,
   charged: Schema.BigInt,
@@ -96,14 +97,15 @@ export class BatchStore extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const columns =
-        sql.literal(`batch_id, status, metadata::text AS metadata, max_total, total, succeeded, no_match, failed, invalid,
-        cancelled, charged, created_at, finished_at`)
+        sql.literal(`batch_id, status, metadata::text AS metadata, max_total, total, succeeded, no_match, failed, blocked,
+        invalid, cancelled, charged, created_at, finished_at`)
 
       const create: BatchStore["Service"]["create"] = (batch) =>
         Effect.gen(function* () {
           const { org_id, idempotency_key } = batch
-          // Locks the organization's row: concurrent requests can't exceed the limit together, nor use one Idempotency-Key twice.
-          yield* sql`SELECT 1 FROM orgs WHERE org_id = ${org_id} FOR UPDATE`
+          // Locks the organization's row: concurrent requests can't exceed the limit together, nor use one Idempotency-Key twice. Runs are
+          // admitted meanwhile: the foreign keys to this row don't wait for this lock.
+          yield* sql`SELECT 1 FROM orgs WHERE org_id = ${org_id} FOR NO KEY UPDATE`
           const [holder] =
             idempotency_key === null
               ? []

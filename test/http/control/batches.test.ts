@@ -61,7 +61,15 @@ describe.each(oneBackend)("batches, queues on %s", (backend) => {
       charged: "0.09",
       metadata: { campaign: "batch" }
     })
-    expect(batch.rows).toMatchObject({ total: 30, open: 0, succeeded: 30, failed: 0, invalid: 0, cancelled: 0 })
+    expect(batch.rows).toMatchObject({
+      total: 30,
+      open: 0,
+      succeeded: 30,
+      failed: 0,
+      blocked: 0,
+      invalid: 0,
+      cancelled: 0
+    })
     const lines = await results(batch.id)
     expect(lines.map(({ row }) => row)).toEqual(Array.from({ length: 30 }, (_, n) => n + 1))
     expect(new Set(lines.map(({ run_id }) => run_id)).size).toBe(30)
@@ -136,15 +144,15 @@ describe.each(oneBackend)("batches, queues on %s", (backend) => {
     // A row holds 0.0039 and charges 0.003: the third one would hold more than is left.
     const batch = await finished(await create({ runs: people(20, "capped"), max_total: "0.0078" }))
     expect(batch).toMatchObject({ status: "finished", charged: "0.006" })
-    expect(batch.rows).toMatchObject({ succeeded: 2, invalid: 18 })
-    const refused = (await results(batch.id)).filter(({ status }) => status === "invalid")
+    expect(batch.rows).toMatchObject({ succeeded: 2, blocked: 18 })
+    const refused = (await results(batch.id)).filter(({ status }) => status === "blocked")
     expect(refused.every(({ run_id, error }) => run_id === null && error?.code === "budget_exceeded")).toBe(true)
   })
 
-  test("an empty wallet fails its rows, and owes nothing", async () => {
+  test("an empty wallet blocks the rows, and owes nothing", async () => {
     const poor = await app.tenant()
     const batch = await finished(await create({ runs: people(3) }, {}, poor), poor)
-    expect(batch).toMatchObject({ charged: "0.00", rows: { failed: 3 } })
+    expect(batch).toMatchObject({ charged: "0.00", rows: { blocked: 3 } })
     expect((await results(batch.id, poor)).map(({ error }) => error?.code)).toEqual(
       Array(3).fill("insufficient_balance")
     )
@@ -199,7 +207,7 @@ describe.each(oneBackend)("batches, queues on %s", (backend) => {
     })
     const batch = await finished(sent)
     expect(Number(batch.charged)).toBeLessThanOrEqual(0.0078)
-    expect(batch.rows.succeeded + batch.rows.failed).toBe(10)
+    expect(batch.rows.succeeded + batch.rows.blocked).toBe(10)
     const record = (await app.call(session, "GET", `/v1/api-keys/${key.id}`)).body
     expect(record.budget.spent).toBe(batch.charged)
   })

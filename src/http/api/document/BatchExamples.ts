@@ -5,7 +5,7 @@ const started = {
   id: "bat_01m83b2x7kq4s8d1n6t0v5y9za",
   status: "running",
   done: false,
-  rows: { total: 2, open: 2, succeeded: 0, no_match: 0, failed: 0, invalid: 0, cancelled: 0 },
+  rows: { total: 2, open: 2, succeeded: 0, no_match: 0, failed: 0, blocked: 0, invalid: 0, cancelled: 0 },
   max_total: "25.00",
   charged: "0.00",
   currency: "USD",

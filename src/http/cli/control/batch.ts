@@ -40,6 +40,7 @@ const summary = ({ id, status, rows, charged }: Progress): string => {
     `${rows.succeeded} succeeded`,
     ...(rows.no_match > 0 ? [`${rows.no_match} without a match`] : []),
     ...(rows.failed > 0 ? [`${rows.failed} failed`] : []),
+    ...(rows.blocked > 0 ? [`${rows.blocked} blocked`] : []),
     ...(rows.invalid > 0 ? [`${rows.invalid} refused`] : []),
     ...(rows.cancelled > 0 ? [`${rows.cancelled} cancelled`] : [])
   ]

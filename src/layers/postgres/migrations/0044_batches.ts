@@ -59,6 +59,7 @@ export const batches = Effect.gen(function* () {
       succeeded integer NOT NULL DEFAULT 0,
       no_match integer NOT NULL DEFAULT 0,
       failed integer NOT NULL DEFAULT 0,
+      blocked integer NOT NULL DEFAULT 0,
       invalid integer NOT NULL DEFAULT 0,
       cancelled integer NOT NULL DEFAULT 0,
       charged bigint NOT NULL DEFAULT 0 CHECK (charged >= 0),
@@ -68,7 +69,9 @@ export const batches = Effect.gen(function* () {
       fed_at timestamptz NOT NULL DEFAULT now(),
       created_at timestamptz NOT NULL DEFAULT now(),
       finished_at timestamptz,
-      CONSTRAINT batches_ended CHECK (succeeded + no_match + failed + invalid + cancelled <= total),
+      -- When the personal data of its rows was erased because of its age.
+      erased_at timestamptz,
+      CONSTRAINT batches_ended CHECK (succeeded + no_match + failed + blocked + invalid + cancelled <= total),
       CONSTRAINT batches_finished CHECK ((finished_at IS NOT NULL) = (status IN ('cancelled', 'finished'))),
       CONSTRAINT batches_within_total CHECK (max_total IS NULL OR charged <= max_total)
     ) WITH (fillfactor = 50)`
@@ -82,7 +85,7 @@ export const batches = Effect.gen(function* () {
       row integer NOT NULL CHECK (row > 0),
       -- The run's request. It is deleted when the row ends, because the run has the input then.
       request json,
-      status text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'running', 'succeeded', 'no_match', 'failed', 'invalid', 'cancelled')),
+      status text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'running', 'succeeded', 'no_match', 'failed', 'blocked', 'invalid', 'cancelled')),
       run_id text,
       charged bigint CHECK (charged >= 0),
       -- Of a row that made no run.
