@@ -3,12 +3,14 @@
  *
  * The Idempotency-Key is a digest of the arguments, so a repeated call joins the same batch and pays nothing twice.
  */
-import { Effect, Schema } from "effect"
+import { Clock, Effect, Option, Schema } from "effect"
 import { bodyOf } from "../../schema/json/JsonText.ts"
 import { Usd, usd } from "../../schema/money/Money.ts"
 import { metadataAs } from "../../schema/runs/Metadata.ts"
 import { Batch } from "../api/Batches.ts"
+import { waitSecondsMax } from "../api/shapes/Limits.ts"
 import { answered, refusal, refusalIn, unanswered, withMembers } from "./Answers.ts"
+import { Progress } from "./Register.ts"
 import { type Answer, type NoAnswer, Service } from "./Service.ts"
 import { tool } from "./Tool.ts"
 
@@ -16,6 +18,9 @@ import { tool } from "./Tool.ts"
 const runsMax = 200
 /** Longer results are read in parts, to leave room in the context of the model. */
 const resultsCharsMax = 60_000
+
+/** Also how often the host is told the progress. */
+const pollSeconds = 2
 
 const optional = Schema.optionalKey
 const name = "run_batch"
@@ -35,7 +40,7 @@ export const runBatch = tool({
   name,
   title: "Run and pay many",
   description:
-    "Run up to 200 requests at once. SPENDS MONEY from the prepaid wallet, at most max_total for all together. Answers at once with id: call run_batch with batch_id to read the progress and the results so far, or with cancel to stop what has not started. The same runs and max_total join the same batch; to run them again on purpose, give a new idempotency_key.",
+    "Run up to 200 requests at once. SPENDS MONEY from the prepaid wallet, at most max_total for all together. Answers at once with id: call run_batch with batch_id to read the progress and the results so far, with wait_seconds to wait for the end, or with cancel to stop what has not started. The same runs and max_total join the same batch; to run them again on purpose, give a new idempotency_key.",
   parameters: Schema.Struct({
     runs: optional(
       Schema.Array(Schema.JsonObject).check(Schema.isMinLength(1), Schema.isMaxLength(runsMax)).annotate({
@@ -62,6 +67,11 @@ export const runBatch = tool({
     results_after: optional(
       Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_000 })).annotate({
         description: "with batch_id: only results of later rows; next_row of the previous answer"
+      })
+    ),
+    wait_seconds: optional(
+      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: waitSecondsMax })).annotate({
+        description: `with batch_id: how long to wait for the end of the batch, 0 to ${waitSecondsMax}; default: 0`
       })
     ),
     cancel: optional(Schema.Boolean.annotate({ description: "with batch_id: cancels the rows that have not started" }))
@@ -93,7 +103,7 @@ const start = Effect.fnUntraced(function* ({ runs = [], max_total, metadata, ide
   const { text: batch, refused } = yield* asked(
     send("POST", "/v1/batches", { text, headers: { "idempotency-key": key } })
   )
-  const next = "Call run_batch with batch_id to read the progress and the results."
+  const next = "Call run_batch with batch_id and wait_seconds to read the progress and the results."
   return refused ?? answered(name, withMembers(batch, { next: JSON.stringify(next) }))
 })
 
@@ -112,10 +122,33 @@ const partOf = (text: string, after: number) => {
   return { taken, cut: false }
 }
 
-const read = Effect.fnUntraced(function* (batch_id: string, { cancel = false, results_after = 0 }: Given) {
+const decodeBatch = Schema.decodeUnknownOption(Schema.fromJsonString(Batch))
+
+/** Reads the batch until it has ended or the time is over, and tells the host the progress. */
+const waitedFor = Effect.fnUntraced(function* (path: string, seconds: number) {
+  const { send } = yield* Service
+  const tell = yield* Progress
+  const until = (yield* Clock.currentTimeMillis) + seconds * 1_000
+  for (;;) {
+    const batch = yield* asked(send("GET", path))
+    const progress = Option.getOrNull(decodeBatch(batch.text))
+    const left = until - (yield* Clock.currentTimeMillis)
+    if (batch.refused !== null || progress === null || progress.done || left <= 0) return batch
+    const { id, rows, charged } = progress
+    yield* tell(`${name}: ${rows.total - rows.open} of ${rows.total} rows of ${id} have ended, $${charged} charged`)
+    yield* Effect.sleep(Math.min(left, pollSeconds * 1_000))
+  }
+})
+
+const read = Effect.fnUntraced(function* (batch_id: string, given: Given) {
+  const { cancel = false, results_after = 0, wait_seconds = 0 } = given
   const { send } = yield* Service
   const path = `/v1/batches/${encodeURIComponent(batch_id)}`
-  const batch = yield* asked(cancel ? send("POST", `${path}/cancel`) : send("GET", path))
+  if (cancel) {
+    const { refused } = yield* asked(send("POST", `${path}/cancel`))
+    if (refused !== null) return refused
+  }
+  const batch = yield* waitedFor(path, wait_seconds)
   if (batch.refused !== null) return batch.refused
   const results = yield* asked(send("GET", `${path}/results`))
   if (results.refused !== null) return results.refused

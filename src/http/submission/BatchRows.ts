@@ -30,6 +30,17 @@ const targetRefusal = (index: number, refusal: Problem) => {
   return code === "forbidden" ? problem(code, ...inRow(index, refusal)) : null
 }
 
+/** Where a value has an integer that lost digits when it was read. Null without one. */
+const inexactIn = (value: unknown, path: string): string | null => {
+  if (typeof value === "number") return Number.isInteger(value) && !Number.isSafeInteger(value) ? path : null
+  if (typeof value !== "object" || value === null) return null
+  for (const [name, child] of Object.entries(value)) {
+    const found = inexactIn(child, `${path}.${name}`)
+    if (found !== null) return found
+  }
+  return null
+}
+
 const targetOf = (planned: PlanRequest): string =>
   planned._tag === "Capability"
     ? planned.request.capability
@@ -62,6 +73,13 @@ export const batchRows = (admission: Admission["Service"]) =>
       const planned = yield* Effect.mapError(requestOf(run, own, Effect.succeed("")), (refusal) =>
         problem("invalid_request", ...inRow(index, refusal))
       )
+      // A provider's endpoint gets the numbers of POST /v1/run as they were written. A row is stored as it was read.
+      const inexact = planned._tag === "Endpoint" ? inexactIn(run.input, `runs.${index}.input`) : null
+      if (inexact !== null) {
+        const message =
+          "is an integer with too many digits for JSON. Send it as a string, or this run with POST /v1/run"
+        return yield* Effect.fail(problem("invalid_request", `${inexact} ${message}`, [{ path: inexact, message }]))
+      }
       const target = targetOf(planned)
       if (!targets.has(target) && targets.size < targetsMax) {
         targets.add(target)

@@ -55,7 +55,7 @@ describe("the tools", () => {
     "list_providers"
   ]
 
-  test("are ten, in this order, with words and hints for all that they take", () => {
+  test("are eleven, in this order, with words and hints for all that they take", () => {
     expect(host.tools.map(({ name }) => name)).toEqual(names)
     const [openWorld, readOnly] = (["openWorldHint", "readOnlyHint"] as const).map((hint) =>
       host.tools.filter(({ annotations }) => annotations?.[hint] === true).map(({ name }) => name)

@@ -107,7 +107,12 @@ describe.each(oneBackend)("batches, queues on %s", (backend) => {
     ["a row without a target", { runs: [verify(), { input: {} }] }, "runs.1.capability"],
     ["a misspelled limit", { runs: [verify()], max_totl: "1.00" }, "max_totl"],
     ["a limit that is no amount", { runs: [verify()], max_total: 5 }, "max_total"],
-    ["runs that are no list", { runs: "many" }, "runs"]
+    ["runs that are no list", { runs: "many" }, "runs"],
+    [
+      "a raw input whose number lost digits",
+      { runs: [{ provider: "dataforseo", endpoint: "/v3/serp", input: { ids: [1, 2 ** 60] } }] },
+      "runs.0.input.ids.1"
+    ]
   ])("refuses %s as a whole", async (_, body, path) => {
     const before = (await org.get("/v1/batches?limit=200")).body.items.length
     expect(paths(await create(body))).toEqual([400, "invalid_request", path])
