@@ -41,8 +41,6 @@ export interface RawProvider {
 }
 
 export interface Snapshot {
-  /** Changes with every import. Used for ETags. */
-  readonly version: string
   readonly providers: ReadonlyMap<string, RawProvider>
   /** Slugs of live capabilities whose adapters call the endpoint. */
   readonly wrappedBy: (provider: string, endpoint: Endpoint) => ReadonlyArray<string>
@@ -192,9 +190,7 @@ export class Endpoints extends Context.Service<
 
         const makeSnapshot = (): Snapshot => {
           const slugs = [...new Set([...adapters.map((one) => one.slug), ...base.keys(), ...imported.keys()])].sort()
-          const revisions = [...imported].map(([slug, one]) => `${slug}:${one.revision}`).sort()
           return {
-            version: Bun.hash([...base.keys(), ...revisions].join(" ")).toString(36),
             providers: new Map(slugs.map((slug) => [slug, rawProvider(slug)])),
             wrappedBy: (provider, endpoint) => wraps.get(`${provider} ${endpointKey(endpoint)}`) ?? []
           }
