@@ -69,6 +69,8 @@ const decodeTimestamp = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.St
 const orgRows = rowsOf({ org_id: Schema.String })
 const orgsOf = Effect.map((rows: ReadonlyArray<{ readonly org_id: string }>) => rows.map(({ org_id }) => org_id))
 const answersMax = 10
+/** The newest deliveries of an endpoint: more than overlap with an attempt, which takes seconds. */
+const overlapMax = 500
 const keepDays = 30
 /** Deliveries that one statement deletes, so that it ends within the statement timeout. */
 const forgetMax = 5_000
@@ -117,7 +119,7 @@ export class WebhookDeliveries extends Context.Service<
       endpoint_id: string,
       span: { readonly from: Date; readonly to: Date; readonly failedOnly: boolean }
     ) => Effect.Effect<number>
-    /** Deletes ended deliveries that are older than 30 days. Returns how many: call it again until there are none. */
+    /** Deletes deliveries that are older than 30 days and have ended, or whose endpoint is paused. Returns how many: call it again until there are none. */
     readonly forget: Effect.Effect<number>
     /** Deliveries that are due and that no process has claimed, and endpoints that the service has paused. */
     readonly backlog: Effect.Effect<{ readonly due: number; readonly paused: number }>
@@ -196,11 +198,14 @@ export class WebhookDeliveries extends Context.Service<
             array_remove(ARRAY[endpoint.secret, CASE WHEN endpoint.previous_until > now() THEN endpoint.previous_secret END], NULL)
               AS secrets`).pipe(Effect.orDie)
 
-      /** Pauses the endpoint and stores the e-mails about it. One that is paused already stays as it is. */
+      /**
+       * Pauses the endpoint and stores the e-mails about it. One that is paused already stays as it is, and so does a failing one that has
+       * accepted a webhook meanwhile.
+       */
       const pauseEndpoint = Effect.fnUntraced(function* (endpoint_id: string, reason: "gone" | "failing", at: Date) {
         const paused = yield* pausedRows(sql`
           UPDATE webhook_endpoints SET failing_since = coalesce(failing_since, ${at}), paused = ${reason}
-          WHERE endpoint_id = ${endpoint_id} AND paused IS NULL RETURNING org_id`)
+          WHERE endpoint_id = ${endpoint_id} AND paused IS NULL AND (${reason} = 'gone' OR failing_since IS NOT NULL) RETURNING org_id`)
         for (const { org_id } of paused) yield* mails.queue(org_id, { endpoint_id, reason })
       })
 
@@ -221,11 +226,17 @@ export class WebhookDeliveries extends Context.Service<
             WHERE delivery_id = ${delivery.delivery_id} AND status = 'pending'`
           if (outcome._tag === "Failed" && outcome.pause !== null)
             return yield* pauseEndpoint(delivery.endpoint_id, outcome.pause, at)
-          if (outcome._tag === "Delivered" && delivery.failing_since === null) return
-          yield* sql`
-            UPDATE webhook_endpoints SET
-              failing_since = CASE WHEN ${outcome._tag === "Delivered"}::boolean THEN NULL ELSE coalesce(failing_since, ${at}) END
-            WHERE endpoint_id = ${delivery.endpoint_id}`
+          // Attempts overlap. A success ends failures that began before it, and a failure that began before a success says nothing.
+          yield* outcome._tag === "Delivered"
+            ? sql`
+              UPDATE webhook_endpoints SET failing_since = NULL WHERE endpoint_id = ${delivery.endpoint_id} AND failing_since <= ${at}`
+            : sql`
+              UPDATE webhook_endpoints SET failing_since = ${at}
+              WHERE endpoint_id = ${delivery.endpoint_id} AND failing_since IS NULL AND NOT EXISTS (
+                SELECT FROM (
+                  SELECT delivered_at FROM webhook_deliveries WHERE endpoint_id = ${delivery.endpoint_id}
+                  ORDER BY delivery_id DESC LIMIT ${overlapMax}::int
+                ) newest WHERE delivered_at > ${at})`
         }).pipe(
           sql.withTransaction,
           Effect.orDie,
@@ -279,14 +290,16 @@ export class WebhookDeliveries extends Context.Service<
           WITH deleted AS (
             DELETE FROM webhook_deliveries WHERE delivery_id = ANY(ARRAY(
               SELECT delivery_id FROM webhook_deliveries
-              WHERE status <> 'pending' AND created_at < now() - make_interval(days => ${keepDays}::int) LIMIT ${forgetMax}::int
+              WHERE created_at < now() - make_interval(days => ${keepDays}::int)
+                AND (status <> 'pending' OR endpoint_id IN (SELECT endpoint_id FROM webhook_endpoints WHERE paused IS NOT NULL))
+              LIMIT ${forgetMax}::int
             )) RETURNING 1
           )
           SELECT count(*)::int AS deleted FROM deleted`).pipe(
           Effect.map(({ deleted }) => deleted),
           Effect.orDie
         ),
-        // A paused endpoint keeps its deliveries until it is resumed.
+        // Deliveries of a paused endpoint wait until it is resumed, 30 days at most.
         backlog: backlogRow(sql`
           SELECT (SELECT count(*)::int FROM webhook_deliveries JOIN webhook_endpoints USING (endpoint_id)
                   WHERE status = 'pending' AND next_attempt_at <= now() AND paused IS NULL) AS due,

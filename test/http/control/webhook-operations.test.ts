@@ -98,7 +98,7 @@ describe.each(backends)("operation of webhooks, queues on %s", (backend) => {
     await hooks.stop()
   })
 
-  test("ended deliveries are deleted after 30 days, and open ones stay", async () => {
+  test("deliveries are deleted after 30 days if they have ended or their endpoint is paused, and open ones stay", async () => {
     const org = await app.tenant("5.00")
     const session = await org.session()
     const hooks = receiver()
@@ -131,6 +131,12 @@ describe.each(backends)("operation of webhooks, queues on %s", (backend) => {
     expect(ids).toHaveLength(3)
     expect(ids).not.toContain(old)
     await worker.stop()
+    await call(session, "PATCH", `/${id}`, { status: "paused" })
+    const later = await startApp({ beside: app, role: "worker" })
+    const kept = (await until("the deletion", left, (rows) => rows.length < 3)).map(({ delivery_id }) => delivery_id)
+    expect(kept).toHaveLength(2)
+    expect(kept).not.toContain(open)
+    await later.stop()
     await hooks.stop()
   })
 

@@ -88,6 +88,43 @@ describe.each(backends)("webhooks, queues on %s", (backend) => {
     expect((await call("GET", `/${id}`)).body.failing_since).toBeNull()
   })
 
+  test("of attempts that overlap, the one that began last says whether the endpoint fails", async () => {
+    const gates = Array.from({ length: 4 }, () => Promise.withResolvers<number>())
+    let requests = 0
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: async () => new Response("", { status: (await gates[requests++]?.promise) ?? 200 })
+    })
+    const { id } = await created(["run.finished"], `http://127.0.0.1:${server.port}/hooks`)
+    const sent = async (count: number) => {
+      await org.run(find)
+      await until(
+        `request ${count}`,
+        () => requests,
+        (got) => got === count
+      )
+    }
+    const answered = async (attempt: number, status: number, records: number, failing: boolean) => {
+      gates[attempt]?.resolve(status)
+      await until(
+        `${records} records`,
+        () => app.sql("SELECT FROM webhook_deliveries WHERE json_array_length(answers) = 1 AND endpoint_id = $1", [id]),
+        (rows) => rows.length === records
+      )
+      expect((await call("GET", `/${id}`)).body.failing_since !== null).toBe(failing)
+    }
+    await sent(1)
+    await sent(2)
+    await answered(0, 500, 1, true)
+    await answered(1, 200, 2, false)
+    await sent(3)
+    await sent(4)
+    await answered(3, 200, 3, false)
+    await answered(2, 500, 4, false)
+    await server.stop(true)
+  })
+
   test("an answer 410 pauses the endpoint; resumed, it continues where it stopped", async () => {
     hooks.state.status = 410
     const { id } = await created()
