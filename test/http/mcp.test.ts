@@ -120,6 +120,11 @@ describe("the tools", () => {
     expect(wallet).toMatchObject({ ...after, spend_guard: { per_run_limit: null } })
     expect(wallet.transactions).toEqual((await org.ledger()).slice(0, 1))
     expect((await host.call("list_providers", { limit: 2 })).body.items).toHaveLength(2)
+    const { body: used } = await host.call("usage", { group_by: "capability,status", limit: 5 })
+    expect(used).toEqual((await org.get("/v1/usage?group_by=capability,status&limit=5")).body)
+    expect(used.items).toContainEqual({ ...used.items[0], capability: "email.verify", status: "succeeded" })
+    const refused = await host.call("usage", { group_by: "month" })
+    expect([refused.failed, refused.body.error.code]).toEqual([true, "invalid_request"])
 
     const uri = `rungate://runs/${ran.body.run_id}`
     const { contents } = await host.client.readResource({ uri })

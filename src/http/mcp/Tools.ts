@@ -1,5 +1,5 @@
 /**
- * Definitions of all tools except run_batch, which is in BatchTool.ts. They cover the whole catalog, instead of one tool per capability.
+ * Definitions of all tools except run_batch (BatchTool.ts) and usage (UsageTool.ts). They cover the whole catalog, instead of one tool per capability.
  *
  * Names, parameters and answers are those of the API contract. toolHandlers.ts has the handlers.
  */

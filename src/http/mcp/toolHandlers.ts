@@ -14,6 +14,7 @@ import { cancelRunTool, getRunTool, runBody } from "./Runs.ts"
 import { type Answer, type NoAnswer, Service } from "./Service.ts"
 import type { Answered, Tool } from "./Tool.ts"
 import * as Tools from "./Tools.ts"
+import { usage, usageTool } from "./UsageTool.ts"
 
 /** The limit for resources: hosts show them to a person or truncate them. */
 const resourceCharsMax = 8 * 1024 * 1024
@@ -94,6 +95,7 @@ export const toolsFor = (here: Here, run: Tool): ReadonlyArray<Tool> => {
     ),
     Tools.history.carriedOut(carry(historyTool)),
     Tools.wallet.carriedOut(carry(walletTool)),
+    usage.carriedOut(carry(usageTool)),
     Tools.listProviders.carriedOut(
       carry(({ limit = Tools.limitDefault, cursor }) =>
         asked("list_providers", send("GET", pathOf("/v1/catalog/providers", { limit, cursor })))

@@ -52,10 +52,11 @@ describe("the tools", () => {
     "list_runs",
     "history",
     "wallet",
+    "usage",
     "list_providers"
   ]
 
-  test("are eleven, in this order, with words and hints for all that they take", () => {
+  test("come in this order, with words and hints for all that they take", () => {
     expect(host.tools.map(({ name }) => name)).toEqual(names)
     const [openWorld, readOnly] = (["openWorldHint", "readOnlyHint"] as const).map((hint) =>
       host.tools.filter(({ annotations }) => annotations?.[hint] === true).map(({ name }) => name)
