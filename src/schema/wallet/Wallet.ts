@@ -8,7 +8,7 @@ import { zero } from "../money/Money.ts"
 import * as Money from "../money/Money.ts"
 import type { RunStatus } from "../runs/Run.ts"
 import { isFinal, isStoppable } from "../runs/Run.ts"
-import { spendGuard, topUp } from "../Steps.ts"
+import { raiseBudget, spendGuard, topUp } from "../Steps.ts"
 import { countedIn, exceededBy, isOfBatch, type KeyBudget, resetText, withHold, withoutHold } from "./KeyBudget.ts"
 
 export type MicroUsd = Money.MicroUsd
@@ -190,7 +190,7 @@ const reserve = (wallet: Wallet, run: WalletRun, day: string, budget: KeyBudget 
     const { limit, period } = exceeded
     return refuse(
       "budget_exceeded",
-      `this run holds up to $${hold}; with $${Money.usd(countedIn(exceeded, day))} spent or held it would exceed the budget of this API key, $${Money.usd(limit)} ${period === "total" ? "in total" : `per ${period}`}; ${resetText(period)}; a person can raise it with PATCH /v1/api-keys/{key_id}`,
+      `this run holds up to $${hold}; with $${Money.usd(countedIn(exceeded, day))} spent or held it would exceed the budget of this API key, $${Money.usd(limit)} ${period === "total" ? "in total" : `per ${period}`}; ${resetText(period)}; a person can raise it with ${raiseBudget.http}`,
       "key_budget"
     )
   }

@@ -51,11 +51,11 @@ export const keyLines = (text: string, screen: ScreenShape, now: number): Lines 
     [
       { title: "ID", of: (key) => key.id },
       { title: "NAME", of: (key) => key.name, least: 8 },
-      { title: "KEY", of: (key) => key.display },
+      { title: "KEY", of: (key) => key.display, dropped: 3 },
       { title: "STATE", of: (key) => stateOf(key, now) },
-      { title: "BUDGET", of: budgetText, dropped: 2 },
-      { title: "MAY RUN", of: scopeText, dropped: 3 },
-      { title: "USED", of: (key) => ago(key.last_used_at) },
+      { title: "BUDGET", of: budgetText, dropped: 5 },
+      { title: "MAY RUN", of: scopeText, least: 12, dropped: 2 },
+      { title: "USED", of: (key) => ago(key.last_used_at), dropped: 4 },
       { title: "CREATED", of: (key) => ago(key.created_at), dropped: 1 }
     ],
     screen.width,

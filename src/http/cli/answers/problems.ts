@@ -1,7 +1,7 @@
 /** Maps a public error to a message that says what to do, and to an exit code. */
 import type { CommandHint } from "../../../schema/Hints.ts"
 import type { RunError } from "../../../schema/runs/Run.ts"
-import { discover, spendGuard, topUp } from "../../../schema/Steps.ts"
+import { discover, raiseBudget, spendGuard, topUp } from "../../../schema/Steps.ts"
 import type { Detail } from "../../../schema/Errors.ts"
 import type { PublicError } from "../../api/shapes/PublicError.ts"
 import type { CommandFailed } from "../terminal/CommandFailed.ts"
@@ -14,7 +14,7 @@ const unknownNames = ["capability_not_found", "endpoint_not_found", "provider_no
 /** The requests that errors of runs name. A run's error has no details. */
 const runSteps: Readonly<Record<string, ReadonlyArray<CommandHint>>> = {
   insufficient_balance: [topUp],
-  budget_exceeded: [spendGuard],
+  budget_exceeded: [spendGuard, raiseBudget],
   cost_limit_exceeded: [spendGuard]
 }
 

@@ -8,6 +8,8 @@ import { dollars } from "../terminal/values.ts"
 import { Option, Schema } from "effect"
 
 const barWidth = 24
+/** Ids of keys that were created on one day begin alike, so they are not truncated. */
+const keyIdWidth = 30
 /** Eighths of a character. */
 const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
@@ -44,7 +46,7 @@ export const usageLines = (text: string, by: string, screen: ScreenShape): Lines
     ...groups.map((group) => ({
       title: group.toUpperCase(),
       of: (item: UsageItem) => groupOf(item, group),
-      least: 10
+      least: group === "key" ? keyIdWidth : 10
     })),
     { title: "RUNS", of: (item) => item.runs, right: true },
     { title: "SUCCEEDED", of: (item) => item.succeeded, right: true, dropped: 2 },
