@@ -231,6 +231,7 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
       if (ended.length > 0) {
         yield* crashPoint("batch.row_ended")
         yield* feeds.ended(feed, ended)
+        yield* crashPoint("batch.row_recorded")
       }
       for (const one of ended) {
         charged += one.charged ?? 0n
@@ -276,12 +277,15 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
       }
     })
 
+    yield* crashPoint("batch.claimed")
     for (const row of yield* feeds.begun(feed)) yield* resume(row)
     let renewedAt = yield* Clock.currentTimeMillis
     for (;;) {
       yield* fill
       if (open.size === 0 && pending.length === 0 && (yield* Queue.size(outcomes)) === 0) {
+        yield* crashPoint("batch.before_finish")
         yield* feeds.finish(feed)
+        yield* crashPoint("batch.after_finish")
         return
       }
       const done = yield* Queue.takeAll(outcomes).pipe(Effect.timeoutOption(pause))

@@ -6,6 +6,7 @@
  */
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
+import { batchViolations } from "./batches.ts"
 import { budgetViolations } from "./budgets.ts"
 import { type Violation, violationRows } from "./Violation.ts"
 
@@ -190,7 +191,8 @@ export const violations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
 
   const all: ReadonlyArray<Violations> = [
     ...[deadLetters, sums, runs, ...chainViolations(sql, ofWallet)],
-    ...[topups, clawbacks, taken, bonuses, shares, credits, budgetViolations(sql, ofWallet, perEquation)]
+    ...[topups, clawbacks, taken, bonuses, shares, credits],
+    ...[budgetViolations(sql, ofWallet, perEquation), batchViolations(sql, ofWallet, perEquation)]
   ]
   return (yield* Effect.all(all)).flat()
 })

@@ -5,6 +5,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Admission, type Asked } from "../../../actors/runs/Admission.ts"
 import { BatchStore, type ResultRow } from "../../../layers/batches/BatchStore.ts"
 import { Catalog } from "../../../layers/catalog/Catalog.ts"
+import { crashPoint } from "../../../layers/platform/CrashPoint.ts"
 import { Settings } from "../../../layers/platform/Settings.ts"
 import { batchesOpenMax } from "../../../schema/batches/Batch.ts"
 import { problem } from "../../../schema/Errors.ts"
@@ -118,6 +119,7 @@ export const BatchesHandlers = HttpApiBuilder.group(
           max_total: batch.max_total ?? null,
           metadata: storedMetadata(batch.metadata ?? null)
         })
+        yield* crashPoint("batch.stored")
         if (created._tag === "Full")
           return yield* Effect.fail(
             problem(
