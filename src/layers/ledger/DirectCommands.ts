@@ -201,11 +201,12 @@ export const writeArrived = (
           )`
   const keys = [...usesOf(runs).values()]
   return sql`, live_keys AS (
-            SELECT k.key_id FROM api_keys k
-            JOIN unnest(${texts(keys.map((k) => k.key_id))}, ${texts(keys.map((k) => k.org_id))}, ${bigints(keys.map((k) => k.version))},
+            -- A subquery with a limit for each key: otherwise a plan made while there are few keys reads those of all organizations.
+            SELECT k.key_id
+            FROM unnest(${texts(keys.map((k) => k.key_id))}, ${texts(keys.map((k) => k.org_id))}, ${bigints(keys.map((k) => k.version))},
                         ${bigints(keys.map((k) => k.hold))}) AS d(key_id, org_id, version, hold)
-              ON k.key_id = d.key_id AND k.org_id = d.org_id AND k.version = d.version
-            WHERE ${sql.literal(isUsable)} AND (k.max_cost IS NULL OR k.max_cost >= d.hold) FOR SHARE OF k
+            CROSS JOIN LATERAL (SELECT * FROM api_keys k WHERE k.key_id = d.key_id LIMIT 1 FOR SHARE) k
+            WHERE k.org_id = d.org_id AND k.version = d.version AND ${sql.literal(isUsable)} AND (k.max_cost IS NULL OR k.max_cost >= d.hold)
           )${keyed.length === 0 ? sql.literal("") : claimed}, arrived AS (
             INSERT INTO runs_recent (org_id, run_id, key_id, request_id, idempotency_key, fingerprint, kind, capability, endpoint, provider,
                               hold, quoted, input, plan, routing_reason, metadata, budget_id, status, error_code, error_message, control,

@@ -4,7 +4,7 @@
  * Admission writes the run and the command that reserves its money in one statement. The same statement checks the API key, so a
  * revoked key admits nothing, even if a process has cached it.
  */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { bigints, texts } from "../postgres/Columns.ts"
 import { batch } from "../postgres/Batch.ts"
@@ -13,6 +13,7 @@ import type { Metadata } from "../../schema/runs/Metadata.ts"
 import { makeId } from "../../schema/Ids.ts"
 import { Settings } from "../platform/Settings.ts"
 import { oldestOf } from "../postgres/partitions/oldestOf.ts"
+import { recentRuns } from "../postgres/partitions/recentRuns.ts"
 import { batchRowsOf, rowsOf } from "../postgres/Rows.ts"
 
 /** A run that is about to be stored, in status `created`. */
@@ -111,8 +112,8 @@ const AdmitRow = Schema.Struct({
   /** Whether it was refused because its API key was changed. */
   outdated: Schema.Boolean,
   lane: Schema.Number,
+  /** The run that has its Idempotency-Key. */
   existing_run_id: Schema.NullOr(Schema.String),
-  existing_fingerprint: Schema.NullOr(Schema.String),
   created_at: Schema.Date
 })
 type AdmitRow = typeof AdmitRow.Type
@@ -148,6 +149,15 @@ export class RunStore extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const { orgQueue } = yield* Settings
 
+      // Runs of `good` that have the Idempotency-Key. They are subqueries, because a plan made while there are few keys would read all keys
+      // for a join; see `run_keys` in migration 0032.
+      const holderSince = sql.literal(
+        "SELECT k.run_id FROM idempotency_keys k WHERE k.org_id = g.org_id AND k.idempotency_key = g.idempotency_key"
+      )
+      const firstHolder = sql.literal(
+        "SELECT f.run_id FROM runs_first f WHERE f.org_id = g.org_id AND f.idempotency_key = g.idempotency_key"
+      )
+
       const admitAll = Effect.fnUntraced(function* (runs: ReadonlyArray<NewRun>) {
         const asked = new Map<string, bigint>()
         for (const { org_id } of runs) asked.set(org_id, (asked.get(org_id) ?? 0n) + 1n)
@@ -165,10 +175,11 @@ export class RunStore extends Context.Service<
                    quoted, input, plan, routing_reason, metadata, key_version, budget_id)
           ), usable AS (
             -- Locked until this commits: a revocation or change waits for it, so nothing is admitted after it was answered.
-            SELECT k.key_id, k.org_id, k.version, k.max_cost FROM api_keys k
-            WHERE k.key_id = ANY(${texts([...new Set(runs.flatMap((r) => (r.key_id === null ? [] : [r.key_id])))])})
-              AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
-            FOR SHARE
+            -- A subquery with a limit for each key: otherwise a plan made while there are few keys reads those of all organizations.
+            SELECT k.key_id, k.org_id, k.version, k.max_cost
+            FROM unnest(${texts([...new Set(runs.flatMap((r) => (r.key_id === null ? [] : [r.key_id])))])}) AS d(key_id)
+            CROSS JOIN LATERAL (SELECT * FROM api_keys k WHERE k.key_id = d.key_id LIMIT 1 FOR SHARE) k
+            WHERE k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
           ), room AS MATERIALIZED (
             SELECT * FROM room_for_runs(${texts([...asked.keys()])}, ${bigints([...asked.values()])}, ${BigInt(orgQueue)}::bigint)
           ), good AS (
@@ -180,7 +191,7 @@ export class RunStore extends Context.Service<
             INSERT INTO idempotency_keys (org_id, idempotency_key, run_id)
             SELECT g.org_id, g.idempotency_key, g.run_id FROM good g
             WHERE g.idempotency_key IS NOT NULL AND NOT g.excess AND NOT g.outdated
-              AND NOT EXISTS (SELECT FROM run_keys k WHERE k.org_id = g.org_id AND k.idempotency_key = g.idempotency_key)
+              AND (${firstHolder}) IS NULL
             ON CONFLICT DO NOTHING
             RETURNING run_id
           ), inserted AS (
@@ -197,26 +208,31 @@ export class RunStore extends Context.Service<
             SELECT w.lane, i.org_id, i.run_id, 'Reserve' FROM inserted i JOIN wallets w USING (org_id)
             RETURNING run_id, lane
           )
-          SELECT run_id, true AS inserted, false AS excess, false AS outdated, lane, NULL AS existing_run_id, NULL AS existing_fingerprint, now() AS created_at FROM mailed
+          SELECT run_id, true AS inserted, false AS excess, false AS outdated, lane, NULL AS existing_run_id, now() AS created_at FROM mailed
           UNION ALL
-          SELECT g.run_id, false, g.excess, g.outdated, g.lane, e.run_id, e.fingerprint, now()
-          FROM good g LEFT JOIN run_keys k ON k.org_id = g.org_id AND k.idempotency_key = g.idempotency_key
-          LEFT JOIN runs e ON e.org_id = k.org_id AND e.run_id = k.run_id
-          WHERE g.run_id NOT IN (SELECT run_id FROM inserted)`)
+          SELECT g.run_id, false, g.excess, g.outdated, g.lane, coalesce((${holderSince}), (${firstHolder})), now()
+          FROM good g WHERE g.run_id NOT IN (SELECT run_id FROM inserted)`)
         const byId = new Map(rows.map((row) => [row.run_id, row]))
         // A run that is missing from the answer came with an API key that was revoked or has expired.
         return runs.map((run) => byId.get(run.run_id) ?? null)
       })
 
       /**
-       * Reads the run that holds the key when the admission statement neither inserted a run nor saw one: another process committed
-       * the key during the statement, or an earlier try of ours was committed and its answer lost.
+       * Reads the run that holds the key, which the admission names unless another process committed the key during that statement. An earlier
+       * try of ours may also have been committed and its answer lost. Each statement names one run, so that one month is read.
        */
-      const holder = Effect.fnUntraced(function* (run: NewRun, lane: number) {
-        const [stored] = yield* keyHolderRows(sql`
-          SELECT run_id, fingerprint, created_at FROM runs
-          WHERE org_id = ${run.org_id} AND run_id IN (
-            SELECT ${run.run_id} UNION ALL SELECT run_id FROM run_keys WHERE org_id = ${run.org_id} AND idempotency_key = ${run.idempotency_key})`)
+      const holder = Effect.fnUntraced(function* (run: NewRun, lane: number, existing: string | null) {
+        const keyed = existing === null && run.idempotency_key !== null
+        const [since] = keyed
+          ? yield* runIdRows(
+              sql`SELECT run_id FROM run_keys WHERE org_id = ${run.org_id} AND idempotency_key = ${run.idempotency_key}`
+            )
+          : []
+        const run_id = existing ?? since?.run_id ?? run.run_id
+        const runs = recentRuns(sql, [{ run_id }], yield* Clock.currentTimeMillis)
+        const [stored] = yield* keyHolderRows(
+          sql`SELECT run_id, fingerprint, created_at FROM ${runs} WHERE org_id = ${run.org_id} AND run_id = ${run_id}`
+        )
         if (stored === undefined)
           return yield* Effect.die(
             new Error(`Run ${run.run_id} was neither admitted nor found under its Idempotency-Key.`)
@@ -241,18 +257,10 @@ export class RunStore extends Context.Service<
         if (row.inserted) {
           return { _tag: "Admitted", lane: row.lane, created_at: row.created_at } satisfies Admission
         }
-        if (
-          row.existing_run_id !== null &&
-          row.existing_fingerprint !== null &&
-          // An earlier try of this very run was committed, and its answer was lost.
-          row.existing_run_id !== run.run_id
-        ) {
-          const { existing_run_id: run_id, existing_fingerprint: fingerprint, lane } = row
-          return { _tag: "Existing", run_id, fingerprint, lane } satisfies Admission
-        }
+        if (row.existing_run_id !== null) return yield* holder(run, row.lane, row.existing_run_id)
         if (row.outdated) return { _tag: "KeyChanged" } satisfies Admission
         if (row.excess) return { _tag: "Full", most: orgQueue } satisfies Admission
-        return yield* holder(run, row.lane)
+        return yield* holder(run, row.lane, null)
       })
 
       // The state of an open run is in open_runs. A run that is neither open nor final waits for the turn that admits it.
@@ -267,12 +275,13 @@ export class RunStore extends Context.Service<
         max: readsMax,
         parallel: 1,
         flush: Effect.fnUntraced(function* (asked: ReadonlyArray<{ org_id: string; run_id: string }>) {
+          const runs = recentRuns(sql, asked, yield* Clock.currentTimeMillis)
           const rows = yield* runRows(sql`
             SELECT ${columns}, r.result::text AS result
             FROM unnest(${texts(asked.map((one) => one.org_id))}, ${texts(asked.map((one) => one.run_id))}) AS asked(org_id, run_id)
             -- A subquery: as a condition of a plain join, the planner could read all runs since the oldest one.
             CROSS JOIN LATERAL (
-              SELECT * FROM runs r WHERE r.org_id = asked.org_id AND r.run_id = asked.run_id AND r.run_id >= ${oldestOf(asked)} LIMIT 1) r
+              SELECT * FROM ${runs} r WHERE r.org_id = asked.org_id AND r.run_id = asked.run_id AND r.run_id >= ${oldestOf(asked)} LIMIT 1) r
             LEFT JOIN open_runs o ON o.run_id = r.run_id`)
           const byId = new Map(rows.map((row) => [`${row.org_id} ${row.run_id}`, row]))
           return asked.map((one) => byId.get(`${one.org_id} ${one.run_id}`) ?? null)

@@ -4,10 +4,11 @@
  * Any number of processes may try; a lock lets one at a time through. Each step is one transaction that removes runs from the queue and counts
  * them, so a process that is killed in between has done neither.
  */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { crashPoint } from "../platform/CrashPoint.ts"
 import { bigints, texts } from "../postgres/Columns.ts"
+import { recentRuns } from "../postgres/partitions/recentRuns.ts"
 import { oneRowOf, rowsOf } from "../postgres/Rows.ts"
 import { type Counted, countedOf } from "./Counted.ts"
 import { factColumns, factGroups, factOf, factRows, factSums, settlement, waitingIds } from "./Facts.ts"
@@ -48,11 +49,12 @@ export const countRuns = Effect.fnUntraced(function* (
 ) {
   const sql = yield* SqlClient.SqlClient
   const labels = yield* usageLabels
+  const table = recentRuns(sql, runs, yield* Clock.currentTimeMillis)
   const rows = yield* factRows(sql`
     SELECT ${sql.literal(factSums)} FROM (
       SELECT r.run_id, ${sql.literal(factColumns)}
       FROM (SELECT DISTINCT * FROM unnest(${texts(runs.map((r) => r.org_id))}, ${texts(runs.map((r) => r.run_id))}) AS a(org_id, run_id)) a
-      JOIN runs r USING (org_id, run_id) ${sql.literal(settlement)}
+      JOIN ${table} r USING (org_id, run_id) ${sql.literal(settlement)}
       WHERE r.finished_at IS NOT NULL
     ) n ${sql.literal(factGroups)}`)
   const facts = rows.map(factOf)

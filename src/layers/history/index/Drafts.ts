@@ -1,9 +1,10 @@
 /**
  * Builds new segments from the runs themselves: for runs that just ended, and for segments that must be rebuilt.
  */
-import { Effect, Semaphore } from "effect"
+import { Clock, Effect, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { texts } from "../../postgres/Columns.ts"
+import { recentRuns } from "../../postgres/partitions/recentRuns.ts"
 import {
   addSubjects,
   addWords,
@@ -93,16 +94,15 @@ export const segmentDrafts = Effect.gen(function* () {
   const buildersLock = Semaphore.makeUnsafe(1)
 
   /** The texts of runs, in order. Reading an organization's runs together takes half as long as reading each alone. */
-  const textsOf = (rows: ReadonlyArray<RunId>) => {
+  const textsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<RunId>) {
+    const runs = recentRuns(sql, rows, yield* Clock.currentTimeMillis)
     const of = [...Map.groupBy(rows, (row) => row.org_id)]
     const ids = of.map(([, runs]) => runs.map((run) => run.run_id).join(" "))
-    return Effect.map(
-      queuedTextRows(sql`
-        SELECT ${runTextColumns(sql, "ended")} FROM unnest(${texts(of.map(([org_id]) => org_id))}, ${texts(ids)}) AS n(org_id, run_ids)
-        JOIN runs r ON r.org_id = n.org_id AND r.run_id = ANY(string_to_array(n.run_ids, ' ')) WHERE r.erased_at IS NULL`),
-      (unordered) => unordered.toSorted(byPlace)
-    )
-  }
+    const unordered = yield* queuedTextRows(sql`
+      SELECT ${runTextColumns(sql, "ended")} FROM unnest(${texts(of.map(([org_id]) => org_id))}, ${texts(ids)}) AS n(org_id, run_ids)
+      JOIN ${runs} r ON r.org_id = n.org_id AND r.run_id = ANY(string_to_array(n.run_ids, ' ')) WHERE r.erased_at IS NULL`)
+    return unordered.toSorted(byPlace)
+  })
 
   /** Builds segments from runs that are ordered by organization and id. */
   const draftsOf = Effect.fnUntraced(function* (rows: ReadonlyArray<RunId>, of: ReadonlyArray<Family>) {
