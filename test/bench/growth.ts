@@ -19,29 +19,48 @@ const main = new URL("../../src/main.ts", import.meta.url).pathname
 
 const say = (text: string) => process.stderr.write(`${text}\n`)
 
-/** Runs that succeeded and their entries, evenly over the months, newest last. Triggers are off: the hashes are made up. */
+/** Times that ids are made for. The runs of each follow one another by their number, so that most of an id costs nothing. */
+const times = 10_000
+/** Rows of one statement, so that none takes long. */
+const step = 500_000
+
+/**
+ * Runs that succeeded and their entries, evenly over the months, newest last. Triggers are off: the hashes are made up. The rows are small,
+ * so that ten million fit on a disk.
+ */
 const fill = async (client: Client, count: number) => {
   const org = "'org_bench' || lpad((n % 5)::text, 21, '0')"
-  const end = `to_timestamp(${Date.now() / 1000})`
-  const id = `run_id_at(${end} - (${count} - n) * make_interval(days => 730) / ${count} - interval '1 minute') || lpad(n::text, 16, '0')`
+  const id = `(SELECT of_time FROM bench_ids b WHERE b.at = ((n - 1)::bigint * ${times} / ${count})::int) || lpad(n::text, 16, '0')`
   await client.query(
     "SET session_replication_role = replica; SET synchronous_commit = off; SET maintenance_work_mem = '256MB'"
   )
   await client.query(`
-    INSERT INTO runs (org_id, run_id, request_id, idempotency_key, key_claimed, fingerprint, kind, capability, provider, status, hold, quoted,
-                      charged, input, plan, routing_reason, attempts, result, created_at, finished_at)
-    SELECT ${org}, ${id}, 'req_' || n, md5(n::text), true, md5(n::text), 'capability', 'email.find', 'hunter', 'succeeded', 10, 10, 10,
-           json_build_object('full_name', 'Person ' || n, 'company_domain', 'company-' || n || '.example'), json_build_object('offers', repeat('x', 300)),
-           'best_value', '[{"provider":"hunter","outcome":"succeeded","duration_ms":420,"detail":null}]',
-           json_build_object('email', 'p' || n || '@company.example', 'more', repeat(md5(n::text), 15)), now(), now()
-    FROM generate_series(1, ${count}) n`)
-  await client.query(`
-    INSERT INTO idempotency_keys SELECT ${org}, md5(n::text), ${id} FROM generate_series(1, ${count}) n`)
-  await client.query(`
-    INSERT INTO ledger (org_id, seq, txn_id, type, amount, balance_after, reserved_after, run_id, reference, hash)
-    SELECT ${org}, 2 * ((n - 1) / 5 + 1) + e, 'txn_' || n || '_' || e, CASE e WHEN 0 THEN 'reserve' ELSE 'settle' END, -10,
-           1000000000000 - 10 * ((n - 1) / 5 + e), CASE e WHEN 0 THEN 10 ELSE 0 END, ${id}, 'ref', sha256('')
-    FROM generate_series(1, ${count}) n, generate_series(0, 1) e`)
+    CREATE TEMP TABLE bench_ids AS
+    SELECT at, run_id_at(to_timestamp(${Date.now() / 1000}) - (${times} - at) * make_interval(days => 730) / ${times} - interval '1 minute') AS of_time
+    FROM generate_series(0, ${times - 1}) at`)
+  await client.query("ALTER TABLE bench_ids ADD PRIMARY KEY (at)")
+  // Keys are in no order, so their index is made at the end.
+  await client.query("ALTER TABLE idempotency_keys DROP CONSTRAINT idempotency_keys_pkey")
+  for (let from = 1; from <= count; from += step) {
+    const numbers = `generate_series(${from}, ${Math.min(count, from + step - 1)}) n`
+    await client.query(`CREATE TEMP TABLE bench_runs AS SELECT n, ${org} AS org_id, ${id} AS run_id FROM ${numbers}`)
+    await client.query(`
+      INSERT INTO runs (org_id, run_id, request_id, idempotency_key, key_claimed, fingerprint, kind, capability, provider, status, hold, quoted,
+                        charged, input, plan, routing_reason, attempts, result, created_at, finished_at)
+      SELECT org_id, run_id, 'req_' || n, md5(n::text), true, md5(n::text), 'capability', 'email.find', 'hunter', 'succeeded', 10, 10, 10,
+             json_build_object('full_name', 'Person ' || n, 'company_domain', 'company-' || n || '.example'), '{"offers":[]}',
+             'best_value', '[{"provider":"hunter","outcome":"succeeded","duration_ms":420,"detail":null}]',
+             json_build_object('email', 'p' || n || '@company.example'), now(), now()
+      FROM bench_runs`)
+    await client.query("INSERT INTO idempotency_keys SELECT org_id, md5(n::text), run_id FROM bench_runs")
+    await client.query(`
+      INSERT INTO ledger (org_id, seq, txn_id, type, amount, balance_after, reserved_after, run_id, reference, hash)
+      SELECT org_id, 2 * ((n - 1) / 5 + 1) + e, 'txn_' || n || '_' || e, CASE e WHEN 0 THEN 'reserve' ELSE 'settle' END, -10,
+             1000000000000 - 10 * ((n - 1) / 5 + e), CASE e WHEN 0 THEN 10 ELSE 0 END, run_id, 'ref', sha256('')
+      FROM bench_runs, generate_series(0, 1) e`)
+    await client.query("DROP TABLE bench_runs")
+  }
+  await client.query("ALTER TABLE idempotency_keys ADD PRIMARY KEY (org_id, idempotency_key)")
   await client.query(`
     UPDATE wallets w SET entry_seq = l.seq, balance = l.balance_after, reserved = l.reserved_after, head = l.hash
     FROM ledger l WHERE l.org_id = w.org_id AND l.seq = (SELECT max(seq) FROM ledger m WHERE m.org_id = w.org_id)`)
@@ -100,7 +119,11 @@ const body = JSON.stringify({
   capability: "email.find",
   input: { full_name: "Ada Lovelace", company_domain: "example.com" }
 })
-const requests: Readonly<Record<string, (to: Stored, n: number) => readonly [path: string, init?: { key: string }]>> = {
+/** A run is a POST of the body; with a key it has that Idempotency-Key. */
+const requests: Readonly<
+  Record<string, (to: Stored, n: number) => readonly [path: string, init?: { key: string | null }]>
+> = {
+  "a run": () => ["/v1/run", { key: null }],
   "a run with an Idempotency-Key": () => ["/v1/run", { key: crypto.randomUUID() }],
   "a run's key with another body": ({ ids }, n) => ["/v1/run", { key: ids[n % ids.length]?.idempotency_key ?? "" }],
   "a run by id": ({ ids }, n) => [`/v1/runs/${ids[n % ids.length]?.run_id}`],
@@ -108,10 +131,11 @@ const requests: Readonly<Record<string, (to: Stored, n: number) => readonly [pat
   "the newest 50 entries": () => ["/v1/wallet/transactions?limit=50"]
 }
 
-const ask = async (to: Stored, path: string, init?: { key: string }) => {
+const ask = async (to: Stored, path: string, init?: { key: string | null }) => {
   const headers: Record<string, string> = { authorization: `Bearer ${to.keys[0]}` }
   const post = init === undefined ? {} : { method: "POST", body }
-  if (init !== undefined) Object.assign(headers, { "content-type": "application/json", "idempotency-key": init.key })
+  if (init !== undefined) headers["content-type"] = "application/json"
+  if (init !== undefined && init.key !== null) headers["idempotency-key"] = init.key
   const sent = performance.now()
   const response = await fetch(`${to.running.url}${path}`, { headers, ...post })
   await response.text()
