@@ -39,7 +39,8 @@ import { HomeRoute, type HomeServices } from "./pages/Home.ts"
 import { JoinOrganizationPage } from "./pages/JoinOrganization.ts"
 import { JoinRoute, type JoinServices } from "./pages/Join.ts"
 import { Limits } from "./middleware/Limits.ts"
-import { shortRunRoute } from "./ShortRun.ts"
+import { shortRunRoute } from "./short/ShortRun.ts"
+import { shortWaitRoute } from "./short/ShortWait.ts"
 import { portTaken } from "./Listening.ts"
 import { malformedPath } from "./middleware/MalformedRequest.ts"
 import { lazyMcp } from "./handlers/LazyMcp.ts"
@@ -115,7 +116,7 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
         RouteServices,
         RouteServices | Scope.Scope | HttpServerRequest.HttpServerRequest
       >(context)(httpEffect)
-      const short = yield* shortRunRoute
+      const [shortRun, shortWait] = [yield* shortRunRoute, yield* shortWaitRoute]
       const byApi = (came: Request, request: Request) => {
         if (came !== request) callers.set(request, peers.of(came) ?? "")
         return api(request)
@@ -133,7 +134,12 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
               idleTimeout: idleSeconds,
               // Above the boundary's limit, which answers with a body; this one only cuts off what is absurd.
               maxRequestBodySize: 2 * batchBytesMax,
-              fetch: (request) => short(request, byApi) ?? malformedPath(request) ?? mcp(request) ?? api(request)
+              fetch: (request) =>
+                shortRun(request, byApi) ??
+                shortWait(request, byApi) ??
+                malformedPath(request) ??
+                mcp(request) ??
+                api(request)
             }),
           catch: () => portTaken(host, port, "PORT or HOST")
         }),

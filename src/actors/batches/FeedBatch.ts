@@ -134,7 +134,7 @@ export const feedBatch = ({ feeds, admission, accounts, runs, settings, isFull }
 
     /** Runs a row to its end. The run continues even if this is interrupted. */
     const runRow = (row: OpenRow, request: PlanRequest) =>
-      (request._tag === "Endpoint" ? admission.submitRaw(request.request) : admission.submit(request.request)).pipe(
+      admission.submit(request).pipe(
         Effect.flatMap(({ run }) => untilFinal(run)),
         Effect.map((run): RowOutcome => ({ _tag: "Final", row: row.row, run })),
         Effect.catch((refusal) => {

@@ -1,34 +1,15 @@
 /**
  * Lets requests wait until a run ends or a command is answered. Both are identified by their id.
  *
- * A waiter is a suspended fiber. It needs no connection, and ends with the signal, at its deadline, or when the client hangs up.
- * A slow poll of the database backs the signals up, so a lost signal only delays the answer.
+ * A waiter is a `Place`: a callback with a deadline. It needs no fiber, no timer and no connection, and ends with the signal, at its
+ * deadline, or when it is released. A slow poll of the database backs the signals up, so a lost signal only delays the answer.
  */
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { oneLine } from "../../layers/postgres/Batch.ts"
 import type { EndedRun } from "../../layers/ledger/TurnStore.ts"
 import { Signals } from "../../layers/queues/Signals.ts"
 import { WaitStore } from "../../layers/runs/WaitStore.ts"
-
-/** The end of a run that this process committed itself, so its waiter need not read it from the database. */
-export interface CommittedEnd {
-  readonly ending: EndedRun
-  readonly finished_at: Date
-  /** JSON text; null when the run has no result. */
-  readonly result: string | null
-}
-
-/** The waiters of one id. */
-interface Watched {
-  done: boolean
-  /** The result that this process's worker reported, until a turn commits it. */
-  result: { readonly lease_token: string; readonly text: string } | undefined
-  end: CommittedEnd | undefined
-  /** One callback per waiter. Its argument is true if the signal arrived, and false if the wait ended without it. */
-  readonly callbacks: Set<(signalled: boolean) => void>
-  readonly since: number
-  count: number
-}
+import { type CommittedEnd, Places, type Place } from "./Places.ts"
 
 const pollSeconds = 2
 /** Seconds between two polls. A poll finds what a lost signal did not say, so a test that must see it lost makes polls rare. */
@@ -39,6 +20,8 @@ const pollAfterMillis = 1_000
 export class Waiters extends Context.Service<
   Waiters,
   {
+    /** A place for one wait, which is nowhere yet. Whoever takes it releases it. */
+    readonly place: () => Place
     /**
      * Registers for `id`, runs `before` (store the command, or read the state), and then waits at most `millis`. Does not wait
      * when `settled` accepts the answer of `before`. `signalled` is true when the signal arrived.
@@ -64,31 +47,19 @@ export class Waiters extends Context.Service<
       const signals = yield* Signals
       const store = yield* WaitStore
       const pollEvery = yield* PollSeconds
-      const watched = new Map<string, Watched>()
-      let closed = false
-
-      const finish = (entry: Watched) => {
-        entry.done = true
-        for (const wake of [...entry.callbacks]) wake(true)
-      }
-      const signal = (ids: Iterable<string>) => {
-        for (const id of ids) {
-          const entry = watched.get(id)
-          if (entry !== undefined) finish(entry)
-        }
-      }
+      const clock = yield* Clock.Clock
+      const places = yield* Effect.acquireRelease(
+        Effect.sync(() => new Places(() => Number(clock.monotonicTimeNanosUnsafe()) / 1e6)),
+        (made) => Effect.sync(() => made.stop())
+      )
       yield* Effect.acquireRelease(
-        Effect.sync(() => signals.listen(signal)),
+        Effect.sync(() => signals.listen((ids) => places.signal(ids))),
         (stop) => Effect.sync(stop)
       )
 
       yield* Effect.gen(function* () {
-        const now = yield* Clock.currentTimeMillis
-        // Without a callback the command may not be stored yet: the poll would take a run that is being admitted for a final one.
-        const old = [...watched].flatMap(([id, { since, callbacks }]) =>
-          callbacks.size > 0 && now - since > pollAfterMillis ? [id] : []
-        )
-        if (old.length > 0) signal(yield* store.known(old))
+        const old = places.waitingFor(pollAfterMillis)
+        if (old.length > 0) places.signal(yield* store.known(old))
       }).pipe(
         Effect.catchCause((cause) =>
           Effect.logWarning(`polling for missed signals failed and will be retried: ${oneLine(cause)}`)
@@ -97,73 +68,34 @@ export class Waiters extends Context.Service<
         Effect.forkScoped
       )
 
-      const register = (id: string) =>
-        Effect.map(Clock.currentTimeMillis, (since) => {
-          const entry = watched.get(id) ?? {
-            done: false,
-            result: undefined,
-            end: undefined,
-            callbacks: new Set(),
-            since,
-            count: 0
-          }
-          entry.count += 1
-          watched.set(id, entry)
-          return entry
-        })
-      /** One fiber and one timer per waiter. Effect.race would need four fibers for each of thousands of waiters. */
-      const awaitSignal = (entry: Watched, millis: number) =>
-        Effect.callback<boolean>((resume) => {
-          if (entry.done || closed) return resume(Effect.succeed(entry.done))
-          const wake = (signalled: boolean) => {
-            clearTimeout(timer)
-            entry.callbacks.delete(wake)
-            resume(Effect.succeed(signalled))
-          }
-          const timer = setTimeout(() => wake(false), millis)
-          entry.callbacks.add(wake)
-          return Effect.sync(() => {
-            clearTimeout(timer)
-            entry.callbacks.delete(wake)
-          })
-        })
-      const release = (id: string) => (entry: Watched) =>
-        Effect.sync(() => {
-          entry.count -= 1
-          if (entry.count === 0 && watched.get(id) === entry) watched.delete(id)
-        })
-
       return Waiters.of({
+        place: () => places.place(),
         waitFor: (id, millis, before, settled) =>
           Effect.acquireUseRelease(
-            register(id),
-            (entry) =>
-              Effect.gen(function* () {
-                const answer = yield* before
-                if (settled(answer) || millis <= 0) return { answer, signalled: false, end: undefined }
-                const signalled = yield* awaitSignal(entry, millis)
-                return { answer, signalled, end: signalled ? entry.end : undefined }
-              }),
-            release(id)
+            Effect.sync(() => {
+              const place = places.place()
+              place.at(id)
+              return place
+            }),
+            Effect.fnUntraced(function* (place) {
+              const answer = yield* before
+              if (settled(answer) || millis <= 0) return { answer, signalled: false, end: undefined }
+              return { answer, ...(yield* awaitPlace(place, millis)) }
+            }),
+            (place) => Effect.sync(() => place.release())
           ),
-        keepResult: (run_id, lease_token, text) => {
-          const entry = watched.get(run_id)
-          if (entry !== undefined) entry.result = { lease_token, text }
-        },
-        keepEnd: (ending, finished_at) => {
-          const entry = watched.get(ending.run_id)
-          if (entry === undefined) return
-          // Another process has the result of a run that succeeded there, so the waiter reads it from the database.
-          const result = entry.result?.lease_token === ending.lease_token ? entry.result.text : null
-          if (ending.status === "succeeded" && result === null) return
-          entry.end = { ending, finished_at, result: ending.status === "succeeded" ? result : null }
-        },
-        watching: () => watched.size,
-        close: Effect.sync(() => {
-          closed = true
-          for (const entry of watched.values()) for (const wake of [...entry.callbacks]) wake(false)
-        })
+        keepResult: (run_id, lease_token, text) => places.keepResult(run_id, lease_token, text),
+        keepEnd: (ending, finished_at) => places.keepEnd(ending, finished_at),
+        watching: () => places.watched,
+        close: Effect.sync(() => places.endAll())
       })
     })
   )
 }
+
+/** Waits in a fiber. The place is released at the end, also when the fiber is interrupted. */
+export const awaitPlace = (place: Place, millis: number) =>
+  Effect.callback<{ readonly signalled: boolean; readonly end: CommittedEnd | undefined }>((resume) => {
+    place.wait(millis, (signalled, end) => resume(Effect.succeed({ signalled, end })))
+    return Effect.sync(() => place.release())
+  })

@@ -14,7 +14,7 @@ import { Health } from "../../layers/executor/Health.ts"
 import { Accounts } from "../../layers/accounts/Accounts.ts"
 import { newId } from "../../layers/platform/Ids.ts"
 import { Ownership } from "../../layers/runs/Ownership.ts"
-import { type Admission as Admitted, type NewRun, type RunRow, RunStore } from "../../layers/runs/RunStore.ts"
+import { type NewRun, type RunRow, RunStore } from "../../layers/runs/RunStore.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import type { KeyAccess } from "../../schema/accounts/KeyAccess.ts"
 import { problem, type ProblemOf } from "../../schema/Errors.ts"
@@ -27,11 +27,12 @@ import type { RoutingRequest } from "../../schema/runs/Routing.ts"
 import { DirectCommands } from "../mailbox/DirectCommands.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
 import { type CapabilityRoute, capabilityRoute } from "./CapabilityRoute.ts"
-import { committedRow } from "./CommittedRow.ts"
+import { admittedRow, endedRow } from "./CommittedRow.ts"
 import { capFor, checkScope, type KeyChanged, keyChanged, ofKeyCap, revoked, withCurrentKey } from "./KeyScopes.ts"
 import { ownedByRaw } from "./Owners.ts"
 import { actsOutside, type RawRoute, rawRoute, rawRun } from "./RawRoute.ts"
-import { Waiters } from "../mailbox/Waiters.ts"
+import type { CommittedEnd, Place } from "../mailbox/Places.ts"
+import { awaitPlace, Waiters } from "../mailbox/Waiters.ts"
 
 /** The caller, its idempotency key, and how long it waits. */
 export interface Asked {
@@ -100,6 +101,21 @@ export interface Submitted {
   readonly replayed: boolean
 }
 
+/** A run that is stored and has not ended, for a client that waits for its end. The place is registered for the run. */
+export interface Waiting {
+  readonly _tag: "Waiting"
+  /** The run as it was stored or read. */
+  readonly run: RunRow
+  readonly replayed: boolean
+  /** How long the client waits from now on. */
+  readonly millis: number
+}
+
+/** A run whose end nobody has to wait for: it has ended, or the client does not wait. */
+export interface Known extends Submitted {
+  readonly _tag: "Known"
+}
+
 /** The errors of a request for which no run can be planned. */
 export type Unplannable = ProblemOf<
   "invalid_request" | "capability_not_found" | "endpoint_not_found" | "provider_not_available" | "forbidden"
@@ -107,7 +123,7 @@ export type Unplannable = ProblemOf<
 
 export type Refused = Unplannable | ProblemOf<"idempotency_key_reused" | "unauthorized" | "rate_limited">
 
-type Entering = Effect.Effect<Submitted, Refused | KeyChanged>
+type Entering = Effect.Effect<Known | Waiting, Refused | KeyChanged>
 
 export const isFinalRow = (run: RunRow): boolean => isRunStatus(run.status) && isFinal(run.status)
 
@@ -116,11 +132,24 @@ export class Admission extends Context.Service<
   {
     /** Plans a run as `submit` does, and changes nothing. It calls no provider and no marketplace. */
     readonly plan: (request: PlanRequest) => Effect.Effect<Planned, Unplannable>
-    readonly submit: (request: CapabilityRequest) => Effect.Effect<Submitted, Refused>
-    /** A raw run: one provider's own endpoint, with its own request. */
-    readonly submitRaw: (request: EndpointRequest) => Effect.Effect<Submitted, Refused>
+    /** Stores a run, and waits for its end as long as the request says. */
+    readonly submit: (request: PlanRequest) => Effect.Effect<Submitted, Refused>
+    /**
+     * Stores a run and does not wait for its end. For callers that wait without a fiber: `place` is registered for the run before it is
+     * stored. The caller releases it, or waits in it after the answer `Waiting`.
+     */
+    readonly begin: (request: PlanRequest, place: Place) => Effect.Effect<Known | Waiting, Refused>
     /** Waits at most `millis` for the run's end. Null for an unknown run and another organization's. */
     readonly watch: (org_id: string, run_id: string, millis: number) => Effect.Effect<RunRow | null>
+    /** Begins to wait for the end of a stored run, as `begin` does for a new one. Null for an unknown run and another organization's. */
+    readonly beginWatch: (
+      org_id: string,
+      run_id: string,
+      millis: number,
+      place: Place
+    ) => Effect.Effect<Known | Waiting | null>
+    /** The run after the wait. Reads it from the database unless this process committed its end. */
+    readonly afterWait: (run: RunRow, end: CommittedEnd | undefined) => RunRow | Effect.Effect<RunRow>
   }
 >()("rungate/actors/runs/Admission") {
   static readonly layer = Layer.effect(
@@ -140,17 +169,44 @@ export class Admission extends Context.Service<
       const settings = yield* Settings
       const withKey = withCurrentKey(yield* Accounts)
 
-      const watch = Effect.fnUntraced(function* (org_id: string, run_id: string, millis: number) {
-        const { answer, signalled } = yield* waiters.waitFor(
-          run_id,
-          millis,
-          store.find(org_id, run_id),
-          (run) => run === null || isFinalRow(run)
+      /** Reads the run after the wait, and after a timeout too: it may have started meanwhile. */
+      const reread = ({ org_id, run_id }: RunRow) =>
+        Effect.flatMap(store.find(org_id, run_id), (row) =>
+          row === null ? Effect.die(new Error("a run that was there is not found")) : Effect.succeed(row)
         )
-        // Also read again after a timeout: the run may have started meanwhile.
-        const waited = signalled || (millis > 0 && answer !== null && !isFinalRow(answer))
-        return waited ? yield* store.find(org_id, run_id) : answer
-      })
+      const afterWait = (run: RunRow, end: CommittedEnd | undefined) =>
+        end === undefined ? reread(run) : endedRow(run, end)
+
+      const begun = (run: RunRow, replayed: boolean, millis: number): Known | Waiting =>
+        isFinalRow(run) || millis <= 0 ? { _tag: "Known", run, replayed } : { _tag: "Waiting", run, replayed, millis }
+
+      const beginWatch = (org_id: string, run_id: string, millis: number, place: Place, replayed = false) =>
+        Effect.suspend(() => {
+          if (millis > 0) place.at(run_id)
+          return Effect.map(store.find(org_id, run_id), (run) => (run === null ? null : begun(run, replayed, millis)))
+        })
+
+      /** Waits in a fiber for what was begun. */
+      const ended = <A extends Known | Waiting | null, E>(begin: (place: Place) => Effect.Effect<A, E>) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => waiters.place()),
+          (place) =>
+            Effect.flatMap(begin(place), (one): Effect.Effect<A | Known> => {
+              if (one?._tag !== "Waiting") return Effect.succeed(one)
+              return Effect.flatMap(awaitPlace(place, one.millis), ({ end }) => {
+                const after = afterWait(one.run, end)
+                const known = (run: RunRow): Known => ({ _tag: "Known", run, replayed: one.replayed })
+                return Effect.isEffect(after) ? Effect.map(after, known) : Effect.succeed(known(after))
+              })
+            }),
+          (place) => Effect.sync(() => place.release())
+        )
+
+      const watch = (org_id: string, run_id: string, millis: number) =>
+        Effect.map(
+          ended((place) => beginWatch(org_id, run_id, millis, place)),
+          (one) => one?.run ?? null
+        )
 
       const newRun = (request: CapabilityRequest, { entry, input, demand, chosen }: CapabilityRoute): NewRun => {
         const plan: Plan = {
@@ -191,13 +247,12 @@ export class Admission extends Context.Service<
         }
       }
 
-      const found = (run: RunRow | null, replayed: boolean) =>
-        run === null ? Effect.die(new Error("an admitted run was not found")) : Effect.succeed({ run, replayed })
+      const replay = ({ org_id, wait_millis }: Asked, run_id: string, place: Place) =>
+        Effect.flatMap(beginWatch(org_id, run_id, wait_millis, place, true), (one) =>
+          one === null ? Effect.die(new Error("an admitted run was not found")) : Effect.succeed(one)
+        )
 
-      const replay = ({ org_id, wait_millis }: Asked, run_id: string) =>
-        Effect.flatMap(watch(org_id, run_id, wait_millis), (row) => found(row, true))
-
-      const enter = Effect.fnUntraced(function* (request: Asked, run: NewRun) {
+      const enter = Effect.fnUntraced(function* (request: Asked, run: NewRun, place: Place) {
         const admit = Effect.uninterruptible(
           Effect.gen(function* () {
             yield* crashPoint("admit.before")
@@ -216,11 +271,14 @@ export class Admission extends Context.Service<
             return admitted
           })
         )
-        const isOver = (admitted: Pick<Admitted, "_tag">) => admitted._tag !== "Admitted"
-        const { answer: admitted, end } = yield* waiters.waitFor(run.run_id, request.wait_millis, admit, isOver)
+        // Before the run is stored, so that its end is not missed.
+        if (request.wait_millis > 0) place.at(run.run_id)
+        const admitted = yield* admit
         if (admitted._tag === "Admitted") {
-          if (end !== undefined) return { run: committedRow(run, admitted.created_at, end), replayed: false }
-          return yield* Effect.flatMap(store.find(request.org_id, run.run_id), (row) => found(row, false))
+          const row = admittedRow(run, admitted.created_at)
+          // The state is read for a client that does not wait: the run may have started, or ended, by now.
+          const known = request.wait_millis > 0 ? row : yield* reread(row)
+          return begun(known, false, request.wait_millis)
         }
         if (admitted._tag === "Full") {
           return yield* Effect.fail(
@@ -240,23 +298,23 @@ export class Admission extends Context.Service<
             )
           )
         }
-        return yield* replay(request, admitted.run_id)
+        return yield* replay(request, admitted.run_id, place)
       })
 
       /**
        * Returns the run of a repeated request even if a new run would be refused now, for example because a price rose above its cap
        * or an endpoint was removed.
        */
-      const orItsRun = (request: Asked, prepared: Effect.Effect<NewRun, Refused>): Entering =>
+      const orItsRun = (request: Asked, prepared: Effect.Effect<NewRun, Refused>, place: Place): Entering =>
         Effect.matchEffect(prepared, {
           onSuccess: (run) =>
             request.batch === undefined
-              ? enter(request, run)
-              : Effect.flatMap(ofBatch(run, request), (one) => enter(request, one)),
+              ? enter(request, run, place)
+              : Effect.flatMap(ofBatch(run, request), (one) => enter(request, one, place)),
           onFailure: Effect.fnUntraced(function* (refusal) {
             const run_id = yield* store.begun(request)
             if (run_id === null) return yield* Effect.fail(refusal)
-            return yield* replay(request, run_id)
+            return yield* replay(request, run_id, place)
           })
         })
 
@@ -282,12 +340,23 @@ export class Admission extends Context.Service<
       })
       const runOf = ({ run }: Planned) => run
 
+      const begin = (asked: PlanRequest, place: Place) =>
+        asked._tag === "Endpoint"
+          ? withKey(asked.request, (request) => orItsRun(request, Effect.map(planRaw(request, "new"), runOf), place))
+          : withKey(asked.request, (request) => orItsRun(request, Effect.map(plan(request), runOf), place))
+      const submit = (asked: PlanRequest) =>
+        Effect.map(
+          ended((place) => begin(asked, place)),
+          ({ run, replayed }) => ({ run, replayed })
+        )
+
       return Admission.of({
         plan: (asked) => (asked._tag === "Endpoint" ? planRaw(asked.request, "stored") : plan(asked.request)),
-        submit: (asked) => withKey(asked, (request) => orItsRun(request, Effect.map(plan(request), runOf))),
-        submitRaw: (asked) =>
-          withKey(asked, (request) => orItsRun(request, Effect.map(planRaw(request, "new"), runOf))),
-        watch
+        submit,
+        begin,
+        watch,
+        beginWatch: (org_id, run_id, millis, place) => beginWatch(org_id, run_id, millis, place),
+        afterWait
       })
     })
   )

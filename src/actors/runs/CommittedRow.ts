@@ -1,9 +1,9 @@
-/** The row of a run whose end this process committed, so that its answer needs no look-up. Pure. */
+/** The row of a run that this process admitted, and with the end that it committed. So an answer needs no look-up. Pure. */
 import type { NewRun, RunRow } from "../../layers/runs/RunStore.ts"
-import type { CommittedEnd } from "../mailbox/Waiters.ts"
+import type { CommittedEnd } from "../mailbox/Places.ts"
 
-/** The look-up would return the same row. */
-export const committedRow = (run: NewRun, created_at: Date, { ending, finished_at, result }: CommittedEnd): RunRow => ({
+/** Without the run's input and plan, so that a client that waits does not keep them in memory. */
+export const admittedRow = (run: NewRun, created_at: Date): RunRow => ({
   org_id: run.org_id,
   run_id: run.run_id,
   request_id: run.request_id,
@@ -11,19 +11,34 @@ export const committedRow = (run: NewRun, created_at: Date, { ending, finished_a
   kind: run.kind,
   capability: run.capability,
   endpoint: run.endpoint,
+  provider: run.provider,
+  status: "created",
+  quoted: run.quoted,
+  charged: null,
+  routing_reason: run.routing_reason,
+  attempts: null,
+  hints: null,
+  result: null,
+  metadata: run.metadata,
+  error_code: null,
+  error_message: null,
+  control: null,
+  created_at,
+  finished_at: null,
+  erased_at: null
+})
+
+/** The look-up would return the same row. */
+export const endedRow = (run: RunRow, { ending, finished_at, result }: CommittedEnd): RunRow => ({
+  ...run,
   provider: ending.provider ?? run.provider,
   status: ending.status,
-  quoted: run.quoted,
   charged: ending.charged,
-  routing_reason: run.routing_reason,
   attempts: ending.attempts,
   hints: ending.hints,
   result,
-  metadata: run.metadata,
   error_code: ending.error_code,
   error_message: ending.error_message,
   control: ending.control,
-  created_at,
-  finished_at,
-  erased_at: null
+  finished_at
 })

@@ -2,7 +2,7 @@
 import { Clock, Effect } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { Admission, isFinalRow } from "../../actors/runs/Admission.ts"
+import { Admission } from "../../actors/runs/Admission.ts"
 import { CommandClient } from "../../actors/mailbox/CommandClient.ts"
 import { Reads } from "../../layers/standby/Reads.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
@@ -13,7 +13,7 @@ import { CurrentCaller } from "../api/shapes/Common.ts"
 import { RequestContext } from "../middleware/RequestContext.ts"
 import { requireVerified } from "../middleware/Verified.ts"
 import { listRuns } from "./control/RunList.ts"
-import { retryAfterSeconds, show, submitRun } from "../submission/SubmitRun.ts"
+import { retryAfterSeconds, show, showRead, submitRun } from "../submission/SubmitRun.ts"
 
 const unknownRun = (run_id: string) =>
   problem("invalid_request", `There is no run "${run_id}".`, [
@@ -58,7 +58,7 @@ export const RunsHandlers = HttpApiBuilder.group(
       get: Effect.fnUntraced(function* ({ params, query }) {
         const { org_id } = yield* CurrentCaller
         const run = yield* runOf(org_id, params.run_id, (query.wait ?? 0) * 1000)
-        return show(run, yield* Clock.currentTimeMillis, 200, isFinalRow(run) ? {} : { "retry-after": "1" })
+        return showRead(run, yield* Clock.currentTimeMillis)
       }),
 
       cancel: Effect.fnUntraced(function* ({ params }) {

@@ -42,7 +42,8 @@ const unknownSession = unauthorized(
   withCommands`This session token is unknown, or the session has ended. Sign in with ${signIn}.`
 )
 
-const tokenForm = /^rg_(test|live|sess)_[0-9A-Za-z]{20,100}$/
+/** The form of every token. */
+export const tokenForm = /^rg_(test|live|sess)_[0-9A-Za-z]{20,100}$/
 
 /** The error for a credential whose form alone is wrong. Null if it has to be looked up. */
 const formProblem = (text: string, environment: Environment) => {

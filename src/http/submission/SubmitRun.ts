@@ -1,11 +1,18 @@
 /**
  * Submits the run of a `POST /v1/run`, waits for its end as long as the request asks, and shows it.
  *
- * Both routes of this request end here: the one of the API, and the short one of ShortRun.ts. It only decodes, asks an actor and shows.
+ * Both routes of this request use it: the one of the API, and the short one, which waits in its own way. It only decodes, asks an actor
+ * and shows.
  */
 import { Clock, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import type { Admission, Asked, PlanRequest } from "../../actors/runs/Admission.ts"
+import {
+  type Admission,
+  type Asked,
+  isFinalRow,
+  type PlanRequest,
+  type Submitted
+} from "../../actors/runs/Admission.ts"
 import type { Principal } from "../../layers/accounts/Accounts.ts"
 import type { RunRow } from "../../layers/runs/RunStore.ts"
 import { problem } from "../../schema/Errors.ts"
@@ -121,25 +128,40 @@ export const requestOf = Effect.fnUntraced(function* (payload: RunRequest, asked
   return planned
 })
 
+/** Decodes the request of a submission. What is left of its waiting time begins now. */
+export const plannedOf = Effect.fnUntraced(function* ({
+  caller,
+  request_id,
+  arrived,
+  idempotencyKey,
+  payload,
+  text
+}: RunSubmission) {
+  const idempotency_key = yield* idempotencyKeyOf(idempotencyKey)
+  const seconds = payload.async === true ? 0 : (payload.wait_seconds ?? waitSecondsDefault)
+  const elapsed = (yield* Clock.currentTimeMillis) - arrived
+  const asked = {
+    org_id: caller.org_id,
+    key_id: caller.key_id,
+    access: caller.access,
+    request_id,
+    idempotency_key,
+    fingerprint: idempotency_key === null ? "" : fingerprintOf(payload),
+    wait_millis: Math.max(0, seconds * 1000 - elapsed),
+    metadata: payload.metadata ?? null
+  }
+  return yield* requestOf(payload, asked, text)
+})
+
+/** The answer to `POST /v1/run`. `now` in milliseconds since 1970. */
+export const showSubmitted = ({ run, replayed }: Submitted, now: number) =>
+  show(run, now, httpStatusOf(run), replayed ? { "idempotent-replay": "true" } : {})
+
+/** The answer to `GET /v1/runs/{id}`. */
+export const showRead = (run: RunRow, now: number) => show(run, now, 200, isFinalRow(run) ? {} : { "retry-after": "1" })
+
 export const submitRun = (admission: Admission["Service"]) =>
-  Effect.fnUntraced(function* ({ caller, request_id, arrived, idempotencyKey, payload, text }: RunSubmission) {
-    const idempotency_key = yield* idempotencyKeyOf(idempotencyKey)
-    const seconds = payload.async === true ? 0 : (payload.wait_seconds ?? waitSecondsDefault)
-    const elapsed = (yield* Clock.currentTimeMillis) - arrived
-    const asked = {
-      org_id: caller.org_id,
-      key_id: caller.key_id,
-      access: caller.access,
-      request_id,
-      idempotency_key,
-      fingerprint: idempotency_key === null ? "" : fingerprintOf(payload),
-      wait_millis: Math.max(0, seconds * 1000 - elapsed),
-      metadata: payload.metadata ?? null
-    }
-    const planned = yield* requestOf(payload, asked, text)
-    const submitted =
-      planned._tag === "Endpoint" ? admission.submitRaw(planned.request) : admission.submit(planned.request)
-    const { run, replayed } = yield* submitted
-    const now = yield* Clock.currentTimeMillis
-    return show(run, now, httpStatusOf(run), replayed ? { "idempotent-replay": "true" } : {})
+  Effect.fnUntraced(function* (submission: RunSubmission) {
+    const submitted = yield* admission.submit(yield* plannedOf(submission))
+    return showSubmitted(submitted, yield* Clock.currentTimeMillis)
   })

@@ -8,7 +8,7 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Clock, Console, Effect, Layer, Schema } from "effect"
-import { Admission } from "../../../actors/runs/Admission.ts"
+import { Admission, type CapabilityRequest } from "../../../actors/runs/Admission.ts"
 import { DirectCommands } from "../../../actors/mailbox/DirectCommands.ts"
 import { Lanes } from "../../../actors/mailbox/Lanes.ts"
 import { Waiters } from "../../../actors/mailbox/Waiters.ts"
@@ -135,7 +135,7 @@ const submit = Effect.fnUntraced(function* (
   max_cost: Money.MicroUsd
 ) {
   const admission = yield* Admission
-  const { run } = yield* admission.submit({
+  const request: CapabilityRequest = {
     org_id,
     key_id: null,
     access: null,
@@ -148,7 +148,8 @@ const submit = Effect.fnUntraced(function* (
     input,
     routing: { provider: offer.provider.slug, strategy: "best_value", max_cost, allow_fallback: false },
     include_raw: true
-  })
+  }
+  const { run } = yield* admission.submit({ _tag: "Capability", request })
   return run
 })
 
