@@ -4,28 +4,19 @@
  * It calls the planned providers in order, within the plan's limit of attempts, and records each attempt durably before the call.
  * Only the attempt that delivers is charged. Money moves in the wallet's turn, never here.
  */
-import { Cause, Clock, Context, Effect, Layer, Schedule, type Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { oneLine } from "../../layers/postgres/Batch.ts"
 import { Catalog } from "../../layers/catalog/Catalog.ts"
 import { crashPoint } from "../../layers/platform/CrashPoint.ts"
 import { type LeasedRun, Leases, type LostRun } from "../../layers/runs/Leases.ts"
 import { MailStore } from "../../layers/ledger/MailStore.ts"
-import { Ownership } from "../../layers/runs/Ownership.ts"
-import { Endpoints } from "../../layers/catalog/Endpoints.ts"
 import { CostDrifts } from "../../layers/executor/CostDrifts.ts"
 import { Settings } from "../../layers/platform/Settings.ts"
 import { estimatedCost } from "../../schema/money/Pricing.ts"
 import { OfferOutcomes } from "../../layers/quotes/OfferOutcomes.ts"
-import { type ProviderAnswer, Providers, type RawProviderAnswer } from "../../layers/executor/Providers.ts"
-import type { Capability } from "../../schema/catalog/Capability.ts"
-import { parsedOrText } from "../../schema/json/Json.ts"
+import type { ProviderAnswer, RawProviderAnswer } from "../../layers/executor/Providers.ts"
 import * as Money from "../../schema/money/Money.ts"
-import type { Doubt } from "../../schema/catalog/Doubt.ts"
 import { acts, affords, type Plan } from "../../schema/runs/Plan.ts"
-import { failure } from "../../schema/catalog/Provider.ts"
-import { priceFrom } from "../../schema/runs/PlannedPrice.ts"
-import type { RawPlan } from "../../schema/runs/RawPlan.ts"
-import { madeBy } from "../../schema/catalog/Resources.ts"
 import type { Attempt } from "../../schema/runs/Run.ts"
 import { encodeSettle } from "../mailbox/Commands.ts"
 import type { SettleReport } from "../../schema/runs/SettleReport.ts"
@@ -34,16 +25,15 @@ import {
   costOf,
   costsOf,
   type Delivered,
-  deliveryOf,
   finalStatus,
   isOpenAttempt,
   isUnknown,
   type Kept,
   lost,
-  rawDeliveryOf,
   reportOf,
   type Reports
 } from "./Delivery.ts"
+import { makeAttempt, retrying, type StartedJob } from "./Attempts.ts"
 import { callsOf } from "./RunOutcomes.ts"
 import { RunSlots } from "./RunSlots.ts"
 import { explainFailure, hintsOf } from "./Explain.ts"
@@ -52,16 +42,9 @@ import { EventSequencer } from "../events/EventSequencer.ts"
 import { Lanes } from "../mailbox/Lanes.ts"
 import { Waiters } from "../mailbox/Waiters.ts"
 
-/** Half a minute: longer than a database takes to restart. */
-const retryEvery = "250 millis"
-const retriesMax = 120
+const noReports: Reports = new Map()
 
 const started = (provider: string): Attempt => ({ provider, outcome: "started", duration_ms: 0, detail: null })
-/** The provider's job that an attempt started, as its adapter last stored it. */
-interface StartedJob {
-  state: Schema.Json
-}
-
 /** Why the outcome of an attempt is unknown. Undefined for a known outcome and for calls that only read. */
 const unknownOf = (
   plan: Plan,
@@ -87,11 +70,8 @@ export class RunActor extends Context.Service<
     RunActor,
     Effect.gen(function* () {
       const catalog = yield* Catalog
-      const endpoints = yield* Endpoints
-      const providers = yield* Providers
       const leases = yield* Leases
       const events = yield* EventSequencer
-      const ownership = yield* Ownership
       const mail = yield* MailStore
       const lanes = yield* Lanes
       const direct = yield* DirectCommands
@@ -100,19 +80,8 @@ export class RunActor extends Context.Service<
       const outcomes = yield* OfferOutcomes
       const settings = yield* Settings
 
-      /** Retries a write while the database restarts, so that no result is lost. Only for idempotent writes. */
-      const retrying = <A>(write: Effect.Effect<A>): Effect.Effect<A> =>
-        write.pipe(
-          Effect.sandbox,
-          Effect.retry({
-            schedule: Schedule.spaced(retryEvery),
-            times: retriesMax,
-            while: (cause) => !Cause.hasInterruptsOnly(cause)
-          }),
-          Effect.catch(Effect.failCause)
-        )
-
       const waiters = yield* Waiters
+      const attempt = yield* makeAttempt
 
       /** Whether this call carries the run id, so that its outcome can be looked up at the provider. */
       const carriesRunId = ({ capability, plan }: LeasedRun, provider: string, input: unknown): boolean =>
@@ -202,98 +171,6 @@ export class RunActor extends Context.Service<
         return post(run, input, report, delivered.result)
       }
 
-      /** Turns a bug in an adapter into a failed attempt, so that the run continues. */
-      const catchingBugs = <A extends ProviderAnswer | RawProviderAnswer>(provider: string, call: Effect.Effect<A>) =>
-        Effect.gen(function* () {
-          const began = yield* Clock.currentTimeMillis
-          return yield* call.pipe(
-            Effect.catchCause((cause) =>
-              Cause.hasInterruptsOnly(cause)
-                ? Effect.failCause(cause)
-                : Effect.gen(function* () {
-                    yield* Effect.logError(`${provider}: adapter failed: ${Cause.pretty(cause)}`)
-                    const duration_ms = (yield* Clock.currentTimeMillis) - began
-                    // The adapter may have sent the request already, so the outcome of an acting call is unknown.
-                    const doubt: Doubt = "unreadable_answer"
-                    const answer = failure("provider_error", "the adapter could not read the answer")
-                    return { answer, duration_ms, raw: null, measured: null, doubt }
-                  })
-            )
-          )
-        })
-
-      /** Answers from the records of owners. The provider's own list has the objects of all organizations. */
-      const ofOwned = Effect.fnUntraced(function* (
-        org_id: string,
-        { kind, page, list }: NonNullable<Capability["owned"]>,
-        input: unknown
-      ) {
-        const began = yield* Clock.currentTimeMillis
-        const output = list(yield* retrying(ownership.page(org_id, kind, page(input))))
-        const duration_ms = (yield* Clock.currentTimeMillis) - began
-        return { answer: { _tag: "Match", output }, duration_ms, raw: null, measured: null } satisfies ProviderAnswer
-      })
-
-      /** Assigns objects that a raw call made at the provider to the run's organization before the run ends. */
-      const claimMade = Effect.fnUntraced(function* (
-        run: LeasedRun,
-        provider: string,
-        makes: NonNullable<RawPlan["makes"]>,
-        { answer }: RawProviderAnswer
-      ) {
-        if (makes.length === 0 || answer._tag !== "Delivered" || catalog.sandbox) return
-        const made = madeBy(makes, parsedOrText(answer.data))
-        if (made.length > 0) yield* retrying(ownership.claim(run.org_id, run.run_id, provider, made))
-      })
-
-      /** Makes one attempt. Null when the catalog no longer has the offer or endpoint. */
-      const attempt = (run: LeasedRun, provider: string, input: unknown, number: number, started_job: StartedJob) =>
-        Effect.gen(function* () {
-          const { plan, run_id, org_id } = run
-          // The job of an earlier execution belongs to the attempt that was open when its worker died.
-          const job = number === run.attempts.length ? run.job : null
-          const { state, resumed } = job ?? { state: null, resumed: 0 }
-          const keep = (state: Schema.Json) =>
-            Effect.tap(retrying(leases.keepJob(run_id, run.lease_token, { state, resumed })), () => {
-              started_job.state = state
-              slots.beginJob(run_id)
-              return crashPoint("job.after")
-            })
-          if (plan.raw !== undefined) {
-            const raw = plan.raw
-            const rawProvider = endpoints.snapshot().providers.get(provider)
-            if (rawProvider === undefined) return null
-            const call = { run_id, org_id, provider: rawProvider, raw, input, input_text: run.input, state, keep }
-            const answered = yield* catchingBugs(provider, providers.callRaw(call))
-            yield* claimMade(run, provider, raw.makes ?? [], answered)
-            return { answered, delivered: rawDeliveryOf(provider, raw, plan.markup, answered, catalog.sandbox) }
-          }
-          const capability = catalog.find(run.capability ?? "")?.capability
-          const offer = catalog.offer(run.capability ?? "", provider)
-          if (offer === undefined || capability === undefined) return null
-          const { include_raw } = plan
-          const request = {
-            run_id,
-            org_id,
-            offer,
-            capability: capability.slug,
-            input,
-            attempt: number,
-            include_raw,
-            state,
-            keep
-          }
-          const { owned } = capability
-          const called = owned === null || catalog.sandbox ? providers.call(request) : ofOwned(org_id, owned, input)
-          const answered = yield* catchingBugs(provider, called)
-          const made = answered.answer._tag === "Match" ? capability.makes(answered.answer.output) : []
-          if (made.length > 0) yield* retrying(ownership.claim(run.org_id, run_id, provider, made))
-          const planned = plan.prices?.[plan.providers.indexOf(provider)]
-          const price = planned === undefined ? offer.offer.price : priceFrom(planned)
-          const agreed = { provider, price, rated: offer.offer.price, hold: Money.MicroUsd(run.hold) }
-          return { answered, delivered: deliveryOf(capability, agreed, input, answered, catalog.sandbox) }
-        })
-
       /** What the rate says about the call. Null if a reported cost says nothing about the rate, as for a miss. */
       const expectedOf = ({ plan, capability }: LeasedRun, { rated }: Delivered) => {
         const { raw, markup } = plan
@@ -326,7 +203,7 @@ export class RunActor extends Context.Service<
         // The turn that leased the run already recorded its first attempt. A claim from the queue does not.
         let recorded = run.attempts.length > made.length
         let next = made.filter((one) => one.outcome !== lost).length
-        const reports = new Map<number, Money.MicroUsd>()
+        let reports: Map<number, Money.MicroUsd> | null = null
         // First inconclusive result, used if no later one is conclusive.
         let fallback: Kept | null = null
         let unknown: SettleReport["unknown"]
@@ -335,7 +212,7 @@ export class RunActor extends Context.Service<
           if (provider === undefined || !affords(plan, made, provider)) break
           next += 1
           // The provider's concurrency limit is reached. The run waits in the queue, where it holds no slot.
-          if (!slots.enter(run.run_id, provider) && reports.size === 0 && fallback === null) {
+          if (!slots.enter(run.run_id, provider) && reports === null && fallback === null) {
             const requeued = { run_id: run.run_id, lease_token: run.lease_token, asks: provider }
             yield* retrying(leases.requeue(requeued, JSON.stringify(made), null))
             return slots.queued([run.org_id])
@@ -359,7 +236,7 @@ export class RunActor extends Context.Service<
           )
           const at = made.length - 1
           const reported = attempted === null ? null : reportOf(attempted.answered)
-          if (reported !== null) reports.set(at, reported)
+          if (reported !== null) reports = (reports ?? new Map<number, Money.MicroUsd>()).set(at, reported)
           const delivered = attempted?.delivered ?? null
           if (reported !== null && delivered !== null) yield* watchCost(run, delivered, reported)
           // The call may have been carried out, so no second provider may repeat it.
@@ -370,15 +247,15 @@ export class RunActor extends Context.Service<
           if (unknown !== undefined) break
           if (delivered === null) continue
           if (!(plan.conclusive === true && delivered.inconclusive))
-            return yield* settleDelivery(run, plan, input, made, { at, delivered }, reports)
+            return yield* settleDelivery(run, plan, input, made, { at, delivered }, reports ?? noReports)
           fallback ??= { at, delivered }
           const detail = "the answer is inconclusive; another provider is called"
           made[at] = { ...(made[at] ?? started(provider)), outcome: "inconclusive", detail }
         }
-        if (fallback === null) return yield* settleFailure(run, plan, input, made, reports, unknown)
+        if (fallback === null) return yield* settleFailure(run, plan, input, made, reports ?? noReports, unknown)
         const { at } = fallback
         made[at] = { ...(made[at] ?? started("")), outcome: "succeeded", detail: null }
-        yield* settleDelivery(run, plan, input, made, fallback, reports)
+        yield* settleDelivery(run, plan, input, made, fallback, reports ?? noReports)
       })
 
       return RunActor.of({
@@ -392,7 +269,7 @@ export class RunActor extends Context.Service<
           const input: unknown = JSON.parse(run.input)
           const look = run.sends_run_id && carriesRunId(run, attempts.at(-1)?.provider ?? "", input)
           const unknown = attempts.some(isUnknown) ? { why: "worker_lost" as const, provider_state, look } : undefined
-          return settleFailure(run, run.plan, input, attempts, new Map(), unknown)
+          return settleFailure(run, run.plan, input, attempts, noReports, unknown)
         }
       })
     })

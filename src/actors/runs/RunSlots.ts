@@ -91,9 +91,11 @@ export class RunSlots extends Context.Service<
           const slot = taken.get(run_id)
           taken.delete(run_id)
           if (slot !== undefined) used.set(run_id, slot)
-          const end = Effect.sync(() => leave(run_id, slot))
-          return FiberMap.run(fibers, run_id, work.pipe(Effect.ensuring(end)), { startImmediately: true })
-        }).pipe(Effect.asVoid)
+          return Effect.map(FiberMap.run(fibers, run_id, work, { startImmediately: true }), (fiber) => {
+            // Not Effect.ensuring, whose objects would live as long as the run.
+            fiber.addObserver(() => leave(run_id, slot))
+          })
+        })
       const drain = Effect.gen(function* () {
         stopping = true
         yield* FiberMap.awaitEmpty(fibers).pipe(Effect.timeoutOption(`${drainSeconds} seconds`))

@@ -4,7 +4,7 @@
  * The input selects a scenario: an e-mail `<word>@sandbox.test`, a host `<word>.sandbox.test` (with `-` for `_`), or
  * `sandbox:<word>` inside any other string. With the suffix `_once` only the first attempt follows the scenario.
  */
-import { Clock, Duration, Effect, Layer } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import * as Money from "../../schema/money/Money.ts"
 import type { Doubt, Found } from "../../schema/catalog/Doubt.ts"
 import { type Failure, failure } from "../../schema/catalog/Provider.ts"
@@ -99,12 +99,14 @@ const simulateRawCall = (call: RawCall) =>
   })
 
 const answerAfterDelay = <A>({ millis, answer, doubt }: Simulated<A>) =>
-  Effect.gen(function* () {
-    const began = yield* Clock.currentTimeMillis
-    if (millis > 0) yield* Effect.sleep(Duration.millis(millis))
-    const answered = answer()
-    const doubted = doubt === undefined ? {} : { doubt }
-    return { answer: answered, ...doubted, duration_ms: (yield* Clock.currentTimeMillis) - began }
+  Effect.clockWith((clock) => {
+    const began = clock.currentTimeMillisUnsafe()
+    const answered = () => ({
+      answer: answer(),
+      ...(doubt === undefined ? {} : { doubt }),
+      duration_ms: clock.currentTimeMillisUnsafe() - began
+    })
+    return millis > 0 ? Effect.map(Effect.sleep(Duration.millis(millis)), answered) : Effect.sync(answered)
   })
 
 /** Simulated calls that ended with an error were not performed. Those that timed out or answered unreadably were. */
@@ -119,24 +121,24 @@ export const SandboxProviders = Layer.effect(
   Providers,
   Effect.gen(function* () {
     const catalog = yield* Catalog
-    const call = Effect.fnUntraced(function* (providerCall: ProviderCall) {
+    const call = (providerCall: ProviderCall): Effect.Effect<ProviderAnswer> => {
       const capability = catalog.find(providerCall.capability)?.capability
       const provider = providerCall.offer.provider.slug
       const seed = seedOf(`${provider} ${JSON.stringify(providerCall.input)}`)
       const simulate = (partial: boolean) =>
         capability?.simulate({ input: providerCall.input, provider, seed, partial })
-      const answered = yield* answerAfterDelay(
-        simulateCall<Answer>(providerCall.input, providerCall.attempt, {
-          match: (partial) => ({ _tag: "Match", output: simulate(partial) }),
-          noMatch: () => ({ _tag: "NoMatch", detail: "simulated: nothing on record" })
-        })
-      )
-      const raw =
-        providerCall.include_raw && answered.answer._tag === "Match"
-          ? JSON.stringify({ sandbox: true, provider, payload: answered.answer.output })
-          : null
-      return { ...answered, raw, measured: null } satisfies ProviderAnswer
-    })
+      const simulated = simulateCall<Answer>(providerCall.input, providerCall.attempt, {
+        match: (partial) => ({ _tag: "Match", output: simulate(partial) }),
+        noMatch: () => ({ _tag: "NoMatch", detail: "simulated: nothing on record" })
+      })
+      return Effect.map(answerAfterDelay(simulated), (answered) => {
+        const raw =
+          providerCall.include_raw && answered.answer._tag === "Match"
+            ? JSON.stringify({ sandbox: true, provider, payload: answered.answer.output })
+            : null
+        return { ...answered, raw, measured: null }
+      })
+    }
     const callRaw = (providerCall: RawCall): Effect.Effect<RawProviderAnswer> =>
       answerAfterDelay(simulateRawCall(providerCall))
     return Providers.of({ call, callRaw, lookUp })

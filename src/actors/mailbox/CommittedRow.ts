@@ -1,6 +1,6 @@
 /** The row of a run that this process admitted, and with the end that it committed. So an answer needs no look-up. Pure. */
 import type { NewRun, RunRow } from "../../layers/runs/RunStore.ts"
-import type { CommittedEnd } from "../mailbox/Places.ts"
+import type { CommittedEnd } from "./Places.ts"
 
 /** Without the run's input and plan, so that a client that waits does not keep them in memory. */
 export const admittedRow = (run: NewRun, created_at: Date): RunRow => ({

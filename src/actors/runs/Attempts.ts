@@ -1,0 +1,177 @@
+/**
+ * One attempt of a run at a provider: the call, the state of its job, and what it delivered.
+ *
+ * Thousands of runs may wait here for slow providers, so an attempt at an offer has no generator of its own.
+ */
+import { Cause, Clock, Effect, Schedule, type Schema } from "effect"
+import { Catalog } from "../../layers/catalog/Catalog.ts"
+import { Endpoints } from "../../layers/catalog/Endpoints.ts"
+import { type ProviderAnswer, Providers, type RawProviderAnswer } from "../../layers/executor/Providers.ts"
+import { crashPoint } from "../../layers/platform/CrashPoint.ts"
+import { type LeasedRun, Leases } from "../../layers/runs/Leases.ts"
+import { Ownership } from "../../layers/runs/Ownership.ts"
+import type { Capability } from "../../schema/catalog/Capability.ts"
+import type { Doubt } from "../../schema/catalog/Doubt.ts"
+import { failure } from "../../schema/catalog/Provider.ts"
+import { madeBy } from "../../schema/catalog/Resources.ts"
+import { parsedOrText } from "../../schema/json/Json.ts"
+import * as Money from "../../schema/money/Money.ts"
+import { priceFrom } from "../../schema/runs/PlannedPrice.ts"
+import type { RawPlan } from "../../schema/runs/RawPlan.ts"
+import { type Delivered, deliveryOf, rawDeliveryOf } from "./Delivery.ts"
+import { RunSlots } from "./RunSlots.ts"
+
+/** Half a minute: longer than a database takes to restart. */
+const retryEvery = "250 millis"
+const retriesMax = 120
+
+/** The provider's job that an attempt started, as its adapter last stored it. */
+export interface StartedJob {
+  state: Schema.Json
+}
+
+/** One attempt at a provider. */
+interface AttemptCall {
+  readonly provider: string
+  readonly input: unknown
+  /** 1 for the run's first attempt. */
+  readonly number: number
+  readonly state: Schema.Json
+  readonly keep: (state: Schema.Json) => Effect.Effect<boolean>
+}
+
+export interface Attempted {
+  readonly answered: ProviderAnswer | RawProviderAnswer
+  readonly delivered: Delivered | null
+}
+
+/** Retries a write while the database restarts, so that no result is lost. Only for idempotent writes. */
+export const retrying = <A>(write: Effect.Effect<A>): Effect.Effect<A> =>
+  write.pipe(
+    Effect.sandbox,
+    Effect.retry({
+      schedule: Schedule.spaced(retryEvery),
+      times: retriesMax,
+      while: (cause) => !Cause.hasInterruptsOnly(cause)
+    }),
+    Effect.catch(Effect.failCause)
+  )
+
+/** The function that makes one attempt. Null when the catalog no longer has the offer or endpoint. */
+export const makeAttempt = Effect.gen(function* () {
+  const catalog = yield* Catalog
+  const endpoints = yield* Endpoints
+  const providers = yield* Providers
+  const leases = yield* Leases
+  const ownership = yield* Ownership
+  const slots = yield* RunSlots
+  const clock = yield* Clock.Clock
+
+  const afterBug = Effect.fnUntraced(function* (provider: string, began: number, cause: Cause.Cause<never>) {
+    yield* Effect.logError(`${provider}: adapter failed: ${Cause.pretty(cause)}`)
+    const duration_ms = (yield* Clock.currentTimeMillis) - began
+    // The adapter may have sent the request already, so the outcome of an acting call is unknown.
+    const doubt: Doubt = "unreadable_answer"
+    const answer = failure("provider_error", "the adapter could not read the answer")
+    return { answer, duration_ms, raw: null, measured: null, doubt }
+  })
+
+  /** Turns a bug in an adapter into a failed attempt, so that the run continues. */
+  const catchingBugs = <A extends ProviderAnswer | RawProviderAnswer>(provider: string, call: Effect.Effect<A>) => {
+    const began = clock.currentTimeMillisUnsafe()
+    return Effect.catchCause(call, (cause) =>
+      Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : afterBug(provider, began, cause)
+    )
+  }
+
+  /** Answers from the records of owners. The provider's own list has the objects of all organizations. */
+  const ofOwned = Effect.fnUntraced(function* (
+    org_id: string,
+    { kind, page, list }: NonNullable<Capability["owned"]>,
+    input: unknown
+  ) {
+    const began = yield* Clock.currentTimeMillis
+    const output = list(yield* retrying(ownership.page(org_id, kind, page(input))))
+    const duration_ms = (yield* Clock.currentTimeMillis) - began
+    return { answer: { _tag: "Match", output }, duration_ms, raw: null, measured: null } satisfies ProviderAnswer
+  })
+
+  /** Assigns objects that a raw call made at the provider to the run's organization before the run ends. */
+  const claimMade = Effect.fnUntraced(function* (
+    run: LeasedRun,
+    provider: string,
+    makes: NonNullable<RawPlan["makes"]>,
+    { answer }: RawProviderAnswer
+  ) {
+    if (makes.length === 0 || answer._tag !== "Delivered" || catalog.sandbox) return
+    const made = madeBy(makes, parsedOrText(answer.data))
+    if (made.length > 0) yield* retrying(ownership.claim(run.org_id, run.run_id, provider, made))
+  })
+
+  /** How the attempt stores the state of its job. */
+  const keeping = (run: LeasedRun, resumed: number, started_job: StartedJob) => (state: Schema.Json) =>
+    Effect.tap(retrying(leases.keepJob(run.run_id, run.lease_token, { state, resumed })), () => {
+      started_job.state = state
+      slots.beginJob(run.run_id)
+      return crashPoint("job.after")
+    })
+
+  const rawAttempt = Effect.fnUntraced(function* (
+    run: LeasedRun,
+    raw: RawPlan,
+    { provider, input, state, keep }: AttemptCall
+  ) {
+    const { plan, run_id, org_id } = run
+    const rawProvider = endpoints.snapshot().providers.get(provider)
+    if (rawProvider === undefined) return null
+    const call = { run_id, org_id, provider: rawProvider, raw, input, input_text: run.input, state, keep }
+    const answered = yield* catchingBugs(provider, providers.callRaw(call))
+    yield* claimMade(run, provider, raw.makes ?? [], answered)
+    return { answered, delivered: rawDeliveryOf(provider, raw, plan.markup, answered, catalog.sandbox) }
+  })
+
+  /** Without a generator: thousands of runs may wait here for a slow provider. */
+  const offerAttempt = (
+    run: LeasedRun,
+    { provider, input, number, state, keep }: AttemptCall
+  ): Effect.Effect<Attempted | null> => {
+    const { plan, run_id, org_id } = run
+    const capability = catalog.find(run.capability ?? "")?.capability
+    const offer = catalog.offer(run.capability ?? "", provider)
+    if (offer === undefined || capability === undefined) return Effect.succeed(null)
+    const { include_raw } = plan
+    const { owned, slug } = capability
+    const request = { run_id, org_id, offer, capability: slug, input, attempt: number, include_raw, state, keep }
+    const called = owned === null || catalog.sandbox ? providers.call(request) : ofOwned(org_id, owned, input)
+    return Effect.flatMap(catchingBugs(provider, called), (answered) => {
+      const made = answered.answer._tag === "Match" ? capability.makes(answered.answer.output) : []
+      const planned = plan.prices?.[plan.providers.indexOf(provider)]
+      const price = planned === undefined ? offer.offer.price : priceFrom(planned)
+      const agreed = { provider, price, rated: offer.offer.price, hold: Money.MicroUsd(run.hold) }
+      const delivered = () => ({
+        answered,
+        delivered: deliveryOf(capability, agreed, input, answered, catalog.sandbox)
+      })
+      return made.length === 0
+        ? Effect.sync(delivered)
+        : Effect.map(retrying(ownership.claim(run.org_id, run_id, provider, made)), delivered)
+    })
+  }
+
+  /** Makes one attempt. Null when the catalog no longer has the offer or endpoint. */
+  const attempt = (
+    run: LeasedRun,
+    provider: string,
+    input: unknown,
+    number: number,
+    started_job: StartedJob
+  ): Effect.Effect<Attempted | null> => {
+    // The job of an earlier execution belongs to the attempt that was open when its worker died.
+    const job = number === run.attempts.length ? run.job : null
+    const { state, resumed } = job ?? { state: null, resumed: 0 }
+    const call = { provider, input, number, state, keep: keeping(run, resumed, started_job) }
+    return run.plan.raw === undefined ? offerAttempt(run, call) : rawAttempt(run, run.plan.raw, call)
+  }
+
+  return attempt
+})
