@@ -1,6 +1,6 @@
 /**
  * `bun scripts/bundle.ts`: `rungate` as two files with their bytecode: dist/cli/rungate.js for clients, dist/service/rungate.js for operators and
- * the service itself.
+ * the service itself. And dist/console, the web console that the service serves (console.ts).
  *
  * Loading the modules one by one is two thirds of a client's command and half of the service's start, so both start from here
  * (scripts/rungate). A file is made when it is missing or older than the sources, and comes with the package.
@@ -10,9 +10,13 @@ import { basename, dirname, join } from "node:path"
 import type { BunPlugin } from "bun"
 
 export type Kind = "cli" | "service"
+/** What is built for a start. */
+type Part = Kind | "console"
 
 const root = join(import.meta.dir, "..")
 export const bundled = (kind: Kind) => join(root, "dist", kind, "rungate.js")
+/** The file of a part that is written last. */
+const made = (part: Part) => (part === "console" ? join(root, "dist", part, "manifest.json") : bundled(part))
 /** What they are made of. */
 const sources = ["src", "scripts", "package.json", "package-lock.json", "node_modules/.package-lock.json"]
 
@@ -79,14 +83,14 @@ const changedMillis = (path: string) => statSync(path, { throwIfNoEntry: false }
 const installedByOthers = basename(dirname(root)) === "node_modules"
 
 /** Whether the file is there and no source is newer. */
-const isFresh = (kind: Kind): boolean => {
-  const made = changedMillis(bundled(kind))
-  if (installedByOthers) return made > 0
+const isFresh = (part: Part): boolean => {
+  const madeAt = changedMillis(made(part))
+  if (installedByOthers) return madeAt > 0
   return (
-    made > 0 &&
-    sources.every((source) => changedMillis(join(root, source)) <= made) &&
+    madeAt > 0 &&
+    sources.every((source) => changedMillis(join(root, source)) <= madeAt) &&
     Array.from(new Bun.Glob("{src,scripts}/**").scanSync({ cwd: root, onlyFiles: false })).every(
-      (path) => changedMillis(join(root, path)) <= made
+      (path) => changedMillis(join(root, path)) <= madeAt
     )
   )
 }
@@ -94,22 +98,28 @@ const isFresh = (kind: Kind): boolean => {
 const progressMillis = 1_000
 
 /** In a process of its own: what a build leaves in memory, a service would keep for weeks. */
-const build = async (kind: Kind): Promise<boolean> => {
-  const child = Bun.spawn([process.execPath, import.meta.path, kind], { stdio: ["ignore", "ignore", "ignore"] })
+const build = async (part: Part): Promise<boolean> => {
+  const child = Bun.spawn([process.execPath, import.meta.path, part], { stdio: ["ignore", "ignore", "ignore"] })
   return (await child.exited) === 0
 }
 
 /** What to start: the file, made anew when the sources are newer; the sources themselves where that can't be done. */
 export const startable = async (kind: Kind): Promise<string> => {
-  if (isFresh(kind)) return bundled(kind)
+  const needed: ReadonlyArray<Part> = kind === "service" ? [kind, "console"] : [kind]
+  const old = needed.filter((part) => !isFresh(part))
+  if (old.length === 0) return bundled(kind)
   const progress = setTimeout(() => console.error("rungate: getting ready (once after each change)"), progressMillis)
   // A folder that this user may not write, or sources that somebody is just editing: those say themselves what is wrong.
-  const made = await build(kind)
+  const built = await Promise.all(old.map(build))
   clearTimeout(progress)
-  return made ? bundled(kind) : join(root, "src", "main.ts")
+  // The service runs without a console too, such as after `npm ci --omit=dev`, which leaves out what a console is made of.
+  const isStartable = built[old.indexOf(kind)] ?? true
+  return isStartable ? bundled(kind) : join(root, "src", "main.ts")
 }
 
 if (import.meta.main) {
   const wanted = process.argv.slice(2)
   for (const kind of ["cli", "service"] as const) if (wanted.length === 0 || wanted.includes(kind)) await bundle(kind)
+  // Loaded here only, because a start of the service needs no compiler of styles.
+  if (wanted.length === 0 || wanted.includes("console")) await (await import("./console.ts")).buildConsole()
 }

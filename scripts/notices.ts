@@ -1,7 +1,8 @@
 /**
  * `bun scripts/notices.ts`: writes dist/THIRD_PARTY_NOTICES, the licences of the npm packages that the bundles in dist contain.
  *
- * It names every package that package.json's dependencies need, at the version that is installed here.
+ * It names every package that package.json's dependencies need, at the version that is installed here, and those that the web console is
+ * made of, which are needed for building only.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -22,6 +23,21 @@ const folderOf = (name: string, from: string): string | undefined => {
   return from === root ? undefined : folderOf(name, dirname(from))
 }
 
+/** What the browser loads. Its bundle is built before the package is packed, so these are no dependencies of the package. */
+const inConsole = [
+  "@radix-ui/react-dropdown-menu",
+  "@radix-ui/react-tabs",
+  "@tanstack/react-query",
+  "@tanstack/react-router",
+  "@tanstack/react-virtual",
+  "cmdk",
+  "lucide-react",
+  "react",
+  "react-dom",
+  "tailwindcss",
+  "uplot"
+]
+
 /** Every package that is installed for use, by name and version. Optional ones of other platforms are not. */
 export const installedPackages = (): ReadonlyMap<string, { readonly folder: string; readonly found: Package }> => {
   const all = new Map<string, { readonly folder: string; readonly found: Package }>()
@@ -36,6 +52,10 @@ export const installedPackages = (): ReadonlyMap<string, { readonly folder: stri
     }
   }
   add(root)
+  for (const name of inConsole) {
+    const folder = folderOf(name, root)
+    if (folder !== undefined) add(folder)
+  }
   return new Map([...all].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 

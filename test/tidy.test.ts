@@ -6,6 +6,8 @@ import { dirname, join, normalize, relative } from "node:path"
 /** The arrows of the system: what a folder may import of ours. The most specific line counts. */
 const arrows: Readonly<Record<string, ReadonlyArray<string>>> = {
   "http/api": ["http/api", "schema"],
+  // Only through the client: what a browser needs of the API, everybody can have.
+  "http/console": ["http/console", "http/client"],
   "http/client": ["http/api", "http/client", "schema"],
   "http/cli": ["http/api", "http/client", "http/cli", "http/mcp", "schema"],
   "http/mcp": ["http/api", "http/mcp", "schema"],
@@ -16,10 +18,23 @@ const arrows: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 /** Nouns and pure rules need no driver. */
 const schemaPackages = ["effect", "ajv", "ajv-formats", "tldts", "libphonenumber-js", "standardwebhooks"]
+/** The console runs in a browser, which has no packages of Bun or Node. */
+const consolePackages = [
+  "@radix-ui/react-dropdown-menu",
+  "@radix-ui/react-tabs",
+  "@tanstack/react-query",
+  "@tanstack/react-router",
+  "@tanstack/react-virtual",
+  "cmdk",
+  "lucide-react",
+  "react",
+  "react-dom",
+  "uplot"
+]
 /** Nobody need import them. */
-const entries = ["main.ts"]
+const entries = ["main.ts", "http/console/main.tsx", "http/console/look/theme.ts"]
 /** The top puts the layers together, so it may import everything, and no layer may import it. */
-const top = [...entries, "App.ts", "serve.ts"]
+const top = ["main.ts", "App.ts", "serve.ts"]
 const linesMax = 400
 /** Lines of one function, those of functions inside it not counted: a layer's functions share its scope. */
 const functionLinesMax = 70
@@ -209,6 +224,8 @@ const tidy = async (root: string, also: ReadonlyArray<string> = []) => {
         else if (from !== to && texts.has(target)) between.set(from, (between.get(from) ?? new Set()).add(to))
       } else if (layer === "schema" && !schemaPackages.includes(packageOf(path))) {
         problems.add(`${file}: schema must not import ${path}`)
+      } else if (layer === "http/console" && !consolePackages.includes(packageOf(path))) {
+        problems.add(`${file}: the console must not import ${path}`)
       }
     }
   }
@@ -384,7 +401,9 @@ describe("tidy finds", () => {
     [
       "a file outside the layers",
       { ...used("utils.ts"), "utils.ts": "/** U. */\nexport const x = 1\n" },
-      ["utils.ts: belongs into one of http/api, http/client, http/cli, http/mcp, http, actors, layers, schema"]
+      [
+        "utils.ts: belongs into one of http/api, http/console, http/client, http/cli, http/mcp, http, actors, layers, schema"
+      ]
     ],
     [
       "casts, but not const, renames, strings or comments",

@@ -19,6 +19,8 @@ import { RequestChecksLayer } from "./middleware/RequestChecks.ts"
 import { CatalogHandlers } from "./handlers/Catalog.ts"
 import { DiscoveryHandlers } from "./handlers/Discovery.ts"
 import { BatchesHandlers } from "./handlers/control/Batches.ts"
+import { BrowserSessionsHandlers } from "./handlers/control/BrowserSessions.ts"
+import { ServiceHandlers } from "./handlers/control/Service.ts"
 import { AuditLogHandlers } from "./handlers/control/AuditLog.ts"
 import { InvitationsHandlers } from "./handlers/control/Invitations.ts"
 import { MembersHandlers } from "./handlers/control/Members.ts"
@@ -35,6 +37,7 @@ import { WebhooksHandlers } from "./handlers/control/Webhooks.ts"
 import { SessionsHandlers } from "./handlers/Sessions.ts"
 import { TopUpsHandlers } from "./handlers/TopUps.ts"
 import { WalletHandlers } from "./handlers/Wallet.ts"
+import { consoleDoor } from "./pages/Console.ts"
 import { HomeRoute, type HomeServices } from "./pages/Home.ts"
 import { JoinOrganizationPage } from "./pages/JoinOrganization.ts"
 import { JoinRoute, type JoinServices } from "./pages/Join.ts"
@@ -71,6 +74,8 @@ export const Routes = Layer.mergeAll(
       AuditLogHandlers,
       WebhooksHandlers,
       SessionsHandlers,
+      BrowserSessionsHandlers,
+      ServiceHandlers,
       RecoveryHandlers,
       ReferralsHandlers,
       EventsHandlers
@@ -117,6 +122,7 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
         RouteServices | Scope.Scope | HttpServerRequest.HttpServerRequest
       >(context)(httpEffect)
       const [shortRun, shortWait] = [yield* shortRunRoute, yield* shortWaitRoute]
+      const page = yield* consoleDoor()
       const byApi = (came: Request, request: Request) => {
         if (came !== request) callers.set(request, peers.of(came) ?? "")
         return api(request)
@@ -138,6 +144,7 @@ export class Server extends Context.Service<Server, { readonly url: string }>()(
                 shortRun(request, byApi) ??
                 shortWait(request, byApi) ??
                 malformedPath(request) ??
+                page(request) ??
                 mcp(request) ??
                 api(request)
             }),

@@ -51,6 +51,7 @@ export const neededRole: Readonly<Record<string, Role>> = {
   "auth.signOut": "viewer",
   "auth.endSessions": "viewer",
   "auth.session": "viewer",
+  "browser.switch": "viewer",
   "recovery.resendVerification": "viewer",
   "recovery.changePassword": "viewer",
   "members.list": "viewer",

@@ -4,6 +4,7 @@ import { CatalogApi } from "./Catalog.ts"
 import { Malformed, RequestChecks } from "./shapes/Common.ts"
 import { completed } from "./document/Document.ts"
 import { DiscoveryApi } from "./Discovery.ts"
+import { BrowserSessionsApi } from "./control/BrowserSessions.ts"
 import { EventsApi } from "./control/Events.ts"
 import { HistoryApi } from "./History.ts"
 import { KeysApi } from "./Keys.ts"
@@ -17,6 +18,7 @@ import { RunsApi } from "./Runs.ts"
 import { SendersApi } from "./Senders.ts"
 import { SessionsApi } from "./Sessions.ts"
 import { TopUpsApi } from "./TopUps.ts"
+import { ServiceApi } from "./control/Service.ts"
 import { UsageApi } from "./control/Usage.ts"
 import { WebhooksApi } from "./control/Webhooks.ts"
 import { WalletApi } from "./Wallet.ts"
@@ -38,6 +40,8 @@ export class Api extends HttpApi.make("rungate")
   .add(InvitationsApi)
   .add(AuditLogApi)
   .add(SessionsApi)
+  .add(BrowserSessionsApi)
+  .add(ServiceApi)
   .add(RecoveryApi)
   .add(EventsApi)
   .add(WebhooksApi)

@@ -2,18 +2,9 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Wire } from "../../schema/Errors.ts"
-import { Email, LinkToken, NewPassword, OrganizationName, Password } from "./shapes/AccountFields.ts"
-import { Auth, optional } from "./shapes/Common.ts"
+import { Auth } from "./shapes/Common.ts"
+import { SignInRequest, SignUpRequest } from "./shapes/Credentials.ts"
 import { NewSession, OwnSession } from "./shapes/Session.ts"
-
-export const SignUpRequest = Schema.Struct({
-  email: Email,
-  password: NewPassword,
-  organization: OrganizationName,
-  referral_code: optional(Schema.NonEmptyString.check(Schema.isMaxLength(100))),
-  invitation: optional(LinkToken)
-}).annotate({ identifier: "SignUpRequest" })
-export type SignUpRequest = typeof SignUpRequest.Type
 
 export class SessionsApi extends HttpApiGroup.make("auth").add(
   HttpApiEndpoint.post("signUp", "/auth/sign-up", {
@@ -28,13 +19,7 @@ export class SessionsApi extends HttpApiGroup.make("auth").add(
     })
   ),
   HttpApiEndpoint.post("signIn", "/auth/sign-in", {
-    payload: Schema.Struct({
-      email: Email,
-      password: Password,
-      organization_id: optional(Schema.NonEmptyString.check(Schema.isMaxLength(200)))
-    }).annotate({
-      identifier: "SignInRequest"
-    }),
+    payload: SignInRequest,
     success: NewSession,
     error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden, Wire.rate_limited]
   }).annotateMerge(

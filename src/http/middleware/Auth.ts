@@ -3,6 +3,8 @@
  *
  * A session may do what its user's role allows (Access.ts). The role is read with the session, so a changed role counts from the next request.
  *
+ * A browser's session comes in a cookie in place of the header (SessionCookie.ts), and only from the console's own pages.
+ *
  * Every request reads the token's row from the database, so revocation is immediate. Only `POST /v1/run` may use a cached caller, because
  * admission checks the key again in its own statement.
  */
@@ -14,6 +16,7 @@ import { type Mode, Settings } from "../../layers/platform/Settings.ts"
 import { problem } from "../../schema/Errors.ts"
 import { Auth, CurrentCaller } from "../api/shapes/Common.ts"
 import { refusalFor } from "../access/Access.ts"
+import { cookieToken, crossSiteProblem, notStored } from "../access/SessionCookie.ts"
 import { ScopedKeys } from "../api/shapes/ScopedKeys.ts"
 import { checkBody, enforceRateLimit, hasPayload } from "./RequestChecks.ts"
 import { Limits, TakenFromLimit } from "./Limits.ts"
@@ -51,6 +54,16 @@ const formProblem = (text: string, environment: Environment) => {
   const kind = tokenForm.exec(text)?.[1]
   if (kind === undefined) return malformed
   return kind === "sess" || kind === environment ? null : otherEnvironment[environment]
+}
+
+/** Why the session in a cookie is refused before it is looked up. An API key does not belong in a cookie. */
+const cookieProblem = (
+  { method, headers }: HttpServerRequest.HttpServerRequest,
+  token: Redacted.Redacted,
+  publicUrl: string | null
+) => {
+  const isSession = tokenForm.exec(Redacted.value(token))?.[1] === "sess"
+  return crossSiteProblem(method, headers, publicUrl) ?? (isSession ? null : unknownSession)
 }
 
 export const environmentOf = (mode: Mode): Environment => (mode === "sandbox" ? "test" : "live")
@@ -112,7 +125,7 @@ export const AuthLayer = Layer.effect(
     const limits = yield* Limits
     const callers = yield* CachedCallers
     const taken = yield* TakenFromLimit
-    const { mode } = yield* Settings
+    const { mode, publicUrl } = yield* Settings
     const environment = environmentOf(mode)
 
     const lookUp = Effect.fnUntraced(function* (credential: Redacted.Redacted, mayUseCache: boolean) {
@@ -127,7 +140,15 @@ export const AuthLayer = Layer.effect(
     })
 
     return Auth.of({
-      bearer: Effect.fnUntraced(function* (httpEffect, { credential, endpoint, group }) {
+      bearer: Effect.fnUntraced(function* (httpEffect, { credential: sent, endpoint, group }) {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const cookie = cookieToken(request.headers)
+        if (cookie !== null) {
+          const refused = cookieProblem(request, cookie, publicUrl)
+          if (refused !== null) return yield* Effect.fail(refused)
+          yield* notStored
+        }
+        const credential = cookie ?? sent
         const text = Redacted.value(credential)
         const wrong = formProblem(text, environment)
         if (wrong !== null) return yield* Effect.fail(wrong)
@@ -136,7 +157,6 @@ export const AuthLayer = Layer.effect(
         if (principal.environment !== null && principal.environment !== environment)
           return yield* Effect.fail(otherEnvironment[environment])
         const caller = principal.key_id ?? principal.user_id ?? principal.org_id
-        const request = yield* HttpServerRequest.HttpServerRequest
         const before = request.source instanceof Request ? taken.get(request.source) : undefined
         yield* enforceRateLimit(before === undefined ? yield* limits.request(caller) : before, withThisKey)
         if (hasPayload(endpoint)) yield* checkBody((requests) => limits.request(caller, requests), withThisKey)

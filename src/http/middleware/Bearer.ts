@@ -3,13 +3,16 @@ import { Effect, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { AuditLog } from "../../layers/auditlog/AuditLog.ts"
 import type { Actor } from "../../schema/accounts/Actor.ts"
+import { cookieToken } from "../access/SessionCookie.ts"
 import { CurrentCaller } from "../api/shapes/Common.ts"
 import { RequestContext } from "./RequestContext.ts"
 
 export { needsSession } from "../access/Access.ts"
 
-export const bearer = Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
-  Redacted.make((request.headers["authorization"] ?? "").replace(/^bearer\s+/i, ""))
+/** The token of the `Authorization` header, else that of the session cookie. Auth has checked where a request with a cookie comes from. */
+export const bearer = Effect.map(
+  HttpServerRequest.HttpServerRequest,
+  ({ headers }) => cookieToken(headers) ?? Redacted.make((headers["authorization"] ?? "").replace(/^bearer\s+/i, ""))
 )
 
 /** The caller of the request, as the audit log names it. */

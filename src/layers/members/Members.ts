@@ -4,9 +4,10 @@
  * The database keeps the last owner: triggers of migration 0038 refuse a change that would leave an organization without one, also when two
  * requests arrive at once. Removing a member ends their sessions in the organization.
  */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type Role, roles } from "../../schema/accounts/Role.ts"
+import { digest, randomText } from "../accounts/Secrets.ts"
 import { rowsOf } from "../postgres/Rows.ts"
 
 export const MemberRow = Schema.Struct({
@@ -60,6 +61,8 @@ export class Members extends Context.Service<
     readonly setRole: (org_id: string, user_id: string, role: Role) => Effect.Effect<MemberRow | null, LastOwner>
     /** Null if the user is no member. Revokes the keys that the member created, except with `keepKeys`, and withdraws their invitations. */
     readonly remove: (org_id: string, user_id: string, keepKeys: boolean) => Effect.Effect<Removed | null, LastOwner>
+    /** Replaces a session by one of another organization of its user. Null if the session has ended or the user is not its member. */
+    readonly switchTo: (session: Redacted.Redacted, org_id: string) => Effect.Effect<Redacted.Redacted | null>
     /** Whether a user created an API key. */
     readonly created: (org_id: string, user_id: string, key_id: string) => Effect.Effect<boolean>
   }
@@ -131,12 +134,26 @@ export class Members extends Context.Service<
       const created = (org_id: string, user_id: string, key_id: string) => sql`
         SELECT 1 AS found FROM api_keys WHERE org_id = ${org_id} AND key_id = ${key_id} AND created_by = ${user_id}`
 
+      const switchTo = Effect.fn("Members.switchTo")(function* (session: Redacted.Redacted, org_id: string) {
+        const token = `rg_sess_${randomText(43)}`
+        const opened = yield* sql`
+          WITH old AS (
+            UPDATE sessions s SET ended_at = now() FROM members m
+            WHERE s.token_hash = ${digest(Redacted.value(session))} AND s.ended_at IS NULL AND s.expires_at > now()
+              AND m.user_id = s.user_id AND m.org_id = ${org_id}
+            RETURNING s.user_id, s.expires_at)
+          INSERT INTO sessions (token_hash, user_id, org_id, expires_at)
+          SELECT ${digest(token)}, user_id, ${org_id}, expires_at FROM old RETURNING 1 AS opened`
+        return opened.length === 0 ? null : Redacted.make(token)
+      })
+
       return Members.of({
         list: (org_id, after, limit) => Effect.orDie(list(org_id, after, limit)),
         find: (org_id, user_id) => Effect.orDie(find(org_id, user_id)),
         of: (user_id) => Effect.orDie(of(user_id)),
         setRole,
         remove,
+        switchTo: (session, org_id) => Effect.orDie(switchTo(session, org_id)),
         created: (org_id, user_id, key_id) =>
           Effect.orDie(Effect.map(created(org_id, user_id, key_id), (rows) => rows.length > 0))
       })

@@ -44,6 +44,8 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   auditLog: "Who changed what in the organization.",
   webhooks: "Where events are posted, and what became of each delivery.",
   auth: "Sign-up, sign-in and sessions.",
+  service: "What this service is. Public.",
+  browser: "Sessions of the web console, in a cookie.",
   recovery: "E-mail verification and passwords.",
   events: "Streams of what happens: runs, the wallet and alerts."
 }

@@ -18,6 +18,13 @@ const invitation = {
   expires_at: "2026-11-29T09:30:00.000Z"
 }
 
+const ownSession = {
+  expires_at: "2026-12-22T09:30:00.000Z",
+  organization: { id: "org_01m81nzgh66f8vfxqbkda58gtf", name: "Acme" },
+  user: { id: "usr_01m81nzq0ffbkp9cnybd55avrx", email: "jane@acme.example" },
+  role: "owner"
+}
+
 export const peopleExamples: Readonly<Record<string, Example>> = {
   "members.list": { responses: { 200: { items: [jane], next_cursor: null } } },
   "members.setRole": { request: { role: "admin" }, responses: { 200: { ...jane, role: "admin" } } },
@@ -62,5 +69,22 @@ export const peopleExamples: Readonly<Record<string, Example>> = {
         role: "member"
       }
     }
+  },
+  "service.get": { responses: { 200: { environment: "test", sign_up: "open", sends_mail: false } } },
+  "browser.signUp": {
+    request: { email: "jane@acme.example", password: "correct horse battery", organization: "Acme" },
+    responses: { 200: ownSession }
+  },
+  "browser.signIn": {
+    request: { email: "jane@acme.example", password: "correct horse battery" },
+    responses: { 200: ownSession }
+  },
+  "browser.accept": {
+    request: { token: "TOKEN_OF_THE_LINK", password: "correct horse battery" },
+    responses: { 200: ownSession }
+  },
+  "browser.switch": {
+    request: { organization_id: "org_01m81nzgh66f8vfxqbkda58gtf" },
+    responses: { 200: ownSession }
   }
 }

@@ -1,0 +1,57 @@
+/**
+ * The contract of a browser's session: the sign-in of the web console. The session token is in a cookie that scripts can't read, and in no
+ * body. Requests must come from a page of this service (access/SessionCookie.ts).
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Wire } from "../../../schema/Errors.ts"
+import { SignInRequest, SignUpRequest } from "../shapes/Credentials.ts"
+import { LinkToken, Password } from "../shapes/AccountFields.ts"
+import { Auth } from "../shapes/Common.ts"
+import { Session } from "../shapes/Session.ts"
+
+const forPages =
+  "For pages of this service in a browser; programs use the operation of the same name without /browser. The session is in a cookie that scripts can't read. The request needs X-Rungate-Console: 1 and the Origin that browsers add."
+
+export const JoinRequest = Schema.Struct({ token: LinkToken, password: Password }).annotate({
+  identifier: "BrowserJoinRequest"
+})
+export const SwitchRequest = Schema.Struct({
+  organization_id: Schema.NonEmptyString.check(Schema.isMaxLength(200))
+}).annotate({ identifier: "SwitchOrganizationRequest" })
+
+export class BrowserSessionsApi extends HttpApiGroup.make("browser").add(
+  HttpApiEndpoint.post("signIn", "/auth/browser/sign-in", {
+    payload: SignInRequest,
+    success: Session,
+    error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden, Wire.rate_limited]
+  }).annotateMerge(OpenApi.annotations({ summary: "Sign in with a cookie", description: forPages })),
+  HttpApiEndpoint.post("signUp", "/auth/browser/sign-up", {
+    payload: SignUpRequest,
+    success: Session,
+    error: [Wire.invalid_request, Wire.forbidden, Wire.rate_limited]
+  }).annotateMerge(OpenApi.annotations({ summary: "Sign up with a cookie", description: forPages })),
+  HttpApiEndpoint.post("accept", "/auth/browser/accept-invitation", {
+    payload: JoinRequest,
+    success: Session,
+    error: [Wire.invalid_request, Wire.unauthorized, Wire.forbidden, Wire.rate_limited]
+  }).annotateMerge(
+    OpenApi.annotations({
+      summary: "Accept an invitation with a cookie",
+      description: `${forPages} The operation for programs is POST /v1/invitations/accept.`
+    })
+  ),
+  HttpApiEndpoint.post("switch", "/auth/browser/switch", {
+    payload: SwitchRequest,
+    success: Session,
+    error: [Wire.invalid_request, Wire.forbidden]
+  })
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Switch to another organization",
+        description:
+          "Replaces the session in the cookie by one of another organization of the same user. It ends when the session before would have ended. Programs sign in with organization_id instead."
+      })
+    )
+    .middleware(Auth)
+) {}

@@ -1,0 +1,22 @@
+/** The contract of what a client should know about the service before it signs in. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+
+export const ServiceInfo = Schema.Struct({
+  environment: Schema.Literals(["test", "live"]).annotate({
+    description: "test: providers and payments are simulated. It is also the environment of API keys."
+  }),
+  sign_up: Schema.Literals(["open", "invite", "closed"]),
+  sends_mail: Schema.Boolean.annotate({
+    description: "False if links, such as those of invitations, are passed on by hand."
+  })
+}).annotate({ identifier: "Service" })
+
+export class ServiceApi extends HttpApiGroup.make("service").add(
+  HttpApiEndpoint.get("get", "/service", { success: ServiceInfo }).annotateMerge(
+    OpenApi.annotations({
+      summary: "Read what this service is",
+      description: "Public: the environment, and who may sign up."
+    })
+  )
+) {}

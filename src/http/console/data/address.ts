@@ -1,0 +1,49 @@
+/** The address of the page: parameters of its path, and filters in its query as plain text, so that a link holds what somebody sees. */
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
+import { useCallback } from "react"
+
+export type Search = Readonly<Record<string, string>>
+
+/** `?a=1&b=x` as text, without the types that JSON would give it. */
+export const parseSearch = (text: string): Record<string, string> =>
+  Object.fromEntries(new URLSearchParams(text.replace(/^\?/, "")))
+
+export const writeSearch = (search: Readonly<Record<string, unknown>>): string => {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(search))
+    if (typeof value === "string" && value !== "") query.set(name, value)
+  const text = query.toString()
+  return text === "" ? "" : `?${text}`
+}
+
+const textsIn = (value: unknown): Search =>
+  typeof value === "object" && value !== null
+    ? Object.fromEntries(Object.entries(value).flatMap(([name, one]) => (typeof one === "string" ? [[name, one]] : [])))
+    : {}
+
+/** A parameter of the path, such as `run_id`. The rest of a path is `_splat`. */
+export const useParam = (name: string): string => textsIn(useParams({ strict: false }))[name] ?? ""
+
+/** The query, and a function that changes parts of it: an empty text removes one. */
+export const useFilters = (): readonly [Search, (changes: Search, how?: { readonly push?: boolean }) => void] => {
+  const search = textsIn(useSearch({ strict: false }))
+  const navigate = useNavigate()
+  const change = useCallback(
+    (changes: Search, { push = false } = {}) => {
+      void navigate({
+        to: ".",
+        search: (before: unknown) =>
+          Object.fromEntries(Object.entries({ ...textsIn(before), ...changes }).filter(([, value]) => value !== "")),
+        replace: !push
+      })
+    },
+    [navigate]
+  )
+  return [search, change]
+}
+
+/** Goes to an address of the console. */
+export const useGo = (): ((to: string) => void) => {
+  const navigate = useNavigate()
+  return useCallback((to: string) => void navigate({ href: to }), [navigate])
+}

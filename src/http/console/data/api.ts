@@ -1,0 +1,30 @@
+/** The API and the cache of its answers, one of each for the whole page. */
+import { QueryClient } from "@tanstack/react-query"
+import { ApiError, browserClient } from "../../client/Browser.ts"
+import { makeStore } from "./store.ts"
+
+/** True from the first 401 of a page that had a session, until the person has signed in again. */
+export const sessionEnded = makeStore(false)
+
+/** The user and organization of this tab. Another tab may sign in as somebody else meanwhile. */
+export const signedInAs = makeStore<{ readonly user: string; readonly organization: string } | null>(null)
+
+export const api = browserClient((error) => {
+  if (error.status === 401 && signedInAs.get() !== null) sessionEnded.set(true)
+})
+
+const retriesMax = 2
+const isPassing = (error: unknown) =>
+  error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500)
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      retry: (failures, error) => failures < retriesMax && isPassing(error),
+      retryDelay: (failures, error) =>
+        error instanceof ApiError && error.retry_after !== null ? error.retry_after * 1_000 : 400 * 2 ** failures
+    },
+    mutations: { retry: false }
+  }
+})

@@ -1,0 +1,44 @@
+/** Amounts as the API writes them: decimal text of US dollars with up to six places. No amount passes through a floating-point number here. */
+
+const amountForm = /^(-?)(\d+)(?:\.(\d{1,6}))?$/
+const microsPlaces = 6
+
+/** Millionths of a dollar. Null for a text that is no amount. */
+export const microsOf = (text: string): bigint | null => {
+  const found = amountForm.exec(text.trim())
+  if (found === null) return null
+  const [, sign, whole = "0", fraction = ""] = found
+  const micros = BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(microsPlaces, "0"))
+  return sign === "-" ? -micros : micros
+}
+
+const grouped = (digits: string) => digits.replace(/\B(?=(\d{3})+(?!\d))/g, ",")
+
+/** At least two places, and never fewer than the amount has: `0.0468` stays `$0.0468`. */
+export const exactDollars = (text: string): string => {
+  const micros = microsOf(text)
+  if (micros === null) return text
+  const [sign, size] = micros < 0n ? ["−", -micros] : ["", micros]
+  const fraction = (size % 1_000_000n)
+    .toString()
+    .padStart(microsPlaces, "0")
+    .replace(/0{1,4}$/, "")
+  return `${sign}$${grouped((size / 1_000_000n).toString())}.${fraction}`
+}
+
+/** Dollars as a number, for the height of a bar or a point of a line only. */
+export const heightOf = (text: string): number => Number(microsOf(text) ?? 0n) / 1_000_000
+
+/** A part of a whole from 0 to 1, for the width of a bar. */
+export const shareOf = (part: string, whole: string): number => {
+  const [a, b] = [microsOf(part) ?? 0n, microsOf(whole) ?? 0n]
+  return b <= 0n ? 0 : Number((a * 10_000n) / b) / 10_000
+}
+
+export const sumOf = (amounts: ReadonlyArray<string>): string => {
+  const total = amounts.reduce((sum, one) => sum + (microsOf(one) ?? 0n), 0n)
+  const [sign, size] = total < 0n ? ["-", -total] : ["", total]
+  return `${sign}${size / 1_000_000n}.${(size % 1_000_000n).toString().padStart(microsPlaces, "0")}`
+}
+
+export const isLess = (a: string, b: string): boolean => (microsOf(a) ?? 0n) < (microsOf(b) ?? 0n)

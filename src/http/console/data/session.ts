@@ -1,0 +1,82 @@
+/** Who is signed in, and what this service is. */
+import { useQuery } from "@tanstack/react-query"
+import { type AnswerOf, ApiError } from "../../client/Browser.ts"
+import { api, queries, sessionEnded, signedInAs } from "./api.ts"
+
+export type OwnSession = AnswerOf<"auth", "session">
+export type Service = AnswerOf<"service", "get">
+
+const sessionKey = ["session"]
+
+/** Null for somebody who is signed out. */
+const readSession = async (): Promise<OwnSession | null> => {
+  try {
+    const session = await api.auth.session({})
+    signedInAs.set({ user: session.user.id, organization: session.organization.id })
+    return session
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) return null
+    throw error
+  }
+}
+
+export const useSessionQuery = () =>
+  useQuery({ queryKey: sessionKey, queryFn: readSession, staleTime: 60_000, enabled: !sessionEnded.get() })
+
+/** The session of a page in the frame, where there is one. */
+export const useSession = (): OwnSession | null => useSessionQuery().data ?? null
+
+export const useService = () =>
+  useQuery({ queryKey: ["service"], queryFn: () => api.service.get({}), staleTime: Number.POSITIVE_INFINITY })
+
+const order = { viewer: 0, member: 1, admin: 2, owner: 3 } as const
+
+/** Whether the person's role is at least this one. The service decides; this only says so before a click. */
+export const useMay = (role: keyof typeof order): boolean => {
+  const session = useSession()
+  return session !== null && order[session.role] >= order[role]
+}
+
+/** Other tabs of this browser learn that the session changed: they would show one organization's page with another's data. */
+const changedAt = "rungate.session"
+const tellTabs = () => {
+  // Storage may be off in this browser. Then the next request of another tab shows the change.
+  try {
+    localStorage.setItem(changedAt, crypto.randomUUID())
+  } catch {}
+}
+
+const isSame = (session: OwnSession | null) => {
+  const mine = signedInAs.get()
+  return session?.organization.id === mine?.organization && session?.user.id === mine?.user
+}
+
+const followOtherTabs = async () => {
+  const before = signedInAs.get()
+  const session = await api.auth.session({}).catch(() => null)
+  if (before === null || !isSame(session)) location.reload()
+  else sessionEnded.set(false)
+}
+window.addEventListener("storage", ({ key }) => {
+  if (key === changedAt) void followOtherTabs()
+})
+
+/** After signing in in place of an ended session: goes on if it is the same person in the same organization, else loads the page anew. */
+export const sessionRenewed = async (): Promise<void> => {
+  const mine = signedInAs.get()
+  const session = await api.auth.session({})
+  tellTabs()
+  if (session.user.id !== mine?.user || session.organization.id !== mine.organization) return location.assign("/")
+  sessionEnded.set(false)
+  await queries.invalidateQueries()
+}
+
+/** After signing in, up or out, or switching the organization: nothing of the session before may stay on the page. */
+export const sessionChanged = (to: string): void => {
+  tellTabs()
+  location.assign(to)
+}
+
+/** A local address to return to after signing in. Anything else, such as `//other.example`, is the start page. */
+export const localAddress = (text: string | undefined): string =>
+  text !== undefined && /^\/(?![/\\])[^\\\p{Cc}]*$/u.test(text) ? text : "/"

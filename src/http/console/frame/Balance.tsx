@@ -1,0 +1,32 @@
+/** The available balance, always in sight, and whether what the page shows is current. */
+import { useQuery } from "@tanstack/react-query"
+import { api } from "../data/api.ts"
+import { connection } from "../data/live.ts"
+import { isLess } from "../data/money.ts"
+import { useStore } from "../data/store.ts"
+import { Money } from "../parts/Money.tsx"
+
+export const useWallet = () => useQuery({ queryKey: ["wallet"], queryFn: () => api.wallet.get({}) })
+export const useGuard = () => useQuery({ queryKey: ["guard"], queryFn: () => api.wallet.guard({}) })
+
+export const Balance = ({ compact = false }: { readonly compact?: boolean }) => {
+  const wallet = useWallet().data
+  const low = useGuard().data?.low_balance ?? null
+  const state = useStore(connection)
+  if (wallet === undefined) return null
+  const isLow = low !== null && isLess(wallet.available, low)
+  return (
+    <div className={compact ? "" : "flex items-baseline justify-between gap-2"}>
+      <span className={compact ? "sr-only" : "text-small text-muted"}>Available</span>
+      <span className="inline-flex items-center gap-1.5">
+        <Money amount={wallet.available} className={`font-semibold ${isLow ? "text-amber" : ""}`} />
+        {isLow && <span className="text-small text-amber">low</span>}
+        {state === "lost" && (
+          <span className="text-small text-amber" title="The live connection is lost. The page tries again by itself.">
+            offline
+          </span>
+        )}
+      </span>
+    </div>
+  )
+}

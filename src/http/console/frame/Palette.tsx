@@ -1,0 +1,116 @@
+/** The palette: go to a page, open a run by its id, copy the id of a key. */
+import { useQuery } from "@tanstack/react-query"
+import { Command } from "cmdk"
+import { Copy, Search } from "lucide-react"
+import { type ReactNode, useState } from "react"
+import { useGo } from "../data/address.ts"
+import { api } from "../data/api.ts"
+import { allPages } from "../data/page.ts"
+import { toClipboard } from "../parts/Copy.tsx"
+import { Icon } from "../parts/Icon.tsx"
+import { Status } from "../parts/Status.tsx"
+import { closeOverlay } from "./openPalette.ts"
+
+const runForm = /^\s*(run_[0-9a-z]{6,40})\s*$/
+
+const Item = ({
+  value,
+  onSelect,
+  children
+}: {
+  readonly value: string
+  readonly onSelect: () => void
+  readonly children: ReactNode
+}) => (
+  <Command.Item
+    value={value}
+    onSelect={() => {
+      closeOverlay()
+      onSelect()
+    }}
+    className="flex cursor-pointer items-center gap-2.5 rounded px-2.5 py-2 data-[selected=true]:bg-accent-soft"
+  >
+    {children}
+  </Command.Item>
+)
+
+const groupLook =
+  "px-2 py-1 [&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-small [&_[cmdk-group-heading]]:text-muted"
+
+const Runs = ({ text, go }: { readonly text: string; readonly go: (to: string) => void }) => {
+  const runs = useQuery({ queryKey: ["runs", "palette"], queryFn: () => api.runs.list({ query: { limit: 8 } }) })
+  const asked = runForm.exec(text)?.[1]
+  return (
+    <Command.Group heading="Runs" className={groupLook}>
+      {asked !== undefined && (
+        <Item value={asked} onSelect={() => go(`/runs/${asked}`)}>
+          <Search size={16} aria-hidden="true" /> Open <code className="font-mono text-small">{asked}</code>
+        </Item>
+      )}
+      {(runs.data?.items ?? [])
+        .filter(({ run_id }) => run_id !== asked)
+        .map((run) => (
+          <Item
+            key={run.run_id}
+            value={`${run.run_id} ${run.capability ?? run.endpoint ?? ""}`}
+            onSelect={() => go(`/runs/${run.run_id}`)}
+          >
+            <Status status={run.status} />
+            <span className="truncate">{run.capability ?? `${run.provider} ${run.endpoint}`}</span>
+            <code className="ml-auto truncate font-mono text-small text-muted max-sm:hidden">{run.run_id}</code>
+          </Item>
+        ))}
+    </Command.Group>
+  )
+}
+
+const Keys = () => {
+  const keys = useQuery({ queryKey: ["keys"], queryFn: () => api.keys.list({ query: {} }) })
+  const usable = (keys.data?.items ?? []).filter(({ revoked }) => !revoked)
+  if (usable.length === 0) return null
+  return (
+    <Command.Group heading="Copy the id of a key" className={groupLook}>
+      {usable.map(({ id, name, display }) => (
+        <Item key={id} value={`key ${name} ${id}`} onSelect={() => void toClipboard(id)}>
+          <Copy size={16} aria-hidden="true" />
+          <span className="truncate">{name}</span>
+          <code className="ml-auto font-mono text-small text-muted">{display}</code>
+        </Item>
+      ))}
+    </Command.Group>
+  )
+}
+
+const Palette = () => {
+  const [text, setText] = useState("")
+  const go = useGo()
+  return (
+    <Command label="Go to a page, find a run, or copy the id of a key">
+      <Command.Input
+        value={text}
+        onValueChange={setText}
+        autoFocus
+        placeholder="Page, run id or key"
+        className="w-full border-b border-line bg-transparent px-4 py-3 outline-none"
+      />
+      <Command.List className="max-h-[60dvh] overflow-y-auto py-1">
+        <Command.Empty className="px-4 py-6 text-muted">Nothing has this name.</Command.Empty>
+        <Command.Group heading="Go to" className={groupLook}>
+          {allPages()
+            .filter(({ place }) => place !== undefined)
+            .map(({ path, title, icon, shortcut }) => (
+              <Item key={path} value={`page ${title}`} onSelect={() => go(path)}>
+                {icon !== undefined && <Icon name={icon} />}
+                {title}
+                {shortcut !== undefined && <kbd className="ml-auto text-small text-muted">g {shortcut}</kbd>}
+              </Item>
+            ))}
+        </Command.Group>
+        <Runs text={text} go={go} />
+        <Keys />
+      </Command.List>
+    </Command>
+  )
+}
+
+export default Palette

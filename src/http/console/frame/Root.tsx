@@ -1,0 +1,61 @@
+/** Decides what stands around a page: the frame for a session, a plain column for people who are signed out. */
+import { Navigate, Outlet, useMatches } from "@tanstack/react-router"
+import { useSessionQuery } from "../data/session.ts"
+import { useStore } from "../data/store.ts"
+import { sessionEnded } from "../data/api.ts"
+import { allPages } from "../data/page.ts"
+import { Announcer } from "../parts/Announcer.tsx"
+import { Failed, Skeleton } from "../parts/States.tsx"
+import { Expired } from "../account/Expired.tsx"
+import { Frame } from "./Frame.tsx"
+import { SignedOut } from "./SignedOut.tsx"
+
+const usePage = () => {
+  const path = useMatches().at(-1)?.fullPath
+  return allPages().find((one) => one.path === path)
+}
+
+const Around = () => {
+  const page = usePage()
+  const session = useSessionQuery()
+  if (page?.access === "public") {
+    return (
+      <SignedOut>
+        <Outlet />
+      </SignedOut>
+    )
+  }
+  if (session.data === undefined) {
+    return (
+      <SignedOut>
+        {session.error === null ? <Skeleton /> : <Failed error={session.error} retry={() => void session.refetch()} />}
+      </SignedOut>
+    )
+  }
+  if (session.data !== null) {
+    return (
+      <Frame wide={page?.wide === true}>
+        <Outlet />
+      </Frame>
+    )
+  }
+  if (page === undefined || page.access === "both") {
+    return (
+      <SignedOut>
+        <Outlet />
+      </SignedOut>
+    )
+  }
+  return <Navigate to="/sign-in" search={{ next: `${location.pathname}${location.search}` }} replace />
+}
+
+export const Root = () => {
+  const hasEnded = useStore(sessionEnded)
+  return (
+    <>
+      <Around />
+      {hasEnded && <Expired />}
+      <Announcer />
+    </>
+  )
+}

@@ -1,0 +1,43 @@
+/**
+ * The pages of the console. A line here makes a page's address, its entry in the rail and its entry in the palette; the page itself is the
+ * file that the line loads, whose default export is a component.
+ *
+ * The build reads this list too, so that the service answers these addresses with the console (scripts/console.ts).
+ */
+import type { Page } from "./data/page.ts"
+
+export const pages: ReadonlyArray<Page> = [
+  {
+    path: "/",
+    title: "Home",
+    access: "both",
+    place: "rail",
+    icon: "home",
+    shortcut: "h",
+    load: () => import("./pages/start/Front.tsx")
+  },
+  {
+    path: "/settings/account",
+    title: "Account",
+    place: "settings",
+    icon: "account",
+    load: () => import("./pages/start/Account.tsx")
+  },
+  { path: "/sign-in", title: "Sign in", access: "public", load: () => import("./pages/start/SignIn.tsx") },
+  { path: "/sign-up", title: "Sign up", access: "public", load: () => import("./pages/start/SignUp.tsx") },
+  {
+    path: "/sign-up/$code",
+    title: "Join with a code",
+    access: "public",
+    load: () => import("./pages/start/SignUp.tsx")
+  },
+  { path: "/forgot", title: "Forgot your password", access: "public", load: () => import("./pages/start/Forgot.tsx") },
+  { path: "/reset", title: "Set a new password", access: "public", load: () => import("./pages/start/Reset.tsx") },
+  { path: "/verify", title: "Verify your address", access: "public", load: () => import("./pages/start/Verify.tsx") },
+  {
+    path: "/join",
+    title: "Join an organization",
+    access: "public",
+    load: () => import("./pages/start/JoinOrganization.tsx")
+  }
+]

@@ -1,0 +1,86 @@
+/** What somebody should look at: a declined top-up, a low balance, blocked runs, providers that fail. Nothing is shown if there is nothing. */
+import { useQuery } from "@tanstack/react-query"
+import { TriangleAlert } from "lucide-react"
+import type { ReactNode } from "react"
+import { api } from "../../data/api.ts"
+import { present } from "../../data/clock.ts"
+import { exactDollars, isLess } from "../../data/money.ts"
+import { utcDay } from "../../data/time.ts"
+import { useGuard, useWallet } from "../../frame/Balance.tsx"
+import { TextLink } from "../../parts/Link.tsx"
+import { Panel } from "../../parts/Page.tsx"
+
+/** A provider fails if more than half of at least so many runs did. */
+const failingRunsMin = 5
+const failingShare = 0.5
+
+const useBlocked = () => {
+  const from = utcDay(present(), 1)
+  return useQuery({
+    queryKey: ["runs", "blocked", from],
+    queryFn: () => api.runs.list({ query: { status: "blocked", from, limit: 50 } }),
+    staleTime: 30_000
+  })
+}
+
+const useFailing = () => {
+  const from = utcDay(present(), 1)
+  const usage = useQuery({
+    queryKey: ["usage", "provider", from],
+    queryFn: () => api.usage.get({ query: { group_by: "provider", from, limit: 200 } }),
+    staleTime: 60_000
+  })
+  return (usage.data?.items ?? []).flatMap(({ provider = null, runs, failed }) =>
+    provider !== null && runs >= failingRunsMin && failed / runs > failingShare ? [{ provider, runs, failed }] : []
+  )
+}
+
+const useNotes = (): ReadonlyArray<readonly [string, ReactNode]> => {
+  const wallet = useWallet().data
+  const guard = useGuard().data
+  const topup = useQuery({ queryKey: ["topups"], queryFn: () => api.topups.autoTopup({}), staleTime: 30_000 }).data
+  const blocked = useBlocked().data?.items ?? []
+  const failing = useFailing()
+  const low = guard?.low_balance ?? null
+  const notes: Array<readonly [string, ReactNode]> = []
+  if (topup !== undefined && topup.last_error !== null)
+    notes.push(["topup", <>The last automatic top-up failed: {topup.last_error}</>])
+  if (wallet !== undefined && low !== null && isLess(wallet.available, low))
+    notes.push(["low", `The available balance is below ${exactDollars(low)}, the amount that you set.`])
+  if (blocked.length > 0) {
+    const count = blocked.length === 50 ? "50 or more" : blocked.length
+    notes.push([
+      "blocked",
+      <>
+        {count} {blocked.length === 1 ? "run was" : "runs were"} blocked by a limit since yesterday.{" "}
+        <TextLink to="/activity?status=blocked">Show blocked runs</TextLink>
+      </>
+    ])
+  }
+  for (const { provider, runs, failed } of failing)
+    notes.push([
+      `failing ${provider}`,
+      <>
+        {provider}: {failed} of {runs} runs failed since yesterday.{" "}
+        <TextLink to={`/activity?provider=${encodeURIComponent(provider)}&status=failed`}>Show failed runs</TextLink>
+      </>
+    ])
+  return notes
+}
+
+export const Attention = () => {
+  const notes = useNotes()
+  if (notes.length === 0) return null
+  return (
+    <Panel title="Needs attention">
+      <ul className="space-y-2">
+        {notes.map(([key, text]) => (
+          <li key={key} className="flex items-start gap-2">
+            <TriangleAlert size={16} aria-hidden="true" className="mt-0.5 shrink-0 text-amber" />
+            <span>{text}</span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}

@@ -1,0 +1,87 @@
+/** Available, reserved, and today's spending against the daily limit. */
+import type { ReactNode } from "react"
+import { shareOf } from "../../data/money.ts"
+import { useGuard, useWallet } from "../../frame/Balance.tsx"
+import { Money } from "../../parts/Money.tsx"
+import { Loaded, Skeleton } from "../../parts/States.tsx"
+import { Time } from "../../parts/Time.tsx"
+
+const Figure = ({
+  title,
+  children,
+  note
+}: {
+  readonly title: string
+  readonly children: ReactNode
+  readonly note?: ReactNode
+}) => (
+  <div className="rounded border border-line bg-panel p-4">
+    <h2 className="text-small font-medium text-muted">{title}</h2>
+    <p className="mt-1 text-title font-semibold">{children}</p>
+    {note !== undefined && <div className="mt-1 text-small text-muted">{note}</div>}
+  </div>
+)
+
+/** A bar for a part of a whole. Above 80 % it is amber, and it says so in words beside it. */
+const Bar = ({ share, label }: { readonly share: number; readonly label: string }) => (
+  <div
+    role="meter"
+    aria-label={label}
+    aria-valuemin={0}
+    aria-valuemax={100}
+    aria-valuenow={Math.round(Math.min(1, share) * 100)}
+    className="mt-2 h-1.5 overflow-hidden rounded bg-grey-soft"
+  >
+    <div
+      className={`h-full ${share >= 0.8 ? "bg-amber" : "bg-accent"}`}
+      style={{ width: `${Math.min(100, share * 100)}%` }}
+    />
+  </div>
+)
+
+const Today = () => (
+  <Loaded query={useGuard()} skeleton={<Skeleton lines={2} />}>
+    {({ spent_today, daily_limit, resets_at }) => (
+      <Figure
+        title="Spent today (UTC)"
+        note={
+          daily_limit === null ? (
+            "No daily limit is set."
+          ) : (
+            <>
+              of <Money amount={daily_limit} /> · resets <Time at={resets_at} />
+              <Bar share={shareOf(spent_today, daily_limit)} label="Part of the daily limit that is spent" />
+            </>
+          )
+        }
+      >
+        <Money amount={spent_today} />
+      </Figure>
+    )}
+  </Loaded>
+)
+
+export const Figures = () => (
+  <div className="grid gap-4 sm:grid-cols-3">
+    <Loaded query={useWallet()} skeleton={<Skeleton lines={2} />}>
+      {({ available, balance, reserved }) => (
+        <>
+          <Figure
+            title="Available"
+            note={
+              <>
+                of a balance of <Money amount={balance} />
+              </>
+            }
+          >
+            <Money amount={available} />
+          </Figure>
+          <Figure title="Reserved" note="held by runs that have not ended">
+            <Money amount={reserved} />
+          </Figure>
+        </>
+      )}
+    </Loaded>
+    <Today />
+  </div>
+)

@@ -1,0 +1,82 @@
+/** The first steps as a checklist: an API key, money, a first run, each with a command to paste. It goes away when all are done. */
+import { useQuery } from "@tanstack/react-query"
+import { Circle, CircleCheck } from "lucide-react"
+import type { ReactNode } from "react"
+import { api } from "../../data/api.ts"
+import { microsOf } from "../../data/money.ts"
+import { useService } from "../../data/session.ts"
+import { useWallet } from "../../frame/Balance.tsx"
+import { CodeBlock } from "../../parts/Copy.tsx"
+import { Panel } from "../../parts/Page.tsx"
+import { CreateKey } from "./CreateKey.tsx"
+import { TopUp } from "./TopUp.tsx"
+
+const Step = ({
+  done,
+  title,
+  children
+}: {
+  readonly done: boolean
+  readonly title: string
+  readonly children: ReactNode
+}) => {
+  const Shape = done ? CircleCheck : Circle
+  return (
+    <li className="flex items-start gap-3">
+      <Shape size={18} aria-hidden="true" className={`mt-0.5 shrink-0 ${done ? "text-green" : "text-muted"}`} />
+      <div className="min-w-0 flex-1">
+        <h3 className={`font-medium ${done ? "text-muted" : ""}`}>
+          {title}
+          {done && <span className="sr-only"> (done)</span>}
+        </h3>
+        {!done && <div className="mt-2 space-y-3">{children}</div>}
+      </div>
+    </li>
+  )
+}
+
+const runCommand = (address: string) => `curl -s ${address}/v1/run \\
+  -H "Authorization: Bearer $RUNGATE_API_KEY" -H "Content-Type: application/json" \\
+  -d '{"capability":"email.find","input":{"full_name":"Ada Lovelace","company_domain":"example.com"}}'`
+
+export const FirstSteps = () => {
+  const service = useService().data
+  const wallet = useWallet().data
+  const keys = useQuery({ queryKey: ["keys"], queryFn: () => api.keys.list({ query: {} }) }).data
+  const runs = useQuery({ queryKey: ["runs", "first"], queryFn: () => api.runs.list({ query: { limit: 1 } }) }).data
+  const paid = useQuery({
+    queryKey: ["wallet", "first"],
+    queryFn: () => api.wallet.transactions({ query: { limit: 1 } })
+  }).data
+  if (service === undefined || wallet === undefined || keys === undefined || runs === undefined || paid === undefined)
+    return null
+  const hasKey = keys.items.some(({ revoked }) => !revoked)
+  const hasMoney = paid.items.length > 0 || (microsOf(wallet.balance) ?? 0n) > 0n
+  const hasRun = runs.items.length > 0
+  if (hasKey && hasMoney && hasRun) return null
+  return (
+    <Panel title="First steps">
+      <ol className="space-y-4">
+        <Step done={hasKey} title="Create an API key">
+          <CreateKey environment={service.environment} primary={!hasKey} />
+        </Step>
+        <Step done={hasMoney} title="Top up the wallet">
+          <TopUp environment={service.environment} primary={hasKey} />
+        </Step>
+        <Step done={hasRun} title="Run a capability">
+          <p className="text-muted">
+            Put your key into RUNGATE_API_KEY, and paste one of these. The run appears here and in Activity.
+          </p>
+          <CodeBlock
+            label="the request with curl"
+            text={`export RUNGATE_API_KEY=rg_${service.environment}_…\n${runCommand(location.origin)}`}
+          />
+          <CodeBlock
+            label="the command"
+            text={`rungate run email.find full_name="Ada Lovelace" company_domain=example.com`}
+          />
+        </Step>
+      </ol>
+    </Panel>
+  )
+}

@@ -1,0 +1,31 @@
+/** Home: what there is to spend, what was spent, what needs attention, and the first steps of a new organization. */
+import { lazy, Suspense } from "react"
+import { useSession } from "../../data/session.ts"
+import { PageHead } from "../../parts/Page.tsx"
+import { Skeleton } from "../../parts/States.tsx"
+import { Attention } from "./Attention.tsx"
+import { FirstSteps } from "./FirstSteps.tsx"
+import { Figures } from "./Figures.tsx"
+import { Latest } from "./Latest.tsx"
+
+const Usage = lazy(() => import("./UsageChart.tsx"))
+
+const Home = () => {
+  const session = useSession()
+  return (
+    <>
+      <PageHead title="Home">{session?.organization.name}</PageHead>
+      <div className="grid gap-6">
+        <FirstSteps />
+        <Attention />
+        <Figures />
+        <Suspense fallback={<Skeleton lines={6} height={24} />}>
+          <Usage />
+        </Suspense>
+        <Latest />
+      </div>
+    </>
+  )
+}
+
+export default Home

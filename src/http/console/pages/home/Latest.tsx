@@ -1,0 +1,44 @@
+/** The latest runs. Activity has all of them. */
+import { useQuery } from "@tanstack/react-query"
+import { useCallback } from "react"
+import type { AnswerOf } from "../../../client/Browser.ts"
+import { api } from "../../data/api.ts"
+import { type LiveEvent, refreshSoon, useLive } from "../../data/live.ts"
+import { Money } from "../../parts/Money.tsx"
+import { Panel } from "../../parts/Page.tsx"
+import { Loaded } from "../../parts/States.tsx"
+import { Status } from "../../parts/Status.tsx"
+import { type Column, DataTable } from "../../parts/Table.tsx"
+import { Time } from "../../parts/Time.tsx"
+
+type ListedRun = AnswerOf<"runs", "list">["items"][number]
+
+const shown = 8
+
+const columns: ReadonlyArray<Column<ListedRun>> = [
+  { title: "Capability", cell: ({ capability, endpoint }) => capability ?? endpoint },
+  { title: "Status", cell: ({ status }) => <Status status={status} /> },
+  { title: "Provider", cell: ({ provider }) => provider ?? "", wide: true },
+  { title: "Charged", cell: ({ billing }) => <Money amount={billing.charged ?? "0"} />, align: "right" },
+  { title: "Started", cell: ({ created_at }) => <Time at={created_at} />, align: "right", wide: true }
+]
+
+export const Latest = () => {
+  const runs = useQuery({ queryKey: ["runs", "latest"], queryFn: () => api.runs.list({ query: { limit: shown } }) })
+  useLive(
+    useCallback(({ type }: LiveEvent) => {
+      if (type.startsWith("run.")) refreshSoon("runs")
+    }, [])
+  )
+  return (
+    <Loaded query={runs} skeleton={null}>
+      {({ items }) =>
+        items.length === 0 ? null : (
+          <Panel title="Latest runs">
+            <DataTable label="Latest runs" rows={items} columns={columns} keyOf={({ run_id }) => run_id} />
+          </Panel>
+        )
+      }
+    </Loaded>
+  )
+}

@@ -1,0 +1,22 @@
+/** A page with one form in a narrow column. */
+import type { ReactNode } from "react"
+import { useTitle } from "../../parts/Page.tsx"
+
+export const FormPage = ({
+  title,
+  lead,
+  children
+}: {
+  readonly title: string
+  readonly lead?: ReactNode
+  readonly children: ReactNode
+}) => {
+  useTitle(title)
+  return (
+    <div className="mx-auto max-w-sm">
+      <h1 className="text-title font-semibold">{title}</h1>
+      {lead !== undefined && <div className="mt-2 text-muted">{lead}</div>}
+      <div className="mt-6">{children}</div>
+    </div>
+  )
+}

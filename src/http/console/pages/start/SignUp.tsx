@@ -1,0 +1,99 @@
+/** Sign-up, with a referral code (`/sign-up/CODE`) or with the token of an invitation (`/sign-up?invitation=…`). */
+import { useMutation } from "@tanstack/react-query"
+import { useFilters, useParam } from "../../data/address.ts"
+import { api } from "../../data/api.ts"
+import { sessionChanged, useService } from "../../data/session.ts"
+import { Button } from "../../parts/Button.tsx"
+import { Field, FormProblem, problemOf } from "../../parts/Field.tsx"
+import { TextLink } from "../../parts/Link.tsx"
+import { FormPage } from "./FormPage.tsx"
+import { onForm, passwordLengthMin, textIn } from "../../account/forms.ts"
+
+const Refused = ({ text }: { readonly text: string }) => (
+  <FormPage title="Sign up">
+    <p>{text}</p>
+    <p className="mt-4">
+      <TextLink to="/sign-in">Sign in</TextLink>
+    </p>
+  </FormPage>
+)
+
+const SignUp = () => {
+  const [{ invitation = "", code: queried = "", email = "" }] = useFilters()
+  const code = useParam("code") || queried
+  const service = useService().data
+  const signUp = useMutation({
+    mutationFn: (form: FormData) => {
+      const given = textIn(form, "referral_code").trim()
+      return api.browser.signUp({
+        payload: {
+          email: textIn(form, "email"),
+          password: textIn(form, "password"),
+          organization: textIn(form, "organization"),
+          ...(given === "" ? {} : { referral_code: given }),
+          ...(invitation === "" ? {} : { invitation })
+        }
+      })
+    },
+    onSuccess: () => sessionChanged("/")
+  })
+  if (service?.sign_up === "closed")
+    return <Refused text="Sign-up is closed here. Ask the operator of this service for an account." />
+  if (service?.sign_up === "invite" && invitation === "")
+    return <Refused text="Sign-up here is by invitation. Ask the operator of this service for a link, and open it." />
+  return (
+    <FormPage
+      title={code === "" ? "Sign up" : "You are invited to Rungate"}
+      lead="This creates an organization with its own wallet, and you as its owner."
+    >
+      <form onSubmit={onForm((form) => signUp.mutate(form))} className="space-y-4">
+        <Field
+          label="E-mail address"
+          name="email"
+          type="email"
+          autoComplete="username"
+          required
+          maxLength={254}
+          defaultValue={email}
+          problem={problemOf(signUp.error, "email")}
+        />
+        <Field
+          label="Password"
+          name="password"
+          type="password"
+          autoComplete="new-password"
+          required
+          minLength={passwordLengthMin}
+          maxLength={500}
+          hint={`At least ${passwordLengthMin} characters.`}
+          problem={problemOf(signUp.error, "password")}
+        />
+        <Field
+          label="Name of your organization"
+          name="organization"
+          autoComplete="organization"
+          required
+          maxLength={200}
+          problem={problemOf(signUp.error, "organization")}
+        />
+        <Field
+          label="Referral code (optional)"
+          name="referral_code"
+          maxLength={100}
+          defaultValue={code}
+          hint="From somebody who uses this service. It gives a bonus on your first deposit."
+          problem={problemOf(signUp.error, "referral_code")}
+        />
+        <FormProblem error={signUp.error} />
+        <Button type="submit" look="primary" busy={signUp.isPending} className="w-full">
+          Sign up
+        </Button>
+      </form>
+      <p className="mt-6 text-muted">
+        You have an account? <TextLink to="/sign-in">Sign in</TextLink>
+      </p>
+    </FormPage>
+  )
+}
+
+export default SignUp

@@ -1,0 +1,62 @@
+/** What this service is, for people who are signed out, with the ways in. */
+import { useService } from "../../data/session.ts"
+import { ButtonLink } from "../../parts/Button.tsx"
+import { OutLink } from "../../parts/Link.tsx"
+import { useTitle } from "../../parts/Page.tsx"
+
+const signUpNote = {
+  open: null,
+  invite: "Sign-up here is by invitation. Ask the operator of this service for a link.",
+  closed: "Sign-up is closed here. Ask the operator of this service for an account."
+} as const
+
+const facts: ReadonlyArray<readonly [string, string]> = [
+  ["See the price first", "A quote names the price of each provider, and the most that a run can cost."],
+  [
+    "Pay for what was delivered",
+    "A run holds money, charges what it used, and releases the rest. The ledger shows each step."
+  ],
+  ["Set limits", "Per run, per day, per key and per batch. A run that would exceed one does not start."],
+  ["Know why", "Each run says which provider was chosen, which were left out, and what each attempt did."]
+]
+
+export const Start = () => {
+  const service = useService().data
+  useTitle("One API for data and outreach")
+  const note = service === undefined ? null : signUpNote[service.sign_up]
+  return (
+    <div className="max-w-2xl">
+      <h1 className="text-[2rem] leading-10 font-semibold text-balance">
+        One API and one prepaid wallet for data and outreach providers
+      </h1>
+      <p className="mt-4 text-muted">
+        Find and verify e-mail addresses, enrich people and companies, send messages. You call one API, and pay per run
+        from one wallet.
+      </p>
+      {service?.environment === "test" && (
+        <p className="mt-3 text-amber">
+          This service is a sandbox: providers and payments are simulated, and no money is real.
+        </p>
+      )}
+      <div className="mt-6 flex flex-wrap gap-3">
+        <ButtonLink to="/sign-in" look="primary">
+          Sign in
+        </ButtonLink>
+        {service?.sign_up === "open" && <ButtonLink to="/sign-up">Sign up</ButtonLink>}
+      </div>
+      {note !== null && <p className="mt-3 text-muted">{note}</p>}
+      <dl className="mt-10 grid gap-6 sm:grid-cols-2">
+        {facts.map(([title, text]) => (
+          <div key={title}>
+            <dt className="font-semibold">{title}</dt>
+            <dd className="mt-1 text-muted">{text}</dd>
+          </div>
+        ))}
+      </dl>
+      <p className="mt-10 text-muted">
+        For programs: the <OutLink href="/docs">API reference</OutLink>, the{" "}
+        <OutLink href="/openapi.json">OpenAPI document</OutLink>, and tools for AI agents (MCP) at <code>/mcp</code>.
+      </p>
+    </div>
+  )
+}

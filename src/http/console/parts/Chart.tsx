@@ -1,0 +1,147 @@
+/** A chart of days with few lines, its scale from zero, and a table of the same numbers for keyboards and screen readers. */
+import { useEffect, useRef } from "react"
+import UPlot from "uplot"
+import { useStore } from "../data/store.ts"
+import { themeShown } from "../look/themes.ts"
+
+export interface Line {
+  readonly name: string
+  /** The name of a token, such as `--accent`. */
+  readonly token: string
+  readonly values: ReadonlyArray<number>
+  /** The value in words, for the table and the cursor. */
+  readonly words: (index: number) => string
+  readonly bars?: boolean
+}
+
+const heightPixels = 180
+const fillShare = 0.6
+
+const token = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+
+const optionsOf = (
+  lines: ReadonlyArray<Line>,
+  width: number,
+  axis: (value: number) => string,
+  onIndex: (at: number | null) => void
+): UPlot.Options => {
+  const font = "11px system-ui, sans-serif"
+  const [muted, grid] = [token("--muted"), token("--line")]
+  const bars = UPlot.paths.bars?.({ size: [fillShare, 40] })
+  return {
+    width,
+    height: heightPixels,
+    padding: [8, 8, 0, 0],
+    cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
+    legend: { show: false },
+    scales: { x: { time: true }, y: { range: (_chart, _min, max) => [0, max <= 0 ? 1 : max * 1.1] } },
+    axes: [
+      {
+        stroke: muted,
+        font,
+        grid: { show: false },
+        ticks: { show: false },
+        values: (_chart, splits) => splits.map((at) => new Date(at * 1_000).toISOString().slice(5, 10))
+      },
+      {
+        stroke: muted,
+        font,
+        size: 56,
+        grid: { stroke: grid, width: 1 },
+        ticks: { show: false },
+        values: (_chart, splits) => splits.map(axis)
+      }
+    ],
+    series: [
+      {},
+      ...lines.map((line): UPlot.Series => {
+        const color = token(line.token)
+        return {
+          label: line.name,
+          stroke: color,
+          width: line.bars === true ? 0 : 2,
+          ...(line.bars === true && bars !== undefined ? { paths: bars, fill: color } : {}),
+          points: { show: false }
+        }
+      })
+    ],
+    hooks: { setCursor: [(chart) => onIndex(chart.cursor.idx ?? null)] }
+  }
+}
+
+export const Chart = ({
+  label,
+  days,
+  lines,
+  axis
+}: {
+  readonly label: string
+  /** Days of UTC as `2026-11-22`. */
+  readonly days: ReadonlyArray<string>
+  readonly lines: ReadonlyArray<Line>
+  readonly axis: (value: number) => string
+}) => {
+  const box = useRef<HTMLDivElement>(null)
+  const shown = useRef<HTMLParagraphElement>(null)
+  const theme = useStore(themeShown)
+  useEffect(() => {
+    const element = box.current
+    if (element === null) return
+    const say = (at: number | null) => {
+      const day = at === null ? undefined : days[at]
+      if (shown.current !== null)
+        shown.current.textContent =
+          at === null || day === undefined ? "" : `${day}: ${lines.map((one) => `${one.words(at)}`).join(", ")}`
+    }
+    const data: UPlot.AlignedData = [
+      days.map((day) => Date.parse(day) / 1_000),
+      ...lines.map(({ values }) => [...values])
+    ]
+    const chart = new UPlot(optionsOf(lines, element.clientWidth, axis, say), data, element)
+    const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: heightPixels }))
+    observer.observe(element)
+    return () => {
+      observer.disconnect()
+      chart.destroy()
+    }
+  }, [days, lines, axis, theme])
+  return (
+    <figure>
+      <div ref={box} aria-hidden="true" />
+      <p ref={shown} className="min-h-4 text-small text-muted" aria-hidden="true" />
+      <details className="mt-1">
+        <summary className="text-small text-muted">{label} as a table</summary>
+        <div className="mt-2 max-h-60 overflow-auto" role="region" aria-label={label} tabIndex={0}>
+          <table className="w-full text-small">
+            <thead>
+              <tr>
+                <th scope="col" className="text-left font-medium">
+                  Day (UTC)
+                </th>
+                {lines.map(({ name }) => (
+                  <th key={name} scope="col" className="text-right font-medium">
+                    {name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {days.map((day, index) => (
+                <tr key={day}>
+                  <th scope="row" className="text-left font-normal">
+                    {day}
+                  </th>
+                  {lines.map((line) => (
+                    <td key={line.name} className="text-right">
+                      {line.words(index)}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </figure>
+  )
+}

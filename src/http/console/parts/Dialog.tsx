@@ -1,0 +1,81 @@
+/**
+ * A modal dialog, on the browser's own element: it traps the focus, closes with escape, and gives the focus back.
+ *
+ * Dialogs confirm what can't be undone, and hold the palette. Details are pages.
+ */
+import { type ReactNode, useEffect, useId, useRef } from "react"
+import { Button } from "./Button.tsx"
+
+export const Dialog = ({
+  open,
+  onClose,
+  title,
+  children,
+  hideTitle = false,
+  wide = false
+}: {
+  readonly open: boolean
+  readonly onClose: () => void
+  readonly title: string
+  readonly children: ReactNode
+  readonly hideTitle?: boolean
+  readonly wide?: boolean
+}) => {
+  const element = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const dialog = element.current
+    if (dialog === null) return
+    if (open && !dialog.open) dialog.showModal()
+    if (!open && dialog.open) dialog.close()
+  }, [open])
+  return (
+    <dialog
+      ref={element}
+      aria-labelledby={id}
+      onClose={onClose}
+      onClick={(event) => {
+        if (event.target === event.currentTarget) onClose()
+      }}
+      className={`w-[calc(100vw-2rem)] ${wide ? "max-w-xl" : "max-w-md"} rounded-lg border border-line bg-panel p-0 shadow-float`}
+    >
+      {open && (
+        <div className={hideTitle ? "" : "p-5"}>
+          <h2 id={id} className={hideTitle ? "sr-only" : "mb-3 text-title font-semibold"}>
+            {title}
+          </h2>
+          {children}
+        </div>
+      )}
+    </dialog>
+  )
+}
+
+/** Asks before something that can't be undone. `children` repeats the object and the consequence, `action` says what happens. */
+export const Confirm = ({
+  open,
+  title,
+  action,
+  busy,
+  onConfirm,
+  onClose,
+  children
+}: {
+  readonly open: boolean
+  readonly title: string
+  readonly action: string
+  readonly busy: boolean
+  readonly onConfirm: () => void
+  readonly onClose: () => void
+  readonly children: ReactNode
+}) => (
+  <Dialog open={open} onClose={onClose} title={title}>
+    <div className="space-y-2">{children}</div>
+    <div className="mt-5 flex justify-end gap-2">
+      <Button onClick={onClose}>Keep it</Button>
+      <Button look="danger" busy={busy} onClick={onConfirm}>
+        {action}
+      </Button>
+    </div>
+  </Dialog>
+)

@@ -1,0 +1,47 @@
+/** Icons of pages by name. Each stands beside a word, or beside a label for screen readers, so screen readers skip the icon itself. */
+import {
+  Activity,
+  Bell,
+  BookOpen,
+  Boxes,
+  ChartColumn,
+  CircleUser,
+  Clock,
+  Gift,
+  House,
+  Key,
+  type LucideIcon,
+  Mail,
+  Plug,
+  ScrollText,
+  Settings,
+  ShieldCheck,
+  Users,
+  Wallet
+} from "lucide-react"
+import type { PageIcon } from "../data/page.ts"
+
+const shapes: Readonly<Record<PageIcon, LucideIcon>> = {
+  home: House,
+  activity: Activity,
+  batches: Boxes,
+  catalog: BookOpen,
+  history: Clock,
+  wallet: Wallet,
+  usage: ChartColumn,
+  settings: Settings,
+  key: Key,
+  guard: ShieldCheck,
+  senders: Mail,
+  webhooks: Bell,
+  members: Users,
+  audit: ScrollText,
+  referrals: Gift,
+  provider: Plug,
+  account: CircleUser
+}
+
+export const Icon = ({ name, size = 16 }: { readonly name: PageIcon; readonly size?: number }) => {
+  const Shape = shapes[name]
+  return <Shape size={size} strokeWidth={1.75} aria-hidden="true" className="shrink-0" />
+}

@@ -1,0 +1,32 @@
+/** A link inside the console (no page load), or to another page of the service. */
+import { Link as RouterLink } from "@tanstack/react-router"
+import type { ReactNode } from "react"
+import { parseSearch } from "../data/address.ts"
+
+interface LinkProps {
+  /** Path and query, such as `/activity?status=failed`. */
+  readonly to: string
+  readonly children: ReactNode
+  readonly className?: string
+  readonly title?: string
+  readonly "aria-current"?: "page" | undefined
+  readonly tabIndex?: number
+}
+
+export const Link = ({ to, ...rest }: LinkProps) => {
+  const [path = "/", query = ""] = to.split("?")
+  const props = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
+  return <RouterLink to={path} search={parseSearch(query)} {...props} />
+}
+
+export const linkLook = "text-accent underline underline-offset-2 decoration-1 hover:decoration-2"
+
+/** A link in a text. */
+export const TextLink = (props: LinkProps) => <Link {...props} className={`${linkLook} ${props.className ?? ""}`} />
+
+/** A page of the service outside of the console, such as the API reference. */
+export const OutLink = ({ href, children }: { readonly href: string; readonly children: string }) => (
+  <a href={href} className={linkLook}>
+    {children}
+  </a>
+)

@@ -1,0 +1,73 @@
+/** A status as an icon, a word and a colour, so that none of them carries it alone. */
+import {
+  Ban,
+  CircleCheck,
+  CircleDashed,
+  CircleDot,
+  CircleHelp,
+  CircleMinus,
+  CircleX,
+  Clock,
+  type LucideIcon,
+  ShieldAlert
+} from "lucide-react"
+
+type Tone = "green" | "grey" | "blue" | "amber" | "red" | "violet"
+
+const tones: Readonly<Record<Tone, string>> = {
+  green: "text-green",
+  grey: "text-grey",
+  blue: "text-blue",
+  amber: "text-amber",
+  red: "text-red",
+  violet: "text-violet"
+}
+export const softTones: Readonly<Record<Tone, string>> = {
+  green: "bg-green-soft text-green",
+  grey: "bg-grey-soft text-grey",
+  blue: "bg-blue-soft text-blue",
+  amber: "bg-amber-soft text-amber",
+  red: "bg-red-soft text-red",
+  violet: "bg-violet-soft text-violet"
+}
+
+interface Look {
+  readonly word: string
+  readonly tone: Tone
+  readonly shape: LucideIcon
+}
+
+const looks: Readonly<Record<string, Look>> = {
+  created: { word: "created", tone: "blue", shape: CircleDashed },
+  reserved: { word: "reserved", tone: "blue", shape: CircleDashed },
+  queued: { word: "queued", tone: "blue", shape: Clock },
+  running: { word: "running", tone: "blue", shape: CircleDot },
+  succeeded: { word: "succeeded", tone: "green", shape: CircleCheck },
+  no_match: { word: "no match", tone: "grey", shape: CircleMinus },
+  failed: { word: "failed", tone: "red", shape: CircleX },
+  timed_out: { word: "timed out", tone: "red", shape: Clock },
+  blocked: { word: "blocked", tone: "amber", shape: ShieldAlert },
+  cancelled: { word: "cancelled", tone: "grey", shape: Ban },
+  outcome_unknown: { word: "outcome unknown", tone: "violet", shape: CircleHelp }
+}
+
+const lookOf = (status: string): Look =>
+  looks[status] ?? { word: status.replaceAll("_", " "), tone: "red", shape: CircleX }
+
+export const statusWord = (status: string): string => lookOf(status).word
+export const statusTone = (status: string): Tone => lookOf(status).tone
+
+export const Status = ({ status, large = false }: { readonly status: string; readonly large?: boolean }) => {
+  const { word, tone, shape: Shape } = lookOf(status)
+  return (
+    <span className={`inline-flex items-center gap-1 font-medium whitespace-nowrap ${tones[tone]}`}>
+      <Shape size={large ? 18 : 14} strokeWidth={2} aria-hidden="true" className="shrink-0" />
+      {word}
+    </span>
+  )
+}
+
+/** A short word on a tinted ground, such as the environment. */
+export const Badge = ({ tone, children }: { readonly tone: Tone; readonly children: string }) => (
+  <span className={`rounded px-1.5 py-0.5 text-small font-semibold ${softTones[tone]}`}>{children}</span>
+)

@@ -1,0 +1,22 @@
+/** What a client should know before it signs in. It contains no customer data. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Settings } from "../../../layers/platform/Settings.ts"
+import { Api } from "../../api/Api.ts"
+import { environmentOf } from "../../middleware/Auth.ts"
+
+export const ServiceHandlers = HttpApiBuilder.group(
+  Api,
+  "service",
+  Effect.fnUntraced(function* (handlers) {
+    const settings = yield* Settings
+    return handlers.handleAll({
+      get: () =>
+        Effect.succeed({
+          environment: environmentOf(settings.mode),
+          sign_up: settings.signUp,
+          sends_mail: settings.mail !== null
+        })
+    })
+  })
+)

@@ -1,0 +1,139 @@
+/**
+ * Serves the web console: one page for all its addresses, and its files with hashed names.
+ *
+ * Everything is read once and kept in memory with its compressed forms. So a request costs a look-up, and a flood of them no more than that.
+ * The page forbids inline scripts and styles, other origins, and frames. Without a built console (scripts/console.ts) every address answers
+ * as if there were none.
+ */
+import { existsSync, readFileSync } from "node:fs"
+import { extname, join } from "node:path"
+import { Effect, Schema } from "effect"
+import { newId } from "../../layers/platform/Ids.ts"
+import { packageFolder } from "../../layers/platform/packageFolder.ts"
+
+const Manifest = Schema.fromJsonString(
+  Schema.Struct({ assets: Schema.Array(Schema.String), routes: Schema.Array(Schema.String) })
+)
+
+const types: Readonly<Record<string, string>> = {
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".html": "text/html; charset=utf-8"
+}
+
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'"
+].join("; ")
+
+/** For the page and for its files. */
+const common = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-resource-policy": "same-origin",
+  vary: "accept-encoding"
+}
+const pageHeaders = {
+  "content-security-policy": contentSecurityPolicy,
+  "cross-origin-opener-policy": "same-origin",
+  "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=()",
+  "x-frame-options": "DENY",
+  // A browser asks again each time, and gets 304 unless the service has a newer console.
+  "cache-control": "no-cache"
+}
+const assetHeaders = { "cache-control": "public, max-age=31536000, immutable" }
+
+const encodings = ["br", "gz", ""] as const
+type Encoding = (typeof encodings)[number]
+const named: Readonly<Record<Encoding, string | null>> = { br: "br", gz: "gzip", "": null }
+
+interface Kept {
+  readonly headers: Readonly<Record<string, string>>
+  readonly etag: string
+  readonly bodies: Readonly<Record<Encoding, Uint8Array<ArrayBuffer>>>
+}
+
+/** The best encoding that the client takes. `q=0` refuses one. */
+const encodingFor = (accepts: string | null): Encoding => {
+  const offered = (accepts ?? "").toLowerCase().split(",")
+  const takes = (name: string) =>
+    offered.some((one) => {
+      const [coding = "", ...parameters] = one.split(";").map((part) => part.trim())
+      return coding === name && !parameters.some((part) => /^q=0(\.0*)?$/.test(part))
+    })
+  if (takes("br")) return "br"
+  return takes("gzip") ? "gz" : ""
+}
+
+const isCurrent = (sent: string | null, etag: string) =>
+  sent !== null && sent.split(",").some((one) => one.trim().replace(/^W\//, "") === etag)
+
+const answer = ({ headers, etag, bodies }: Kept, request: Request): Response => {
+  const encoding = encodingFor(request.headers.get("accept-encoding"))
+  const named_ = named[encoding]
+  const all = { ...common, ...headers, etag: `W/${etag}`, "x-request-id": newId("req") }
+  if (isCurrent(request.headers.get("if-none-match"), etag)) return new Response(null, { status: 304, headers: all })
+  const body = bodies[encoding]
+  const encoded = named_ === null ? {} : { "content-encoding": named_ }
+  return new Response(request.method === "HEAD" ? null : body, {
+    headers: { ...all, ...encoded, "content-length": String(body.byteLength) }
+  })
+}
+
+const read = (folder: string, name: string, headers: Readonly<Record<string, string>>): Kept => {
+  const body = (encoding: Encoding) =>
+    new Uint8Array(readFileSync(join(folder, encoding === "" ? name : `${name}.${encoding}`)))
+  const bodies = { br: body("br"), gz: body("gz"), "": body("") }
+  const type = types[extname(name)] ?? "application/octet-stream"
+  return { headers: { ...headers, "content-type": type }, etag: `"${Bun.hash(bodies[""]).toString(36)}"`, bodies }
+}
+
+const prefix = "/console/"
+/** A program that asks for the page at `/`, such as curl, gets the short one (Home.ts). */
+const wantsPage = (request: Request) => (request.headers.get("accept") ?? "").includes("text/html")
+
+const pathOf = (url: string) => {
+  const start = url.indexOf("/", url.indexOf("//") + 2)
+  const end = url.indexOf("?", start)
+  return start < 0 ? "/" : url.slice(start, end < 0 ? undefined : end)
+}
+
+/** Answers a request to the console. Null for any other one. */
+export type ConsoleDoor = (request: Request) => Response | null
+
+const closed: ConsoleDoor = () => null
+
+export const consoleDoor = (folder = join(packageFolder, "dist", "console")): Effect.Effect<ConsoleDoor> =>
+  Effect.gen(function* () {
+    const manifestFile = join(folder, "manifest.json")
+    if (!existsSync(manifestFile)) return closed
+    const manifest = yield* Schema.decodeUnknownEffect(Manifest)(readFileSync(manifestFile, "utf8"))
+    const shell = read(folder, "shell.html", pageHeaders)
+    const assets = new Map(manifest.assets.map((name) => [`${prefix}${name}`, read(folder, name, assetHeaders)]))
+    const routes = manifest.routes.map((route) => new RegExp(route))
+    return (request: Request): Response | null => {
+      if (request.method !== "GET" && request.method !== "HEAD") return null
+      const path = pathOf(request.url)
+      const asset = assets.get(path)
+      if (asset !== undefined) return answer(asset, request)
+      return wantsPage(request) && routes.some((route) => route.test(path)) ? answer(shell, request) : null
+    }
+  }).pipe(
+    // A console that is just being built, or was built by another version.
+    Effect.catchCause((cause) =>
+      Effect.as(
+        Effect.logWarning("The web console can't be read; build it with: bun scripts/console.ts", cause),
+        closed
+      )
+    )
+  )

@@ -1,0 +1,40 @@
+/** Sign-in, shared by programs and browsers. Attempts are limited before the password is checked, because a check takes about a third of a second. */
+import { Effect, Option, Redacted } from "effect"
+import { Accounts } from "../../layers/accounts/Accounts.ts"
+import { SignInAddresses } from "../../layers/accounts/SignInAddresses.ts"
+import { problem } from "../../schema/Errors.ts"
+import type { SignInRequest } from "../api/shapes/Credentials.ts"
+import { allowAttempt } from "../middleware/Attempts.ts"
+import { Limits } from "../middleware/Limits.ts"
+import { RequestContext } from "../middleware/RequestContext.ts"
+
+/** Whoever gets this has given the right password. */
+const notMember = (organization_id: string | null) =>
+  organization_id === null
+    ? problem("forbidden", "Your account is in no organization. Ask the owner or an admin of one for an invitation.")
+    : problem("invalid_request", "You are not a member of the organization organization_id.", [
+        {
+          path: "organization_id",
+          message: "is not an organization of yours; leave it out to sign in to the default one"
+        }
+      ])
+
+export const makeSignIn = Effect.gen(function* () {
+  const accounts = yield* Accounts
+  const addresses = yield* SignInAddresses
+  const limits = yield* Limits
+
+  return Effect.fnUntraced(function* ({ email, password, organization_id }: SignInRequest) {
+    const { address } = yield* RequestContext
+    yield* allowAttempt(limits, email, addresses.isKnown(email, address))
+    const session = yield* accounts
+      .signIn(email, Redacted.make(password), organization_id ?? null)
+      .pipe(Effect.catchTag("NotMember", () => Effect.fail(notMember(organization_id ?? null))))
+    if (Option.isSome(session)) {
+      yield* addresses.remember(session.value.session.user_id, address)
+      return session.value
+    }
+    yield* limits.failedAttempt(email)
+    return yield* Effect.fail(problem("unauthorized", "The e-mail or the password is wrong."))
+  })
+})

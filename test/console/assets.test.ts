@@ -1,0 +1,130 @@
+/** The console's files over real HTTP: who gets the page, with which headers, how large, and how fast. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { brotliDecompressSync, gunzipSync } from "node:zlib"
+import { pages } from "../../src/http/console/pages.ts"
+import { type App, startApp } from "../app.ts"
+import { builtConsole } from "./browser.ts"
+
+let app: App
+let first: ReadonlyArray<string>
+beforeAll(async () => {
+  const folder = await builtConsole()
+  first = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")).first
+  app = await startApp()
+})
+afterAll(() => app.stop())
+
+const asBrowser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" }
+/** The bytes as they come over the network. */
+const raw = (path: string, headers: Record<string, string> = {}, method = "GET") =>
+  fetch(`${app.url}${path}`, { method, headers, decompress: false, redirect: "manual" })
+
+describe("the console's page", () => {
+  test("answers browsers at every address of the console", async () => {
+    for (const { path } of pages) {
+      const response = await raw(path.replace(/\$[a-z_]*/g, "some-id"), asBrowser)
+      expect([path, response.status, response.headers.get("content-type")]).toEqual([
+        path,
+        200,
+        "text/html; charset=utf-8"
+      ])
+    }
+  })
+
+  test("leaves programs and the service's other addresses as they were", async () => {
+    const short = await (await raw("/", { accept: "*/*" })).text()
+    expect(short).toContain("Get an API key")
+    for (const path of ["/docs", "/join/AAAA", "/reset-password", "/v1/wallet", "/livez", "/no-such-page"]) {
+      const [asked, without] = await Promise.all([raw(path, asBrowser), raw(path)])
+      expect([path, asked.status]).toEqual([path, without.status])
+      expect([path, (await asked.text()).includes('<div id="root">')]).toEqual([path, false])
+    }
+    expect((await raw("/activity", { ...asBrowser }, "POST")).status).toBe(404)
+  })
+
+  test("forbids inline scripts, other origins and frames", async () => {
+    const { headers } = await raw("/", asBrowser)
+    const policy = headers.get("content-security-policy") ?? ""
+    for (const part of [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "frame-ancestors 'none'",
+      "base-uri 'none'"
+    ])
+      expect(policy).toContain(part)
+    expect(policy).not.toMatch(/unsafe|https?:|\*/)
+    expect(headers.get("x-content-type-options")).toBe("nosniff")
+    expect(headers.get("referrer-policy")).toBe("no-referrer")
+    const html = await (await fetch(app.url, { headers: asBrowser })).text()
+    expect(html).not.toMatch(/<script(?![^>]*\bsrc=")|<style|\sstyle=|\son[a-z]+=/)
+    expect(html).not.toMatch(/(src|href)="(https?:)?\/\//)
+  })
+})
+
+describe("the console's files", () => {
+  test("the first page loads at most 200 kB", async () => {
+    let bytes = 0
+    for (const name of first) {
+      const path = name === "shell.html" ? "/" : `/console/${name}`
+      const response = await raw(path, { ...asBrowser, "accept-encoding": "gzip, br" })
+      expect([path, response.status, response.headers.get("content-encoding")]).toEqual([path, 200, "br"])
+      bytes += (await response.arrayBuffer()).byteLength
+    }
+    expect(bytes).toBeGreaterThan(20_000)
+    expect(bytes).toBeLessThan(200_000)
+  })
+
+  test("come in the encoding that the client takes, and may be kept for ever", async () => {
+    const path = `/console/${first.find((name) => name.endsWith(".css"))}`
+    const plain = await raw(path, { "accept-encoding": "identity" })
+    const text = await plain.text()
+    expect(plain.headers.get("content-encoding")).toBeNull()
+    expect(plain.headers.get("cache-control")).toBe("public, max-age=31536000, immutable")
+    expect(plain.headers.get("vary")).toBe("accept-encoding")
+    const gzip = await raw(path, { "accept-encoding": "gzip, br;q=0" })
+    expect(gzip.headers.get("content-encoding")).toBe("gzip")
+    expect(gunzipSync(await gzip.arrayBuffer()).toString()).toBe(text)
+    const brotli = await raw(path, { "accept-encoding": "br" })
+    expect(brotliDecompressSync(await brotli.arrayBuffer()).toString()).toBe(text)
+  })
+
+  test("have an ETag, and answer HEAD", async () => {
+    const page = await raw("/", asBrowser)
+    const etag = page.headers.get("etag") ?? ""
+    expect(page.headers.get("cache-control")).toBe("no-cache")
+    expect((await raw("/", { ...asBrowser, "if-none-match": etag })).status).toBe(304)
+    expect((await raw("/", { ...asBrowser, "if-none-match": '"other"' })).status).toBe(200)
+    const head = await raw("/", asBrowser, "HEAD")
+    expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([
+      200,
+      page.headers.get("content-length"),
+      ""
+    ])
+  })
+
+  test("no name leads out of their folder", async () => {
+    for (const path of [
+      "/console/",
+      "/console/manifest.json",
+      "/console/shell.html",
+      "/console/../package.json",
+      "/console/%2e%2e/package.json",
+      "/console/x.js"
+    ])
+      expect([path, (await raw(path)).status]).toEqual([path, 404])
+  })
+
+  test("a thousand requests are answered from memory", async () => {
+    const path = `/console/${first.find((name) => name.startsWith("main-"))}`
+    const began = performance.now()
+    for (let round = 0; round < 10; round++)
+      await Promise.all(
+        Array.from({ length: 100 }, async () => (await raw(path, { "accept-encoding": "br" })).arrayBuffer())
+      )
+    // Each is 130 kB over loopback. The limit is far above what it takes, and far below what reading and compressing would.
+    expect(performance.now() - began).toBeLessThan(10_000)
+  })
+})

@@ -1,0 +1,82 @@
+/**
+ * A real browser for tests of the console: Debian's Chromium, driven by playwright-core. Tests that need it are skipped where there is none,
+ * and say so; CI installs it (.ci/run).
+ */
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import axe from "axe-core"
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
+import { buildConsole, consoleFolder } from "../../scripts/console.ts"
+
+const places = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"]
+const executable = places.map((name) => Bun.which(name)).find((path) => path !== null) ?? null
+
+export const hasBrowser = executable !== null
+if (!hasBrowser) console.log("SKIPPED: tests in a browser, because no Chromium is installed (chromium-headless-shell)")
+
+export const openBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: executable ?? "", args: ["--no-sandbox", "--disable-dev-shm-usage"] })
+
+const newest = () =>
+  Math.max(
+    ...["src/http", "scripts"].flatMap((folder) =>
+      Array.from(new Bun.Glob("**/*.{ts,tsx,css}").scanSync(join(import.meta.dir, "..", "..", folder))).map(
+        (path) => Bun.file(join(import.meta.dir, "..", "..", folder, path)).lastModified
+      )
+    )
+  )
+
+/** Builds the console if a source is newer than it. The service of a test reads it when it starts. */
+export const builtConsole = async (): Promise<string> => {
+  const manifest = Bun.file(join(consoleFolder, "manifest.json"))
+  const isFresh = existsSync(join(consoleFolder, "manifest.json")) && manifest.lastModified >= newest()
+  if (!isFresh) await buildConsole()
+  return consoleFolder
+}
+
+export const sizes = { narrow: { width: 360, height: 740 }, wide: { width: 1280, height: 800 } } as const
+export type Size = keyof typeof sizes
+
+export interface Tab {
+  readonly context: BrowserContext
+  readonly page: Page
+  /** What the page wrote to the console as an error, such as a violation of the Content-Security-Policy. */
+  readonly errors: Array<string>
+}
+
+/** A tab of a browser without cookies. */
+export const openTab = async (
+  browser: Browser,
+  url: string,
+  { size = "wide", dark = false }: { readonly size?: Size; readonly dark?: boolean } = {}
+): Promise<Tab> => {
+  const context = await browser.newContext({
+    baseURL: url,
+    viewport: sizes[size],
+    colorScheme: dark ? "dark" : "light",
+    reducedMotion: "reduce"
+  })
+  const page = await context.newPage()
+  const errors: Array<string> = []
+  // A refused request is what some tests are about; the browser logs its status.
+  page.on("console", (message) => {
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) errors.push(message.text())
+  })
+  page.on("pageerror", (error) => errors.push(String(error)))
+  return { context, page, errors }
+}
+
+/** What axe-core finds on the page against WCAG 2.2 AA: nothing, as one line for each rule and place. */
+export const findings = async (page: Page): Promise<ReadonlyArray<string>> => {
+  // Through the debugger, because the page's policy allows no inline script.
+  await page.evaluate(axe.source)
+  return page.evaluate(async () => {
+    const checker: typeof axe = Reflect.get(globalThis, "axe")
+    const { violations } = await checker.run(document, {
+      runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+    })
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary}`)
+    )
+  })
+}

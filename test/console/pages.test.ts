@@ -1,0 +1,172 @@
+/** The console in a real browser: each page by keyboard and by eye of axe-core, in both themes, narrow and wide. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import type { Browser } from "playwright-core"
+import { type App, startApp } from "../app.ts"
+import { builtConsole, findings, hasBrowser, openBrowser, openTab, type Size, type Tab } from "./browser.ts"
+import { screenshot } from "./screenshots.ts"
+
+const password = "correct horse battery"
+const sizes: ReadonlyArray<Size> = ["wide", "narrow"]
+
+describe.skipIf(!hasBrowser)("the console in a browser", () => {
+  let app: App
+  let browser: Browser
+  beforeAll(async () => {
+    await builtConsole()
+    app = await startApp()
+    browser = await openBrowser()
+  })
+  afterAll(async () => {
+    await browser.close()
+    await app.stop()
+  })
+
+  /** Every page that is open here, in this theme and size: no finding, no error of a script, nothing wider than the window. */
+  const looked = async (tab: Tab, path: string, name: string, heading: string) => {
+    await tab.page.goto(path)
+    await tab.page.getByRole("heading", { level: 1, name: heading }).waitFor()
+    await tab.page.locator(".skeleton").first().waitFor({ state: "detached" })
+    await screenshot(tab.page, name)
+    expect([name, await findings(tab.page)]).toEqual([name, []])
+    expect([name, tab.errors]).toEqual([name, []])
+    const overflow = await tab.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+    expect([name, overflow]).toEqual([name, 0])
+  }
+
+  const publicPages = [
+    ["/", "start", "One API"],
+    ["/sign-in", "sign-in", "Sign in"],
+    ["/sign-up", "sign-up", "Sign up"],
+    ["/sign-up/ABCD1234", "sign-up-code", "You are invited"],
+    ["/forgot", "forgot", "Forgot your password"],
+    ["/reset?token=x", "reset", "Set a new password"],
+    ["/verify?token=x", "verify", "Verify your e-mail address"],
+    ["/join?token=x", "join", "Join an organization"]
+  ] as const
+
+  for (const dark of [false, true])
+    for (const size of sizes)
+      test(`pages for people who are signed out: ${dark ? "dark" : "light"}, ${size}`, async () => {
+        const tab = await openTab(browser, app.url, { size, dark })
+        for (const [path, name, heading] of publicPages)
+          await looked(tab, path, `${name}-${dark ? "dark" : "light"}-${size}`, heading)
+        await tab.context.close()
+      })
+
+  const signedUp = async (tab: Tab, email: string) => {
+    await tab.page.goto("/sign-up")
+    await tab.page.getByLabel("E-mail address").fill(email)
+    await tab.page.getByLabel("Password").fill(password)
+    await tab.page.getByLabel("Name of your organization").fill("Acme <b>&amp;</b>")
+    await tab.page.getByRole("button", { name: "Sign up" }).click()
+    await tab.page.getByRole("heading", { name: "Home" }).waitFor()
+  }
+
+  test("somebody signs up, makes the first key, tops up, runs, and the checklist goes away", async () => {
+    const tab = await openTab(browser, app.url)
+    const { page } = tab
+    await signedUp(tab, "first@example.com")
+    expect(await page.evaluate(() => document.cookie)).toBe("")
+    await page.getByRole("button", { name: "Create the key" }).click()
+    const key = (await page.getByRole("region", { name: "the API key" }).locator("pre").textContent()) ?? ""
+    expect(key).toMatch(/^rg_test_/)
+    await screenshot(page, "first-key")
+    await page.getByRole("button", { name: "I have stored the key" }).click()
+    await page.getByRole("button", { name: "Credit a simulated amount" }).click()
+    await page.getByText("Top up the wallet (done)").waitFor()
+    const run = await app.call(key, "POST", "/v1/run", {
+      body: { capability: "email.verify", input: { email: "jane.doe@example.com" } }
+    })
+    expect(run.status).toBe(200)
+    await page.reload()
+    await page
+      .getByRole("heading", { name: "Spending of 30 days" })
+      .or(page.getByText("Spending and runs by day"))
+      .waitFor()
+    await page.getByText("First steps").waitFor({ state: "detached" })
+    expect(tab.errors).toEqual([])
+    await tab.context.close()
+  })
+
+  test("pages of a session, in both themes and sizes", async () => {
+    const tab = await openTab(browser, app.url)
+    await signedUp(tab, "looks@example.com")
+    const cookies = await tab.context.cookies()
+    await tab.context.close()
+    for (const dark of [false, true])
+      for (const size of sizes) {
+        const one = await openTab(browser, app.url, { size, dark })
+        await one.context.addCookies(cookies)
+        const suffix = `${dark ? "dark" : "light"}-${size}`
+        await looked(one, "/", `home-${suffix}`, "Home")
+        await looked(one, "/settings/account", `account-${suffix}`, "Account")
+        await one.context.close()
+      }
+  })
+
+  test("keyboard: palette, shortcuts, go to a page, and the focus comes back", async () => {
+    const tab = await openTab(browser, app.url)
+    const { page } = tab
+    await signedUp(tab, "keys@example.com")
+    await page.keyboard.press("Control+k")
+    await page.getByPlaceholder("Page, run id or key").fill("acc")
+    await screenshot(page, "palette")
+    expect(await findings(page)).toEqual([])
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { level: 1, name: "Account" }).waitFor()
+    await page.keyboard.press("?")
+    await page.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor()
+    expect(await findings(page)).toEqual([])
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("g")
+    await page.keyboard.press("h")
+    await page.getByRole("heading", { level: 1, name: "Home" }).waitFor()
+    expect(tab.errors).toEqual([])
+    await tab.context.close()
+  })
+
+  test("a session that ends keeps the page and what was typed, and goes on after signing in", async () => {
+    const tab = await openTab(browser, app.url)
+    const { page } = tab
+    await signedUp(tab, "ends@example.com")
+    const name = page.getByLabel("Name of the key")
+    await name.fill("typed before the end")
+    await app.sql("UPDATE sessions SET ended_at = now() WHERE user_id = (SELECT user_id FROM users WHERE email = $1)", [
+      "ends@example.com"
+    ])
+    await page.getByRole("button", { name: "Create the key" }).click()
+    const dialog = page.getByRole("dialog", { name: "Your session has ended" })
+    await dialog.waitFor()
+    await screenshot(page, "session-ended")
+    expect(await findings(page)).toEqual([])
+    await dialog.getByLabel("Password").fill(password)
+    await dialog.getByRole("button", { name: "Sign in" }).click()
+    await dialog.waitFor({ state: "detached" })
+    expect(await name.inputValue()).toBe("typed before the end")
+    await page.getByRole("button", { name: "Create the key" }).click()
+    await page.getByLabel("the API key", { exact: true }).first().waitFor()
+    await tab.context.close()
+  })
+
+  test("signing in returns to the page that was asked for, and to no other site", async () => {
+    const tab = await openTab(browser, app.url)
+    const { page } = tab
+    await signedUp(tab, "returns@example.com")
+    await page.getByRole("button", { name: /^Organization/ }).click()
+    await page.getByRole("menuitem", { name: /Sign out/ }).click()
+    await page.getByRole("link", { name: "Sign in" }).waitFor()
+    for (const [address, lands] of [
+      ["/settings/account", "/settings/account"],
+      ["/sign-in?next=//evil.example/x", "/"],
+      ["/sign-in?next=javascript:alert(1)", "/"]
+    ] as const) {
+      await page.goto(address)
+      await page.getByLabel("E-mail address").fill("returns@example.com")
+      await page.getByLabel("Password").fill(password)
+      await page.getByRole("button", { name: "Sign in" }).click()
+      await page.waitForURL(`${app.url}${lands}`)
+      await tab.context.clearCookies()
+    }
+    await tab.context.close()
+  })
+})
