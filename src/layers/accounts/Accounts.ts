@@ -352,9 +352,7 @@ export class Accounts extends Context.Service<
         if (usedKeys.size === 0) return Effect.void
         const ids = [...usedKeys]
         usedKeys.clear()
-        return Effect.asVoid(
-          sql`UPDATE api_keys SET last_used_at = now() WHERE key_id = ANY(${texts(ids)})`
-        )
+        return Effect.asVoid(sql`UPDATE api_keys SET last_used_at = now() WHERE key_id = ANY(${texts(ids)})`)
       }).pipe(Effect.ignore)
       yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lastUsedEvery), writeUsed)))
 
