@@ -15,9 +15,10 @@ import { CatalogStore, type StoredDocument } from "./CatalogStore.ts"
 import type { Retired } from "./import/diff.ts"
 import { hasActor } from "./import/marketplace/allowed.ts"
 import { unpackShipped } from "./import/pack.ts"
+import { atOnce, inSlices } from "../platform/inSlices.ts"
 import { packageFolder } from "../platform/packageFolder.ts"
 import { Settings } from "../platform/Settings.ts"
-import { repriced } from "./repriced.ts"
+import { repricing } from "./repriced.ts"
 
 /** `live`: can be run. `ready`: listed, but the provider's account is not configured. `excluded`: never exposed raw. */
 export type EndpointStatus = "live" | "ready" | "excluded"
@@ -87,9 +88,17 @@ export const shipped = Effect.suspend(() =>
 
 const isMarketplaceActor = (endpoint: Endpoint): boolean => endpoint.body_type === "actor_input"
 
-const byPath = (endpoints: ReadonlyArray<Endpoint>) => {
+/** Endpoints read between two pauses: some microseconds each. */
+const endpointsPerPause = 32
+
+function* byPath(endpoints: ReadonlyArray<Endpoint>) {
   const paths = new Map<string, Array<Endpoint>>()
-  for (const endpoint of endpoints) paths.set(endpoint.path, [...(paths.get(endpoint.path) ?? []), endpoint])
+  for (const [n, endpoint] of endpoints.entries()) {
+    const others = paths.get(endpoint.path)
+    if (others === undefined) paths.set(endpoint.path, [endpoint])
+    else others.push(endpoint)
+    if (n % endpointsPerPause === 0) yield
+  }
   return paths
 }
 
@@ -152,16 +161,19 @@ export class Endpoints extends Context.Service<
           return keyless || (accounts.get(slug)?.apiKey ?? null) !== null ? "live" : "ready"
         }
 
-        const makeRawProvider = (slug: string): RawProvider => {
+        function* makeRawProvider(slug: string, stored: StoredDocument | undefined): Generator<void, RawProvider> {
           const provider = catalog.provider(slug) ?? null
           const excluded = provider?.excluded ?? null
-          const stored = imported.get(slug)
           const listed = excluded === null ? (stored?.document ?? base.get(slug) ?? null) : null
-          const document = listed === null ? null : repriced(listed, { credit: provider?.credit ?? null, markup })
-          // An imported document must not send a provider's key to a host that the adapter does not list.
-          const endpoints = (document?.endpoints ?? []).filter(
-            (one) => (one.origin === undefined || provider?.origins.includes(one.origin) === true) && isAllowed(one)
-          )
+          const rates = { credit: provider?.credit ?? null, markup }
+          const document = listed === null ? null : yield* repricing(listed, rates)
+          const endpoints: Array<Endpoint> = []
+          for (const [n, one] of (document?.endpoints ?? []).entries()) {
+            // An imported document must not send a provider's key to a host that the adapter does not list.
+            const isOwn = one.origin === undefined || provider?.origins.includes(one.origin) === true
+            if (isOwn && isAllowed(one)) endpoints.push(one)
+            if (n % endpointsPerPause === 0) yield
+          }
           return {
             slug,
             title: provider?.title ?? document?.title ?? slug,
@@ -172,7 +184,7 @@ export class Endpoints extends Context.Service<
             provider,
             document,
             endpoints,
-            byPath: byPath(endpoints),
+            byPath: yield* byPath(endpoints),
             retired: stored?.retired ?? []
           }
         }
@@ -183,7 +195,7 @@ export class Endpoints extends Context.Service<
           const stored = imported.get(slug)
           const last = madeOf.get(slug)
           if (last !== undefined && last.stored === stored) return last.raw
-          const raw = makeRawProvider(slug)
+          const raw = atOnce(makeRawProvider(slug, stored))
           madeOf.set(slug, { stored, raw })
           return raw
         }
@@ -206,6 +218,8 @@ export class Endpoints extends Context.Service<
           const gone = [...imported.keys()].some((slug) => !revisions.has(slug))
           if (stale.length === 0 && !gone) return false
           const loaded = new Map((yield* store.load(stale)).map((one) => [one.document.provider, one]))
+          for (const [slug, stored] of loaded)
+            madeOf.set(slug, { stored, raw: yield* inSlices(makeRawProvider(slug, stored)) })
           imported = new Map(
             [...revisions.keys()].flatMap((slug) => {
               const one = loaded.get(slug) ?? imported.get(slug)

@@ -54,12 +54,23 @@ export const scaledEndpoint = (
   }
 }
 
-const repricedEndpoint = (endpoint: Endpoint, { credit, markup }: Rates): Endpoint => {
-  const contained = endpoint.cost.credit ?? "1"
-  const paid = endpoint.cost.credit === undefined ? "1" : (credit ?? endpoint.cost.credit)
+interface Factor {
+  readonly contained: string
+  readonly paid: string
+  readonly numerator: Decimal.Decimal
+  readonly denominator: Decimal.Decimal
+}
+
+/** What amounts with this price of a credit in them are multiplied by. Null if they stay. */
+const factorOf = (inDocument: string | undefined, { credit, markup }: Rates): Factor | null => {
+  const contained = inDocument ?? "1"
+  const paid = inDocument === undefined ? "1" : (credit ?? inDocument)
   const numerator = Decimal.product([paid, markup].map(Decimal.parse))
   const denominator = Decimal.product([contained, defaultMarkup].map(Decimal.parse))
-  if (Decimal.isEqual(numerator, denominator)) return endpoint
+  return Decimal.isEqual(numerator, denominator) ? null : { contained, paid, numerator, denominator }
+}
+
+const repricedEndpoint = (endpoint: Endpoint, { contained, paid, numerator, denominator }: Factor): Endpoint => {
   const scaled = scaledEndpoint(endpoint, numerator, denominator)
   const note = scaled.cost.note?.replace(` of $${contained} per `, ` of $${paid} per `) ?? null
   const inCredits = endpoint.cost.credit === undefined ? {} : { credit: paid }
@@ -69,11 +80,26 @@ const repricedEndpoint = (endpoint: Endpoint, { credit, markup }: Rates): Endpoi
 /** Each document is scaled once: readers compare endpoints by identity. */
 const known = new WeakMap<ProviderDocument, { readonly rates: Rates; readonly document: ProviderDocument }>()
 
-export const repriced = (document: ProviderDocument, rates: Rates): ProviderDocument => {
+/** Pauses after each endpoint that it scales, because a large document would stall the event loop. */
+export function* repricing(document: ProviderDocument, rates: Rates): Generator<void, ProviderDocument> {
   const before = known.get(document)
   if (before?.rates.credit === rates.credit && before.rates.markup === rates.markup) return before.document
-  const endpoints = document.endpoints.map((endpoint) => repricedEndpoint(endpoint, rates))
-  const isSame = endpoints.every((endpoint, index) => endpoint === document.endpoints[index])
+  // Endpoints of a document contain the same price of a credit, or none.
+  const factors = new Map<string | undefined, Factor | null>()
+  const factorFor = (credit: string | undefined): Factor | null => {
+    const computed = factors.get(credit)
+    if (computed !== undefined) return computed
+    const factor = factorOf(credit, rates)
+    factors.set(credit, factor)
+    return factor
+  }
+  const endpoints: Array<Endpoint> = []
+  for (const endpoint of document.endpoints) {
+    const factor = factorFor(endpoint.cost.credit)
+    endpoints.push(factor === null ? endpoint : repricedEndpoint(endpoint, factor))
+    if (factor !== null) yield
+  }
+  const isSame = [...factors.values()].every((factor) => factor === null)
   const made = isSame ? document : { ...document, endpoints }
   known.set(document, { rates, document: made })
   return made

@@ -21,3 +21,10 @@ export const inSlices = Effect.fnUntraced(function* <A>(steps: Generator<void, A
   }
   return step.value
 })
+
+/** Runs the computation without pauses, where nothing can wait for it. */
+export const atOnce = <A>(steps: Generator<void, A>): A => {
+  let step = steps.next()
+  while (step.done !== true) step = steps.next()
+  return step.value
+}

@@ -6,9 +6,12 @@ import { Effect } from "effect"
 import { importManifest } from "../../../src/layers/catalog/import/manifest.ts"
 import { readManifest } from "../../../src/layers/catalog/import/manifestFormat.ts"
 import { shipped } from "../../../src/layers/catalog/Endpoints.ts"
-import { repriced } from "../../../src/layers/catalog/repriced.ts"
+import { repricing } from "../../../src/layers/catalog/repriced.ts"
+import { atOnce } from "../../../src/layers/platform/inSlices.ts"
 import type { Endpoint } from "../../../src/schema/catalog/Endpoint.ts"
 import { defaultMarkup } from "../../../src/schema/money/Rates.ts"
+
+const repriced = (...of: Parameters<typeof repricing>) => atOnce(repricing(...of))
 
 const root = join(import.meta.dir, "..", "..", "..")
 const specs = join(root, "..", "shared", "specs")

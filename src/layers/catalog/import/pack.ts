@@ -24,33 +24,32 @@ export const pack = (document: ProviderDocument): Uint8Array => {
   return bytes
 }
 
-const linesOf = (bytes: Uint8Array) =>
-  Effect.map(
-    Effect.promise(() => inflate(bytes)),
-    (text) => text.toString("utf8").split("\n")
-  )
+const inflated = (bytes: Uint8Array) => Effect.promise(() => inflate(bytes))
 
-function* decoded(lines: ReadonlyArray<string>): Generator<void, ReadonlyArray<Endpoint>> {
+/** Making one string of a large document would stall the event loop, so each line becomes one when it is decoded. */
+function* decoded(text: Buffer): Generator<void, ProviderDocument> {
   const endpoints: Array<Endpoint> = []
-  for (const line of lines) {
-    endpoints.push(decodeEndpoint(line))
+  let head: ProviderDocument | null = null
+  for (let from = 0; from <= text.length; ) {
+    const found = text.indexOf("\n", from)
+    const end = found < 0 ? text.length : found
+    const line = text.toString("utf8", from, end)
+    if (head === null) head = decodeHead(line)
+    else endpoints.push(decodeEndpoint(line))
+    from = end + 1
     yield
   }
-  return endpoints
+  return { ...(head ?? decodeHead("")), endpoints }
 }
 
-export const unpack = Effect.fnUntraced(function* (bytes: Uint8Array) {
-  const [head = "", ...lines] = yield* linesOf(bytes)
-  const endpoints = yield* inSlices(decoded(lines))
-  return { ...decodeHead(head), endpoints } satisfies ProviderDocument
-})
+export const unpack = (bytes: Uint8Array) => Effect.flatMap(inflated(bytes), (text) => inSlices(decoded(text)))
 
 /** The type of a line of this package. `scripts/ship-catalog.ts` wrote it, and a test decodes each in full. */
 const isShipped = (line: unknown): line is Endpoint => isRecord(line)
 
 /** Unpacks a document of this package without decoding its endpoints, which would be a fifth of the service's start. */
 export const unpackShipped = Effect.fnUntraced(function* (bytes: Uint8Array) {
-  const [head = "", ...lines] = yield* linesOf(bytes)
+  const [head = "", ...lines] = (yield* inflated(bytes)).toString("utf8").split("\n")
   const endpoints = lines.map((line): unknown => JSON.parse(line)).filter(isShipped)
   return { ...decodeHead(head), endpoints } satisfies ProviderDocument
 })
