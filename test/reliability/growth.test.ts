@@ -90,7 +90,8 @@ test("reads the keys of its own organization only", async () => {
     SELECT relname, sum(idx_tup_read)::int + max(s.seq_tup_read)::int AS n FROM pg_stat_user_indexes i JOIN pg_stat_user_tables s USING (relid, relname)
     WHERE relname IN ('idempotency_keys', 'api_keys') GROUP BY relname`)
   const read = new Map(rows.map(({ relname, n }) => [relname, n]))
-  expect(read.get("idempotency_keys")).toBeLessThan(20 * count)
+  // A look-up outside of the runs may read all keys once or twice by a plan from before. Runs that did would read ten times as many.
+  expect(read.get("idempotency_keys")).toBeLessThan((count * pastKeys) / 10)
   expect(read.get("api_keys")).toBeGreaterThan(0)
-  expect(read.get("api_keys")).toBeLessThan(20 * count)
+  expect(read.get("api_keys")).toBeLessThan((count * pastApiKeys) / 10)
 }, 30_000)
