@@ -4,10 +4,9 @@
  * An existing table becomes a partition without a scan if a validated CHECK says which rows it holds. Validating takes as long as reading the
  * table, so it happens before the migration, while other processes keep working.
  */
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { makeId } from "../../../schema/Ids.ts"
-import { oneRowOf } from "../Rows.ts"
 import { lockMigrations } from "./migrationLock.ts"
 
 /** Name of the CHECK on `runs` and on `ledger`. */
@@ -72,15 +71,12 @@ const checks = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   }))
 })
 
-const plainRow = oneRowOf({ plain: Schema.Boolean })
-const storedRow = oneRowOf({ stored: Schema.Boolean })
-
 /** False before another process has created the tables, and after one has partitioned them. */
 const arePlainTables = (sql: SqlClient.SqlClient) =>
   Effect.map(
-    plainRow(sql`
-      SELECT count(*) = 2 AS plain FROM pg_class WHERE oid IN (to_regclass('runs'), to_regclass('ledger')) AND relkind = 'r'`),
-    ({ plain }) => plain
+    sql`
+      SELECT count(*) = 2 AS plain FROM pg_class WHERE oid IN (to_regclass('runs'), to_regclass('ledger')) AND relkind = 'r'`,
+    ([row]) => row?.["plain"] === true
   )
 
 /**
@@ -126,8 +122,8 @@ export const boundFirst = Effect.fnUntraced(function* (sql: SqlClient.SqlClient)
 /** Does the slow part of the migration before it. A database without runs needs none: its first process may be migrating it right now. */
 export const boundEarly = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   if (!(yield* arePlainTables(sql))) return
-  const { stored } = yield* storedRow(sql`SELECT EXISTS (SELECT FROM runs) AS stored`)
-  if (stored) yield* boundFirst(sql)
+  const [row] = yield* sql`SELECT EXISTS (SELECT FROM runs) AS stored`
+  if (row?.["stored"] === true) yield* boundFirst(sql)
 })
 
 /** Undoes `boundFirst` when the migration after it failed. */
